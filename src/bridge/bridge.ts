@@ -9,7 +9,7 @@ import { Publisher } from '../native/publisher/publisher.js';
 import { fetchBody } from './poll/fetch-body.js';
 import { NameLookup } from './poll/name-lookup.js';
 import { poll, polling, standing } from './poll/poll.js';
-import type { Outcome, Polled } from './poll/poll.js';
+import type { PollOutcome, Polled } from './poll/poll.js';
 import { ComponentKeeper } from './segment/component-keeper.js';
 import { capacityFor } from './segment/mirror.js';
 import { OwnRoot } from './segment/own-root.js';
@@ -77,7 +77,7 @@ function published(
     message: `${name}: polling ${url}, publishing under server key ${serverKey}`,
   };
   const event$ = polls(component, shared).pipe(
-    standing<Polled<Outcome>>(verdictOf, patience, shared.scheduler),
+    standing<Polled<PollOutcome>>(verdictOf, patience, shared.scheduler),
     concatMap((input) => keeper.take(input)),
   );
   const about = { component: name, serverKeys: [serverKey] };
@@ -86,7 +86,7 @@ function published(
   );
 }
 
-function polls(component: ComponentConfig, shared: Shared): Observable<Polled<Outcome>> {
+function polls(component: ComponentConfig, shared: Shared): Observable<Polled<PollOutcome>> {
   const { endpoint, limits, requestTimeoutMs, pace } = component;
   const { unixMs, steadyMs, scheduler, lookup } = shared;
   const key = new KeyHolder(component);
@@ -103,13 +103,13 @@ function polls(component: ComponentConfig, shared: Shared): Observable<Polled<Ou
 }
 
 /** A component that reports no data has not failed: it is polled at its usual interval. */
-function verdictOf({ outcome }: Pick<Polled<Outcome>, 'outcome'>): 'good' | 'gone' | 'failed' {
+function verdictOf({ outcome }: Pick<Polled<PollOutcome>, 'outcome'>): 'good' | 'gone' | 'failed' {
   if (outcome.kind === 'tree') return 'good';
   return outcome.failure.reason === 'no_data' ? 'gone' : 'failed';
 }
 
 /** The result of one component. */
-interface Shown {
+interface PolledOnce {
   /** A scenario; empty when the poll failed. */
   readonly text: string;
   /** Sentences for the operator. */
@@ -121,7 +121,7 @@ interface Shown {
 export function once(
   config: BridgeConfig,
   { unixMs, steadyMs, scheduler }: Pick<Around, 'unixMs' | 'steadyMs' | 'scheduler'>,
-): Observable<Shown> {
+): Observable<PolledOnce> {
   return from(config.components).pipe(
     concatMap((component) => {
       const { endpoint, securityKey, limits, requestTimeoutMs } = component;
@@ -133,7 +133,7 @@ export function once(
   );
 }
 
-function shown(outcome: Outcome, component: ComponentConfig, config: BridgeConfig): Shown {
+function shown(outcome: PollOutcome, component: ComponentConfig, config: BridgeConfig): PolledOnce {
   const { name, serverKey, selection, selected, endpoint } = component;
   const about = `${name}: ${endpoint.url.href}`;
   if (outcome.kind === 'failed') {

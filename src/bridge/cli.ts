@@ -3,12 +3,12 @@
 import { hostname } from 'node:os';
 import { asyncScheduler, merge } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
-import { stdoutFailure } from '../document/system-reason.js';
+import { stdoutFailure } from '../document/text-file.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import { isJournal } from '../logs/journal.js';
 import { logger } from '../logs/log.js';
 import { loadBridgeConfig, parseArguments, withComponent } from './settings/configuration.js';
-import type { BridgeConfig, Invocation } from './settings/configuration.js';
+import type { BridgeConfig, BridgeInvocation } from './settings/configuration.js';
 import { bridge, once } from './bridge.js';
 import { logWriter } from '../logs/log-writer.js';
 import { sendDatagram } from '../native/os/libc.js';
@@ -79,7 +79,7 @@ function pollOnce(config: BridgeConfig): void {
 }
 
 function main(): void {
-  const invocation: Invocation = parseArguments(process.argv.slice(2), packageVersion());
+  const invocation: BridgeInvocation = parseArguments(process.argv.slice(2), packageVersion());
   if (invocation.kind === 'print') {
     process.stdout.write(invocation.text);
     return;

@@ -7,8 +7,8 @@ import type { Catalogue, CatalogueText } from './catalogue.js';
 /** The applications whose catalogue ships with the package. */
 export const BUILT_IN_APPS = ['ads', 'adh', 'ats', 'jvm'] as const;
 
-type Refuse = (fault: Fault) => void;
-const throwIt: Refuse = (fault) => {
+type RefuseCatalogue = (fault: Fault) => void;
+const throwIt: RefuseCatalogue = (fault) => {
   throw fault;
 };
 
@@ -25,7 +25,7 @@ export type Catalogues = Pick<ReadonlyMap<string, Catalogue>, 'get' | 'keys' | '
  */
 export function loadCatalogues(
   own: readonly CatalogueText[] = [],
-  refuse: Refuse = throwIt,
+  refuse: RefuseCatalogue = throwIt,
 ): Catalogues {
   const catalogues = new Map<string, Catalogue>();
   const owners = new Map<string, string>();

@@ -1,6 +1,6 @@
 // A row of a catalogue: what it reads, and the stage that gives it values.
 import type { FamilyFacts, ValueType, Variable } from '../model.js';
-import type { Labels, VariablePattern } from './match/patterns.js';
+import type { LabelValues, VariablePattern } from './match/patterns.js';
 
 /** A value times `multiply`, then divided by `divide`; both are 1 where nothing is converted. */
 export interface Conversion {
@@ -53,7 +53,7 @@ export interface Series {
  * All series of a row, or the value of the only one, which has no labels of its own; or `unchanged`: it
  * keeps its series, and each render reads their values.
  */
-export type Shown = readonly Series[] | LiveValue | 'unchanged';
+export type RowOutput = readonly Series[] | LiveValue | 'unchanged';
 
 /** The bounds of a histogram or the quantiles of a summary, in the unit of the metric. */
 export type Shape =
@@ -80,9 +80,9 @@ export interface Stage {
    * @param shapeOf is called once
    * @param conversion applies to the sum and the values of quantiles
    */
-  distribution(shapeOf: () => Shape, conversion: Conversion): Shown;
+  distribution(shapeOf: () => Shape, conversion: Conversion): RowOutput;
   /** The distribution of the values of its variable, each an observation. */
-  observed(shape: Shape, conversion: Conversion): Shown;
+  observed(shape: Shape, conversion: Conversion): RowOutput;
 }
 
 /** The most series of one row and variable: a histogram's buckets, its sum and count. */
@@ -93,7 +93,7 @@ export interface RowFacts {
   /** The metric; rows of one metric share one object. */
   readonly family: FamilyFacts;
   /** Labels that every series of this row carries. */
-  readonly labels: Labels;
+  readonly labels: LabelValues;
   /** Seed path below the object of the class where the variables live; empty for the object. */
   readonly at: string;
   /** Class id of the object at `at`; undefined for the object of the class itself. */
@@ -137,7 +137,7 @@ export interface Row extends RowFacts {
   readonly isDerived: boolean;
   /** The most series that it makes of one variable, or of the state. */
   readonly linesOf: (variable?: Variable) => number;
-  readonly series: (stage: Stage) => Shown;
+  readonly series: (stage: Stage) => RowOutput;
   /** The series of an object's state, given by name; only for a row that shows it. */
   readonly ofState?: ((state: string) => readonly Series[]) | undefined;
   /** The problem with the labels of its series, those of the path included. */

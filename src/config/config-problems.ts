@@ -1,16 +1,16 @@
 // Collects the problems of a configuration, in all of its files.
-import type { Document } from '../document/document.js';
+import type { SettingsDocument } from '../document/document.js';
 import { Fault } from '../errors.js';
 import { Problems } from '../rules/problems.js';
 import { settingName } from './setting-name.js';
 
 /** Files that cannot be read, and problems of those that can, in the order of their discovery. */
 export class ConfigProblems {
-  readonly #files = new Map<Document, Problems>();
+  readonly #files = new Map<SettingsDocument, Problems>();
   readonly #all: (Problems | Fault)[] = [];
 
   /** The problems of one file. */
-  of(document: Document): Problems {
+  of(document: SettingsDocument): Problems {
     const known = this.#files.get(document);
     if (known !== undefined) return known;
     const problems = new Problems(document.places, settingName);

@@ -1,11 +1,11 @@
 // The configuration file as a document; a catalogue in its place is refused as such.
 import { invalid } from '../document/document.js';
-import type { Document } from '../document/document.js';
+import type { SettingsDocument } from '../document/document.js';
 import { readToml } from '../document/toml-file.js';
 import { isTable } from '../rules/table.js';
 
 /** @throws Fault CONFIG_INVALID when the file cannot be read, is not TOML or is a catalogue */
-export function readConfigurationFile(file: string): Document {
+export function readConfigurationFile(file: string): SettingsDocument {
   const document = readToml(file);
   const { classes } = document.values;
   // As a setting, `classes` is an array of strings; only a catalogue has [[classes]] tables.

@@ -4,11 +4,10 @@ import type { Arguments, Overrides } from './arguments.js';
 import { ConfigProblems } from './config-problems.js';
 import { readConfigurationFile } from './configuration-file.js';
 import { checked } from '../rules/checked.js';
-import type { Document } from '../document/document.js';
+import type { Path, SettingsDocument } from '../document/document.js';
 import { CONFIG_FILE, TARGETS_FILE } from './file-rule.js';
 import type { ScopeConfig, TargetTable } from './file-rule.js';
-import type { Path } from '../document/key-path.js';
-import { Places } from '../document/places.js';
+import { SourcePositions } from '../document/document.js';
 import { isOverridden } from './overridden.js';
 import { settingName } from './setting-name.js';
 import type { Settings } from './settings.js';
@@ -51,12 +50,15 @@ export interface Config {
   /** The start of a message about a value: where it is in a file, and its name. */
   readonly subject: (path: Path) => string;
   /** The file that the value of a path comes from. */
-  documentOf(path: Path): Document;
+  documentOf(path: Path): SettingsDocument;
   /** False for a top-level key whose default replaces an invalid or unreadable value. */
   isSound(key: string): boolean;
 }
 
-const NO_FILE: Document = { values: {}, places: new Places('', '', () => new Map()) };
+const NO_FILE: SettingsDocument = {
+  values: {},
+  places: new SourcePositions('', '', () => new Map()),
+};
 const DEFAULTS = checked(NO_FILE, CONFIG_FILE);
 
 /**
@@ -158,7 +160,7 @@ function multiTarget({ serverKey, index, ...target }: TargetTable): TargetConfig
   return Object.freeze({ ...target, serverKeys: Object.freeze([serverKey]), path });
 }
 
-function placeOf(path: Path, { places }: Document, overrides: Overrides): string {
+function placeOf(path: Path, { places }: SettingsDocument, overrides: Overrides): string {
   const offset = isOverridden(path[0], overrides) ? undefined : places.offset(path, 'value');
   return offset === undefined ? '' : places.at(offset);
 }

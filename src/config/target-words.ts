@@ -1,5 +1,5 @@
 // Splits a line of the legacy target file into words.
-import { quoted } from '../document/key-path.js';
+import { quoted } from '../document/document.js';
 
 /** An error in a line, with its offset in the file. */
 export class Misspelt extends Error {

@@ -1,11 +1,8 @@
 // Reads the legacy flat target file: one `target key=value …` per line (spec 2.4).
-import type { Document } from '../document/document.js';
+import type { Mark, Path, SettingsDocument } from '../document/document.js';
 import { Problems } from '../rules/problems.js';
 import { TARGET } from './file-rule.js';
-import { quoted } from '../document/key-path.js';
-import type { Path } from '../document/key-path.js';
-import { markOf, Places } from '../document/places.js';
-import type { Mark } from '../document/places.js';
+import { SourcePositions, markOf, quoted } from '../document/document.js';
 import { Misspelt, wordsOf } from './target-words.js';
 import type { Word } from './target-words.js';
 import { readText } from '../document/text-file.js';
@@ -25,27 +22,31 @@ const FLAGS = new Set(
 );
 
 /** Takes the problems of a document. */
-export type ProblemsOf = (document: Document) => Problems;
+export type ProblemsOf = (document: SettingsDocument) => Problems;
 
 /**
  * The raw targets of a legacy file, in the shape of a TOML file with `[[targets]]`. Invalid lines
  * become problems.
  * @throws Fault CONFIG_INVALID when it cannot be read
  */
-export const readTargetsFile = (file: string, problemsOf: ProblemsOf): Document =>
+export const readTargetsFile = (file: string, problemsOf: ProblemsOf): SettingsDocument =>
   parseTargets(file, readText(file), problemsOf);
 
 /**
  * The raw targets of such a text; `file` is its name in messages.
  * @throws Fault CONFIG_INVALID for invalid lines if `problemsOf` is not given
  */
-export function parseTargets(file: string, text: string, problemsOf?: ProblemsOf): Document {
+export function parseTargets(
+  file: string,
+  text: string,
+  problemsOf?: ProblemsOf,
+): SettingsDocument {
   const marks = new Map<string, Mark>();
-  const places = new Places(file, text, () => marks);
+  const places = new SourcePositions(file, text, () => marks);
   const note = (path: Path, key: number, value: number) =>
     marks.set(markOf(['targets', ...path]), { key, value });
   const targets: Record<string, unknown>[] = [];
-  const document: Document = { values: { targets }, places };
+  const document: SettingsDocument = { values: { targets }, places };
   const problems = problemsOf?.(document) ?? new Problems(places);
 
   let offset = 0;

@@ -1,6 +1,5 @@
 // Warnings about a valid configuration that is probably not what its author intends.
-import type { Document } from '../document/document.js';
-import type { Path } from '../document/key-path.js';
+import type { Path, SettingsDocument } from '../document/document.js';
 import type { Arguments } from './arguments.js';
 import { TARGET } from './file-rule.js';
 import type { TargetTable } from './file-rule.js';
@@ -18,7 +17,7 @@ const SINGLE_TARGET_KEYS = Object.entries(SETTINGS)
 
 /** A file with targets, and the targets. */
 export interface Listing {
-  readonly document: Document;
+  readonly document: SettingsDocument;
   readonly targets: readonly TargetTable[];
 }
 
@@ -86,7 +85,7 @@ function aboutMulti({ given, toml, legacy }: Loaded): readonly string[] {
 }
 
 /** The sentence with its position; empty if the file has no such key. */
-function at({ places }: Document, path: Path, sentence: string): readonly string[] {
+function at({ places }: SettingsDocument, path: Path, sentence: string): readonly string[] {
   const offset = places.offset(path, 'key');
   return offset === undefined ? [] : [`${places.at(offset)}: ${sentence}`];
 }

@@ -1,11 +1,123 @@
-// A settings file as read, and its problems.
+// A settings file as read: its values, their positions, and its problems.
 import { Fault } from '../errors.js';
-import type { Places } from './places.js';
+
+/** The path to a value inside a file, such as `['targets', 1, 'classes', 0]`. */
+export type Path = readonly (string | number)[];
+
+/** A date or time of a TOML file, which no key allows. */
+export class TomlDate {
+  constructor(readonly text: string) {}
+}
+
+const LONGEST = 60;
+
+/** A path as a person writes it: `targets[1].classes[0]`. */
+export function keyPath(path: Path): string {
+  const parts = path.map((part) => {
+    if (typeof part === 'number') return `[${part}]`;
+    return `.${/^[\w-]{1,60}$/.test(part) ? part : quoted(part)}`;
+  });
+  return parts.join('').replace(/^\./, '');
+}
+
+/** A raw TOML value as a file could spell it; arrays and tables by their kind only. */
+export function shown(raw: unknown): string {
+  if (raw === undefined || raw === null) return 'nothing';
+  if (typeof raw === 'string') return quoted(raw);
+  if (typeof raw === 'bigint' || typeof raw === 'boolean') return shortened(String(raw));
+  if (typeof raw === 'number') return float(raw);
+  if (Array.isArray(raw)) return raw.length === 0 ? 'an empty array' : `an array of ${raw.length}`;
+  return raw instanceof TomlDate ? `the date or time ${shortened(raw.text)}` : 'a table';
+}
+
+/** The text in quotes, cut to a readable length, without characters that a terminal acts on. */
+export function quoted(text: string): string {
+  const escape = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  return JSON.stringify(shortened(text)).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escape);
+}
+
+const shortened = (text: string) => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text);
+
+function float(value: number): string {
+  if (Number.isNaN(value)) return 'nan';
+  if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
+  return Number.isInteger(value) && Math.abs(value) < 1e15 ? value.toFixed(1) : String(value);
+}
+
+/** Offsets (in UTF-16 units) of a key and of its value. */
+export interface Mark {
+  readonly key: number;
+  readonly value: number;
+}
+
+export type Marks = ReadonlyMap<string, Mark>;
+
+/** The key of a path in `Marks`. */
+export const markOf = (path: Path): string => JSON.stringify(path);
+
+/** What tells an excerpt from the sentences of a message. */
+const INDENT = '  ';
+
+/** The sentences of a message, one in each line: excerpts need a terminal. */
+export const withoutExcerpts = (message: string): readonly string[] =>
+  message.split('\n').filter((line) => !line.startsWith(INDENT));
+
+export class SourcePositions {
+  readonly #marksOf: () => Marks;
+  #marks: Marks | undefined;
+
+  /** `marksOf` runs on first use: a file without problems never needs it. */
+  constructor(
+    readonly file: string,
+    readonly text: string,
+    marksOf: () => Marks,
+  ) {
+    this.#marksOf = marksOf;
+  }
+
+  /** The offset of a path, or of its nearest parent; undefined if there is none. */
+  offset(path: Path, part: keyof Mark): number | undefined {
+    this.#marks ??= this.#marksOf();
+    for (let depth = path.length; depth > 0; depth--) {
+      const mark = this.#marks.get(markOf(path.slice(0, depth)));
+      // A missing value is reported at the head of its parent.
+      if (mark) return depth === path.length ? mark[part] : mark.key;
+    }
+    return undefined;
+  }
+
+  /** `file:line:column` of an offset; lines and columns count from 1, columns in characters. */
+  at(offset: number): string {
+    const start = this.#lineStart(offset);
+    const line = this.text.slice(0, start).split('\n').length;
+    return `${this.file}:${line}:${characters(this.text.slice(start, offset)) + 1}`;
+  }
+
+  /** Two lines: that of an offset, or the part near it, and a caret below the character. */
+  excerpt(offset: number): string {
+    const start = Math.max(this.#lineStart(offset), offset - 60);
+    const lineEnd = this.text.indexOf('\n', offset);
+    const end = Math.min(lineEnd < 0 ? this.text.length : lineEnd, offset + 40);
+    const plain = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+    const before = plain(this.text.slice(start, offset));
+    const shown = `${before}${plain(this.text.slice(offset, end))}`.trimEnd();
+    return `${INDENT}${shown}\n${INDENT}${caretAfter(before)}`;
+  }
+
+  #lineStart(offset: number): number {
+    return offset === 0 ? 0 : this.text.lastIndexOf('\n', offset - 1) + 1;
+  }
+}
+
+/** Counted as editors do: a character outside the basic plane is one. */
+const characters = (text: string) => Array.from(text).length;
+
+const caretAfter = (before: string) => `${' '.repeat(characters(before))}^`;
 
 /** The raw values of a file, and the position of each. */
-export interface Document {
+export interface SettingsDocument {
   readonly values: Readonly<Record<string, unknown>>;
-  readonly places: Places;
+  readonly places: SourcePositions;
 }
 
 /** A problem of a file, and its offset. */
@@ -18,7 +130,7 @@ export interface Problem {
 const MAX_SHOWN = 100;
 
 /** The fault that reports all problems of a file, in the order of the file. */
-export function invalid(places: Places, problems: readonly Problem[]): Fault {
+export function invalid(places: SourcePositions, problems: readonly Problem[]): Fault {
   const sorted = problems.toSorted((a, b) => a.offset - b.offset);
   const lines = sorted
     .slice(0, MAX_SHOWN)

@@ -1,9 +1,113 @@
-// Reads a file as text: a regular file, within a bound, in UTF-8.
+// Reads a file as text: a regular file, within a bound, in UTF-8; says why it cannot be read.
 import { isUtf8 } from 'node:buffer';
-import type { Fault } from '../errors.js';
-import { Places } from './places.js';
-import { configFault, readRegularFile } from './regular-file.js';
-import type { Reading } from './regular-file.js';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { Fault, messageOf } from '../errors.js';
+import { SourcePositions } from './document.js';
+
+// Explains in words why the system could not use a file.
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or folder',
+  ENOTDIR: 'a part of its path is not a folder',
+  EACCES: 'permission denied',
+  EEXIST: 'it exists already',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'the name is too long',
+  ENOSPC: 'no space left on the device',
+  EDQUOT: 'the quota is used up',
+  EFBIG: 'the file may not become larger',
+  EPIPE: 'its reader has closed it',
+  EROFS: 'its file system is read-only',
+  ENXIO: 'it is a socket',
+  EIO: 'input/output error',
+};
+
+/** The message of a program that cannot write to stdout. */
+export const stdoutFailure = (error: Error): string =>
+  `stdout cannot be written: ${systemReason(error)}`;
+
+/** The reason behind a failed system call, without the path: the sentence around it names the file. */
+export function systemReason(cause: unknown): string {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  return REASONS[code] ?? messageOf(cause);
+}
+
+/** Opening does not wait for the writer of a pipe: a reload could not read a pipe again anyway. */
+const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+const CHUNK_BYTES = 65_536;
+const KIB = 1024;
+
+/** How a file is read, and how a rejection is reported. */
+interface FileReading {
+  readonly maxBytes: number;
+  /** Throws for a regular file that must not be read. */
+  readonly inspect?: (stats: Stats) => void;
+  /**
+   * The fault for a clause such as `is a folder`; `place` is the file, or a position in it; `cause` is
+   * the system's error, if there is one.
+   */
+  readonly refusal?: (place: string, clause: string, cause?: unknown) => Fault;
+}
+
+const configFault = (place: string, clause: string): Fault =>
+  new Fault('CONFIG_INVALID', `${place}: ${clause}`);
+
+/**
+ * The bytes of a file. Files under /proc have a size of 0, whatever their content.
+ * @throws Fault of `refusal` when it cannot be read, is no regular file, or is larger than
+ *   `maxBytes`
+ */
+export function readRegularFile(file: string, reading: FileReading): Buffer {
+  const { maxBytes, refusal = configFault } = reading;
+  try {
+    const bytes = readWhole(file, reading);
+    if (bytes.length <= maxBytes) return bytes;
+    throw refusal(file, `is larger than ${sizeText(maxBytes)}, which is the limit`);
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause;
+    throw refusal(file, `cannot be read: ${systemReason(cause)}`, cause);
+  }
+}
+
+function readWhole(
+  file: string,
+  { maxBytes, inspect, refusal = configFault }: FileReading,
+): Buffer {
+  const descriptor = openSync(file, AT_ONCE);
+  try {
+    const stats = fstatSync(descriptor);
+    const kind = kindOf(stats);
+    if (kind !== undefined) throw refusal(file, `is ${kind}, needed: a regular file`);
+    inspect?.(stats);
+    return readUpTo(descriptor, maxBytes + 1);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function readUpTo(descriptor: number, maxBytes: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let length = 0; length < maxBytes;) {
+    const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, maxBytes - length));
+    const count = readSync(descriptor, chunk, 0, chunk.length, null);
+    if (count === 0) break;
+    chunks.push(chunk.subarray(0, count));
+    length += count;
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The kind of a file that is not regular. */
+function kindOf(stats: Stats): string | undefined {
+  if (stats.isFile()) return undefined;
+  if (stats.isDirectory()) return 'a folder';
+  return stats.isFIFO() ? 'a pipe' : 'a device';
+}
+
+function sizeText(bytes: number): string {
+  if (bytes % KIB !== 0) return `${bytes} bytes`;
+  return bytes % (KIB * KIB) === 0 ? `${bytes / KIB / KIB} MiB` : `${bytes / KIB} KiB`;
+}
 
 const MAX_BYTES = 1024 * 1024;
 const REPLACEMENT = '\uFFFD';
@@ -13,7 +117,7 @@ const REPLACEMENT = '\uFFFD';
  * @throws Fault of `refusal` (by default CONFIG_INVALID) when it cannot be read, is no regular file, is
  *   too large or is not UTF-8
  */
-export function readText(file: string, reading: Partial<Reading> = {}): string {
+export function readText(file: string, reading: Partial<FileReading> = {}): string {
   const bytes = readRegularFile(file, { maxBytes: MAX_BYTES, ...reading });
   if (!isUtf8(bytes)) throw notUtf8(file, bytes, reading.refusal ?? configFault);
   return new TextDecoder().decode(bytes);
@@ -22,10 +126,10 @@ export function readText(file: string, reading: Partial<Reading> = {}): string {
 /**
  * Decoding replaces invalid bytes by U+FFFD; finds the first one that is not in the file itself.
  */
-function notUtf8(file: string, bytes: Buffer, refusal: NonNullable<Reading['refusal']>): Fault {
+function notUtf8(file: string, bytes: Buffer, refusal: NonNullable<FileReading['refusal']>): Fault {
   const clause = 'has bytes that are not UTF-8 text';
   const text = bytes.toString('utf8');
-  const places = new Places(file, text, () => new Map());
+  const places = new SourcePositions(file, text, () => new Map());
   let byte = 0;
   let from = 0;
   for (let at = text.indexOf(REPLACEMENT); at >= 0; at = text.indexOf(REPLACEMENT, from)) {

@@ -1,12 +1,137 @@
-// Reads a TOML file into raw values with their positions.
+// Reads a TOML file into raw values with their positions, and explains its syntax errors.
 import { parse } from 'toml';
+import parser from 'toml/lib/parser.js';
+import type { EntryNode, ValueNode } from 'toml/lib/parser.js';
 import { Fault } from '../errors.js';
-import type { Document } from './document.js';
-import { TomlDate } from './key-path.js';
-import { Places } from './places.js';
+import { SourcePositions, TomlDate, markOf, quoted } from './document.js';
+import type { Mark, Marks, Path, Problem, SettingsDocument } from './document.js';
 import { readText } from './text-file.js';
-import { tomlMarks } from './toml-marks.js';
-import { syntaxProblem } from './toml-syntax.js';
+
+/**
+ * `classes[1].metrics[2].static.label` is the deepest path of any rule; bounds hostile key chains.
+ */
+const DEEPEST = 6;
+
+/** The marks of a text that `toml` has parsed before without an error. */
+function tomlMarks(text: string, maxDepth: number): Marks {
+  const marks = new Map<string, Mark>();
+  const lengths = new Map<string, number>();
+
+  const note = (path: Path, key: number, value: number) => {
+    const at = markOf(path);
+    if (path.length <= DEEPEST && !marks.has(at)) marks.set(at, { key, value });
+  };
+
+  /** The path that `keys` leads to, starting at `from`; notes each step at `offset`. */
+  const descend = (from: Path, keys: readonly string[], offset: number): Path => {
+    let path = from;
+    for (const key of keys) {
+      if (path.length >= DEEPEST) return path;
+      path = [...path, key];
+      note(path, offset, offset);
+      const length = lengths.get(markOf(path));
+      if (length !== undefined) path = [...path, length - 1];
+    }
+    return path;
+  };
+
+  const visit = (node: ValueNode, path: Path) => {
+    if (path.length >= DEEPEST) return;
+    if (node.type === 'Array')
+      node.value.forEach((item, index) => {
+        note([...path, index], item.offset, item.offset);
+        visit(item, [...path, index]);
+      });
+    else if (node.type === 'InlineTable') for (const entry of node.value) assign(path, entry);
+  };
+
+  const assign = (table: Path, { key, value, offset }: EntryNode) => {
+    const keys = typeof key === 'string' ? [key] : key;
+    const last = keys.at(-1);
+    const parent = descend(table, keys.slice(0, -1), offset);
+    if (last === undefined || keys.length > DEEPEST) return;
+    const path = [...parent, last];
+    note(path, offset, value.offset);
+    visit(value, path);
+  };
+
+  let context: Path = [];
+  for (const node of parser.parse(text, { maxDepth })) {
+    if (node.type === 'ObjectPath') context = descend([], node.value, node.offset);
+    else if (node.type === 'ArrayPath') {
+      const parent = descend([], node.value.slice(0, -1), node.offset);
+      const array = [...parent, node.value.at(-1) ?? ''];
+      const length = lengths.get(markOf(array)) ?? 0;
+      lengths.set(markOf(array), length + 1);
+      note(array, node.offset, node.offset);
+      context = [...array, length];
+      note(context, node.offset, node.offset);
+    } else if (node.type === 'Assign') assign(context, node);
+  }
+  return marks;
+}
+
+/** What the parser throws; its own rules have a position, its grammar lists what it expected. */
+interface ParserError {
+  readonly message: string;
+  readonly line?: number;
+  readonly column?: number;
+  readonly location?: { readonly start: { readonly offset: number } };
+  readonly found?: string | null;
+  readonly expected?: readonly { readonly type: string; readonly text?: string }[];
+}
+
+/** The problem behind an error of the TOML parser on `text`. */
+function syntaxProblem(text: string, error: ParserError): Problem {
+  const { location, expected, line = 1, column = 1 } = error;
+  if (!location || !expected)
+    return { offset: offsetOf(text, line, column), text: asClause(error.message) };
+  const literals = new Set(expected.map((expectation) => expectation.text ?? expectation.type));
+  const found = foundAs(error.found ?? null);
+  return { offset: location.start.offset, text: `${wanted(literals)}, found ${found}` };
+}
+
+/** Maps what the grammar expected to what a person forgot; the first row that fits wins. */
+const WANTED: readonly (readonly [literals: readonly string[], sentence: string])[] = [
+  [['true', ']'], 'expected a value or "]"'],
+  [['true'], 'expected a value (strings stand in quotes)'],
+  [['inf'], 'expected a number'],
+  [['='], 'expected "=" after the key'],
+  [[',', ']'], 'expected "," or "]"'],
+  [[',', '}'], 'expected "," or "}"'],
+  [['"""'], 'expected the closing """ of the string'],
+  [["'''"], "expected the closing ''' of the string"],
+  [['"', '\\'], 'expected the closing quote of the string'],
+  [['}'], 'expected a key or "}"'],
+  [['[', '#'], 'expected a key or a table header'],
+  [['"', "'"], 'expected a key'],
+  [["'"], 'expected the closing quote of the string'],
+  [['#'], 'expected the end of the line'],
+  [[']'], 'expected "]" after the table name'],
+  [[':'], 'expected a number without leading zeros, a date or a time'],
+];
+
+function wanted(literals: ReadonlySet<string>): string {
+  const row = WANTED.find(([needed]) => needed.every((literal) => literals.has(literal)));
+  return row?.[1] ?? 'expected the rest of a number, date or time';
+}
+
+function foundAs(found: string | null): string {
+  if (found === null) return 'the end of the file';
+  return found === '\n' || found === '\r' ? 'the end of the line' : quoted(found);
+}
+
+/** The parser's sentence as the rest of a line: small first letter, no period, bounded. */
+function asClause(message: string): string {
+  const clause = message.replace(/\.$/, '').slice(0, 200);
+  return clause.charAt(0).toLowerCase() + clause.slice(1);
+}
+
+function offsetOf(text: string, line: number, column: number): number {
+  let start = 0;
+  for (let passed = 1; passed < line; passed++) start = text.indexOf('\n', start) + 1;
+  return start + column - 1;
+}
 
 /** Far deeper than any configuration, far below the stack limit. */
 const DEEPEST_NESTING = 64;
@@ -35,14 +160,14 @@ const OPTIONS = {
  * @throws Fault CONFIG_INVALID when it cannot be read, or is not TOML: then with the line and a caret,
  *   unless it has secrets
  */
-export function readToml(file: string, hasSecrets = false): Document {
+export function readToml(file: string, hasSecrets = false): SettingsDocument {
   return parseToml(file, readText(file), hasSecrets);
 }
 
 /** The raw values of TOML text; `file` is its name in messages. */
-export function parseToml(file: string, text: string, hasSecrets = false): Document {
+export function parseToml(file: string, text: string, hasSecrets = false): SettingsDocument {
   try {
-    return documentOf(file, text, parse(text, OPTIONS) as Document['values']);
+    return documentOf(file, text, parse(text, OPTIONS) as SettingsDocument['values']);
   } catch (cause) {
     if (!(cause instanceof Error)) throw cause;
     const { places } = documentOf(file, text, {});
@@ -54,7 +179,11 @@ export function parseToml(file: string, text: string, hasSecrets = false): Docum
 }
 
 /** A document with the values of TOML text. */
-const documentOf = (file: string, text: string, values: Document['values']): Document => ({
+const documentOf = (
+  file: string,
+  text: string,
+  values: SettingsDocument['values'],
+): SettingsDocument => ({
   values,
-  places: new Places(file, text, () => tomlMarks(text, DEEPEST_NESTING)),
+  places: new SourcePositions(file, text, () => tomlMarks(text, DEEPEST_NESTING)),
 });

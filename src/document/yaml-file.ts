@@ -2,10 +2,8 @@
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Node, Pair, YAMLError } from 'yaml';
 import { Fault } from '../errors.js';
-import type { Document } from './document.js';
-import type { Path } from './key-path.js';
-import { Places, markOf } from './places.js';
-import type { Mark, Marks } from './places.js';
+import type { Mark, Marks, Path, SettingsDocument } from './document.js';
+import { SourcePositions, markOf } from './document.js';
 import { readText } from './text-file.js';
 
 /** Integers as bigint, as in TOML; keys are texts; warnings, which quote the file, are not printed. */
@@ -37,24 +35,24 @@ const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
  * @throws Fault CONFIG_INVALID when it cannot be read, or is not YAML: then with line and column, and
  *   without text of the file
  */
-export const readYaml = (file: string): Document => parseYaml(file, readText(file));
+export const readYaml = (file: string): SettingsDocument => parseYaml(file, readText(file));
 
 /** The raw values of YAML text; `file` is its name in messages. */
-export function parseYaml(file: string, text: string): Document {
+export function parseYaml(file: string, text: string): SettingsDocument {
   const document = parseDocument(text, OPTIONS);
-  const places = new Places(file, text, () => marksOf(document.contents));
+  const places = new SourcePositions(file, text, () => marksOf(document.contents));
   const [error] = [...document.errors, ...document.warnings];
   if (error !== undefined) throw refused(places, error.pos[0], sentenceOf(error));
   try {
     const values: unknown = document.toJS({ maxAliasCount: 0, reviver: withoutNull });
-    return { values: (values ?? {}) as Document['values'], places };
+    return { values: (values ?? {}) as SettingsDocument['values'], places };
   } catch (thrown) {
     if (!(thrown instanceof ReferenceError)) throw thrown;
     throw refused(places, 0, 'aliases are not allowed');
   }
 }
 
-const refused = (places: Places, offset: number, sentence: string): Fault =>
+const refused = (places: SourcePositions, offset: number, sentence: string): Fault =>
   new Fault('CONFIG_INVALID', `${places.at(offset)}: ${sentence}`);
 
 /** What is wrong, without the place and the excerpt that the library adds. */

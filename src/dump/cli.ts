@@ -3,7 +3,7 @@
 import { EMPTY, asyncScheduler, concat, defer, fromEvent, map, repeat } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
-import { stdoutFailure } from '../document/system-reason.js';
+import { stdoutFailure } from '../document/text-file.js';
 import { FAULTS, Fault, messageOf } from '../errors.js';
 import type { Document } from '../model.js';
 import { posixMemory } from '../native/os/posix.js';
@@ -13,16 +13,14 @@ import { searchWords } from '../shown/search-words.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 import { NotWritten, ReaderGone } from '../sinks/stdout/stdout.js';
 import { PROGRAM, WATCH_SECONDS } from './options.js';
-import type { Options } from './options.js';
-import { pieces } from './output/pieces.js';
+import type { DumpOptions } from './options.js';
+import { pieces, treeText } from './output/tree-text.js';
 import { treeCatalogue } from './output/tree-catalogue.js';
 import { treeJson } from './output/tree-json.js';
-import { treeText } from './output/tree-text.js';
-import { FollowedSegment } from './segment/followed-segment.js';
-import { chosenObjects } from './tree/chosen-objects.js';
+import { FollowedSegment } from './segment/seen-segment.js';
+import { chosenObjects } from './tree/tree-items.js';
 import type { Choice } from './tree/tree-items.js';
-import { LiveView } from './watch/live-view.js';
-import { moments } from './watch/moments.js';
+import { LiveView, moments } from './watch/live-view.js';
 import { Screen } from './watch/screen.js';
 
 const { stdin, stdout } = process;
@@ -36,7 +34,7 @@ function fail(error: unknown): void {
 }
 
 /** The whole dump as it is when its pieces are taken. */
-function documentOf(segment: FollowedSegment, choice: Choice, options: Options): Document {
+function documentOf(segment: FollowedSegment, choice: Choice, options: DumpOptions): Document {
   const { facts, reading } = segment.look();
   const form = options.catalogue ? treeCatalogue : options.json ? treeJson : treeText;
   const taken = () => {
@@ -49,7 +47,7 @@ function documentOf(segment: FollowedSegment, choice: Choice, options: Options):
 }
 
 /** Prints a dump, or one after the other. */
-function print(segment: FollowedSegment, choice: Choice, options: Options): void {
+function print(segment: FollowedSegment, choice: Choice, options: DumpOptions): void {
   const { json, watch } = options;
   const write = pipeWriter(stdout.fd);
   const dump$ = defer(() => write(documentOf(segment, choice, options)));
@@ -65,7 +63,7 @@ function print(segment: FollowedSegment, choice: Choice, options: Options): void
 }
 
 /** Shows the tree on a terminal until a key or a signal. */
-function show(segment: FollowedSegment, choice: Choice, { watch }: Options): void {
+function show(segment: FollowedSegment, choice: Choice, { watch }: DumpOptions): void {
   const screen = new Screen((text) => stdout.write(text));
   process.once('exit', () => {
     screen.leave();
@@ -88,7 +86,7 @@ function show(segment: FollowedSegment, choice: Choice, { watch }: Options): voi
   });
 }
 
-const periodOf = (watch: Options['watch']): number =>
+const periodOf = (watch: DumpOptions['watch']): number =>
   (typeof watch === 'number' ? watch : WATCH_SECONDS) * 1000;
 
 function main(): void {

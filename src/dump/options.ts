@@ -60,7 +60,7 @@ export const OPTIONS = {
   }),
 };
 
-export type Options = Given<typeof OPTIONS>;
+export type DumpOptions = Given<typeof OPTIONS>;
 
 export const PROGRAM = {
   name: 'shm_dump',

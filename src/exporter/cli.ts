@@ -6,7 +6,7 @@ import type { Arguments } from '../config/arguments.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import { buildRevision, packageVersion } from '../document/package-version.js';
-import { stdoutFailure } from '../document/system-reason.js';
+import { stdoutFailure } from '../document/text-file.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import { isJournal } from '../logs/journal.js';
 import { logWriter } from '../logs/log-writer.js';

@@ -5,7 +5,7 @@ import { compileFilters } from '../catalogue/match/filters.js';
 import { compilePathLabels } from '../catalogue/match/path-labels.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import type { Config, TargetConfig } from '../config/resolve.js';
-import { quoted } from '../document/key-path.js';
+import { quoted } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import type { Fault } from '../errors.js';

@@ -4,7 +4,7 @@ import type { Observable } from 'rxjs';
 import type { Arguments } from '../config/arguments.js';
 import { changedSettings } from '../config/changed-settings.js';
 import type { Settings } from '../config/settings.js';
-import { withoutExcerpts } from '../document/places.js';
+import { withoutExcerpts } from '../document/document.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import type { TargetEvent } from '../model.js';
 import type { ReloadAnswer } from '../sinks/http/reload-answer.js';

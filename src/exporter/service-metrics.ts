@@ -1,6 +1,6 @@
 // What the process knows of itself, as metrics: its build, its license, its configuration.
-import { STANDINGS } from '../license/license-status.js';
-import type { LicenseStatus, Standing } from '../license/license-status.js';
+import { STANDINGS } from '../license/license.js';
+import type { LicenseStatus, Standing } from '../license/license.js';
 import type { LicenseFacts, ServiceFacts } from '../sinks/http/pages/service-facts.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 

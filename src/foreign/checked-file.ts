@@ -1,14 +1,15 @@
-// A file of another program, open for reading and checked before anything of it is believed.
+// Opens files and directories of other programs, checked before anything in them is believed.
 import { closeSync, constants, fstatSync, openSync, readSync, statfsSync } from 'node:fs';
-import { Fault } from '../errors.js';
+import { getuid } from 'node:process';
+import { Fault, messageOf } from '../errors.js';
 
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** Writable by the group or by others. */
-export const OTHERS_WRITE = 0o022;
+const OTHERS_WRITE = 0o022;
 /** Btrfs and overlayfs: stat(2) gives another device for their files than /proc/PID/maps. Types of statfs(2). */
 const DEVICES_DIFFER = new Set([0x9123_683e, 0x794c_7630]);
 
-export interface FileIdentity {
+interface FileIdentity {
   /** Device and inode. */
   readonly key: string;
   /** The device as /proc/PID/maps has it; undefined where that may differ from the one of stat(2). */
@@ -84,3 +85,76 @@ export function deviceText(device: bigint): string {
 }
 
 const refused = (what: string): Fault => new Fault('NATIVE_FAILED', what);
+
+/** A directory: a path that can be relied on, and the names below it, none of which may be a link. */
+export interface DirectoryPlace {
+  readonly base: string;
+  readonly below: readonly string[];
+}
+
+interface OpenDirectory {
+  /** Leads to it whatever happens to its name. */
+  readonly path: string;
+  readonly uid: number;
+}
+
+export const pathOf = ({ base, below }: DirectoryPlace): string =>
+  [base === '/' ? '' : base, ...below].join('/');
+
+/**
+ * Runs `use` with the open directory.
+ * @param isShared whether others may write it, as they may /tmp
+ * @throws Fault NATIVE_FAILED for one that others than its owner may write; an Error where it cannot be
+ *   opened
+ */
+export function inDirectory<T>(
+  place: DirectoryPlace,
+  use: (directory: OpenDirectory) => T,
+  isShared = false,
+): T {
+  const fd = opened(place);
+  try {
+    const { uid, mode } = fstatSync(fd);
+    if (!isShared && (mode & OTHERS_WRITE) !== 0)
+      throw new Fault('NATIVE_FAILED', `directory ${pathOf(place)} may be written by others`);
+    return use({ path: `/proc/self/fd/${fd}`, uid });
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function opened({ base, below }: DirectoryPlace): number {
+  let fd = openSync(base, O_RDONLY | O_DIRECTORY);
+  for (const name of below) {
+    const parent = fd;
+    try {
+      fd = openSync(`/proc/self/fd/${parent}/${name}`, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    } finally {
+      closeSync(parent);
+    }
+  }
+  return fd;
+}
+
+/** Whether the files of a user are believed: with no owners those of all, else those of root and this process, too. */
+export function trusting(owners: readonly number[] = []): (uid: number) => boolean {
+  const trusted = new Set([0, getuid?.() ?? 0, ...owners]);
+  return (uid) => owners.length === 0 || trusted.has(uid);
+}
+
+/** Whether there is nothing of that name any more. */
+export const isGone = (error: unknown): boolean => ['ENOENT', 'ESRCH'].includes(codeOf(error));
+
+/** Whether somebody else may read it. */
+export const isForbidden = (error: unknown): boolean => ['EACCES', 'EPERM'].includes(codeOf(error));
+
+/** What follows the path. */
+export function whyUnreadable(error: unknown): string {
+  if (error instanceof Fault) return error.message;
+  if (isForbidden(error)) return 'may not be read by this user';
+  if (codeOf(error) === 'ELOOP') return 'is a link';
+  return `cannot be read: ${messageOf(error)}`;
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';

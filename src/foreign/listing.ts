@@ -1,5 +1,6 @@
 // The names in a directory, read again when it changed, and now and then.
-import { lstatSync, opendirSync } from 'node:fs';
+import { lstatSync, opendirSync, watch } from 'node:fs';
+import type { FSWatcher } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { monotonicMs } from '../clock.js';
 
@@ -81,3 +82,48 @@ export const namesIn = (path: string): string[] => listed(path).names;
 /** The warning about a directory that has more names than are read. */
 export const cutSentence = (path: string): string =>
   `${path} has more than ${MAX_NAMES} names, and only so many are read: remove unused files`;
+
+/** The most directories that are watched; others are looked at once a second. */
+const MAX_WATCHES = 256;
+
+export class DirectoryWatch {
+  readonly #watchers = new Map<string, FSWatcher>();
+  readonly #moved: () => void;
+
+  /** @param moved called when a name came or went */
+  constructor(moved: () => void) {
+    this.#moved = moved;
+  }
+
+  /** Watches these directories and no others. */
+  follow(paths: readonly string[]): void {
+    const wanted = new Set(paths.slice(0, MAX_WATCHES));
+    for (const path of this.#watchers.keys()) if (!wanted.has(path)) this.#end(path);
+    for (const path of wanted) if (!this.#watchers.has(path)) this.#begin(path);
+  }
+
+  close(): void {
+    for (const path of [...this.#watchers.keys()]) this.#end(path);
+  }
+
+  #begin(path: string): void {
+    try {
+      const watcher = watch(path, { persistent: false });
+      this.#watchers.set(path, watcher);
+      // What is written into a file is no change of the directory.
+      watcher.on('change', (event) => {
+        if (event === 'rename') this.#moved();
+      });
+      watcher.on('error', () => {
+        this.#end(path);
+      });
+    } catch {
+      // It may be gone, or the system watches too many already: each look lists what changed anyway.
+    }
+  }
+
+  #end(path: string): void {
+    this.#watchers.get(path)?.close();
+    this.#watchers.delete(path);
+  }
+}

@@ -2,9 +2,8 @@
 // it starts gives up shared counters for its whole life.
 import { createHash } from 'node:crypto';
 import { CheckedFile } from '../foreign/checked-file.js';
-import { HEADER, LIMITS } from './layout.js';
-import { corrupt, readPerfHeader } from './perf-header.js';
-import type { PerfHeader } from './perf-header.js';
+import { HEADER, LIMITS, corrupt, readPerfHeader } from './perf-entries.js';
+import type { PerfHeader } from './perf-entries.js';
 
 /** So many bytes hold a counter that always changes: a JVM has its clock among its first ones. */
 const DIGESTED_BYTES = 65_536;
@@ -69,3 +68,29 @@ export class CounterFile {
 }
 
 const roundedUp = (bytes: number): number => 2 ** Math.ceil(Math.log2(Math.max(bytes, 4096)));
+
+/** Most files whose first digest is kept. */
+const MAX_FILES = 64;
+
+/** Compares each two successive digests of a file. */
+export class ChangeDetector {
+  /** The first of the two digests, by file name. */
+  readonly #first = new Map<string, string>();
+
+  /** Whether a file can be compared now. If not, it must wait for the second digest of another file. */
+  hasRoom(name: string): boolean {
+    return this.#first.has(name) || this.#first.size < MAX_FILES;
+  }
+
+  /** Whether a file changed since the last call; undefined for the first of two calls. */
+  changed(name: string, digest: string): boolean | undefined {
+    const first = this.#first.get(name);
+    if (first === undefined) this.#first.set(name, digest);
+    else this.#first.delete(name);
+    return first === undefined ? undefined : digest !== first;
+  }
+
+  forget(name: string): void {
+    this.#first.delete(name);
+  }
+}

@@ -1,7 +1,7 @@
 // Where a counter belongs in the tree of a JVM: of which object it is a variable, and of what class.
 
 /** An object below that of the JVM. */
-export interface Part {
+export interface CounterPart {
   readonly className: 'Collector' | 'Generation' | 'Pool' | 'Application';
   /** Tells it from other parts of the JVM. */
   readonly key: string;
@@ -13,7 +13,7 @@ export interface Part {
 
 export interface CounterPlace {
   /** Undefined for the JVM itself. */
-  readonly part: Part | undefined;
+  readonly part: CounterPart | undefined;
   /** The name of the variable there. */
   readonly variable: string;
 }
@@ -30,7 +30,7 @@ const POOL_NAMES: Readonly<Record<string, string>> = {
   compressedclassspace: 'compressed class space',
 };
 
-const APPLICATION: Part = {
+const APPLICATION: CounterPart = {
   className: 'Application',
   key: 'application',
   namedBy: [],
@@ -52,17 +52,22 @@ export function placeOf(counter: string): CounterPlace {
   if (c !== undefined) {
     const key = `sun.gc.collector.${c}`;
     const part = { className: 'Collector', key, namedBy: [`${key}.name`], name: `collector ${c}` };
-    return { part: part as Part, variable: rest };
+    return { part: part as CounterPart, variable: rest };
   }
   if (pool !== undefined) {
     const key = `sun.gc.${pool}`;
-    const part: Part = { className: 'Pool', key, namedBy: [], name: POOL_NAMES[pool] ?? pool };
+    const part: CounterPart = {
+      className: 'Pool',
+      key,
+      namedBy: [],
+      name: POOL_NAMES[pool] ?? pool,
+    };
     return { part, variable: rest };
   }
   return { part: OWN.test(counter) ? undefined : APPLICATION, variable: counter };
 }
 
-function generationPart(generation: string, space: string | undefined): Part {
+function generationPart(generation: string, space: string | undefined): CounterPart {
   const key = `sun.gc.generation.${generation}`;
   const namedBy = [`${key}.name`];
   const name = `generation ${generation}`;

@@ -5,14 +5,12 @@ import { counted } from '../counted.js';
 import type { Declaration, Variable } from '../model.js';
 import { NO_DROPS } from '../streams/watch.js';
 import type { Sighting, Watch, Watches } from '../streams/watch.js';
-import { ContainerFiles } from './container-files.js';
-import { DirectoryWatch } from '../foreign/directory-watch.js';
-import { HostFiles } from './host-files.js';
+import { ContainerFiles, HostFiles } from './jvm-files.js';
+import { CLOCKS, DirectoryWatch } from '../foreign/listing.js';
 import { Jvms } from './jvms.js';
 import { GatheredSource } from '../foreign/gathered-source.js';
-import { CLOCKS } from '../foreign/listing.js';
 import type { Clocks } from '../foreign/listing.js';
-import { trusting } from '../foreign/trusted-owners.js';
+import { trusting } from '../foreign/checked-file.js';
 import type { HsperfdataSettings } from './settings.js';
 import { fitsAny } from '../rules/wildcard.js';
 

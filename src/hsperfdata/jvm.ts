@@ -1,18 +1,39 @@
 // One JVM in the tree: its objects and variables, and their values.
+import type { GatheredObject, GatheredSource, SlotOwner } from '../foreign/gathered-source.js';
 import type { Declaration, Variable } from '../model.js';
-import { declarationOf, unitOf } from './counter-declaration.js';
 import { isShownText, placeOf } from './counter-place.js';
-import type { Part } from './counter-place.js';
-import type { GatheredObject, GatheredSource } from '../foreign/gathered-source.js';
-import { UNIT } from './layout.js';
+import type { CounterPart } from './counter-place.js';
+import { declarationOf, unitOf } from './perf-data.js';
 import type { PerfData } from './perf-data.js';
+import { UNIT } from './perf-entries.js';
 import type { PerfEntry } from './perf-entries.js';
-import type { Owner } from '../foreign/slots.js';
-import { tickScale } from './tick-scale.js';
-import type { TickScale } from './tick-scale.js';
+
+// Ticks of a JVM's clock as nanoseconds.
+const NANOSECONDS = 1_000_000_000n;
+
+/** Turns ticks into nanoseconds. */
+interface TickScale {
+  /** `i64`: exact, for a clock whose frequency divides that of nanoseconds. */
+  readonly type: 'i64' | 'f64';
+  /** Undefined for more than 64 bits hold. */
+  exact(ticks: bigint): bigint | undefined;
+  near(ticks: bigint): number;
+}
+
+/** The scale of a clock of so many ticks a second; undefined for none. */
+function tickScale(frequency: bigint | undefined): TickScale | undefined {
+  if (frequency === undefined || frequency <= 0n) return undefined;
+  const factor = NANOSECONDS / frequency;
+  const exact = (ticks: bigint) => {
+    const nanoseconds = ticks * factor;
+    return BigInt.asIntN(64, nanoseconds) === nanoseconds ? nanoseconds : undefined;
+  };
+  const near = (ticks: bigint) => (Number(ticks) / Number(frequency)) * 1e9;
+  return { type: NANOSECONDS % frequency === 0n ? 'i64' : 'f64', exact, near };
+}
 
 /** A counter with the variable that shows it. */
-interface Shown {
+interface ShownCounter {
   readonly entry: PerfEntry;
   readonly variable: Variable;
 }
@@ -28,14 +49,14 @@ const OVERFLOW: Declaration = {
 };
 
 /** Where the objects of each class are, below that of their JVM. */
-const FOLDERS: Readonly<Record<Part['className'], string>> = {
+const FOLDERS: Readonly<Record<CounterPart['className'], string>> = {
   Collector: 'gc.',
   Generation: 'generation.',
   Pool: 'pool.',
   Application: '',
 };
 
-export class Jvm implements Owner {
+export class Jvm implements SlotOwner {
   readonly mainClass: string;
   readonly data: PerfData;
   readonly #source: GatheredSource;
@@ -43,9 +64,9 @@ export class Jvm implements Owner {
   readonly #labels: Readonly<Record<string, string>>;
   readonly #scale: TickScale | undefined;
   readonly #parts = new Map<string, GatheredObject>();
-  readonly #longs: Shown[] = [];
-  readonly #ticks: Shown[] = [];
-  readonly #texts: Shown[] = [];
+  readonly #longs: ShownCounter[] = [];
+  readonly #ticks: ShownCounter[] = [];
+  readonly #texts: ShownCounter[] = [];
   readonly #overflow: Variable;
   #isLost = false;
 
@@ -120,7 +141,7 @@ export class Jvm implements Owner {
     else (isTicks ? this.#ticks : this.#longs).push(shown);
   }
 
-  #partOf(part: Part, bytes: Buffer): GatheredObject {
+  #partOf(part: CounterPart, bytes: Buffer): GatheredObject {
     const known = this.#parts.get(part.key);
     if (known !== undefined) return known;
     const { name: parent, children } = this.#object;
@@ -134,7 +155,7 @@ export class Jvm implements Owner {
   }
 
   /** The name that the JVM gives to a part, as one part of a path. */
-  #nameOf({ namedBy, name }: Part, bytes: Buffer): string {
+  #nameOf({ namedBy, name }: CounterPart, bytes: Buffer): string {
     const texts = namedBy.map((counter) => {
       const entry = this.data.entries.get(counter);
       return entry?.type === 'text' ? this.data.text(bytes, entry) : '';

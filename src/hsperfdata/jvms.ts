@@ -1,16 +1,14 @@
 // The JVMs that are shown: opens the files that come, and lets go of those that end.
 import type { Budget } from '../budget.js';
 import { Fault } from '../errors.js';
-import { ChangeDetector } from './change-detector.js';
-import { CounterFile } from './counter-file.js';
+import { ChangeDetector, CounterFile } from './counter-file.js';
 import { Jvm } from './jvm.js';
-import type { FoundFile } from './jvm-directory.js';
+import type { FoundFile } from './jvm-files.js';
 import { hidingOption, startTicksOf } from '../foreign/processes.js';
-import { isGone, whyUnreadable } from '../foreign/unreadable.js';
+import { inDirectory, isGone, pathOf, whyUnreadable } from '../foreign/checked-file.js';
 import { isWriter } from './writer.js';
 import type { GatheredObject, GatheredSource } from '../foreign/gathered-source.js';
 import { PerfData } from './perf-data.js';
-import { inDirectory, pathOf } from '../foreign/safe-directory.js';
 
 /** The most files that are open at once. */
 const MAX_FILES = 1024;
@@ -26,14 +24,14 @@ const ASK_EVERY_MS = 500;
 const NAMELESS_MS = 1000;
 
 /** What tells one JVM from all others: another process in the same file has begun at another moment. */
-interface Identity {
+interface JvmIdentity {
   readonly startTicks: number;
   readonly inode: bigint;
   readonly beganUnixMs: number | undefined;
 }
 
 /** A file whose counters are read; not shown if its main class is not wanted. */
-interface Followed extends Identity {
+interface FollowedJvm extends JvmIdentity {
   readonly pid: number;
   readonly file: CounterFile;
   readonly jvm: Jvm | undefined;
@@ -41,7 +39,7 @@ interface Followed extends Identity {
 }
 
 /** A file that is of no use now. */
-interface Waiting {
+interface WaitingJvm {
   readonly firstMs: number;
   readonly untilMs: number;
   /** Empty for one that a JVM is making, that is there twice, or whose JVM ended. */
@@ -78,12 +76,12 @@ export interface JvmsParts {
 export class Jvms {
   readonly #parts: JvmsParts;
   readonly #scratch = { buffer: Buffer.from(new ArrayBuffer(65_536)) };
-  readonly #followed = new Map<string, Followed>();
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #followed = new Map<string, FollowedJvm>();
+  readonly #waiting = new Map<string, WaitingJvm>();
   /** Names that were due when this round began, each of which is tried once before the next round. */
   #round: Iterator<string> = [].values();
   /** JVMs that ended and left their files. A process that has the number of one of them now did not write its file. */
-  readonly #ended = new Map<string, Identity>();
+  readonly #ended = new Map<string, JvmIdentity>();
   /** Removed files whose JVMs run, by their former paths. */
   readonly #removed = new Map<string, Removed>();
   readonly #changes = new ChangeDetector();
@@ -164,7 +162,7 @@ export class Jvms {
     return (this.#waiting.get(key)?.untilMs ?? -Infinity) <= this.#parts.nowMs();
   }
 
-  #hasEnded(followed: Followed, budget: Budget): boolean {
+  #hasEnded(followed: FollowedJvm, budget: Budget): boolean {
     const { pid, startTicks, file, jvm } = followed;
     jvm?.grow();
     if (jvm?.isLost === true) return true;
@@ -180,7 +178,7 @@ export class Jvms {
     const before = this.#waiting.get(key);
     const nowMs = this.#parts.nowMs();
     const firstMs = before?.firstMs ?? nowMs;
-    const wait = (ms: number, more: Partial<Waiting> = {}): void => {
+    const wait = (ms: number, more: Partial<WaitingJvm> = {}): void => {
       this.#waiting.set(key, { firstMs, refusal: '', ...more, untilMs: nowMs + ms });
     };
     const waitOn = (): void => {
@@ -243,7 +241,7 @@ export class Jvms {
     found: FoundFile,
     startTicks: number | undefined,
     mayBeNameless: boolean,
-  ): Followed | Unowned | undefined {
+  ): FollowedJvm | Unowned | undefined {
     const { pid, name } = found;
     const { source, root, isWanted, isTrusted, nowMs, proc } = this.#parts;
     if (startTicks !== undefined && this.#followed.size >= MAX_FILES)
@@ -262,7 +260,7 @@ export class Jvms {
       const data = PerfData.of(file, this.#scratch);
       if (data === undefined || (data.mainClass === undefined && !mayBeNameless)) return undefined;
       const { beganUnixMs } = data;
-      const its: Identity = { startTicks, inode: identity.inode, beganUnixMs };
+      const its: JvmIdentity = { startTicks, inode: identity.inode, beganUnixMs };
       if (isLeftBy(this.#ended.get(key), its)) return undefined;
       const isShown = isWanted(data.mainClass ?? '');
       const isIts = isWriter({ pid, name, startTicks, beganUnixMs, ...identity }, proc);
@@ -319,7 +317,7 @@ const UNHIDE =
   'give the exporter CAP_SYS_PTRACE or the group of the mount option gid= of /proc, and its unit ProtectProc=default';
 
 /** Whether a file holds what a JVM left that ended, and the process of its number is another one. */
-const isLeftBy = (ended: Identity | undefined, now: Identity): boolean =>
+const isLeftBy = (ended: JvmIdentity | undefined, now: JvmIdentity): boolean =>
   ended?.inode === now.inode &&
   ended.beganUnixMs === now.beganUnixMs &&
   ended.startTicks !== now.startTicks;

@@ -1,11 +1,52 @@
 // The counters of one JVM, read from its file again and again.
+import type { Declaration, VariableKind } from '../model.js';
 import type { CounterFile } from './counter-file.js';
-import { LIMITS } from './layout.js';
-import { mainClassOf } from './main-class.js';
-import { readEntries } from './perf-entries.js';
-import type { PerfEntry, Position } from './perf-entries.js';
-import type { PerfHeader } from './perf-header.js';
-import { Skeleton } from './skeleton.js';
+import { LIMITS, UNIT, VARIABILITY, readEntries } from './perf-entries.js';
+import type { PerfEntry, PerfHeader, Position } from './perf-entries.js';
+
+// What a JVM runs, short enough for a label.
+const LONGEST = 128;
+
+/**
+ * The main class, or the file of a jar, of a command; empty where there is none. Arguments follow the
+ * first blank, and a module or folder goes before the last slash: neither is shown.
+ * @param classPath with -jar, the path of the jar, which starts the command and may contain blanks
+ */
+function mainClassOf(command: string, classPath = ''): string {
+  const isJar = classPath !== '' && `${command} `.startsWith(`${classPath} `);
+  const [first = ''] = isJar ? [classPath] : command.trim().split(/\s/, 1);
+  const last = first.slice(first.lastIndexOf('/') + 1);
+  return last.replace(/[\p{Cc}\p{Cf}]/gu, '').slice(0, LONGEST);
+}
+
+/**
+ * A JVM never changes an entry, so values read at the old offsets are those of the old names as long as
+ * all entries are the same. A new JVM may begin anew in the same file at any moment.
+ */
+class Skeleton {
+  readonly #bytes: Int32Array;
+  readonly #mask: Int32Array;
+
+  /** @param bytes from which the entries were read, up to a multiple of 4 */
+  constructor(bytes: Buffer, entries: readonly PerfEntry[]) {
+    const mask = new Uint8Array(bytes.length - (bytes.length % 4));
+    for (const { start, end, valueAt, valueBytes } of entries) {
+      mask.fill(0xff, start, end);
+      mask.fill(0, valueAt, valueAt + valueBytes);
+    }
+    this.#mask = new Int32Array(mask.buffer);
+    this.#bytes = new Int32Array(Uint8Array.from(bytes.subarray(0, mask.length)).buffer);
+  }
+
+  /** Whether these bytes hold the same entries, at least. */
+  isIn(bytes: Buffer): boolean {
+    const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
+    if (words.length < this.#mask.length) return false;
+    for (let at = 0; at < this.#mask.length; at++)
+      if ((((words[at] ?? 0) ^ (this.#bytes[at] ?? 0)) & (this.#mask[at] ?? 0)) !== 0) return false;
+    return true;
+  }
+}
 
 /** When a JVM began, in Unix milliseconds: it differs from that of another one in the same file. */
 const BEGAN = 'sun.rt.createVmBeginTime';
@@ -19,13 +60,13 @@ const CLASS_PATH = 'java.property.java.class.path';
 const LONGEST_COMMAND = 4096;
 
 /** Memory for one copy of a file, which all files share. */
-export interface Scratch {
+interface CopyBuffer {
   buffer: Buffer;
 }
 
 export class PerfData {
   readonly file: CounterFile;
-  readonly #scratch: Scratch;
+  readonly #scratch: CopyBuffer;
   readonly #names = new Map<string, PerfEntry>();
   #header: PerfHeader;
   #next: Position;
@@ -41,12 +82,12 @@ export class PerfData {
    * Reads a file; undefined while its JVM has not finished the first counters.
    * @throws Fault SEGMENT_CORRUPT or SEGMENT_INCOMPATIBLE for what no JVM writes
    */
-  static of(file: CounterFile, scratch: Scratch): PerfData | undefined {
+  static of(file: CounterFile, scratch: CopyBuffer): PerfData | undefined {
     const read = file.read(scratch);
     return read && new PerfData(file, scratch, read.header, read.bytes);
   }
 
-  private constructor(file: CounterFile, scratch: Scratch, header: PerfHeader, bytes: Buffer) {
+  private constructor(file: CounterFile, scratch: CopyBuffer, header: PerfHeader, bytes: Buffer) {
     this.file = file;
     this.#scratch = scratch;
     this.#header = header;
@@ -137,4 +178,44 @@ export class PerfData {
     const { valueAt } = entry;
     return this.isLittleEndian ? bytes.readBigInt64LE(valueAt) : bytes.readBigInt64BE(valueAt);
   }
+}
+
+/** Counters whose entries state a unit that is not theirs. */
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ['sun.cls.defineAppClasses', UNIT.events],
+  ['sun.ci.threads', UNIT.none],
+]);
+
+/** Units of the values as they are shown: ticks become nanoseconds. */
+const UNIT_TEXTS: Readonly<Record<number, string>> = {
+  [UNIT.bytes]: 'bytes',
+  [UNIT.ticks]: 'nanoseconds',
+  [UNIT.hertz]: 'hertz',
+};
+
+/** The unit of a counter, one of `UNIT` or another number. */
+export const unitOf = ({ name, unit }: PerfEntry): number => UNITS.get(name) ?? unit;
+
+/** A variable of this name; a number has the type that is given. */
+export function declarationOf(
+  entry: PerfEntry,
+  variable: string,
+  number: 'i64' | 'f64',
+): Declaration {
+  const isText = entry.type === 'text';
+  return {
+    name: variable,
+    type: isText ? 'string' : number,
+    kind: isText ? 'unknown' : kindOf(entry.variability),
+    unit: isText ? '' : (UNIT_TEXTS[unitOf(entry)] ?? ''),
+    help: '',
+    schema: [],
+  };
+}
+
+function kindOf(variability: number): VariableKind {
+  if (variability === VARIABILITY.monotonic) return 'counter';
+  return variability === VARIABILITY.variable || variability === VARIABILITY.constant
+    ? 'gauge'
+    : 'unknown';
 }

@@ -1,6 +1,102 @@
-// The entries of a counter file: which counters it has, and where their values are.
-import { BYTE, ENTRY, LIMITS, LONG } from './layout.js';
-import type { PerfHeader } from './perf-header.js';
+// The header and entries of a counter file: which counters it has, and where their values are.
+import { Fault } from '../errors.js';
+
+/** The first bytes of the file, in whatever byte order the rest is. */
+const MAGIC = [0xca, 0xfe, 0xc0, 0xc0] as const;
+
+/** Offsets in the header. */
+export const HEADER = {
+  byteOrder: 4,
+  major: 5,
+  accessible: 7,
+  used: 8,
+  overflow: 12,
+  modified: 16,
+  entryOffset: 24,
+  entries: 28,
+  bytes: 32,
+} as const;
+
+/** The only structure of entries that there is. */
+const MAJOR = 2;
+
+/** Offsets in an entry, whose parts lie at offsets from its own start. */
+const ENTRY = {
+  length: 0,
+  nameOffset: 4,
+  vectorLength: 8,
+  dataType: 12,
+  unit: 14,
+  variability: 15,
+  dataOffset: 16,
+  bytes: 20,
+} as const;
+
+/** Data types, as the characters that the JVM uses for Java's own types. */
+const LONG = 'J'.charCodeAt(0);
+const BYTE = 'B'.charCodeAt(0);
+
+export const UNIT = { none: 1, bytes: 2, ticks: 3, events: 4, string: 5, hertz: 6 } as const;
+export const VARIABILITY = { constant: 1, monotonic: 2, variable: 3 } as const;
+
+/** What is believed of a file: a JVM takes at most 2 MiB, and has some 200 entries of 32 KiB. */
+export const LIMITS = { bytes: 4 * 2 ** 20, entries: 16_384, name: 256, text: 256 } as const;
+
+// The header of a counter file, checked.
+export interface PerfHeader {
+  readonly isLittleEndian: boolean;
+  /** Bytes of header and entries. */
+  readonly used: number;
+  /** Bytes of the counters for which the file had no room. */
+  readonly overflow: number;
+  /** When an entry was added last, in ticks of the JVM. */
+  readonly modified: bigint;
+  readonly entryOffset: number;
+  readonly entries: number;
+}
+
+/**
+ * The header at the start of these bytes; undefined while the JVM has not finished it.
+ * @param size of the file
+ * @throws Fault SEGMENT_CORRUPT or SEGMENT_INCOMPATIBLE, with what is wrong
+ */
+export function readPerfHeader(bytes: Uint8Array, size: number): PerfHeader | undefined {
+  if (bytes.length < HEADER.bytes || isBlank(bytes)) return undefined;
+  if (MAGIC.some((byte, index) => bytes[index] !== byte))
+    throw corrupt('does not begin with cafec0c0');
+  const order = bytes[HEADER.byteOrder] ?? 0;
+  if (order > 1) throw corrupt(`has the byte order ${order}`);
+  const major = bytes[HEADER.major] ?? 0;
+  if (major !== MAJOR)
+    throw new Fault('SEGMENT_INCOMPATIBLE', `has version ${major} of the format, known: ${MAJOR}`);
+  if (bytes[HEADER.accessible] !== 1) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER.bytes);
+  const isLittleEndian = order === 1;
+  const int = (at: number) => view.getInt32(at, isLittleEndian);
+  const header = {
+    isLittleEndian,
+    used: int(HEADER.used),
+    overflow: Math.max(0, int(HEADER.overflow)),
+    modified: view.getBigInt64(HEADER.modified, isLittleEndian),
+    entryOffset: int(HEADER.entryOffset),
+    entries: int(HEADER.entries),
+  };
+  check(header, size);
+  return header;
+}
+
+function check({ used, entryOffset, entries }: PerfHeader, size: number): void {
+  if (used < HEADER.bytes || used > Math.min(size, LIMITS.bytes))
+    throw corrupt(`says that ${used} of its ${size} bytes are used`);
+  if (entryOffset < HEADER.bytes || entryOffset > used || entryOffset % 4 !== 0)
+    throw corrupt(`says that its entries begin at byte ${entryOffset}`);
+  if (entries < 0 || entries > LIMITS.entries) throw corrupt(`says that it has ${entries} entries`);
+}
+
+/** A JVM makes a file of zeros first. */
+const isBlank = (bytes: Uint8Array): boolean => MAGIC.every((_byte, index) => bytes[index] === 0);
+
+export const corrupt = (what: string): Fault => new Fault('SEGMENT_CORRUPT', what);
 
 /** A counter, as its entry describes it. */
 export interface PerfEntry {

@@ -1,21 +1,17 @@
 #!/usr/bin/env node
 // shm_license: issues, shows and verifies licenses, and makes the keys that sign them.
 import { packageVersion } from '../document/package-version.js';
-import { stdoutFailure } from '../document/system-reason.js';
+import { stdoutFailure } from '../document/text-file.js';
 import { Fault, messageOf } from '../errors.js';
 import { readCommandLine } from '../rules/command-line.js';
 import type { CommandOptions, Given } from '../rules/command-option.js';
 import { chooseCommand } from '../rules/commands.js';
 import type { Program } from '../rules/program.js';
-import { issueLicense } from './issue-license.js';
-import { FIELDS, parseDocument } from './license-document.js';
-import { readDocument, readLicense } from './license-file.js';
-import { writeLicense } from './license-output.js';
-import { termOf } from './license-term.js';
+import { issueLicense, writeLicense } from './issue-license.js';
+import { FIELDS, formatUtc, parseDocument, termOf } from './license-document.js';
+import { readDocument, readLicense } from './license-watch.js';
 import { COMMANDS, ISSUE, KEYGEN, PROGRAM, SHOW, VERIFY } from './options.js';
-import { makeKeyPair } from './signing-key.js';
-import { trustedKeys } from './trusted-keys.js';
-import { formatUtc } from './utc-time.js';
+import { makeKeyPair, trustedKeys } from './license-keys.js';
 
 const now = new Date();
 const print = (...lines: readonly string[]) => process.stdout.write(`${lines.join('\n')}\n`);

@@ -1,13 +1,15 @@
 // Issues a license: the fields, signed.
 import { createPublicKey, randomUUID, sign } from 'node:crypto';
+import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { systemReason } from '../document/text-file.js';
 import { Fault, messageOf } from '../errors.js';
-import { parseDocument } from './license-document.js';
 import { PRODUCT, signedBytes, verifyDocument } from './license.js';
-import { EVALUATION_KEY_FILE, readSigningKey } from './signing-key.js';
-import type { SigningKey } from './signing-key.js';
-import { formatUtc } from './utc-time.js';
+import { formatUtc, parseDocument } from './license-document.js';
+import { EVALUATION_KEY_FILE, readSigningKey } from './license-keys.js';
+import type { SigningKey } from './license-keys.js';
+import { readDocument } from './license-watch.js';
 
-export interface LicenseTerms {
+interface LicenseTerms {
   readonly licensee: string;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
@@ -45,4 +47,51 @@ function signedText({ licensee, issuedAt, expiresAt }: LicenseTerms, key: Signin
   };
   const signature = sign(null, signedBytes(fields), key.secret).toString('base64');
   return `${JSON.stringify({ ...fields, signature }, undefined, 2)}\n`;
+}
+
+/**
+ * Writes `text` to `path` with mode 0600. Replaces an existing license or empty file, so that a
+ * license can be renewed; a reader sees the old text or the new, never a part.
+ * @throws Fault USAGE if another file exists, or the file cannot be written
+ */
+export function writeLicense(path: string, text: string): void {
+  if (!isReplaceable(path))
+    throw new Fault(
+      'USAGE',
+      `${path} exists and is neither a license nor an empty file; it is not replaced`,
+    );
+  const temporary = `${path}.${randomUUID()}`;
+  try {
+    writeWhole(temporary, text);
+    renameSync(temporary, path);
+  } catch (thrown) {
+    rmSync(temporary, { force: true });
+    throw new Fault('USAGE', `${path} cannot be written: ${systemReason(thrown)}`);
+  }
+}
+
+function isReplaceable(path: string): boolean {
+  // A link or a device was set up on purpose, and a rename would destroy it.
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return true;
+  return found.isFile() && (found.size === 0 || isLicense(path));
+}
+
+function isLicense(path: string): boolean {
+  try {
+    readDocument(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function writeWhole(path: string, text: string): void {
+  const file = openSync(path, 'wx', 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
 }

@@ -1,6 +1,14 @@
-// The license file as text: seven fields, each a short string, and nothing else.
-import { quoted } from '../document/key-path.js';
-import { refusal } from './refusal.js';
+// The license file as text, its canonical form, and its term.
+import { quoted } from '../document/document.js';
+import { Fault } from '../errors.js';
+import { integer, rule } from '../rules/rule.js';
+
+/**
+ * @param origin where another license comes from
+ * @param cause the system's error, if the file cannot be read
+ */
+export const refusal = (sentence: string, origin = '', cause?: unknown): Fault =>
+  new Fault('LICENSE_REJECTED', origin === '' ? sentence : `${sentence}; ${origin}`, { cause });
 
 export const FIELDS = [
   'license_id',
@@ -11,10 +19,10 @@ export const FIELDS = [
   'key_id',
   'signature',
 ] as const;
-type Field = (typeof FIELDS)[number];
+type LicenseField = (typeof FIELDS)[number];
 
 /** A well-formed license, not yet verified. */
-export type LicenseDocument = Readonly<Record<Field, string>>;
+export type LicenseDocument = Readonly<Record<LicenseField, string>>;
 
 const MAX_FIELD_CHARACTERS = 256;
 
@@ -25,7 +33,7 @@ const MAX_FIELD_CHARACTERS = 256;
  */
 export function parseDocument(text: string, place: string): LicenseDocument {
   const found = parseObject(text, place);
-  const textOf = (field: Field): string => {
+  const textOf = (field: LicenseField): string => {
     if (!Object.hasOwn(found, field)) throw refusal(`${place} has no field ${quoted(field)}`);
     const value = found[field];
     if (isFieldText(value)) return value;
@@ -79,4 +87,95 @@ function nameOf(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object') return 'an object';
   return typeof value === 'string' ? quoted(value) : `a ${typeof value}`;
+}
+
+// The times of a license: ISO 8601 in UTC, such as 2026-01-31T00:00:00Z.
+const SHAPE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
+
+export const formatUtc = (time: Date): string => time.toISOString().replace('.000Z', 'Z');
+
+/** Parses `text`; undefined if it is not ISO 8601 in UTC. */
+export function parseUtc(text: string): Date | undefined {
+  if (!SHAPE.test(text)) return undefined;
+  const time = new Date(text);
+  // The engine turns February 30 into March 2; reject such a date instead.
+  const exists =
+    !Number.isNaN(time.getTime()) &&
+    time.toISOString().startsWith(text.slice(0, 'YYYY-MM-DDThh:mm:ss'.length));
+  return exists ? time : undefined;
+}
+
+// The beginning and the end of a license, from the options of `shm_license issue`.
+const DAY_MS = 86_400_000;
+const MAX_DAYS = 36_500;
+
+/** How long a license may last. */
+export const days = integer(1, MAX_DAYS);
+/** When it may begin and end. */
+export const utcTime = rule(
+  'string',
+  'a time in ISO 8601 and UTC such as 2026-01-31T00:00:00Z',
+  (raw) => (typeof raw === 'string' ? parseUtc(raw) : undefined),
+);
+
+/** Undefined where an option is not given. */
+interface TermOptions {
+  readonly days?: number | undefined;
+  readonly issuedAt?: Date | undefined;
+  readonly expiresAt?: Date | undefined;
+}
+
+interface Term {
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/**
+ * A license begins at `--issued-at` (else now) and lasts `--days`; `--expires-at` overrides
+ * --days. An end less than `--days` ahead moves a beginning that is not given back, so that `--days
+ * 30 --expires-at <yesterday>` is a license of 30 days that has expired.
+ * @throws Fault USAGE when the options do not say when it ends
+ */
+export function termOf(options: TermOptions, now: Date): Term {
+  const daysMs = options.days === undefined ? undefined : options.days * DAY_MS;
+  const { issuedAt, expiresAt } = options;
+  const today = new Date(Math.floor(now.getTime() / 1000) * 1000);
+  if (expiresAt === undefined) {
+    if (daysMs === undefined)
+      throw new Fault('USAGE', 'found neither --days nor --expires-at, needed: one of them');
+    const beginning = issuedAt ?? today;
+    return { issuedAt: beginning, expiresAt: new Date(beginning.getTime() + daysMs) };
+  }
+  const latest = expiresAt.getTime() - (daysMs ?? 0);
+  return { issuedAt: issuedAt ?? new Date(Math.min(today.getTime(), latest)), expiresAt };
+}
+
+// The canonical form of JSON (RFC 8785): every writer gives the same text for a value.
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== 'object' || value === null) return false;
+  const kind: unknown = Object.getPrototypeOf(value);
+  return kind === Object.prototype || kind === null;
+}
+
+/** JSON numbers are finite, and a lone surrogate has no UTF-8 to be signed. */
+const isScalar = (value: unknown): boolean =>
+  value === null ||
+  typeof value === 'boolean' ||
+  Number.isFinite(value) ||
+  (typeof value === 'string' && !/\p{Surrogate}/u.test(value));
+
+/**
+ * The canonical text of `value`: no blanks, member names in order of their UTF-16 code units.
+ * @throws TypeError for values that JSON cannot represent: undefined, NaN, a bigint, a lone
+ *   surrogate, a Date …
+ */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value))
+    return `[${Array.from(value, (item: unknown) => canonicalJson(item)).join(',')}]`;
+  if (isObject(value)) {
+    const names = Object.keys(value).sort();
+    return `{${names.map((name) => `${canonicalJson(name)}:${canonicalJson(value[name])}`).join(',')}}`;
+  }
+  if (isScalar(value)) return JSON.stringify(value);
+  throw new TypeError(`JSON cannot carry ${String(value)}`);
 }

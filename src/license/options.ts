@@ -2,7 +2,7 @@
 import { defaultOption, optionalOption, requiredOption } from '../rules/command-option.js';
 import { line, word } from '../rules/formats.js';
 import { LICENSE_KEYS_DIR } from '../rules/license-keys-dir.js';
-import { days, utcTime } from './license-term.js';
+import { days, utcTime } from './license-document.js';
 
 const STATUSES = {
   0: 'done',

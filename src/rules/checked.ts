@@ -1,6 +1,5 @@
 // The check of a document's values against a rule.
-import type { Document } from '../document/document.js';
-import type { Path } from '../document/key-path.js';
+import type { Path, SettingsDocument } from '../document/document.js';
 import { Fault } from '../errors.js';
 import { Problems } from './problems.js';
 import type { Rule } from './rule.js';
@@ -10,7 +9,11 @@ import type { Rule } from './rule.js';
  * @param nameOf how messages name the value at a path
  * @throws Fault CONFIG_INVALID with one line for each problem, in the order of the file
  */
-export function checked<T>(document: Document, rule: Rule<T>, nameOf?: (path: Path) => string): T {
+export function checked<T>(
+  document: SettingsDocument,
+  rule: Rule<T>,
+  nameOf?: (path: Path) => string,
+): T {
   const problems = new Problems(document.places, nameOf);
   const value = problems.read(document, rule);
   problems.throwIfAny();

@@ -1,7 +1,7 @@
 // Parses a command line into values; prints nothing and never exits.
 import { CommanderError, Option } from 'commander';
 import type { Command } from 'commander';
-import { quoted } from '../document/key-path.js';
+import { quoted } from '../document/document.js';
 import { Fault } from '../errors.js';
 import { builtInOptions } from './built-in-options.js';
 import { nameOf } from './command-option.js';

@@ -1,6 +1,6 @@
 // One option of a command line: its flags, what its argument may be, and what it does.
-import { keyPath, quoted } from '../document/key-path.js';
-import type { Path } from '../document/key-path.js';
+import { keyPath, quoted } from '../document/document.js';
+import type { Path } from '../document/document.js';
 import { Fault } from '../errors.js';
 import type { Rule } from './rule.js';
 

@@ -1,5 +1,5 @@
 // A program whose first argument is a command.
-import { quoted } from '../document/key-path.js';
+import { quoted } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { Fault } from '../errors.js';
 import { readCommandLine } from './command-line.js';

@@ -1,5 +1,5 @@
 // Reference pages: the fields of a table as a Markdown table.
-import { shown } from '../document/key-path.js';
+import { shown } from '../document/document.js';
 import { builtInOptions } from './built-in-options.js';
 import { effectOf } from './command-option.js';
 import type { CommandOptions } from './command-option.js';

@@ -1,9 +1,12 @@
 // Collects all problems of a file, so that one run reports all of them.
-import { invalid } from '../document/document.js';
-import type { Document, Problem } from '../document/document.js';
-import { keyPath } from '../document/key-path.js';
-import type { Path } from '../document/key-path.js';
-import type { Mark, Places } from '../document/places.js';
+import { invalid, keyPath } from '../document/document.js';
+import type {
+  Mark,
+  Path,
+  Problem,
+  SettingsDocument,
+  SourcePositions,
+} from '../document/document.js';
 import { Fault } from '../errors.js';
 import type { Report, Rule } from './rule.js';
 
@@ -17,7 +20,7 @@ export class Problems {
 
   /** @param nameOf how messages name the value at a path */
   constructor(
-    readonly places: Places,
+    readonly places: SourcePositions,
     readonly nameOf: (path: Path) => string = keyPath,
   ) {}
 
@@ -26,7 +29,7 @@ export class Problems {
   }
 
   /** The valid part of a document; each error in the rest becomes a problem. */
-  read<T>({ values }: Document, rule: Rule<T>): T | undefined {
+  read<T>({ values }: SettingsDocument, rule: Rule<T>): T | undefined {
     return rule.read(values, [], this.report);
   }
 

@@ -1,7 +1,7 @@
 // What a value may be: a rule reads a raw TOML value, and describes what it allows.
 import { hint } from '../document/nearest.js';
-import { keyPath, shown } from '../document/key-path.js';
-import type { Path } from '../document/key-path.js';
+import { keyPath, shown } from '../document/document.js';
+import type { Path } from '../document/document.js';
 
 /** Called with one problem of the value at `path`, or of its key if `mark` says so. */
 export type Report = (path: Path, sentence: string, mark?: 'key') => void;

@@ -1,6 +1,6 @@
 // How messages name a setting: with the option that can give its value as well.
-import { keyPath } from '../document/key-path.js';
-import type { Path } from '../document/key-path.js';
+import { keyPath } from '../document/document.js';
+import type { Path } from '../document/document.js';
 import { nameOf } from './command-option.js';
 import type { CommandOptions } from './command-option.js';
 

@@ -1,6 +1,6 @@
 // Tables of named fields: the rule that reads a TOML table by rows.
-import { shown, TomlDate } from '../document/key-path.js';
-import type { Path } from '../document/key-path.js';
+import { TomlDate, shown } from '../document/document.js';
+import type { Path } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { rule } from './rule.js';
 import type { Report, Rule } from './rule.js';

@@ -1,5 +1,5 @@
 // The names of time zones that the runtime knows.
-import { shown } from '../document/key-path.js';
+import { shown } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import type { Rule } from './rule.js';
 

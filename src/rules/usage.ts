@@ -1,6 +1,6 @@
 // Describes the errors of a command line, in the style of configuration errors.
 import type { CommanderError } from 'commander';
-import { quoted } from '../document/key-path.js';
+import { quoted } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { calledOf, nameOf } from './command-option.js';
 import type { CommandOption } from './command-option.js';

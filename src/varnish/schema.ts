@@ -1,10 +1,10 @@
 // What Varnish says of the values of a class of segments, as JSON in a segment of its own.
 import { Fault } from '../errors.js';
 import { isTable } from '../rules/table.js';
-import { LIMITS, VALUE_BYTES } from './layout.js';
+import { LIMITS, VALUE_BYTES } from './segment-index.js';
 
 /** A value of a segment. */
-export interface Field {
+export interface SchemaField {
   readonly name: string;
   readonly kind: 'counter' | 'gauge' | 'bitmap';
   readonly unit: '' | 'bytes' | 'seconds';
@@ -16,18 +16,18 @@ export interface Field {
 export interface Schema {
   /** The class, such as `vbe`. */
   readonly name: string;
-  readonly fields: readonly Field[];
+  readonly fields: readonly SchemaField[];
   /** The bytes of a body that has all values. */
   readonly bodyBytes: number;
 }
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
-const KINDS: Readonly<Record<string, Field['kind']>> = {
+const KINDS: Readonly<Record<string, SchemaField['kind']>> = {
   counter: 'counter',
   gauge: 'gauge',
   bitmap: 'bitmap',
 };
-const UNITS: Readonly<Record<string, Field['unit']>> = {
+const UNITS: Readonly<Record<string, SchemaField['unit']>> = {
   integer: '',
   bitmap: '',
   bytes: 'bytes',
@@ -57,7 +57,7 @@ export function readSchema(json: string): Schema {
   return { name, fields, bodyBytes };
 }
 
-function fieldOf(key: string, raw: unknown): Field {
+function fieldOf(key: string, raw: unknown): SchemaField {
   if (!NAME.test(key)) throw corrupt('has a value without a name');
   if (!isTable(raw) || raw['name'] !== key) throw corrupt(`describes ${key} under another name`);
   const { type, ctype, format, oneliner, index: at } = raw;

@@ -1,14 +1,12 @@
 // A directory in which one process of Varnish keeps its segments: its index, files and schemas.
 import { Fault } from '../errors.js';
-import { CheckedFile } from '../foreign/checked-file.js';
-import { inDirectory, pathOf } from '../foreign/safe-directory.js';
-import type { DirectoryPlace } from '../foreign/safe-directory.js';
-import { IndexFile } from './index-file.js';
-import { HEADER, LIMITS, READY } from './layout.js';
+import { CheckedFile, inDirectory, pathOf } from '../foreign/checked-file.js';
+import type { DirectoryPlace } from '../foreign/checked-file.js';
+import { HEADER, IndexFile, LIMITS, READY } from './segment-index.js';
 import { readSchema } from './schema.js';
 import type { Schema } from './schema.js';
 import { headerOf } from './segment-header.js';
-import type { SegmentHeader } from './segment-header.js';
+import type { VarnishSegmentHeader } from './segment-header.js';
 import type { IndexEntry, IndexWriter, SegmentIndex } from './segment-index.js';
 
 const INDEX = '_.index';
@@ -93,7 +91,7 @@ export class SegmentDirectory {
   }
 
   /** The header of a segment; undefined for one that its file does not hold. @throws Fault or Error */
-  headerAt(entry: IndexEntry): SegmentHeader | undefined {
+  headerAt(entry: IndexEntry): VarnishSegmentHeader | undefined {
     return this.read(entry, this.#header) ? headerOf(this.#header) : undefined;
   }
 
@@ -208,7 +206,7 @@ export class SegmentDirectory {
     }
   }
 
-  #json(entry: IndexEntry, { bodyOffset, schemaId }: SegmentHeader, id: bigint): string {
+  #json(entry: IndexEntry, { bodyOffset, schemaId }: VarnishSegmentHeader, id: bigint): string {
     const refuse = (what: string) => new Fault('SEGMENT_CORRUPT', what);
     if (schemaId !== id) throw refuse('has another id in its file than in the index');
     if (entry.length > LIMITS.schemaBytes) throw refuse(`has ${entry.length} bytes`);

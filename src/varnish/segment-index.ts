@@ -1,6 +1,32 @@
-// What an index of segments says, taken in as it grows: which segments a process of Varnish has.
+// The index of segments that a process of Varnish writes: its layout, its file, and the segments it lists.
 import { Fault } from '../errors.js';
-import { LIMITS } from './layout.js';
+import { CheckedFile } from '../foreign/checked-file.js';
+
+/** Where each field of a segment's header stands; values are in the byte order of the machine. */
+export const HEADER = { ready: 0, bodyOffset: 8, schemaId: 16, bytes: 24 } as const;
+
+/** Whether a segment is shown, as its header says. */
+export const READY = { building: 0, visible: 1, hidden: 2 } as const;
+
+/** Each value is a number of so many bytes, at a multiple of them. */
+export const VALUE_BYTES = 8;
+
+export const LIMITS = {
+  /** Bytes of an index, and of a line of it. */
+  indexBytes: 2 ** 22,
+  lineBytes: 1024,
+  /** Segments of values, and of schemas, in a directory. */
+  segments: 8192,
+  schemas: 256,
+  /** Files that are open at once for a directory, and the bytes of one. */
+  files: 1024,
+  fileBytes: 2 ** 26,
+  /** Bytes of a schema, and the values that it describes. */
+  schemaBytes: 2 ** 20,
+  fields: 4096,
+  /** Bytes of a segment of values. */
+  bodyBytes: 2 ** 16,
+} as const;
 
 /** A segment in a file, as a line of the index has it. */
 export interface IndexEntry {
@@ -129,3 +155,68 @@ const placeOf = ({ file, offset }: IndexEntry): string => `${file} ${offset}`;
 
 const keyOf = ({ file, offset, length, className, ident }: IndexEntry): string =>
   `${file} ${offset} ${length} ${className} ${ident}`;
+
+/** Bytes that are compared to see that it is still the same text. */
+const BEGIN_BYTES = 64;
+
+export class IndexFile {
+  readonly #file: CheckedFile;
+  readonly #index = new SegmentIndex();
+  readonly #known: SegmentIndex | undefined;
+  #stamp = '';
+  #bytes = 0;
+  #begin: Buffer = Buffer.alloc(0);
+
+  /**
+   * Opens the index at a path, in a directory of this user.
+   * @param known that of the former index of the directory, if the same process wrote it
+   * @throws Fault or Error for a file that cannot be read or must not be believed
+   */
+  constructor(path: string, directoryUid: number, known?: SegmentIndex) {
+    this.#file = new CheckedFile(path, directoryUid, LIMITS.indexBytes);
+    this.#known = known;
+  }
+
+  /** What it said at the last `update`. */
+  get index(): SegmentIndex {
+    return this.#index;
+  }
+
+  /** Whether it was removed, or another one took its place. */
+  get isReplaced(): boolean {
+    return this.#file.isUnlinked;
+  }
+
+  /**
+   * Takes in what was added; returns whether anything was.
+   * @throws Fault SEGMENT_CORRUPT if it was changed in another way, or holds what no Varnish writes
+   */
+  update(): boolean {
+    const { stamp } = this.#file;
+    if (stamp === this.#stamp) return false;
+    const { size } = this.#file;
+    if (size < this.#bytes) throw new Fault('SEGMENT_CORRUPT', 'the index was cut');
+    if (size > LIMITS.indexBytes) throw new Fault('SEGMENT_CORRUPT', `the index has ${size} bytes`);
+    this.#checkBegin();
+    const added = Buffer.alloc(size - this.#bytes);
+    const bytes = added.subarray(0, this.#file.read(added, this.#bytes));
+    this.#index.add(bytes, this.#known);
+    if (this.#begin.length < BEGIN_BYTES)
+      this.#begin = Buffer.concat([this.#begin, bytes]).subarray(0, BEGIN_BYTES);
+    this.#bytes += bytes.length;
+    // What came meanwhile has another stamp.
+    this.#stamp = stamp;
+    return bytes.length > 0;
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  #checkBegin(): void {
+    const begin = Buffer.alloc(this.#begin.length);
+    const bytes = this.#file.read(begin, 0);
+    if (!begin.subarray(0, bytes).equals(this.#begin))
+      throw new Fault('SEGMENT_CORRUPT', 'the index was written anew in its place');
+  }
+}

@@ -1,4 +1,6 @@
 // The settings of a target whose format is varnish.
+import { lstatSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { oneOf, text } from '../rules/rule.js';
 import { optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
@@ -24,3 +26,21 @@ export const VARNISH_SETTINGS = {
 };
 
 export type VarnishSettings = ValuesOf<typeof VARNISH_SETTINGS>;
+
+/** The server key of the instance that runs without a name of its own. */
+export const NAMELESS = 'default';
+/** What Varnish 7.6 and later call it; earlier ones give it the name of the host. */
+const FIXED = 'varnishd';
+
+/** The folder of an instance, below the directory of all. */
+export function folderOf(serverKey: string, directory: string, host = hostname()): string {
+  if (serverKey !== NAMELESS) return serverKey;
+  const isThere = (name: string) => {
+    try {
+      return lstatSync(`${directory}/${name}`, { throwIfNoEntry: false }) !== undefined;
+    } catch {
+      return false;
+    }
+  };
+  return !isThere(host) && isThere(FIXED) ? FIXED : host;
+}

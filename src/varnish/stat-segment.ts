@@ -1,17 +1,79 @@
 // A segment of values in the tree: an object with a variable for each value.
-import type { GatheredObject, GatheredSource } from '../foreign/gathered-source.js';
-import type { Owner } from '../foreign/slots.js';
+import { Fault } from '../errors.js';
+import type { GatheredObject, GatheredSource, SlotOwner } from '../foreign/gathered-source.js';
 import type { Variable } from '../model.js';
-import type { Naming } from './names/naming.js';
-import type { Field, Schema } from './schema.js';
-import type { SegmentValues } from './segment-values.js';
+import type { Naming } from './names/compat-names.js';
+import type { Schema, SchemaField } from './schema.js';
+import type { SegmentDirectory } from './segment-directory.js';
+import { headerOf } from './segment-header.js';
+import type { VarnishSegmentHeader } from './segment-header.js';
+import { HEADER, LIMITS, READY, VALUE_BYTES } from './segment-index.js';
+import type { IndexEntry } from './segment-index.js';
 
-interface Shown {
-  readonly field: Field;
+/** A gauge beyond this went below zero for a moment: Varnish's own programs show 0. */
+const MAX_OF_A_GAUGE = 2n ** 63n;
+
+export class SegmentValues {
+  readonly #directory: SegmentDirectory;
+  readonly #entry: IndexEntry;
+  readonly #header: VarnishSegmentHeader;
+  readonly #bytes: Buffer;
+  readonly #words: BigUint64Array;
+
+  /**
+   * @param header as it was when the segment was taken in
+   * @throws Fault SEGMENT_CORRUPT for a segment that cannot hold the values of its schema
+   */
+  constructor(
+    directory: SegmentDirectory,
+    entry: IndexEntry,
+    header: VarnishSegmentHeader,
+    { bodyBytes }: Schema,
+  ) {
+    const { bodyOffset } = header;
+    const bytes = bodyOffset + bodyBytes;
+    if (bodyOffset < HEADER.bytes || bodyOffset % VALUE_BYTES !== 0 || !(bytes <= entry.length))
+      throw new Fault('SEGMENT_CORRUPT', 'has no room for the values of its schema');
+    if (bytes > LIMITS.bodyBytes) throw new Fault('SEGMENT_CORRUPT', `has ${bytes} bytes`);
+    this.#directory = directory;
+    this.#entry = entry;
+    this.#header = header;
+    this.#bytes = Buffer.from(new ArrayBuffer(bytes));
+    this.#words = new BigUint64Array(this.#bytes.buffer);
+  }
+
+  /**
+   * Copies the values; false if the segment is not what was taken in any more. Its place in a file may
+   * have got another owner, so the index is asked after the copy: never throws.
+   */
+  copy(): boolean {
+    try {
+      if (!this.#directory.read(this.#entry, this.#bytes)) return false;
+    } catch {
+      return false;
+    }
+    const { ready, bodyOffset, schemaId } = headerOf(this.#bytes);
+    return (
+      ready === READY.visible &&
+      bodyOffset === this.#header.bodyOffset &&
+      schemaId === this.#header.schemaId &&
+      this.#directory.has(this.#entry)
+    );
+  }
+
+  /** A value of the last copy. */
+  valueOf({ kind, at }: SchemaField): bigint {
+    const value = this.#words[(this.#header.bodyOffset + at) / VALUE_BYTES] ?? 0n;
+    return kind === 'gauge' && value > MAX_OF_A_GAUGE ? 0n : value;
+  }
+}
+
+interface ShownValue {
+  readonly field: SchemaField;
   readonly variable: Variable;
 }
 
-export interface StatSegmentParts {
+interface StatSegmentParts {
   readonly source: GatheredSource;
   readonly root: GatheredObject;
   readonly naming: Naming;
@@ -24,10 +86,10 @@ export interface StatSegmentParts {
 const BACKEND = 'vbe';
 const PROBES = 'happy';
 
-export class StatSegment implements Owner {
+export class StatSegment implements SlotOwner {
   readonly #parts: StatSegmentParts;
   readonly #object: GatheredObject;
-  readonly #shown: readonly Shown[];
+  readonly #shown: readonly ShownValue[];
   /** Whether the last probe was good; added when one was for the first time. */
   #up: Variable | undefined;
   #wasHappy = false;

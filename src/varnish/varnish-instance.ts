@@ -1,20 +1,18 @@
 // An instance of Varnish as a tree: a root, and an object for each segment of manager and child.
 import type { Budget } from '../budget.js';
-import { GatheredSource } from '../foreign/gathered-source.js';
+import { GatheredSource, Slots } from '../foreign/gathered-source.js';
 import type { GatheredObject } from '../foreign/gathered-source.js';
-import type { DirectoryPlace } from '../foreign/safe-directory.js';
-import { Slots } from '../foreign/slots.js';
-import { isGone, whyUnreadable } from '../foreign/unreadable.js';
-import { READY } from './layout.js';
-import type { Naming } from './names/naming.js';
+import type { DirectoryPlace } from '../foreign/checked-file.js';
+import { isGone, whyUnreadable } from '../foreign/checked-file.js';
+import { READY } from './segment-index.js';
+import type { Naming } from './names/compat-names.js';
 import type { Schema } from './schema.js';
 import { SegmentDirectory } from './segment-directory.js';
-import type { SegmentHeader } from './segment-header.js';
+import type { VarnishSegmentHeader } from './segment-header.js';
 import { SegmentHeaders } from './segment-headers.js';
 import type { IndexEntry } from './segment-index.js';
-import { SegmentValues } from './segment-values.js';
-import { StartTime } from './start-time.js';
-import { StatSegment } from './stat-segment.js';
+import { SegmentValues, StatSegment } from './stat-segment.js';
+import { StartTime } from './varnish-manager.js';
 
 /** Slots of a block: about as many as a lock, a pool or a backend needs. */
 const BLOCK = 32;
@@ -34,13 +32,13 @@ export interface InstanceParts {
 }
 
 /** A segment that is visible. */
-interface Found {
+interface VisibleSegment {
   readonly directory: SegmentDirectory;
   readonly entry: IndexEntry;
-  readonly header: SegmentHeader;
+  readonly header: VarnishSegmentHeader;
 }
 
-interface Shown extends Found {
+interface ShownSegment extends VisibleSegment {
   readonly schema: Schema;
   readonly segment: StatSegment;
 }
@@ -53,7 +51,7 @@ export class VarnishInstance {
   /** What tells the series of a segment from those of others. */
   readonly #keys = new WeakMap<IndexEntry, string>();
   /** By these keys. */
-  readonly #shown = new Map<string, Shown>();
+  readonly #shown = new Map<string, ShownSegment>();
   #child: SegmentDirectory | undefined;
   #childStart: StartTime | undefined;
   #refusals: string[] = [];
@@ -154,8 +152,8 @@ export class VarnishInstance {
   }
 
   /** The visible segments; of several with the same series, as after a reload, the one that came last. */
-  #visible(): ReadonlyMap<string, Found> {
-    const visible = new Map<string, Found>();
+  #visible(): ReadonlyMap<string, VisibleSegment> {
+    const visible = new Map<string, VisibleSegment>();
     this.#headers.begin();
     for (const directory of this.#directories()) {
       const { entries, leftOut } = directory.index;
@@ -176,7 +174,7 @@ export class VarnishInstance {
     return key;
   }
 
-  #headerOf(directory: SegmentDirectory, entry: IndexEntry): SegmentHeader | undefined {
+  #headerOf(directory: SegmentDirectory, entry: IndexEntry): VarnishSegmentHeader | undefined {
     try {
       return this.#headers.of(directory, entry);
     } catch (error) {
@@ -187,7 +185,7 @@ export class VarnishInstance {
   }
 
   /** Shows a segment, if it can be shown. */
-  #show(key: string, { directory, entry, header }: Found, budget: Budget): void {
+  #show(key: string, { directory, entry, header }: VisibleSegment, budget: Budget): void {
     const { source } = this;
     const { naming } = this.#parts;
     const { ident } = entry;
@@ -222,14 +220,14 @@ export class VarnishInstance {
   }
 }
 
-const isSame = (shown: Found, found: Found | undefined): boolean =>
+const isSame = (shown: VisibleSegment, found: VisibleSegment | undefined): boolean =>
   shown.entry === found?.entry &&
   shown.directory === found.directory &&
   shown.header.schemaId === found.header.schemaId &&
   shown.header.bodyOffset === found.header.bodyOffset;
 
 /** Whether a segment still has the schema with which it is shown; a schema that is gone counts as unchanged. */
-function hasSchema({ directory, header, schema }: Shown): boolean {
+function hasSchema({ directory, header, schema }: ShownSegment): boolean {
   try {
     const now = directory.schema(header.schemaId);
     return now === undefined || now === schema;

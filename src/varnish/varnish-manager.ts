@@ -1,8 +1,11 @@
-// Whether the manager of an instance runs: seen among the processes of this system, or else by its beat.
+// Whether the manager of an instance runs, and since when: by its process, or else by its beat.
 import { readFileSync } from 'node:fs';
-import { startedUnixMs, startTicksOf } from '../foreign/processes.js';
-import type { Verdict } from '../model.js';
+import type { GatheredObject, GatheredSource, SlotOwner } from '../foreign/gathered-source.js';
+import { startTicksOf, startedUnixMs } from '../foreign/processes.js';
+import type { StatedMetric, Verdict } from '../model.js';
+import type { SegmentDirectory } from './segment-directory.js';
 import type { IndexWriter } from './segment-index.js';
+import { SegmentValues } from './stat-segment.js';
 
 /** The name of its process. */
 const NAME = 'varnishd';
@@ -74,4 +77,58 @@ export class VarnishManager {
       return '';
     }
   }
+}
+
+// When a process of Varnish began, as an object of its own: it goes with the process.
+export class StartTime implements SlotOwner {
+  readonly #source: GatheredSource;
+  readonly #object: GatheredObject;
+
+  /** @param unixSeconds when it began */
+  constructor(
+    source: GatheredSource,
+    root: GatheredObject,
+    { name, metric }: { readonly name: string; readonly metric: StatedMetric },
+    unixSeconds: number,
+  ) {
+    this.#source = source;
+    const facts = { name: `${root.name}.${name}`, className: 'process' };
+    this.#object = source.addObject(this, facts, root);
+    const { help } = metric;
+    const declared = { name: 'started', type: 'u64', kind: 'gauge', unit: 'seconds' } as const;
+    const declaration = { ...declared, help, schema: [], metric };
+    const { slot } = source.addVariable(this, this.#object, declaration);
+    source.slots.set(slot, BigInt(unixSeconds));
+    source.slots.setSynced(slot, true);
+  }
+
+  refresh(): void {
+    // It never changes.
+  }
+
+  leave(): void {
+    this.#source.remove(this, this.#object);
+  }
+}
+
+// The beat of a manager: its uptime, which it counts up each second.
+const IDENT = 'MGT';
+const UPTIME = 'uptime';
+
+/** The seconds that a manager has counted; undefined where it has not made its counters yet. */
+export function uptimeOf(directory: SegmentDirectory): bigint | undefined {
+  try {
+    for (const entry of directory.index.entries) {
+      if (entry.className !== 'Stat' || entry.ident !== IDENT) continue;
+      const header = directory.headerAt(entry);
+      const schema = header && directory.schema(header.schemaId);
+      const field = schema?.fields.find(({ name }) => name === UPTIME);
+      if (header === undefined || schema === undefined || field === undefined) continue;
+      const values = new SegmentValues(directory, entry, header, schema);
+      if (values.copy()) return values.valueOf(field);
+    }
+  } catch {
+    // What cannot be read beats no more than what is not there.
+  }
+  return undefined;
 }

@@ -7,20 +7,23 @@ import { counted } from '../counted.js';
 import { Fault } from '../errors.js';
 import { CLOCKS, namesIn } from '../foreign/listing.js';
 import type { Clocks } from '../foreign/listing.js';
-import { inDirectory } from '../foreign/safe-directory.js';
-import { trusting } from '../foreign/trusted-owners.js';
-import { isForbidden, isGone, whyUnreadable } from '../foreign/unreadable.js';
+import {
+  inDirectory,
+  isForbidden,
+  isGone,
+  trusting,
+  whyUnreadable,
+} from '../foreign/checked-file.js';
 import type { Verdict } from '../model.js';
 import { NO_DROPS, nothingSeen } from '../streams/watch.js';
 import type { Existing, Sighting, Watch, Watches } from '../streams/watch.js';
-import { uptimeOf } from './heartbeat.js';
-import { VarnishManager } from './varnish-manager.js';
+import { VarnishManager, uptimeOf } from './varnish-manager.js';
 import { CLEAN_NAMES } from './names/clean-names.js';
 import { COMPAT_NAMES } from './names/compat-names.js';
 import { SegmentDirectory } from './segment-directory.js';
 import type { VarnishSettings } from './settings.js';
 import { VarnishInstance } from './varnish-instance.js';
-import { NAMELESS, folderOf } from './work-directory.js';
+import { NAMELESS, folderOf } from './settings.js';
 
 export interface VarnishWatchOptions {
   /** Users whose files are believed, beside root and that of this process; with none, all are. */
@@ -41,7 +44,7 @@ const MANAGER = '_.vsm_mgt';
 const CHILD = '_.vsm_child';
 
 /** A manager that left its directory, running or not. */
-interface Opened {
+interface OpenedInstance {
   readonly directory: SegmentDirectory;
   readonly manager: VarnishManager;
   readonly process: NonNullable<Sighting['process']>;
@@ -60,7 +63,7 @@ export class VarnishWatch implements Watch {
   readonly #options: VarnishWatchOptions;
   readonly #isTrusted: (uid: number) => boolean;
   readonly #nowMs: () => number;
-  #opened: Opened | undefined;
+  #opened: OpenedInstance | undefined;
 
   constructor(serverKey: string, settings: VarnishSettings, options: VarnishWatchOptions) {
     this.#serverKey = serverKey;
@@ -118,7 +121,7 @@ export class VarnishWatch implements Watch {
   }
 
   /** What an instance that runs shows. */
-  #sight(opened: Opened): Sighting {
+  #sight(opened: OpenedInstance): Sighting {
     const instance = (opened.instance ??= this.#newInstance(opened.directory));
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const isOpening = instance.look(budget);
@@ -135,7 +138,7 @@ export class VarnishWatch implements Watch {
   }
 
   /** The manager that has the work directory now; undefined while its index is being made. */
-  #open(): Opened | undefined {
+  #open(): OpenedInstance | undefined {
     const { directory: base } = this.#settings;
     const folder = this.#folder;
     // Who may write the work directory matters as little as who may write /tmp: it is the owner who counts.

@@ -1,6 +1,6 @@
 // The keys of a web configuration file, in the format that Prometheus's exporters share.
-import { keyPath, shown } from '../document/key-path.js';
-import type { Path } from '../document/key-path.js';
+import { keyPath, shown } from '../document/document.js';
+import type { Path } from '../document/document.js';
 import { word } from '../rules/formats.js';
 import { integer, list, oneOf, rule, text } from '../rules/rule.js';
 import type { Report, Rule } from '../rules/rule.js';

@@ -1,8 +1,8 @@
 // A web configuration file, read and checked together with the files that it names.
 import { dirname, isAbsolute, join } from 'node:path';
 import { Fault } from '../errors.js';
-import type { Document } from '../document/document.js';
-import { keyPath } from '../document/key-path.js';
+import type { SettingsDocument } from '../document/document.js';
+import { keyPath } from '../document/document.js';
 import { readYaml } from '../document/yaml-file.js';
 import { checked } from '../rules/checked.js';
 import type { ServerTls } from './server-tls.js';
@@ -40,7 +40,7 @@ export function readWebConfig(file: string): WebConfig {
 
 /** Returns a function that makes faults of the TLS settings, at the place of a key if one is given. */
 const refuser =
-  ({ places }: Document) =>
+  ({ places }: SettingsDocument) =>
   (sentence: string, key?: string) => {
     const path = ['tls_server_config', ...(key === undefined ? [] : [key])];
     const place = places.at(places.offset(path, 'value') ?? 0);

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
 import { parseArguments } from '#app/config/arguments.js';
 import { checked } from '#app/rules/checked.js';
-import type { Document } from '#app/document/document.js';
+import type { SettingsDocument } from '#app/document/document.js';
 import { CONFIG_FILE, TARGETS_FILE } from '#app/config/file-rule.js';
 import type { Rule } from '#app/rules/rule.js';
 import { SETTINGS } from '#app/config/settings.js';
@@ -64,7 +64,7 @@ describe('configuration files', () => {
 
   const readers: readonly (readonly [
     kind: string,
-    parse: (file: string, text: string) => Document,
+    parse: (file: string, text: string) => SettingsDocument,
     rule: Rule<unknown>,
   ])[] = [
     ['TOML', parseToml, CONFIG_FILE],

@@ -1,6 +1,6 @@
 // Key paths and values as messages show them.
 import { expect } from 'chai';
-import { keyPath, shown, TomlDate } from '#app/document/key-path.js';
+import { TomlDate, keyPath, shown } from '#app/document/document.js';
 
 describe('keyPath', () => {
   const table = [

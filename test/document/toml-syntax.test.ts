@@ -1,6 +1,6 @@
 // What a user reads when a file is not TOML: the exact text, with line and caret.
 import { expect } from 'chai';
-import { withoutExcerpts } from '#app/document/places.js';
+import { withoutExcerpts } from '#app/document/document.js';
 import { parseToml } from '#app/document/toml-file.js';
 import { faultMessage } from '../support/fault-message.js';
 

@@ -1,6 +1,6 @@
 // Texts in the columns of a terminal.
 import { expect } from 'chai';
-import { fittedText } from '#app/dump/watch/fitted-text.js';
+import { fittedText } from '#app/dump/watch/screen.js';
 
 describe('a text in so many columns', () => {
   for (const [text, columns, wanted] of [

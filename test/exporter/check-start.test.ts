@@ -4,7 +4,7 @@ import type { Arguments } from '#app/config/arguments.js';
 import { loadConfig } from '#app/config/resolve.js';
 import { checkReload, checkStart } from '#app/exporter/check-start.js';
 import { issueLicense } from '#app/license/issue-license.js';
-import { makeKeyPair } from '#app/license/signing-key.js';
+import { makeKeyPair } from '#app/license/license-keys.js';
 import { faultMessage } from '../support/fault-message.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 

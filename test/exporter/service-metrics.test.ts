@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { configHash } from '#app/config/config-hash.js';
 import { loadConfig } from '#app/config/resolve.js';
 import { ServiceMetrics } from '#app/exporter/service-metrics.js';
-import { STANDINGS, statusOf } from '#app/license/license-status.js';
+import { STANDINGS, statusOf } from '#app/license/license.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 

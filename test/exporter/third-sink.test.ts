@@ -9,7 +9,7 @@ import { service } from '#app/exporter/service.js';
 import { SINKS } from '#app/exporter/sinks.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
 import type { SinkRow } from '#app/exporter/sinks.js';
-import { readLicense } from '#app/license/license-file.js';
+import { readLicense } from '#app/license/license-watch.js';
 import type { TargetEvent } from '#app/model.js';
 import { ServiceManager } from '#app/systemd/service-manager.js';
 import { posixMemory } from '#app/native/os/posix.js';

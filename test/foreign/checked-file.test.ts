@@ -3,9 +3,7 @@ import { appendFileSync, chmodSync, linkSync, mkdirSync, rmSync, symlinkSync } f
 import { getuid } from 'node:process';
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
-import { CheckedFile } from '#app/foreign/checked-file.js';
-import { inDirectory } from '#app/foreign/safe-directory.js';
-import { whyUnreadable } from '#app/foreign/unreadable.js';
+import { CheckedFile, inDirectory, whyUnreadable } from '#app/foreign/checked-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const UID = getuid?.() ?? 0;

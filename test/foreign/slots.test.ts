@@ -1,6 +1,6 @@
 // Slots that belong to owners: who makes them new, and what becomes of them when an owner goes.
 import { expect } from 'chai';
-import { Slots } from '#app/foreign/slots.js';
+import { Slots } from '#app/foreign/gathered-source.js';
 
 /** An owner that counts how often it was asked to make its slots new. */
 function counted() {

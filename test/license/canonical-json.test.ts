@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalJson } from '#app/license/canonical-json.js';
+import { canonicalJson } from '#app/license/license-document.js';
 
 describe('canonicalJson', () => {
   const forms = [

@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { parseDocument } from '#app/license/license-document.js';
-import { formatUtc } from '#app/license/utc-time.js';
+import { formatUtc, parseDocument } from '#app/license/license-document.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 const COMMAND = fileURLToPath(new URL('../../dist/bin/shm_license.js', import.meta.url));

@@ -2,9 +2,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { writeFileSync } from 'node:fs';
 import { issueLicense } from '#app/license/issue-license.js';
-import { readLicense } from '#app/license/license-file.js';
-import { makeKeyPair } from '#app/license/signing-key.js';
-import { loadTrustedKeys } from '#app/license/trusted-keys.js';
+import { readLicense } from '#app/license/license-watch.js';
+import { loadTrustedKeys, makeKeyPair } from '#app/license/license-keys.js';
 import { faultOf } from './fault-of.js';
 import { temporaryFolder } from './temporary-folder.js';
 

@@ -8,8 +8,13 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { makeKeyPair, readSigningKey } from '#app/license/signing-key.js';
-import { KEY_FOLDER, loadTrustedKeys, trustedKeys } from '#app/license/trusted-keys.js';
+import {
+  KEY_FOLDER,
+  loadTrustedKeys,
+  makeKeyPair,
+  readSigningKey,
+  trustedKeys,
+} from '#app/license/license-keys.js';
 import { faultOf } from './fault-of.js';
 import { EVALUATION_KEY } from './signed-license.js';
 import { temporaryFolder } from './temporary-folder.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { execFileSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { loadLicense, readLicense } from '#app/license/license-file.js';
+import { loadLicense, readLicense } from '#app/license/license-watch.js';
 import { faultOf } from './fault-of.js';
 import { FIELDS, signedLicense } from './signed-license.js';
 import { temporaryFolder } from './temporary-folder.js';

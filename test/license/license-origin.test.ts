@@ -3,11 +3,15 @@ import { expect } from 'chai';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '#app/errors.js';
-import { makeKeyPair } from '#app/license/signing-key.js';
-import { loadLicense } from '#app/license/license-file.js';
-import { licenseOrigin } from '#app/license/license-origin.js';
-import { refusal } from '#app/license/refusal.js';
-import { KEY_FOLDER, loadTrustedKeys, trustedKeys } from '#app/license/trusted-keys.js';
+import {
+  KEY_FOLDER,
+  loadTrustedKeys,
+  makeKeyPair,
+  trustedKeys,
+} from '#app/license/license-keys.js';
+import { loadLicense } from '#app/license/license-watch.js';
+import { licenseOrigin } from '#app/license/license.js';
+import { refusal } from '#app/license/license-document.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 describe('the origin of a license', () => {

@@ -7,7 +7,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { writeLicense } from '#app/license/license-output.js';
+import { writeLicense } from '#app/license/issue-license.js';
 import { faultOf } from './fault-of.js';
 import { signedLicense } from './signed-license.js';
 import { temporaryFolder } from './temporary-folder.js';

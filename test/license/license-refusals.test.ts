@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { generateKeyPairSync } from 'node:crypto';
 import { parseDocument } from '#app/license/license-document.js';
 import { verifyDocument } from '#app/license/license.js';
-import { loadTrustedKeys } from '#app/license/trusted-keys.js';
+import { loadTrustedKeys } from '#app/license/license-keys.js';
 import { faultOf } from './fault-of.js';
 import { FIELDS, signedLicense } from './signed-license.js';
 

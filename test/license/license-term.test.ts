@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { termOf } from '#app/license/license-term.js';
-import { formatUtc } from '#app/license/utc-time.js';
+import { formatUtc, termOf } from '#app/license/license-document.js';
 import { ISSUE } from '#app/license/options.js';
 import { readCommandLine } from '#app/rules/command-line.js';
 import { faultOf } from './fault-of.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { statusOf } from '#app/license/license-status.js';
+import { statusOf } from '#app/license/license.js';
 import type { License } from '#app/license/license.js';
 import { watchLicense } from '#app/license/license-watch.js';
 import { marbles } from '../support/marbles.js';

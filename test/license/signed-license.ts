@@ -1,7 +1,7 @@
 // Licenses as a vendor's own tool would make them: nothing of the issuer under test.
 import { createPrivateKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { canonicalJson } from '#app/license/canonical-json.js';
+import { canonicalJson } from '#app/license/license-document.js';
 
 export const EVALUATION_KEY = createPrivateKey(
   readFileSync(new URL('../../src/license/keys/evaluation.key.pem', import.meta.url), 'utf8'),

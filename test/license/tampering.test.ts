@@ -4,7 +4,7 @@ import { Fault } from '#app/errors.js';
 import { parseDocument } from '#app/license/license-document.js';
 import { verifyDocument } from '#app/license/license.js';
 import type { License } from '#app/license/license.js';
-import { loadTrustedKeys } from '#app/license/trusted-keys.js';
+import { loadTrustedKeys } from '#app/license/license-keys.js';
 import { signedLicense } from './signed-license.js';
 
 describe('a license that was tampered with', () => {

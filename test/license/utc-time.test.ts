@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { formatUtc, parseUtc } from '#app/license/utc-time.js';
+import { formatUtc, parseUtc } from '#app/license/license-document.js';
 
 describe('a time of a license', () => {
   for (const text of ['2026-01-31T00:00:00Z', '2024-02-29T23:59:59Z', '2026-01-31T00:00:00.250Z'])

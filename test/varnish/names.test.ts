@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { CLEAN_NAMES } from '#app/varnish/names/clean-names.js';
 import { COMPAT_NAMES } from '#app/varnish/names/compat-names.js';
-import type { Naming, Point } from '#app/varnish/names/naming.js';
+import type { Naming, Point } from '#app/varnish/names/compat-names.js';
 
 type Kind = Point['field']['kind'];
 const CLASSES: Readonly<Record<string, string>> = { VBE: 'vbe', MAIN: 'main', MGT: 'mgt' };

@@ -17,7 +17,7 @@ import { getuid } from 'node:process';
 import { expect } from 'chai';
 import type { Verdict } from '#app/model.js';
 import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
-import { folderOf } from '#app/varnish/work-directory.js';
+import { folderOf } from '#app/varnish/settings.js';
 import { valuesOf, wholeSight } from '../support/gathered-values.js';
 import { asOrdinaryUser } from '../support/needs.js';
 import {

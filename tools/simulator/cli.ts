@@ -7,7 +7,7 @@ import type { Observable } from 'rxjs';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { hint } from '#app/document/nearest.js';
 import { packageVersion } from '#app/document/package-version.js';
-import { stdoutFailure } from '#app/document/system-reason.js';
+import { stdoutFailure } from '#app/document/text-file.js';
 import { Fault, messageOf } from '#app/errors.js';
 import { heartbeat } from '#app/native/publisher/heartbeat.js';
 import { Publisher } from '#app/native/publisher/publisher.js';

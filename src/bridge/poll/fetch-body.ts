@@ -8,7 +8,7 @@ import type { Transform } from 'node:stream';
 import { createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
-import { quoted } from '../../document/key-path.js';
+import { quoted } from '../../document/document.js';
 import { messageOf } from '../../errors.js';
 
 /** Reasons, each with what it means to an operator. */
@@ -163,7 +163,7 @@ export interface Endpoint {
 }
 
 /** A piece of the body. */
-export interface Chunk {
+export interface BodyChunk {
   readonly bytes: Uint8Array;
   /** Bytes of the body received so far, compressed or not. */
   readonly received: number;
@@ -179,7 +179,7 @@ export function fetchBody(
   endpoint: Endpoint,
   securityKey: string,
   lookup?: LookupFunction,
-): Observable<Chunk> {
+): Observable<BodyChunk> {
   const { url, connectTimeoutMs, maxBodyBytes } = endpoint;
   return new Observable((subscriber) => {
     const fail = (error: unknown): void => {
@@ -238,7 +238,7 @@ function send(endpoint: Endpoint, securityKey: string, lookup?: LookupFunction):
 function forward(
   response: IncomingMessage,
   maxBodyBytes: number,
-  subscriber: Subscriber<Chunk>,
+  subscriber: Subscriber<BodyChunk>,
 ): void {
   let decoder: Transform | undefined;
   let received = 0;

@@ -6,9 +6,9 @@ import type { LookupFunction } from 'node:net';
 /** A slower look-up is answered with the previous result. */
 const PATIENCE_MS = 50;
 
-type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
+type LookupResult = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
 /** Finds all addresses of a name; calls back once, at any later time. */
-export type Resolve = (name: string, found: Found) => void;
+export type Resolve = (name: string, found: LookupResult) => void;
 
 const resolveBySystem: Resolve = (name, found) => {
   systemLookup(name, { all: true }, found);
@@ -22,7 +22,7 @@ export class NameLookup {
   readonly #resolve: Resolve;
   readonly #known = new Map<string, LookupAddress[]>();
   /** The waiting callbacks by name. */
-  readonly #waiting = new Map<string, Found[]>();
+  readonly #waiting = new Map<string, LookupResult[]>();
 
   constructor(resolve: Resolve = resolveBySystem) {
     this.#resolve = resolve;
@@ -32,7 +32,7 @@ export class NameLookup {
   readonly lookup: LookupFunction = (name, { all = false }, callback) => {
     const known = this.#known.get(name);
     let isAnswered = false;
-    const answer: Found = (error, addresses) => {
+    const answer: LookupResult = (error, addresses) => {
       if (isAnswered) return;
       isAnswered = true;
       clearTimeout(patience);
@@ -46,7 +46,7 @@ export class NameLookup {
     this.#ask(name, answer);
   };
 
-  #ask(name: string, found: Found): void {
+  #ask(name: string, found: LookupResult): void {
     const waiting = this.#waiting.get(name);
     if (waiting !== undefined) {
       waiting.push(found);

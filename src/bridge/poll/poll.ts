@@ -23,7 +23,7 @@ import type { ComponentTree } from '../tree/component-tree.js';
 import { readTree } from '../tree/read-tree.js';
 import type { TreeLimits } from '../tree/read-tree.js';
 import { PollFailure } from './fetch-body.js';
-import type { Chunk } from './fetch-body.js';
+import type { BodyChunk } from './fetch-body.js';
 import { JsonDocument } from './json-document.js';
 import type { ScanBounds } from './json-document.js';
 
@@ -33,7 +33,7 @@ interface BodySize {
   readonly decoded: number;
 }
 
-export type Outcome = { readonly durationMs: number; readonly size: BodySize } & (
+export type PollOutcome = { readonly durationMs: number; readonly size: BodySize } & (
   | { readonly kind: 'tree'; readonly tree: ComponentTree; readonly askedAtMs: number }
   | { readonly kind: 'failed'; readonly failure: PollFailure }
 );
@@ -62,9 +62,9 @@ const boundsFor = ({ maxDepth, maxObjects, maxVariables }: TreeLimits): ScanBoun
 
 /** Emits one outcome and completes; an error is a bug of ours. */
 export function poll(
-  body: () => Observable<Chunk>,
+  body: () => Observable<BodyChunk>,
   { limits, requestTimeoutMs, unixMs, steadyMs, scheduler }: PollSettings,
-): Observable<Outcome> {
+): Observable<PollOutcome> {
   return defer(() => {
     const askedAtMs = unixMs();
     const start = steadyMs();
@@ -89,10 +89,10 @@ export function poll(
       observeOn(scheduler),
       map((json) => readTree(json, limits)),
       observeOn(scheduler),
-      map((tree): Outcome => ({ kind: 'tree', tree, askedAtMs, ...about() })),
+      map((tree): PollOutcome => ({ kind: 'tree', tree, askedAtMs, ...about() })),
       catchError((failure: unknown) => {
         if (!(failure instanceof PollFailure)) throw failure;
-        return of<Outcome>({ kind: 'failed', failure, ...about() });
+        return of<PollOutcome>({ kind: 'failed', failure, ...about() });
       }),
     );
   });

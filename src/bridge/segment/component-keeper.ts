@@ -2,15 +2,15 @@
 import { counted } from '../../counted.js';
 import type { TargetEvent } from '../../model.js';
 import type { Publisher } from '../../native/publisher/publisher.js';
-import { quoted } from '../../document/key-path.js';
+import { quoted } from '../../document/document.js';
 import type { ComponentTree } from '../tree/component-tree.js';
 import { Mirror } from './mirror.js';
 import type { Changes } from './mirror.js';
 import type { OwnRoot } from './own-root.js';
-import type { Ageing, Outcome, Polled } from '../poll/poll.js';
+import type { Ageing, PollOutcome, Polled } from '../poll/poll.js';
 import type { PollFailure } from '../poll/fetch-body.js';
 import { RestartWatch } from '../tree/component-tree.js';
-import type { Selection } from '../tree/selection.js';
+import type { TreeSelection } from '../tree/selection.js';
 import { Conditions } from './own-root.js';
 
 export interface Keeping {
@@ -18,7 +18,7 @@ export interface Keeping {
   readonly name: string;
   readonly publisher: Publisher;
   readonly own: OwnRoot;
-  readonly selection: Selection;
+  readonly selection: TreeSelection;
   /** Milliseconds of a clock that does not step. */
   readonly steadyMs: () => number;
 }
@@ -28,7 +28,7 @@ const MAX_REPORTED_TYPES = 20;
 /** So many restarts in a row are not real restarts. */
 const MANY_RESTARTS = 3;
 
-type Report = (level: TargetEvent['level'], message: string) => void;
+type ReportEvent = (level: TargetEvent['level'], message: string) => void;
 
 export class ComponentKeeper {
   readonly #keeping: Keeping;
@@ -48,9 +48,9 @@ export class ComponentKeeper {
    * Applies an input to the segment, wakes its readers once, and returns the events for the
    * operator.
    */
-  take(input: Polled<Outcome> | Ageing): readonly TargetEvent[] {
+  take(input: Polled<PollOutcome> | Ageing): readonly TargetEvent[] {
     const events: TargetEvent[] = [];
-    const report: Report = (level, message) => {
+    const report: ReportEvent = (level, message) => {
       events.push({ level, message: `${this.#keeping.name}: ${message}` });
     };
     if ('kind' in input) this.#age(input, report);
@@ -60,7 +60,7 @@ export class ComponentKeeper {
     return events;
   }
 
-  #takePoll({ outcome, skipped }: Polled<Outcome>, report: Report): void {
+  #takePoll({ outcome, skipped }: Polled<PollOutcome>, report: ReportEvent): void {
     const { own } = this.#keeping;
     const seconds = outcome.durationMs / 1000;
     own.add('polls', 1);
@@ -78,7 +78,7 @@ export class ComponentKeeper {
     else this.#takeFailure(outcome.failure, report);
   }
 
-  #takeTree(outcome: Extract<Outcome, { kind: 'tree' }>, report: Report): void {
+  #takeTree(outcome: Extract<PollOutcome, { kind: 'tree' }>, report: ReportEvent): void {
     const { own, selection, steadyMs } = this.#keeping;
     const { tree, askedAtMs, durationMs, size } = outcome;
     const start = steadyMs();
@@ -104,7 +104,7 @@ export class ComponentKeeper {
     this.#reportOdd(tree, changes, report);
   }
 
-  #noteRestart(tree: ComponentTree, report: Report): void {
+  #noteRestart(tree: ComponentTree, report: ReportEvent): void {
     const { own } = this.#keeping;
     const isRestart = this.#watch.sees(tree);
     this.#restartsInRow = isRestart ? this.#restartsInRow + 1 : 0;
@@ -122,7 +122,7 @@ export class ComponentKeeper {
     if (!isRestless) report('info', 'it was restarted: all its objects are new');
   }
 
-  #takeFailure(failure: PollFailure, report: Report): void {
+  #takeFailure(failure: PollFailure, report: ReportEvent): void {
     const { own } = this.#keeping;
     own.countFailure(failure.reason);
     const isGone = failure.reason === 'no_data';
@@ -135,7 +135,7 @@ export class ComponentKeeper {
     report('warning', `no tree (${failure.reason}): ${failure.message}${left}`);
   }
 
-  #age({ kind }: Ageing, report: Report): void {
+  #age({ kind }: Ageing, report: ReportEvent): void {
     const { own, steadyMs } = this.#keeping;
     const silence = this.#silence(steadyMs());
     if (kind === 'stale') {
@@ -166,7 +166,7 @@ export class ComponentKeeper {
   #reportOdd(
     { oddities, unknownTypes }: ComponentTree,
     { dropped }: Changes,
-    report: Report,
+    report: ReportEvent,
   ): void {
     if (this.#conditions.changeTo('full', dropped > 0) && dropped > 0)
       report('warning', `${dropped} objects and variables have no room in the segment`);

@@ -1,7 +1,7 @@
 // The formats of the settings of a component, and what is logged about them.
 import { compileSeedPrefix } from '../../catalogue/match/patterns.js';
-import { keyPath, quoted, shown } from '../../document/key-path.js';
-import type { Path } from '../../document/key-path.js';
+import { keyPath, quoted, shown } from '../../document/document.js';
+import type { Path } from '../../document/document.js';
 import { Fault } from '../../errors.js';
 import { word } from '../../rules/formats.js';
 import type { Problems } from '../../rules/problems.js';

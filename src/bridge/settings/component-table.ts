@@ -1,5 +1,5 @@
 // The settings of a component: the rules of its table, its key, and warnings.
-import type { Path } from '../../document/key-path.js';
+import type { Path } from '../../document/document.js';
 import { messageOf } from '../../errors.js';
 import { LOG_FORMATS } from '../../logs/log-format.js';
 import { line, logLevel, name, words } from '../../rules/formats.js';
@@ -12,7 +12,7 @@ import type { Endpoint } from '../poll/fetch-body.js';
 import type { Pace, Patience } from '../poll/poll.js';
 import type { TreeLimits } from '../tree/read-tree.js';
 import { compileSelection } from '../tree/selection.js';
-import type { Selection, SelectionSettings } from '../tree/selection.js';
+import type { TreeSelection, SelectionSettings } from '../tree/selection.js';
 import {
   baseAddress,
   hostName,
@@ -259,7 +259,7 @@ export interface ComponentConfig {
   readonly pace: Pace;
   readonly patience: Patience;
   readonly limits: TreeLimits;
-  readonly selection: Selection;
+  readonly selection: TreeSelection;
   /** The settings that the selection was compiled from. */
   readonly selected: SelectionSettings;
 }

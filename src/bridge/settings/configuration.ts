@@ -1,6 +1,6 @@
 // The configuration of the bridge: its file, checked as a whole, and the resulting components.
 import { dirname, isAbsolute, join } from 'node:path';
-import { quoted } from '../../document/key-path.js';
+import { quoted } from '../../document/document.js';
 import { readToml } from '../../document/toml-file.js';
 import { Fault } from '../../errors.js';
 import type { LogFormat } from '../../logs/log-format.js';
@@ -95,7 +95,7 @@ export function withComponent(config: BridgeConfig, name: string | undefined): B
 }
 
 /** What the user asks for. */
-export type Invocation =
+export type BridgeInvocation =
   | {
       readonly kind: 'run' | 'check' | 'once';
       readonly file: string;
@@ -107,7 +107,7 @@ export type Invocation =
   | { readonly kind: 'print'; readonly text: string };
 
 /** @throws Fault USAGE for unknown or conflicting options, and for missing arguments */
-export function parseArguments(argv: readonly string[], version: string): Invocation {
+export function parseArguments(argv: readonly string[], version: string): BridgeInvocation {
   const line = readCommandLine(PROGRAM, argv, version);
   if (line.kind === 'text') return { kind: 'print', text: line.text };
   const { config, checkConfig, once, component, debug, logFormat } = line.options;

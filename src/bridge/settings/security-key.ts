@@ -1,7 +1,7 @@
 // The security key of a component: read from a file or the environment, never shown.
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
-import { readRegularFile } from '../../document/regular-file.js';
+import { readRegularFile } from '../../document/text-file.js';
 import { Fault } from '../../errors.js';
 
 /** What `readSecurityKey` needs from the process. */

@@ -10,11 +10,11 @@ export type TypedValue =
   | { readonly type: 'bool'; readonly value: boolean }
   | { readonly type: 'string'; readonly value: string };
 
-type Reader = (raw: Json) => TypedValue | undefined;
+type VendorReader = (raw: Json) => TypedValue | undefined;
 
 interface VendorType {
   readonly kind: VariableKind;
-  readonly read: Reader;
+  readonly read: VendorReader;
   readonly isKnown: boolean;
 }
 
@@ -23,7 +23,7 @@ const I64_END = 2n ** 63n;
 const I32_START = -(2 ** 31);
 
 /** A number; the nearest double if 64 bits cannot hold it. */
-const numeric: Reader = (value) => {
+const numeric: VendorReader = (value) => {
   if (typeof value === 'bigint') {
     if (value >= -I64_END && value < I64_END) return { type: 'i64', value };
     if (value >= 0n && value < U64_END) return { type: 'u64', value };
@@ -36,7 +36,7 @@ const numeric: Reader = (value) => {
 };
 
 /** A total. A negative one has overflowed 32 bits, or 64 if it needs more than 32. */
-const counter: Reader = (raw) => {
+const counter: VendorReader = (raw) => {
   const number = numeric(raw);
   if (number?.type !== 'i64')
     return number?.type === 'f64' && number.value < 0 ? undefined : number;
@@ -47,7 +47,7 @@ const counter: Reader = (raw) => {
 };
 
 /** A level within limits, as in `42 (0..100)`; the limits are not published. */
-const range: Reader = (raw) => {
+const range: VendorReader = (raw) => {
   if (typeof raw !== 'string') return numeric(raw);
   const [, number, digits] =
     /^\s*\+?((-?\d{1,20})(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?)(?![\w.,])/.exec(raw) ?? [];
@@ -55,24 +55,28 @@ const range: Reader = (raw) => {
   return numeric(number === digits ? exactNumber(number) : Number(number));
 };
 
-const flag: Reader = (raw) => {
+const flag: VendorReader = (raw) => {
   if (typeof raw === 'boolean') return { type: 'bool', value: raw };
   return raw === 0 || raw === 1 ? { type: 'bool', value: raw === 1 } : undefined;
 };
 
-const text: Reader = (raw) => {
+const text: VendorReader = (raw) => {
   if (typeof raw === 'string') return { type: 'string', value: raw.toWellFormed() };
   const isScalar = typeof raw === 'number' || typeof raw === 'bigint' || typeof raw === 'boolean';
   return isScalar ? { type: 'string', value: String(raw) } : undefined;
 };
 
 /** By the type of the JSON value. */
-const anything: Reader = (raw) => {
+const anything: VendorReader = (raw) => {
   if (typeof raw === 'string') return text(raw);
   return typeof raw === 'boolean' ? flag(raw) : numeric(raw);
 };
 
-const known = (kind: VariableKind, read: Reader): VendorType => ({ kind, read, isKnown: true });
+const known = (kind: VariableKind, read: VendorReader): VendorType => ({
+  kind,
+  read,
+  isKnown: true,
+});
 const UNKNOWN: VendorType = { kind: 'unknown', read: anything, isKnown: false };
 
 /** Type names without the suffix ` Config`, as ADS and ADH 3.8 show them. */
@@ -142,12 +146,12 @@ const PROCESS_CLASS = 'ManagedProcess.';
 /** A start time that changes more often in a row is a clock; one unchanged as often is not. */
 const MAX_NEW_TIMES = 3;
 
-interface Identity {
+interface ComponentIdentity {
   readonly processId: unknown;
   readonly time: unknown;
 }
 
-const identityOf = ({ variables }: ComponentObject): Identity => ({
+const identityOf = ({ variables }: ComponentObject): ComponentIdentity => ({
   processId: variables.get('processID')?.value.value,
   time: variables.get('time')?.value.value,
 });
@@ -162,13 +166,13 @@ const differs = (before: unknown, now: unknown): boolean =>
  * stops changing.
  */
 export class RestartWatch {
-  #known = new Map<string, Identity>();
+  #known = new Map<string, ComponentIdentity>();
   #newTimes = 0;
   #sameTimes = 0;
 
   /** True if the component was restarted since the last tree. */
   sees({ objects }: ComponentTree): boolean {
-    const found = new Map<string, Identity>();
+    const found = new Map<string, ComponentIdentity>();
     let hasOtherId = false;
     let hasOtherTime = false;
     for (const [id, object] of objects) {

@@ -46,7 +46,7 @@ export function readTree(document: Json, limits: TreeLimits): ComponentTree {
   if (!isList(document))
     throw new PollFailure('bad_shape', `the document is ${kindOf(document)}, needed is an array`);
   if (document.length === 0) throw new PollFailure('no_data', 'the document is an empty array');
-  const reading = new Reading(limits);
+  const reading = new ReadTree(limits);
   for (const item of document) reading.addObject(item, undefined, 1);
   if (reading.objects.size === 0)
     throw new PollFailure(
@@ -56,7 +56,7 @@ export function readTree(document: Json, limits: TreeLimits): ComponentTree {
   return reading;
 }
 
-class Reading implements ComponentTree {
+class ReadTree implements ComponentTree {
   readonly objects = new Map<string, ComponentObject>();
   readonly unknownTypes: string[] = [];
   readonly oddities = Object.fromEntries(

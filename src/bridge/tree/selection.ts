@@ -1,6 +1,6 @@
 // Selects the objects of a tree that are published, and prints a tree as a scenario.
 import { compileSeedPrefix, segmentsOf } from '../../catalogue/match/patterns.js';
-import { quoted } from '../../document/key-path.js';
+import { quoted } from '../../document/document.js';
 import { compileWildcard } from '../../rules/wildcard.js';
 import { seedPathOf } from './component-tree.js';
 import type { ComponentObject, ComponentTree, ComponentVariable } from './component-tree.js';
@@ -17,14 +17,14 @@ export interface SelectionSettings {
 
 /** The objects to be published, by id, parents before their children. */
 export type Selected = ReadonlyMap<string, ComponentObject>;
-export type Selection = (tree: ComponentTree) => Selected;
+export type TreeSelection = (tree: ComponentTree) => Selected;
 
 /**
  * Selects objects by class and seed path, and variables by name. An unselected object with a
  * selected one below it is kept without variables; a root is always kept.
  * @throws Fault CONFIG_INVALID for an invalid seed path
  */
-export function compileSelection(settings: SelectionSettings): Selection {
+export function compileSelection(settings: SelectionSettings): TreeSelection {
   const { seedPaths, excludeVariables } = settings;
   const inClass = classCondition(settings);
   const prefixes = seedPaths.map(compileSeedPrefix);

@@ -1,5 +1,5 @@
 // Reports conflicts between the rows of a catalogue.
-import type { Path } from '../../document/key-path.js';
+import type { Path } from '../../document/document.js';
 import type { CatalogueClass } from '../catalogue-class.js';
 import { childPattern, patternsOverlap } from '../match/patterns.js';
 import type { PathPattern } from '../match/patterns.js';

@@ -1,6 +1,6 @@
 // Reads the rows of one catalogue file, each by its kind.
-import { keyPath } from '../../document/key-path.js';
-import type { Path } from '../../document/key-path.js';
+import { keyPath } from '../../document/document.js';
+import type { Path } from '../../document/document.js';
 import type { FamilyFacts, MetricType } from '../../model.js';
 import { oneOf, text } from '../../rules/rule.js';
 import type { RowKind } from '../kinds/row-kind.js';

@@ -1,6 +1,6 @@
 // One TOML table of a catalogue, read key by key, since the rule of one key can depend on another.
-import { quoted } from '../../document/key-path.js';
-import type { Path } from '../../document/key-path.js';
+import { quoted } from '../../document/document.js';
+import type { Path } from '../../document/document.js';
 import type { MetricType } from '../../model.js';
 import { word } from '../../rules/formats.js';
 import type { Problems } from '../../rules/problems.js';

@@ -22,7 +22,7 @@ export const scalar: RowKind = {
   },
 };
 
-interface Scalar {
+interface ScalarRow {
   readonly variable: string;
   /** One series for each variable that matches, with the rest of its name as the label. */
   readonly pattern?: VariablePattern | undefined;
@@ -31,7 +31,7 @@ interface Scalar {
   readonly wrap32: boolean;
 }
 
-export function scalarRow(facts: RowFacts, scalar: Scalar): Row {
+export function scalarRow(facts: RowFacts, scalar: ScalarRow): Row {
   const { type, unit } = facts.family;
   const { variable, pattern, conversion, wrap32 } = scalar;
   const types = type === 'counter' ? TOTALS : LEVELS;

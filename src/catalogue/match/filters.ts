@@ -1,6 +1,6 @@
 // The filters of a target, and what they match.
-import { keyPath, quoted } from '../../document/key-path.js';
-import type { Path } from '../../document/key-path.js';
+import { keyPath, quoted } from '../../document/document.js';
+import type { Path } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
 import type { Catalogue } from '../catalogue.js';

@@ -1,18 +1,18 @@
 // Labels from the paths of objects, for metrics that are named as their publisher describes them.
-import { quoted } from '../../document/key-path.js';
+import { quoted } from '../../document/document.js';
 import { Fault } from '../../errors.js';
 import { attempt, refuse } from './filters.js';
 import type { FilterReport } from './filters.js';
 import { compilePathPattern, segmentsOf } from './patterns.js';
-import type { Labels, PathPattern } from './patterns.js';
+import type { LabelValues, PathPattern } from './patterns.js';
 
 /** The labels of an object at a seed path, without those that series have anyway. */
-export type PathLabels = (seedPath: string) => Labels;
+export type PathLabels = (seedPath: string) => LabelValues;
 
 /** The labels that such series have anyway. */
 const TAKEN: readonly string[] = ['object', 'value'];
 
-const NONE: Labels = {};
+const NONE: LabelValues = {};
 
 /**
  * Compiles `path_labels`. The first pattern that an object's path fits gives its labels: as many as the

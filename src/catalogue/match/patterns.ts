@@ -79,7 +79,7 @@ export const segmentsOf = (seedPath: string): readonly string[] =>
   seedPath === '' ? [] : seedPath.split('.');
 
 /** Label names with their values. */
-export type Labels = Readonly<Record<string, string>>;
+export type LabelValues = Readonly<Record<string, string>>;
 
 /** The pattern, and the seed path prefix, that stands for the root itself. */
 export const ROOT = '@root';
@@ -89,11 +89,11 @@ export interface PathPattern {
   readonly segments: readonly Segment[];
   readonly labelNames: readonly string[];
   /** The labels that the pattern takes out of a seed path; undefined when it does not match. */
-  match(seedPath: string): Labels | undefined;
+  match(seedPath: string): LabelValues | undefined;
   /** The same for a path that is split already. */
-  matchSegments(found: readonly string[]): Labels | undefined;
+  matchSegments(found: readonly string[]): LabelValues | undefined;
   /** The labels of the path segments that pattern and path both have; undefined when one of these does not match. */
-  along(found: readonly string[]): Labels | undefined;
+  along(found: readonly string[]): LabelValues | undefined;
 }
 
 /**
@@ -129,7 +129,7 @@ export const patternsOverlap = (one: PathPattern, other: PathPattern): boolean =
     return against !== undefined && segmentsOverlap(segment, against);
   });
 
-function capture(segments: readonly Segment[], found: readonly string[]): Labels | undefined {
+function capture(segments: readonly Segment[], found: readonly string[]): LabelValues | undefined {
   const labels: Record<string, string> = {};
   for (const [index, segment] of segments.entries()) {
     const text = found[index];

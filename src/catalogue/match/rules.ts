@@ -4,7 +4,7 @@ import type { Catalogue } from '../catalogue.js';
 import type { CatalogueClass } from '../catalogue-class.js';
 import type { Reading, Row } from '../row.js';
 import { childPattern, segmentsOf } from './patterns.js';
-import type { Labels, PathPattern } from './patterns.js';
+import type { LabelValues, PathPattern } from './patterns.js';
 
 // An object as the catalogue sees it: its class, and its path under a root.
 export interface PlacedObject {
@@ -39,7 +39,7 @@ export interface RowUse {
   readonly row: Row;
   readonly reading: Reading;
   /** The label that the row took out of the variable's name; empty without a pattern. */
-  readonly captured: Labels;
+  readonly captured: LabelValues;
 }
 
 export interface RuleSet {
@@ -91,7 +91,7 @@ function capturedUse(use: RowUse, variable: string): readonly RowUse[] {
 /** What applies to one object: shared rows, and the labels that its own path gave. */
 export interface ObjectRules {
   readonly set: RuleSet;
-  readonly labels: Labels;
+  readonly labels: LabelValues;
 }
 
 export interface Rules {
@@ -108,7 +108,7 @@ export interface Rules {
 }
 
 /** The rows of one class that read objects at one place. */
-interface Place {
+interface RulePlace {
   readonly patterns: readonly PathPattern[];
   readonly at: string;
   /** The number of segments of `at`, the distance up to the object of the class. */
@@ -135,7 +135,7 @@ export function compileRules(
   catalogue: Pick<Catalogue, 'classes'>,
   follows: (seedPath: string) => boolean = () => true,
 ): Rules {
-  const byClass = new Map<string, Place[]>();
+  const byClass = new Map<string, RulePlace[]>();
   const belowByClass = new Map<string, Below[]>();
   for (const owner of catalogue.classes)
     for (const [classIds, place] of placesOf(owner)) {
@@ -169,7 +169,7 @@ export function compileRules(
   };
 }
 
-function placesOf(owner: CatalogueClass): (readonly [readonly string[], Place])[] {
+function placesOf(owner: CatalogueClass): (readonly [readonly string[], RulePlace])[] {
   const rowsAt = new Map<string, Row[]>();
   for (const row of owner.rows) {
     const key = JSON.stringify([row.at, row.classId]);
@@ -193,7 +193,7 @@ function placesOf(owner: CatalogueClass): (readonly [readonly string[], Place])[
 }
 
 function rulesAt(
-  { patterns, depth, parentIds, set }: Place,
+  { patterns, depth, parentIds, set }: RulePlace,
   object: PlacedObject,
   segments: readonly string[],
 ): ObjectRules | undefined {
@@ -209,7 +209,7 @@ function rulesAt(
 function firstMatch(
   patterns: readonly PathPattern[],
   segments: readonly string[],
-): Labels | undefined {
+): LabelValues | undefined {
   for (const pattern of patterns) {
     const labels = pattern.matchSegments(segments);
     if (labels !== undefined) return labels;

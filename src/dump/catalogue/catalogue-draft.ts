@@ -4,10 +4,9 @@ import { metricNamePart } from '../../catalogue/names.js';
 import { application } from '../../rules/formats.js';
 import { grouped } from '../../shown/ages.js';
 import { nameText, sentence } from '../../shown/shown-text.js';
-import { pathDraft } from './path-draft.js';
-import { RowDrafts } from './row-drafts.js';
+import { pathDraft } from './survey.js';
+import { RowDrafts, tomlList, tomlTable, tomlText } from './row-drafts.js';
 import type { SeenClass, Survey } from './survey.js';
-import { tomlList, tomlTable, tomlText } from './toml-text.js';
 
 /** Bytes of the classes: a catalogue file has at most 1 MiB. */
 const MAX_BYTES = 1_000_000;

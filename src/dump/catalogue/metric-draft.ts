@@ -1,9 +1,104 @@
 // Drafts the metric of one variable, by what its publisher declares and by what its name says.
 import { describedName, metricNamePart, prefixOf } from '../../catalogue/names.js';
 import type { Declaration, FamilyFacts, MetricType } from '../../model.js';
-import { measureInName, measureOf } from './measures.js';
-import { nameWords, withFreeEnding } from './name-words.js';
-import { numberType } from './number-type.js';
+
+/** What a value is multiplied with to be in the unit. */
+interface Measure {
+  readonly unit: string;
+  readonly scale: number;
+}
+
+const inUnit =
+  (unit: string) =>
+  (scale: number, ...words: readonly string[]): readonly (readonly [string, Measure])[] =>
+    words.map((word) => [word, { unit, scale }]);
+
+const seconds = inUnit('seconds');
+const bytes = inUnit('bytes');
+const ratio = inUnit('ratio');
+const celsius = inUnit('celsius');
+const volts = inUnit('volts');
+
+/** By a declared unit, or a word of a name, in lower case. */
+const MEASURES: ReadonlyMap<string, Measure> = new Map([
+  ...seconds(1, 'seconds', 'second', 'secs', 'sec', 's'),
+  ...seconds(0.001, 'milliseconds', 'millisecond', 'millis', 'msecs', 'msec', 'ms'),
+  ...seconds(0.000001, 'microseconds', 'microsecond', 'micros', 'usecs', 'usec', 'us', 'µs'),
+  ...seconds(0.000000001, 'nanoseconds', 'nanosecond', 'nanos', 'nsecs', 'nsec', 'ns'),
+  ...seconds(60, 'minutes', 'mins'),
+  ...seconds(3600, 'hours', 'hrs'),
+  ...seconds(86_400, 'days'),
+  ...bytes(1, 'bytes', 'byte'),
+  ...bytes(0.125, 'bits', 'bit'),
+  ...bytes(1000, 'kilobytes', 'kilobyte'),
+  ...bytes(1e6, 'megabytes', 'megabyte'),
+  ...bytes(1e9, 'gigabytes', 'gigabyte'),
+  ...bytes(1024, 'kibibytes', 'kib', 'kb', 'kbytes'),
+  ...bytes(1_048_576, 'mebibytes', 'mib', 'mb', 'mbytes'),
+  ...bytes(1_073_741_824, 'gibibytes', 'gib', 'gb', 'gbytes'),
+  ...ratio(1, 'ratio', 'ratios', 'fraction'),
+  ...ratio(0.01, 'percent', 'percents', 'percentage', 'pct', '%'),
+  ...celsius(1, 'celsius', '°c'),
+  ...volts(1, 'volts', 'volt'),
+  ...volts(0.001, 'millivolts', 'millivolt'),
+]);
+
+const measureOf = (word: string): Measure | undefined => MEASURES.get(word.trim().toLowerCase());
+
+/** Words of names that are no units: too short, or mostly something else. */
+const NOT_IN_NAMES: ReadonlySet<string> = new Set(['s', 'us', 'bit', 'bits', 'second', 'fraction']);
+
+/** The same for a word of a variable's name. */
+const measureInName = (word: string): Measure | undefined =>
+  NOT_IN_NAMES.has(word) ? undefined : measureOf(word);
+
+/** Types and abbreviated units: a name does not have them. */
+const REFUSED: ReadonlySet<string> = new Set([
+  ...['counter', 'gauge', 'histogram', 'summary', 'untyped'],
+  ...['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'pb', 'm', 'h', 'd'],
+]);
+
+/** Units that are not the base unit; the linter takes the words for units wherever they stand. */
+const NOT_BASE =
+  /^(pico|nano|micro|milli|centi|deci|deca|hecto|kilo|kibi|mega|mibi|giga|gibi|tera|tebi|peta|pebi)?(minutes|hours|days|weeks|kelvins|fahrenheit|rankine|inches|yards|miles|bits|calories|pounds|ounces)$/;
+const PREFIXED =
+  /^(pico|nano|micro|milli|centi|deci|deca|hecto|kilo|kibi|mega|mibi|giga|gibi|tera|tebi|peta|pebi)(amperes|bytes|celsius|grams|joules|kelvin|meters|metres|moles|seconds|volts)$/;
+
+/** Last words that only some types may have, and what says about the same. */
+const LAST: Readonly<Record<string, string>> = {
+  total: 'all',
+  info: 'information',
+  count: 'number',
+  sum: 'amount',
+  bucket: 'buckets',
+  created: 'creations',
+};
+
+/** In snake case; a word that may not stand in a name is left out, or without its plural. */
+const nameWords = (text: string): readonly string[] =>
+  metricNamePart(text)
+    .split('_')
+    .filter((word) => word !== '' && !REFUSED.has(word))
+    .map((word) => (NOT_BASE.test(word) || PREFIXED.test(word) ? word.replace(/s$/, '') : word));
+
+/** The words with a last one that every type may have. */
+function withFreeEnding(words: readonly string[]): readonly string[] {
+  const last = words.at(-1) ?? '';
+  return Object.hasOwn(LAST, last) ? [...words.slice(0, -1), LAST[last] ?? last] : words;
+}
+
+/** Words of levels, which may fall; one of them outweighs any of totals. */
+const LEVELS =
+  /^(active|age|allocated|available|average|avg|backlog|busy|capacity|configured|current|depth|enabled|fill|free|idle|is|last|latency|length|level|limit|load|max|maximum|mean|min|minimum|mode|num|number|open|outstanding|peak|pending|percent|percentage|pid|pool|port|priority|queue|queued|rate|ratio|remaining|running|size|state|status|temperature|threshold|usage|use|used|utilization|version|waiting|warm)$/;
+/** Words of totals, which only rise. */
+const TOTALS =
+  /^(accepted|accesses|acks|attempts|bytes|calls|closed|closes|collisions|completed|connects|count|created|delayed|deleted|delivered|denials|discarded|disconnects|dropped|drops|dups|errors|events|executed|expired|failed|failures|faults|filtered|forwarded|handled|hits|in|logins|logouts|lost|merged|messages|misses|msgs|naks|opened|opens|operations|ops|out|overflows|packets|polls|processed|published|rcvd|read|reads|rebooted|reboots|received|recv|refused|rejected|rejections|replies|requests|resets|responses|restarts|resyncs|retransmits|retries|sales|sent|served|sold|stalls|started|timeouts|total|totals|transmitted|tx|rx|updates|writes|written)$/;
+
+/** @param words of a name, in lower case */
+function numberType(words: readonly string[]): 'counter' | 'gauge' {
+  if (words.some((word) => LEVELS.test(word))) return 'gauge';
+  return words.some((word) => TOTALS.test(word)) ? 'counter' : 'gauge';
+}
 
 /** What metrics are drafted for. */
 export interface DraftedClass {
@@ -11,20 +106,24 @@ export interface DraftedClass {
   readonly alias: string;
 }
 
-export interface MetricDraft extends Omit<FamilyFacts, 'help'> {
+interface MetricDraft extends Omit<FamilyFacts, 'help'> {
   /** What values are multiplied with. */
   readonly scale: number;
   /** What was guessed, each in a few words. */
   readonly guesses: readonly string[];
 }
 
-export type Declared = Pick<Declaration, 'name' | 'type' | 'kind' | 'unit'>;
+export type DeclaredMetric = Pick<Declaration, 'name' | 'type' | 'kind' | 'unit'>;
 
 /**
  * The metric of a number or a distribution.
  * @param number distinguishes it from metrics that would have the same name; the first has 1
  */
-export function metricDraft(declared: Declared, drafted: DraftedClass, number = 1): MetricDraft {
+export function metricDraft(
+  declared: DeclaredMetric,
+  drafted: DraftedClass,
+  number = 1,
+): MetricDraft {
   const said = wordsOf(declared.name);
   const { type, typeGuess } = typeOf(declared, said);
   const { unit, scale, unitGuess, unitWord } = unitOf(declared, said);
@@ -69,7 +168,7 @@ const wordsOf = (text: string): readonly string[] =>
   metricNamePart(text).split('_').filter(Boolean);
 
 function typeOf(
-  { type, kind }: Declared,
+  { type, kind }: DeclaredMetric,
   said: readonly string[],
 ): { readonly type: MetricType; readonly typeGuess: string } {
   if (type === 'histogram' || type === 'summary') return { type, typeGuess: '' };
@@ -89,7 +188,7 @@ interface UnitDraft {
   readonly unitWord: string | undefined;
 }
 
-function unitOf({ type, unit }: Declared, said: readonly string[]): UnitDraft {
+function unitOf({ type, unit }: DeclaredMetric, said: readonly string[]): UnitDraft {
   if (unit.trim() !== '') return declaredUnit(unit, said);
   if (type === 'bool') return NO_UNIT;
   const unitWord = said.find((word) => measureInName(word) !== undefined);

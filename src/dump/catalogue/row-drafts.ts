@@ -1,16 +1,92 @@
 // Drafts the rows of one class of a catalogue.
 import { namesTaken } from '../../catalogue/names.js';
 import type { FamilyFacts } from '../../model.js';
-import { freeLabel } from './free-label.js';
+import { isFramed } from '../../published.js';
 import { draftedName, metricDraft, nameOfTime } from './metric-draft.js';
 import type { DraftedClass } from './metric-draft.js';
+import { freeLabel } from './survey.js';
 import type { SeenClass, SeenVariable } from './survey.js';
-import type { TomlValue } from './toml-text.js';
-import { variableFamilies } from './variable-families.js';
-import type { VariableFamily } from './variable-families.js';
+
+// Values as a TOML file has them in one line, safe for a terminal.
+type TomlValue = string | number | boolean | Readonly<Record<string, string>>;
+
+export const tomlText = (text: string): string =>
+  JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, escaped);
+
+export const tomlList = (texts: readonly string[]): string => `[${texts.map(tomlText).join(', ')}]`;
+
+/** Keys are letters, digits and underscores. */
+export const tomlTable = (keys: Readonly<Record<string, TomlValue>>): string =>
+  `{ ${Object.entries(keys)
+    .map(([key, value]) => `${key} = ${tomlValue(value)}`)
+    .join(', ')} }`;
+
+function tomlValue(value: TomlValue): string {
+  if (typeof value === 'string') return tomlText(value);
+  if (typeof value === 'boolean') return String(value);
+  return typeof value === 'number' ? tomlNumber(value) : tomlTable(value);
+}
+
+/** Decimal, as people write it: `0.000001`. */
+const tomlNumber = (value: number): string =>
+  value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 20 });
+
+function escaped(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16);
+  return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
+}
+
+/** A variable, or several that differ in a label. */
+interface VariableFamily {
+  /** The first of them, under the name that all begin with. */
+  readonly variable: SeenVariable;
+  /** Its name, or a pattern such as `bytesSent.{number}`. */
+  readonly pattern: string;
+  /** That of the pattern; undefined for a single variable. */
+  readonly label: string | undefined;
+}
+
+interface Group {
+  readonly variable: SeenVariable;
+  readonly before: string | undefined;
+  /** What differs. */
+  readonly ends: string[];
+}
+
+const PARTS = /^([^.]+)\.(.+)$/;
+
+/**
+ * Several numbers whose names are equal before a dot, or one whose name goes on with digits there,
+ * are one family.
+ * @param taken labels that the class has already
+ */
+function variableFamilies(
+  variables: Iterable<SeenVariable>,
+  taken: readonly string[],
+): readonly VariableFamily[] {
+  const groups = new Map<string, Group>();
+  for (const variable of variables) {
+    const { name, type, kind, unit } = variable;
+    const isNumber = !isFramed(type);
+    const [, before, end = ''] = (isNumber ? PARTS.exec(name) : null) ?? [];
+    const key = JSON.stringify(before === undefined ? [name] : [before, type, kind, unit]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { variable, before, ends: [end] });
+    else group.ends.push(end);
+  }
+  return [...groups.values()].map((group) => familyOf(group, taken));
+}
+
+function familyOf({ variable, before, ends }: Group, taken: readonly string[]): VariableFamily {
+  const areNumbers = ends.every((end) => /^\d+$/.test(end));
+  if (before === undefined || (ends.length === 1 && !areNumbers))
+    return { variable, pattern: variable.name, label: undefined };
+  const label = freeLabel([areNumbers ? 'number' : 'part'], taken);
+  return { variable: { ...variable, name: before }, pattern: `${before}.{${label}}`, label };
+}
 
 /** A row as keys with their values, and what was guessed of it. */
-export interface RowDraft {
+interface RowDraft {
   readonly keys: Readonly<Record<string, TomlValue>>;
   readonly guesses: readonly string[];
 }
@@ -18,7 +94,7 @@ export interface RowDraft {
 /** Names of texts that say something about people. */
 const PERSONAL = /user|login|mail|person|customer|owner|host|address/i;
 
-type Named = Omit<FamilyFacts, 'help'>;
+type NamedDraft = Omit<FamilyFacts, 'help'>;
 
 /** The most characters of a help text, and the most texts of an info. */
 const MAX_HELP = 400;
@@ -107,13 +183,13 @@ export class RowDrafts {
     return { keys: { name, type, help, var: '@state' }, guesses: [] };
   }
 
-  #plain(words: string, type: 'info' | 'stateset', number: number): Named {
+  #plain(words: string, type: 'info' | 'stateset', number: number): NamedDraft {
     const variable = number === 1 ? words : `${words}_${number}`;
     return { name: draftedName(this.#drafted, variable, type), type, unit: '' };
   }
 
   /** The first of these whose names are not taken; it takes them. */
-  #free<T extends Named>(make: (number: number) => T): T {
+  #free<T extends NamedDraft>(make: (number: number) => T): T {
     for (let number = 1; ; number++) {
       const made = make(number);
       const names = namesTaken({ ...made, help: '' });

@@ -1,8 +1,10 @@
-// What a catalogue is drafted from: the classes of a tree, where their objects are, and what variables they have.
+// Surveys a tree for the draft of a catalogue: its classes, their paths, and their variables.
+import { ROOT } from '../../catalogue/match/patterns.js';
+import { labelProblem, metricNamePart } from '../../catalogue/names.js';
 import { PointInTime } from '../../exposition/read/point-in-time.js';
 import type { Declaration, ManagedObject, Variable } from '../../model.js';
-import type { TreeItem } from '../tree/tree-items.js';
-import type { TreeReading } from '../tree/tree-reading.js';
+import { quotedText } from '../../shown/shown-text.js';
+import type { TreeItem, TreeReading } from '../tree/tree-items.js';
 
 /** The most classes, variables of one class and different texts of a path segment that are looked at. */
 const MAX_CLASSES = 500;
@@ -101,3 +103,84 @@ export class Survey {
 
 /** Whether a catalogue can have it: in one line, not too long, and without the signs of patterns. */
 const isNameable = (text: string): boolean => /^[^\p{Cc}\p{Cs}{}]{1,512}$/u.test(text);
+
+/** The first of these texts that can be one, in snake case and the singular; else one with a number. */
+export function freeLabel(wanted: readonly string[], taken: readonly string[]): string {
+  const isFree = (word: string): boolean =>
+    labelProblem(word) === undefined && !taken.includes(word);
+  const free = wanted.map((text) => singular(metricNamePart(text))).find(isFree);
+  if (free !== undefined) return free;
+  let number = 2;
+  while (!isFree(`label_${number}`)) number++;
+  return `label_${number}`;
+}
+
+const singular = (word: string): string =>
+  word.length > 3 && /[^ious]s$/.test(word) ? word.slice(0, -1) : word;
+
+// Drafts the path pattern of a class, from the paths of its objects.
+interface PathDraft {
+  readonly pattern: string;
+  readonly labels: readonly string[];
+  readonly guesses: readonly string[];
+}
+
+/** The most characters of a pattern. */
+const MAX_PATTERN = 1024;
+/** Texts that a guess names. */
+const MAX_NAMED = 3;
+/** A text with a number at its end. */
+const NUMBERED = /^([A-Za-z_][A-Za-z_-]*)?[0-9]+$/;
+/** What a pattern can have as it is. */
+const LITERAL = /^[^{}@\p{Cc}\p{Cs}]+$/u;
+
+/**
+ * @param segments for each path segment, the texts that it has
+ * @param alias of the class; the last label is called so, if nothing says more
+ */
+export function pathDraft(segments: readonly ReadonlySet<string>[], alias: string): PathDraft {
+  const parts: string[] = [];
+  const labels: string[] = [];
+  const guesses: string[] = [];
+  for (const [index, texts] of segments.entries()) {
+    const [first = ''] = texts;
+    const number = commonNumber(texts);
+    if (texts.size === 1 && number === undefined && LITERAL.test(first)) {
+      parts.push(first);
+      continue;
+    }
+    const isLast = index === segments.length - 1;
+    const above = parts.at(-1) ?? '';
+    const wanted = [number?.before ?? '', above, isLast ? alias : '', `part_${index + 1}`];
+    const label = freeLabel(wanted, labels);
+    labels.push(label);
+    parts.push(number === undefined ? `{${label}}` : `{${label}~${number.before}[0-9]+}`);
+    guesses.push(`label ${label} for ${listed(texts)}`);
+  }
+  const pattern = parts.length === 0 ? ROOT : parts.join('.');
+  return pattern.length > MAX_PATTERN ? anyPath(segments.length) : { pattern, labels, guesses };
+}
+
+/** For paths that are too long to be written down. */
+function anyPath(length: number): PathDraft {
+  const labels = Array.from({ length }, (_, index) => `part_${index + 1}`);
+  const pattern = labels.map((label) => `{${label}}`).join('.');
+  return { pattern, labels, guesses: [`any path of ${length} parts`] };
+}
+
+/** What all of the texts have before the number at their end; undefined if one has no number there. */
+function commonNumber(texts: ReadonlySet<string>): { readonly before: string } | undefined {
+  const before = new Set(
+    [...texts].map((text) => {
+      const found = NUMBERED.exec(text);
+      return found === null ? undefined : (found[1] ?? '');
+    }),
+  );
+  const [only] = before;
+  return before.size === 1 && only !== undefined ? { before: only } : undefined;
+}
+
+function listed(texts: ReadonlySet<string>): string {
+  const named = [...texts].slice(0, MAX_NAMED).map(quotedText).join(', ');
+  return texts.size > MAX_NAMED ? `${named} and others` : named;
+}

@@ -7,8 +7,7 @@ import { catalogueDraft } from '../catalogue/catalogue-draft.js';
 import { Survey } from '../catalogue/survey.js';
 import type { SegmentFacts } from '../segment/seen-segment.js';
 import { treeItems } from '../tree/tree-items.js';
-import type { Choice } from '../tree/tree-items.js';
-import type { TreeReading } from '../tree/tree-reading.js';
+import type { Choice, TreeReading } from '../tree/tree-items.js';
 
 /** Most names in the remark about roots that are not drafted. */
 const MAX_NAMED = 10;

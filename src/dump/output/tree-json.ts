@@ -5,8 +5,7 @@ import { numberText } from '../../exposition/text/number-text.js';
 import { sentence } from '../../shown/shown-text.js';
 import type { SegmentFacts } from '../segment/seen-segment.js';
 import { treeItems } from '../tree/tree-items.js';
-import type { Choice } from '../tree/tree-items.js';
-import type { TreeReading } from '../tree/tree-reading.js';
+import type { Choice, TreeReading } from '../tree/tree-items.js';
 
 /** A line about the segment, one for each object and variable, and one that says how many there were. */
 export function* treeJson(

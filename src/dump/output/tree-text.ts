@@ -1,11 +1,91 @@
-// What a segment holds, as text for people.
-import { countText, grouped } from '../../shown/ages.js';
+// The contents of a segment as text for people, in pieces that a pipe takes.
+import type { TreeValue, Variable } from '../../model.js';
+import { ageText, agoText, countText, grouped, timeText } from '../../shown/ages.js';
+import { nameText, quotedText, sentence } from '../../shown/shown-text.js';
 import type { SegmentFacts } from '../segment/seen-segment.js';
-import { treeItems } from '../tree/tree-items.js';
-import type { Choice } from '../tree/tree-items.js';
-import type { TreeReading } from '../tree/tree-reading.js';
-import { headingLines } from './heading.js';
-import { itemText } from './item-text.js';
+import { pathOf, treeItems } from '../tree/tree-items.js';
+import type { Choice, TreeItem, TreeReading } from '../tree/tree-items.js';
+
+/** A few lines, safe for a terminal. */
+export function headingLines(facts: SegmentFacts, nowMs: number): readonly string[] {
+  const { name, generation, publisher, process: owner, heartbeatAge, drops } = facts;
+  const { startedUnixMs: started } = owner;
+  const beat = heartbeatAge === undefined ? 'none' : `${ageText(heartbeatAge)} ago`;
+  const last = publisher.state === 'live' ? '' : '; these are its last values';
+  const where = owner.isElsewhere === true ? ' (not of this PID namespace)' : '';
+  const lost = drops.objects + drops.variables;
+  return [
+    `segment    ${name}, generation ${generation}`,
+    `publisher  ${publisher.state}: ${publisher.reason}${last}`,
+    `process    pid ${owner.pid}${where}, started ${timeText(started)} (${agoText(started, nowMs)})`,
+    `heartbeat  ${beat}`,
+    ...(lost === 0
+      ? []
+      : [
+          `no room    for ${countText(drops.objects, 'object')} and ${countText(drops.variables, 'variable')}`,
+        ]),
+  ];
+}
+
+// One object or variable as a line of text, safe for a terminal.
+interface ItemText {
+  readonly text: string;
+  readonly isSynced: boolean;
+}
+
+/** Columns of names and of declarations; longer ones push the rest to the right. */
+const NAME_COLUMNS = 26;
+const DECLARED_COLUMNS = 14;
+/** Indented levels; deeper objects are indented like these. */
+const MAX_LEVEL = 8;
+
+export const itemText = (item: TreeItem, reading: TreeReading, nowMs: number): ItemText =>
+  item.kind === 'object' ? objectText(item, reading, nowMs) : variableText(item, reading);
+
+function objectText(
+  { object, root, depth }: Extract<TreeItem, { kind: 'object' }>,
+  reading: TreeReading,
+  nowMs: number,
+): ItemText {
+  const { value, isSynced } = reading.texts.ofObject(object);
+  const asOfMs = reading.asOfMs(object);
+  const parts = [
+    indented(nameText(pathOf(object, root)), depth),
+    nameText(object.className),
+    valueText(value),
+    ...(asOfMs === undefined ? [] : [`values of ${timeText(asOfMs)} (${agoText(asOfMs, nowMs)})`]),
+  ];
+  return { text: parts.join('  '), isSynced };
+}
+
+function variableText(
+  { variable, depth }: Extract<TreeItem, { kind: 'variable' }>,
+  reading: TreeReading,
+): ItemText {
+  const { value, isSynced } = reading.texts.ofVariable(variable);
+  const name = indented(nameText(variable.name), depth + 1).padEnd(NAME_COLUMNS);
+  return {
+    text: `${name}  ${declaredText(variable).padEnd(DECLARED_COLUMNS)}  ${valueText(value)}`,
+    isSynced,
+  };
+}
+
+/** Such as `u64 counter bytes`. */
+const declaredText = ({ type, kind, unit }: Variable): string =>
+  [type, kind === 'unknown' ? '' : kind, unit === '' ? '' : nameText(unit)]
+    .filter(Boolean)
+    .join(' ');
+
+const indented = (text: string, depth: number): string =>
+  `${'  '.repeat(Math.min(depth, MAX_LEVEL))}${text}`;
+
+function valueText(value: TreeValue): string {
+  if (value.kind === 'none') return `(${value.reason})`;
+  if (value.kind === 'plain') return sentence(value.text);
+  const { text, characters } = value;
+  const more = characters > text.length ? `… (${grouped(characters)} characters)` : '';
+  return `${quotedText(text)}${more}`;
+}
 
 /** The lines of a whole dump: about the segment, its tree, and how much that is. */
 export function* treeText(
@@ -27,4 +107,20 @@ export function* treeText(
   const { object, variable, unsynced } = counts;
   const waiting = `${grouped(unsynced)} of them not synced`;
   yield `${countText(object, 'object')}, ${countText(variable, 'variable')}, ${waiting}`;
+}
+
+/** Characters of a piece, about. */
+const PIECE = 32_768;
+
+/** @param taken called when the reader asks for more than the last piece */
+export function* pieces(lines: Iterable<string>, taken: () => void): Generator<Uint8Array> {
+  let text = '';
+  for (const line of lines) {
+    text += `${line}\n`;
+    if (text.length < PIECE) continue;
+    yield Buffer.from(text);
+    text = '';
+    taken();
+  }
+  if (text !== '') yield Buffer.from(text);
 }

@@ -1,12 +1,74 @@
-// The objects and variables that are shown, in the order of the tree.
+// The objects and variables that are shown, in the order of the tree, with their values.
+import { quoted } from '../../document/document.js';
+import { hint } from '../../document/nearest.js';
+import { Fault } from '../../errors.js';
+import { ItemValues } from '../../exposition/look/item-values.js';
+import { objectsBelow } from '../../exposition/look/objects-below.js';
 import { PASSED, PartWalk } from '../../exposition/look/part-walk.js';
 import { Search } from '../../exposition/look/search.js';
 import type { Fields } from '../../exposition/look/search.js';
-import type { TreeValues } from '../../exposition/look/tree-values.js';
+import { SlotCopies } from '../../exposition/look/slot-copies.js';
+import { TreeValues } from '../../exposition/look/tree-values.js';
 import { isVariable } from '../../exposition/read/pending-items.js';
-import type { ManagedObject, Variable } from '../../model.js';
-import { chosenObjects, rootOf } from './chosen-objects.js';
-import type { TreeReading } from './tree-reading.js';
+import type { ManagedObject, Source, Variable } from '../../model.js';
+
+/** Objects whose names are compared with one that is not there. */
+const MAX_COMPARED = 20_000;
+
+/** Its path below the root; empty for the root. */
+export const pathOf = ({ name }: ManagedObject, root: ManagedObject): string =>
+  name.startsWith(`${root.name}.`) ? name.slice(root.name.length + 1) : name;
+
+/**
+ * @param wanted an object's id, or its path below a root; undefined for all roots
+ * @throws Fault USAGE if there is no such object
+ */
+export function chosenObjects(
+  roots: Iterable<ManagedObject>,
+  wanted: string | undefined,
+): Iterable<ManagedObject> {
+  if (wanted === undefined) return roots;
+  const seen: string[] = [];
+  for (const root of roots)
+    for (const object of objectsBelow(root)) {
+      const path = pathOf(object, root);
+      if (object.name === wanted || path === wanted) return [object];
+      if (seen.length < 2 * MAX_COMPARED) seen.push(object.name, path);
+    }
+  throw new Fault('USAGE', `--object: there is no object ${quoted(wanted)}${hint(wanted, seen)}`);
+}
+
+function rootOf(object: ManagedObject): ManagedObject {
+  let root = object;
+  for (let above = root.parent; above !== undefined; above = above.parent) root = above;
+  return root;
+}
+
+// The values of one tree, read as they are needed.
+export class TreeReading {
+  /** For people. */
+  readonly texts: TreeValues;
+  /** As they are. */
+  readonly values: ItemValues;
+  readonly #slots: SlotCopies;
+
+  constructor(readonly source: Source) {
+    this.#slots = new SlotCopies(source);
+    this.texts = new TreeValues(source, this.#slots);
+    this.values = new ItemValues(source, this.#slots);
+  }
+
+  /** When the values of a root were, in Unix milliseconds, if it states that. */
+  asOfMs({ asOf }: ManagedObject): number | undefined {
+    const bits = asOf && this.#slots.bits(asOf);
+    return bits === undefined ? undefined : Number(bits / 1_000_000n);
+  }
+
+  /** Values are copied anew from here on: the reader of what was printed may have taken long. */
+  renew(): void {
+    this.#slots.clear();
+  }
+}
 
 export interface Choice {
   /** Only what is below this object: its id, or its path below the root. */

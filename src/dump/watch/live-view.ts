@@ -1,23 +1,53 @@
-// A part of a tree on a screen, with the age of what changed since it is shown.
+// A part of a tree on a screen, drawn again at keys, at other sizes, and in between.
+import {
+  concat,
+  concatMap,
+  map,
+  merge,
+  of,
+  repeat,
+  startWith,
+  switchMap,
+  takeWhile,
+  timer,
+} from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import { Fault } from '../../errors.js';
 import { ageText, grouped } from '../../shown/ages.js';
-import { headingLines } from '../output/heading.js';
-import { itemText } from '../output/item-text.js';
-import type { FollowedSegment, Glance } from '../segment/followed-segment.js';
+import { headingLines, itemText } from '../output/tree-text.js';
+import type { FollowedSegment, Glance } from '../segment/seen-segment.js';
 import { treeItems } from '../tree/tree-items.js';
-import type { Choice, TreeItem } from '../tree/tree-items.js';
-import type { TreeReading } from '../tree/tree-reading.js';
-import { fittedText } from './fitted-text.js';
-import { itemWindow } from './item-window.js';
-import type { Key } from './keys.js';
-import type { ScreenLine, ScreenSize } from './screen.js';
+import type { Choice, TreeItem, TreeReading } from '../tree/tree-items.js';
+import { fittedText, keysIn } from './screen.js';
+import type { ScreenLine, ScreenSize, TerminalKey } from './screen.js';
+
+// A few items out of many, from a position on.
+interface ItemWindow<T> {
+  readonly items: readonly T[];
+  /** The position of the first: at most such that the window is full, if there are enough. */
+  readonly from: number;
+  readonly hasMore: boolean;
+}
+
+/** @param all gives the items from the beginning; it is called again if the position is beyond them */
+function itemWindow<T>(all: () => Iterable<T>, from: number, size: number): ItemWindow<T> {
+  const items: T[] = [];
+  let count = 0;
+  for (const item of all()) {
+    if (count >= from + size) return { items, from, hasMore: true };
+    if (count >= from) items.push(item);
+    count++;
+  }
+  const last = Math.max(0, count - size);
+  return from <= last ? { items, from, hasMore: false } : itemWindow(all, last, size);
+}
 
 /** Columns of the age of a value, with the space before it. */
 const AGE_COLUMNS = 12;
 const KEYS = 'up, down, page up, page down, home; q ends';
 
 /** The line of an item as it was shown last, and since when it is like that, if that was seen. */
-interface Shown {
+interface ShownLine {
   readonly text: string;
   readonly changedMs: number | undefined;
 }
@@ -32,7 +62,7 @@ export class LiveView {
   #height = 0;
   #generation = '';
   /** By the ids of items; of those alone that are on the screen. */
-  #shown = new Map<number, Shown>();
+  #shown = new Map<number, ShownLine>();
 
   constructor(segment: FollowedSegment, choice: Choice, hasKeys: boolean) {
     this.#segment = segment;
@@ -40,7 +70,7 @@ export class LiveView {
     this.#hasKeys = hasKeys;
   }
 
-  move(key: Exclude<Key, 'end'>): void {
+  move(key: Exclude<TerminalKey, 'end'>): void {
     const by = key === 'start' ? -Infinity : key.lines + key.screens * this.#height;
     this.#position = Math.max(0, this.#position + by);
   }
@@ -80,7 +110,7 @@ export class LiveView {
 
   #line(
     item: TreeItem,
-    before: ReadonlyMap<number, Shown>,
+    before: ReadonlyMap<number, ShownLine>,
     reading: TreeReading,
     { nowMs, columns }: { readonly nowMs: number; readonly columns: number },
   ): ScreenLine {
@@ -102,3 +132,30 @@ export class LiveView {
 }
 
 const plainLine = (text: string): ScreenLine => ({ text, isBright: false });
+
+/** A key that moves, or nothing. */
+type DrawMoment = Exclude<TerminalKey, 'end'> | 'again';
+
+interface MomentsOptions {
+  /** From the end of a drawing to the next, unless something happens. */
+  readonly periodMs: number;
+  readonly typed$: Observable<string>;
+  readonly resized$: Observable<unknown>;
+  readonly scheduler: SchedulerLike;
+}
+
+/** Begins at once, and completes at a key that ends the program; the end of what is typed does not. */
+export function moments({
+  periodMs,
+  typed$,
+  resized$,
+  scheduler,
+}: MomentsOptions): Observable<DrawMoment> {
+  const keys$ = typed$.pipe(concatMap(keysIn));
+  const pauses$ = timer(periodMs, scheduler).pipe(repeat());
+  return merge(keys$, resized$.pipe(map(() => 'again' as const))).pipe(
+    startWith('again' as const),
+    switchMap((moment) => concat(of(moment), pauses$.pipe(map(() => 'again' as const)))),
+    takeWhile((moment): moment is DrawMoment => moment !== 'end'),
+  );
+}

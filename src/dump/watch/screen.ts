@@ -1,4 +1,4 @@
-// The screen of a terminal: drawn without flicker, and given back as it was.
+// The screen of a terminal, its keys, and texts that fit its columns.
 
 /** One line of a screen. */
 export interface ScreenLine {
@@ -48,3 +48,58 @@ export class Screen {
     this.#isEntered = false;
   }
 }
+
+/** How far a key moves, in lines and in whole screens; `end` ends the program. */
+export type TerminalKey = { readonly lines: number; readonly screens: number } | 'start' | 'end';
+
+const KEYS: Readonly<Record<string, TerminalKey>> = {
+  '\u001b[A': { lines: -1, screens: 0 },
+  '\u001bOA': { lines: -1, screens: 0 },
+  k: { lines: -1, screens: 0 },
+  '\u001b[B': { lines: 1, screens: 0 },
+  '\u001bOB': { lines: 1, screens: 0 },
+  j: { lines: 1, screens: 0 },
+  '\u001b[5~': { lines: 0, screens: -1 },
+  '\u001b[6~': { lines: 0, screens: 1 },
+  ' ': { lines: 0, screens: 1 },
+  '\u001b[H': 'start',
+  '\u001bOH': 'start',
+  '\u001b[1~': 'start',
+  g: 'start',
+  q: 'end',
+  '\u0003': 'end',
+  '\u0004': 'end',
+};
+
+/** A key is all that a terminal sends for it, else one character. */
+const TYPED = /\u001b[[O][0-9;]*[~A-Za-z]|[^]/g; // eslint-disable-line no-control-regex
+
+/** The keys of what was typed; others are ignored. */
+export const keysIn = (typed: string): readonly TerminalKey[] =>
+  [...typed.matchAll(TYPED)].flatMap(([key]) => KEYS[key] ?? []);
+
+/** Characters that stand on the one before them. */
+const NO_COLUMN = /\p{M}/u;
+/** Most that take two columns: of East Asia, and pictures. */
+const TWO_COLUMNS =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
+
+/** A text in exactly so many columns: filled with blanks, or cut, with a sign of that at its end. */
+export function fittedText(text: string, columns: number): string {
+  let fitting = '';
+  let beforeSign = '';
+  let used = 0;
+  let usedBeforeSign = 0;
+  for (const character of text) {
+    const next = used + columnsOf(character);
+    if (next > columns)
+      return columns < 1 ? '' : `${beforeSign}…${' '.repeat(columns - 1 - usedBeforeSign)}`;
+    fitting += character;
+    used = next;
+    if (next < columns) [beforeSign, usedBeforeSign] = [fitting, used];
+  }
+  return fitting + ' '.repeat(columns - used);
+}
+
+const columnsOf = (character: string): number =>
+  NO_COLUMN.test(character) ? 0 : TWO_COLUMNS.test(character) ? 2 : 1;

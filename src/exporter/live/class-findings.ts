@@ -3,7 +3,7 @@ import { counted, nounFor } from '../../counted.js';
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { Filters } from '../../catalogue/match/filters.js';
 import { ROOT } from '../../catalogue/match/patterns.js';
-import { quoted } from '../../document/key-path.js';
+import { quoted } from '../../document/document.js';
 import type { CountedObject } from './census.js';
 import { idleClass } from './idle-class.js';
 import { firstOf } from './listed.js';

@@ -1,6 +1,6 @@
 // The metrics that existing variables become as their publisher describes them.
 import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
-import { quoted } from '../../document/key-path.js';
+import { quoted } from '../../document/document.js';
 import { SelfDescribed } from '../../exposition/rows/self-described.js';
 import type { FamilyFacts, ManagedObject, Variable } from '../../model.js';
 import type { CountedObject } from './census.js';

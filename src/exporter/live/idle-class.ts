@@ -1,6 +1,6 @@
 // What to say of a class that no object fits.
 import type { CatalogueClass } from '../../catalogue/catalogue-class.js';
-import { quoted } from '../../document/key-path.js';
+import { quoted } from '../../document/document.js';
 
 /** Names what the class stands for, since one of both is wrong where its objects exist. */
 export function idleClass({ alias, classIds, paths }: CatalogueClass): string {

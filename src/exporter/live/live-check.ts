@@ -5,7 +5,7 @@ import { compileFilters } from '../../catalogue/match/filters.js';
 import type { Filters } from '../../catalogue/match/filters.js';
 import { uncataloguedIn } from '../../catalogue/match/uncatalogued.js';
 import type { Config, TargetConfig } from '../../config/resolve.js';
-import { keyPath, quoted } from '../../document/key-path.js';
+import { keyPath, quoted } from '../../document/document.js';
 import type { FamilyFacts } from '../../model.js';
 import { compileScope } from '../../exposition/page/scope.js';
 import { choose } from '../../streams/choose-root.js';

@@ -2,7 +2,7 @@
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { RuleSet, Rules } from '../../catalogue/match/rules.js';
 import type { Reading, Row } from '../../catalogue/row.js';
-import { quoted } from '../../document/key-path.js';
+import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { SelfDescribed } from '../../exposition/rows/self-described.js';
 import type { FamilyFacts, Variable } from '../../model.js';

@@ -1,5 +1,5 @@
 // Checks that the `variable` of a target exists in the tree.
-import { quoted } from '../../document/key-path.js';
+import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { NamedVariable } from '../../exposition/read/named-variable.js';
 import { isVariable } from '../../exposition/read/pending-items.js';

@@ -1,6 +1,6 @@
 // One object whose variables become metrics as their publisher describes them, if no row reads them.
 import type { PathLabels } from '../../catalogue/match/path-labels.js';
-import type { Labels } from '../../catalogue/match/patterns.js';
+import type { LabelValues } from '../../catalogue/match/patterns.js';
 import type { RuleSet } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';
 import type { StatedMetric, Variable } from '../../model.js';
@@ -22,7 +22,7 @@ export interface ObjectFacts {
   /** Rules of classes that the target leaves out: what they read is not shown. */
   readonly leftOut: readonly RuleSet[];
   /** The labels that the format states. */
-  readonly stated: Labels | undefined;
+  readonly stated: LabelValues | undefined;
 }
 
 /** Shows the variables of an object as their publisher describes them. */

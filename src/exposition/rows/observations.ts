@@ -1,5 +1,5 @@
 // The observed variables of a target: each of their values is an observation.
-import type { Conversion, Shape, Shown } from '../../catalogue/row.js';
+import type { Conversion, Shape, RowOutput } from '../../catalogue/row.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -29,7 +29,7 @@ export class Observations {
   }
 
   /** Observes a variable from now on; returns the series that show it. */
-  show(variable: Variable, shape: Shape, conversion: Conversion, series: string): Shown {
+  show(variable: Variable, shape: Shape, conversion: Conversion, series: string): RowOutput {
     const all = this.#observed.get(variable.id)?.all ?? [];
     const key = observedKey(shape, conversion, series);
     if (all.some((other) => other.key === key)) return 'unchanged';

@@ -1,7 +1,7 @@
 // Puts the series of rows into the text, each row's under a key of its own.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
-import type { LiveValue, Row, Series, Shown } from '../../catalogue/row.js';
+import type { LiveValue, Row, Series, RowOutput } from '../../catalogue/row.js';
 import type { Line } from '../kernel/line-table.js';
 import { joinLabels, labelsPart, labelsText } from '../text/labels.js';
 import { floatText } from '../text/number-text.js';
@@ -36,7 +36,7 @@ export class RowLines {
    * Replaces the series of a row and owner, an object or a variable.
    * @param room the most series that it had before
    */
-  set(row: Row, labels: LabelText, owner: number, shown: Shown, room: number): void {
+  set(row: Row, labels: LabelText, owner: number, shown: RowOutput, room: number): void {
     if (shown === 'unchanged') return;
     const { family } = row;
     const { rank, first } = this.#placeOf(row);

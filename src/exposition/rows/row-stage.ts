@@ -6,7 +6,7 @@ import type {
   Reading,
   Row,
   Shape,
-  Shown,
+  RowOutput,
   Stage,
 } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
@@ -54,7 +54,7 @@ export class RowStage implements Stage {
    * The series that a row shows for a variable; none if the row does not read its type.
    * @param isLeaving true while the variable is losing its value
    */
-  play(row: Row, labels: LabelText, variable: Variable, isLeaving: boolean): Shown {
+  play(row: Row, labels: LabelText, variable: Variable, isLeaving: boolean): RowOutput {
     this.variable = variable;
     this.#row = row;
     this.#labels = labels;
@@ -96,7 +96,7 @@ export class RowStage implements Stage {
     return op === undefined ? undefined : { address: probe.address(variable.slot), op };
   }
 
-  distribution(shapeOf: () => Shape, conversion: Conversion): Shown {
+  distribution(shapeOf: () => Shape, conversion: Conversion): RowOutput {
     const { kernel, frames } = this.#parts;
     const row = this.#row;
     const frame = frames.of(this.variable);
@@ -110,7 +110,7 @@ export class RowStage implements Stage {
     return distribution.series;
   }
 
-  observed(shape: Shape, conversion: Conversion): Shown {
+  observed(shape: Shape, conversion: Conversion): RowOutput {
     if (isFramed(this.variable.type)) return [];
     const series = seriesText(this.#row.family.name, this.#labels.text);
     return this.#parts.observations.show(this.variable, shape, conversion, series);

@@ -1,8 +1,182 @@
 // Names as Prometheus recommends them: base units, `_total`, and labels in place of parts of names.
 import { metricNamePart } from '../../catalogue/names.js';
-import { CLEAN_TABLE } from './clean-table.js';
-import type { CleanRow } from './clean-table.js';
-import type { NamedPoint, Naming, Point } from './naming.js';
+import type { VariableKind } from '../../model.js';
+import type { NamedPoint, Naming, Point } from './compat-names.js';
+
+// Values of Varnish that have a better name than their own. A counter gets the ending `_total`.
+interface CleanRow {
+  /** The class, or `storage` for all kinds of it. */
+  readonly group: string;
+  /** The names of values; several only if labels tell them apart. */
+  readonly fields: RegExp;
+  /** Without `varnish_`, and without the endings of unit and type. */
+  readonly name: string;
+  readonly labels?: (field: string) => Readonly<Record<string, string>>;
+  /** In place of what Varnish says, which is about one of several values. */
+  readonly help?: string;
+  readonly kind?: VariableKind;
+}
+
+/** One value that only gets another name. */
+const renamed = (group: string, field: string, name: string, more = {}): CleanRow => ({
+  ...{ group, fields: new RegExp(`^${field}$`), name },
+  ...more,
+});
+
+/** Values that become one metric, told apart by the part of their names that the group `of` captures. */
+function gathered(
+  [group, name, label]: readonly [string, string, string],
+  fields: RegExp,
+  help: string,
+): CleanRow {
+  const labels = (field: string) => ({ [label]: fields.exec(field)?.groups?.['of'] ?? field });
+  return { group, name, fields, help, labels };
+}
+
+const GATHERED: readonly CleanRow[] = [
+  gathered(
+    ['main', 'cache_lookups', 'result'],
+    /^cache_(?<of>hit|miss)$/,
+    'Lookups of objects in the cache, by result.',
+  ),
+  gathered(
+    ['main', 'client_bad_requests', 'status'],
+    /^client_req_(?<of>4\d\d)$/,
+    'Requests of clients that were answered with an error of this status before they were processed.',
+  ),
+  gathered(
+    ['main', 'session_accept_failures', 'reason'],
+    /^sess_fail_(?<of>.+)$/,
+    'Sessions that could not be accepted, by reason.',
+  ),
+  gathered(
+    ['main', 'sessions', 'type'],
+    /^sess_(?<of>.+)$/,
+    'What became of sessions. One session may be counted under several types.',
+  ),
+  gathered(
+    ['main', 'session_closures', 'reason'],
+    /^sc_(?<of>.+)$/,
+    'Sessions that were closed, by reason.',
+  ),
+  gathered(
+    ['main', 'fetch_results', 'result'],
+    /^fetch_(?<of>.+)$/,
+    'Fetches from backends, by the kind of body or the failure.',
+  ),
+  gathered(
+    ['main', 'backend_connection_events', 'event'],
+    /^backend_(?<of>conn|unhealthy|busy|fail|reuse|recycle|retry)$/,
+    'What happened to connections to all backends.',
+  ),
+  gathered(
+    ['main', 'workspace_overflows', 'workspace'],
+    /^ws_(?<of>.+)_overflow$/,
+    'Workspaces that were too small, by kind.',
+  ),
+  gathered(
+    ['mgt', 'child_exits', 'reason'],
+    /^child_(?<of>exit|stop|died|dump|panic)$/,
+    'Ends of the child process. One end may be counted under several reasons.',
+  ),
+  gathered(
+    ['vbe', 'backend_connection_failures', 'reason'],
+    /^fail_(?<of>.+)$/,
+    'Connections to the backend that failed, by reason.',
+  ),
+];
+
+const RENAMED: readonly CleanRow[] = [
+  renamed('main', 'uptime', 'child_uptime', { kind: 'gauge' }),
+  renamed('main', 'client_req', 'client_requests'),
+  renamed('main', 'client_resp_500', 'client_failed_deliveries'),
+  renamed('main', 'esi_req', 'esi_requests'),
+  renamed('main', 'cache_hit_grace', 'cache_grace_hits'),
+  renamed('main', 'cache_hitpass', 'cache_hits_for_pass'),
+  renamed('main', 'cache_hitmiss', 'cache_hits_for_miss'),
+  renamed('main', 'backend_req', 'backend_requests_sent'),
+  renamed('main', 'pools', 'thread_pools'),
+  renamed('main', 'threads', 'threads'),
+  renamed('main', 'threads_created', 'threads_created'),
+  renamed('main', 'threads_destroyed', 'threads_destroyed'),
+  renamed('main', 'threads_failed', 'threads_failed'),
+  renamed('main', 'threads_limited', 'threads_limited'),
+  renamed('main', 'thread_queue_len', 'thread_queue_length'),
+  renamed('main', 'req_dropped', 'requests_dropped'),
+  renamed('main', 'n_object', 'objects'),
+  renamed('main', 'n_objectcore', 'object_cores'),
+  renamed('main', 'n_objecthead', 'object_heads'),
+  renamed('main', 'n_vampireobject', 'vampire_objects'),
+  renamed('main', 'n_backend', 'backends'),
+  renamed('main', 'n_expired', 'objects_expired'),
+  renamed('main', 'n_lru_nuked', 'objects_evicted'),
+  renamed('main', 'n_lru_moved', 'objects_moved_in_lru'),
+  renamed('main', 'n_lru_limited', 'lru_evictions_limited'),
+  renamed('main', 'n_obj_purged', 'objects_purged'),
+  renamed('main', 'n_purges', 'purges'),
+  renamed('main', 'n_pipe', 'pipes'),
+  renamed('main', 'n_vcl', 'vcls'),
+  renamed('main', 'n_vcl_avail', 'vcls_available'),
+  renamed('main', 'n_vcl_discard', 'vcls_discarded'),
+  renamed('main', 'n_gzip', 'gzip_operations'),
+  renamed('main', 'n_gunzip', 'gunzip_operations'),
+  renamed('main', 'n_test_gunzip', 'gunzip_tests'),
+  renamed('main', 'losthdr', 'http_header_overflows'),
+  renamed('main', 's_sess', 'sessions_seen'),
+  renamed('main', 's_pipe', 'pipe_sessions'),
+  renamed('main', 's_pass', 'passes'),
+  renamed('main', 's_fetch', 'fetches'),
+  renamed('main', 's_bgfetch', 'background_fetches'),
+  renamed('main', 's_synth', 'synthetic_responses'),
+  renamed('main', 's_req_hdrbytes', 'client_request_header_bytes'),
+  renamed('main', 's_req_bodybytes', 'client_request_body_bytes'),
+  renamed('main', 's_resp_hdrbytes', 'client_response_header_bytes'),
+  renamed('main', 's_resp_bodybytes', 'client_response_body_bytes'),
+  renamed('main', 's_pipe_hdrbytes', 'pipe_request_header_bytes'),
+  renamed('main', 's_pipe_in', 'pipe_received_bytes'),
+  renamed('main', 's_pipe_out', 'pipe_sent_bytes'),
+  renamed('mgt', 'uptime', 'manager_uptime', { kind: 'gauge' }),
+  renamed('mgt', 'child_start', 'child_starts'),
+  renamed('vbe', 'happy', 'backend_probe_bitmap'),
+  renamed('vbe', 'req', 'backend_requests'),
+  renamed('vbe', 'conn', 'backend_connections'),
+  renamed('vbe', 'unhealthy', 'backend_fetches_refused_unhealthy'),
+  renamed('vbe', 'busy', 'backend_fetches_refused_busy'),
+  renamed('vbe', 'fail', 'backend_failed_connections'),
+  renamed('vbe', 'helddown', 'backend_connections_held_down'),
+  renamed('vbe', 'bereq_hdrbytes', 'backend_request_header_bytes'),
+  renamed('vbe', 'bereq_bodybytes', 'backend_request_body_bytes'),
+  renamed('vbe', 'beresp_hdrbytes', 'backend_response_header_bytes'),
+  renamed('vbe', 'beresp_bodybytes', 'backend_response_body_bytes'),
+  renamed('vbe', 'pipe_hdrbytes', 'backend_pipe_header_bytes'),
+  renamed('vbe', 'pipe_out', 'backend_pipe_sent_bytes'),
+  renamed('vbe', 'pipe_in', 'backend_pipe_received_bytes'),
+  renamed('storage', 'c_req', 'storage_requests'),
+  renamed('storage', 'c_fail', 'storage_failed_requests'),
+  renamed('storage', 'c_bytes', 'storage_allocated_bytes'),
+  renamed('storage', 'c_freed', 'storage_freed_bytes'),
+  renamed('storage', 'g_alloc', 'storage_allocations'),
+  renamed('storage', 'g_bytes', 'storage_used_bytes'),
+  renamed('storage', 'g_space', 'storage_free_bytes'),
+  renamed('lck', 'locks', 'lock_operations'),
+  renamed('lck', 'creat', 'locks_created'),
+  renamed('lck', 'destroy', 'locks_destroyed'),
+  renamed('lck', 'colls', 'lock_collisions'),
+  renamed('lck', 'dbg_busy', 'lock_contentions'),
+  renamed('lck', 'dbg_try_fail', 'lock_failed_tries'),
+  renamed('mempool', 'live', 'mempool_items_used'),
+  renamed('mempool', 'pool', 'mempool_items_free'),
+  renamed('mempool', 'sz_wanted', 'mempool_item_wanted_bytes'),
+  renamed('mempool', 'sz_actual', 'mempool_item_bytes'),
+  renamed('mempool', 'allocs', 'mempool_allocations'),
+  renamed('mempool', 'timeout', 'mempool_items_timed_out'),
+  renamed('mempool', 'toosmall', 'mempool_items_too_small'),
+  renamed('mempool', 'surplus', 'mempool_items_surplus'),
+  renamed('mempool', 'randry', 'mempool_ran_dry'),
+];
+
+/** The first row that fits a value names it; all others are named after class and value. */
+const CLEAN_TABLE: readonly CleanRow[] = [...RENAMED, ...GATHERED];
 
 /** Classes of storage, whose metrics have one name. */
 const STORAGE: ReadonlySet<string> = new Set(['sma', 'smf', 'smu', 'umem', 'mse', 'mse4']);

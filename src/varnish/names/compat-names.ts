@@ -1,7 +1,62 @@
 // The names of prometheus_varnish_exporter 1.6, so that its dashboards and alerts go on.
 import { metricNamePart } from '../../catalogue/names.js';
-import { backendLabels } from './compat-backend.js';
-import type { Naming, NamedPoint, Point } from './naming.js';
+import type { StatedMetric, VariableKind } from '../../model.js';
+import type { SchemaField } from '../schema.js';
+
+// The labels that prometheus_varnish_exporter makes of the ident of a backend.
+const SERVER_ID =
+  /(?<server>[0-9a-z]{8}-[0-9a-z]{4}-[0-9a-z]{4}-[89ab][0-9a-z]{3}-[0-9a-z]{12})(?<backend>.*)$/;
+const ADDRESS = /^(?<backend>.*)\((?<server>.*)\)/;
+
+/**
+ * Backend and server of an ident in small letters, such as `boot.origin`, without the VCL program where
+ * its name says that it is the present one: so a backend keeps its series over a reload.
+ */
+function backendLabels(ident: string): Record<string, string> {
+  const { backend, server } = (SERVER_ID.exec(ident) ?? ADDRESS.exec(ident))?.groups ?? {};
+  if (backend === undefined || server === undefined)
+    return { backend: withoutProgram(ident), server: 'unknown' };
+  return { backend: withoutProgram(backend), server: server.replace(',,', ':') };
+}
+
+const withoutProgram = (name: string): string =>
+  name
+    .replace(/^\.+|\.+$/g, '')
+    .replace(/^boot\./, '')
+    .replace(/^root:/, '')
+    .replace(/^reload_[^.]*\./, '');
+
+/** A value with the segment and the class that it belongs to. */
+export interface Point {
+  /** Such as `VBE.boot.origin`. */
+  readonly ident: string;
+  /** The name of its schema, such as `vbe`. */
+  readonly className: string;
+  readonly field: Pick<SchemaField, 'name' | 'kind' | 'unit' | 'help'>;
+}
+
+export interface NamedPoint {
+  readonly metric: StatedMetric;
+  readonly kind: VariableKind;
+}
+
+/** What the exporter adds to what Varnish publishes. */
+interface OwnPoints {
+  readonly up: StatedMetric;
+  /** When manager and child began; undefined where these names have none. */
+  readonly managerStart: StatedMetric | undefined;
+  readonly childStart: StatedMetric | undefined;
+  /** Whether the last probe of a backend was good. */
+  readonly backendUp: (ident: string) => StatedMetric;
+}
+
+/** Pure: a name does not depend on what else there is. */
+export interface Naming {
+  /** The same for two segments whose metrics would be the same series. */
+  readonly keyOf: (ident: string) => string;
+  readonly named: (point: Point) => NamedPoint;
+  readonly own: OwnPoints;
+}
 
 /** The word in the name by the first part of an ident; all others have that of MAIN. */
 const GROUPS: Readonly<Record<string, string>> = {

@@ -8,7 +8,7 @@ import { Subscription, asyncScheduler } from 'rxjs';
 import type { Endpoint, FailureReason } from '#app/bridge/poll/fetch-body.js';
 import { fetchBody } from '#app/bridge/poll/fetch-body.js';
 import { poll } from '#app/bridge/poll/poll.js';
-import type { Outcome } from '#app/bridge/poll/poll.js';
+import type { PollOutcome } from '#app/bridge/poll/poll.js';
 import type { ComponentServer } from '#app/simulator/component/component-server.js';
 import { FAULT_NAMES } from '#app/simulator/component/faults.js';
 import { COMPONENT_TLS, OTHER_TLS } from '../../support/component-certificates.js';
@@ -29,7 +29,7 @@ const ask = (
   more: Partial<Endpoint> = {},
   key = '',
   requestTimeoutMs = 2000,
-): Promise<Outcome> =>
+): Promise<PollOutcome> =>
   new Promise((resolve, reject) => {
     const endpoint = { ...ENDPOINT, url: new URL(`${url}/sharedmem`), ...more };
     const settings = {
@@ -41,9 +41,9 @@ const ask = (
     };
     poll(() => fetchBody(endpoint, key), settings).subscribe({ next: resolve, error: reject });
   });
-const reasonOf = (outcome: Outcome): string =>
+const reasonOf = (outcome: PollOutcome): string =>
   outcome.kind === 'tree' ? 'tree' : outcome.failure.reason;
-const messageOf = (outcome: Outcome): string =>
+const messageOf = (outcome: PollOutcome): string =>
   outcome.kind === 'tree' ? 'tree' : `${outcome.failure.reason}: ${outcome.failure.message}`;
 
 describe('a poll of a component', function () {

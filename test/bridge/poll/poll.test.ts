@@ -2,13 +2,13 @@
 import { expect } from 'chai';
 import { VirtualTimeScheduler, of } from 'rxjs';
 import { poll } from '#app/bridge/poll/poll.js';
-import type { Outcome } from '#app/bridge/poll/poll.js';
+import type { PollOutcome } from '#app/bridge/poll/poll.js';
 
 describe('poll', () => {
   it('lets others have the event loop between parsing, reading and what follows', () => {
     const scheduler = new VirtualTimeScheduler();
     const bytes = Buffer.from('[{"Instance":"h.1.a","Class":"C"}]');
-    const outcomes: Outcome[] = [];
+    const outcomes: PollOutcome[] = [];
     poll(() => of({ bytes, received: bytes.length }), {
       limits: { maxObjects: 10, maxVariables: 10, maxDepth: 4 },
       requestTimeoutMs: 1000,

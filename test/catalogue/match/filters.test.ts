@@ -4,7 +4,7 @@ import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { compileFilters } from '#app/catalogue/match/filters.js';
 import type { FilterSettings } from '#app/catalogue/match/filters.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
-import { keyPath } from '#app/document/key-path.js';
+import { keyPath } from '#app/document/document.js';
 import { Fault } from '#app/errors.js';
 import { placed } from '../placed.js';
 

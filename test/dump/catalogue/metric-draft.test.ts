@@ -1,11 +1,11 @@
 // The metric that a variable is drafted as, by what it declares and by its name.
 import { expect } from 'chai';
 import { metricDraft } from '#app/dump/catalogue/metric-draft.js';
-import type { Declared } from '#app/dump/catalogue/metric-draft.js';
+import type { DeclaredMetric } from '#app/dump/catalogue/metric-draft.js';
 
 type Row = readonly [
   name: string,
-  declared: Partial<Omit<Declared, 'name'>>,
+  declared: Partial<Omit<DeclaredMetric, 'name'>>,
   metric: string,
   facts: string,
   guesses?: readonly string[],
@@ -92,7 +92,7 @@ const ROWS: readonly Row[] = [
 describe('the metric that is drafted for', () => {
   for (const [name, declared, metric, facts, guesses = []] of ROWS)
     it(`${name} ${JSON.stringify(declared)} is ${metric}, ${facts}`, () => {
-      const whole: Declared = { name, type: 'u64', kind: 'unknown', unit: '', ...declared };
+      const whole: DeclaredMetric = { name, type: 'u64', kind: 'unknown', unit: '', ...declared };
       const draft = metricDraft(whole, { app: 'shop', alias: 'till' });
       const { type, unit, scale } = draft;
       const said = [type, unit, scale === 1 ? '' : `* ${scale}`].filter(Boolean).join(' ');
@@ -101,13 +101,13 @@ describe('the metric that is drafted for', () => {
     });
 
   it('a second of one name has a number before its unit', () => {
-    const sent: Declared = { name: 'bytesSent', type: 'u64', kind: 'counter', unit: '' };
+    const sent: DeclaredMetric = { name: 'bytesSent', type: 'u64', kind: 'counter', unit: '' };
     const { name } = metricDraft(sent, { app: 'shop', alias: 'till' }, 2);
     expect(name).to.equal('shop_till_sent_2_bytes_total');
   });
 
   it('an application of any case begins as its catalogue demands', () => {
-    const open: Declared = { name: 'open', type: 'bool', kind: 'gauge', unit: '' };
+    const open: DeclaredMetric = { name: 'open', type: 'bool', kind: 'gauge', unit: '' };
     expect(metricDraft(open, { app: 'MyShop', alias: 'till' }).name).to.equal('MyShop_till_open');
   });
 });

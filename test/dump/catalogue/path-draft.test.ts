@@ -1,6 +1,6 @@
 // The path pattern that is drafted for the objects of a class.
 import { expect } from 'chai';
-import { pathDraft } from '#app/dump/catalogue/path-draft.js';
+import { pathDraft } from '#app/dump/catalogue/survey.js';
 
 const ROWS: readonly (readonly [paths: readonly string[], pattern: string, guesses: number])[] = [
   [[], '@root', 0],

@@ -1,0 +1,153 @@
+// The keys that verify licenses, and those that sign them.
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readText, systemReason } from '../document/text-file.js';
+import { Fault } from '../errors.js';
+import { refusal } from './license-document.js';
+
+/** Ed25519 public keys by key id. */
+export type TrustedKeys = ReadonlyMap<string, KeyObject>;
+
+/** The key whose private half is public; hence the limit on what it may sign. */
+export const EVALUATION_KEY_ID = 'evaluation';
+export const EVALUATION_DAYS = 31;
+
+export const KEY_FOLDER = fileURLToPath(new URL('keys/', import.meta.url));
+const PUBLIC_SUFFIX = '.pub.pem';
+
+/**
+ * The shipped keys, and those of a folder that may be missing; an empty name stands for none. A file of
+ * the folder replaces no shipped key and is never the evaluation key, even where that was deleted.
+ * @throws Fault LICENSE_REJECTED when a folder or one of its public keys cannot be used
+ */
+export function trustedKeys(folder: string, shippedFolder = KEY_FOLDER): TrustedKeys {
+  const shipped = shippedKeys(shippedFolder);
+  if (folder === '' || isMissing(folder)) return shipped;
+  const own = [...loadTrustedKeys(folder)].filter(([id]) => id !== EVALUATION_KEY_ID);
+  return new Map([...own, ...shipped]);
+}
+
+const known = new Map<string, TrustedKeys>();
+
+/** The shipped keys. Their folder is read once: an upgrade may replace or remove it while the program runs. */
+function shippedKeys(folder: string): TrustedKeys {
+  const keys = known.get(folder) ?? loadTrustedKeys(folder);
+  known.set(folder, keys);
+  return keys;
+}
+
+/**
+ * Reads the keys of a folder; a key's id is its file name before `.pub.pem`.
+ * @throws Fault LICENSE_REJECTED when the folder or one of its public keys cannot be used
+ */
+export function loadTrustedKeys(folder = KEY_FOLDER): TrustedKeys {
+  const files = listFolder(folder).filter((file) => file.endsWith(PUBLIC_SUFFIX));
+  return new Map(
+    files.map((file) => [file.slice(0, -PUBLIC_SUFFIX.length), loadKey(join(folder, file))]),
+  );
+}
+
+/** A folder that may not be looked at is not missing. */
+const isMissing = (folder: string): boolean => {
+  try {
+    return statSync(folder, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
+};
+
+function listFolder(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (thrown) {
+    throw refusal(`Folder ${folder} of the trusted keys cannot be read: ${systemReason(thrown)}`);
+  }
+}
+
+function loadKey(path: string): KeyObject {
+  try {
+    const pem = readText(path);
+    const key = createPublicKey(pem);
+    // createPublicKey takes private keys as well, and a private key must not be shipped.
+    if (key.asymmetricKeyType === 'ed25519' && !pem.includes('PRIVATE')) return key;
+  } catch {
+    // The message below says enough.
+  }
+  throw refusal(`Trusted key ${path} is not an Ed25519 public key in PEM`);
+}
+
+// The private keys that licenses are signed with: read from and written to `<key id>.key.pem`.
+const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+const SECRET_SUFFIX = '.key.pem';
+
+export const EVALUATION_KEY_FILE = join(KEY_FOLDER, `${EVALUATION_KEY_ID}${SECRET_SUFFIX}`);
+
+export interface SigningKey {
+  readonly id: string;
+  readonly secret: KeyObject;
+}
+
+/**
+ * Reads a private key; its id is the file name before `.key.pem`.
+ * @throws Fault USAGE if the file is not a private key of that name
+ */
+export function readSigningKey(path: string): SigningKey {
+  const file = basename(path);
+  if (!file.endsWith(SECRET_SUFFIX))
+    throw new Fault('USAGE', `Key file ${path} is not named <key id>${SECRET_SUFFIX}`);
+  const secret = parseSecret(path, readPem(path));
+  return { id: checkedId(file.slice(0, -SECRET_SUFFIX.length)), secret };
+}
+
+/**
+ * Writes a key pair as `<id>.key.pem` (mode 0600) and `<id>.pub.pem`, and returns both paths.
+ * @throws Fault USAGE if the id is invalid, or a file exists already or cannot be written
+ */
+export function makeKeyPair(folder: string, id: string): readonly [string, string] {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+  const secretFile = join(folder, `${checkedId(id)}${SECRET_SUFFIX}`);
+  const publicFile = join(folder, `${id}.pub.pem`);
+  writeNew(publicFile, publicKey.export({ type: 'spki', format: 'pem' }), 0o644);
+  try {
+    writeNew(secretFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), 0o600);
+  } catch (thrown) {
+    rmSync(publicFile); // Only half a pair, and we just wrote it.
+    throw thrown;
+  }
+  return [secretFile, publicFile];
+}
+
+function checkedId(id: string): string {
+  if (KEY_ID.test(id)) return id;
+  throw new Fault(
+    'USAGE',
+    `Key id ${JSON.stringify(id)} is not 1 to 64 letters, digits, ".", "_" or "-" that start with a letter or digit`,
+  );
+}
+
+const readPem = (path: string): string =>
+  readText(path, {
+    refusal: (place, clause) => new Fault('USAGE', `Key file ${place} ${clause}`),
+  });
+
+function parseSecret(path: string, pem: string): KeyObject {
+  try {
+    const secret = createPrivateKey(pem);
+    if (secret.asymmetricKeyType === 'ed25519') return secret;
+  } catch {
+    // The message below says enough.
+  }
+  throw new Fault('USAGE', `Key file ${path} is not an Ed25519 private key in PEM`);
+}
+
+function writeNew(path: string, pem: string | Buffer, mode: number): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, pem, { mode, flag: 'wx' });
+  } catch (thrown) {
+    throw new Fault('USAGE', `Key file ${path} cannot be written: ${systemReason(thrown)}`);
+  }
+}
