@@ -3,7 +3,7 @@ import { PROGRAM as BRIDGE } from '../../dist/bridge/settings/options.js';
 import { PROGRAM as DUMP } from '../../dist/dump/options.js';
 import { PROGRAM as EXPORTER } from '../../dist/config/arguments.js';
 import { COMMANDS, PROGRAM as LICENSE } from '../../dist/license/options.js';
-import { builtInOptions } from '../../dist/rules/built-in-options.js';
+import { builtInOptions } from '../../dist/rules/command-option.js';
 import { PROGRAM as SIMULATOR } from '../../dist/simulator/options.js';
 
 /** Each with its commands, by name; most have none. */

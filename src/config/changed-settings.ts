@@ -1,5 +1,8 @@
 // Which settings a reload finds changed and cannot apply.
+import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
+import { jsonOf } from './file-rule.js';
+import type { Config } from './resolve.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
 
@@ -32,4 +35,15 @@ export function changedSettings(before: Settings, after: Settings): string[] {
   return Object.entries(SETTINGS)
     .filter(([name]) => !RELOADED.has(name) && !isDeepStrictEqual(was.get(name), is.get(name)))
     .map(([, { key }]) => key);
+}
+
+/** As many bytes as a double holds exactly. */
+const BYTES = 6;
+
+/** The same for the same settings, targets and scopes, wherever their files are. */
+export function configHash({ settings, targets, scopes }: Config): number {
+  const placeless = targets.map((target) => ({ ...target, path: undefined }));
+  const shared = { ...settings, licenseFile: undefined, catalogueFiles: undefined };
+  const text = jsonOf([shared, placeless, scopes]);
+  return createHash('sha256').update(text).digest().readUIntBE(0, BYTES);
 }

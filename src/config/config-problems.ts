@@ -1,8 +1,12 @@
-// Collects the problems of a configuration, in all of its files.
+// The problems of a configuration, by the names of its settings.
 import type { SettingsDocument } from '../document/document.js';
 import { Fault } from '../errors.js';
 import { Problems } from '../rules/problems.js';
-import { settingName } from './setting-name.js';
+import { settingNames } from '../rules/table.js';
+import { OPTIONS } from './options.js';
+
+/** `metrics_port (--metrics-port)`, or `--metrics-port (metrics_port)` where the option gave the value. */
+export const settingName = settingNames(OPTIONS);
 
 /** Files that cannot be read, and problems of those that can, in the order of their discovery. */
 export class ConfigProblems {

@@ -1,12 +1,16 @@
 // The whole configuration file: the settings, the targets (spec 2.2) and the scopes (spec 2.3).
-import { formatSettings } from './format-settings.js';
-import { jsonOf } from './json-of.js';
-import { application, line, name, words } from '../rules/formats.js';
+import { invalid } from '../document/document.js';
+import type { SettingsDocument } from '../document/document.js';
+import { readToml } from '../document/toml-file.js';
+import { application, line, name, timeZone, words } from '../rules/formats.js';
 import { flag, indexed, list, text } from '../rules/rule.js';
-import { SETTINGS } from './settings.js';
-import { optional, required, table } from '../rules/table.js';
+import { isTable, optional, required, table } from '../rules/table.js';
 import type { Elsewhere, ValuesOf } from '../rules/table.js';
-import { timeZone } from '../rules/time-zone.js';
+import { SETTINGS, formatSettings } from './settings.js';
+
+/** The same for the same values. An integer of a file is a bigint, which JSON does not know. */
+export const jsonOf = (value: unknown): string =>
+  JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
 
 /** The keys of a `[[targets]]` table. */
 export const TARGET = {
@@ -83,3 +87,15 @@ export const CONFIG_FILE = table('a table', {
 export const TARGETS_FILE = table('a table', {
   targets: required('targets', targetsOf(), 'The targets, one per line'),
 });
+
+/** @throws Fault CONFIG_INVALID when the file cannot be read, is not TOML or is a catalogue */
+export function readConfigurationFile(file: string): SettingsDocument {
+  const document = readToml(file);
+  const { classes } = document.values;
+  // As a setting, `classes` is an array of strings; only a catalogue has [[classes]] tables.
+  if (!Array.isArray(classes) || !classes.some(isTable)) return document;
+  const offset = document.places.offset(['classes'], 'key') ?? 0;
+  const text =
+    'found [[classes]] tables, so this looks like a catalogue; name it in catalogue_files of a configuration';
+  throw invalid(document.places, [{ offset, text }]);
+}

@@ -1,19 +1,16 @@
 // Defaults, then the TOML file, then the command line: one frozen configuration (spec 1.1).
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Arguments, Overrides } from './arguments.js';
-import { ConfigProblems } from './config-problems.js';
-import { readConfigurationFile } from './configuration-file.js';
-import { checked } from '../rules/checked.js';
+import { ConfigProblems, settingName } from './config-problems.js';
+import { CONFIG_FILE, TARGETS_FILE, readConfigurationFile } from './file-rule.js';
+import { checked } from '../rules/problems.js';
 import type { Path, SettingsDocument } from '../document/document.js';
-import { CONFIG_FILE, TARGETS_FILE } from './file-rule.js';
 import type { ScopeConfig, TargetTable } from './file-rule.js';
 import { SourcePositions } from '../document/document.js';
-import { isOverridden } from './overridden.js';
-import { settingName } from './setting-name.js';
+import { isOverridden, warningsOf } from './warnings.js';
 import type { Settings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
-import { warningsOf } from './warnings.js';
-import type { Listing } from './warnings.js';
+import type { TargetsDocument } from './warnings.js';
 
 /** One target to export. Empty texts and lists stand for what is not given. */
 export interface TargetConfig {
@@ -118,7 +115,7 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
 }
 
 /** The targets of a legacy file; undefined when it cannot be read. */
-function legacyTargets(file: string, problems: ConfigProblems): Listing | undefined {
+function legacyTargets(file: string, problems: ConfigProblems): TargetsDocument | undefined {
   const document = problems.attempt(() => readTargetsFile(file, (each) => problems.of(each)));
   if (document === undefined) return undefined;
   const values = problems.of(document).read(document, TARGETS_FILE);

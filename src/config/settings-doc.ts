@@ -2,15 +2,15 @@
 import { SCOPE, TARGET } from './file-rule.js';
 import { PROGRAM } from './arguments.js';
 import { SETTINGS } from './settings.js';
-import type { Fields } from '../rules/table.js';
-import { fieldsMarkdown, optionsMarkdown } from '../rules/fields-markdown.js';
+import type { TableFields } from '../rules/table.js';
+import { fieldsMarkdown, optionsMarkdown } from '../rules/table.js';
 
 /**
  * The whole reference page of the configuration, as Markdown.
  * @param formats those that a target may have, by name
  */
 export function settingsMarkdown(
-  formats: Iterable<readonly [name: string, format: { readonly settings: Fields }]> = [],
+  formats: Iterable<readonly [name: string, format: { readonly settings: TableFields }]> = [],
 ): string {
   return [
     '<!-- Generated from src/config/settings.ts; change that table, not this page. -->',

@@ -1,6 +1,7 @@
 // Every top-level key of the configuration file, one row each (spec 2.1).
-import { LOG_FORMATS } from '../logs/log-format.js';
+import { LOG_FORMATS } from '../logs/log.js';
 import {
+  LICENSE_KEYS_DIR,
   application,
   ipv4,
   line,
@@ -8,15 +9,30 @@ import {
   logLevel,
   name,
   names,
+  timeZone,
   urlPath,
   words,
 } from '../rules/formats.js';
-import { formatSettings } from './format-settings.js';
-import { LICENSE_KEYS_DIR } from '../rules/license-keys-dir.js';
 import { flag, integer, list, oneOf } from '../rules/rule.js';
-import { optional } from '../rules/table.js';
+import type { Rule } from '../rules/rule.js';
+import { anyTable, optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
-import { timeZone } from '../rules/time-zone.js';
+
+/** A table with any keys, frozen with all that is in it. */
+export const formatSettings: Rule<Readonly<Record<string, unknown>>> = {
+  ...anyTable,
+  read(raw, path, report) {
+    const table = anyTable.read(raw, path, report);
+    freeze(table);
+    return table;
+  },
+};
+
+function freeze(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  Object.freeze(value);
+  for (const each of Object.values(value)) freeze(each);
+}
 
 /** The longest wait that a Node timer can hold. */
 const MAX_TIMER_MS = 2_147_483_647;

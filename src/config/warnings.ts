@@ -1,14 +1,33 @@
-// Warnings about a valid configuration that is probably not what its author intends.
+// Warnings about settings that are valid but have no effect.
 import type { Path, SettingsDocument } from '../document/document.js';
-import type { Arguments } from './arguments.js';
+import type { Arguments, Overrides } from './arguments.js';
+import { settingName } from './config-problems.js';
 import { TARGET } from './file-rule.js';
 import type { TargetTable } from './file-rule.js';
-import { idleOptions, noEffect } from './idle-options.js';
-import { otherApplications, setAside } from './set-aside.js';
-import { settingName } from './setting-name.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
-import { twinTargets } from './twin-targets.js';
+import { otherApplications, setAside, twinTargets } from './targets-file.js';
+
+// Options without effect, because the exporter serves over HTTP or because it does not.
+const OF_LISTENER = [
+  'metricsPort',
+  'metricsListenAddresses',
+  'metricsSystemdSocket',
+  'webConfigFile',
+] as const;
+const OF_STDOUT = ['stdoutFormat'] as const;
+
+/** One sentence for each option that was given in vain. */
+function idleOptions(overrides: Overrides, settings: Settings): string[] {
+  const idle = settings.metricsHttpEnabled ? OF_STDOUT : OF_LISTENER;
+  return idle
+    .filter((name) => name in overrides)
+    .map((name) => `${settingName([SETTINGS[name].key], true)} ${noEffect(settings)}`);
+}
+
+/** What a message says of a setting that the output leaves without effect. */
+const noEffect = ({ metricsHttpEnabled }: Settings): string =>
+  `has no effect while ${settingName([SETTINGS.metricsHttpEnabled.key])} is ${metricsHttpEnabled}`;
 
 /** The keys of the single target, ignored in multi-target mode. */
 const SINGLE_TARGET_KEYS = Object.entries(SETTINGS)
@@ -16,22 +35,22 @@ const SINGLE_TARGET_KEYS = Object.entries(SETTINGS)
   .map(([, { key }]) => key);
 
 /** A file with targets, and the targets. */
-export interface Listing {
+export interface TargetsDocument {
   readonly document: SettingsDocument;
   readonly targets: readonly TargetTable[];
 }
 
-export interface Loaded {
+interface LoadedConfiguration {
   readonly given: Arguments;
-  readonly toml: Listing;
+  readonly toml: TargetsDocument;
   /** Of the legacy target file, where one is given. */
-  readonly legacy: Listing | undefined;
+  readonly legacy: TargetsDocument | undefined;
   readonly settings: Settings;
   readonly mode: 'single' | 'multi';
 }
 
 /** Warnings about settings that are unused, or used in a surprising way. */
-export function warningsOf(loaded: Loaded): readonly string[] {
+export function warningsOf(loaded: LoadedConfiguration): readonly string[] {
   const { given, toml, settings } = loaded;
   const { text, file } = toml.document.places;
   return Object.freeze([
@@ -48,7 +67,7 @@ export function warningsOf(loaded: Loaded): readonly string[] {
   ]);
 }
 
-function aboutSingle({ given, toml, settings }: Loaded): readonly string[] {
+function aboutSingle({ given, toml, settings }: LoadedConfiguration): readonly string[] {
   const { document, targets } = toml;
   if (targets.length === 0) return [];
   const { overrides } = given;
@@ -63,7 +82,7 @@ function aboutSingle({ given, toml, settings }: Loaded): readonly string[] {
   ];
 }
 
-function aboutMulti({ given, toml, legacy }: Loaded): readonly string[] {
+function aboutMulti({ given, toml, legacy }: LoadedConfiguration): readonly string[] {
   const { targetsFile, overrides } = given;
   const others = targetsFile === undefined ? '[[targets]]' : `the targets of ${targetsFile}`;
   const { document, targets } = legacy ?? toml;
@@ -89,3 +108,7 @@ function at({ places }: SettingsDocument, path: Path, sentence: string): readonl
   const offset = places.offset(path, 'key');
   return offset === undefined ? [] : [`${places.at(offset)}: ${sentence}`];
 }
+
+/** Whether an option gave the value of a top-level key. */
+export const isOverridden = (key: string | number | undefined, overrides: Overrides): boolean =>
+  Object.entries(SETTINGS).some(([name, field]) => field.key === key && name in overrides);

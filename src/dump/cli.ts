@@ -9,7 +9,7 @@ import type { Document } from '../model.js';
 import { posixMemory } from '../native/os/posix.js';
 import { segmentName } from '../native/segment/layout.js';
 import { readCommandLine } from '../rules/command-line.js';
-import { searchWords } from '../shown/search-words.js';
+import { searchWords } from '../shown/shown-text.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 import { NotWritten, ReaderGone } from '../sinks/stdout/stdout.js';
 import { PROGRAM, WATCH_SECONDS } from './options.js';

@@ -14,12 +14,12 @@ import { trustedKeys } from '../license/license-keys.js';
 import type { TrustedKeys } from '../license/license-keys.js';
 import { readWebConfig } from '../web-config/web-config.js';
 import type { WebConfig } from '../web-config/web-config.js';
-import { concerning } from './concerning.js';
-import { exposureWarnings } from './exposure-warnings.js';
+import { concerning } from './named-fault.js';
+import { exposureWarnings } from './listeners.js';
 import { planTargets } from './plan.js';
 import type { Planned } from './plan.js';
 import { zoneWarnings } from './process-zone.js';
-import { scopeWarnings } from './scope-warnings.js';
+import { scopeWarnings } from './scopes.js';
 
 /** What a start would run with, or why it would fail. */
 export type Start =

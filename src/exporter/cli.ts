@@ -8,15 +8,14 @@ import { loadConfig } from '../config/resolve.js';
 import { buildRevision, packageVersion } from '../document/package-version.js';
 import { stdoutFailure } from '../document/text-file.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
-import { isJournal } from '../logs/journal.js';
-import { logWriter } from '../logs/log-writer.js';
+import { isJournal, logWriter } from '../logs/log-writer.js';
 import { logger } from '../logs/log.js';
 import { sendDatagram } from '../native/os/libc.js';
 import { posixMemory } from '../native/os/posix.js';
 import { startThreadPool } from '../native/os/thread-pool.js';
 import { checkStart } from './check-start.js';
 import { illnessOf } from './health.js';
-import { connectionRoom, openFilesLimit } from './connection-room.js';
+import { connectionRoom, openFilesLimit } from './listeners.js';
 import { liveCheck } from './live/live-check.js';
 import type { Start } from './check-start.js';
 import type { Planned } from './plan.js';
@@ -28,7 +27,7 @@ import { formatWatches } from '../targets/formats.js';
 import { partitionCount } from '../targets/placement/placement.js';
 import { activatedSockets } from '../systemd/activation.js';
 import { ServiceManager } from '../systemd/service-manager.js';
-import { returnFreeMemory } from './free-memory.js';
+import { returnFreeMemory } from './service-metrics.js';
 
 type Accepted = Extract<Start, { kind: 'accepted' }>;
 

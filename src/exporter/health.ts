@@ -7,7 +7,7 @@ import { Fault, isSystemError, messageOf } from '../errors.js';
 import { authorityOf } from '../sinks/http/listen-address.js';
 import type { ServerTls } from '../web-config/server-tls.js';
 import { readWebConfig } from '../web-config/web-config.js';
-import { listenAddresses } from './listen-addresses.js';
+import { listenAddresses } from './listeners.js';
 import { textfileOf } from './sinks.js';
 
 /** An exporter that takes longer to answer is not healthy. */

@@ -9,7 +9,7 @@ import { quoted } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import type { Fault } from '../errors.js';
-import type { Report } from '../rules/rule.js';
+import type { ReportProblem } from '../rules/rule.js';
 import type { TargetDefinition } from '../targets/definition.js';
 import { FORMATS } from '../targets/formats.js';
 import type { FormatSettings } from '../targets/formats.js';
@@ -87,7 +87,7 @@ function formatSettingsOf(
   config: Config,
   problems: ConfigProblems,
 ): FormatSettings {
-  const report: Report = (at, sentence, mark) => {
+  const report: ReportProblem = (at, sentence, mark) => {
     problems.of(config.documentOf(at)).add(at, sentence, mark);
   };
   const known = FORMATS.get(format);

@@ -1,7 +1,7 @@
 // The time zone of the process: times that publishers write without an offset are read in it.
 import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { isSystemError } from '../errors.js';
-import { canonicalZone, knownZones } from '../rules/time-zone.js';
+import { canonicalZone, knownZones } from '../rules/formats.js';
 import type { Plan } from './plan.js';
 
 const ZONEINFO = '/usr/share/zoneinfo';

@@ -1,8 +1,11 @@
-// What the process knows of itself, as metrics: its build, its license, its configuration.
+// Metrics of the process: its build, its license, its configuration, its memory.
+import { setInterval } from 'node:timers';
 import { STANDINGS } from '../license/license.js';
 import type { LicenseStatus, Standing } from '../license/license.js';
+import { returnFreePages, returnFreed } from '../native/os/libc.js';
 import type { LicenseFacts, ServiceFacts } from '../sinks/http/pages/service-facts.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
+import type { WebConfigNews } from '../web-config/watched-web-config.js';
 
 /** What was built, and what runs it. */
 export interface Build {
@@ -103,5 +106,71 @@ export class ServiceMetrics {
     const configuration = { ...this.#facts.configuration, refusedMs };
     this.#facts = { ...this.#facts, configuration };
     this.#isReloaded(0);
+  }
+}
+
+/** Makes a function that sets the metrics after each attempt to read the web configuration. */
+export function webConfigMetrics(
+  metrics: Pick<SelfMetrics, 'gauge'>,
+): (news: WebConfigNews) => void {
+  const isRead = metrics.gauge(
+    'shm_exporter_web_config_last_reload_successful',
+    '1 when the web configuration and its files are in use as they are now, 0 when they were refused.',
+  );
+  let expiry: ((value: number) => void) | undefined;
+  return ({ isInUse, current: { tls } }) => {
+    isRead(Number(isInUse));
+    // Made with the first certificate only: a gauge without labels starts at 0.
+    if (tls === null) return;
+    expiry ??= metrics.gauge(
+      'shm_exporter_certificate_expiry_timestamp_seconds',
+      'When the first of the certificates of the server in use expires, as a Unix timestamp.',
+    );
+    expiry(tls.expiryMs / 1000);
+  };
+}
+
+/** malloc maps larger blocks, in bytes, one by one, and unmaps them when they are freed. This is its initial default. */
+const LARGE_BLOCK = 131_072;
+/** A process is idle if its memory has grown by no more than this factor since the last check. */
+const GROWTH = 1.1;
+/** Free pages are searched for only if the process has grown by so many bytes since the last search. */
+const WORTH_RETURNING = 4_000_000;
+const CHECK_MS = 10_000;
+
+/**
+ * Returns free memory from now on, as long as the process runs.
+ * @param residentBytes returns the resident set size; throws if it cannot be read, such as without /proc or a
+ *   free descriptor
+ */
+export function returnFreeMemory(residentBytes: () => number): void {
+  // By default, malloc raises this threshold and so keeps 4 MB more than is used.
+  returnFreed(LARGE_BLOCK);
+  setInterval(freePages(residentBytes), CHECK_MS).unref();
+}
+
+/** Makes a function that returns free pages if the process has grown and is idle now. */
+export function freePages(
+  residentBytes: () => number,
+  give: () => unknown = returnFreePages,
+): () => void {
+  let [last, afterwards] = [0, 0];
+  return () => {
+    const bytes = valueOf(residentBytes);
+    if (bytes === undefined) return;
+    const isIdle = bytes <= last * GROWTH;
+    last = bytes;
+    if (!isIdle || bytes < afterwards + WORTH_RETURNING) return;
+    give();
+    afterwards = valueOf(residentBytes) ?? bytes;
+  };
+}
+
+/** The result of a call; undefined if it throws. */
+function valueOf<T>(call: () => T): T | undefined {
+  try {
+    return call();
+  } catch {
+    return undefined;
   }
 }

@@ -15,7 +15,7 @@ import {
 import type { Observable } from 'rxjs';
 import { counted } from '../counted.js';
 import { monotonicMs } from '../clock.js';
-import { configHash } from '../config/config-hash.js';
+import { configHash } from '../config/changed-settings.js';
 import { loadLicense, watchLicense } from '../license/license-watch.js';
 import type { LicenseStatus } from '../license/license.js';
 import { trustedKeys } from '../license/license-keys.js';
@@ -26,18 +26,15 @@ import { PartitionSet } from '../targets/hosting/partition-set.js';
 import { partitionCount } from '../targets/placement/placement.js';
 import type { Planned } from './plan.js';
 import type { Reload } from './reloads.js';
-import { ScopeRegistry } from './scope-registry.js';
-import { lossWatch } from './loss-watch.js';
+import { ScopeRegistry } from './scopes.js';
+import { lossWatch, sinkLog, statusLine, waitWatch } from './observers.js';
 import { ServiceMetrics } from './service-metrics.js';
 import type { Build } from './service-metrics.js';
-import { sinkLog } from './sink-log.js';
-import { statusLine } from './status-line.js';
 import { SINKS, chosenSink } from './sinks.js';
 import type { ReloadAnswer } from '../sinks/http/reload-answer.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
-import { waitWatch } from './wait-watch.js';
 import { TargetRegistry } from '../targets/target-registry.js';
 
 /** What the service needs from the process that it runs in. */

@@ -23,12 +23,10 @@ import type { DocumentWriter, Documents } from '../sinks/stdout/stdout.js';
 import { fileWriter, removedAtEnd } from '../sinks/textfile/file-writer.js';
 import { passwordThread } from '../web-config/threads/compare-in-thread.js';
 import { WatchedWebConfig } from '../web-config/watched-web-config.js';
-import { concerning } from './concerning.js';
-import { isLocalAddress, listenAddresses } from './listen-addresses.js';
-import { listenerName } from './listener-name.js';
-import { namedFault } from './named-fault.js';
-import type { ScopeRegistry } from './scope-registry.js';
-import { webConfigMetrics } from './web-config-metrics.js';
+import { concerning, namedFault } from './named-fault.js';
+import { isLocalAddress, listenAddresses, listenerName } from './listeners.js';
+import type { ScopeRegistry } from './scopes.js';
+import { webConfigMetrics } from './service-metrics.js';
 import { webGuard } from './web-guard.js';
 
 /** What the service offers to a sink. */

@@ -4,12 +4,11 @@ import { messageOf } from '../errors.js';
 import type { Guard, GuardTls } from '../sinks/http/guard.js';
 import { textReply } from '../sinks/http/reply.js';
 import type { Reply } from '../sinks/http/reply.js';
-import { asksClients, isWelcome } from '../web-config/client-certificate.js';
-import { asksWho } from '../web-config/asks-who.js';
-import { Passwords } from '../web-config/passwords.js';
-import type { Verdict } from '../web-config/passwords.js';
+import { asksClients, isWelcome } from '../web-config/server-tls.js';
+import { asksWho } from '../web-config/web-config.js';
+import { Passwords, TokenBucket } from '../web-config/passwords.js';
+import type { PasswordVerdict } from '../web-config/passwords.js';
 import type { Compare } from '../web-config/threads/compare-in-thread.js';
-import { TokenBucket } from '../web-config/token-bucket.js';
 import type { WatchedWebConfig } from '../web-config/watched-web-config.js';
 import type { RateLimit } from '../web-config/web-config-rule.js';
 
@@ -65,7 +64,7 @@ const NOT_COMPARED = textReply(503, 'passwords cannot be compared now: the log h
   'Retry-After': '1',
 });
 
-const REFUSALS: Readonly<Record<Verdict, Reply | undefined>> = {
+const REFUSALS: Readonly<Record<PasswordVerdict, Reply | undefined>> = {
   admitted: undefined,
   refused: textReply(401, 'name and password needed', { 'WWW-Authenticate': 'Basic' }),
   busy: textReply(503, 'too many passwords to check at once', { 'Retry-After': '1' }),

@@ -8,7 +8,7 @@ import type { DirectoryPlace } from '../foreign/checked-file.js';
 import { Listing, cutSentence, listed, namesIn } from '../foreign/listing.js';
 import type { Clocks, Names } from '../foreign/listing.js';
 import { innermostPidOf } from '../foreign/processes.js';
-import { fitsAny } from '../rules/wildcard.js';
+import { fitsAny } from '../rules/formats.js';
 
 /** A file that may hold the counters of a JVM. */
 export interface FoundFile {

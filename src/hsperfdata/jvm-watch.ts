@@ -12,7 +12,7 @@ import { GatheredSource } from '../foreign/gathered-source.js';
 import type { Clocks } from '../foreign/listing.js';
 import { trusting } from '../foreign/checked-file.js';
 import type { HsperfdataSettings } from './settings.js';
-import { fitsAny } from '../rules/wildcard.js';
+import { fitsAny } from '../rules/formats.js';
 
 export interface JvmWatchOptions {
   /** Users whose files are believed, beside root and that of this process; with none, all are. */

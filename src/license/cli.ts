@@ -3,9 +3,8 @@
 import { packageVersion } from '../document/package-version.js';
 import { stdoutFailure } from '../document/text-file.js';
 import { Fault, messageOf } from '../errors.js';
-import { readCommandLine } from '../rules/command-line.js';
+import { chooseCommand, readCommandLine } from '../rules/command-line.js';
 import type { CommandOptions, Given } from '../rules/command-option.js';
-import { chooseCommand } from '../rules/commands.js';
 import type { Program } from '../rules/program.js';
 import { issueLicense, writeLicense } from './issue-license.js';
 import { FIELDS, formatUtc, parseDocument, termOf } from './license-document.js';

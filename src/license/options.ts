@@ -1,7 +1,6 @@
 // The commands of shm_license, and what --help prints of each.
 import { defaultOption, optionalOption, requiredOption } from '../rules/command-option.js';
-import { line, word } from '../rules/formats.js';
-import { LICENSE_KEYS_DIR } from '../rules/license-keys-dir.js';
+import { LICENSE_KEYS_DIR, line, word } from '../rules/formats.js';
 import { days, utcTime } from './license-document.js';
 
 const STATUSES = {

@@ -1,5 +1,5 @@
 // Writes the log to stderr. If nothing reads its lines, they are lost and the process goes on.
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 
@@ -25,4 +25,18 @@ export function logWriter(stream: Writable, fd: number): (text: string) => void 
       // There is no other place to report it.
     }
   };
+}
+
+/**
+ * @param stream the variable JOURNAL_STREAM, which has device and inode of the journal's socket
+ *   (systemd.exec(5)); a descriptor that was redirected since is another file
+ */
+export function isJournal(fd: number, stream: string | undefined): boolean {
+  if (stream === undefined) return false;
+  try {
+    const { dev, ino } = fstatSync(fd, { bigint: true });
+    return stream === `${dev}:${ino}`;
+  } catch {
+    return false;
+  }
 }

@@ -2,13 +2,36 @@
 import { CommanderError, Option } from 'commander';
 import type { Command } from 'commander';
 import { quoted } from '../document/document.js';
+import { hint } from '../document/nearest.js';
 import { Fault } from '../errors.js';
-import { builtInOptions } from './built-in-options.js';
-import { nameOf } from './command-option.js';
+import { builtInOptions, calledOf, nameOf } from './command-option.js';
 import type { CommandOption, CommandOptions, Given } from './command-option.js';
 import { parserOf } from './program.js';
 import type { Program } from './program.js';
-import { usageSentence } from './usage.js';
+
+/** The parser's message in our style. */
+function usageSentence(
+  { code, message }: CommanderError,
+  options: readonly CommandOption<unknown>[],
+): string {
+  const [, named = ''] = /'(.*?)'(?:$| argument missing|\n)/s.exec(message) ?? [];
+  if (code === 'commander.optionMissingArgument') {
+    const called = options.find(({ flags }) => flags === named) ?? { flags: named };
+    return `${calledOf(called)}: found nothing, needed: ${named.split(' ')[1] ?? ''}`;
+  }
+  if (code === 'commander.missingArgument') return `found nothing, needed: <${named}>; see --help`;
+  if (code !== 'commander.unknownOption') return message.replace(/^error: /, '');
+  return unknownOption(named, options);
+}
+
+function unknownOption(given: string, options: readonly CommandOption<unknown>[]): string {
+  const [name = '', ...values] = given.split('=');
+  const known = options.find((option) => nameOf(option) === name);
+  if (known !== undefined)
+    return `${calledOf(known)}: found ${quoted(values.join('='))}, allowed: no argument`;
+  const guess = hint(name, options.map(nameOf));
+  return `unknown option ${quoted(given)}${guess === '' ? '; see --help' : guess}`;
+}
 
 /** The values of the options, or a text that was asked for with --version or --help. */
 export type CommandLine<O extends CommandOptions> =
@@ -16,7 +39,7 @@ export type CommandLine<O extends CommandOptions> =
   | { readonly kind: 'text'; readonly text: string };
 
 /** One option with its argument: true for none, undefined where it is not given. */
-type Found = readonly [
+type FoundCommand = readonly [
   key: string,
   option: CommandOption<unknown>,
   argument: string | true | undefined,
@@ -36,7 +59,7 @@ export function readCommandLine<O extends CommandOptions>(
   if (isPrinting(parser, argv, program)) return { kind: 'text', text: printed.join('') };
   const operand = operandOf(program, parser.args);
   const given = parser.opts<Record<string, string | true | undefined>>();
-  const found = Object.entries(program.options).map(([key, option]): Found => [
+  const found = Object.entries(program.options).map(([key, option]): FoundCommand => [
     key,
     option,
     given[new Option(option.flags).attributeName()],
@@ -63,7 +86,7 @@ function isPrinting(
   }
 }
 
-function valueOf([, option, argument]: Found): unknown {
+function valueOf([, option, argument]: FoundCommand): unknown {
   if (argument !== undefined) return option.read(argument);
   if (!option.isRequired) return option.fallback;
   throw new Fault('USAGE', `${nameOf(option)}: found nothing, needed: ${option.flags}`);
@@ -78,10 +101,38 @@ function operandOf({ operand }: Program<CommandOptions>, args: readonly string[]
   return first ?? '';
 }
 
-function refuseAtOdds(found: readonly Found[]): void {
+function refuseAtOdds(found: readonly FoundCommand[]): void {
   const given = found.flatMap(([, option, argument]) => (argument === undefined ? [] : [option]));
   for (const option of given)
     for (const other of given)
       if (option.conflicts?.includes(nameOf(other)) === true)
         throw new Fault('USAGE', `${nameOf(option)} cannot be used with ${nameOf(other)}`);
+}
+
+/** A program that only has commands, each a program of its own. */
+interface Commands {
+  readonly program: Program<CommandOptions>;
+  /** What follows the program's name, such as `issue`. */
+  readonly names: readonly string[];
+}
+
+/** A command and its arguments, or the text that --version or --help asks for. */
+type Chosen =
+  | { readonly kind: 'command'; readonly name: string; readonly argv: readonly string[] }
+  | Extract<CommandLine<CommandOptions>, { kind: 'text' }>;
+
+/** @throws Fault USAGE for a command that is missing or unknown */
+export function chooseCommand(
+  { program, names }: Commands,
+  argv: readonly string[],
+  version: string,
+): Chosen {
+  const [name, ...rest] = argv;
+  if (name !== undefined && names.includes(name)) return { kind: 'command', name, argv: rest };
+  if (name?.startsWith('-') === true) {
+    const line = readCommandLine(program, argv, version);
+    if (line.kind === 'text') return line;
+  }
+  const found = name === undefined ? 'nothing' : `${quoted(name)}${hint(name, names)}`;
+  throw new Fault('USAGE', `found ${found}, needed: a command: ${names.join(', ')}; see --help`);
 }

@@ -1,5 +1,7 @@
-// The formats of the texts that keys and options take.
+// Formats of values: numbers, names, addresses, wildcards, time zones.
 import { isIPv4, isIPv6 } from 'node:net';
+import { shown } from '../document/document.js';
+import { hint } from '../document/nearest.js';
 import { LOG_LEVELS } from '../model.js';
 import type { LogLevel } from '../model.js';
 import { list, oneOf, rule, text } from './rule.js';
@@ -58,3 +60,60 @@ export const logLevel: Rule<LogLevel> = {
   ...level,
   read: (raw, path, report) => level.read(raw === 'warn' ? 'warning' : raw, path, report),
 };
+
+/**
+ * Whether a text fits a pattern: `*` stands for any text, also an empty one; every other character
+ * for itself. The time is bounded by the lengths of pattern and text, whatever the pattern.
+ */
+export function compileWildcard(pattern: string): (text: string) => boolean {
+  const [start = '', ...rest] = pattern.split('*');
+  const end = rest.pop();
+  if (end === undefined) return (text) => text === pattern;
+  return (text) => {
+    if (!text.startsWith(start) || !text.endsWith(end)) return false;
+    let at = start.length;
+    // The leftmost match of each part leaves the most text for the parts after it.
+    for (const part of rest) {
+      const found = text.indexOf(part, at);
+      if (found < 0) return false;
+      at = found + part.length;
+    }
+    return at + end.length <= text.length;
+  };
+}
+
+/** Whether a text fits one of these patterns; an empty list accepts every text. */
+export function fitsAny(text: string, patterns: readonly string[]): boolean {
+  return patterns.length === 0 || patterns.some((pattern) => compileWildcard(pattern)(text));
+}
+
+// The names of time zones that the runtime knows.
+const NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
+const ALLOWED = 'the IANA name of a time zone such as "Europe/London", or ""';
+
+/** An IANA name, or empty. */
+export const timeZone: Rule<string> = {
+  type: 'string',
+  allowed: ALLOWED,
+  read(raw, path, report) {
+    if (raw === '' || (typeof raw === 'string' && canonicalZone(raw) !== undefined)) return raw;
+    const guess = typeof raw === 'string' ? hint(raw, knownZones()) : '';
+    report(path, `found ${shown(raw)}${guess}, allowed: ${ALLOWED}`);
+    return undefined;
+  },
+};
+
+export const knownZones = (): readonly string[] => [...Intl.supportedValuesOf('timeZone'), 'UTC'];
+
+/** The name of a zone as the runtime writes it; undefined if it knows no such zone. */
+export function canonicalZone(name: string | undefined): string | undefined {
+  if (name === undefined || !NAME.test(name)) return undefined;
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The default of `license_keys_dir` and of `shm_license verify --keys-dir`. */
+export const LICENSE_KEYS_DIR = '/etc/shm_exporter/keys';

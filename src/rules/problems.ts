@@ -8,7 +8,7 @@ import type {
   SourcePositions,
 } from '../document/document.js';
 import { Fault } from '../errors.js';
-import type { Report, Rule } from './rule.js';
+import type { ReportProblem, Rule } from './rule.js';
 
 export class Problems {
   /**
@@ -51,7 +51,7 @@ export class Problems {
   }
 
   /** The same as `add`, for rules. */
-  readonly report: Report = (path, sentence, mark) => {
+  readonly report: ReportProblem = (path, sentence, mark) => {
     this.add(path, sentence, mark);
   };
 
@@ -76,4 +76,21 @@ export class Problems {
     const { fault } = this;
     if (fault !== undefined) throw fault;
   }
+}
+
+/**
+ * The values of a document in the shape of `rule`.
+ * @param nameOf how messages name the value at a path
+ * @throws Fault CONFIG_INVALID with one line for each problem, in the order of the file
+ */
+export function checked<T>(
+  document: SettingsDocument,
+  rule: Rule<T>,
+  nameOf?: (path: Path) => string,
+): T {
+  const problems = new Problems(document.places, nameOf);
+  const value = problems.read(document, rule);
+  problems.throwIfAny();
+  if (value === undefined) throw new Fault('CONFIG_INVALID', 'a rule refuses without a reason');
+  return value;
 }

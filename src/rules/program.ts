@@ -1,7 +1,6 @@
 // A program as --help describes it: what it does, its options, examples and exit statuses.
 import { Command, Option } from 'commander';
-import { builtInOptions } from './built-in-options.js';
-import { effectOf } from './command-option.js';
+import { builtInOptions, effectOf } from './command-option.js';
 import type { CommandOption, CommandOptions } from './command-option.js';
 
 export interface Program<O extends CommandOptions> {

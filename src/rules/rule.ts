@@ -4,7 +4,7 @@ import { keyPath, shown } from '../document/document.js';
 import type { Path } from '../document/document.js';
 
 /** Called with one problem of the value at `path`, or of its key if `mark` says so. */
-export type Report = (path: Path, sentence: string, mark?: 'key') => void;
+export type ReportProblem = (path: Path, sentence: string, mark?: 'key') => void;
 
 export interface Rule<T> {
   /** The TOML type, for the reference page. */
@@ -15,7 +15,7 @@ export interface Rule<T> {
    * Reads one raw TOML value: string, bigint, number (floats only), boolean, array or table.
    * Reports every error in it, and returns the valid part; undefined if there is none.
    */
-  read(raw: unknown, path: Path, report: Report): T | undefined;
+  read(raw: unknown, path: Path, report: ReportProblem): T | undefined;
 }
 
 /**
@@ -28,7 +28,7 @@ export function rule<T>(
   accept: (raw: unknown) => T | undefined,
   guess: (raw: unknown) => string = () => '',
 ): Rule<T> {
-  const read = (raw: unknown, path: Path, report: Report) => {
+  const read = (raw: unknown, path: Path, report: ReportProblem) => {
     const value = accept(raw);
     if (value === undefined) report(path, `found ${shown(raw)}${guess(raw)}, allowed: ${allowed}`);
     return value;
@@ -39,7 +39,7 @@ export function rule<T>(
 /** A rule whose values must also pass `check`, which reports problems of a value as a whole. */
 export const refined = <T>(
   inner: Rule<T>,
-  check: (value: T, path: Path, report: Report) => void,
+  check: (value: T, path: Path, report: ReportProblem) => void,
 ): Rule<T> => ({
   ...inner,
   read(raw, path, report) {
@@ -61,7 +61,7 @@ export const indexed = <T extends object>(
 });
 
 /** Reads a value, and says whether it has no problem. */
-function readCounted<T>(inner: Rule<T>, raw: unknown, path: Path, report: Report) {
+function readCounted<T>(inner: Rule<T>, raw: unknown, path: Path, report: ReportProblem) {
   let isWhole = true;
   const value = inner.read(raw, path, (...complaint) => {
     isWhole = false;
@@ -113,7 +113,7 @@ export const text = (
 
 export function oneOf<T extends string>(...words: readonly T[]): Rule<T> {
   const allowed = words.map((word) => `"${word}"`).join(' or ');
-  const read = (raw: unknown, path: Path, report: Report) => {
+  const read = (raw: unknown, path: Path, report: ReportProblem) => {
     const value = words.find((word) => word === raw);
     const guess = typeof raw === 'string' ? hint(raw, words) : '';
     if (value === undefined) report(path, `found ${shown(raw)}${guess}, allowed: ${allowed}`);
@@ -142,7 +142,7 @@ export function list<T>(item: Rule<T>, bounds: ListBounds<T>): Rule<readonly T[]
   const kind = differences.length === 0 ? noun : `different ${noun}`;
   const allowed = `an array of ${sizeText(min, max)}${kind}, each ${item.allowed}`;
 
-  const read = (raw: unknown, path: Path, report: Report) => {
+  const read = (raw: unknown, path: Path, report: ReportProblem) => {
     if (!Array.isArray(raw) || raw.length < min || raw.length > max) {
       report(path, `found ${shown(raw)}, allowed: ${allowed}`);
       return undefined;
@@ -168,7 +168,7 @@ export const repeated = (earlier: Path): string =>
 function reportRepeats<T>(
   items: readonly (T | undefined)[],
   path: Path,
-  report: Report,
+  report: ReportProblem,
   { by, at }: Difference<T>,
 ): void {
   const inside = at === undefined ? [] : [at];

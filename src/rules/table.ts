@@ -1,9 +1,12 @@
 // Tables of named fields: the rule that reads a TOML table by rows.
-import { TomlDate, shown } from '../document/document.js';
+import { TomlDate, keyPath, shown } from '../document/document.js';
 import type { Path } from '../document/document.js';
 import { hint } from '../document/nearest.js';
+import { builtInOptions, effectOf, nameOf } from './command-option.js';
+import type { CommandOptions } from './command-option.js';
+import type { Program } from './program.js';
 import { rule } from './rule.js';
-import type { Report, Rule } from './rule.js';
+import type { ReportProblem, Rule } from './rule.js';
 
 /** One row: a TOML key, what it may be, and what it means. */
 export interface Field<T> {
@@ -14,10 +17,10 @@ export interface Field<T> {
   readonly fallback: T | undefined;
 }
 
-export type Fields = Readonly<Record<string, Field<unknown>>>;
+export type TableFields = Readonly<Record<string, Field<unknown>>>;
 
 /** The values of a table, named as its rows are. */
-export type ValuesOf<F extends Fields> = {
+export type ValuesOf<F extends TableFields> = {
   readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never;
 };
 
@@ -47,14 +50,14 @@ export type Elsewhere = (key: string) => string;
 const NOWHERE: Elsewhere = () => '';
 
 /** Tables of exactly these fields. */
-export function table<F extends Fields>(
+export function table<F extends TableFields>(
   name: string,
   fields: F,
   elsewhere = NOWHERE,
 ): Rule<ValuesOf<F>> {
   const known = Object.values(fields).map(({ key }) => key);
 
-  const read = (raw: unknown, path: Path, report: Report) => {
+  const read = (raw: unknown, path: Path, report: ReportProblem) => {
     if (!isTable(raw)) {
       report(path, `found ${shown(raw)}, allowed: ${name}`);
       return undefined;
@@ -74,7 +77,7 @@ function readField(
   raw: Readonly<Record<string, unknown>>,
   { key, rule, fallback }: Field<unknown>,
   path: Path,
-  report: Report,
+  report: ReportProblem,
 ): unknown {
   if (Object.hasOwn(raw, key)) return rule.read(raw[key], [...path, key], report);
   if (fallback === undefined) reportMissing([...path, key], rule.allowed, report);
@@ -82,7 +85,7 @@ function readField(
 }
 
 /** Reports a missing key; `allowed` says what it holds. */
-export function reportMissing(path: Path, allowed: string, report: Report): void {
+export function reportMissing(path: Path, allowed: string, report: ReportProblem): void {
   report(path, `found nothing, needed: ${allowed}`, 'key');
 }
 
@@ -91,7 +94,7 @@ export function reportUnknownKeys(
   raw: Readonly<Record<string, unknown>>,
   known: readonly string[],
   path: Path,
-  report: Report,
+  report: ReportProblem,
   elsewhere = NOWHERE,
 ): void {
   for (const key of Object.keys(raw).filter((each) => !known.includes(each))) {
@@ -104,3 +107,61 @@ export function reportUnknownKeys(
 /** Whether a raw value is a table. */
 export const isTable = (raw: unknown): raw is Readonly<Record<string, unknown>> =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof TomlDate);
+
+/** @param isGiven whether the option gave the value; by default no, as for what a file holds */
+type SettingNames = (path: Path, isGiven?: boolean) => string;
+
+/**
+ * `metrics_port (--metrics-port)`; the option comes first where it gave the value. What no option
+ * overrides is its path alone.
+ */
+export function settingNames(options: CommandOptions): SettingNames {
+  const names = new Map<string | number, string>();
+  for (const option of Object.values(options))
+    if (option.setting !== undefined) names.set(option.setting, nameOf(option));
+
+  return (path, isGiven = false) => {
+    const option = names.get(path[0] ?? '');
+    if (option === undefined) return keyPath(path);
+    return isGiven ? `${option} (${keyPath(path)})` : `${keyPath(path)} (${option})`;
+  };
+}
+
+/** One row for each field: key, type, default, allowed values, meaning. */
+export function fieldsMarkdown(fields: TableFields): string {
+  const rows = Object.values(fields).map(({ key, rule, meaning, fallback }) => [
+    `\`${key}\``,
+    rule.type,
+    fallback === undefined ? 'required' : `\`${asToml(fallback)}\``,
+    plain(rule.allowed),
+    plain(meaning),
+  ]);
+  return markdownTable(['Key', 'Type', 'Default', 'Allowed', 'Meaning'], rows);
+}
+
+/** One row for each option: its flags, its effect, and the setting that it overrides. */
+export function optionsMarkdown(program: Program<CommandOptions>): string {
+  const rows = [...Object.values(program.options), ...builtInOptions(program)].map((option) => [
+    `\`${option.flags}\``,
+    plain(effectOf(option)),
+    option.setting === undefined ? '' : `\`${option.setting}\``,
+  ]);
+  return markdownTable(['Option', 'Effect', 'Setting'], rows);
+}
+
+/** A Markdown table; the cells are Markdown already. */
+export const markdownTable = (
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+
+/** Escapes the characters that have a meaning in Markdown. */
+export const plain = (text: string): string => text.replace(/[\\*_|<>[\]]/g, '\\$&');
+
+/** A default as TOML; that of a table is empty. */
+const asToml = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(asToml).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) return '{}';
+  return typeof value === 'number' ? String(value) : shown(value);
+};

@@ -1,4 +1,5 @@
-// Texts of a publisher as people may see them: nothing in them hides, turns or imitates what is around.
+// Texts of publishers, made safe for a page and a terminal; search words, and the names that exist.
+import { nearest } from '../document/nearest.js';
 
 /**
  * Characters that act on a reader's screen or cannot be seen: control and format characters, those that
@@ -22,3 +23,33 @@ const codeUnits = (unsafe: string): string =>
   Array.from({ length: unsafe.length }, (_, i) => codeUnit(unsafe.charCodeAt(i))).join('');
 
 const codeUnit = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
+
+/** The most that a message names. */
+const MAX_NAMES = 20;
+
+/**
+ * The end of a sentence on a missing name: the nearest of those that exist, and all of them, first
+ * those that begin like it.
+ */
+export function existingText(missing: string, names: readonly string[]): string {
+  if (names.length === 0) return ' (there is none)';
+  const near = nearest(missing, names);
+  const guess = near === undefined ? '' : `, did you mean ${nameText(near)}?`;
+  const more = names.length - MAX_NAMES;
+  const rest = more > 0 ? ` and ${more} more` : '';
+  const first = names
+    .toSorted((a, b) => sharedLength(b, missing) - sharedLength(a, missing))
+    .slice(0, MAX_NAMES);
+  return `${guess} (there are: ${first.map(nameText).join(', ')}${rest})`;
+}
+
+/** Characters with which both begin. */
+function sharedLength(a: string, b: string): number {
+  let length = 0;
+  while (length < a.length && a[length] === b[length]) length++;
+  return length;
+}
+
+/** In lower case; each must be found. */
+export const searchWords = (text: string): readonly string[] =>
+  text.toLowerCase().split(/\s+/).filter(Boolean);

@@ -5,7 +5,7 @@ import type { SharedMemory } from '../native/os/shared-memory.js';
 import { segmentWatches } from '../native/segment/segment-watch.js';
 import type { Rule } from '../rules/rule.js';
 import { table } from '../rules/table.js';
-import type { Fields, ValuesOf } from '../rules/table.js';
+import type { TableFields, ValuesOf } from '../rules/table.js';
 import type { FormatWatches } from '../streams/server-pools.js';
 import type { Watches } from '../streams/watch.js';
 import { VARNISH_SETTINGS } from '../varnish/settings.js';
@@ -36,13 +36,13 @@ export type FormatSettings = Readonly<Record<string, unknown>>;
 export interface TargetFormat {
   /** What is proven, and what is best effort, in a few words for operators. */
   readonly certainty: string;
-  readonly settings: Fields;
+  readonly settings: TableFields;
   readonly rule: Rule<FormatSettings>;
   readonly watches: (parts: FormatParts, settings: FormatSettings) => Watches;
 }
 
 /** @param watches gets the values of these settings, named as their rows are */
-export const targetFormat = <F extends Fields>(
+export const targetFormat = <F extends TableFields>(
   certainty: string,
   settings: F,
   watches: (parts: FormatParts, settings: ValuesOf<F>) => Watches,

@@ -1,11 +1,11 @@
-// Basic authentication: names and passwords against the hashes of a web configuration.
+// Checks passwords, as often as a token bucket allows.
 import { createHmac, randomBytes } from 'node:crypto';
 import { ReplaySubject, finalize, map, of, share, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Compare } from './threads/compare-in-thread.js';
 
 /** `busy`: too many comparisons wait already. */
-export type Verdict = 'admitted' | 'refused' | 'busy';
+export type PasswordVerdict = 'admitted' | 'refused' | 'busy';
 
 /** Right passwords that are kept: Prometheus sends the same one at each scrape. */
 const MAX_RIGHT = 1024;
@@ -39,7 +39,7 @@ export class Passwords {
   check(
     authorization: string | undefined,
     users: ReadonlyMap<string, string>,
-  ): Observable<Verdict> {
+  ): Observable<PasswordVerdict> {
     const given = credentials(authorization);
     if (given === undefined) return of('refused');
     const { name, password } = given;
@@ -109,4 +109,37 @@ function credentials(
   const colon = text.indexOf(':');
   if (colon < 0) return undefined;
   return { name: text.slice(0, colon), password: text.slice(colon + 1) };
+}
+
+// Lets requests in at a bounded rate: a bucket of tokens that fills with time.
+export class TokenBucket {
+  readonly #intervalMs: number;
+  readonly #burst: number;
+  readonly #nowMs: () => number;
+  #tokens: number;
+  #filledMs: number;
+
+  /**
+   * @param intervalMs time in which one token is added; 0 lets everybody in
+   * @param burst most tokens, which a new bucket has
+   */
+  constructor(intervalMs: number, burst: number, nowMs: () => number) {
+    this.#intervalMs = intervalMs;
+    this.#burst = burst;
+    this.#nowMs = nowMs;
+    this.#tokens = burst;
+    this.#filledMs = nowMs();
+  }
+
+  /** Takes a token, if there is one. */
+  take(): boolean {
+    if (this.#intervalMs === 0) return true;
+    const nowMs = this.#nowMs();
+    const added = (nowMs - this.#filledMs) / this.#intervalMs;
+    this.#tokens = Math.min(this.#burst, this.#tokens + added);
+    this.#filledMs = nowMs;
+    if (this.#tokens < 1) return false;
+    this.#tokens--;
+    return true;
+  }
 }

@@ -1,7 +1,7 @@
-// What a server needs for TLS, from the table of a web configuration.
+// The TLS options of a server, and its client certificates.
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
-import type { SecureContextOptions } from 'node:tls';
+import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import { readText } from '../document/text-file.js';
 import { messageOf } from '../errors.js';
 import type { Fault } from '../errors.js';
@@ -112,4 +112,23 @@ function works(read: () => unknown): boolean {
   } catch {
     return false;
   }
+}
+
+/** Node asks clients for a certificate, and where this is true ends connections without a good one. */
+export const asksClients = ({ clientAuth }: ServerTls) => ({
+  requestCert: clientAuth !== 'NoClientCert',
+  rejectUnauthorized: clientAuth === 'RequireAndVerifyClientCert',
+});
+
+/** True for connections that may go on; the others are to be ended. */
+export function isWelcome(socket: TLSSocket, { clientAuth, allowedSans }: ServerTls): boolean {
+  if (clientAuth === 'NoClientCert' || clientAuth === 'RequestClientCert') return true;
+  const certificate = socket.getPeerX509Certificate();
+  if (certificate === undefined) return clientAuth === 'VerifyClientCertIfGiven';
+  if (clientAuth === 'RequireAnyClientCert') return true;
+  if (!socket.authorized) return false;
+  if (allowedSans.length === 0) return true;
+  const names = certificate.subjectAltName?.split(', ') ?? [];
+  // `DNS:name`, `IP Address:1.2.3.4`, `URI:…`, `email:…`
+  return names.some((name) => allowedSans.includes(name.slice(name.indexOf(':') + 1)));
 }

@@ -3,14 +3,14 @@ import { keyPath, shown } from '../document/document.js';
 import type { Path } from '../document/document.js';
 import { word } from '../rules/formats.js';
 import { integer, list, oneOf, rule, text } from '../rules/rule.js';
-import type { Report, Rule } from '../rules/rule.js';
+import type { ReportProblem, Rule } from '../rules/rule.js';
 import { isTable, optional, reportUnknownKeys, table } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 import { CIPHER_SUITES, CURVES, TLS_VERSIONS, namesOf } from './cipher-suites.js';
 
 /** Tables from any text that `key` takes to what `value` takes. */
 function mapOf<T>(name: string, key: Rule<string>, value: Rule<T>): Rule<ReadonlyMap<string, T>> {
-  const read = (raw: unknown, path: Path, report: Report) => {
+  const read = (raw: unknown, path: Path, report: ReportProblem) => {
     if (!isTable(raw)) {
       report(path, `found ${typeof raw === 'string' ? 'a text' : shown(raw)}, allowed: ${name}`);
       return undefined;

@@ -1,12 +1,12 @@
 // A web configuration file, read and checked together with the files that it names.
 import { dirname, isAbsolute, join } from 'node:path';
-import { Fault } from '../errors.js';
-import type { SettingsDocument } from '../document/document.js';
 import { keyPath } from '../document/document.js';
+import type { SettingsDocument } from '../document/document.js';
 import { readYaml } from '../document/yaml-file.js';
-import { checked } from '../rules/checked.js';
-import type { ServerTls } from './server-tls.js';
+import { Fault } from '../errors.js';
+import { checked } from '../rules/problems.js';
 import { serverTls } from './server-tls.js';
+import type { ServerTls } from './server-tls.js';
 import { WEB_CONFIG, webConfigName } from './web-config-rule.js';
 import type { RateLimit } from './web-config-rule.js';
 
@@ -46,3 +46,7 @@ const refuser =
     const place = places.at(places.offset(path, 'value') ?? 0);
     return new Fault('CONFIG_INVALID', `${place}: ${keyPath(path)}: ${sentence}`);
   };
+
+// Whether a web configuration lets in only those who show who they are.
+export const asksWho = ({ tls, users }: Pick<WebConfig, 'tls' | 'users'>): boolean =>
+  users.size > 0 || tls?.clientAuth === 'RequireAndVerifyClientCert';

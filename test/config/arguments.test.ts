@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArguments } from '#app/config/arguments.js';
-import { EXAMPLES } from '#app/config/help.js';
+import { EXAMPLES, parseArguments } from '#app/config/arguments.js';
 import { OPTIONS } from '#app/config/options.js';
 import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/exporter/plan.js';

@@ -1,7 +1,7 @@
 // What a reload tells of settings that it cannot apply.
 import { expect } from 'chai';
 import { changedSettings } from '#app/config/changed-settings.js';
-import { checked } from '#app/rules/checked.js';
+import { checked } from '#app/rules/problems.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';
 import { loadConfig } from '#app/config/resolve.js';
 import { SETTINGS } from '#app/config/settings.js';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { loadConfig } from '#app/config/resolve.js';
 import { SETTINGS } from '#app/config/settings.js';
 import { planTargets } from '#app/exporter/plan.js';
-import { scopeWarnings } from '#app/exporter/scope-warnings.js';
+import { scopeWarnings } from '#app/exporter/scopes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const EXAMPLE = 'examples/shm_exporter.toml';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
 import { parseArguments } from '#app/config/arguments.js';
-import { checked } from '#app/rules/checked.js';
+import { checked } from '#app/rules/problems.js';
 import type { SettingsDocument } from '#app/document/document.js';
 import { CONFIG_FILE, TARGETS_FILE } from '#app/config/file-rule.js';
 import type { Rule } from '#app/rules/rule.js';

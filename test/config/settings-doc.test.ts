@@ -1,6 +1,6 @@
 // The reference page of the configuration.
 import { expect } from 'chai';
-import { checked } from '#app/rules/checked.js';
+import { checked } from '#app/rules/problems.js';
 import { SCOPE, TARGET, TARGETS_FILE } from '#app/config/file-rule.js';
 import { OPTIONS } from '#app/config/options.js';
 import { SETTINGS } from '#app/config/settings.js';

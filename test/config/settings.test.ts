@@ -1,6 +1,6 @@
 // The table of top-level keys against section 2.1 of the specification.
 import { expect } from 'chai';
-import { checked } from '#app/rules/checked.js';
+import { checked } from '#app/rules/problems.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';
 import { SETTINGS } from '#app/config/settings.js';
 import { parseToml } from '#app/document/toml-file.js';

@@ -1,6 +1,6 @@
 // The legacy flat target file (spec 2.4).
 import { expect } from 'chai';
-import { checked } from '#app/rules/checked.js';
+import { checked } from '#app/rules/problems.js';
 import { TARGETS_FILE } from '#app/config/file-rule.js';
 import { parseTargets } from '#app/config/targets-file.js';
 import { faultMessage } from '../support/fault-message.js';

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { expect } from 'chai';
-import { connectionRoom, openFilesLimit } from '#app/exporter/connection-room.js';
+import { connectionRoom, openFilesLimit } from '#app/exporter/listeners.js';
 import { readyPage, scrape } from '../end-to-end/page.js';
 import { needsPrograms } from '../support/needs.js';
 import { theatre } from '../support/processes.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
 import type { Settings } from '#app/config/settings.js';
-import { exposureWarnings } from '#app/exporter/exposure-warnings.js';
+import { exposureWarnings } from '#app/exporter/listeners.js';
 import { planTargets } from '#app/exporter/plan.js';
 import type { WebConfig } from '#app/web-config/web-config.js';
 

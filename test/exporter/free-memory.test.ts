@@ -1,6 +1,6 @@
 // The process returns unused memory.
 import { expect } from 'chai';
-import { freePages } from '#app/exporter/free-memory.js';
+import { freePages } from '#app/exporter/service-metrics.js';
 
 const MB = 1_000_000;
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
 import { activatedSockets } from '#app/systemd/activation.js';
-import { listenAddresses } from '#app/exporter/listen-addresses.js';
+import { listenAddresses } from '#app/exporter/listeners.js';
 import { hostAndPort } from '#app/rules/formats.js';
 import { faultMessage } from '../support/fault-message.js';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { InternalMetric, TargetEvent } from '#app/model.js';
 import { INTERNAL_FACTS } from '#app/targets/internal-metrics.js';
-import { LOSSES, lossWatch } from '#app/exporter/loss-watch.js';
+import { LOSSES, lossWatch } from '#app/exporter/observers.js';
 import { FakeTarget } from '../support/fake-target.js';
 import { follow } from '../support/follow.js';
 import { VirtualClock } from '../support/virtual-clock.js';

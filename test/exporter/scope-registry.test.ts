@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/exporter/plan.js';
-import { ScopeRegistry } from '#app/exporter/scope-registry.js';
+import { ScopeRegistry } from '#app/exporter/scopes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('ScopeRegistry', () => {

@@ -1,6 +1,6 @@
 // What the process tells of itself.
 import { expect } from 'chai';
-import { configHash } from '#app/config/config-hash.js';
+import { configHash } from '#app/config/changed-settings.js';
 import { loadConfig } from '#app/config/resolve.js';
 import { ServiceMetrics } from '#app/exporter/service-metrics.js';
 import { STANDINGS, statusOf } from '#app/license/license.js';

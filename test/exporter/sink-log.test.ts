@@ -1,6 +1,6 @@
 // What the log says of a sink: when snapshots are skipped, each reason, and when they are written again.
 import { expect } from 'chai';
-import { sinkLog } from '#app/exporter/sink-log.js';
+import { sinkLog } from '#app/exporter/observers.js';
 import type { SinkEvent } from '#app/sinks/sink.js';
 
 const served: SinkEvent = { kind: 'served', bytes: 7, outcome: 'delivered' };

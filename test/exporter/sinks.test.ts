@@ -7,7 +7,7 @@ import { NEVER, of, take } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import type { Overrides } from '#app/config/arguments.js';
 import { loadConfig } from '#app/config/resolve.js';
-import { ScopeRegistry } from '#app/exporter/scope-registry.js';
+import { ScopeRegistry } from '#app/exporter/scopes.js';
 import { SINKS, chosenSink } from '#app/exporter/sinks.js';
 import type { Target, TargetEvent } from '#app/model.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';

@@ -1,6 +1,6 @@
 // The line of `systemctl status`.
 import { tap } from 'rxjs';
-import { statusLine } from '#app/exporter/status-line.js';
+import { statusLine } from '#app/exporter/observers.js';
 import { FakeTarget } from '../support/fake-target.js';
 import { marbles } from '../support/marbles.js';
 

@@ -1,6 +1,6 @@
 // What the log says of targets that take long to become ready.
 import { expect } from 'chai';
-import { waitWatch } from '#app/exporter/wait-watch.js';
+import { waitWatch } from '#app/exporter/observers.js';
 import { FakeTarget } from '../support/fake-target.js';
 import { follow } from '../support/follow.js';
 import { VirtualClock } from '../support/virtual-clock.js';

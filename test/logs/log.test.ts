@@ -1,8 +1,7 @@
 // Log lines for stderr.
 import fc from 'fast-check';
 import { expect } from 'chai';
-import { FORMATS } from '#app/logs/log-format.js';
-import { logger } from '#app/logs/log.js';
+import { FORMATS, logger } from '#app/logs/log.js';
 import type { LogOptions } from '#app/logs/log.js';
 import { LOG_LEVELS } from '#app/model.js';
 import type { TargetEvent } from '#app/model.js';

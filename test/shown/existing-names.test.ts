@@ -1,6 +1,6 @@
 // What a message on a missing name says of those that exist.
 import { expect } from 'chai';
-import { existingText } from '#app/shown/existing-names.js';
+import { existingText } from '#app/shown/shown-text.js';
 
 describe('a message on a missing name', () => {
   for (const [what, names, wanted] of [

@@ -4,7 +4,7 @@ import { hashSync } from 'bcryptjs';
 import { NEVER, Subject, firstValueFrom, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { Passwords } from '#app/web-config/passwords.js';
-import type { Verdict } from '#app/web-config/passwords.js';
+import type { PasswordVerdict } from '#app/web-config/passwords.js';
 import { passwordThread } from '#app/web-config/threads/compare-in-thread.js';
 import { follow } from '../support/follow.js';
 
@@ -24,19 +24,22 @@ describe('Passwords', () => {
     return { compared, verdict };
   };
 
-  const table: readonly (readonly [what: string, header: string | undefined, verdict: Verdict])[] =
-    [
-      ['name and password', basic('alice:s:cret'), 'admitted'],
-      ['the scheme in small letters', basic('alice:s:cret').replace('Basic', 'basic'), 'admitted'],
-      ['a wrong password', basic('alice:other'), 'refused'],
-      ['an unknown name', basic('bob:s:cret'), 'refused'],
-      ['an empty name', basic(':s:cret'), 'refused'],
-      ['no colon', basic('alice'), 'refused'],
-      ['no header', undefined, 'refused'],
-      ['another scheme', 'Bearer abc', 'refused'],
-      ['no base64', 'Basic %%%', 'refused'],
-      ['a header of 5,000 characters', `Basic ${'A'.repeat(5000)}`, 'refused'],
-    ];
+  const table: readonly (readonly [
+    what: string,
+    header: string | undefined,
+    verdict: PasswordVerdict,
+  ])[] = [
+    ['name and password', basic('alice:s:cret'), 'admitted'],
+    ['the scheme in small letters', basic('alice:s:cret').replace('Basic', 'basic'), 'admitted'],
+    ['a wrong password', basic('alice:other'), 'refused'],
+    ['an unknown name', basic('bob:s:cret'), 'refused'],
+    ['an empty name', basic(':s:cret'), 'refused'],
+    ['no colon', basic('alice'), 'refused'],
+    ['no header', undefined, 'refused'],
+    ['another scheme', 'Bearer abc', 'refused'],
+    ['no base64', 'Basic %%%', 'refused'],
+    ['a header of 5,000 characters', `Basic ${'A'.repeat(5000)}`, 'refused'],
+  ];
   for (const [what, header, wanted] of table)
     it(`${what}: ${wanted}`, () => expect(counting().verdict(header)).to.equal(wanted));
 

@@ -1,7 +1,7 @@
 // How many requests a rate limit lets in.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { TokenBucket } from '#app/web-config/token-bucket.js';
+import { TokenBucket } from '#app/web-config/passwords.js';
 
 describe('TokenBucket', () => {
   let nowMs = 0;

@@ -1,10 +1,10 @@
 // The settings of a component: the rules of its table, its key, and warnings.
 import type { Path } from '../../document/document.js';
 import { messageOf } from '../../errors.js';
-import { LOG_FORMATS } from '../../logs/log-format.js';
+import { LOG_FORMATS } from '../../logs/log.js';
 import { line, logLevel, name, words } from '../../rules/formats.js';
 import { flag, indexed, integer, list, oneOf, refined } from '../../rules/rule.js';
-import type { Report } from '../../rules/rule.js';
+import type { ReportProblem } from '../../rules/rule.js';
 import { optional, required, table } from '../../rules/table.js';
 import type { ValuesOf } from '../../rules/table.js';
 import { PollFailure } from '../poll/fetch-body.js';
@@ -39,7 +39,7 @@ interface Times {
 const MAX_TIMER_MS = 2_147_483_647;
 
 /** Reports times that contradict each other. */
-function checkTimes(times: Times, path: Path, report: Report): void {
+function checkTimes(times: Times, path: Path, report: ReportProblem): void {
   const { intervalMs, requestTimeoutMs, connectTimeoutMs, staleAfter, lostAfter } = times;
   const maxIntervals = Math.floor(MAX_TIMER_MS / intervalMs);
   if (lostAfter <= staleAfter)

@@ -1,11 +1,6 @@
 // Writes docs/bridge-configuration.md from the tables that the bridge itself uses.
 import { describedName } from '../../catalogue/names.js';
-import {
-  fieldsMarkdown,
-  markdownTable,
-  optionsMarkdown,
-  plain,
-} from '../../rules/fields-markdown.js';
+import { fieldsMarkdown, markdownTable, optionsMarkdown, plain } from '../../rules/table.js';
 import { PROGRAM } from './options.js';
 import { BRIDGE, COMPONENT } from './component-table.js';
 import { ODDITIES } from '../tree/component-tree.js';

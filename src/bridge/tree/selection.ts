@@ -1,7 +1,7 @@
 // Selects the objects of a tree that are published, and prints a tree as a scenario.
 import { compileSeedPrefix, segmentsOf } from '../../catalogue/match/patterns.js';
 import { quoted } from '../../document/document.js';
-import { compileWildcard } from '../../rules/wildcard.js';
+import { compileWildcard } from '../../rules/formats.js';
 import { seedPathOf } from './component-tree.js';
 import type { ComponentObject, ComponentTree, ComponentVariable } from './component-tree.js';
 

@@ -1,6 +1,6 @@
 // Patterns over object ids and variable names, and their parts.
 import { Fault } from '../../errors.js';
-import { compileWildcard } from '../../rules/wildcard.js';
+import { compileWildcard } from '../../rules/formats.js';
 import { labelProblem } from '../names.js';
 
 /** Letters, digits, _ and -, bracketed classes of them, each followed by at most one of + * ?. */

@@ -11,7 +11,7 @@ import { checkSize, readHeader, readWords } from '../../native/segment/segment-h
 import type { SegmentHeader } from '../../native/segment/segment-header.js';
 import { segmentNames } from '../../native/segment/segment-names.js';
 import { SegmentSource } from '../../native/segment/segment-source.js';
-import { existingText } from '../../shown/existing-names.js';
+import { existingText } from '../../shown/shown-text.js';
 import { TreeReading } from '../tree/tree-items.js';
 
 /** How long a structure may change faster than it can be read. */

@@ -1,31 +1,40 @@
 // Compares a configuration with the existing segments: what each target would show now.
-import { counted } from '../../counted.js';
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import { compileFilters } from '../../catalogue/match/filters.js';
 import type { Filters } from '../../catalogue/match/filters.js';
 import { uncataloguedIn } from '../../catalogue/match/uncatalogued.js';
 import type { Config, TargetConfig } from '../../config/resolve.js';
+import { counted } from '../../counted.js';
 import { keyPath, quoted } from '../../document/document.js';
-import type { FamilyFacts } from '../../model.js';
 import { compileScope } from '../../exposition/page/scope.js';
+import type { FamilyFacts } from '../../model.js';
+import { existingText } from '../../shown/shown-text.js';
 import { choose } from '../../streams/choose-root.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { Sighting, Watch } from '../../streams/watch.js';
-import { existingText } from '../../shown/existing-names.js';
 import type { TargetDefinition } from '../../targets/definition.js';
 import { INTERNAL_FACTS } from '../../targets/internal-metrics.js';
 import type { Planned, PlannedTarget } from '../plan.js';
-import { census } from './census.js';
-import type { CountedObject } from './census.js';
-import { classFindings } from './class-findings.js';
-import { SHARING, describedFamilies } from './described-families.js';
-import type { Described } from './described-families.js';
-import { filterFindings } from './filter-findings.js';
-import type { Finding } from './filter-findings.js';
-import { firstOf, listed } from './listed.js';
-import { rowFindings } from './row-findings.js';
+import { census, classFindings, filterFindings, firstOf, listed } from './findings.js';
+import type { CountedObject, Finding } from './findings.js';
+import { SHARING, describedFamilies, rowFindings } from './row-findings.js';
+import type { DescribedFamilies } from './row-findings.js';
 import { variableFinding } from './variable-finding.js';
-import { wholeLook } from './whole-look.js';
+
+/** The largest directory takes fewer slices; one that keeps changing gets no more. */
+const MAX_LOOKS = 4096;
+const MAX_RESTLESS_LOOKS = 100;
+
+/** The last sighting; with `hasMore` if the directory could not be read to its end. */
+function wholeLook(watch: Watch): Sighting {
+  let seen = watch.look();
+  let restless = 0;
+  for (let looks = 1; seen.hasMore && looks < MAX_LOOKS; looks++) {
+    if (seen.isRestless === true && ++restless >= MAX_RESTLESS_LOOKS) break;
+    seen = watch.look();
+  }
+  return seen;
+}
 
 /** A server key, and what it shows. */
 interface Watched {
@@ -151,7 +160,7 @@ function metricsOf(
   };
 }
 
-const ofDescribed = ({ families, shared }: Described): Made => ({
+const ofDescribed = ({ families, shared }: DescribedFamilies): Made => ({
   lines: firstOf(shared, SHARING),
   families,
 });

@@ -1,16 +1,75 @@
 // How the rows of a catalogue fit the existing objects, and which metrics they make.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { RuleSet, Rules } from '../../catalogue/match/rules.js';
+import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
 import type { Reading, Row } from '../../catalogue/row.js';
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { SelfDescribed } from '../../exposition/rows/self-described.js';
-import type { FamilyFacts, Variable } from '../../model.js';
-import type { CountedObject } from './census.js';
-import { SHARING, SharedNames } from './described-families.js';
-import { Candidates, firstOf, listed } from './listed.js';
+import type { FamilyFacts, ManagedObject, Variable } from '../../model.js';
+import { Candidates, firstOf, listed } from './findings.js';
+import type { CountedObject } from './findings.js';
 
-export interface RowFindings {
+/** Describes the lines of `SharedNames`, for messages. */
+export const SHARING = 'variables that share the name of a metric';
+
+export interface DescribedFamilies {
+  readonly families: ReadonlySet<FamilyFacts>;
+  /** One line for each two variables of an object that share the name of a metric. */
+  readonly shared: readonly string[];
+}
+
+/** Variables of one object whose names become the same name of a metric, so that only one of them is shown. */
+class SharedNames {
+  readonly #lines = new Set<string>();
+  #object: ManagedObject | undefined;
+  /** The variables of that object, by the name and labels of their series. */
+  #variables = new Map<string, Variable>();
+
+  get lines(): readonly string[] {
+    return [...this.#lines];
+  }
+
+  /** Takes the variables of one object after the other. */
+  take(variable: Variable, { name }: FamilyFacts, labels = ''): void {
+    const { object } = variable;
+    if (object !== this.#object) {
+      this.#object = object;
+      this.#variables = new Map();
+    }
+    const series = `${name} ${labels}`;
+    const other = this.#variables.get(series);
+    if (other === undefined) this.#variables.set(series, variable);
+    else
+      this.#lines.add(
+        `class ${quoted(object.className)}: the variables ${quoted(other.name)} and ${quoted(variable.name)} both become ${name}, so one is left out: rename one of them`,
+      );
+  }
+}
+
+/** @param uncatalogued set if there is a catalogue: then only of variables that none of its rows reads */
+export function describedFamilies(
+  app: string,
+  objects: readonly CountedObject[],
+  uncatalogued?: Uncatalogued,
+): DescribedFamilies {
+  const described = new SelfDescribed(app, uncatalogued?.taken);
+  const families = new Set<FamilyFacts>();
+  const shared = new SharedNames();
+  for (const object of objects) {
+    const sets = uncatalogued?.rules.rulesFor(object).map(({ set }) => set) ?? [];
+    for (const variable of object.variables.values())
+      if (sets.every((set) => !set.isDescribed && set.usesOf(variable.name).length === 0)) {
+        const stated = described.statedFor(variable);
+        const { family } = described.rowFor(variable, stated);
+        families.add(family);
+        shared.take(variable, family, JSON.stringify(stated?.labels));
+      }
+  }
+  return { families, shared: shared.lines };
+}
+
+interface RowFindings {
   readonly lines: readonly string[];
   /** Of variables that no row reads. */
   readonly without: readonly string[];
@@ -19,7 +78,7 @@ export interface RowFindings {
 }
 
 /** What was found at the objects that one set of rows reads. */
-interface Seen {
+interface SeenVariables {
   readonly names: Candidates;
   /** Names that a row reads and an object has. */
   readonly found: Map<Row, Set<string>>;
@@ -31,7 +90,7 @@ export function rowFindings(
   rules: Rules,
   objects: readonly CountedObject[],
 ): RowFindings {
-  const bySet = new Map<RuleSet, Seen>();
+  const bySet = new Map<RuleSet, SeenVariables>();
   const families = new Set<FamilyFacts>();
   const unread = new Map<string, Set<string>>();
   const unfit = new Set<string>();
@@ -86,7 +145,11 @@ export function rowFindings(
 }
 
 /** The variables that rows name and no object has, each with the nearest existing name. */
-function idleRows({ alias, rows }: RuleSet, { names, found }: Seen, file: string): string[] {
+function idleRows(
+  { alias, rows }: RuleSet,
+  { names, found }: SeenVariables,
+  file: string,
+): string[] {
   return rows.flatMap((row) => {
     const has = found.get(row);
     const idle = row.reads.filter(({ variable, pattern }) =>

@@ -5,9 +5,8 @@ import { NamedVariable } from '../../exposition/read/named-variable.js';
 import { isVariable } from '../../exposition/read/pending-items.js';
 import { TreeWalk } from '../../exposition/read/tree-walk.js';
 import type { ManagedObject } from '../../model.js';
-import type { CountedObject } from './census.js';
-import type { Finding } from './filter-findings.js';
-import { Candidates } from './listed.js';
+import type { CountedObject, Finding } from './findings.js';
+import { Candidates } from './findings.js';
 
 /** A finding if nothing exists at the path; none for an empty path. */
 export function variableFinding(

@@ -1,5 +1,5 @@
 // Scopes: named subsets of the metrics, defined by patterns. Spec 2.3.
-import { compileWildcard } from '../../rules/wildcard.js';
+import { compileWildcard } from '../../rules/formats.js';
 import type { FamilyFacts, Scope } from '../../model.js';
 
 /** The part of a metric that patterns match. */

@@ -10,8 +10,7 @@ import type { Html } from './html.js';
 import { pageReply } from './page.js';
 import { problemPage } from './problem-page.js';
 import { treePage } from './tree-page.js';
-import { searchWords } from '../../../shown/search-words.js';
-import { nameText } from '../../../shown/shown-text.js';
+import { nameText, searchWords } from '../../../shown/shown-text.js';
 import { address, queryOf } from './target-links.js';
 import { readParameters } from './tree-parameters.js';
 

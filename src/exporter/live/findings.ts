@@ -1,0 +1,224 @@
+// Classes and filters that match nothing in the existing tree.
+import type { Catalogue } from '../../catalogue/catalogue.js';
+import type { CatalogueClass } from '../../catalogue/catalogue-class.js';
+import type { FilterSettings, Filters } from '../../catalogue/match/filters.js';
+import { ROOT, compileSeedPrefix, segmentsOf } from '../../catalogue/match/patterns.js';
+import { compileRules, placeUnder } from '../../catalogue/match/rules.js';
+import type { PlacedObject } from '../../catalogue/match/rules.js';
+import { counted, nounFor } from '../../counted.js';
+import { quoted } from '../../document/document.js';
+import type { Path } from '../../document/document.js';
+import { hint } from '../../document/nearest.js';
+import type { ManagedObject, Variable } from '../../model.js';
+
+// The objects below a root as they are now, each with its path; a bounded number of them.
+const MAX_OBJECTS = 200_000;
+const MAX_VARIABLES = 1_000_000;
+
+export interface CountedObject extends PlacedObject {
+  /** The variable of each name; of several, the latest. */
+  readonly variables: ReadonlyMap<string, Variable>;
+  /** Whether no object is below it. */
+  readonly isLeaf: boolean;
+}
+
+interface Census {
+  readonly objects: readonly CountedObject[];
+  /** False if there are more objects or variables than the bound. */
+  readonly isWhole: boolean;
+}
+
+export function census(root: ManagedObject): Census {
+  const objects: CountedObject[] = [];
+  const waiting = [root];
+  let variables = 0;
+  for (let object = waiting.pop(); object !== undefined; object = waiting.pop()) {
+    variables += object.variables.size;
+    if (objects.length >= MAX_OBJECTS || variables > MAX_VARIABLES)
+      return { objects, isWhole: false };
+    objects.push({
+      ...placeUnder(root, object),
+      variables: byName(object),
+      isLeaf: object.children.size === 0,
+    });
+    waiting.push(...object.children);
+  }
+  return { objects, isWhole: true };
+}
+
+function byName({ variables }: ManagedObject): ReadonlyMap<string, Variable> {
+  const latest = new Map<string, Variable>();
+  for (const variable of variables)
+    if ((latest.get(variable.name)?.id ?? -1) < variable.id) latest.set(variable.name, variable);
+  return latest;
+}
+
+/** Names what the class stands for, since one of both is wrong where its objects exist. */
+function idleClass({ alias, classIds, paths }: CatalogueClass): string {
+  const places = paths.map(({ text }) => text).join(' or ');
+  return `no object fits ${quoted(alias)}, which stands for class ${classIds.join(' or ')} at ${places}`;
+}
+
+/** The most findings of one kind that are printed for a target. */
+const MAX_LINES = 20;
+/** The most names in one line. */
+const MAX_NAMES = 10;
+/** The most known names that an unknown one is compared with. */
+const MAX_CANDIDATES = 5000;
+
+/** The first findings, and how many more there are; `what` names them in the plural. */
+export function firstOf(lines: readonly string[], what: string): readonly string[] {
+  const more = lines.length - MAX_LINES;
+  return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more ${what}`] : lines;
+}
+
+/** Names in one line; of many, the first ones. */
+export function listed(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  const first = names.slice(0, MAX_NAMES).join(', ');
+  return more > 0 ? `${first} and ${more} more` : first;
+}
+
+/** A bounded set of names to compare others with. */
+export class Candidates extends Set<string> {
+  override add(word: string): this {
+    return this.size < MAX_CANDIDATES ? super.add(word) : this;
+  }
+}
+
+const MAX_EXAMPLES = 3;
+
+interface ClassFindings {
+  /** Lines about classes; none while each tracked object has its rows, since others may come. */
+  readonly idle: readonly string[];
+  /** At most one line, about objects without rows. */
+  readonly strays: readonly string[];
+}
+
+/** The tracked objects of one class that no row is for. */
+interface UnreadClass {
+  readonly className: string;
+  /** The seed path of one of them. */
+  readonly example: string;
+  objects: number;
+  variables: number;
+}
+
+/** With a choice of classes nothing is found: only objects that have rows are tracked then. */
+export function classFindings(
+  { classes, source: { file } }: Catalogue,
+  { rules, tracks }: Filters,
+  objects: readonly CountedObject[],
+): ClassFindings {
+  const fitting = new Set<string>();
+  const kinds = new Map<string, UnreadClass>();
+  for (const object of objects) {
+    const found = rules?.rulesFor(object) ?? [];
+    for (const { set } of found) fitting.add(set.alias);
+    if (found.length === 0 && mayNeedRows(object) && tracks(object)) count(kinds, object);
+  }
+  if (kinds.size === 0) return { idle: [], strays: [] };
+  const idle = classes
+    .filter(({ alias }) => !fitting.has(alias))
+    .map((each) => `${file}: ${idleClass(each)}`);
+  const strays = [...kinds.values()];
+  const isHarmless = idle.length === 0 && strays.every(({ variables }) => variables === 0);
+  return {
+    idle: firstOf(idle, 'classes that no object fits'),
+    strays: isHarmless ? [] : [straysLine(strays)],
+  };
+}
+
+/** A bare root, and an object that only groups others, show nothing that a row could read. */
+const mayNeedRows = ({ seedPath, variables, isLeaf }: CountedObject): boolean =>
+  variables.size > 0 || (isLeaf && seedPath !== '');
+
+function count(
+  kinds: Map<string, UnreadClass>,
+  { className, seedPath, variables }: CountedObject,
+): void {
+  const kind = kinds.get(className) ?? { className, example: seedPath, objects: 0, variables: 0 };
+  kinds.set(className, kind);
+  kind.objects++;
+  kind.variables += variables.size;
+}
+
+/** Names the classes with the most variables, each with the path of one object. */
+function straysLine(kinds: readonly UnreadClass[]): string {
+  const objects = kinds.reduce((sum, kind) => sum + kind.objects, 0);
+  const variables = kinds.reduce((sum, kind) => sum + kind.variables, 0);
+  const examples = kinds
+    .toSorted((one, other) => other.variables - one.variables)
+    .slice(0, MAX_EXAMPLES)
+    .map(({ className, example }) => `${quoted(className)} at ${quoted(example || ROOT)}`);
+  const more = kinds.length - examples.length;
+  const rest = more > 0 ? ` and ${more} more ${nounFor(more, 'class', 'classes')}` : '';
+  return `no row is for ${counted(objects, 'object')} with ${counted(variables, 'variable')}: ${examples.join(', ')}${rest}`;
+}
+
+/** A sentence about the value at a path inside the target, such as `['classes', 0]`. */
+export interface Finding {
+  readonly path: Path;
+  readonly sentence: string;
+}
+
+/**
+ * One for each class, group and seed path that no object matches, whatever the other filters do.
+ */
+export function filterFindings(
+  { classes, seedPathGroups, seedPaths }: FilterSettings,
+  catalogue: Catalogue | undefined,
+  objects: readonly PlacedObject[],
+): readonly Finding[] {
+  const found = objects.map(({ seedPath }) => segmentsOf(seedPath));
+  const isIdle = (prefixes: readonly string[]): boolean => {
+    const compiled = prefixes.map(compileSeedPrefix);
+    return !found.some((path) => compiled.some((begins) => begins(path)));
+  };
+  const groups = catalogue?.seedPathGroups;
+  return [
+    ...idleIn('classes', classes, idleChoice(catalogue, objects)),
+    ...idleIn('seed_path_groups', seedPathGroups, (name) =>
+      isIdle(groups?.get(name) ?? []) ? `no object is in the group ${quoted(name)}` : undefined,
+    ),
+    ...idleIn('seed_paths', seedPaths, (path) => {
+      if (!isIdle([path])) return undefined;
+      const near = hint(path, startsOf(found, segmentsOf(path).length));
+      return `no object is at ${quoted(path)}${near}`;
+    }),
+  ];
+}
+
+/** The sentences about values of a list, each with its path. */
+const idleIn = (
+  key: string,
+  values: readonly string[],
+  sentenceOf: (value: string) => string | undefined,
+): readonly Finding[] =>
+  values.flatMap((value, index) => {
+    const sentence = sentenceOf(value);
+    return sentence === undefined ? [] : [{ path: [key, index], sentence }];
+  });
+
+/** The sentence about a class that no object matches. */
+function idleChoice(catalogue: Catalogue | undefined, objects: readonly PlacedObject[]) {
+  const published = new Set(objects.map(({ className }) => className));
+  return (alias: string): string | undefined => {
+    if (catalogue === undefined)
+      return published.has(alias)
+        ? undefined
+        : `no object is of class ${quoted(alias)}${hint(alias, published)}`;
+    const chosen = catalogue.classes.filter((each) => each.alias === alias);
+    const rules = compileRules({ classes: chosen });
+    if (objects.some((object) => rules.reads(object))) return undefined;
+    return chosen.map(idleClass).join('; ');
+  };
+}
+
+/** The first path segments of seed paths, as many as given. */
+function startsOf(seedPaths: readonly (readonly string[])[], segments: number): Candidates {
+  const starts = new Candidates();
+  for (const path of seedPaths)
+    if (path.length >= segments) starts.add(path.slice(0, segments).join('.'));
+  return starts;
+}

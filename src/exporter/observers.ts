@@ -1,0 +1,169 @@
+// What the exporter logs while it runs: losses of publishers, scrapes that wait, and its status.
+import { asyncScheduler, defer, distinctUntilChanged, interval, map, mergeMap, timer } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+import { counted } from '../counted.js';
+import type { Target, TargetEvent } from '../model.js';
+import type { SinkEvent, Targets } from '../sinks/sink.js';
+import { aboutTarget } from '../targets/about-target.js';
+
+/** How often targets are checked; rare enough to cost an idle process nothing. */
+const PERIOD_MS = 5000;
+
+interface Loss {
+  readonly begins: (amount: number) => string;
+  readonly ends: (amount: number) => string;
+}
+
+const noRoom = (what: string): Loss => ({
+  begins: (amount) => `shows less than it should: its publisher had no room for ${amount} ${what}`,
+  ends: () => `shows all ${what} again: its publisher has room for them`,
+});
+const leftOut = (what: string, why: string): Loss => ({
+  begins: (amount) => `leaves out ${what}: ${amount} so far, ${why}`,
+  ends: (amount) => `leaves out no further ${what}: ${amount} so far, ${why}`,
+});
+const MORE = 'since the target may have no more';
+
+/** By internal metric. A gauge above 0 and a rising counter mean that something is missing. */
+export const LOSSES: ReadonlyMap<string, Loss> = new Map([
+  ['shm_exporter_target_dropped_objects', noRoom('objects')],
+  ['shm_exporter_target_dropped_variables', noRoom('variables')],
+  [
+    'shm_exporter_target_series_clashes_total',
+    leftOut('series', 'since others have their name and labels'),
+  ],
+  ['shm_exporter_target_series_omitted_total', leftOut('series', MORE)],
+  ['shm_exporter_target_objects_omitted_total', leftOut('objects', MORE)],
+  ['shm_exporter_target_variables_omitted_total', leftOut('variables', MORE)],
+]);
+
+interface SeenLosses {
+  readonly amount: number;
+  readonly isLosing: boolean;
+}
+const NOTHING_SEEN: SeenLosses = { amount: 0, isLosing: false };
+
+/** Emits an event when a loss of any target begins and when it ends. Never completes. */
+export function lossWatch(
+  registry: Targets,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<TargetEvent> {
+  return defer(() => {
+    const seen = new WeakMap<Target, ReadonlyMap<string, SeenLosses>>();
+    const look = (target: Target): TargetEvent[] => {
+      const before = seen.get(target) ?? new Map<string, SeenLosses>();
+      const now = losing(target, before);
+      seen.set(target, now);
+      return [...now].flatMap(([name, { amount, isLosing }]) => {
+        const loss = LOSSES.get(name);
+        if (loss === undefined || isLosing === (before.get(name) ?? NOTHING_SEEN).isLosing)
+          return [];
+        const message = isLosing ? loss.begins(amount) : loss.ends(amount);
+        return [aboutTarget(target, { level: isLosing ? 'warning' : 'info', message })];
+      });
+    };
+    return interval(PERIOD_MS, scheduler).pipe(mergeMap(() => registry.targets.flatMap(look)));
+  });
+}
+
+function losing(target: Target, before: ReadonlyMap<string, SeenLosses>): Map<string, SeenLosses> {
+  const measured = target.internal().filter(({ name }) => LOSSES.has(name));
+  const now = measured.map(({ name, type, value }): [string, SeenLosses] => {
+    const amount = Number(value);
+    const former = (before.get(name) ?? NOTHING_SEEN).amount;
+    return [name, { amount, isLosing: amount > (type === 'counter' ? former : 0) }];
+  });
+  // A metric without a current value, as while the root is lost, keeps its last state.
+  return new Map([...before, ...now]);
+}
+
+/** A target that is ready sooner is not worth a line. */
+const PATIENCE_MS = 10_000;
+
+interface Wait {
+  readonly sinceMs: number;
+  readonly isReported: boolean;
+}
+
+/** Emits an event when a target has waited for too long and when it is ready. Never completes. */
+export function waitWatch(
+  registry: Targets,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<TargetEvent> {
+  return defer(() => {
+    let waits = new Map<Target, Wait>();
+    const startedMs = scheduler.now();
+    let isFirst = true;
+    const look = (): TargetEvent[] => {
+      const now = scheduler.now();
+      const events: TargetEvent[] = [];
+      const next = new Map<Target, Wait>();
+      const seconds = (sinceMs: number) => Math.round((now - sinceMs) / 1000);
+      for (const target of registry.targets) {
+        const { isReady, progress, publisher } = target.status();
+        // The wait counts from the first check that found it, or from the start: when it really began is unknown.
+        const sinceMs = isFirst ? startedMs : now;
+        const wait = waits.get(target) ?? { sinceMs, isReported: false };
+        if (isReady) {
+          const message = `goes on: it is ready after ${seconds(wait.sinceMs)} s`;
+          if (wait.isReported) events.push(aboutTarget(target, { level: 'info', message }));
+          continue;
+        }
+        const isLate = !wait.isReported && now - wait.sinceMs >= PATIENCE_MS;
+        const hint =
+          publisher.state === 'absent'
+            ? '; --check-config --live lists the existing publishers'
+            : '';
+        const message = `has not been ready for ${seconds(wait.sinceMs)} s: waiting on ${progress.reason}${hint}`;
+        if (isLate) events.push(aboutTarget(target, { level: 'warning', message }));
+        next.set(target, { ...wait, isReported: wait.isReported || isLate });
+      }
+      waits = next;
+      isFirst = false;
+      return events;
+    };
+    return interval(PERIOD_MS, scheduler).pipe(mergeMap(look));
+  });
+}
+
+/** Emits the line when it changes, at most every five seconds. Never completes. */
+export const statusLine = (
+  registry: Targets,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<string> =>
+  timer(0, PERIOD_MS, scheduler).pipe(
+    map(() => {
+      const statuses = registry.targets.map((target) => target.status());
+      const ready = statuses.filter(({ isReady }) => isReady);
+      return `${ready.length} of ${counted(statuses.length, 'target')} ready`;
+    }),
+    distinctUntilChanged(),
+  );
+
+/** How many reasons are reported until snapshots are written again. */
+const MAX_REASONS = 8;
+
+export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) => void {
+  let skipped = 0;
+  const reported = new Set<string>();
+  return (event) => {
+    switch (event.kind) {
+      case 'opened':
+        log({ level: 'info', message: `metrics at ${event.where}` });
+        break;
+      case 'skipped':
+        skipped++;
+        if (reported.has(event.reason) || reported.size >= MAX_REASONS) break;
+        reported.add(event.reason);
+        log({ level: 'warning', message: `${event.reason}: skipping snapshots` });
+        break;
+      case 'served':
+        if (event.outcome === 'cut')
+          log({ level: 'debug', message: `a response was cut after ${event.bytes} bytes` });
+        if (skipped === 0 || event.outcome !== 'delivered') break;
+        log({ level: 'info', message: `serving again: skipped ${skipped} snapshots` });
+        skipped = 0;
+        reported.clear();
+    }
+  };
+}
