@@ -15,29 +15,24 @@ import {
   startWith,
   switchMap,
   takeUntil,
-  tap,
   timer,
 } from 'rxjs';
 import type { BehaviorSubject, Observable, SchedulerLike } from 'rxjs';
-import type { Budget } from './budget.js';
 import { messageOf } from './errors.js';
 import type { TargetView } from './exposition/target-view.js';
 import type { TargetEvent } from './model.js';
-import { bindings } from './streams/bindings.js';
 import { chooseRoot } from './streams/choose-root.js';
 import type { ChosenRoot, RootChoice, DesiredRoot } from './streams/choose-root.js';
-import { closeInTurns } from './streams/close-in-turns.js';
 import { coalesce } from './streams/coalesce.js';
 import type { Arrival, Deferred, Demand, Due } from './streams/coalesce.js';
 import type { Refresh } from './streams/command.js';
-import { latchReady } from './streams/latch-ready.js';
-import { inTurn } from './streams/refresh-queue.js';
+import { inTurn, unbound$ } from './streams/inbox.js';
+import type { Change, TargetInput } from './streams/inbox.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
-import { mergedChanges, precedes, refreshView } from './streams/refresh-view.js';
-import type { Change, TargetInput } from './streams/refresh-view.js';
-import { render } from './streams/render.js';
+import { ViewRefresher } from './streams/refresh-view.js';
+import { ViewRenderer } from './streams/render.js';
 import type { Rendered } from './streams/render.js';
-import { Slices } from './streams/slices.js';
+import type { Scheduler } from './streams/scheduler.js';
 import type { ServingReport } from './streams/report.js';
 import type { ServerPool } from './streams/server-pool.js';
 
@@ -47,7 +42,9 @@ export type OpenRefresh = BehaviorSubject<Refresh | undefined>;
 export interface HostingParts extends DesiredRoot {
   readonly serverKeys: readonly string[];
   readonly pool: ServerPool;
-  /** Of the partition: one refresh at a time. */
+  /** Of the thread. */
+  readonly tasks: Scheduler;
+  /** Of the partition. */
   readonly queue: RefreshQueue;
   /** It outlives roots: what is open when a root is lost is carried out without one. */
   readonly open$: OpenRefresh;
@@ -56,10 +53,8 @@ export interface HostingParts extends DesiredRoot {
   /** Has the pool look at the server keys for a refresh that is to be carried out now. */
   readonly look: () => void;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
-  /** A refresh took that many milliseconds, what follows it in the pipe included. */
+  /** A refresh took that many milliseconds. */
   readonly refreshed: (tookMs: number) => void;
-  /** What one turn of a render may take; without limit by default. */
-  readonly slice?: (() => Budget) | undefined;
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -68,13 +63,7 @@ export type Step =
   | { readonly kind: 'root'; readonly choice: RootChoice; readonly view: TargetView | undefined }
   /** A refresh found no root to carry it out on. */
   | { readonly kind: 'rootless' }
-  | ({ readonly kind: 'refreshed' } & Rendered);
-
-/** Property by property, as in native/segment/tree.ts: it is read at each refresh. */
-function refreshedStep(refresh: Rendered): Step {
-  const { input, isDirty, isSynced, tick, isReady, hasRendered, snapshot } = refresh;
-  return { kind: 'refreshed', input, isDirty, isSynced, tick, isReady, hasRendered, snapshot };
-}
+  | Rendered;
 
 /** From shared memory to rendered text. It runs in a partition, for as long as it is subscribed to. */
 export const hostingPipeline = (parts: HostingParts): Observable<Step> => {
@@ -145,8 +134,6 @@ const withoutRoot = (
     startWith<Step>({ kind: 'root', choice, view: undefined }),
   );
 
-/** A refresh waits this long until the objects of its segment are read. */
-const MAX_READING_MS = 1000;
 /** A target that failed is started anew after this time; its demands are told why meanwhile. */
 export const RESTART_MS = 5000;
 function whileDown(error: unknown, parts: HostingParts): Observable<Step> {
@@ -157,53 +144,34 @@ function whileDown(error: unknown, parts: HostingParts): Observable<Step> {
 }
 
 function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
-  const { pool, queue, open$, look, refreshed, slice, scheduler } = parts;
+  const { pool, queue, tasks, open$, look, refreshed } = parts;
   return defer(() => {
     const view = parts.makeView(choice);
     const structure = { sightings: 0, hasNews: () => choice.source.hasNews() };
-    const bind$ = bindings((wake) => view.whenMore(wake));
-    let isReady = false;
-    /** Whether the segment has objects that were not read yet, and stands still enough to be read whole. */
-    let isPartial = false;
+    const refresher = new ViewRefresher(view, structure);
+    const renderer = new ViewRenderer(view);
     // A demand looks at the segment itself, so between demands a ready target mostly need not.
-    const isUrgent = () => !isReady || parts.isEager || view.hasObserved;
+    const isUrgent = () => !refresher.isReady || parts.isEager || view.hasObserved;
     const change$ = pool.sighting$(choice.serverKey, isUrgent).pipe(
       map((sighting): Change => {
         if (sighting.changes.length > 0 || sighting.hasMore) structure.sightings++;
-        isPartial = sighting.hasMore && sighting.isRestless !== true;
         return { kind: 'change', sighting, number: structure.sightings };
       }),
     );
     const refresh$ = open$.pipe(filter((refresh) => refresh !== undefined));
-    const prepare = (input: TargetInput): void => {
-      if (input.kind === 'refresh') look();
+    const takeIn = function* (input: TargetInput): Generator<void, Rendered> {
+      const taken = yield* refresher.take(input); // structure in, values copied, the startup gate
+      return yield* renderer.render(taken); //       a new text, where a refresh may make one
     };
-    // The page of a ready target would lack what was added since its objects began to be read.
-    const isEarly = ({ kind }: TargetInput, waitedMs: number): boolean =>
-      kind === 'refresh' && isReady && isPartial && waitedMs < MAX_READING_MS;
-    // Before the target is ready, a refresh waits for its binding, which must not rest for it.
-    const goesFirst = (input: TargetInput): boolean => input.kind === 'refresh' && isReady;
-    const slices = new Slices(slice);
-    const rules = {
-      merged: mergedChanges,
-      prepare,
-      precedes,
-      isUrgent: goesFirst,
-      isEarly,
-      rest: slices,
-    };
+    const isEarly = () => refresher.isPartial;
+    const bind$ = unbound$((wake) => view.whenMore(wake));
     return merge<TargetInput[]>(bind$, change$, refresh$).pipe(
-      inTurn(queue, refreshed, rules), //           one refresh at a time in each partition
-      refreshView(view, slices, structure), // structure in, values copied
-      latchReady(), //                              the startup gate, which opens once
-      tap((each) => {
-        isReady = each.isReady;
-      }),
-      render(view, slices), //                        a new text, where a refresh may make one
-      map(refreshedStep),
+      inTurn(queue, { takeIn, look, isEarly, took: refreshed }), // one after the other
       startWith<Step>({ kind: 'root', choice, view }),
       finalize(() => {
-        closeInTurns(view.closing(), slice, scheduler);
+        renderer.release();
+        const closing = view.closing();
+        tasks.start(() => closing.next().done === true);
       }),
     );
   });

@@ -1,41 +1,14 @@
-// Takes changes and commands into a target's view: absorbs structure, copies values when needed.
-import { concatMap, defer } from 'rxjs';
-import type { OperatorFunction } from 'rxjs';
+// Takes inputs into a target's view: absorbs structure, copies values when needed.
 import type { TargetView } from '../exposition/target-view.js';
-import type { Bind } from './bindings.js';
-import type { Refresh } from './command.js';
-import type { Slices } from './slices.js';
-import type { Sighting } from './watch.js';
-
-/** What a segment showed. */
-export interface Change {
-  readonly kind: 'change';
-  readonly sighting: Sighting;
-  /** Number of sightings so far that brought structure. */
-  readonly number: number;
-}
-
-/** The inputs of a target that has a root. */
-export type TargetInput = Refresh | Change | Bind;
-
-/** Merges two changes; undefined for other inputs. */
-export function mergedChanges(first: TargetInput, next: TargetInput): TargetInput | undefined {
-  if (first.kind !== 'change' || next.kind !== 'change') return undefined;
-  const changes = first.sighting.changes.concat(next.sighting.changes);
-  return { ...next, sighting: { ...next.sighting, changes } };
-}
-
-/** All else goes before a refresh: it shows the moment of its turn. */
-export const precedes = (waiting: TargetInput, input: TargetInput): boolean =>
-  waiting.kind !== 'refresh' && input.kind === 'refresh';
+import type { TargetInput } from './inbox.js';
 
 /** A target's view after it took in an input. */
 export interface Refreshed {
   readonly input: TargetInput;
   /** Whether the text would differ from the last render; known of a refresh after the first sync. */
   readonly isDirty: boolean;
-  /** Whether all of the tree is synced. */
-  readonly isSynced: boolean;
+  /** The startup gate: from the first full sync on, whatever objects come later. Spec 3. */
+  readonly isReady: boolean;
   /** The publisher's wake-up that was taken in last. */
   readonly tick: number | undefined;
 }
@@ -62,49 +35,64 @@ export interface Structure {
 }
 
 /**
- * Takes in one input after the other, each in as many turns as it needs. A refresh copies the values,
- * unless the tree is still growing before the first full sync, where nothing can be served. A change
- * copies them only where that is needed: until the first full sync, and for observed variables at a
- * wake-up of the publisher.
+ * Takes in one input after the other. A refresh copies the values, unless the tree is still growing before
+ * the first full sync, where nothing can be served. A change copies them only where that is needed: until
+ * the first full sync, and for observed variables at a wake-up of the publisher.
  */
-export function refreshView(
-  view: Refreshes,
-  slices: Slices,
-  structure: Structure,
-): OperatorFunction<TargetInput, Refreshed> {
-  return (input$) =>
-    defer(() => {
-      let tick: number | undefined;
-      let number = 0;
-      let hasMore = true;
-      let wasSynced = false;
-      const isWhole = wholeness(structure);
-      const taken = function* (input: TargetInput): Generator<void, Refreshed> {
-        let hasMoved = false;
-        if (input.kind === 'change') {
-          const { sighting } = input;
-          ({ number } = input);
-          view.absorb(sighting.changes);
-          yield;
-          hasMoved = tick !== undefined && tick !== sighting.tick;
-          tick = sighting.tick;
-          hasMore = sighting.hasMore;
-        }
-        if (input.kind === 'bind' && view.bindMore()) yield;
-        const isGrowing = () => hasMore || view.hasMore;
-        const observes = hasMoved && view.hasObserved;
-        const isWanted = observes || (wasSynced && input.kind === 'refresh');
-        // While a tree is still growing, only what is new in it is copied. That may bind the last of it.
-        if (!isWanted && isGrowing()) view.refreshFresh();
-        const copies = isWanted || (!wasSynced && !isGrowing());
-        const isChanged = copies && (yield* view.refreshing());
-        const isDirty = observes ? view.observe() : isChanged;
-        const isSynced = view.isSynced && !hasMore && (wasSynced || isWhole(number));
-        wasSynced ||= isSynced;
-        return { input, isDirty, isSynced, tick };
-      };
-      return input$.pipe(concatMap((input) => slices.result$(() => taken(input))));
-    });
+export class ViewRefresher {
+  readonly #view: Refreshes;
+  readonly #isWhole: (number: number) => boolean;
+  #isReady = false;
+  #tick: number | undefined;
+  /** Number of the last change that was taken in. */
+  #number = 0;
+  #hasMore = true;
+  #isRestless = false;
+
+  constructor(view: Refreshes, structure: Structure) {
+    this.#view = view;
+    this.#isWhole = wholeness(structure);
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Whether a page of a ready target would lack objects, as its directory is being read. */
+  get isPartial(): boolean {
+    return this.#isReady && this.#hasMore && !this.#isRestless;
+  }
+
+  /** Takes an input in. The view may not be used otherwise before the last step. */
+  *take(input: TargetInput): Generator<void, Refreshed> {
+    const view = this.#view;
+    let hasMoved = false;
+    if (input.kind === 'change') {
+      const { changes, tick, hasMore, isRestless = false } = input.sighting;
+      view.absorb(changes);
+      yield;
+      hasMoved = this.#tick !== undefined && this.#tick !== tick;
+      [this.#number, this.#tick, this.#hasMore] = [input.number, tick, hasMore];
+      this.#isRestless = isRestless;
+    }
+    if (input.kind === 'bind' && view.bindMore()) yield;
+    const observes = hasMoved && view.hasObserved;
+    const isDirty = yield* this.#copying(input, observes);
+    this.#isReady ||= view.isSynced && !this.#hasMore && this.#isWhole(this.#number);
+    return { input, isDirty, isReady: this.#isReady, tick: this.#tick };
+  }
+
+  /** Copies values if the input needs them; true if the text would differ. */
+  *#copying(input: TargetInput, observes: boolean): Generator<void, boolean> {
+    const view = this.#view;
+    const isGrowing = () => this.#hasMore || view.hasMore;
+    const isWanted = observes || (this.#isReady && input.kind === 'refresh');
+    // While a tree is still growing, only what is new in it is copied. That may bind the last of it.
+    if (!isWanted && isGrowing()) view.refreshFresh();
+    const copies = isWanted || (!this.#isReady && !isGrowing());
+    const isChanged = copies && (yield* view.refreshing());
+    return observes ? view.observe() : isChanged;
+  }
 }
 
 /**

@@ -14,11 +14,14 @@ import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Verdict } from '../model.js';
 import { keepLooking } from './keep-looking.js';
 import { MOVING_MS, Movement, isSameSighting, isSameStructure } from './movement.js';
+import type { Scheduler } from './scheduler.js';
 import { NO_DROPS } from './watch.js';
 import type { Sighting, Watch, Watches } from './watch.js';
 
 export interface PoolParts {
   readonly watch: Watches;
+  /** Of the thread; timers by default. */
+  readonly tasks?: Scheduler | undefined;
   readonly scheduler?: SchedulerLike | undefined;
   /** Milliseconds of a clock that does not step; by default the scheduler's. */
   readonly nowMs?: (() => number) | undefined;
@@ -135,6 +138,7 @@ export class ServerPool {
       (seen) => movement.next(seen, isUrgent()),
       sooner,
       this.#scheduler,
+      this.#parts.tasks,
     ).pipe(
       distinctUntilChanged(isSame),
       concatMap((seen) => emitting(followed, seen)),

@@ -1,13 +1,10 @@
 // When a target's values are copied, and what is told of it afterwards.
 import { expect } from 'chai';
-import { Subject, from, map, tap } from 'rxjs';
-import type { Observable } from 'rxjs';
 import type { StructureChange } from '#app/model.js';
-import { mergedChanges, refreshView } from '#app/streams/refresh-view.js';
-import type { Refreshes, Structure, TargetInput } from '#app/streams/refresh-view.js';
-import { Slices } from '#app/streams/slices.js';
-import { Budget } from '#app/budget.js';
-import { marbles } from '../support/marbles.js';
+import type { TargetInput } from '#app/streams/inbox.js';
+import { ViewRefresher } from '#app/streams/refresh-view.js';
+import type { Refreshes, Structure } from '#app/streams/refresh-view.js';
+import { lastOf } from '../support/last-of.js';
 import { root, sighting } from '../support/sightings.js';
 
 const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') };
@@ -67,7 +64,7 @@ const inputs = {
   D: { kind: 'refresh', mayRender: false },
 } satisfies Record<string, TargetInput>;
 
-describe('refreshView', () => {
+describe('ViewRefresher', () => {
   /** What is asked of the view for each input, parted by blanks. */
   const table = [
     { sentence: 'a refresh copies the values', inputs: 'cdd', notes: 'a0r r r' },
@@ -141,60 +138,74 @@ describe('refreshView', () => {
       view.hasObserved = row.hasObserved === true;
       view.slices.push(...Array.from(row.inputs.replace(/[^bg]/g, ''), (key) => key === 'g'));
       const notes: string[] = [];
-      from(Array.from(row.inputs, (key) => inputs[key as keyof typeof inputs]))
-        .pipe(
-          refreshView(view, new Slices(), { sightings: 0, hasNews: () => row.hasNews === true }),
-          map(() => notes.push(view.notes.slice(notes.join('').length))),
-        )
-        .subscribe();
+      const structure = { sightings: 0, hasNews: () => row.hasNews === true };
+      const refresher = new ViewRefresher(view, structure);
+      for (const key of row.inputs) {
+        lastOf(refresher.take(inputs[key as keyof typeof inputs]));
+        notes.push(view.notes.slice(notes.join('').length));
+      }
       expect(notes.join(' ')).to.equal(row.notes);
     });
 
-  const told = {
-    s: { isDirty: true, isSynced: true },
-    c: { isDirty: false, isSynced: true },
-    q: { isDirty: false, isSynced: false },
-  };
   const FRESH = { sightings: 0, hasNews: () => false };
-  /** What is told, without the input. */
-  const telling = (input$: Observable<TargetInput>, view = new NotingView()) =>
-    input$.pipe(
-      refreshView(view, new Slices(), FRESH),
-      map(({ isDirty, isSynced }) => ({ isDirty, isSynced })),
+  /** What each input shows. */
+  const showing = (keys: string, view = new NotingView()) => {
+    const refresher = new ViewRefresher(view, FRESH);
+    return Array.from(keys, (key) => {
+      const input = inputs[key as keyof typeof inputs];
+      const { isDirty, isReady } = lastOf(refresher.take(input));
+      return `${key}${isDirty ? ' dirty' : ''}${isReady ? ' ready' : ''}`;
+    });
+  };
+
+  it('tells whether there is something new, and whether all was synced once', () => {
+    expect(showing('bdmccdD').join(', ')).to.equal(
+      'b, d, m, c dirty ready, c ready, d dirty ready, D dirty ready',
     );
+  });
 
-  it(
-    'tells whether there is something new, and whether all is synced',
-    marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const input$ = hot('    -bdm-c-c-d-D-|', inputs);
-      const refreshed = '     -qqq-s-c-s-s-|';
-      const subscribed = '    ^------------!';
+  it('late children never reopen the startup gate (spec 3)', () => {
+    const view = new NotingView();
+    const refresher = new ViewRefresher(view, FRESH);
+    const ready: boolean[] = [];
+    for (const isSynced of [false, true, false, true]) {
+      view.isSynced = isSynced;
+      ready.push(lastOf(refresher.take(inputs.c)).isReady);
+    }
+    expect(ready).to.deep.equal([false, true, true, true]);
+  });
 
-      expectObservable(telling(input$)).toBe(refreshed, told);
-      expectSubscriptions(input$.subscriptions).toBe(subscribed);
-    }),
-  );
+  it('is partial while the directory of a ready target has more, unless that is restless', () => {
+    const refresher = new ViewRefresher(new NotingView(), FRESH);
+    const partial: boolean[] = [];
+    for (const input of [
+      inputs.m,
+      inputs.c,
+      inputs.m,
+      change({ hasMore: true, isRestless: true }),
+    ]) {
+      lastOf(refresher.take(input));
+      partial.push(refresher.isPartial);
+    }
+    expect(partial).to.deep.equal([false, false, true, false]);
+  });
 
-  /** For which of these changes, by number, all is said to be synced. */
-  const syncedAt = (
+  /** For which of these changes, by number, the target is ready. */
+  const readyAt = (
     numbers: readonly number[],
     structure: Structure,
     later: () => void = () => undefined,
   ): readonly boolean[] => {
-    const synced: boolean[] = [];
-    from(numbers)
-      .pipe(
-        map((number) => change({}, number)),
-        refreshView(new NotingView(), new Slices(), structure),
-        tap(later),
-        map(({ isSynced }) => synced.push(isSynced)),
-      )
-      .subscribe();
-    return synced;
+    const refresher = new ViewRefresher(new NotingView(), structure);
+    return numbers.map((number) => {
+      const { isReady } = lastOf(refresher.take(change({}, number)));
+      later();
+      return isReady;
+    });
   };
 
   it('waits for structure that was seen and is still on its way', () =>
-    expect(syncedAt([3, 4, 5], { sightings: 5, hasNews: () => false })).to.deep.equal([
+    expect(readyAt([3, 4, 5], { sightings: 5, hasNews: () => false })).to.deep.equal([
       false,
       false,
       true,
@@ -203,100 +214,26 @@ describe('refreshView', () => {
   it('waits for a later look, but not for a source that always has news', () => {
     const structure = { sightings: 2, hasNews: () => true };
     const later = () => structure.sightings++;
-    expect(syncedAt([2, 2, 3, 3], structure, later)).to.deep.equal([false, false, true, true]);
+    expect(readyAt([2, 2, 3, 3], structure, later)).to.deep.equal([false, false, true, true]);
   });
-
-  it(
-    'passes an error on',
-    marbles(({ hot, expectObservable }) => {
-      expectObservable(telling(hot('-c-#', inputs))).toBe('-s-#', told);
-    }),
-  );
-
-  it(
-    'ends with the error of a view that cannot be read',
-    marbles(({ hot, expectObservable }) => {
-      const view = new NotingView();
-      view.refreshing = () => {
-        throw new Error('unreadable');
-      };
-      const refreshed$ = hot('-c--', inputs).pipe(refreshView(view, new Slices(), FRESH));
-      expectObservable(refreshed$).toBe('-#', told, new Error('unreadable'));
-    }),
-  );
 
   it('copies the values in a refresh that bound the last of the tree: it may turn ready', () => {
     const view = new NotingView();
     view.isSynced = false;
-    const told: boolean[] = [];
-    const input$ = new Subject<TargetInput>();
-    const following = telling(input$, view).subscribe({
-      next: ({ isDirty }) => told.push(isDirty),
-      error: (error: unknown) => expect.fail(String(error)),
-    });
+    const refresher = new ViewRefresher(view, FRESH);
     view.slices.push(true);
-    for (const key of ['c', 'g'] as const) input$.next(inputs[key]);
+    for (const key of ['c', 'g'] as const) lastOf(refresher.take(inputs[key]));
     [view.bindsWhenFresh, view.isSynced] = [true, true];
-    input$.next(inputs.d);
-    following.unsubscribe();
+    expect(lastOf(refresher.take(inputs.d)).isDirty).to.equal(true);
     expect(view.notes).to.equal('a0rbffr');
-    expect(told.at(-1)).to.equal(true);
   });
 
-  it('takes in the next input only after a refresh of several turns is over', () => {
+  it('yields between the steps of a copy', () => {
     const view = new NotingView();
     view.steps = 2;
-    const slices = new Slices(() => new Budget({ steps: 0 }));
-    const seen: string[] = [];
-    from([change(), refresh, change({ changes: [added] })])
-      .pipe(refreshView(view, slices, FRESH))
-      .subscribe({
-        next: ({ input }) => seen.push(input.kind),
-        error: (error: unknown) => seen.push(String(error)),
-      });
-    const turns: string[] = [];
-    while (slices.isOpen) {
-      turns.push(`${view.notes} ${seen.join()}`);
-      slices.goOn();
-    }
-    expect(turns).to.deep.equal([
-      ...['a0 ', 'a0r ', 'a0r '],
-      ...['a0rr change', 'a0rr change'],
-      'a0rra1 change,refresh',
-    ]);
-    expect(seen).to.deep.equal(['change', 'refresh', 'change']);
-  });
-
-  it('asks nothing of the view once its consumer left', () => {
-    const view = new NotingView();
-    marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const input$ = hot('    -c-d-d-', inputs);
-      const leaves = '        ^---!  ';
-
-      expectObservable(telling(input$, view), leaves).toBe('-s-s', told);
-      expectSubscriptions(input$.subscriptions).toBe(leaves);
-    })();
-    expect(view.notes).to.equal('a0rr');
-  });
-});
-
-describe('mergedChanges', () => {
-  it('is the later change with the structure of both', () => {
-    const first = change({ changes: [added], tick: 1, hasMore: true });
-    const removed: StructureChange = { kind: 'object-removed', object: added.object };
-    const next = change({ changes: [removed], tick: 2 }, 3);
-    expect(mergedChanges(first, next)).to.deep.equal({
-      ...next,
-      sighting: sighting({ changes: [added, removed], tick: 2 }),
-    });
-  });
-
-  it('is none where one is no change', () => {
-    for (const [first, next] of [
-      [inputs.c, inputs.d],
-      [inputs.d, inputs.c],
-      [inputs.b, inputs.b],
-    ] as const)
-      expect(mergedChanges(first, next)).to.equal(undefined);
+    const refresher = new ViewRefresher(view, FRESH);
+    lastOf(refresher.take(inputs.c));
+    const steps = refresher.take(inputs.d);
+    expect(Array.from({ length: 3 }, () => steps.next().done)).to.deep.equal([false, false, true]);
   });
 });

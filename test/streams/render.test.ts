@@ -1,19 +1,15 @@
 // When a refresh renders, and how long its text is held.
 import { expect } from 'chai';
-import { catchError, map, of } from 'rxjs';
-import { Budget } from '#app/budget.js';
 import type { Forms, Snapshot } from '#app/model.js';
-import { render } from '#app/streams/render.js';
-import type { Renders } from '#app/streams/render.js';
-import { Slices } from '#app/streams/slices.js';
-import { follow } from '../support/follow.js';
-import { marbles } from '../support/marbles.js';
+import { ViewRenderer } from '#app/streams/render.js';
+import type { RenderableView } from '#app/streams/render.js';
+import { lastOf } from '../support/last-of.js';
 import { snapshotOf } from '../support/snapshot-of.js';
 
 const BOTH = { text: true, deflated: true };
 
 /** Renders snapshots 0, 1, 2 … that count how often they are held. */
-class NumberingView implements Renders {
+class NumberingView implements RenderableView {
   readonly held: number[] = [];
   /** Which forms each of them was to have. */
   readonly forms: Forms[] = [];
@@ -32,8 +28,8 @@ class NumberingView implements Renders {
   }
 }
 
-describe('render', () => {
-  const state = { isReady: true, isDirty: true, isSynced: true, tick: 3 };
+describe('ViewRenderer', () => {
+  const state = { isReady: true, isDirty: true, tick: 3 };
   const may = { kind: 'refresh', mayRender: true } as const;
   const events = {
     R: { input: may, ...state },
@@ -46,112 +42,61 @@ describe('render', () => {
     b: { input: { kind: 'bind' }, ...state },
   } as const;
 
-  /** What is emitted, in short: the snapshot's number, whether it is new, whether it is outdated. */
-  const rendered = {
-    '0': '0 new',
-    '1': '1 new',
-    h: '0',
-    j: '1',
-    '2': '2 new',
-    H: '0 dirty',
-    i: '1',
-    n: '- dirty',
-  };
-  const pictures = [
-    ['a refresh that may render a changed text renders it', '-R-R-|', '-0-1-|'],
-    ['an unchanged text is the last one', '-R-r-R-r-|', '-0-h-1-i-|'],
-    ['a refresh that may not render reports the last text, and that it is old', '-R-S-|', '-0-H-|'],
-    ['before the first render there is no text', '-S-R-|', '-n-0-|'],
-    ['a target that is not ready renders nothing', '-w-R-|', '-n-0-|'],
-    ['a form that the last text lacks is made, and is no new text', '-R-p-p-P-|', '-0-j-j-2-|'],
-    ['a form that the last text lacks waits until a refresh may render', '-R-q-p-|', '-0-h-j-|'],
-    ['what is no refresh renders nothing', '-b-R-b-|', '-n-0-H-|'],
-    ['passes an error on', '-R-#', '-0-#'],
+  /** What each refresh shows: the snapshot's number, whether it is new, whether it is outdated. */
+  const table = [
+    ['a refresh that may render a changed text renders it', 'RR', '0 new, 1 new'],
+    ['an unchanged text is the last one', 'RrRr', '0 new, 0, 1 new, 1'],
+    [
+      'a refresh that may not render reports the last text, and that it is old',
+      'RS',
+      '0 new, 0 dirty',
+    ],
+    ['before the first render there is no text', 'SR', '- dirty, 0 new'],
+    ['a target that is not ready renders nothing', 'wR', '- dirty, 0 new'],
+    ['a form that the last text lacks is made, and is no new text', 'RppP', '0 new, 1, 1, 2 new'],
+    ['a form that the last text lacks waits until a refresh may render', 'Rqp', '0 new, 0, 1'],
+    ['what is no refresh renders nothing', 'bRb', '- dirty, 0 new, 0 dirty'],
   ] as const;
-  for (const [sentence, taken, wanted] of pictures)
-    it(
-      sentence,
-      marbles(({ hot, expectObservable, expectSubscriptions }) => {
-        const event$ = hot(taken, events);
-        const rendered$ = event$.pipe(
-          render(new NumberingView(), new Slices()),
-          map(({ snapshot, hasRendered, isDirty }) =>
-            [snapshot?.bytes ?? '-', hasRendered ? 'new' : '', isDirty ? 'dirty' : '']
-              .filter((word) => word !== '')
-              .join(' '),
-          ),
+  for (const [sentence, taken, wanted] of table)
+    it(sentence, () => {
+      const renderer = new ViewRenderer(new NumberingView());
+      const seen = Array.from(taken, (key) => {
+        const { snapshot, hasRendered, isDirty } = lastOf(
+          renderer.render(events[key as keyof typeof events]),
         );
-        expectObservable(rendered$).toBe(wanted, rendered);
-        expectSubscriptions(event$.subscriptions).toBe(`^${'-'.repeat(taken.length - 2)}!`);
-      }),
-    );
+        const words = [snapshot?.bytes ?? '-', hasRendered ? 'new' : '', isDirty ? 'dirty' : ''];
+        return words.filter((word) => word !== '').join(' ');
+      });
+      expect(seen.join(', ')).to.equal(wanted);
+    });
 
   it('holds the last render until the next, so that its bytes stay while it may be served', () => {
     const view = new NumberingView();
-    marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const event$ = hot(' -R-S-R-R', events);
-      const leaves = '     ^-----! ';
-
-      expectObservable(
-        event$.pipe(
-          render(view, new Slices()),
-          map(() => [...view.held]),
-        ),
-        leaves,
-      ).toBe('-a-a-b', { a: [1], b: [0, 1] });
-      expectSubscriptions(event$.subscriptions).toBe(leaves);
-    })();
+    const renderer = new ViewRenderer(view);
+    const held = (['R', 'S', 'R'] as const).map((key) => {
+      lastOf(renderer.render(events[key]));
+      return [...view.held];
+    });
+    expect(held).to.deep.equal([[1], [1], [0, 1]]);
+    renderer.release();
     expect(view.held).to.deep.equal([0, 0]);
   });
 
   it('lets go of the last render before the next, so that its memory is used again', () => {
     const view = new NumberingView();
-    const { R } = events;
     const held: number[] = [];
     const renderAnew = view.rendering.bind(view);
     view.rendering = () => {
       held.push(view.held.reduce((sum, each) => sum + each, 0));
       return renderAnew();
     };
-    of(R, R, R).pipe(render(view, new Slices())).subscribe();
+    const renderer = new ViewRenderer(view);
+    for (let round = 0; round < 3; round++) lastOf(renderer.render(events.R));
     expect(held).to.deep.equal([0, 0, 0]);
   });
 
-  it('emits a text that takes several slices with the last, and does nothing for who left', () => {
-    const view = new NumberingView(3);
-    const slices = new Slices(() => new Budget({ steps: 0 }));
-    const { seen, subscription } = follow(of(events.R).pipe(render(view, slices)));
-    const turns = [[slices.isOpen, seen.length]];
-    for (let turn = 0; turn < 2; turn++) {
-      slices.goOn();
-      turns.push([slices.isOpen, seen.length]);
-    }
-    expect(turns).to.deep.equal([
-      [true, 0],
-      [true, 0],
-      [false, 1],
-    ]);
-    subscription.unsubscribe();
-    const { subscription: leaving } = follow(of(events.R).pipe(render(view, slices)));
-    leaving.unsubscribe();
-    expect(slices.isOpen).to.equal(false);
-    expect(view.held).to.deep.equal([0]);
-  });
-
-  it('passes on an error of a later slice', () => {
-    const view = new NumberingView();
-    view.rendering = function* () {
-      yield;
-      throw new Error('no memory');
-    };
-    const slices = new Slices(() => new Budget({ steps: 0 }));
-    const rendered$ = of(events.R).pipe(
-      render(view, slices),
-      catchError((error: unknown) => of(error)),
-    );
-    const { seen } = follow(rendered$);
-    slices.goOn();
-    expect(String(seen)).to.contain('no memory');
-    expect(slices.isOpen).to.equal(false);
+  it('yields between the steps of a render', () => {
+    const steps = new ViewRenderer(new NumberingView(3)).render(events.R);
+    expect(Array.from({ length: 3 }, () => steps.next().done)).to.deep.equal([false, false, true]);
   });
 });

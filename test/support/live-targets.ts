@@ -8,6 +8,7 @@ import { CatalogueShelf } from '#app/targets/hosting/catalogue-shelf.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
 import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
+import { Scheduler } from '#app/streams/scheduler.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import { TargetRegistry } from '#app/targets/target-registry.js';
 import { definitionOf } from './definition-of.js';
@@ -22,8 +23,9 @@ export class LiveTargets {
   constructor({ contextId }: Publishers, definitions: readonly Partial<TargetDefinition>[]) {
     const nowMs = () => performance.now();
     const watch = segmentWatches(posixMemory(), { contextId, poolName: 'pool' });
-    const pool = new ServerPool({ watch, nowMs });
-    const thread = { pools: () => pool, shelf: new CatalogueShelf(), nowMs };
+    const tasks = new Scheduler();
+    const pool = new ServerPool({ watch, nowMs, tasks });
+    const thread = { pools: () => pool, shelf: new CatalogueShelf(), nowMs, tasks };
     const partitions = [0, 1].map((number) => new LogicalPartition(number, thread));
     this.#registry = new TargetRegistry({
       assignment: 'least_loaded',

@@ -10,10 +10,12 @@ import type { TargetDefinition } from '#app/targets/definition.js';
 import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import type { Scheduler } from '#app/streams/scheduler.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import { CountingMemory } from './counting-memory.js';
 import { definitionOf } from './definition-of.js';
 import { follow } from './follow.js';
+import { schedulerOf } from './scheduler-of.js';
 import { Publishers } from './segment-of.js';
 import { VirtualClock } from './virtual-clock.js';
 
@@ -41,8 +43,7 @@ export class Served {
   readonly clock = new VirtualClock();
   readonly memory = new CountingMemory();
   readonly pool: ServerPool;
-  /** Of the partition that the target starts in. */
-  readonly queue: RefreshQueue;
+  readonly tasks: Scheduler = schedulerOf(this.clock);
   readonly target: ServedTarget;
   readonly events: readonly TargetEvent[];
   readonly #kernel: Kernel;
@@ -58,12 +59,12 @@ export class Served {
     this.pool = new ServerPool({
       watch: segmentWatches(memory, { contextId, poolName: 'pool' }),
       scheduler,
+      tasks: this.tasks,
     });
     this.#kernel = kernel;
-    this.queue = this.#newQueue();
     this.target = new ServedTarget({
       definition: definitionOf(definition),
-      partition: this.partition(0, this.queue),
+      partition: this.partition(0),
       rebalances: { moves: 0, lastMs: 0 },
       unixMs,
       nowMs: () => scheduler.now(),
@@ -78,13 +79,13 @@ export class Served {
   /** A partition in the same thread. */
   partition(
     number: number,
-    queue = this.#newQueue(),
+    queue = new RefreshQueue(this.tasks, () => this.clock.now()),
     makeKernel = (): Kernel => this.#kernel,
   ): LogicalPartition {
-    const { clock: scheduler, pool } = this;
+    const { clock: scheduler, pool, tasks } = this;
     const nowMs = () => scheduler.now();
     const pools = () => pool;
-    const thread = { pools, shelf: new CatalogueShelf(), nowMs, scheduler };
+    const thread = { pools, shelf: new CatalogueShelf(), nowMs, scheduler, tasks };
     return new LogicalPartition(number, thread, queue, makeKernel);
   }
 
@@ -110,14 +111,6 @@ export class Served {
   internal(name: string): number | undefined {
     const metric = this.target.internal().find((each) => each.name === name);
     return metric === undefined ? undefined : Number(metric.value);
-  }
-
-  #newQueue(): RefreshQueue {
-    const { clock } = this;
-    return new RefreshQueue(
-      () => clock.now(),
-      (next) => void clock.schedule(next),
-    );
   }
 
   leave(): void {

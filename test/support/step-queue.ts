@@ -1,5 +1,6 @@
 // A queue whose turns come one by one, when a test says so.
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import { Scheduler } from '#app/streams/scheduler.js';
 import type { VirtualClock } from './virtual-clock.js';
 
 export class StepQueue extends RefreshQueue {
@@ -8,12 +9,11 @@ export class StepQueue extends RefreshQueue {
   readonly #clock: VirtualClock;
 
   constructor(clock: VirtualClock) {
-    super(
-      () => clock.now(),
-      (turn) => {
-        this.#later(turn);
-      },
-    );
+    const now = () => clock.now();
+    const yieldTo = (turn: () => void): void => {
+      this.#later(turn);
+    };
+    super(new Scheduler(now, yieldTo), now);
     this.#clock = clock;
   }
 

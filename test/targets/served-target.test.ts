@@ -223,21 +223,18 @@ describe('ServedTarget', () => {
       const { publisher } = showing(1);
       const target = serve();
       target.ask();
-      const turn = follow(target.queue.turn(() => undefined, { isUrgent: true })); // makes the next one queue
       const waiting = follow(target.target.demand());
       expect(waiting.seen).to.have.length(0);
       publisher.close();
       target.pool.look('82');
       expect(waiting.seen.map(({ kind }) => kind)).to.deep.equal(['waiting']);
       expect(waiting.subscription.closed).to.equal(true);
-      turn.subscription.unsubscribe();
     });
 
     it('answers those demands as well when the service leaves', () => {
       showing(1);
       const target = serve();
       target.ask();
-      follow(target.queue.turn(() => undefined, { isUrgent: true }));
       const waiting = follow(target.target.demand());
       target.leave();
       expect(waiting.seen.map(told)).to.deep.equal([

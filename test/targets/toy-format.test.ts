@@ -11,6 +11,7 @@ import { definitionOf } from '../support/definition-of.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
 import { follow } from '../support/follow.js';
+import { schedulerOf } from '../support/scheduler-of.js';
 import { seriesOf } from '../support/served.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
@@ -80,12 +81,14 @@ describe('a target of a second format', () => {
       ['native', () => native],
       ['toy', () => toy],
     ]);
-    const thread = { pools: serverPools(formats, { scheduler }), shelf: new CatalogueShelf() };
-    const queue = new RefreshQueue(nowMs, (next) => void scheduler.schedule(next));
+    const tasks = schedulerOf(scheduler);
+    const pools = serverPools(formats, { scheduler, tasks });
+    const thread = { pools, shelf: new CatalogueShelf(), tasks, nowMs, scheduler };
+    const queue = new RefreshQueue(tasks, nowMs);
     const kernel = new Kernel();
     const target = new ServedTarget({
       definition: definitionOf({ format: 'toy', serverKeys: ['box'], spacingMs: 0 }),
-      partition: new LogicalPartition(0, { ...thread, nowMs, scheduler }, queue, () => kernel),
+      partition: new LogicalPartition(0, thread, queue, () => kernel),
       rebalances: { moves: 0, lastMs: 0 },
       unixMs: () => 0,
       ...{ nowMs, scheduler },

@@ -26,9 +26,9 @@ import { hostingPipeline } from '../../pipeline.js';
 import type { Step } from '../../pipeline.js';
 import type { ChosenRoot, FormerRoot } from '../../streams/choose-root.js';
 import type { Refresh } from '../../streams/command.js';
-import { lookInTurns } from '../../streams/look-in-turns.js';
 import { untilNext } from '../../streams/movement.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
+import type { Scheduler } from '../../streams/scheduler.js';
 import type { ServerPools } from '../../streams/server-pools.js';
 import type { TargetDefinition } from '../definition.js';
 import type { CatalogueShelf } from './catalogue-shelf.js';
@@ -39,13 +39,14 @@ import { Reporter } from './reporter.js';
 export interface Workplace {
   readonly pools: ServerPools;
   readonly shelf: CatalogueShelf;
+  readonly tasks: Scheduler;
   readonly queue: RefreshQueue;
   /** @throws Fault NATIVE_FAILED when there is no memory for it */
   readonly kernel: () => Kernel;
   /** Milliseconds of a clock that does not step. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
-  /** Makes the budget of one turn; by default one by the clock of the process. */
+  /** Makes the budget of one slice of binding; by default one by the clock of the process. */
   readonly budget?: ((limits: BudgetLimits) => Budget) | undefined;
 }
 
@@ -56,8 +57,6 @@ const BIND = {
   leastSteps: VIEW_STEPS / 32,
   stepsPerClockRead: 16,
 };
-/** What one turn of a look at the tree may take. */
-const LOOK = { ms: SLICE_MS };
 /** Facts are reported this often without a demand, so that none of them goes stale. */
 export const FACTS_EVERY_MS = 1000;
 /** While nothing happens, only each fourth time: for how busy the queue is, and as a sign of life. */
@@ -69,7 +68,7 @@ export function hostTarget(
   former: FormerRoot | undefined,
 ): HostedTarget {
   const { app, instance, serverKeys, variable, catalogue: text } = definition;
-  const { queue, scheduler = asyncScheduler, budget = newBudget } = place;
+  const { tasks, queue, scheduler = asyncScheduler, budget = newBudget } = place;
   const pool = place.pools(definition.format, definition.formatSettings);
   const open$ = new BehaviorSubject<Refresh | undefined>(undefined);
   const reporter = new Reporter(definition, { pool, queue });
@@ -101,8 +100,7 @@ export function hostTarget(
     };
     const parts = { ...what, onClash, onOmitted, slice };
     const step$ = hostingPipeline({
-      ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
-      slice: () => budget({ ms: SLICE_MS }),
+      ...{ app, hint: instance, former, serverKeys, pool, tasks, queue, open$, scheduler },
       isEager: definition.spacingMs === 0 || definition.isDebug,
       look: () => {
         for (const key of serverKeys) pool.look(key);
@@ -139,11 +137,7 @@ export function hostTarget(
       defer(() => {
         const present = view;
         if (present === undefined) return of(withoutTree(reporter.reason));
-        return lookInTurns(
-          () => present.looking(question),
-          () => budget(LOOK),
-          scheduler,
-        );
+        return tasks.run(() => present.looking(question));
       }),
   };
 }

@@ -18,7 +18,7 @@ export class LogicalPartition implements Partition {
   constructor(
     number: number,
     thread: Omit<Workplace, 'queue' | 'kernel'>,
-    queue = new RefreshQueue(thread.nowMs),
+    queue = new RefreshQueue(thread.tasks, thread.nowMs),
     makeKernel = (): Kernel => new Kernel(),
   ) {
     this.number = number;

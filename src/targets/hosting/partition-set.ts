@@ -1,11 +1,10 @@
 // The partitions of the process, made when they are first asked for.
 import type { SharedMemory } from '../../native/os/shared-memory.js';
-import { eagerScheduler } from '../../streams/eager-scheduler.js';
+import { Scheduler } from '../../streams/scheduler.js';
 import { serverPools } from '../../streams/server-pools.js';
 import { formatWatches } from '../formats.js';
 import type { PoolSettings } from '../formats.js';
 import { kernelCode } from '../../exposition/kernel/kernel.js';
-import { RefreshQueue } from '../../streams/refresh-queue.js';
 import { CatalogueShelf } from './catalogue-shelf.js';
 import { LogicalPartition } from './logical-partition.js';
 import type { Partition } from './partition.js';
@@ -27,15 +26,15 @@ export class PartitionSet {
     const pool: PoolSettings = { contextId, poolName, ...bounds };
     // Partitions of one thread look at a segment together.
     const formats = formatWatches({ memory, ...pool });
-    const scheduler = eagerScheduler;
-    const pools = serverPools(formats, { nowMs, scheduler });
-    const thread = { pools, shelf: new CatalogueShelf(), nowMs, scheduler };
+    const tasks = new Scheduler();
+    const pools = serverPools(formats, { nowMs, tasks });
+    const thread = { pools, shelf: new CatalogueShelf(), nowMs, tasks };
     const isThreaded = workerExecutionMode === 'threaded';
     if (isThreaded) {
       const start = partitionThreads();
       const setup = { ...pool, kernel: kernelCode() };
       this.#make = (number) => new ThreadedPartition({ number, ...setup }, memory, start);
-    } else this.#make = (number) => new LogicalPartition(number, thread, new RefreshQueue(nowMs));
+    } else this.#make = (number) => new LogicalPartition(number, thread);
   }
 
   get(number: number): Partition {

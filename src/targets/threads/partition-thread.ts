@@ -12,7 +12,7 @@ import {
   of,
   takeUntil,
 } from 'rxjs';
-import type { Observable, SchedulerLike } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import { serverPools } from '../../streams/server-pools.js';
 import type { Report } from '../../streams/report.js';
@@ -26,15 +26,12 @@ import { RemoteMemory } from './remote-memory.js';
 import type { OpenFile } from './remote-memory.js';
 import { SnapshotLender } from './snapshot-lender.js';
 
-export interface ThreadParts extends Pick<Workplace, 'nowMs' | 'budget'> {
+export interface ThreadParts extends Pick<Workplace, 'nowMs' | 'budget' | 'scheduler' | 'tasks'> {
   readonly setup: ThreadSetup;
-  readonly scheduler: SchedulerLike;
   /** Opens a file for reading; by default one of shared memory. */
   readonly open?: OpenFile | undefined;
   /** Nanoseconds of the clock of heartbeats; by default the system's. */
   readonly nowNs?: (() => bigint) | undefined;
-  /** The queue of the partition; by default one by the clock of the process. */
-  readonly queue?: Workplace['queue'] | undefined;
 }
 
 interface Running {
@@ -51,14 +48,14 @@ export class PartitionThread {
   /** What ends the looks that are not over. */
   readonly #looks = new Map<number, Subject<void>>();
 
-  constructor({ setup, open, nowNs, queue, ...place }: ThreadParts) {
+  constructor({ setup, open, nowNs, ...place }: ThreadParts) {
     this.#memory = new RemoteMemory((message) => {
       this.#fileMessage$.next(message);
     }, open);
     const formats = formatWatches({ memory: this.#memory, nowNs, ...setup });
     const pools = serverPools(formats, place);
     const thread = { ...place, pools, shelf: new CatalogueShelf() };
-    this.#partition = new LogicalPartition(setup.number, thread, queue);
+    this.#partition = new LogicalPartition(setup.number, thread);
   }
 
   /** Hears the messages of the main thread while it is subscribed to; emits those to it. */

@@ -286,6 +286,7 @@ describe('a target that moves to another partition', () => {
       target.partition(2, undefined, () => old),
     );
     target.leave();
+    target.clock.advance(0);
     expect([old.arena.used, other.arena.used]).to.deep.equal([before, new Kernel().arena.used]);
   });
 
@@ -330,7 +331,6 @@ describe('a target that moves to another partition', () => {
     const target = serve({ spacingMs: 0 });
     target.ask();
     const { queue } = moveByHand(target);
-    follow(target.queue.turn(() => undefined, { isUrgent: true }));
     const early = follow(target.target.demand()); // ordered before it leaves
     queue.stepAll();
     const late = [1, 2, 3].map(() => follow(target.target.demand()));
@@ -351,7 +351,6 @@ describe('a target that moves to another partition', () => {
     const target = serve();
     target.ask();
     const { queue } = moveByHand(target);
-    follow(target.queue.turn(() => undefined, { isUrgent: true }));
     const { seen, subscription } = follow(target.target.demand());
     subscription.unsubscribe();
     queue.stepAll();

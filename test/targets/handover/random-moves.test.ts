@@ -8,6 +8,7 @@ import type { LogicalPartition } from '#app/targets/hosting/logical-partition.js
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
+import { schedulerOf } from '../../support/scheduler-of.js';
 import { Publishers } from '../../support/segment-of.js';
 import { Served, seriesOf } from '../../support/served.js';
 
@@ -59,8 +60,7 @@ class Life {
     this.#served = new Served(this.#publishers, LARGE);
     const { clock } = this.#served;
     this.#partitions = [1, 2, 3].map((number) => {
-      const yieldTo = (next: () => void) => void clock.schedule(next, TURN_MS);
-      const queue = new RefreshQueue(() => clock.now(), yieldTo);
+      const queue = new RefreshQueue(schedulerOf(clock, TURN_MS), () => clock.now());
       return this.#served.partition(number, queue);
     });
     clock.advance(SETTLED_MS);

@@ -4,7 +4,7 @@ import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
 import type { Random } from '#app/simulator/course.js';
 import { VIEW_STEPS } from '#app/exposition/tree-work.js';
-import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import { Scheduler } from '#app/streams/scheduler.js';
 import { serverPools } from '#app/streams/server-pools.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
 import { formatWatches } from '#app/targets/formats.js';
@@ -120,10 +120,11 @@ export class Stage {
     const nowMs = () => clock.now();
     const pool = { contextId: CONTEXT_ID, poolName: POOL_NAME, nowNs: this.#nowNs };
     const formats = formatWatches({ memory: publications, ...pool });
-    const pools = serverPools(formats, { nowMs, scheduler: clock });
+    const tasks = this.#tasks();
+    const pools = serverPools(formats, { nowMs, scheduler: clock, tasks });
     const shelf = new CatalogueShelf();
-    const thread = { pools, shelf, nowMs, scheduler: clock, budget: this.#budget };
-    return (number) => new LogicalPartition(number, thread, this.#queue());
+    const thread = { pools, shelf, nowMs, scheduler: clock, tasks, budget: this.#budget };
+    return (number) => new LogicalPartition(number, thread);
   }
 
   /** Each partition has its own thread, which is made again when it has died. */
@@ -137,7 +138,7 @@ export class Stage {
           open,
           nowNs: this.#nowNs,
           budget: this.#budget,
-          queue: this.#queue(),
+          tasks: this.#tasks(),
         };
         const thread = new StagedThread(clock, random.below(4) === 0 ? SLOW_MS : FAST_MS, parts);
         this.#threads.set(number, thread);
@@ -148,12 +149,13 @@ export class Stage {
     };
   }
 
-  /** Some partitions are slow. */
-  #queue(): RefreshQueue {
-    const { clock, random } = this.#parts;
+  /** Some threads are slow, and where work is divided a slice has a few steps. */
+  #tasks(): Scheduler {
+    const { clock, random, isDivided } = this.#parts;
     const mostMs = random.below(3) === 0 ? SLOW_MS : FAST_MS;
-    return new RefreshQueue(
-      () => clock.now(),
+    let workedMs = 0;
+    return new Scheduler(
+      () => clock.now() + (isDivided ? (workedMs += random.below(3) / 4) : 0),
       (next) => {
         clock.soon(next, mostMs);
       },

@@ -1,0 +1,118 @@
+// Runs work cooperatively: a time slice of about a millisecond in each turn of the event loop.
+import { Observable } from 'rxjs';
+import { SLICE_MS } from '../budget.js';
+import { monotonicMs } from '../clock.js';
+
+interface Task {
+  /** Takes a short step; true once the work is done. */
+  readonly step: () => boolean;
+  /** Whether a client waits for its end; that may change while it waits. */
+  readonly isUrgent: () => boolean;
+  /** When it began to wait for its next slice. */
+  sinceMs: number;
+  isCancelled: boolean;
+}
+
+/** For so many milliseconds urgent tasks may keep all others waiting. */
+const MAX_WAIT_MS = 10;
+const never = (): boolean => false;
+
+/**
+ * Gives each task a slice in FIFO order. Urgent tasks go first, unless no other task had a slice for
+ * `MAX_WAIT_MS`. The event loop serves sockets and timers after each turn. An idle scheduler schedules nothing.
+ */
+export class Scheduler {
+  readonly #nowMs: () => number;
+  readonly #yieldTo: (next: () => void) => void;
+  #tasks: Task[] = [];
+  #isArmed = false;
+  /** When a task that is not urgent had a slice last. */
+  #othersRanMs = -Infinity;
+
+  /**
+   * @param nowMs milliseconds of a clock that does not step
+   * @param yieldTo calls back after the event loop has turned
+   */
+  constructor(nowMs = monotonicMs, yieldTo: (next: () => void) => void = setImmediate) {
+    this.#nowMs = nowMs;
+    this.#yieldTo = yieldTo;
+  }
+
+  /** Runs the steps, from the next turn on, and emits their result. Unsubscribing cancels them. */
+  run<T>(steps: () => Iterator<void, T>, isUrgent = never): Observable<T> {
+    return new Observable((subscriber) => {
+      const all = steps();
+      const step = (): boolean => {
+        try {
+          const { done, value } = all.next();
+          if (done !== true) return false;
+          subscriber.next(value);
+          subscriber.complete();
+        } catch (error) {
+          subscriber.error(error);
+        }
+        return true;
+      };
+      return this.start(step, isUrgent);
+    });
+  }
+
+  /** Repeats a short step, from the next turn on, until it returns true; returns a function that cancels it. */
+  start(step: () => boolean, isUrgent = never): () => void {
+    const task = { step, isUrgent, sinceMs: 0, isCancelled: false };
+    this.#add(task);
+    return () => {
+      task.isCancelled = true;
+      this.#tasks = this.#tasks.filter((each) => each !== task);
+    };
+  }
+
+  #add(task: Task): void {
+    task.sinceMs = this.#nowMs();
+    this.#tasks.push(task);
+    this.#arm();
+  }
+
+  #arm(): void {
+    if (this.#isArmed || this.#tasks.length === 0) return;
+    this.#isArmed = true;
+    this.#yieldTo(() => {
+      this.#isArmed = false;
+      try {
+        this.#turn();
+      } finally {
+        this.#arm();
+      }
+    });
+  }
+
+  /** Begins further slices within half of `SLICE_MS`, at most as many as tasks waited when the turn began. */
+  #turn(): void {
+    const startMs = this.#nowMs();
+    let left = this.#tasks.length;
+    do {
+      const task = this.#next(startMs);
+      if (task === undefined) return;
+      this.#slice(task, startMs + SLICE_MS);
+    } while (--left > 0 && this.#nowMs() < startMs + SLICE_MS / 2);
+  }
+
+  /** Removes the task that is to have the next slice. */
+  #next(nowMs: number): Task | undefined {
+    const urgent = this.#tasks.find(({ isUrgent }) => isUrgent());
+    const other = this.#tasks.find(({ isUrgent }) => !isUrgent());
+    const isOverdue =
+      other !== undefined && nowMs - Math.max(other.sinceMs, this.#othersRanMs) >= MAX_WAIT_MS;
+    const next = isOverdue ? other : (urgent ?? other);
+    if (next === other) this.#othersRanMs = nowMs;
+    this.#tasks = this.#tasks.filter((each) => each !== next);
+    return next;
+  }
+
+  #slice(task: Task, endMs: number): void {
+    do {
+      if (task.step()) return;
+    } while (!task.isCancelled && this.#nowMs() < endMs);
+    if (!task.isCancelled) this.#add(task);
+  }
+}

@@ -1,0 +1,135 @@
+// Work in slices: a clock that each step moves, and turns of the event loop that are made by hand.
+import { expect } from 'chai';
+import { Scheduler } from '#app/streams/scheduler.js';
+import { follow } from '../support/follow.js';
+
+function byHand() {
+  const yielded: (() => void)[] = [];
+  const log: string[] = [];
+  let nowMs = 0;
+  const scheduler = new Scheduler(
+    () => nowMs,
+    (next) => yielded.push(next),
+  );
+  /** So many steps, each of which takes `ms`. */
+  const steps = (name: string, count: number, ms: number) =>
+    function* (): Generator<void, string> {
+      for (let step = 1; step <= count; step++) {
+        nowMs += ms;
+        log.push(`${name}${step}`);
+        if (step < count) yield;
+      }
+      return name;
+    };
+  return {
+    scheduler,
+    log,
+    steps,
+    run: (name: string, count = 1, ms = 0.25, isUrgent?: () => boolean) =>
+      follow(scheduler.run(steps(name, count, ms), isUrgent)),
+    /** What one turn of the event loop did; undefined if none was asked for. */
+    turn: (): string | undefined => {
+      const [next, ...others] = yielded.splice(0);
+      expect(others).to.deep.equal([]);
+      const before = log.length;
+      next?.();
+      return next && log.slice(before).join(' ');
+    },
+  };
+}
+
+describe('Scheduler', () => {
+  it('runs nothing at once, and schedules nothing once all is done', () => {
+    const { run, log, turn } = byHand();
+    const { seen, subscription } = run('a');
+    expect(log).to.deep.equal([]);
+    expect(turn()).to.equal('a1');
+    expect(seen).to.deep.equal(['a']);
+    expect(subscription.closed).to.equal(true);
+    expect(turn()).to.equal(undefined);
+  });
+
+  it('gives each task a slice of a millisecond, one after the other', () => {
+    const { run, turn } = byHand();
+    run('a', 6);
+    run('b', 5);
+    expect(turn()).to.equal('a1 a2 a3 a4');
+    expect(turn()).to.equal('b1 b2 b3 b4');
+    expect(turn()).to.equal('a5 a6');
+    expect(turn()).to.equal('b5');
+    expect(turn()).to.equal(undefined);
+  });
+
+  it('begins further slices within half a millisecond of a turn, of tasks that waited before it', () => {
+    const { run, scheduler, steps, turn } = byHand();
+    run('a');
+    run('b');
+    run('c');
+    expect(turn()).to.equal('a1 b1');
+    scheduler.start(() => {
+      follow(scheduler.run(steps('late', 1, 0)));
+      return true;
+    });
+    expect(turn()).to.equal('c1');
+    expect(turn()).to.equal('late1');
+  });
+
+  it('runs urgent tasks first, unless none of the others had a slice for ten milliseconds', () => {
+    const { run, turn } = byHand();
+    run('a', 2, 1);
+    run('b', 1, 1);
+    for (const name of ['u', 'v', 'w', 'x']) run(name, 1, 4, () => true);
+    const turns = Array.from({ length: 8 }, turn);
+    expect(turns).to.deep.equal(['u1', 'v1', 'w1', 'a1', 'x1', 'b1', 'a2', undefined]);
+  });
+
+  it('runs a task first from the moment on that a client waits for it', () => {
+    const { run, turn } = byHand();
+    let isUrgent = false;
+    run('a', 9, 1);
+    run('b', 3, 1, () => isUrgent);
+    expect([turn(), turn()]).to.deep.equal(['a1', 'b1']);
+    isUrgent = true;
+    expect([turn(), turn(), turn()]).to.deep.equal(['b2', 'b3', 'a2']);
+  });
+
+  it('cancels a task between two slices', () => {
+    const { run, turn } = byHand();
+    const { seen, subscription } = run('a', 9, 1);
+    run('b');
+    expect(turn()).to.equal('a1');
+    subscription.unsubscribe();
+    expect(turn()).to.equal('b1');
+    expect(turn()).to.equal(undefined);
+    expect(seen).to.deep.equal([]);
+  });
+
+  it('ends a task that cancels itself with the step in which it does', () => {
+    const { scheduler, turn } = byHand();
+    let steps = 0;
+    const cancel = scheduler.start(() => {
+      if (++steps === 2) cancel();
+      return false;
+    });
+    turn();
+    expect(steps).to.equal(2);
+    expect(turn()).to.equal(undefined);
+  });
+
+  it('passes an error of a task on, and goes on with the others', () => {
+    const { run, scheduler, turn } = byHand();
+    const errors: unknown[] = [];
+    const failing = function* (): Generator<void, void> {
+      yield;
+      throw new Error('torn');
+    };
+    scheduler.run(failing).subscribe({ error: (error: unknown) => errors.push(error) });
+    scheduler.start(() => {
+      throw new Error('a bug');
+    });
+    run('a');
+    expect(turn).to.throw('a bug');
+    expect(errors.map(String)).to.deep.equal(['Error: torn']);
+    expect(turn()).to.equal('a1');
+  });
+});
