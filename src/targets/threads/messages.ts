@@ -18,7 +18,7 @@ export const NEW_FAMILY = -1;
 
 /**
  * Where the text of a snapshot lies in the memory of a thread. What is the same as in the one that
- * its target lent before is left out: there may be thousands of families.
+ * its target sent before is left out: there may be thousands of families.
  */
 export interface TextMap {
   /** For each family its place in that snapshot, or `NEW_FAMILY`; undefined for the same ones. */
@@ -38,18 +38,19 @@ export interface TextMap {
   readonly series: number;
 }
 
-/** A snapshot that is held for the other thread until that gives it back. */
-export interface Lent {
-  readonly id: number;
-  /** Undefined when the target lent the same one last. */
+/** A snapshot that stays in the memory of its thread while it has holders. */
+export interface SentSnapshot {
+  /** How many holders the main thread has; one of them is the report that brings it. */
+  readonly holders: Int32Array<SharedArrayBuffer>;
+  /** Undefined when the target sent the same one last. */
   readonly text: TextMap | undefined;
   /** The memory, when it has grown since it was sent last. */
   readonly memory: SharedArrayBuffer | undefined;
 }
 
-/** A report with what is lent in the place of a snapshot. */
+/** A report with a snapshot as it crosses threads. */
 export type SentReport =
-  | (Omit<RefreshReport, 'snapshot'> & { readonly snapshot: Lent | undefined })
+  | (Omit<RefreshReport, 'snapshot'> & { readonly snapshot: SentSnapshot | undefined })
   | Exclude<Report, RefreshReport>;
 
 /** What a thread asks of a segment that it has open. */
@@ -95,7 +96,6 @@ export type ToThread =
     }
   /** Nobody waits for its answer any more. */
   | { readonly kind: 'end-look'; readonly look: number }
-  | { readonly kind: 'given-back'; readonly snapshot: number; readonly times: number }
   | FileReply;
 
 export type FromThread =

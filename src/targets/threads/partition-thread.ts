@@ -24,7 +24,7 @@ import type { HostedTarget } from '../hosting/partition.js';
 import type { FileMessage, FromThread, SentReport, ThreadSetup, ToThread } from './messages.js';
 import { RemoteMemory } from './remote-memory.js';
 import type { OpenFile } from './remote-memory.js';
-import { SnapshotLender } from './snapshot-lender.js';
+import { SnapshotSender } from './snapshot-sender.js';
 
 export interface ThreadParts extends Pick<Workplace, 'nowMs' | 'budget' | 'scheduler' | 'tasks'> {
   readonly setup: ThreadSetup;
@@ -43,7 +43,7 @@ export class PartitionThread {
   readonly #fileMessage$ = new Subject<FileMessage>();
   readonly #memory: RemoteMemory;
   readonly #partition: LogicalPartition;
-  readonly #lender = new SnapshotLender();
+  readonly #sender = new SnapshotSender();
   readonly #running = new Map<number, Running>();
   /** What ends the looks that are not over. */
   readonly #looks = new Map<number, Subject<void>>();
@@ -70,6 +70,8 @@ export class PartitionThread {
       case 'look':
         return this.#look(message);
       case 'refresh':
+        // Before the render, which uses its memory again.
+        this.#sender.releaseUnheld();
         this.#running.get(message.target)?.hosted.send(message.refresh);
         break;
       case 'stop':
@@ -77,9 +79,6 @@ export class PartitionThread {
         break;
       case 'end-look':
         this.#looks.get(message.look)?.next();
-        break;
-      case 'given-back':
-        this.#lender.giveBack(message.snapshot, message.times);
         break;
       default:
         this.#memory.hear(message);
@@ -103,7 +102,7 @@ export class PartitionThread {
       takeUntil(end$),
       finalize(() => {
         this.#running.delete(target);
-        this.#lender.forget(target);
+        this.#sender.forget(target);
       }),
     );
   }
@@ -125,8 +124,9 @@ export class PartitionThread {
   }
 
   #sent(target: number, report: Report): SentReport {
+    this.#sender.releaseUnheld();
     if (report.kind !== 'refreshed') return report;
     const { snapshot } = report;
-    return { ...report, snapshot: snapshot && this.#lender.lend(target, snapshot) };
+    return { ...report, snapshot: snapshot && this.#sender.send(target, snapshot) };
   }
 }

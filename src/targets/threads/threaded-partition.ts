@@ -6,8 +6,8 @@ import { messageOf } from '../../errors.js';
 import type { TreeAnswer, TreeQuestion } from '../../model.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import { threadOf } from '../../thread-code.js';
-import { Borrower } from './borrower.js';
-import type { ThreadMemory } from './borrower.js';
+import { SnapshotReceiver, release } from './snapshot-receiver.js';
+import type { ThreadMemory } from './snapshot-receiver.js';
 import type { TargetDefinition } from '../definition.js';
 import { FileDesk } from './file-desk.js';
 import type { FromThread, ThreadSetup, ToThread } from './messages.js';
@@ -77,12 +77,10 @@ export class ThreadedPartition implements Partition {
         thread.worker.postMessage(message);
       };
       const report$ = new Observable<Report>((subscriber) => {
-        const borrower = new Borrower(thread.memory, (snapshot, times) => {
-          send({ kind: 'given-back', snapshot, times });
-        });
+        const receiver = new SnapshotReceiver(thread.memory);
         thread.remotes.set(target, {
           hear: ({ report }) => {
-            pass(report, borrower, subscriber);
+            pass(report, receiver, subscriber);
           },
           fail: (reason) => {
             subscriber.error(new Error(reason));
@@ -187,28 +185,27 @@ function answer(
   subscriber?.complete();
 }
 
-/** A report may arrive after its target has ended: what it lends is given back. */
-function hear({ worker, memory, remotes }: Thread, message: ReportMessage): void {
-  const lent = message.report.kind === 'refreshed' ? message.report.snapshot : undefined;
+/** A report may arrive after its target has ended: then nothing holds its snapshot. */
+function hear({ memory, remotes }: Thread, message: ReportMessage): void {
+  const sent = message.report.kind === 'refreshed' ? message.report.snapshot : undefined;
   // Whichever target it is for: the others of the thread render there as well.
-  if (lent?.memory !== undefined) memory.buffer = lent.memory;
+  if (sent?.memory !== undefined) memory.buffer = sent.memory;
   const remote = remotes.get(message.target);
   if (remote !== undefined) remote.hear(message);
-  else if (lent !== undefined)
-    worker.postMessage({ kind: 'given-back', snapshot: lent.id, times: 1 });
+  else if (sent !== undefined) release(sent);
 }
 
-/** Passes a report on, with the lent text as a snapshot of this thread. */
+/** Passes a report on, with what was sent as a snapshot of this thread. */
 function pass(
   report: ReportMessage['report'],
-  borrower: Borrower,
+  receiver: SnapshotReceiver,
   subscriber: Subscriber<Report>,
 ): void {
   if (report.kind !== 'refreshed') {
     subscriber.next(report);
     return;
   }
-  borrower.borrow(report.snapshot, (snapshot) => {
+  receiver.receive(report.snapshot, (snapshot) => {
     subscriber.next({ ...report, snapshot });
   });
 }

@@ -1,12 +1,19 @@
-// Makes snapshots of what the thread of a partition lends.
+// Makes snapshots of what the thread of a partition sends: views of the text in its memory.
 import { codeOf } from '../../exposition/deflate/deflate-stream.js';
+import { Fault } from '../../errors.js';
 import { madeOnce } from '../../exposition/made-once.js';
 import { DeflatedFamily, HeadedFamily, familyText } from '../../exposition/text/family-text.js';
 import { headerOf } from '../../exposition/text/header-text.js';
-import type { DeflatedPart, FamilyFacts, FamilyText, Header, Snapshot } from '../../model.js';
-import { BorrowedSnapshot } from './borrowed-snapshot.js';
+import type {
+  DeflatedPart,
+  FamilyFacts,
+  FamilyText,
+  Forms,
+  Header,
+  Snapshot,
+} from '../../model.js';
 import { NEW_FAMILY } from './messages.js';
-import type { Lent, TextMap } from './messages.js';
+import type { SentSnapshot, TextMap } from './messages.js';
 
 /** The memory of a thread, as far as it was shown: it only grows, whichever target tells of it. */
 export interface ThreadMemory {
@@ -21,35 +28,30 @@ interface Text {
 const NONE = new Uint32Array(0);
 
 /** The snapshots of one target. */
-export class Borrower {
+export class SnapshotReceiver {
   readonly #memory: Readonly<ThreadMemory>;
-  readonly #giveBack: (id: number, times: number) => void;
   readonly #headers = new WeakMap<FamilyFacts, Header>();
-  #last: BorrowedSnapshot | undefined;
+  #last: ReceivedSnapshot | undefined;
   #code: readonly number[] | undefined;
 
-  constructor(memory: Readonly<ThreadMemory>, giveBack: (id: number, times: number) => void) {
+  constructor(memory: Readonly<ThreadMemory>) {
     this.#memory = memory;
-    this.#giveBack = giveBack;
   }
 
-  /** Hands what was lent to `use`; it is given back after that, unless it is held. */
-  borrow(lent: Lent | undefined, use: (snapshot: Snapshot | undefined) => void): void {
-    if (lent === undefined) {
-      use(undefined);
-      return;
+  /** Hands a snapshot to `use`; after that the thread may reuse its memory, unless it is held. */
+  receive(sent: SentSnapshot | undefined, use: (snapshot: Snapshot | undefined) => void): void {
+    if (sent?.text !== undefined) this.#last = this.#read(sent.holders, sent.text);
+    try {
+      use(sent && this.#last);
+    } finally {
+      if (sent !== undefined) release(sent);
     }
-    if (lent.text !== undefined) this.#last = this.#read(lent.id, lent.text);
-    const snapshot = this.#last;
-    snapshot?.lend(() => {
-      use(snapshot);
-    });
   }
 
   #read(
-    id: number,
+    holders: SentSnapshot['holders'],
     { places, facts: added, spans, page, deflated, code, ...sizes }: TextMap,
-  ): BorrowedSnapshot {
+  ): ReceivedSnapshot {
     // The same lengths each time, so that what is made of them is found again.
     if (code !== undefined && String(code) !== String(this.#code)) this.#code = code;
     const own = code && this.#code;
@@ -70,8 +72,8 @@ export class Borrower {
     const last = places === undefined ? this.#last?.facts : undefined;
     const facts = last ?? families.map((family) => family.facts);
     const pieces = page && [...this.#piecesAt(page)];
-    const shown = { id, facts, families, page: pieces, ...sizes, code: own };
-    return new BorrowedSnapshot(shown, this.#giveBack);
+    const shown = { facts, families, page: pieces, ...sizes, code: own };
+    return new ReceivedSnapshot(shown, holders);
   }
 
   *#piecesAt(spans: Uint32Array): Generator<Uint8Array> {
@@ -118,3 +120,59 @@ function familiesAt(
   }
   return families;
 }
+
+class ReceivedSnapshot implements Snapshot {
+  readonly facts: readonly FamilyFacts[];
+  readonly families: readonly FamilyText[];
+  readonly page: readonly Uint8Array[] | undefined;
+  readonly bytes: number;
+  readonly series: number;
+  readonly forms: Forms;
+  readonly code: readonly number[] | undefined;
+  readonly hasForbidden: boolean | undefined;
+  readonly #holders: SentSnapshot['holders'];
+
+  constructor(
+    {
+      facts,
+      families,
+      page,
+      bytes,
+      series,
+      forms,
+      code,
+      hasForbidden,
+    }: Pick<
+      ReceivedSnapshot,
+      'facts' | 'families' | 'page' | 'bytes' | 'series' | 'forms' | 'code' | 'hasForbidden'
+    >,
+    holders: SentSnapshot['holders'],
+  ) {
+    this.facts = facts;
+    this.families = families;
+    this.page = page;
+    this.bytes = bytes;
+    this.series = series;
+    this.forms = forms;
+    this.code = code;
+    this.hasForbidden = hasForbidden;
+    this.#holders = holders;
+  }
+
+  /** @throws Fault NATIVE_FAILED when nothing holds it any more */
+  hold(): () => void {
+    const holders = this.#holders;
+    if (Atomics.load(holders, 0) === 0)
+      throw new Fault('NATIVE_FAILED', 'The text is gone: hold it while it is received');
+    Atomics.add(holders, 0, 1);
+    let isHeld = true;
+    return () => {
+      if (isHeld) release({ holders });
+      isHeld = false;
+    };
+  }
+}
+
+/** Ends the part of a snapshot's holder. */
+export const release = ({ holders }: Pick<SentSnapshot, 'holders'>): number =>
+  Atomics.sub(holders, 0, 1);

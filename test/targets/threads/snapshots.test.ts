@@ -1,24 +1,22 @@
-// Snapshots across threads: what is sent is what differs, and what arrives is what was lent.
+// Snapshots across threads: what is sent is what differs, and what arrives is what was sent.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { HeadedFamily } from '#app/exposition/text/family-text.js';
 import { headerOf } from '#app/exposition/text/header-text.js';
 import type { FamilyFacts, FamilyText, Snapshot } from '#app/model.js';
-import { Borrower } from '#app/targets/threads/borrower.js';
-import { SnapshotLender } from '#app/targets/threads/snapshot-lender.js';
+import { SnapshotReceiver } from '#app/targets/threads/snapshot-receiver.js';
+import { SnapshotSender } from '#app/targets/threads/snapshot-sender.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
 
 const TARGET = 1;
 const FAMILIES = 30;
 const BYTES_A_TEXT = 64;
 
-/** A thread's memory with one text for each family and version, and both sides of what is lent. */
-class Loan {
+/** A thread's memory with one text for each family and version, and both sides of the messages. */
+class Threads {
   readonly memory = new SharedArrayBuffer(2 ** 16);
-  readonly lender = new SnapshotLender();
-  readonly borrower = new Borrower({ buffer: this.memory }, (id, times) => {
-    this.lender.giveBack(id, times);
-  });
+  readonly sender = new SnapshotSender();
+  readonly receiver = new SnapshotReceiver({ buffer: this.memory });
   readonly facts: readonly FamilyFacts[] = Array.from({ length: FAMILIES }, (_, index) => {
     return { name: `f${index}`, type: 'gauge', unit: '', help: '' };
   });
@@ -37,15 +35,16 @@ class Loan {
     });
   }
 
-  /** Lends it, and returns what was sent and what arrived. */
-  lend(snapshot: Snapshot) {
-    const sent = structuredClone(this.lender.lend(TARGET, snapshot));
+  /** Sends it, and returns what was sent and what arrived. */
+  send(snapshot: Snapshot) {
+    const sent = this.sender.send(TARGET, snapshot);
     const arrived: { snapshot?: Snapshot | undefined } = {};
-    this.borrower.borrow(sent, (borrowed) => {
-      arrived.snapshot = borrowed;
+    this.receiver.receive(structuredClone(sent), (received) => {
+      arrived.snapshot = received;
     });
-    const { snapshot: borrowed } = arrived;
-    return { sent: sent.text, borrowed, arrived: borrowed?.families ?? [] };
+    const { snapshot: received } = arrived;
+    this.sender.releaseUnheld();
+    return { sent: sent.text, received, arrived: received?.families ?? [] };
   }
 
   #text(index: number, version: number): FamilyText {
@@ -66,7 +65,7 @@ class Loan {
 const shown = (families: readonly FamilyText[]) =>
   families.map(({ facts, pieces }) => [facts.name, Buffer.concat(pieces).toString()]);
 
-describe('a snapshot that a thread lends', () => {
+describe('a snapshot that a thread sends', () => {
   it('arrives as it is, whichever families came, went or changed since the last one', () => {
     const list = fc.uniqueArray(
       fc.tuple(fc.nat({ max: FAMILIES - 1 }), fc.integer({ min: 1, max: 4 })),
@@ -74,27 +73,27 @@ describe('a snapshot that a thread lends', () => {
     );
     fc.assert(
       fc.property(fc.array(list, { maxLength: 20 }), (lists) => {
-        const loan = new Loan();
+        const threads = new Threads();
         for (const chosen of lists) {
-          const snapshot = loan.snapshot(chosen);
-          const { arrived } = loan.lend(snapshot);
+          const snapshot = threads.snapshot(chosen);
+          const { arrived } = threads.send(snapshot);
           expect(shown(arrived)).to.deep.equal(shown(snapshot.families));
           expect(arrived.map(({ headed }) => headed)).to.deep.equal(
             snapshot.families.map(({ headed }) => headed),
           );
         }
-        expect(loan.held, 'all of them are given back').to.equal(0);
+        expect(threads.held, 'none of them is held').to.equal(0);
       }),
     );
   });
 
   it('is sent without what is the same as in the last one', () => {
-    const loan = new Loan();
+    const threads = new Threads();
     const all = Array.from({ length: FAMILIES }, (_, index) => [index, 1] as const);
-    const first = loan.lend(loan.snapshot(all));
-    expect(first.sent).to.deep.include({ facts: loan.facts });
+    const first = threads.send(threads.snapshot(all));
+    expect(first.sent).to.deep.include({ facts: threads.facts });
     const changed = all.map(([index]) => [index, index === 7 ? 2 : 1] as const);
-    const second = loan.lend(loan.snapshot(changed));
+    const second = threads.send(threads.snapshot(changed));
     expect(second.sent).to.deep.include({ places: undefined, facts: [] });
     expect(second.sent?.spans).to.have.lengthOf(3);
     const isSame = second.arrived.map((family, index) => family === first.arrived[index]);
@@ -103,34 +102,59 @@ describe('a snapshot that a thread lends', () => {
   });
 
   it('arrives with its page, which lies where it lay', () => {
-    const loan = new Loan();
-    const families = loan.snapshot([[3, 1]]).families;
+    const threads = new Threads();
+    const families = threads.snapshot([[3, 1]]).families;
     for (const page of [[16, 40, 56], [], undefined]) {
-      const pieces = page?.map((at) => Buffer.from(loan.memory, at, 24));
-      const { borrowed } = loan.lend(snapshotOf(families, { page: pieces }));
-      const spans = borrowed?.page?.map(({ byteOffset, length }) => [byteOffset, length]);
+      const pieces = page?.map((at) => Buffer.from(threads.memory, at, 24));
+      const { received } = threads.send(snapshotOf(families, { page: pieces }));
+      const spans = received?.page?.map(({ byteOffset, length }) => [byteOffset, length]);
       expect(spans).to.deep.equal(page?.map((at) => [at, 24]));
-      expect(borrowed?.page?.every(({ buffer }) => buffer === loan.memory)).not.to.equal(false);
-      expect(borrowed?.facts).to.deep.equal(families.map(({ facts }) => facts));
+      expect(received?.page?.every(({ buffer }) => buffer === threads.memory)).not.to.equal(false);
+      expect(received?.facts).to.deep.equal(families.map(({ facts }) => facts));
     }
   });
 
   it('arrives with the note that OpenMetrics forbids one of its values', () => {
-    const loan = new Loan();
-    const families = loan.snapshot([[3, 1]]).families;
+    const threads = new Threads();
+    const families = threads.snapshot([[3, 1]]).families;
     for (const hasForbidden of [true, false])
-      expect(loan.lend(snapshotOf(families, { hasForbidden })).borrowed?.hasForbidden).to.equal(
+      expect(threads.send(snapshotOf(families, { hasForbidden })).received?.hasForbidden).to.equal(
         hasForbidden,
       );
   });
 
   it('is sent with the facts of new families alone', () => {
-    const loan = new Loan();
+    const threads = new Threads();
     const some = [0, 1, 3, 4].map((index) => [index, 1] as const);
-    loan.lend(loan.snapshot(some));
-    const { sent, arrived } = loan.lend(loan.snapshot([...some.slice(1), [9, 1]]));
+    threads.send(threads.snapshot(some));
+    const { sent, arrived } = threads.send(threads.snapshot([...some.slice(1), [9, 1]]));
     expect(sent?.facts.map(({ name }) => name)).to.deep.equal(['f9']);
     expect([...(sent?.places ?? [])]).to.deep.equal([1, 2, 3, -1]);
     expect(arrived.map(({ facts }) => facts.name)).to.deep.equal(['f1', 'f3', 'f4', 'f9']);
+  });
+
+  it('stays while it is held, and is released after that', () => {
+    const threads = new Threads();
+    const first = threads.send(threads.snapshot([[3, 1]]));
+    expect(() => first.received?.hold()).to.throw('The text is gone');
+    const kept = threads.snapshot([[3, 2]]);
+    const releases: (() => void)[] = [];
+    for (let times = 0; times < 2; times++)
+      threads.receiver.receive(threads.sender.send(TARGET, kept), (snapshot) => {
+        releases.push(snapshot?.hold() ?? (() => undefined));
+      });
+    for (const release of releases) {
+      threads.sender.releaseUnheld();
+      expect(threads.held).to.equal(1);
+      release();
+      release();
+    }
+    threads.sender.releaseUnheld();
+    expect(threads.held).to.equal(0);
+    threads.receiver.receive(threads.sender.send(TARGET, kept), (snapshot) => {
+      releases.push(snapshot?.hold() ?? (() => undefined));
+    });
+    threads.sender.releaseUnheld();
+    expect(threads.held, 'sent again').to.equal(1);
   });
 });
