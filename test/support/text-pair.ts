@@ -36,7 +36,7 @@ export const FAMILIES: readonly (readonly [name: string, rank: number])[] = [
   ['shop_z', 0],
 ];
 
-/** More than share a passage. */
+/** More than share a chunk. */
 export const HUNDREDS = Array.from(
   { length: 300 },
   (_, index) => [`shop_${(index * 7) % 300}`, index % 3] as const,

@@ -1,6 +1,6 @@
 // What assembly/index.ts exports, typed.
 
-/** Blocks are given by the address of their header, passages and cells by their own. */
+/** Blocks are given by the address of their header, chunks and cells by their own. */
 export interface KernelExports {
   touch(cell: number): void;
   insert(
@@ -20,11 +20,11 @@ export interface KernelExports {
   absorb(cells: number, values: number, words: number, count: number, out: number): number;
   changedWatches(table: number, count: number, out: number): number;
   hasForbidden(block: number, nameBytes: number): number;
-  staleness(passage: number): number;
-  passageChanges(passage: number): number;
-  renderAll(passage: number, to: number): number;
-  renderChanged(passage: number, from: number, bytes: number, to: number): number;
-  rewrite(passage: number, text: number, bytes: number, room: number): number;
+  staleness(chunk: number): number;
+  chunkChanges(chunk: number): number;
+  renderAll(chunk: number, to: number): number;
+  renderChanged(chunk: number, from: number, bytes: number, to: number): number;
+  rewrite(chunk: number, text: number, bytes: number, room: number): number;
   prepareRecords(block: number): void;
   bestPeriod(block: number, code: number, to: number): number;
   countSymbols(block: number, code: number, to: number): void;

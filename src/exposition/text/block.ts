@@ -3,13 +3,37 @@ import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { LineTable } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
+import type { Scratch } from '../kernel/scratch.js';
 import type { SharedText } from '../kernel/shared-text.js';
 import { DeflatedLines } from './deflated-lines.js';
 import type { DeflatedPiece } from './deflated-lines.js';
-import { bytesAsText } from './writing-task.js';
-import type { Wanted, WritingRoom, WritingTask } from './writing-task.js';
 
-/** Its text is that of a passage; to write a block is to write its stream. */
+/** The output forms that a render must produce: text, parts of a deflate stream, or both. */
+export interface Wanted {
+  readonly hasText: boolean;
+  /** Undefined if no parts are wanted. */
+  readonly deflater: Deflater | undefined;
+}
+
+/** Kernel memory that a task uses while it writes. */
+export interface WritingRoom {
+  readonly values: Scratch;
+  readonly stream: Scratch;
+}
+
+/** The text of a chunk, or the stream of a block. */
+export interface WritingTask {
+  /** The approximate size as text, in bytes. */
+  readonly bytes: number;
+
+  /** Writes the current values. If it throws, the next call writes everything again. */
+  write(wanted: Wanted, room: WritingRoom): void;
+}
+
+/** Bytes of a line beside its name and labels. */
+const VALUE_BYTES = 10;
+
+/** Its text is in that of a chunk; to write a block is to write its stream. */
 export class Block implements WritingTask {
   readonly lines: LineTable;
   #isSorted = true;
@@ -29,8 +53,8 @@ export class Block implements WritingTask {
     return this.lines.textBytes;
   }
   get bytes(): number {
-    const { count: lines, textBytes } = this.lines;
-    return bytesAsText({ lines, textBytes });
+    const { count, textBytes } = this.lines;
+    return textBytes + count * VALUE_BYTES;
   }
 
   /** Returns the bytes of name and labels. */

@@ -3,9 +3,9 @@ import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
 import { Effort } from '../effort.js';
 import { Family } from './family.js';
 import type { Totals } from './family.js';
-import type { Shown } from './family-group.js';
+import type { ChunkText } from './chunk.js';
+import { Chunks, isTooLarge } from './chunks.js';
 import { ForbiddenValues } from './forbidden-values.js';
-import { FamilyGroups } from './family-groups.js';
 import { Deflater, compressesByLine } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
@@ -13,7 +13,7 @@ import { Scratch } from '../kernel/scratch.js';
 import { hashOf } from '../kernel/shared-text.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { TextSnapshot } from './text-snapshot.js';
-import type { Wanted, WritingRoom, WritingTask } from './writing-task.js';
+import type { Wanted, WritingRoom, WritingTask } from './block.js';
 
 /** Characters of a line that take as long as a whole short line. */
 const CHARACTERS_A_STEP = 128;
@@ -23,8 +23,8 @@ const TEXT_ONLY: Forms = { text: true, deflated: false };
 /** So much text takes a tenth of a millisecond or two to write. */
 const BYTES_A_STEP = 262_144;
 
-/** To ask so many groups for changes takes a tenth of a millisecond or two. */
-const GROUPS_A_STEP = 16;
+/** To ask so many chunks for changes takes a tenth of a millisecond or two. */
+const CHUNKS_A_STEP = 16;
 
 interface Ranked {
   readonly rank: number;
@@ -37,7 +37,7 @@ export class ExpositionText {
   readonly #families = new Map<string, Ranked>();
   /** In the order of a page. */
   readonly #order: Ranked[] = [];
-  readonly #groups: FamilyGroups;
+  readonly #chunks: Chunks;
   readonly #forbidden = new ForbiddenValues();
   readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
   #deflater: Deflater | undefined;
@@ -51,7 +51,7 @@ export class ExpositionText {
   constructor(kernel: Kernel, effort = new Effort(), byLine = compressesByLine) {
     this.#effort = effort;
     this.#kernel = kernel;
-    this.#groups = new FamilyGroups(kernel);
+    this.#chunks = new Chunks(kernel);
     this.#compressesByLine = byLine;
     this.#room = { values: new Scratch(kernel), stream: new Scratch(kernel) };
   }
@@ -93,7 +93,7 @@ export class ExpositionText {
     const { blocks } = this.#totals;
     ranked.family.put(key, line, hash);
     this.#forbidden.put(ranked.family, line);
-    if (this.#totals.blocks !== blocks) this.#groups.reshaped();
+    if (this.#totals.blocks !== blocks) this.#chunks.reshaped();
   }
 
   remove(name: string, key: LineKey): void {
@@ -103,7 +103,7 @@ export class ExpositionText {
     const { blocks } = this.#totals;
     this.#effort.steps++;
     family.remove(key);
-    if (this.#totals.blocks !== blocks) this.#groups.reshaped();
+    if (this.#totals.blocks !== blocks) this.#chunks.reshaped();
     if (family.lines > 0) return;
     this.#forbidden.delete(family);
     const steps = family.closing();
@@ -135,17 +135,17 @@ export class ExpositionText {
     const deflater = isByLine ? yield* this.#fittingDeflater() : undefined;
     const hasText = forms.text || deflater === undefined;
     const wanted: Wanted = { hasText, deflater };
-    yield* this.#groups.dividing(this.#inOrder());
+    yield* this.#chunks.dividing(this.#inOrder());
     yield* this.#forbidden.finding(deflater !== undefined);
-    const unchanged = yield* this.#writingChanged(wanted);
-    const all: Shown[] = [];
-    for (const group of this.#groups.all) {
-      all.push(unchanged[all.length] ?? group.shown(wanted));
-      if (group.isTooLarge) this.#groups.reshaped();
-      if (all.length % GROUPS_A_STEP === 0) yield;
+    yield* this.#writingChanged(wanted);
+    const all: ChunkText[] = [];
+    for (const chunk of this.#chunks.all) {
+      all.push(chunk.shown(wanted));
+      if (isTooLarge(chunk)) this.#chunks.reshaped();
+      if (all.length % CHUNKS_A_STEP === 0) yield;
     }
     return new TextSnapshot(all, {
-      facts: this.#groups.facts,
+      facts: this.#chunks.facts,
       series: this.#totals.lines,
       forms: { text: hasText, deflated: forms.deflated },
       code: deflater?.code.lengths,
@@ -153,13 +153,12 @@ export class ExpositionText {
     });
   }
 
-  /** Has written what changed; what the other groups showed last, by their place. */
-  *#writingChanged(wanted: Wanted): Generator<void, (Shown | undefined)[]> {
-    const unchanged: (Shown | undefined)[] = [];
+  *#writingChanged(wanted: Wanted): Generator<void, void> {
     const stale: WritingTask[] = [];
-    for (const group of this.#groups.all) {
-      unchanged.push(group.collectStale(wanted, stale));
-      if (unchanged.length % GROUPS_A_STEP === 0) yield;
+    let asked = 0;
+    for (const chunk of this.#chunks.all) {
+      chunk.collectStale(wanted, stale);
+      if (++asked % CHUNKS_A_STEP === 0) yield;
     }
     let bytes = 0;
     for (const task of stale) {
@@ -169,14 +168,13 @@ export class ExpositionText {
       bytes = 0;
       yield;
     }
-    return unchanged;
   }
 
   /** Frees everything, a block a step. */
   *closing(): Generator<void, void> {
     this.#room.values.close();
     this.#room.stream.close();
-    yield* this.#groups.closing();
+    yield* this.#chunks.closing();
     for (const { family } of this.#order) {
       this.#families.delete(family.facts.name);
       this.#forbidden.delete(family);

@@ -1,7 +1,16 @@
-// The text of a target at one moment: pieces of groups of families, and what is made of them where it is wanted.
+// The text of a target at one moment: its chunks, and what is made of them where it is wanted.
 import { Fault } from '../../errors.js';
-import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
-import type { Shown } from './family-group.js';
+import type {
+  DeflatedPart,
+  FamilyFacts,
+  FamilyText,
+  Forms,
+  Header,
+  Snapshot,
+} from '../../model.js';
+import { codeOf } from '../deflate/deflate-stream.js';
+import type { ChunkText } from './chunk.js';
+import { DeflatedFamily, HeadedFamily } from './family-text.js';
 
 export class TextSnapshot implements Snapshot {
   readonly facts: readonly FamilyFacts[];
@@ -10,14 +19,14 @@ export class TextSnapshot implements Snapshot {
   readonly forms: Forms;
   readonly code: readonly number[] | undefined;
   readonly hasForbidden: boolean | undefined;
-  readonly #groups: readonly Shown[];
+  readonly #chunks: readonly ChunkText[];
   #families: readonly FamilyText[] | undefined;
   #page: readonly Uint8Array[] | undefined;
   #holders = 0;
 
-  /** @param groups in the order of the page */
+  /** @param chunks in the order of the page */
   constructor(
-    groups: readonly Shown[],
+    chunks: readonly ChunkText[],
     {
       facts,
       series,
@@ -31,14 +40,14 @@ export class TextSnapshot implements Snapshot {
     this.forms = forms;
     this.code = code;
     this.hasForbidden = hasForbidden;
-    this.#groups = groups;
+    this.#chunks = chunks;
     let bytes = 0;
-    for (const group of groups) bytes += group.bytes;
+    for (const chunk of chunks) bytes += chunk.bytes;
     this.bytes = bytes;
   }
 
   get families(): readonly FamilyText[] {
-    return (this.#families ??= this.#groups.flatMap(({ families }) => families));
+    return (this.#families ??= this.#asFamilies());
   }
 
   get page(): readonly Uint8Array[] | undefined {
@@ -60,21 +69,75 @@ export class TextSnapshot implements Snapshot {
     };
   }
 
+  #asFamilies(): readonly FamilyText[] {
+    const families: FamilyText[] = [];
+    const memory = this.#memory;
+    let family: FamilyParts | undefined;
+    const end = (): void => {
+      if (family !== undefined) families.push(viewOf(family, this.code));
+    };
+    for (const { parts, text, bounds, streams } of this.#chunks)
+      parts.forEach(({ facts, header }, index) => {
+        if (header !== undefined) {
+          end();
+          family = { facts, header, memory, spans: [], streams: [] };
+        }
+        if (family === undefined) return;
+        const stream = streams?.[index];
+        if (stream !== undefined) family.streams.push(stream);
+        if (text === undefined) return;
+        const start = text.address + (bounds[index] ?? 0);
+        const stop = text.address + (bounds[index + 1] ?? 0);
+        const { spans } = family;
+        if (spans.at(-1) === start) spans[spans.length - 1] = stop;
+        else spans.push(start, stop);
+      });
+    end();
+    return families;
+  }
+
+  /** That of all texts: views from before it grew are shorter. */
+  get #memory(): ArrayBufferLike | undefined {
+    let memory: ArrayBufferLike | undefined;
+    for (const { text } of this.#chunks)
+      if (text !== undefined && text.view.buffer.byteLength > (memory?.byteLength ?? 0))
+        memory = text.view.buffer;
+    return memory;
+  }
+
   #asPage(): readonly Uint8Array[] {
     const page: Uint8Array[] = [];
-    for (const { texts } of this.#groups) for (const { view } of texts) page.push(view);
+    for (const { text } of this.#chunks) if (text !== undefined) page.push(text.view);
     return page;
   }
 
   #holdPieces(): void {
-    for (const { pieces } of this.#groups)
+    for (const { pieces } of this.#chunks)
       for (const { isGone } of pieces)
         if (isGone)
           throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
-    for (const { pieces } of this.#groups) for (const piece of pieces) piece.hold();
+    for (const { pieces } of this.#chunks) for (const piece of pieces) piece.hold();
   }
 
   #releasePieces(): void {
-    for (const { pieces } of this.#groups) for (const piece of pieces) piece.release();
+    for (const { pieces } of this.#chunks) for (const piece of pieces) piece.release();
   }
+}
+
+/** What a view of a family is made of. */
+interface FamilyParts {
+  readonly facts: FamilyFacts;
+  readonly header: Header;
+  readonly memory: ArrayBufferLike | undefined;
+  readonly spans: number[];
+  readonly streams: DeflatedPart[];
+}
+
+function viewOf(
+  { facts, header, memory, spans, streams }: FamilyParts,
+  code: readonly number[] | undefined,
+): FamilyText {
+  const deflated = code === undefined ? undefined : streams;
+  if (memory !== undefined) return new HeadedFamily(facts, { header, memory, spans }, deflated);
+  return new DeflatedFamily(facts, streams, codeOf(code ?? []));
 }

@@ -16,17 +16,17 @@ function tableOf(kernel: Kernel) {
   const insert = (index: number, owner: number, labels: string, cell: number, op: number) =>
     table.insert(index, { owner, sub: 0 }, name, cellLine(labels, cells.of(cell), op), owner * 7);
   // Of one part without a header: assembly/lines.ts.
-  const passage = kernel.arena.take(24);
-  kernel.u32.set([1, table.address, 0, 0], passage >>> 2);
+  const chunk = kernel.arena.take(24);
+  kernel.u32.set([1, table.address, 0, 0], chunk >>> 2);
   const text = () => {
     table.sort();
     const to = kernel.arena.take(table.roomNeeded);
-    const bytes = kernel.run.renderAll(passage, to);
+    const bytes = kernel.run.renderAll(chunk, to);
     return kernel.window(to, bytes).toString();
   };
-  const isStale = () => kernel.run.staleness(passage) !== 0;
-  const changes = () => kernel.run.passageChanges(passage);
-  return { table, passage, cells, insert, text, isStale, changes };
+  const isStale = () => kernel.run.staleness(chunk) !== 0;
+  const changes = () => kernel.run.chunkChanges(chunk);
+  return { table, chunk, cells, insert, text, isStale, changes };
 }
 
 describe('the hash of a series', () => {
@@ -70,7 +70,7 @@ describe('a table of lines', () => {
 
   it('overwrites no more than the room it needs', () => {
     const kernel = new Kernel();
-    const { table, passage, cells, insert } = tableOf(kernel);
+    const { table, chunk, cells, insert } = tableOf(kernel);
     fc.assert(
       fc.property(fc.double(), fc.string({ maxLength: 40 }), (value, labels) => {
         cells.set(0, value);
@@ -78,7 +78,7 @@ describe('a table of lines', () => {
         const room = table.roomNeeded;
         const to = kernel.arena.take(room + CANARY);
         kernel.bytes.fill(0x55, to, to + room + CANARY);
-        kernel.run.renderAll(passage, to);
+        kernel.run.renderAll(chunk, to);
         const behind = kernel.bytes.slice(to + room, to + room + CANARY);
         kernel.arena.give(to, room + CANARY);
         expect(new Set(behind)).to.deep.equal(new Set([0x55]));

@@ -1,7 +1,6 @@
 // The text of all families against a plain renderer.
 import fc from 'fast-check';
 import { expect } from 'chai';
-import type { FamilyText, Forms } from '#app/model.js';
 import { Effort } from '#app/exposition/effort.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { sizeClass } from '#app/exposition/kernel/arena.js';
@@ -139,7 +138,7 @@ describe('the text of all families', () => {
       { numRuns: 10 },
     ));
 
-  it('is so with hundreds of families, which share passages and leave them', () =>
+  it('is so with hundreds of families, which share chunks and leave them', () =>
     fc.assert(
       fc.property(fc.array(familyStep, { minLength: 5, maxLength: 20 }), (steps) => {
         play([{ kind: 'putFamilies', first: 0, count: 300, lines: 2 }, ...steps], HUNDREDS);
@@ -381,7 +380,7 @@ describe('the text of all families', () => {
     expect(gone.most).to.be.within(MAX_LINES / 16, MAX_LINES);
   });
 
-  it('passages of a long family where nothing changed lie where they did', () => {
+  it('blocks of a long family where nothing changed lie where they did', () => {
     const pair = new TextPair();
     for (let owner = 0; owner < 6000; owner++) pair.put(0, owner, 0, owner < 4000 ? 1 : 2);
     const spans = () => {
@@ -393,47 +392,6 @@ describe('the text of all families', () => {
     const second = spans();
     expect(second.map((at, i) => at === first[i])).to.deep.equal([true, true, false, false]);
     expect(spans()).to.deep.equal(second);
-    pair.close();
-  });
-
-  for (const [name, forms] of Object.entries(FORMS))
-    it(`families of a group where nothing changed are the same ones, as ${name}`, () => {
-      const pair = new TextPair();
-      // Each of them is a group of its own: 200 KB.
-      for (let family = 0; family < 3; family++)
-        for (let owner = 0; owner < 1000; owner++) pair.put(family, owner, 0, family);
-      const first = pair.render(false, forms).families;
-      expect(pair.render(false, forms).families).to.deep.equal(first);
-      pair.set(1, 1 - pair.values.number(1));
-      const second = pair.render(false, forms).families;
-      const isSame = second.map((family, i) => family === first[i]);
-      expect(isSame).to.deep.equal([true, false, true]);
-      pair.close();
-    });
-
-  it('families that share a passage are the same ones up to one that changed its length', () => {
-    const pair = new TextPair(LABELS, HUNDREDS);
-    for (let family = 0; family < 10; family++)
-      for (let owner = 0; owner < 10; owner++)
-        pair.put(family, owner, 0, owner === 5 ? family : 49);
-    const render = (forms?: Forms) => pair.render(false, forms).families;
-    const first = render();
-    const changed = first.findIndex(({ facts: { name } }) => name === HUNDREDS[4]?.[0]);
-    expect(changed).to.be.within(1, 8);
-    pair.set(4, 7);
-    const second = render();
-    expect(second.map((family, i) => family === first[i])).to.deep.equal(
-      first.map((_, i) => i !== changed),
-    );
-    pair.set(4, 77);
-    const third = render();
-    expect(third.map((family, i) => family === second[i])).to.deep.equal(
-      second.map((_, i) => i < changed),
-    );
-    // In other forms they are others, and those of before are not used again after that.
-    const inBoth = render(FORMS.both);
-    expect(inBoth.some((family) => third.includes(family))).to.equal(false);
-    expect(render().some((family) => inBoth.includes(family))).to.equal(false);
     pair.close();
   });
 
@@ -456,7 +414,7 @@ describe('the text of all families', () => {
     pair.close();
   });
 
-  it('families whose passage became twice as large as it should be are divided by the next render', () => {
+  it('families whose chunk became twice as large as it should be are divided by the next render', () => {
     const pair = new TextPair([(owner) => `{o="${owner}",long="${'x'.repeat(90)}"}`], HUNDREDS);
     const put = (from: number, to: number) => {
       for (let family = 0; family < 8; family++)
@@ -473,45 +431,34 @@ describe('the text of all families', () => {
     pair.close();
   });
 
-  it('a family that comes or goes leaves the passages of others as they are', () => {
+  it('a family that comes or goes has only the text beside it written anew', () => {
     const all = Array.from(
-      { length: 999 },
+      { length: 199 },
       (_, i) => [`shop_${String(i).padStart(3, '0')}`, 0] as const,
     );
-    const pair = new TextPair([(owner) => `{o="${owner}"}`], all);
+    const pair = new TextPair([(owner) => `{o="${owner}",long="${'x'.repeat(4000)}"}`], all);
     const put = (family: number) => {
       pair.put(family, 1, 0, 1);
     };
     for (let family = 0; family < all.length; family += 2) put(family);
-    let last: readonly FamilyText[] = [];
+    let last: readonly Uint8Array[] = [];
     const others = () => {
-      const { families } = pair.render();
+      const { page = [], bytes } = pair.render();
       const before = new Set(last);
-      last = families;
-      return families.filter((family) => !before.has(family)).length;
+      last = page;
+      expect(page.length, 'pieces').to.be.at.most(2 * Math.ceil(bytes / 131_072) + 1);
+      return page.filter((piece) => !before.has(piece)).length;
     };
-    expect(others()).to.equal(500);
-    const inAnyOrder = Array.from({ length: 499 }, (_, i) => 2 * ((i * 389) % 499) + 1);
+    expect(others()).to.be.within(3, 5);
+    const inAnyOrder = Array.from({ length: 99 }, (_, i) => 2 * ((i * 41) % 99) + 1);
     for (const family of inAnyOrder) {
       put(family);
-      expect(others(), `${family} came`).to.be.within(1, 65);
+      expect(others(), `${family} came`).to.be.within(1, 4);
     }
     for (const family of inAnyOrder) {
       pair.remove(family, 1, 0);
-      // Two groups became small, or one that lost its first family goes with the one before.
-      expect(others(), `${family} went`).to.be.at.most(128);
+      expect(others(), `${family} went`).to.be.at.most(4);
     }
-    pair.close();
-  });
-
-  it('a page of one line each is written in passages of 64 families', () => {
-    const pair = new TextPair([(owner) => `{o="${owner}"}`], HUNDREDS);
-    for (let family = 0; family < 300; family++) pair.put(family, family, 0, 1);
-    const pieces = () => piecesSent(pair.render());
-    expect(pieces()).to.equal(5);
-    for (let family = 0; family < 300; family++)
-      if (family % 10 !== 0) pair.remove(family, family, 0);
-    expect(pieces()).to.equal(1);
     pair.close();
   });
 

@@ -2,13 +2,6 @@
 // AssemblyScript; no allocation, no static data. Tables and addresses come from tables.ts.
 export { insert, sort, touch } from './block';
 export { absorb, changedWatches } from './scan';
-export {
-  hasForbidden,
-  passageChanges,
-  renderAll,
-  renderChanged,
-  rewrite,
-  staleness,
-} from './lines';
+export { hasForbidden, chunkChanges, renderAll, renderChanged, rewrite, staleness } from './lines';
 export { bestPeriod, countSymbols, deflateAll, deflateChanged, prepareRecords } from './deflate';
 export { writeValue } from './values';

@@ -1,4 +1,4 @@
-// Writes passages of exposition text: the lines of some blocks, one after the other.
+// Writes chunks of exposition text: the lines of some blocks, one after the other.
 import {
   ENTRY,
   TEXT_CHANGES,
@@ -23,17 +23,16 @@ import {
 import { copyText } from './copy';
 import { numberOf, writeValue } from './values';
 
-// A passage, as ../../text/passage.ts makes it: how many parts it has, and these, 20 bytes each. A part is a block,
-// and the header before its lines, if it has one. `start` is that of its lines in the text that was written last,
-// `other` whether that has other bytes there, or in another place, than the one before.
+// A chunk, as ../../text/chunk.ts makes it: how many parts it has, and these, 16 bytes each. A part is a block, and
+// the header before its lines, if it has one. `start` is that of its lines in the text that was written last.
 //
-//   0       4          8           12          16      20      24
-//   +-------+----------+-----------+-----------+-------+-------+----------+
-//   | parts | block at | header at | header    | start | other | the next |
-//   | u32   | u32      | u32       | bytes u32 | u32   | u32   | part     |
-//   +-------+----------+-----------+-----------+-------+-------+----------+
+//   0       4          8           12          16      20
+//   +-------+----------+-----------+-----------+-------+----------+
+//   | parts | block at | header at | header    | start | the next |
+//   | u32   | u32      | u32       | bytes u32 | u32   | part     |
+//   +-------+----------+-----------+-----------+-------+----------+
 const PARTS: usize = 4;
-const PART: usize = 20;
+const PART: usize = 16;
 
 /** The index of no line. */
 const NONE: u32 = 0xffffffff;
@@ -42,15 +41,15 @@ const NONE: u32 = 0xffffffff;
 const REWRITE_ROOM: usize = 32;
 const VALUE_BYTES: usize = 31;
 
-/** Writes all lines of a passage to `to`; returns the bytes written. */
-export function renderAll(passage: usize, to: usize): u32 {
+/** Writes all lines of a chunk to `to`; returns the bytes written. */
+export function renderAll(chunk: usize, to: usize): u32 {
   let at = to;
-  const last = endOf(passage);
-  for (let part = firstOf(passage); part < last; part += PART) {
+  const last = endOf(chunk);
+  for (let part = firstOf(chunk); part < last; part += PART) {
     const header = load<u32>(part, 8);
     if (header > 0) copyText(at, <usize>load<u32>(part, 4), header);
     at += header;
-    setStart(part, <u32>(at - to), true);
+    setStart(part, <u32>(at - to));
     at = renderBlock(blockOf(part), at);
   }
   return <u32>(at - to);
@@ -83,18 +82,18 @@ function renderBlock(block: usize, to: usize): usize {
 }
 
 /**
- * Writes the changed values of a passage in which no lines came or went, and copies what is between them from
+ * Writes the changed values of a chunk in which no lines came or went, and copies what is between them from
  * the last text at `from`, of so many bytes; returns the bytes written.
  */
-export function renderChanged(passage: usize, from: usize, bytes: u32, to: usize): u32 {
+export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize): u32 {
   let at = to;
   let span: u32 = 0;
-  const last = endOf(passage);
-  for (let part = firstOf(passage); part < last; part += PART) {
+  const last = endOf(chunk);
+  for (let part = firstOf(chunk); part < last; part += PART) {
     const block = blockOf(part);
     const former = startOf(part);
     const start = <u32>(at - to) + former - span;
-    setStart(part, start, true);
+    setStart(part, start);
     if (staleText(block) == 0) continue;
     const count = countOf(block);
     prefetch(block, TEXT_CHANGES, offsetsOf(block), 4);
@@ -120,16 +119,16 @@ export function renderChanged(passage: usize, from: usize, bytes: u32, to: usize
 }
 
 /**
- * Writes the changed values of a passage in which no lines came or went into its text, which has room for
+ * Writes the changed values of a chunk in which no lines came or went into its text, which has room for
  * any values; returns how many bytes it has then. `room` holds 32 bytes for each change.
  */
-export function rewrite(passage: usize, text: usize, bytes: u32, room: usize): u32 {
-  const last = endOf(passage);
+export function rewrite(chunk: usize, text: usize, bytes: u32, room: usize): u32 {
+  const last = endOf(chunk);
   let at = room;
   let isLonger = false;
   let isShorter = false;
   let shift: i32 = 0;
-  for (let part = firstOf(passage); part < last; part += PART) {
+  for (let part = firstOf(chunk); part < last; part += PART) {
     const block = blockOf(part);
     if (staleText(block) == 0) continue;
     const count = countOf(block);
@@ -149,18 +148,18 @@ export function rewrite(passage: usize, text: usize, bytes: u32, room: usize): u
     }
   }
   // Text that moves to the right goes first, from the end on: nothing is in its way then.
-  if (isLonger) moveRight(passage, text, bytes, at, shift);
-  if (isShorter) moveLeft(passage, text, bytes, room);
-  place(passage, text, room);
+  if (isLonger) moveRight(chunk, text, bytes, at, shift);
+  if (isShorter) moveLeft(chunk, text, bytes, room);
+  place(chunk, text, room);
   return bytes + shift;
 }
 
 /** Moves the spans between changed values that must go to the right. The room of the values ends at `end`. */
-function moveRight(passage: usize, text: usize, bytes: u32, end: usize, shift: i32): void {
+function moveRight(chunk: usize, text: usize, bytes: u32, end: usize, shift: i32): void {
   let at = end;
   let spanEnd = bytes;
-  const first = firstOf(passage);
-  for (let part = endOf(passage) - PART; part >= first; part -= PART) {
+  const first = firstOf(chunk);
+  for (let part = endOf(chunk) - PART; part >= first; part -= PART) {
     const block = blockOf(part);
     if (staleText(block) == 0) continue;
     const lines = startOf(part);
@@ -176,12 +175,12 @@ function moveRight(passage: usize, text: usize, bytes: u32, end: usize, shift: i
 }
 
 /** Moves the spans between changed values that must go to the left. */
-function moveLeft(passage: usize, text: usize, bytes: u32, room: usize): void {
+function moveLeft(chunk: usize, text: usize, bytes: u32, room: usize): void {
   let at = room;
   let start: u32 = 0;
   let shift: i32 = 0;
-  const last = endOf(passage);
-  for (let part = firstOf(passage); part < last; part += PART) {
+  const last = endOf(chunk);
+  for (let part = firstOf(chunk); part < last; part += PART) {
     const block = blockOf(part);
     if (staleText(block) == 0) continue;
     const count = countOf(block);
@@ -203,16 +202,15 @@ function moveLeft(passage: usize, text: usize, bytes: u32, room: usize): void {
 }
 
 /** Writes the changed values where they belong now. */
-function place(passage: usize, text: usize, room: usize): void {
+function place(chunk: usize, text: usize, room: usize): void {
   let at = room;
   let passed: i32 = 0;
-  const last = endOf(passage);
-  for (let part = firstOf(passage); part < last; part += PART) {
+  const last = endOf(chunk);
+  for (let part = firstOf(chunk); part < last; part += PART) {
     const block = blockOf(part);
     const start = startOf(part) + passed;
-    const isStale = staleText(block) != 0;
-    setStart(part, start, isStale || passed != 0);
-    if (!isStale) continue;
+    setStart(part, start);
+    if (staleText(block) == 0) continue;
     const count = countOf(block);
     let shift: i32 = 0;
     let i = nextChanged(block, TEXT_CHANGES, 0);
@@ -250,29 +248,29 @@ export function hasForbidden(block: usize, nameBytes: u32): bool {
   return false;
 }
 
-/** Why the text of a passage is stale: what `staleText` says of all its blocks. */
-export function staleness(passage: usize): u32 {
+/** Why the text of a chunk is stale: what `staleText` says of all its blocks. */
+export function staleness(chunk: usize): u32 {
   let all: u16 = 0;
-  const last = endOf(passage);
-  for (let part = firstOf(passage); part < last; part += PART) all |= staleText(blockOf(part));
+  const last = endOf(chunk);
+  for (let part = firstOf(chunk); part < last; part += PART) all |= staleText(blockOf(part));
   return <u32>all;
 }
 
-/** How many lines of a passage have values that changed since its text was written. */
-export function passageChanges(passage: usize): u32 {
+/** How many lines of a chunk have values that changed since its text was written. */
+export function chunkChanges(chunk: usize): u32 {
   let count: u32 = 0;
-  const last = endOf(passage);
-  for (let part = firstOf(passage); part < last; part += PART)
+  const last = endOf(chunk);
+  for (let part = firstOf(chunk); part < last; part += PART)
     if (staleText(blockOf(part)) != 0) count += changes(blockOf(part));
   return count;
 }
 
-function firstOf(passage: usize): usize {
-  return passage + PARTS;
+function firstOf(chunk: usize): usize {
+  return chunk + PARTS;
 }
 
-function endOf(passage: usize): usize {
-  return firstOf(passage) + <usize>load<u32>(passage) * PART;
+function endOf(chunk: usize): usize {
+  return firstOf(chunk) + <usize>load<u32>(chunk) * PART;
 }
 
 function blockOf(part: usize): usize {
@@ -284,9 +282,8 @@ function startOf(part: usize): u32 {
   return load<u32>(part, 12);
 }
 
-function setStart(part: usize, start: u32, isOther: bool): void {
+function setStart(part: usize, start: u32): void {
   store<u32>(part, start, 12);
-  store<u32>(part, <u32>isOther, 16);
 }
 
 /** The values of these lines are farther behind by so many bytes. */

@@ -1,0 +1,223 @@
+// A chunk of a page: some blocks that follow each other, each below the header of its family if it is the family's
+// first, with one text. Pages send it as it lies.
+import type { DeflatedPart, FamilyFacts, Header } from '../../model.js';
+import { OVERRUN } from '../kernel/kernel.js';
+import type { Kernel } from '../kernel/kernel.js';
+import { VALUE_ROOM } from '../kernel/line-table.js';
+import type { Block, Wanted, WritingRoom, WritingTask } from './block.js';
+import { TextPiece } from './text-piece.js';
+
+/** From this part of the lines on, writing all of them is faster than moving text between changes. */
+const MANY = 0.25;
+
+/** A part takes about as long as so much text of it. */
+const BYTES_A_PART = 128;
+
+/** What `rewrite` of the kernel needs for each value, and once more for what it overwrites. */
+const REWRITE_ROOM = 32;
+
+/** As assembly/lines.ts draws them: the number of parts, and each part, in 4-byte units. */
+const PARTS_AT = 1;
+const PART = { block: 0, header: 1, headerBytes: 2, start: 3 } as const;
+const PART_WORDS = 4;
+/** Why it is stale, as `staleness` says: lines came or went. */
+const RESHAPED = 2;
+
+/** A block, and the header before its lines, if it is the first of its family. */
+export interface ChunkPart {
+  readonly block: Block;
+  readonly facts: FamilyFacts;
+  readonly header: Header | undefined;
+}
+
+/** A chunk as it was written, in the forms that were wanted. */
+export interface ChunkText {
+  readonly parts: readonly ChunkPart[];
+  /** Bytes of the lines. */
+  readonly bytes: number;
+  /** With the headers. */
+  readonly text: TextPiece | undefined;
+  /** Where each part starts in the text, from its header on, and at last, where the text ends. */
+  readonly bounds: readonly number[];
+  /** The stream of each part, if streams were wanted. */
+  readonly streams: readonly DeflatedPart[] | undefined;
+  /** All pieces that it is in. */
+  readonly pieces: readonly TextPiece[];
+}
+
+export class Chunk implements WritingTask {
+  readonly parts: readonly ChunkPart[];
+  readonly #kernel: Kernel;
+  /** Bytes of the headers. */
+  readonly #headerBytes: number;
+  /** Where the kernel finds its parts, and behind them the headers: taken when it is first written. */
+  #table = 0;
+  #text: TextPiece | undefined;
+  /** Whether the text was not written to its end. */
+  #isBroken = false;
+  /** The lines as they were when it was written as a whole, and about how many bytes they were. */
+  #lines = 0;
+  #lineBytes = 0;
+  /** What it showed last. */
+  #last:
+    { readonly hasText: boolean; readonly code: unknown; readonly made: ChunkText } | undefined;
+
+  constructor(kernel: Kernel, parts: readonly ChunkPart[]) {
+    this.#kernel = kernel;
+    this.parts = parts;
+    let headerBytes = 0;
+    for (const { header } of parts) headerBytes += header?.bytes ?? 0;
+    this.#headerBytes = headerBytes;
+    this.#measure();
+  }
+
+  /** To go from one part to the next takes as long as to write some text. */
+  get bytes(): number {
+    return this.#lineBytes + this.#headerBytes + this.parts.length * BYTES_A_PART;
+  }
+
+  /**
+   * Adds what is to be written to `stale`, and frees text that is not wanted. What it showed last is shown again
+   * if that is nothing.
+   */
+  collectStale(wanted: Wanted, stale: WritingTask[]): void {
+    const { hasText, deflater } = wanted;
+    const { length } = stale;
+    if (!hasText) this.#dropText();
+    else if (!this.#isFresh) stale.push(this);
+    if (deflater !== undefined)
+      for (const { block } of this.parts) if (!block.isFresh(deflater)) stale.push(block);
+    const last = this.#last;
+    const isSame = last?.hasText === hasText && last.code === deflater?.code;
+    if (!isSame || stale.length > length) this.#last = undefined;
+  }
+
+  /** Its lines as they were written. */
+  shown(wanted: Wanted): ChunkText {
+    const { hasText, deflater } = wanted;
+    this.#last ??= { hasText, code: deflater?.code, made: this.#made(wanted) };
+    return this.#last.made;
+  }
+
+  /** Changed values are written into the last text, if nobody holds it. */
+  write(_: Wanted, { values }: WritingRoom): void {
+    const { run } = this.#kernel;
+    const last = this.#canBeChanged ? this.#text : undefined;
+    if (this.#table === 0) this.#setUp();
+    if (last === undefined) {
+      for (const { block } of this.parts) block.sort();
+      this.#measure();
+    }
+    const changes = last === undefined ? 0 : run.chunkChanges(this.#table);
+    const isAnew = last === undefined || changes > this.#lines * MANY;
+    const isInPlace = last?.isHeld === false;
+    // Allocate first. Allocation can fail, and no state may change before it succeeds.
+    const room = isInPlace && !isAnew ? values.of((changes + 1) * REWRITE_ROOM) : 0;
+    const next = isInPlace ? last.succeed() : TextPiece.of(this.#kernel, this.#roomNeeded);
+    const former = this.#text;
+    this.#text = next;
+    this.#isBroken = true;
+    try {
+      if (isAnew) next.length = run.renderAll(this.#table, next.address);
+      else if (isInPlace) next.length = run.rewrite(this.#table, next.address, last.length, room);
+      else next.length = run.renderChanged(this.#table, last.address, last.length, next.address);
+      this.#isBroken = false;
+    } finally {
+      if (!isInPlace) former?.release();
+    }
+  }
+
+  /** Frees the text; the blocks may have ended. */
+  close(): void {
+    this.#dropText();
+    this.#last = undefined;
+    if (this.#table !== 0) this.#kernel.arena.give(this.#table, this.#tableBytes);
+    this.#table = 0;
+  }
+
+  /** Whether the text that was written last is there and has the current values. */
+  get #isFresh(): boolean {
+    const isThere = this.#text !== undefined && !this.#isBroken;
+    return isThere && this.#kernel.run.staleness(this.#table) === 0;
+  }
+
+  /** Whether there is a text that differs in values alone. */
+  get #canBeChanged(): boolean {
+    if (this.#text === undefined || this.#isBroken) return false;
+    return (this.#kernel.run.staleness(this.#table) & RESHAPED) === 0;
+  }
+
+  /** The most bytes that the text needs. */
+  get #roomNeeded(): number {
+    return this.#headerBytes + this.#lineBytes + this.#lines * VALUE_ROOM + OVERRUN;
+  }
+
+  /** Measures the lines, which may have come and gone. */
+  #measure(): void {
+    this.#lines = 0;
+    this.#lineBytes = 0;
+    for (const { block } of this.parts) {
+      this.#lines += block.count;
+      this.#lineBytes += block.bytes;
+    }
+  }
+
+  get #tableBytes(): number {
+    return (PARTS_AT + this.parts.length * PART_WORDS) * 4 + this.#headerBytes + OVERRUN;
+  }
+
+  #made({ hasText, deflater }: Wanted): ChunkText {
+    const text = hasText ? this.#text : undefined;
+    const pieces = text === undefined ? [] : [text];
+    let bytes = text === undefined ? 0 : text.length - this.#headerBytes;
+    let streams: DeflatedPart[] | undefined;
+    if (deflater !== undefined) {
+      streams = [];
+      let streamBytes = 0;
+      for (const { block } of this.parts) {
+        if (block.deflated === undefined) continue;
+        const { piece, ...sizes } = block.deflated;
+        streams.push({ data: piece.view, ...sizes });
+        streamBytes += sizes.bytes;
+        pieces.push(piece);
+      }
+      if (!hasText) bytes = streamBytes;
+    }
+    return { parts: this.parts, bytes, text, bounds: this.#bounds, streams, pieces };
+  }
+
+  get #bounds(): readonly number[] {
+    if (this.#text === undefined) return [];
+    const { u32 } = this.#kernel;
+    const bounds: number[] = [];
+    let at = (this.#table >>> 2) + PARTS_AT;
+    for (const { header } of this.parts) {
+      bounds.push((u32[at + PART.start] ?? 0) - (header?.bytes ?? 0));
+      at += PART_WORDS;
+    }
+    bounds.push(this.#text.length);
+    return bounds;
+  }
+
+  #dropText(): void {
+    this.#text?.release();
+    this.#text = undefined;
+  }
+
+  #setUp(): void {
+    this.#table = this.#kernel.arena.take(this.#tableBytes);
+    const { u32 } = this.#kernel;
+    u32[this.#table >>> 2] = this.parts.length;
+    let at = (this.#table >>> 2) + PARTS_AT;
+    let headerAt = (at + this.parts.length * PART_WORDS) * 4;
+    for (const { block, header } of this.parts) {
+      const bytes = header?.bytes ?? 0;
+      if (header !== undefined) this.#kernel.window(headerAt, bytes).write(header.text);
+      u32[at + PART.block] = block.lines.address;
+      u32[at + PART.header] = headerAt;
+      u32[at + PART.headerBytes] = bytes;
+      headerAt += bytes;
+      at += PART_WORDS;
+    }
+  }
+}

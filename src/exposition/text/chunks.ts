@@ -1,0 +1,129 @@
+// Divides the blocks of a text into chunks, and divides them again when blocks came or went.
+import type { FamilyFacts } from '../../model.js';
+import type { Kernel } from '../kernel/kernel.js';
+import { hasSameItems } from '../same-items.js';
+import type { Block } from './block.js';
+import { Chunk } from './chunk.js';
+import type { ChunkPart } from './chunk.js';
+import type { Family } from './family.js';
+
+/**
+ * A chunk has about so many bytes, or one block. Larger ones would be fewer to write and to send, but more text
+ * would be moved where a value changes its length.
+ */
+const MAX_BYTES = 131_072;
+/** To take in so many blocks takes some hundredths of a millisecond. */
+const BLOCKS_A_STEP = 64;
+
+export class Chunks {
+  readonly #kernel: Kernel;
+  #all: readonly Chunk[] = [];
+  #facts: readonly FamilyFacts[] = [];
+  #isDivided = true;
+  /** Those of the division before that are to be freed. */
+  #leaving: Chunk[] = [];
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  /** In the order of the page. */
+  get all(): readonly Chunk[] {
+    return this.#all;
+  }
+
+  /** Of all families: the same list while they are the same. */
+  get facts(): readonly FamilyFacts[] {
+    return this.#facts;
+  }
+
+  /** Blocks came or went, or a chunk is too large: blocks are divided anew before the next render. */
+  reshaped(): void {
+    this.#isDivided = false;
+  }
+
+  /**
+   * Fills one chunk after the other, in small steps. A chunk that is at least half full and whose blocks still
+   * follow each other stays as it is, with its text, so a block that comes or goes has only its neighbours
+   * written anew.
+   */
+  *dividing(families: Iterable<Family>): Generator<void, void> {
+    yield* this.#freeing();
+    if (this.#isDivided) return;
+    const facts: FamilyFacts[] = [];
+    const parts: ChunkPart[] = [];
+    for (const family of families) {
+      facts.push(family.facts);
+      let header: ChunkPart['header'] = family.header;
+      for (const block of family.blocks) {
+        parts.push({ block, facts: family.facts, header });
+        header = undefined;
+        if (parts.length % BLOCKS_A_STEP === 0) yield;
+      }
+    }
+    const former = new Map<Block | undefined, Chunk>();
+    for (const chunk of this.#all) former.set(chunk.parts[0]?.block, chunk);
+    const all: Chunk[] = [];
+    let open: ChunkPart[] = [];
+    let bytes = 0;
+    const close = (): void => {
+      if (open.length === 0) return;
+      const same = former.get(open[0]?.block);
+      const isSame = same?.parts.length === open.length && isAt(same.parts, open, 0);
+      all.push(isSame ? same : new Chunk(this.#kernel, open));
+      open = [];
+      bytes = 0;
+    };
+    for (let at = 0, part = parts[0]; part !== undefined; part = parts[at]) {
+      const kept = former.get(part.block);
+      if (kept !== undefined && isFilled(kept) && isAt(kept.parts, parts, at)) {
+        close();
+        all.push(kept);
+        at += kept.parts.length;
+        yield;
+        continue;
+      }
+      const size = part.block.bytes + (part.header?.bytes ?? 0);
+      if (bytes + size > MAX_BYTES) close();
+      open.push(part);
+      bytes += size;
+      if (++at % BLOCKS_A_STEP === 0) yield;
+    }
+    close();
+    const kept = new Set(all);
+    this.#leaving = this.#all.filter((chunk) => !kept.has(chunk));
+    this.#all = all;
+    if (!hasSameItems(facts, this.#facts)) this.#facts = facts;
+    this.#isDivided = true;
+    yield* this.#freeing();
+  }
+
+  /** Frees the text of all blocks, which may have ended, a chunk a step. */
+  *closing(): Generator<void, void> {
+    this.#leaving.push(...this.#all);
+    this.#all = this.#facts = [];
+    yield* this.#freeing();
+  }
+
+  *#freeing(): Generator<void, void> {
+    for (let last = this.#leaving.pop(); last !== undefined; last = this.#leaving.pop()) {
+      last.close();
+      yield;
+    }
+  }
+}
+
+/** Whether so many lines came that its blocks are to be divided. */
+export const isTooLarge = ({ parts, bytes }: Chunk): boolean =>
+  parts.length > 1 && bytes > 2 * MAX_BYTES;
+
+const isFilled = (chunk: Chunk): boolean => chunk.bytes >= MAX_BYTES / 2 && !isTooLarge(chunk);
+
+/** Whether some parts are those of a list from an index on. */
+function isAt(some: readonly ChunkPart[], all: readonly ChunkPart[], index: number): boolean {
+  for (let i = 0; i < some.length; i++) {
+    const [one, other] = [some[i], all[index + i]];
+    if (one?.block !== other?.block || one?.header !== other?.header) return false;
+  }
+  return true;
+}
