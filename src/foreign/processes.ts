@@ -62,6 +62,19 @@ export interface MappedFile {
   readonly inode: bigint;
 }
 
+/**
+ * The PID of the process that locks a file by flock(2) or fcntl(2), as JVMs and Varnish do; undefined if none of this
+ * PID namespace does.
+ * @param locks the text of /proc/locks
+ */
+export function lockHolderOf(locks: string, { device, inode }: MappedFile): number | undefined {
+  for (const [, holder, its, number] of locks.matchAll(
+    /^\d+: (?:FLOCK|POSIX) +ADVISORY +WRITE (\d+) (\w+:\w+):(\d+) /gm,
+  ))
+    if (number === String(inode) && (device === undefined || device === its)) return Number(holder);
+  return undefined;
+}
+
 /** The PID of a process in the innermost of its PID namespaces, from the text of its `status`. */
 export const innermostPidOf = (status: string): string | undefined =>
   /^NSpid:.*?(\d+)$/m.exec(status)?.[1];

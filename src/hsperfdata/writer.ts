@@ -1,5 +1,11 @@
 // Checks whether a process is the JVM that writes a counter file.
-import { hasMapped, innermostPidOf, startedUnixMs, textOf } from '../foreign/processes.js';
+import {
+  hasMapped,
+  innermostPidOf,
+  lockHolderOf,
+  startedUnixMs,
+  textOf,
+} from '../foreign/processes.js';
 import type { Certainty } from '../foreign/processes.js';
 
 /** A JVM notes its begin soon after its process starts; beyond this, another one may have its number. */
@@ -40,12 +46,3 @@ export function isWriter(writer: Writer, proc = '/proc'): Certainty {
 /** Real, effective and saved: its folder in /proc is root's if the process may not be looked into. proc(5). */
 const usersOf = (status: string): readonly number[] =>
   (/^Uid:\t(.*)$/m.exec(status)?.[1]?.split('\t') ?? []).map(Number);
-
-/** The PID of the process that locks a file, as later updates of JVMs do; undefined if none does. */
-function lockHolderOf(locks: string, { device, inode }: Writer): number | undefined {
-  for (const [, holder, its, number] of locks.matchAll(
-    /^\d+: FLOCK +ADVISORY +WRITE (\d+) (\w+:\w+):(\d+) /gm,
-  ))
-    if (number === String(inode) && (device === undefined || device === its)) return Number(holder);
-  return undefined;
-}

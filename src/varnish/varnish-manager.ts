@@ -1,7 +1,7 @@
 // Whether the manager of an instance runs, and since when: by its process, or else by its beat.
-import { readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import type { GatheredObject, GatheredSource, SlotOwner } from '../foreign/gathered-source.js';
-import { startTicksOf, startedUnixMs } from '../foreign/processes.js';
+import { lockHolderOf, startTicksOf, startedUnixMs, textOf } from '../foreign/processes.js';
 import type { StatedMetric, Verdict } from '../model.js';
 import type { SegmentDirectory } from './segment-directory.js';
 import type { IndexWriter } from './segment-index.js';
@@ -9,6 +9,8 @@ import { SegmentValues } from './stat-segment.js';
 
 /** The name of its process. */
 const NAME = 'varnishd';
+/** The file in its work directory that it locks as long as it runs. */
+const LOCKED = '_.pid';
 /** It writes its index soon after it started; one that began later than this is another one. */
 const MAX_EARLY_MS = 10_000;
 /** It beats each second, and each second somebody looks: two of these need not meet within two seconds. */
@@ -16,6 +18,7 @@ const BEAT_MS = 3000;
 
 export class VarnishManager {
   readonly #writer: IndexWriter;
+  readonly #path: string;
   readonly #nowMs: () => number;
   readonly #proc: string;
   /** The start of its process, where that is one of this system. */
@@ -24,9 +27,13 @@ export class VarnishManager {
   #beat: bigint | undefined;
   #movedMs: number | undefined;
 
-  /** @param nowMs milliseconds of a clock that does not step */
-  constructor(writer: IndexWriter, nowMs: () => number, proc = '/proc') {
+  /**
+   * @param path its work directory
+   * @param nowMs milliseconds of a clock that does not step
+   */
+  constructor(writer: IndexWriter, path: string, nowMs: () => number, proc = '/proc') {
     this.#writer = writer;
+    this.#path = path;
     this.#nowMs = nowMs;
     this.#proc = proc;
     this.#firstMs = nowMs();
@@ -65,17 +72,21 @@ export class VarnishManager {
   #ownProcess(): number | undefined {
     const { pid, birth } = this.#writer;
     const startTicks = startTicksOf(pid, this.#proc);
-    if (startTicks === undefined || this.#nameOf(pid) !== NAME) return undefined;
+    if (startTicks === undefined || textOf(`${this.#proc}/${pid}/comm`).trim() !== NAME)
+      return undefined;
     const isLater = startedUnixMs(startTicks, this.#proc) > birth * 1000 + MAX_EARLY_MS;
-    return isLater ? undefined : startTicks;
+    return isLater || this.#isLockedByAnother() ? undefined : startTicks;
   }
 
-  #nameOf(pid: number): string {
-    try {
-      return readFileSync(`${this.#proc}/${pid}/comm`, 'latin1').trim();
-    } catch {
-      return '';
-    }
+  /**
+   * Whether the process of its number, a varnishd, is that of another work directory. /proc/locks has no locks of
+   * other PID namespaces. Where it cannot be read, nothing is known.
+   */
+  #isLockedByAnother(): boolean {
+    const locks = textOf(`${this.#proc}/locks`);
+    const file = lstatSync(`${this.#path}/${LOCKED}`, { bigint: true, throwIfNoEntry: false });
+    if (locks === '' || file === undefined) return false;
+    return lockHolderOf(locks, { device: undefined, inode: file.ino }) !== this.#writer.pid;
   }
 }
 

@@ -156,7 +156,7 @@ export class VarnishWatch implements Watch {
       directory.close();
       return undefined;
     }
-    const manager = new VarnishManager(writer, this.#nowMs, this.#options.proc);
+    const manager = new VarnishManager(writer, this.#path, this.#nowMs, this.#options.proc);
     const { isElsewhere } = manager;
     const process = { pid: writer.pid, isElsewhere, startedUnixMs: writer.birth * 1000 };
     return { directory, manager, process, instance: undefined };

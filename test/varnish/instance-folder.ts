@@ -1,5 +1,5 @@
 // A folder of made-up instances of Varnish, with processes that stand for their managers.
-import { mkdirSync, rmSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import type { VarnishWatchOptions } from '#app/varnish/varnish-watch.js';
 import type { VarnishSettings } from '#app/varnish/settings.js';
@@ -52,6 +52,13 @@ export function instanceFolder() {
     /** A process of this number, as /proc shows it: its start in seconds since the system's. */
     process(pid: number, startS = 900, name = 'varnishd'): void {
       makeProcess(folder.path('proc'), pid, startS, name);
+    },
+    /** The only lock of the system: the one that the manager of a work directory has as long as it runs. */
+    lock(directory: string, pid: number): void {
+      writeFileSync(`${directory}/_.pid`, String(pid));
+      const { ino } = statSync(`${directory}/_.pid`, { bigint: true });
+      const line = `1: FLOCK  ADVISORY  WRITE ${pid} fe:00:${ino} 0 EOF\n`;
+      writeFileSync(folder.path('proc/locks'), line);
     },
     kill(pid: number): void {
       rmSync(proc(pid), { recursive: true });

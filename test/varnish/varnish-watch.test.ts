@@ -261,6 +261,15 @@ describe('a watch of an instance of Varnish', () => {
         });
       });
 
+    it('does not take the varnishd of another work directory with the number of the manager for it', () => {
+      folder.process(PID);
+      const { path } = folder.instance();
+      folder.lock(path, PID);
+      expect(verdict(folder.watch()).state).to.equal('live');
+      folder.lock(folder.instance('other').path, PID);
+      expect(verdict(folder.watch()).reason).to.equal('its uptime has not been seen to move yet');
+    });
+
     it('is known by its beat where its process cannot be seen, as in another container', () => {
       const { mgt } = folder.instance();
       const watch = folder.watch();
