@@ -1,6 +1,6 @@
 // An exposition text, and beside it what it should say: a renderer that knows no blocks, no memory and no last time.
 import { expect } from 'chai';
-import { crcTables } from '#app/exposition/deflate/crc.js';
+import { crcTables } from '#app/exposition/compress/crc.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import { labelsOf } from '#app/exposition/kernel/line-table.js';
 import { SharedText } from '#app/exposition/kernel/shared-text.js';

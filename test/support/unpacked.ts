@@ -2,7 +2,7 @@
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
 import type { DeflatedPart, Snapshot } from '#app/model.js';
-import { codeOf, deflatedText, joined } from '#app/exposition/deflate/deflate-stream.js';
+import { codeOf, deflatedText, joined } from '#app/exposition/compress/deflate-stream.js';
 
 /** A whole stream: the end is another block, as the internal metrics of a page are. */
 export function unpackedParts(parts: readonly DeflatedPart[], lengths: readonly number[]): string {

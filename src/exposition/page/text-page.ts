@@ -9,7 +9,7 @@ import type {
   Page,
   ReadyExposition,
 } from '../../model.js';
-import { deflatedFamilies } from '../deflate/deflate-stream.js';
+import { deflatedFamilies } from '../compress/deflate-stream.js';
 import { madeOnce } from '../made-once.js';
 import { headerText } from '../text/header-text.js';
 import { familiesOf } from './selection.js';

@@ -6,7 +6,7 @@ import type { Totals } from './family.js';
 import type { ChunkText } from './chunk.js';
 import { Chunks, isTooLarge } from './chunks.js';
 import { ForbiddenValues } from './forbidden-values.js';
-import { Deflater, compressesByLine } from '../kernel/deflater.js';
+import { Deflater, compressesByLine } from '../compress/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
 import { Scratch } from '../kernel/scratch.js';

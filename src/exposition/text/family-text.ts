@@ -1,8 +1,8 @@
 // The rendered samples of one family: its bytes, and the parsed series.
 import type { DeflatedPart, FamilyFacts, FamilyText, HeadedText, Sample } from '../../model.js';
 import { bytesOf } from '../../bytes.js';
-import type { DeflateCode } from '../deflate/deflate-code.js';
-import { inflated } from '../deflate/deflate-stream.js';
+import type { DeflateCode } from '../compress/deflate-code.js';
+import { inflated } from '../compress/deflate-stream.js';
 import { decodeSeries } from './labels.js';
 
 export const familyText = (facts: FamilyFacts, pieces: readonly Uint8Array[]): FamilyText => ({

@@ -2,7 +2,7 @@
 import type { FamilyFacts, Header } from '../../model.js';
 import { Block } from './block.js';
 import type { Effort } from '../effort.js';
-import type { Deflater } from '../kernel/deflater.js';
+import type { Deflater } from '../compress/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { MAX_LINES } from '../kernel/block-shape.js';
 import type { Line, LineKey } from '../kernel/line-table.js';

@@ -8,7 +8,7 @@ import type {
   Header,
   Snapshot,
 } from '../../model.js';
-import { codeOf } from '../deflate/deflate-stream.js';
+import { codeOf } from '../compress/deflate-stream.js';
 import type { ChunkText } from './chunk.js';
 import { DeflatedFamily, HeadedFamily } from './family-text.js';
 

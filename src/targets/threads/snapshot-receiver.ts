@@ -1,5 +1,5 @@
 // Makes snapshots of what the thread of a partition sends: views of the text in its memory.
-import { codeOf } from '../../exposition/deflate/deflate-stream.js';
+import { codeOf } from '../../exposition/compress/deflate-stream.js';
 import { Fault } from '../../errors.js';
 import { madeOnce } from '../../exposition/made-once.js';
 import { DeflatedFamily, HeadedFamily, familyText } from '../../exposition/text/family-text.js';

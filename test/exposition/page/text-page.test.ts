@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
-import { DeflateCode, SYMBOLS } from '#app/exposition/deflate/deflate-code.js';
-import { deflatedText } from '#app/exposition/deflate/deflate-stream.js';
+import { DeflateCode, SYMBOLS } from '#app/exposition/compress/deflate-code.js';
+import { deflatedText } from '#app/exposition/compress/deflate-stream.js';
 import { OPEN_METRICS, openMetricsHeader } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
 import { DeflatedFamily, HeadedFamily, familyText } from '#app/exposition/text/family-text.js';

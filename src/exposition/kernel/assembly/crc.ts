@@ -1,6 +1,6 @@
 // CRC-32 of parts of a text, without its initial and final inversion: so they can be joined.
 
-// The tables, 164 KiB at the address in TABLES_CELL; ../../deflate/crc.ts makes them. The first four update a
+// The tables, 164 KiB at the address in TABLES_CELL; ../../compress/crc.ts makes them. The first four update a
 // CRC by four bytes of text: one of 256 for each byte of the CRC. The others shift it over zero bytes: for
 // each number of them up to 255, and for each digit of larger ones in base 16, up to 4 digits, there are eight of
 // 16, one for each half of a byte, the lowest first: twice as many as of whole bytes, but those of the lengths

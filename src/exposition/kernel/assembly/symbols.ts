@@ -2,7 +2,7 @@
 import { copyBits, put } from './bits';
 import { withoutTail } from './crc';
 
-// The code of a stream, at an address that ../../deflate/deflate-code.ts writes. An entry of the first three is
+// The code of a stream, at an address that ../../compress/deflate-code.ts writes. An entry of the first three is
 // the bits of a symbol with their number in the highest byte; a length's include its extra bits.
 //
 //   0               1024           2060             2180        2240         2752        2760   3272        5320

@@ -3,7 +3,7 @@ import { crc32, inflateRawSync } from 'node:zlib';
 import type { Deflated, DeflatedPart, FamilyText, Header } from '../../model.js';
 import { finishedCrc, innerCrc, shiftedCrc } from './crc.js';
 import { DeflateCode, LONGEST_CODE } from './deflate-code.js';
-import { BitWriter, wordsFor } from './bit-writer.js';
+import { BitWriter, wordsFor } from './huffman.js';
 import { madeOnce } from '../made-once.js';
 
 /** An empty block, marked as the last: with fixed codes, only the end of the block. */

@@ -1,9 +1,9 @@
 // The Huffman code of one target's deflate streams, and the kernel memory that its blocks share while they write.
-import { crcTables } from '../deflate/crc.js';
-import { CODE_BYTES, DeflateCode, SYMBOLS } from '../deflate/deflate-code.js';
-import type { CodeLengths } from '../deflate/huffman.js';
-import type { Kernel } from './kernel.js';
-import { Scratch } from './scratch.js';
+import { crcTables } from './crc.js';
+import { CODE_BYTES, DeflateCode, SYMBOLS } from './deflate-code.js';
+import type { CodeLengths } from './huffman.js';
+import type { Kernel } from '../kernel/kernel.js';
+import { Scratch } from '../kernel/scratch.js';
 
 /** Lines whose blocks are counted to check the code. */
 const LINES_A_CHECK = 8;

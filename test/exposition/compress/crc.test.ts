@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { crc32 } from 'node:zlib';
-import { finishedCrc, innerCrc, shiftedCrc } from '#app/exposition/deflate/crc.js';
+import { finishedCrc, innerCrc, shiftedCrc } from '#app/exposition/compress/crc.js';
 
 describe('a CRC-32', () => {
   it('is joined from those of the parts, whatever they are', () =>

@@ -1,6 +1,5 @@
 // The code of a target's deflate streams: made from counts of its symbols, used by the kernel.
-import { BitWriter, wordsFor } from './bit-writer.js';
-import { blockHead, codeBits, codeLengths } from './huffman.js';
+import { BitWriter, blockHead, codeBits, codeLengths, wordsFor } from './huffman.js';
 import type { Bits, CodeLengths } from './huffman.js';
 
 /** Symbols of literals and lengths, then those of distances. */

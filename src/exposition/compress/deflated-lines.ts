@@ -1,12 +1,12 @@
 // The lines of a block as a part of a deflate stream, made without their text.
-import { SYMBOLS } from '../deflate/deflate-code.js';
-import type { DeflateCode } from '../deflate/deflate-code.js';
-import { streamRoom } from '../kernel/deflater.js';
-import type { Deflater } from '../kernel/deflater.js';
+import { SYMBOLS } from './deflate-code.js';
+import type { DeflateCode } from './deflate-code.js';
+import { streamRoom } from './deflater.js';
+import type { Deflater } from './deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { LineTable } from '../kernel/line-table.js';
 import type { Scratch } from '../kernel/scratch.js';
-import { TextPiece } from './text-piece.js';
+import { TextPiece } from '../text/text-piece.js';
 
 /** What the kernel keeps of each line, and of each 32 lines: assembly/deflate.ts. */
 const RECORD_BYTES = 24;

@@ -1,7 +1,7 @@
 // Huffman codes: no longer than allowed, complete, and as short as the counts ask for.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { codeBits, codeLengths } from '#app/exposition/deflate/huffman.js';
+import { codeBits, codeLengths } from '#app/exposition/compress/huffman.js';
 
 const counts = fc.array(fc.oneof(fc.nat(5), fc.nat(1_000_000)), { minLength: 2, maxLength: 286 });
 const costOf = (lengths: readonly number[], by: readonly number[]): number =>
