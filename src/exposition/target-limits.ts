@@ -1,4 +1,5 @@
 // Limits of one target. Objects, variables and series beyond them are left out, counted, and named in the log.
+import type { Counters } from './counters.js';
 import { LeftOut } from './left-out.js';
 
 export interface TargetLimits {
@@ -65,23 +66,15 @@ interface ItemOfObject extends Item {
 export class ItemGate {
   readonly #room: TargetRoom;
   readonly #onOmitted: OnOmitted;
-  #objects = 0;
-  #variables = 0;
+  readonly #counters: Counters;
   readonly #leftObjects = new LeftOut();
   /** Grouped by object. */
   readonly #leftVariables = new LeftOut();
 
-  constructor(room: TargetRoom, onOmitted: OnOmitted = () => undefined) {
+  constructor(room: TargetRoom, counters: Counters, onOmitted: OnOmitted = () => undefined) {
     this.#room = room;
+    this.#counters = counters;
     this.#onOmitted = onOmitted;
-  }
-
-  /** Objects and variables that were left out, since the start. */
-  get omittedObjects(): number {
-    return this.#objects;
-  }
-  get omittedVariables(): number {
-    return this.#variables;
   }
 
   /** Objects and variables that are left out now. */
@@ -96,7 +89,7 @@ export class ItemGate {
     this.#leftObjects.deleteAll(object.id);
     const limit = this.#room.reached('objects');
     if (limit === undefined) return true;
-    this.#objects++;
+    this.#counters.omittedObjects++;
     this.#leftObjects.add(object.id, '');
     this.#onOmitted(limit, `object ${object.name}`);
     return false;
@@ -107,7 +100,7 @@ export class ItemGate {
     this.#leftVariables.delete(object.id, id);
     const limit = this.#room.reached('variables');
     if (limit === undefined) return true;
-    this.#variables++;
+    this.#counters.omittedVariables++;
     this.#leftVariables.add(object.id, id);
     this.#onOmitted(limit, `variable ${name} of ${object.name}`);
     return false;

@@ -8,6 +8,8 @@ import type {
   TreeAnswer,
   TreeQuestion,
 } from '../model.js';
+import { newCounters } from './counters.js';
+import type { Counters } from './counters.js';
 import { Effort } from './effort.js';
 import type { Missing } from './left-out.js';
 import { TreeLook } from './look/tree-look.js';
@@ -20,6 +22,7 @@ import { TreeWork } from './tree-work.js';
 import type { ViewParts } from './view-parts.js';
 
 export class TargetView {
+  readonly counters: Counters;
   readonly #parts: ViewParts;
   readonly #text: ExpositionText;
   readonly #tree: TrackedTree;
@@ -27,12 +30,13 @@ export class TargetView {
   #isClosed = false;
 
   constructor(parts: ViewParts) {
-    const { kernel, source, root, slice } = parts;
+    const { kernel, source, root, slice, counters = newCounters() } = parts;
+    this.counters = counters;
     this.#parts = parts;
     const effort = new Effort();
     this.#text = new ExpositionText(kernel, effort);
     const pending = new PendingItems(root);
-    const tree = new TrackedTree(parts, this.#text, effort, (object) => {
+    const tree = new TrackedTree(parts, this.#text, effort, counters, (object) => {
       pending.remove(object);
     });
     this.#tree = tree;
@@ -45,18 +49,6 @@ export class TargetView {
   /** Lines of the exposition text, one per series. */
   get series(): number {
     return this.#text.lines;
-  }
-  get clashes(): number {
-    return this.#tree.register.clashes;
-  }
-  get omitted(): number {
-    return this.#tree.register.omitted + this.#tree.builder.omitted;
-  }
-  get omittedObjects(): number {
-    return this.#tree.omittedObjects;
-  }
-  get omittedVariables(): number {
-    return this.#tree.omittedVariables;
   }
   /** The numbers of items that are missing from the text now. */
   get missing(): Missing {
@@ -71,9 +63,6 @@ export class TargetView {
   /** Entries of the filters that have matched no object so far. */
   get filtersUnmatched(): number {
     return this.#tree.filtersUnmatched;
-  }
-  get staleFrames(): number {
-    return this.#tree.builder.staleFrames;
   }
   /** How well the catalogue fits what is tracked; changes as objects and variables come and go. */
   get fit(): CatalogueFit {

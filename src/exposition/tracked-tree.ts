@@ -4,6 +4,7 @@ import { uncataloguedIn } from '../catalogue/match/uncatalogued.js';
 import { placeUnder } from '../catalogue/match/rules.js';
 import { WideMap } from '../collections/wide-map.js';
 import type { ManagedObject, SyncProgress, Variable } from '../model.js';
+import type { Counters } from './counters.js';
 import type { Effort } from './effort.js';
 import { Membership } from './look/membership.js';
 import { Highlight } from './read/highlight.js';
@@ -49,6 +50,7 @@ export class TrackedTree implements ProbeListener {
     parts: ViewParts,
     text: ExpositionText,
     effort: Effort,
+    counters: Counters,
     evicted: (object: ManagedObject) => void,
   ) {
     this.#effort = effort;
@@ -58,16 +60,23 @@ export class TrackedTree implements ProbeListener {
     this.probe = new Probe(kernel, source, this);
     const size = sizeOf(this.#objects, this.#counts, text, () => this.builder.frameBytes);
     this.#room = new TargetRoom(size, parts.limits);
-    this.register = new SeriesRegister(text, effort, parts.onClash, this.#room, parts.onOmitted);
+    this.register = new SeriesRegister(
+      text,
+      effort,
+      counters,
+      parts.onClash,
+      this.#room,
+      parts.onOmitted,
+    );
     this.builder = new MetricBuilder({
       ...{ app, root, kernel, source, catalogue, pathLabels, timeZone },
-      ...{ effort, probe: this.probe, register: this.register, rules: filters.rules },
+      ...{ effort, counters, probe: this.probe, register: this.register, rules: filters.rules },
       ...{ room: this.#room, onOmitted: parts.onOmitted },
       uncatalogued: parts.showsUncatalogued ? uncataloguedIn(catalogue, filters) : undefined,
     });
     this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
     this.#filterFit = new FilterFit(filters);
-    this.#gate = new ItemGate(this.#room, parts.onOmitted);
+    this.#gate = new ItemGate(this.#room, counters, parts.onOmitted);
     if (root.asOf !== undefined) this.probe.address(root.asOf.slot);
   }
 
@@ -84,13 +93,6 @@ export class TrackedTree implements ProbeListener {
     this.#isDirty = false;
   }
 
-  /** What was left out since the start. */
-  get omittedObjects(): number {
-    return this.#gate.omittedObjects;
-  }
-  get omittedVariables(): number {
-    return this.#gate.omittedVariables;
-  }
   /** Numbers of items that are left out now. */
   get leftObjects(): number {
     return this.#gate.leftObjects;

@@ -4,6 +4,7 @@ import type { Catalogue } from '../catalogue/catalogue.js';
 import type { Filters } from '../catalogue/match/filters.js';
 import type { PathLabels } from '../catalogue/match/path-labels.js';
 import type { ManagedObject, Source } from '../model.js';
+import type { Counters } from './counters.js';
 import type { Kernel } from './kernel/kernel.js';
 import type { OnClash } from './rows/series-register.js';
 import type { OnOmitted, TargetLimits } from './target-limits.js';
@@ -25,6 +26,8 @@ export interface ViewParts {
   readonly timeZone: string;
   /** Called with each series that was left out because another has its name and labels. */
   readonly onClash: OnClash;
+  /** The counters that the view adds to; by default its own. */
+  readonly counters?: Counters;
   /** What it may have; by default `DEFAULT_LIMITS`. */
   readonly limits?: TargetLimits;
   readonly onOmitted?: OnOmitted;

@@ -1,6 +1,8 @@
 // The facts that a partition reports of a target. Plain data: they cross threads.
 import type { PublisherProcess, SyncProgress, Verdict } from '../model.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
+import { newCounters } from '../exposition/counters.js';
+import type { Counts } from '../exposition/counters.js';
 import type { Missing } from '../exposition/left-out.js';
 import type { Durations } from '../exposition/sample-window.js';
 
@@ -23,22 +25,10 @@ export interface ViewFacts {
 export interface Counted {
   /** How many milliseconds each refresh took. */
   readonly refreshesMs: readonly number[];
-  readonly clashes: number;
-  /** Series, objects and variables that a limit left out. */
-  readonly omitted: number;
-  readonly omittedObjects: number;
-  readonly omittedVariables: number;
-  readonly staleFrames: number;
+  readonly counts: Counts;
 }
 
-export const NOTHING_COUNTED: Counted = {
-  refreshesMs: [],
-  clashes: 0,
-  omitted: 0,
-  omittedObjects: 0,
-  omittedVariables: 0,
-  staleFrames: 0,
-};
+export const NOTHING_COUNTED: Counted = { refreshesMs: [], counts: newCounters() };
 
 export interface TargetFacts {
   /** The key whose root was chosen, else the first configured one. */

@@ -18,7 +18,7 @@ export interface Rebalances {
 /** Everything that internal metrics speak of, at one moment. */
 export interface Moment {
   readonly facts: TargetFacts;
-  readonly counts: Omit<TargetCounts, 'add' | 'addStandby' | 'scrape' | 'refreshes'>;
+  readonly counts: Pick<TargetCounts, 'view' | 'scrapes'>;
   /** How long the target's refreshes took. */
   readonly refreshes: Durations;
   readonly rebalances: Rebalances;
@@ -60,25 +60,25 @@ const ROWS: readonly Row[] = [
     `${inside}scrape_render_cache_hits_total`,
     'counter',
     'Scrapes served from the rendered-output cache.',
-    ({ counts }) => counts.cacheHits,
+    ({ counts }) => counts.scrapes.cacheHits,
   ],
   [
     `${inside}scrape_render_cache_misses_total`,
     'counter',
     'Scrapes that needed refreshed rendered output.',
-    ({ counts }) => counts.cacheMisses,
+    ({ counts }) => counts.scrapes.cacheMisses,
   ],
   [
     `${inside}scrape_scope_cache_hits_total`,
     'counter',
     'Scoped scrapes served from the scope cache.',
-    ({ counts }) => counts.scopeHits,
+    ({ counts }) => counts.scrapes.scopeHits,
   ],
   [
     `${inside}scrape_scope_cache_misses_total`,
     'counter',
     'Scoped scrapes that needed rebuilding of scoped output.',
-    ({ counts }) => counts.scopeMisses,
+    ({ counts }) => counts.scrapes.scopeMisses,
   ],
   [
     'shm_exporter_worker_busy_idle_ratio',
@@ -156,25 +156,25 @@ const ROWS: readonly Row[] = [
     'shm_exporter_target_series_clashes_total',
     'counter',
     'Series left out because another had their name and labels, or another metric their name.',
-    ({ counts }) => counts.clashes,
+    ({ counts }) => counts.view.clashes,
   ],
   [
     'shm_exporter_target_series_omitted_total',
     'counter',
     'Series left out because the target would have shown more than it may.',
-    ({ counts }) => counts.omitted,
+    ({ counts }) => counts.view.omitted,
   ],
   [
     'shm_exporter_target_objects_omitted_total',
     'counter',
     'Objects left out because the target would have tracked more than it may.',
-    ({ counts }) => counts.omittedObjects,
+    ({ counts }) => counts.view.omittedObjects,
   ],
   [
     'shm_exporter_target_variables_omitted_total',
     'counter',
     'Variables left out because the target would have tracked more than it may.',
-    ({ counts }) => counts.omittedVariables,
+    ({ counts }) => counts.view.omittedVariables,
   ],
   [
     'shm_exporter_target_clashing_series',
@@ -204,7 +204,7 @@ const ROWS: readonly Row[] = [
     'shm_exporter_target_stale_frames_total',
     'counter',
     'Texts, histograms and summaries that kept changing while they were copied and kept their last value.',
-    ({ counts }) => counts.staleFrames,
+    ({ counts }) => counts.view.staleFrames,
   ],
   [
     'shm_exporter_target_dropped_objects',

@@ -93,7 +93,7 @@ export class ServedTarget implements Target {
   }
   /** Milliseconds that its refreshes took so far. */
   get busyMs(): number {
-    return this.#counts.busyMs;
+    return this.#counts.refreshes.sum;
   }
 
   /** Keeps the target alive while it is subscribed to; emits what an operator wants to read. */
@@ -178,7 +178,7 @@ export class ServedTarget implements Target {
     const { rebalances, unixMs } = this.#parts;
     const { facts } = this.#handover.serving;
     const counts = this.#counts;
-    const { refreshes } = counts;
+    const refreshes = counts.refreshes.durations;
     return internalMetrics({ facts, counts, refreshes, rebalances, unixMs: unixMs() });
   }
 

@@ -369,10 +369,10 @@ describe('a tree that changes while it is bound', () => {
     let [most, before] = [0, 0];
     for (let hasMore = true; hasMore;) {
       hasMore = view.bindMore();
-      most = Math.max(most, view.clashes - before);
-      before = view.clashes;
+      most = Math.max(most, view.counters.clashes - before);
+      before = view.counters.clashes;
     }
-    expect(view.clashes).to.equal(39 * 515);
+    expect(view.counters.clashes).to.equal(39 * 515);
     expect(most).to.be.at.most(2 * 515);
   });
 

@@ -28,32 +28,40 @@ describe('the limits of a target', () => {
     const { shown, omitted, view } = scene({ objects: 5, variables: 8, series: 8 });
     expect(shown()).to.have.length(8);
     expect(omitted).to.deep.equal([]);
-    expect([view.omitted, view.omittedObjects, view.omittedVariables]).to.deep.equal([0, 0, 0]);
+    expect([
+      view.counters.omitted,
+      view.counters.omittedObjects,
+      view.counters.omittedVariables,
+    ]).to.deep.equal([0, 0, 0]);
   });
 
   it('leave out objects beyond the limit with everything below them, and are ready without', () => {
     const { shown, omitted, view } = scene({ objects: 3 });
     expect(shown()).to.deep.equal(['u a', 'u a.below', 'v a', 'v a.below']);
     expect(omitted).to.deep.equal(['objects: object h.1.shop.b', 'objects: object h.1.shop.c']);
-    expect([view.omittedObjects, view.omittedVariables, view.isSynced]).to.deep.equal([2, 0, true]);
+    expect([
+      view.counters.omittedObjects,
+      view.counters.omittedVariables,
+      view.isSynced,
+    ]).to.deep.equal([2, 0, true]);
   });
 
   it('leave out variables beyond the limit, and are ready without', () => {
     const { shown, omitted, view } = scene({ variables: 7 });
     expect(shown()).to.have.length(7);
     expect(omitted).to.deep.equal(['variables: variable v of h.1.shop.c']);
-    expect([view.omittedVariables, view.isSynced]).to.deep.equal([1, true]);
+    expect([view.counters.omittedVariables, view.isSynced]).to.deep.equal([1, true]);
   });
 
   it('leave out series beyond the limit, by their number and by the bytes of their labels', () => {
     const few = scene({ series: 6 });
     expect(few.shown()).to.have.length(6);
-    expect([few.view.omitted, few.omitted.length]).to.deep.equal([2, 2]);
+    expect([few.view.counters.omitted, few.omitted.length]).to.deep.equal([2, 2]);
     expect(few.omitted[0]).to.match(/^series: series shop_[uv]\{object="[^"]+"\}$/);
     const short = scene({ textBytes: 100 });
     expect(short.shown().length).to.be.within(1, 7);
     expect(short.omitted[0]).to.match(/^textBytes: series shop_[uv]\{object="[^"]+"\}$/);
-    expect(short.view.omitted).to.equal(8 - short.shown().length);
+    expect(short.view.counters.omitted).to.equal(8 - short.shown().length);
   });
 
   it('count objects and variables as left out until they are removed or have room', () => {
@@ -72,7 +80,7 @@ describe('the limits of a target', () => {
     expect(missing()).to.deep.equal([1, 0]);
     for (const each of [below, a, b, c]) source.remove(each);
     expect(missing()).to.deep.equal([0, 0]);
-    expect([view.omittedObjects, view.omittedVariables]).to.deep.equal([2, 1]);
+    expect([view.counters.omittedObjects, view.counters.omittedVariables]).to.deep.equal([2, 1]);
   });
 
   it('count series as left out until they are removed or have room', () => {
@@ -84,7 +92,7 @@ describe('the limits of a target', () => {
     expect(missing()).to.equal(2);
     for (const each of [a, b, c]) source.remove(each);
     expect(missing()).to.equal(0);
-    expect(view.omitted).to.equal(2);
+    expect(view.counters.omitted).to.equal(2);
   });
 
   it('have room again when something goes', () => {
@@ -94,6 +102,6 @@ describe('the limits of a target', () => {
     expect(shown()).to.deep.equal([]);
     add('late');
     expect(shown()).to.deep.equal(['u late', 'v late']);
-    expect(view.omittedObjects).to.equal(2);
+    expect(view.counters.omittedObjects).to.equal(2);
   });
 });

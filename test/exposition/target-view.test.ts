@@ -270,7 +270,7 @@ describe('a target view', () => {
     twin(2);
     const series = 'shop_sales_total{floor="1",till="t1"}';
     expect(lines().filter(isTillLine)).to.deep.equal([`${series} 1`]);
-    expect([view.clashes, clashes]).to.deep.equal([1, [series]]);
+    expect([view.counters.clashes, clashes]).to.deep.equal([1, [series]]);
     source.remove(first);
     expect(lines().filter(isTillLine)).to.deep.equal([`${series} 2`]);
   });

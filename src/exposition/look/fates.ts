@@ -76,7 +76,7 @@ export class Fates {
     const refusal = register.refusalOf(row.family);
     if (refusal !== '') return `left out: ${refusal}`;
     const nothing = 'the row shows no series of this value';
-    return register.omitted === 0 ? nothing : `${nothing}, or a limit of the target left it out`;
+    return register.leftOut === 0 ? nothing : `${nothing}, or a limit of the target left it out`;
   }
 }
 

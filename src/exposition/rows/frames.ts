@@ -4,6 +4,7 @@ import { isDescribed } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { Frame, Source, Variable } from '../../model.js';
+import type { Counters } from '../counters.js';
 import type { Effort } from '../effort.js';
 import { LeftOut } from '../left-out.js';
 import type { Probe } from '../read/probe.js';
@@ -23,6 +24,7 @@ interface FramesParts {
   readonly probe: Probe;
   /** New frames that are copied add to it. */
   readonly effort: Effort;
+  readonly counters: Counters;
   readonly room: TargetRoom;
   readonly onOmitted?: OnOmitted | undefined;
 }
@@ -42,16 +44,16 @@ export class Frames {
   readonly #distributions = new WideMap<Map<RowKey, Distribution>>();
   /** Of the frames that are kept. */
   #bytes = 0;
-  #stale = 0;
-  #omitted = 0;
+  readonly #counters: Counters;
   /** By the variable's id. */
   readonly #leftOut = new LeftOut();
   readonly #effort: Effort;
   /** Of this refresh. */
   #budget = new Budget({ bytes: 0 });
 
-  constructor({ source, probe, effort, room, onOmitted = () => undefined }: FramesParts) {
+  constructor({ source, probe, effort, counters, room, onOmitted = () => undefined }: FramesParts) {
     this.#effort = effort;
+    this.#counters = counters;
     this.#source = source;
     this.#probe = probe;
     this.#room = room;
@@ -63,17 +65,7 @@ export class Frames {
     return this.#bytes;
   }
 
-  /** Values that could not be copied whole in time and kept their last good value. */
-  get stale(): number {
-    return this.#stale;
-  }
-
-  /** Values left out so far, because of a limit or because frames overlap and so are larger than all can be. */
-  get omitted(): number {
-    return this.#omitted;
-  }
-
-  /** Values that are left out now, for the reasons of `omitted`. */
+  /** Values that are left out now, because of a limit or because frames overlap and so are larger than all can be. */
   get leftOut(): number {
     return this.#leftOut.amount;
   }
@@ -103,7 +95,7 @@ export class Frames {
   #copy(variable: Variable, budget: Budget): boolean {
     const frame = this.#source.readFrame(variable, budget);
     if (frame === undefined) {
-      this.#stale++;
+      this.#counters.staleFrames++;
       this.#probe.again(variable);
       return false;
     }
@@ -127,7 +119,7 @@ export class Frames {
   }
 
   #omit({ id }: Variable): void {
-    this.#omitted++;
+    this.#counters.omitted++;
     this.#leftOut.add(id, '');
   }
 

@@ -6,6 +6,7 @@ import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
 import type { Row } from '../../catalogue/row.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
+import type { Counters } from '../counters.js';
 import type { Effort } from '../effort.js';
 import type { OnOmitted, TargetRoom } from '../target-limits.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -33,6 +34,7 @@ export interface BuilderParts {
   readonly probe: Probe;
   readonly register: SeriesRegister;
   readonly effort: Effort;
+  readonly counters: Counters;
   readonly room: TargetRoom;
   readonly onOmitted: OnOmitted | undefined;
   /** Both undefined for an application without a catalogue. */
@@ -96,19 +98,9 @@ export class MetricBuilder {
     this.fates = new Fates({ readers, lines: this.#lines, register, frames, probe });
   }
 
-  /** Framed values that could not be copied whole in time and kept their last good value. */
-  get staleFrames(): number {
-    return this.#frames.stale;
-  }
-
   /** Bytes of the framed values that are kept. */
   get frameBytes(): number {
     return this.#frames.bytes;
-  }
-
-  /** Values that were left out: see `Frames.omitted`. */
-  get omitted(): number {
-    return this.#frames.omitted;
   }
 
   /** Values that are left out now. */

@@ -2,6 +2,7 @@
 import { NameOwners } from '../../catalogue/names.js';
 import { Hashes } from '../../collections/hashes.js';
 import type { FamilyFacts } from '../../model.js';
+import type { Counters } from '../counters.js';
 import type { Effort } from '../effort.js';
 import { labelsOf } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
@@ -33,8 +34,7 @@ export class SeriesRegister {
   /** The metrics that are shown. */
   readonly #owners = new NameOwners();
   readonly #waiting = new WaitingSeries();
-  #clashes = 0;
-  #omitted = 0;
+  readonly #counters: Counters;
   /** Grouped by owner; the key of a series in its group has its sub and name. */
   readonly #leftOut = new LeftOut();
   readonly #effort: Effort;
@@ -46,25 +46,17 @@ export class SeriesRegister {
   constructor(
     text: ExpositionText,
     effort: Effort,
+    counters: Counters,
     onClash: OnClash,
     room: TargetRoom,
     onOmitted: OnOmitted = () => undefined,
   ) {
     this.#text = text;
     this.#effort = effort;
+    this.#counters = counters;
     this.#onClash = onClash;
     this.#room = room;
     this.#onOmitted = onOmitted;
-  }
-
-  /** Series that were not shown because another series or metric had their name, since the start. */
-  get clashes(): number {
-    return this.#clashes;
-  }
-
-  /** Series that were left out because a target would have shown too much, since the start. */
-  get omitted(): number {
-    return this.#omitted;
   }
 
   /** Series that now wait for the removal of another series or metric. */
@@ -112,7 +104,7 @@ export class SeriesRegister {
    * @param key of the first one: they count as left out until it is removed; without a key they always do
    */
   omit(series: number, name?: string, key?: LineKey): void {
-    this.#omitted += series;
+    this.#counters.omitted += series;
     if (name === undefined || key === undefined) this.#leftOut.addOthers();
     else this.#leftOut.add(key.owner, leftKey(name, key), series);
   }
@@ -226,7 +218,7 @@ export class SeriesRegister {
     const { facts, key, line, hash } = next;
     this.#effort.steps += effortOf(line);
     if (this.#waiting.at(facts.name, key)?.hash !== hash) {
-      this.#clashes++;
+      this.#counters.clashes++;
       this.#onClash(seriesOf(facts.name, line), this.clashOf(facts));
     }
     this.#waiting.put(next);

@@ -202,7 +202,7 @@ export class Handover {
 }
 
 /** What a standby counts that its former did not: it finds again what was left out before. */
-const newsOf = ({ refreshesMs, staleFrames }: Counted): Counted => ({
-  ...NOTHING_COUNTED,
-  ...{ refreshesMs, staleFrames },
+const newsOf = ({ refreshesMs, counts: { staleFrames } }: Counted): Counted => ({
+  refreshesMs,
+  counts: { ...NOTHING_COUNTED.counts, staleFrames },
 });

@@ -98,7 +98,8 @@ export function hostTarget(
       pathLabels,
       limits,
     };
-    const parts = { ...what, onClash, onOmitted, slice };
+    const { counters } = reporter;
+    const parts = { ...what, counters, onClash, onOmitted, slice };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, tasks, queue, open$, scheduler },
       isEager: definition.spacingMs === 0 || definition.isDebug,

@@ -1,5 +1,7 @@
 // What is known of a target in its partition, and the reports that are made of it.
 import { counted } from '../../counted.js';
+import { diffOf, newCounters } from '../../exposition/counters.js';
+import type { Counts } from '../../exposition/counters.js';
 import type { HighlightedValue } from '../../exposition/read/highlight.js';
 import { limitText } from '../../exposition/target-limits.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
@@ -13,10 +15,9 @@ import type { RootChoice } from '../../streams/choose-root.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
-import type { TargetFacts, ViewFacts } from '../../streams/target-facts.js';
+import type { Counted, TargetFacts, ViewFacts } from '../../streams/target-facts.js';
 import type { Sighting } from '../../streams/watch.js';
 import type { TargetDefinition } from '../definition.js';
-import { Tally } from './tally.js';
 
 const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
   objects: { synced: 0, total: 0 },
@@ -35,10 +36,13 @@ export interface ReporterParts {
 }
 
 export class Reporter {
+  /** The counters that the target's views add to. */
+  readonly counters = newCounters();
   readonly #definition: TargetDefinition;
   readonly #pool: ServerPool;
   readonly #queue: RefreshQueue;
-  readonly #tally = new Tally();
+  #refreshesMs: number[] = [];
+  #reported: Counts = newCounters();
   readonly #clashes = new Set<string>();
   readonly #exceeded = new Set<keyof TargetLimits>();
   readonly #warnings = new Set<string>();
@@ -85,12 +89,12 @@ export class Reporter {
 
   /** What is known now, and what was counted since the last report. */
   facts(): Report {
-    return { kind: 'facts', facts: this.#facts(), counted: this.#tally.take() };
+    return { kind: 'facts', facts: this.#facts(), counted: this.#counted() };
   }
 
   /** A refresh is over. */
   refreshed(tookMs: number): void {
-    this.#tally.refreshed(tookMs);
+    this.#refreshesMs.push(tookMs);
   }
 
   /** Notes that a series was left out because of another; logs the first with each name and labels. */
@@ -119,7 +123,6 @@ export class Reporter {
   }
 
   #root({ choice, view }: Extract<Step, { readonly kind: 'root' }>): readonly Report[] {
-    this.#tally.viewed(view);
     const isLoss = this.#choice?.kind === 'chosen' && choice.kind === 'none';
     this.#choice = choice;
     this.#view = view;
@@ -196,8 +199,16 @@ export class Reporter {
     isDirty: boolean,
     snapshot: RefreshReport['snapshot'],
   ): RefreshReport {
-    const [facts, counted] = [this.#facts(), this.#tally.take()];
+    const [facts, counted] = [this.#facts(), this.#counted()];
     return { kind: 'refreshed', hasRendered, isDirty, snapshot, facts, counted };
+  }
+
+  #counted(): Counted {
+    const counts = diffOf(this.counters, this.#reported);
+    const refreshesMs = this.#refreshesMs;
+    this.#reported = { ...this.counters };
+    this.#refreshesMs = [];
+    return { refreshesMs, counts };
   }
 
   #facts(): TargetFacts {

@@ -41,16 +41,16 @@ describe('a row with many series', () => {
     const { lines, view } = schemaOf(1021);
     expect(lines()).to.have.lengthOf(1024 + next.length);
     expect(lines().slice(-4)).to.deep.equal(next);
-    expect(view.omitted).to.equal(0);
+    expect(view.counters.omitted).to.equal(0);
   });
 
   it('is left out as a whole when its publisher states too many steps, and counted', () => {
     const { lines, view, source, root } = schemaOf(1022);
     expect(lines()).to.deep.equal(next);
-    expect([view.omitted, view.missing.omittedSeries]).to.deep.equal([1025, 1025]);
+    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([1025, 1025]);
     source.remove(root);
     expect(lines()).to.deep.equal([]);
-    expect([view.omitted, view.missing.omittedSeries]).to.deep.equal([1025, 0]);
+    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([1025, 0]);
   });
 
   const list = (count: number) => JSON.stringify(numbers(count));
@@ -81,12 +81,12 @@ describe('texts that share their frames', () => {
     );
     const { lines, view } = watched(source, root);
     expect(lines()).to.have.lengthOf(3);
-    expect([view.omitted, view.missing.omittedSeries]).to.deep.equal([2, 2]);
+    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([2, 2]);
     for (const text of texts.slice(0, 3)) source.remove(text);
     expect(lines()).to.deep.equal([]);
     for (const text of texts.slice(3)) source.set(text, 'x'.repeat(60));
     expect(lines(), 'there is room again').to.have.lengthOf(2);
-    expect([view.omitted, view.missing.omittedSeries]).to.deep.equal([2, 0]);
+    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([2, 0]);
   });
 });
 
@@ -102,8 +102,8 @@ describe('texts beyond the limit of a target', () => {
     const limits = { textBytes: 8 * LONG * 3 };
     const { lines, view, omitted } = watched(source, root, { limits });
     expect(lines().length).to.be.within(6, 8);
-    expect(view.omitted, 'the first that was too much').to.be.at.least(1);
-    expect(view.omitted + view.omittedVariables).to.be.within(4, 6);
+    expect(view.counters.omitted, 'the first that was too much').to.be.at.least(1);
+    expect(view.counters.omitted + view.counters.omittedVariables).to.be.within(4, 6);
     expect(omitted.join(' ')).to.match(/variable t\d+ of h\.1\.shop/);
     for (const text of texts) source.remove(text);
     expect(lines()).to.deep.equal([]);
@@ -145,6 +145,6 @@ describe('many scales in one partition', () => {
     for (let i = 0; i < 65_535; i++) kernel.scales.hold({ multiply: 1, divide: 1000 + i });
     const { lines, view } = till(kernel, [2, 3, 4]);
     expect(lines()).to.deep.equal(['shop_x2 6']);
-    expect(view.omitted).to.equal(2);
+    expect(view.counters.omitted).to.equal(2);
   });
 });

@@ -413,14 +413,14 @@ describe('rows over values', () => {
     const wait = ['shop_wait_bucket{le="+Inf"} 2', 'shop_wait_sum 3', 'shop_wait_count 2'];
     expect(lines()).to.deep.equal(wait);
     // As it was bound, and at the refresh.
-    expect(view.staleFrames).to.equal(2);
+    expect(view.counters.staleFrames).to.equal(2);
     source.restless.clear();
     expect(lines()).to.deep.equal(['shop_build_info{version="1"} 1', ...wait]);
     source.restless.add(of('v')).add(of('wait'));
     source.set(of('v'), '2');
     source.set(of('wait'), histogram([9n], 9));
     expect(lines()).to.deep.equal(['shop_build_info{version="1"} 1', ...wait]);
-    expect(view.staleFrames).to.equal(4);
+    expect(view.counters.staleFrames).to.equal(4);
     source.restless.clear();
     expect(lines()).to.deep.equal([
       'shop_build_info{version="2"} 1',
@@ -428,7 +428,7 @@ describe('rows over values', () => {
       'shop_wait_sum 9',
       'shop_wait_count 9',
     ]);
-    expect(view.staleFrames).to.equal(4);
+    expect(view.counters.staleFrames).to.equal(4);
   });
 
   it('of two variables of one name the later wins; when it goes the earlier is back', () => {

@@ -7,6 +7,7 @@ import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { Effort } from '#app/exposition/effort.js';
 import { DEFAULT_LIMITS, TargetRoom } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
+import { newCounters } from '#app/exposition/counters.js';
 import { SeriesRegister } from '#app/exposition/rows/series-register.js';
 import { fixedLine } from '../../support/lines.js';
 import { finished } from '../../support/finished.js';
@@ -35,7 +36,8 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
     clashes.push(series);
     reasons.push(why);
   };
-  const register = new SeriesRegister(text, new Effort(), onClash, room);
+  const counters = newCounters();
+  const register = new SeriesRegister(text, new Effort(), counters, onClash, room);
   const put = (
     owner: number,
     series: string,
@@ -49,6 +51,7 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
   };
   return {
     register,
+    counters,
     clashes,
     reasons,
     put,
@@ -65,7 +68,7 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
 
 describe('the register of series', () => {
   it('the first stays when it gets another value', () => {
-    const { put, shown, clashes, register } = registerOf();
+    const { put, shown, clashes, counters } = registerOf();
     put(1, 'x{a="b"}');
     put(2, 'x{a="b"}');
     put(1, 'x{a="b"}', 10);
@@ -73,22 +76,22 @@ describe('the register of series', () => {
     put(1, 'x{a="b"}', 11);
     expect(shown()).to.deep.equal(['x{a="b"} 11']);
     expect(clashes).to.deep.equal(['x{a="b"}']);
-    expect(register.clashes).to.equal(1);
+    expect(counters.clashes).to.equal(1);
   });
 
   it('all that waited for a family of another type are shown when it goes', () => {
-    const { put, remove, shown, register } = registerOf();
+    const { put, remove, shown, register, counters } = registerOf();
     put(1, 'x', 1, 'counter');
     put(2, 'x{a="b"}');
     put(3, 'x{a="c"}');
     put(4, 'x{a="c"}');
     expect(shown()).to.deep.equal(['x 1']);
-    expect([register.clashes, register.clashing]).to.deep.equal([3, 3]);
+    expect([counters.clashes, register.clashing]).to.deep.equal([3, 3]);
     remove(1);
     expect(shown()).to.deep.equal(['x{a="b"} 2', 'x{a="c"} 3']);
-    expect([register.clashes, register.clashing]).to.deep.equal([3, 1]);
+    expect([counters.clashes, register.clashing]).to.deep.equal([3, 1]);
     remove(3);
-    expect([register.clashes, register.clashing]).to.deep.equal([3, 0]);
+    expect([counters.clashes, register.clashing]).to.deep.equal([3, 0]);
   });
 
   it('one that waited for a series of another family is shown when that goes', () => {
@@ -163,10 +166,10 @@ describe('the register of series', () => {
   }
 
   it('different series are never taken for a clash', () => {
-    const { put, register } = registerOf();
+    const { put, counters } = registerOf();
     for (let i = 0; i < 50_000; i++) put(i, `x{object="sink.client${i}.route"}`);
     for (let i = 0; i < 50_000; i++) put(50_000 + i, `x{object="${i % 250}.${i >> 3}.${i & 7}"}`);
-    expect(register.clashes).to.equal(0);
+    expect(counters.clashes).to.equal(0);
   });
 
   const series = fc.constantFrom('x{a="b"}', 'x{a="c"}', 'x{a="d"}');
@@ -208,9 +211,9 @@ describe('the register of series', () => {
     ));
 
   it('our own names are not for publishers', () => {
-    const { register, put, shown } = registerOf();
+    const { counters, put, shown } = registerOf();
     put(1, 'shm_exporter_internal_target_ready');
-    expect([shown(), register.omitted, register.clashes]).to.deep.equal([[], 1, 0]);
+    expect([shown(), counters.omitted, counters.clashes]).to.deep.equal([[], 1, 0]);
   });
 
   it('series beyond two million are left out and counted', () => {
@@ -219,33 +222,33 @@ describe('the register of series', () => {
         return 2_000_000;
       }
     }
-    const { register, put, shown } = registerOf(new FullText(new Kernel()));
+    const { counters, put, shown } = registerOf(new FullText(new Kernel()));
     put(1, 'x');
-    expect([shown(), register.omitted]).to.deep.equal([[], 1]);
+    expect([shown(), counters.omitted]).to.deep.equal([[], 1]);
   });
 
   it('those that waited are left out and counted where there is no room for them', () => {
-    const { register, put, remove, shown } = registerOf(undefined, { series: 5 });
+    const { register, counters, put, remove, shown } = registerOf(undefined, { series: 5 });
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10; i++) put(i, `x{a="${i}"}`);
     for (let i = 20; i < 24; i++) put(i, `y{a="${i}"}`);
     remove(0);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal(['x{a="1"} 1']);
-    expect([register.omitted, register.leftOut]).to.deep.equal([9, 9]);
+    expect([counters.omitted, register.leftOut]).to.deep.equal([9, 9]);
     // And they do not wait any more.
     remove(1);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal([]);
     put(2, 'x{a="2"}');
     expect(shown()).to.include('x{a="2"} 2');
-    expect([register.omitted, register.leftOut]).to.deep.equal([9, 8]);
+    expect([counters.omitted, register.leftOut]).to.deep.equal([9, 8]);
     for (let i = 3; i <= 10; i++) remove(i);
-    expect([register.omitted, register.leftOut]).to.deep.equal([9, 0]);
+    expect([counters.omitted, register.leftOut]).to.deep.equal([9, 0]);
   });
 
   it('a series that is left out again and again counts once', () => {
-    const { register, put } = registerOf(undefined, { series: 0 });
+    const { register, counters, put } = registerOf(undefined, { series: 0 });
     for (let value = 0; value < 3; value++) put(1, 'x', value);
-    expect([register.omitted, register.leftOut]).to.deep.equal([3, 1]);
+    expect([counters.omitted, register.leftOut]).to.deep.equal([3, 1]);
   });
 
   it('beyond ten thousand, all further series that are left out count as one', () => {
@@ -257,7 +260,7 @@ describe('the register of series', () => {
   });
 
   it('one whose labels grow beyond the limit of a text is left out, until they are shorter again', () => {
-    const { register, put, shown } = registerOf(undefined, { textBytes: 2000 });
+    const { counters, put, shown } = registerOf(undefined, { textBytes: 2000 });
     const labelled = (owner: number, length: number) => `x{a="${owner}${'y'.repeat(length)}"}`;
     for (let i = 0; i < 10; i++) put(i, `x{a="${i}"}`);
     put(3, labelled(3, 1500));
@@ -265,27 +268,27 @@ describe('the register of series', () => {
     put(5, labelled(5, 600));
     expect(shown()).to.have.lengthOf(8);
     expect(shown()).to.include(`${labelled(3, 1500)} 3`);
-    expect(register.omitted).to.equal(2);
+    expect(counters.omitted).to.equal(2);
     put(3, 'x{a="3"}');
     put(5, labelled(5, 600));
     expect(shown()).to.have.lengthOf(9);
     expect(shown()).to.include(`${labelled(5, 600)} 5`);
-    expect(register.omitted).to.equal(2);
+    expect(counters.omitted).to.equal(2);
   });
 
   it('ten thousand wait for another to go, more are only counted', () => {
-    const { register, put, remove, shown } = registerOf();
+    const { register, counters, put, remove, shown } = registerOf();
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10_002; i++) put(i, `x{a="${i}"}`);
-    expect([register.clashes, register.clashing]).to.deep.equal([10_002, 10_001]);
+    expect([counters.clashes, register.clashing]).to.deep.equal([10_002, 10_001]);
     remove(0);
     expect(shown()).to.have.lengthOf(10_000);
   });
 
   it('families beyond ten thousand are left out and counted', () => {
-    const { register, put, shown, remove } = registerOf();
+    const { counters, put, shown, remove } = registerOf();
     for (let i = 0; i < 10_002; i++) put(i, `x${i}`);
-    expect([shown().length, register.omitted]).to.deep.equal([10_000, 2]);
+    expect([shown().length, counters.omitted]).to.deep.equal([10_000, 2]);
     put(20_000, 'x1{a="b"}');
     expect(shown()).to.include('x1{a="b"} 20000');
     remove(0, 'x0');
