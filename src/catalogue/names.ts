@@ -112,7 +112,7 @@ export class NameOwners {
       if (owner === undefined) continue;
       const { name, type } = owner;
       if (name !== facts.name) return `the name ${taken} belongs to the ${type} metric ${name}`;
-      if (type !== facts.type) return `the metric is a ${type} elsewhere`;
+      if (type !== facts.type) return `the metric has the type ${type} elsewhere`;
     }
     return '';
   }

@@ -81,7 +81,7 @@ describe('chosenSink', () => {
         level: 'warning',
         message:
           'metrics missing from the merged document: 1, since those of other targets exclude them; ' +
-          `${gauge.facts.name}{app="b",server_key="82"} is left out: the metric is a gauge elsewhere: ` +
+          `${gauge.facts.name}{app="b",server_key="82"} is left out: the metric has the type gauge elsewhere: ` +
           'give it another name, or the same type, in its catalogue or at its publisher',
       },
       { level: 'info', message: 'the merged document has the metrics of all targets again' },

@@ -43,9 +43,11 @@ describe('mergedDocument', () => {
   it('shows the first of two types of one name, and names the target that is left out', () => {
     const all = [told('a', 'demo_value 1\n'), told('b', 'demo_value 2\n', 'counter')];
     expect(textOf(all)).to.equal(
-      '# demo_value{app="b",server_key="82"} is left out: the metric is a gauge elsewhere\n' +
+      '# demo_value{app="b",server_key="82"} is left out: the metric has the type gauge elsewhere\n' +
         `${HEAD}demo_value{app="a",server_key="82"} 1\n`,
     );
+    const unknown = [told('a', 'demo_value 1\n', 'unknown'), told('b', 'demo_value 2\n')];
+    expect(textOf(unknown)).to.include('left out: the metric has the type unknown elsewhere\n');
   });
 
   it('leaves out a metric that is called like series of another target, and names it', () => {
