@@ -1,7 +1,8 @@
 // The work of a scrape and nothing else, on the workload of the benchmarks: values and words are copied from a
 // file, compared and rendered. No targets, no directory, no checks, no streams of events.
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
-import { CELL_BYTES, Kernel, OP } from '../dist/exposition/kernel/kernel.js';
+import { Kernel, OP } from '../dist/exposition/kernel/kernel.js';
+import { CELL_BYTES } from '../dist/exposition/kernel/layout.js';
 import { SharedText } from '../dist/exposition/kernel/shared-text.js';
 import { TEXT } from '../dist/exposition/page/text-format.js';
 import { ExpositionText } from '../dist/exposition/text/exposition-text.js';

@@ -12,7 +12,7 @@ const ASSEMBLY = 'src/exposition/kernel/assembly';
 const WASM = 'dist/exposition/kernel/kernel.wasm';
 const isFresh =
   existsSync(WASM) &&
-  readdirSync(ASSEMBLY).every(
+  ['../layout.ts', ...readdirSync(ASSEMBLY)].every(
     (file) => statSync(join(ASSEMBLY, file)).mtimeMs < statSync(WASM).mtimeMs,
   );
 

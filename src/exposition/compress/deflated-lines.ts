@@ -4,14 +4,12 @@ import type { DeflateCode } from './deflate-code.js';
 import { streamRoom } from './deflater.js';
 import type { Deflater } from './deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { GROUP_BITS, RECORD_BYTES, SUM_BYTES } from '../kernel/layout.js';
 import type { LineTable } from '../kernel/line-table.js';
 import type { Scratch } from '../kernel/scratch.js';
 import { TextPiece } from '../text/text-piece.js';
 
-/** What the kernel keeps of each line, and of each 32 lines: assembly/deflate.ts. */
-const RECORD_BYTES = 24;
-const SUM_BYTES = 12;
-const GROUP_LINES = 32;
+const GROUP_LINES = 1 << GROUP_BITS;
 /** Where a block's header says where that is, in 4-byte units. */
 const HEADER = { records: 5, period: 6, groups: 7, sums: 9 } as const;
 

@@ -6,7 +6,8 @@ import { BlockNumbers } from './block-numbers.js';
 import type { KernelExports } from './kernel-exports.js';
 import { Scales } from './scales.js';
 import { TextStore } from './shared-text.js';
-import { CRC_TABLES_CELL, FREE_AT, RESULT_AT, writeTables } from './tables.js';
+import { CRC_TABLES_CELL, FREE_AT, RESULT_AT } from './layout.js';
+import { writeTables } from './tables.js';
 
 /** How the kernel reads a value's 8 bytes; the result of `Scales.hold` is added to it. */
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
@@ -14,9 +15,6 @@ export type Op = (typeof OP)[keyof typeof OP];
 
 /** So many bytes behind what it writes may the kernel overwrite, and behind what it reads, read. */
 export const OVERRUN = 16;
-
-/** A value of 8 bytes, the word beside it, and the first line that shows it. */
-export const CELL_BYTES = 16;
 
 const WASM_PAGE = 65_536;
 const INITIAL_PAGES = 16;

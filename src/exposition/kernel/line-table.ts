@@ -1,5 +1,5 @@
 // The lines of a block in the kernel's memory, as assembly/block.ts draws them.
-import { ENTRY_BITS, MAX_LINES } from './block-shape.js';
+import { CHANGES_OFFSET, ENTRY_BITS, ENTRY_BYTES, KEY_BYTES, MAX_LINES } from './layout.js';
 import { OVERRUN } from './kernel.js';
 import type { Kernel } from './kernel.js';
 import { hashOf } from './shared-text.js';
@@ -8,12 +8,10 @@ import type { SharedText, TextHash } from './shared-text.js';
 /** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const VALUE_ROOM = 26;
 
-/** 40 bytes, and a bit for each entry and form: assembly/block.ts. */
-const HEADER_BYTES = 40 + (2 * MAX_LINES) / 8;
-const ENTRY_BYTES = 20;
+/** With a bit for each entry and form: assembly/block.ts. */
+const HEADER_BYTES = CHANGES_OFFSET + (2 * MAX_LINES) / 8;
 const CELL_LINE = 12;
-/** Beside each entry: the owner of the line's key and its hash, both f64; the key's sub u32. */
-const KEY_BYTES = 16;
+/** Beside each entry and its key (owner and hash, both f64): the key's sub u32. */
 const SUB_BYTES = 4;
 /** Of each line, by its index: the offset of its value in the text, its entry, and the length of its value. */
 const OFFSET_BYTES = 4;

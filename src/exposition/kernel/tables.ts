@@ -1,22 +1,5 @@
 // The constant tables of the kernel, at fixed addresses in its memory.
-import { MAX_LINES } from './block-shape.js';
-
-/** How many words differed in the last `absorb`. */
-export const MOVED_AT = 12;
-/** Holds the address of the scales of values: pairs of doubles, multiplier and divisor. */
-export const SCALES_CELL = 16;
-/** Holds the address of the tables of assembly/crc.ts. */
-export const CRC_TABLES_CELL = 24;
-/** Holds the address of the table of blocks: the address of each block's header, by its number. */
-export const BLOCKS_CELL = 40;
-/** Address of the powers of ten: 617 entries of 16 bytes. */
-export const POW10_AT = 64;
-/** Where the kernel notes what it needs for a moment: assembly/own.ts. */
-const OWN_AT = 9936;
-/** The sum of the lines that were deflated last: CRC, bytes and bits, u32 each. */
-export const RESULT_AT = OWN_AT + 64;
-/** The first free byte. */
-export const FREE_AT = OWN_AT + 80 + MAX_LINES;
+import { FREE_AT, POW10_AT } from './layout.js';
 
 const LOWEST = -292;
 const HIGHEST = 324;

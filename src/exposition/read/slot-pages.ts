@@ -1,9 +1,8 @@
 // Copies of the slots that a probe tracks, by pages: their values and their words, in kernel memory.
 import type { SlotRef, Source } from '../../model.js';
-import { CELL_BYTES } from '../kernel/kernel.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { Scratch } from '../kernel/scratch.js';
-import { MOVED_AT } from '../kernel/tables.js';
+import { CELL_BYTES, MOVED_AT } from '../kernel/layout.js';
 
 /** Slots per page: 4 KiB of values and 2 KiB of words in the source, 8 KiB of cells here. */
 const PAGE_SLOTS = 512;

@@ -2,7 +2,8 @@
 import { convert } from '../../catalogue/row.js';
 import type { Conversion, Series, Shape } from '../../catalogue/row.js';
 import type { Frame } from '../../model.js';
-import { CELL_BYTES, OP } from '../kernel/kernel.js';
+import { OP } from '../kernel/kernel.js';
+import { CELL_BYTES } from '../kernel/layout.js';
 import type { Kernel } from '../kernel/kernel.js';
 
 const MAX_COUNT = 2n ** 64n - 1n;

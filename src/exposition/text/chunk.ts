@@ -3,6 +3,7 @@
 import type { DeflatedPart, FamilyFacts, Header } from '../../model.js';
 import { OVERRUN } from '../kernel/kernel.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { PARTS_OFFSET, PART_BYTES, REWRITE_ROOM } from '../kernel/layout.js';
 import { VALUE_ROOM } from '../kernel/line-table.js';
 import type { Block, Wanted, WritingRoom, WritingTask } from './block.js';
 import { TextPiece } from './text-piece.js';
@@ -13,13 +14,10 @@ const MANY = 0.25;
 /** A part takes about as long as so much text of it. */
 const BYTES_A_PART = 128;
 
-/** What `rewrite` of the kernel needs for each value, and once more for what it overwrites. */
-const REWRITE_ROOM = 32;
-
 /** As assembly/lines.ts draws them: the number of parts, and each part, in 4-byte units. */
-const PARTS_AT = 1;
+const PARTS_AT = PARTS_OFFSET / 4;
 const PART = { block: 0, header: 1, headerBytes: 2, start: 3 } as const;
-const PART_WORDS = 4;
+const PART_WORDS = PART_BYTES / 4;
 /** Why it is stale, as `staleness` says: lines came or went. */
 const RESHAPED = 2;
 

@@ -4,7 +4,7 @@ import { Block } from './block.js';
 import type { Effort } from '../effort.js';
 import type { Deflater } from '../compress/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { MAX_LINES } from '../kernel/block-shape.js';
+import { MAX_LINES } from '../kernel/layout.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { SharedText } from '../kernel/shared-text.js';
 import type { TextHash } from '../kernel/shared-text.js';

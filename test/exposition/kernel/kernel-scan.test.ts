@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
-import { MOVED_AT } from '#app/exposition/kernel/tables.js';
+import { MOVED_AT } from '#app/exposition/kernel/layout.js';
 
 const kernel = new Kernel();
 const { run } = kernel;

@@ -5,7 +5,7 @@ import { Effort } from '#app/exposition/effort.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { sizeClass } from '#app/exposition/kernel/arena.js';
 import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
-import { MAX_LINES } from '#app/exposition/kernel/block-shape.js';
+import { MAX_LINES } from '#app/exposition/kernel/layout.js';
 import { bitsOf } from '../../support/fake-source.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { finished } from '../../support/finished.js';

@@ -1,10 +1,10 @@
 // A block of lines, as ../line-table.ts lays it out.
 
-import { PREFETCHED } from './own';
+import * as layout from '../layout';
 
-/** As ../block-shape.ts says. */
-const ENTRY_BITS: u32 = 11;
-export const MAX_LINES: u32 = 1 << ENTRY_BITS;
+const ENTRY_BITS: u32 = layout.ENTRY_BITS;
+export const MAX_LINES: u32 = layout.MAX_LINES;
+export const PREFETCHED: usize = layout.PREFETCHED_AT;
 const CHANGES_BYTES: usize = MAX_LINES / 8;
 
 // Its header, 552 bytes. An entry stays where it is while its line is in the block; `order` has the
@@ -17,7 +17,7 @@ const CHANGES_BYTES: usize = MAX_LINES / 8;
 //   | entries | order | count | text | stream | trivial | records | period | groups | capacity | sums | changes  | changes  |
 //   | at      | at    |       | is stale      | order   | at      |        | at     | in lines | at   | of text  | of stream|
 //   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+------+----------+----------+
-export const TEXT_CHANGES: usize = 40;
+export const TEXT_CHANGES: usize = layout.CHANGES_OFFSET;
 export const STREAM_CHANGES: usize = TEXT_CHANGES + CHANGES_BYTES;
 /** Why a form is stale: a value changed; lines came or went. */
 const CHANGED: u16 = 1;
@@ -41,7 +41,7 @@ const RESHAPED: u16 = 2;
 //
 // A line is its name, its labels with a blank, the value of its cell and a line feed. Without a cell
 // the labels hold the rest of the line.
-export const ENTRY: usize = 20;
+export const ENTRY: usize = layout.ENTRY_BYTES;
 
 // A text: the number of its holders u32, its length u32, its bytes.
 const BYTES: usize = 8;
@@ -50,9 +50,9 @@ const BYTES: usize = 8;
 //
 // A line is known by its block's number and its entry; `next` of its entry is the next line of the same
 // cell. The address of a block's header is in the table at BLOCKS_CELL.
-export const CELL: usize = 16;
-const KEY: usize = 16;
-const BLOCKS_CELL: usize = 40;
+export const CELL: usize = layout.CELL_BYTES;
+const KEY: usize = layout.KEY_BYTES;
+const BLOCKS_CELL: usize = layout.BLOCKS_CELL;
 const ENTRY_MASK: u32 = MAX_LINES - 1;
 const BLOCK_MASK: u32 = (1 << (31 - ENTRY_BITS)) - 1;
 const HAS_NEXT: u32 = 0x80000000;

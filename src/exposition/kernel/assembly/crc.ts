@@ -1,4 +1,5 @@
 // CRC-32 of parts of a text, without its initial and final inversion: so they can be joined.
+import { CRC_TABLES_CELL } from '../layout';
 
 // The tables, 164 KiB at the address in TABLES_CELL; ../../compress/crc.ts makes them. The first four update a
 // CRC by four bytes of text: one of 256 for each byte of the CRC. The others shift it over zero bytes: for
@@ -8,7 +9,7 @@
 // Behind them is one of 16 CRC for each place in a value: of the characters from `-` to `9` there, by
 // their lowest four bits, in a text of zero bytes. The first place is that of the line feed: its CRC. No
 // character (12) has 0 in all places, of which 7 are before the first.
-const TABLES_CELL: usize = 24;
+const TABLES_CELL: usize = CRC_TABLES_CELL;
 const SHORT: usize = 4096;
 const SHIFT: usize = 512;
 const STAGES: usize = SHORT + 255 * SHIFT;

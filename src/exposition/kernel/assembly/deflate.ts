@@ -2,6 +2,7 @@
 // to the line a period before it; only what differs is written as literals.
 import {
   MAX_LINES,
+  PREFETCHED,
   STREAM_CHANGES,
   cellOf,
   countOf,
@@ -17,7 +18,7 @@ import {
 import { copyBits } from './bits';
 import { shifted, updated, updatedByValue } from './crc';
 import { FARTHEST, UNKNOWN, noteReferences, textAfter } from './likeness';
-import { NOTES, PREFETCHED, RESIZED, RESULT, VALUE } from './own';
+import * as layout from '../layout';
 import {
   areCounted,
   begin,
@@ -45,13 +46,17 @@ import { writeValue } from './values';
 // `bytes` is the length of the line with its line feed. `bits` is what the line takes in the stream, with
 // the line feed before it; 24 bits of the record say how many of them come before the value, or 0 where they are
 // too many for that. References are as ./likeness notes them. Each 32 lines are a group, which has a sum as well.
-const RECORD: usize = 24;
+const VALUE: usize = layout.VALUE_AT;
+const NOTES: usize = layout.NOTES_AT;
+const RESULT: usize = layout.RESULT_AT;
+const RESIZED: usize = layout.RESIZED_AT;
+const RECORD: usize = layout.RECORD_BYTES;
 const REFERENCES: usize = 8;
-const SUM: usize = 12;
+const SUM: usize = layout.SUM_BYTES;
 const CACHE_LINE: usize = 64;
 const TEXT_BITS: u64 = 0xffffff;
-const GROUP_BITS: u32 = 5;
-const GROUP_LINES: u32 = 32;
+const GROUP_BITS: u32 = layout.GROUP_BITS;
+const GROUP_LINES: u32 = 1 << GROUP_BITS;
 /** Up to so many changes of a group, its CRC is corrected for each of them; else it is made anew. */
 const FEW: u32 = 6;
 

@@ -1,5 +1,5 @@
 // Texts that are much alike: what is in both is referred to, the rest is written.
-import { NOTES } from './own';
+import { NOTES_AT } from '../layout';
 import { LONGEST, lineFeed, literals, reference } from './symbols';
 
 const SHORTEST: u32 = 3;
@@ -8,6 +8,7 @@ const QUOTE: u32 = 0x22;
 
 // At NOTES are the references of the text that was written last, at most four: where the bits of each end,
 // counted from those of the line, u16, and its distance u16. Where they do not fit, the first is UNKNOWN.
+const NOTES: usize = NOTES_AT;
 export const UNKNOWN: u32 = 0xffffffff;
 const MAX_NOTED: u32 = 4;
 let noted: u32 = 0;

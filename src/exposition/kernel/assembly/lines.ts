@@ -20,6 +20,7 @@ import {
   staleText,
   textWritten,
 } from './block';
+import * as layout from '../layout';
 import { copyText } from './copy';
 import { numberOf, writeValue } from './values';
 
@@ -31,15 +32,15 @@ import { numberOf, writeValue } from './values';
 //   | parts | block at | header at | header    | start | the next |
 //   | u32   | u32      | u32       | bytes u32 | u32   | part     |
 //   +-------+----------+-----------+-----------+-------+----------+
-const PARTS: usize = 4;
-const PART: usize = 16;
+const PARTS: usize = layout.PARTS_OFFSET;
+const PART: usize = layout.PART_BYTES;
 
 /** The index of no line. */
 const NONE: u32 = 0xffffffff;
 
 /** Room for a value in `rewrite`, which is longer than any; its length is behind it. */
-const REWRITE_ROOM: usize = 32;
-const VALUE_BYTES: usize = 31;
+const REWRITE_ROOM: usize = layout.REWRITE_ROOM;
+const VALUE_BYTES: usize = REWRITE_ROOM - 1;
 
 /** Writes all lines of a chunk to `to`; returns the bytes written. */
 export function renderAll(chunk: usize, to: usize): u32 {

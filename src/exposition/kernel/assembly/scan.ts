@@ -1,8 +1,8 @@
 // Compares what was copied with what was copied before.
+import { MOVED_AT } from '../layout';
 import { CELL, touch } from './block';
 
-/** How many words differed in the last `absorb`. */
-const MOVED: usize = 12;
+const MOVED: usize = MOVED_AT;
 
 /** What of a pair of words, each with the line of its cell above it, is compared. */
 const WORDS: v128 = i32x4(-1, 0, -1, 0);

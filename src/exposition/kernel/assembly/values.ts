@@ -1,7 +1,8 @@
 // Writes the text of values.
+import { POW10_AT, SCALES_CELL } from '../layout';
 
-const SCALES: usize = 16; // address of the scales, pairs of doubles: multiply by the first, then divide by the second
-const POW10: usize = 64; // 617 entries of 16 bytes, high word first, exponents -292 to 324
+const SCALES: usize = SCALES_CELL; // address of the scales, pairs of doubles: multiply by the first, then divide by the second
+const POW10: usize = POW10_AT; // 617 entries of 16 bytes, high word first, exponents -292 to 324
 
 /** Two roundings to 53 bits make a smaller difference, relatively. */
 const NEAR: f64 = 1e-15;

@@ -1,0 +1,49 @@
+// Addresses and sizes in the kernel's memory, for both compilers: TypeScript and AssemblyScript. The drawings are in
+// assembly/block.ts, deflate.ts and lines.ts.
+
+/** Bits of the number of an entry in its block. */
+export const ENTRY_BITS = 11;
+/** The most lines of a block. */
+export const MAX_LINES = 1 << ENTRY_BITS;
+
+/** How many words differed in the last `absorb`. */
+export const MOVED_AT = 12;
+/** Holds the address of the scales of values: pairs of doubles, multiplier and divisor. */
+export const SCALES_CELL = 16;
+/** Holds the address of the tables of assembly/crc.ts. */
+export const CRC_TABLES_CELL = 24;
+/** Holds the address of the table of blocks: the address of each block's header, by its number. */
+export const BLOCKS_CELL = 40;
+/** Address of the powers of ten: 617 entries of 16 bytes. */
+export const POW10_AT = 64;
+/** A value before it is encoded, 48 bytes. */
+export const VALUE_AT = 9936;
+/** The references of the line that was written last: assembly/likeness.ts. */
+export const NOTES_AT = VALUE_AT + 48;
+/** The sum of the lines that were deflated last: CRC, bytes and bits, u32 each. */
+export const RESULT_AT = VALUE_AT + 64;
+/** `prefetch` stores what it read here, so that the compiler keeps the reads. */
+export const PREFETCHED_AT = VALUE_AT + 76;
+/** How much longer the value of each line of a block is: i8. */
+export const RESIZED_AT = VALUE_AT + 80;
+/** The first free byte. */
+export const FREE_AT = RESIZED_AT + MAX_LINES;
+
+/** A value of 8 bytes, the word beside it, and the first line that shows it. */
+export const CELL_BYTES = 16;
+/** An entry of a block, and the key beside it. */
+export const ENTRY_BYTES = 20;
+export const KEY_BYTES = 16;
+/** A block's header before the bits of its changes. */
+export const CHANGES_OFFSET = 40;
+
+/** What is kept of each compressed line, and the sum of a line or of as many lines as a group has. */
+export const RECORD_BYTES = 24;
+export const SUM_BYTES = 12;
+export const GROUP_BITS = 5;
+
+/** The number of parts before those of a chunk, and a part. */
+export const PARTS_OFFSET = 4;
+export const PART_BYTES = 16;
+/** Room for a value in `rewrite`. */
+export const REWRITE_ROOM = 32;
