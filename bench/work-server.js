@@ -1,7 +1,7 @@
 // A server that does the work of a scrape and nothing else: what is between it and the exporter is what targets,
 // checks and streams of events cost.
 import { createServer } from 'node:http';
-import { deflateEnd } from '../dist/sinks/http/deflate.js';
+import { deflateEnd } from '../dist/sinks/http/gzip.js';
 
 const GZIP = Buffer.from('1f8b08000000000004ff', 'hex');
 const NOTHING = Buffer.alloc(0);

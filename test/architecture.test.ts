@@ -7,7 +7,7 @@ import { forbiddenImports, importCycle, importRules, importsOf } from './support
 const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   {
     word: /from '(ffi|ref)-napi\b/,
-    only: /^native\/os\/(libc|frequent-call)\.ts$/,
+    only: /^native\/os\/libc\.ts$/,
     remedy: 'use native/os/libc.ts',
   },
   {

@@ -11,7 +11,7 @@ import { loadBridgeConfig, parseArguments, withComponent } from './settings/conf
 import type { BridgeConfig, BridgeInvocation } from './settings/configuration.js';
 import { bridge, once } from './bridge.js';
 import { sendDatagram } from '../native/os/libc.js';
-import { startThreadPool } from '../native/os/thread-pool.js';
+import { startThreadPool } from '../native/os/futex-waiter.js';
 import { ServiceManager } from '../systemd/service-manager.js';
 
 const AROUND = {

@@ -3,7 +3,7 @@ import { setInterval } from 'node:timers';
 import { STANDINGS } from '../license/license.js';
 import type { LicenseStatus, Standing } from '../license/license.js';
 import { returnFreePages, returnFreed } from '../native/os/libc.js';
-import type { LicenseFacts, ServiceFacts } from '../sinks/http/pages/service-facts.js';
+import type { LicenseFacts, ServiceFacts } from '../sinks/http/pages/status-page.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 import type { WebConfigNews } from '../web-config/watched-web-config.js';
 

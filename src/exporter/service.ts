@@ -31,7 +31,7 @@ import { lossWatch, sinkLog, statusLine, waitWatch } from './observers.js';
 import { ServiceMetrics } from './service-metrics.js';
 import type { Build } from './service-metrics.js';
 import { SINKS, chosenSink } from './sinks.js';
-import type { ReloadAnswer } from '../sinks/http/reload-answer.js';
+import type { ReloadAnswer } from '../sinks/http/own-pages.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
 import type { ServiceManager } from '../systemd/service-manager.js';

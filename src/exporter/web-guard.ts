@@ -1,7 +1,7 @@
 // The guard of the HTTP listener that a web configuration describes.
 import { catchError, map, of, tap } from 'rxjs';
 import { messageOf } from '../errors.js';
-import type { Guard, GuardTls } from '../sinks/http/guard.js';
+import type { Guard, GuardTls } from '../sinks/http/admission.js';
 import { textReply } from '../sinks/http/reply.js';
 import type { Reply } from '../sinks/http/reply.js';
 import { asksClients, isWelcome } from '../web-config/server-tls.js';

@@ -3,8 +3,8 @@ import { performance } from 'node:perf_hooks';
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { PUBLISHER_STATES } from '../model.js';
 import type { InternalMetric, Target } from '../model.js';
-import { IDENTITY, identitiesOf } from './identity.js';
-import type { Labels } from './identity.js';
+import { IDENTITY, identitiesOf } from './sink.js';
+import type { IdentityLabels } from './sink.js';
 
 /** No metric of an application begins with it. */
 const OWN_PREFIX = 'shm_exporter_';
@@ -42,7 +42,7 @@ export class SelfMetrics {
     name: string,
     help: string,
     labelNames: readonly string[] = [],
-  ): (by: number, labels?: Labels) => void {
+  ): (by: number, labels?: IdentityLabels) => void {
     const registers = [this.#registry];
     const counter = new Counter({ name, help, labelNames, registers });
     return (by, labels = {}) => {
@@ -55,7 +55,7 @@ export class SelfMetrics {
     name: string,
     help: string,
     labelNames: readonly string[] = [],
-  ): (value: number, labels?: Labels) => void {
+  ): (value: number, labels?: IdentityLabels) => void {
     const gauge = new Gauge({ name, help, labelNames, registers: [this.#registry] });
     return (value, labels = {}) => {
       gauge.set(labels, value);
@@ -85,7 +85,7 @@ export class SelfMetrics {
     for (const [target, identity] of identitiesOf(targets)) this.#take(target, identity);
   }
 
-  #take(target: Target, identity: Labels): void {
+  #take(target: Target, identity: IdentityLabels): void {
     const { root, partition, publisher } = target.status();
     for (const metric of target.internal()) this.#set(metric, identity);
     for (const state of PUBLISHER_STATES)
@@ -93,7 +93,10 @@ export class SelfMetrics {
     this.#targets.set({ ...identity, ...(root && { root }), partition: String(partition) }, 1);
   }
 
-  #set({ name, type, help, value, labels: own = {} }: InternalMetric, identity: Labels): void {
+  #set(
+    { name, type, help, value, labels: own = {} }: InternalMetric,
+    identity: IdentityLabels,
+  ): void {
     const known = this.#internal.get(name);
     const labelNames = [...IDENTITY, ...Object.keys(own)];
     const options = { name, help, labelNames, registers: [this.#registry] };

@@ -1,6 +1,6 @@
 // Items that wait.
 import { expect } from 'chai';
-import { Backlog } from '#app/collections/backlog.js';
+import { Backlog } from '#app/collections/by-id.js';
 
 describe('a backlog', () => {
   it('gives items in the order in which they came, whatever comes meanwhile', () => {

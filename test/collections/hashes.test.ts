@@ -1,7 +1,7 @@
 // A set of numbers, and slots by name: the same as what JavaScript has for both.
 import fc from 'fast-check';
 import { expect } from 'chai';
-import { Hashes } from '#app/collections/hashes.js';
+import { Hashes } from '#app/collections/wide-map.js';
 import { NamedSlots } from '#app/exposition/rows/named-slots.js';
 
 describe('a set of hashes', () => {

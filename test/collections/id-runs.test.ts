@@ -1,7 +1,7 @@
 // Who owns each of very many ids, in few runs.
 import fc from 'fast-check';
 import { expect } from 'chai';
-import { IdRuns } from '#app/collections/id-runs.js';
+import { IdRuns } from '#app/collections/by-id.js';
 
 interface Owner {
   readonly ids: Set<number>;

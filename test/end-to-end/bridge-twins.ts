@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { ScenarioStep } from '#app/simulator/scenario.js';
 import { parseScenario } from '#app/simulator/scenario.js';
-import { Stage } from '#app/simulator/simulation.js';
+import { SimulationStage } from '#app/simulator/simulation.js';
 import type { ComponentOptions } from '#app/simulator/component/component.js';
 import { ComponentServer } from '#app/simulator/component/component-server.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
@@ -25,7 +25,7 @@ const CAPACITY = { records: 1 << 18, slots: 1 << 16 };
 export class BridgeTwins {
   readonly server: ComponentServer;
   readonly #publisher: Publisher;
-  readonly #stages: readonly [Stage, Stage];
+  readonly #stages: readonly [SimulationStage, SimulationStage];
   #url = '';
   bridge: Running | undefined;
   exporter: Running | undefined;
@@ -40,7 +40,7 @@ export class BridgeTwins {
     const tree = new ServedTree();
     const { contextId } = theatre;
     this.#publisher = new Publisher({ contextId, serverKey: DIRECT, capacity: CAPACITY });
-    this.#stages = [new Stage(this.#publisher), new Stage(tree)];
+    this.#stages = [new SimulationStage(this.#publisher), new SimulationStage(tree)];
     this.server = new ComponentServer(tree, options);
     for (const object of objects) for (const stage of this.#stages) stage.add(object);
   }

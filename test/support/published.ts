@@ -6,18 +6,18 @@ import { heartbeat } from '#app/native/publisher/heartbeat.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { LiveTree, planPlainTree } from '#app/simulator/live-tree.js';
 import { parseOptions } from '#app/simulator/options.js';
-import type { Options } from '#app/simulator/options.js';
+import type { SimulatorOptions } from '#app/simulator/options.js';
 import { Random } from '#app/simulator/course.js';
 import type { Scenario } from '#app/simulator/scenario.js';
 import { parseScenario, readScenario } from '#app/simulator/scenario.js';
-import { Stage, live, play } from '#app/simulator/simulation.js';
+import { SimulationStage, live, play } from '#app/simulator/simulation.js';
 import { planTree } from '#app/simulator/tree-plan.js';
 
 const CAPACITY = { records: 1 << 16, slots: 1 << 16 };
 
 export class Published {
   readonly #publisher: Publisher;
-  readonly #stage: Stage;
+  readonly #stage: SimulationStage;
   readonly #run: Subscription;
 
   /** @param words those of shm_simulator; a step that ends the process needs one of its own */
@@ -38,13 +38,13 @@ export class Published {
       realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
       capacity: CAPACITY,
     });
-    this.#stage = new Stage(this.#publisher);
+    this.#stage = new SimulationStage(this.#publisher);
     const run$ = this.#tree(options, scenario);
     this.#publisher.place();
     this.#run = merge(run$, heartbeat(this.#publisher)).subscribe();
   }
 
-  #tree({ app, objects, root, seed, rate, changeFraction }: Options, scenario?: Scenario) {
+  #tree({ app, objects, root, seed, rate, changeFraction }: SimulatorOptions, scenario?: Scenario) {
     const publisher = this.#publisher;
     if (scenario !== undefined) {
       for (const object of scenario.objects) this.#stage.add(object);

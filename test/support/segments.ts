@@ -4,7 +4,7 @@ import { pid } from 'node:process';
 import { segmentName } from '#app/native/segment/layout.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
-import { SHM_FOLDER } from '#app/native/os/readable-file.js';
+import { SHM_FOLDER } from '#app/native/os/shared-memory.js';
 import type { PublisherOptions } from '#app/native/publisher/publisher-options.js';
 import { uniqueName } from './test-run.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';

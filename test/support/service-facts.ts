@@ -1,5 +1,5 @@
 // What a process may know of itself, for tests of the pages.
-import type { ServiceFacts } from '#app/sinks/http/pages/service-facts.js';
+import type { ServiceFacts } from '#app/sinks/http/pages/status-page.js';
 
 const STARTED_MS = Date.UTC(2026, 0, 5, 8);
 

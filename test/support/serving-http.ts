@@ -6,7 +6,7 @@ import { notReadyText } from '#app/exposition/page/not-ready-text.js';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Target } from '#app/model.js';
-import { NO_GUARD } from '#app/sinks/http/guard.js';
+import { NO_GUARD } from '#app/sinks/http/admission.js';
 import { httpSink } from '#app/sinks/http/http.js';
 import type { HttpOptions } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';

@@ -6,7 +6,7 @@ import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Page } from '#app/model.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
-import { pageCompressor } from '#app/sinks/http/compressed-page.js';
+import { pageCompressor } from '#app/sinks/http/gzip.js';
 import { Publishers } from '../support/segment-of.js';
 import { Served } from '../support/served.js';
 

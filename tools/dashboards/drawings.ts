@@ -11,7 +11,7 @@ interface Facts {
 }
 
 /** A colour from a value on; the first value is null, which stands for the lowest. */
-type Step = readonly [value: number | null, color: string];
+type ThresholdStep = readonly [value: number | null, color: string];
 
 const HEIGHT = 7;
 const STAT_HEIGHT = 4;
@@ -42,7 +42,7 @@ export const timeSeries = (unit: string, { w = 8, h = HEIGHT, ...facts }: Facts)
 
 interface StatColors {
   readonly mappings?: readonly ValueMapping[];
-  readonly steps?: readonly Step[];
+  readonly steps?: readonly ThresholdStep[];
 }
 
 /** The newest value, large. */
@@ -120,9 +120,9 @@ export const labelTable = (
 });
 
 const NEUTRAL = { mode: 'thresholds' };
-const PLAIN: readonly Step[] = [[null, 'blue']];
+const PLAIN: readonly ThresholdStep[] = [[null, 'blue']];
 
-const thresholds = (steps: readonly Step[]) => ({
+const thresholds = (steps: readonly ThresholdStep[]) => ({
   mode: 'absolute',
   steps: steps.map(([value, color]) => ({ color, value })),
 });

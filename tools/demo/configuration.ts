@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { SHM_FOLDER } from '#app/native/os/readable-file.js';
+import { SHM_FOLDER } from '#app/native/os/shared-memory.js';
 
 export interface DemoTarget {
   readonly app: string;

@@ -19,7 +19,7 @@ import { ServedTree } from './component/served-tree.js';
 import { LiveTree, planPlainTree } from './live-tree.js';
 import type { ObjectPublisher } from './live-tree.js';
 import { parseOptions } from './options.js';
-import type { Options } from './options.js';
+import type { SimulatorOptions } from './options.js';
 import { Random } from './course.js';
 import type { Scenario } from './scenario.js';
 import { readScenario } from './scenario.js';
@@ -31,7 +31,7 @@ import type { PlannedInstance } from './tree-plan.js';
 const complain = (text: string): void => void process.stderr.write(`${text}\n`);
 const end = () => process.exit(0);
 
-const planOf = ({ app, objects }: Options): readonly PlannedInstance[] => {
+const planOf = ({ app, objects }: SimulatorOptions): readonly PlannedInstance[] => {
   const catalogues = loadCatalogues();
   const catalogue = catalogues.get(app);
   if (catalogue !== undefined) return planTree(catalogue, objects);
@@ -45,7 +45,7 @@ function simulate(
   publisher: ObjectPublisher,
   scenario: Scenario | undefined,
   plan: () => readonly PlannedInstance[],
-  { app, root = `localhost.1.${app}`, seed, rate, changeFraction }: Options,
+  { app, root = `localhost.1.${app}`, seed, rate, changeFraction }: SimulatorOptions,
 ): Observable<Ending> {
   if (scenario !== undefined) return play(publisher, stageOf(publisher, scenario), scenario);
   const tree = new LiveTree(publisher, root, plan(), new Random(seed));
@@ -58,7 +58,7 @@ function simulate(
 }
 
 /** Publishes in a segment, which becomes visible only once it is complete. */
-function publish(options: Options, scenario: Scenario | undefined): Observable<Ending> {
+function publish(options: SimulatorOptions, scenario: Scenario | undefined): Observable<Ending> {
   const serverKey = options.serverKey ?? scenario?.serverKey;
   if (serverKey === undefined)
     throw new Fault('USAGE', '--server-key: found nothing, and the scenario has no server_key');
@@ -90,7 +90,7 @@ const capacityFor = (objects: number) => ({
 /** Serves the tree as JSON, in place of a segment. */
 async function serve(
   port: number,
-  options: Options,
+  options: SimulatorOptions,
   scenario: Scenario | undefined,
 ): Promise<Observable<Ending>> {
   const { jsonBase = '', securityKey, tlsCert, tlsKey, oddities = [], fault = NO_FAULT } = options;

@@ -42,8 +42,8 @@ export interface ObjectPublisher {
 }
 
 /** Publishes the next value of a variable. */
-type Move = () => void;
-type Scalar = ValueHandles['u64'];
+type PublishNext = () => void;
+type ScalarHandle = ValueHandles['u64'];
 type Histogram = ValueHandles['histogram'];
 type Summary = ValueHandles['summary'];
 
@@ -55,28 +55,28 @@ function begin(
   handle: ValueHandle,
   { type, course }: PlannedVariable,
   random: Random,
-): Move | undefined {
+): PublishNext | undefined {
   switch (course.kind) {
     case 'fixed':
       if (type === 'string') (handle as ValueHandles['string']).set(course.text);
       return undefined;
     case 'constant':
-      (handle as Scalar).set(course.value);
+      (handle as ScalarHandle).set(course.value);
       return undefined;
     case 'distribution':
       return type === 'histogram'
         ? observe(handle as Histogram, random)
         : summarize(handle as Summary, random);
     case 'level':
-      return wander(handle as Scalar, course.most, type === 'f64' ? 0.001 : 1, random);
+      return wander(handle as ScalarHandle, course.most, type === 'f64' ? 0.001 : 1, random);
     default:
-      return rise(handle as Scalar, course, random);
+      return rise(handle as ScalarHandle, course, random);
   }
 }
 
 type Rising = Extract<Course, { kind: 'total' | 'mishaps' }>;
 
-function rise(scalar: Scalar, course: Rising, random: Random): Move {
+function rise(scalar: ScalarHandle, course: Rising, random: Random): PublishNext {
   if (course.kind === 'mishaps') {
     scalar.set(random.below(FEW));
     return () => {
@@ -88,7 +88,7 @@ function rise(scalar: Scalar, course: Rising, random: Random): Move {
   return () => void scalar.add(1 + random.below(step));
 }
 
-function wander(scalar: Scalar, most: number, grain: number, random: Random): Move {
+function wander(scalar: ScalarHandle, most: number, grain: number, random: Random): PublishNext {
   const level = new RandomWalk(most, grain, random);
   scalar.set(level.value);
   return () => {
@@ -97,12 +97,12 @@ function wander(scalar: Scalar, most: number, grain: number, random: Random): Mo
   };
 }
 
-function observe(histogram: Histogram, random: Random): Move {
+function observe(histogram: Histogram, random: Random): PublishNext {
   histogram.observe(random.next());
   return () => void histogram.observe(random.next() ** 4);
 }
 
-function summarize(summary: Summary, random: Random): Move {
+function summarize(summary: Summary, random: Random): PublishNext {
   let count = 0;
   const move = () => {
     count += 1 + random.below(10);
@@ -116,7 +116,7 @@ function summarize(summary: Summary, random: Random): Move {
 interface LivingInstance {
   readonly plan: PlannedInstance;
   readonly tops: readonly PublishedObject[];
-  readonly moves: readonly Move[];
+  readonly moves: readonly PublishNext[];
 }
 
 /** Percentage of beats at which a client comes or goes. */
@@ -185,7 +185,7 @@ export class LiveTree {
   }
 
   #publish(plan: PlannedInstance): LivingInstance {
-    const moves: Move[] = [];
+    const moves: PublishNext[] = [];
     const tops: PublishedObject[] = [];
     for (const planned of plan.objects) {
       const { object, isTop } = this.#object(planned, plan);
@@ -223,7 +223,7 @@ export class LiveTree {
     return '';
   }
 
-  #variable(object: PublishedObject, planned: PlannedVariable): Move | undefined {
+  #variable(object: PublishedObject, planned: PlannedVariable): PublishNext | undefined {
     const { name, type, schema } = planned;
     const kind = kindOf(planned);
     const handle = this.#publisher.addVariable(object, name, type, { kind, schema });

@@ -99,7 +99,7 @@ export const OPTIONS = {
   ...JSON_OPTIONS,
 };
 
-export type Options = Given<typeof OPTIONS>;
+export type SimulatorOptions = Given<typeof OPTIONS>;
 
 export const PROGRAM = {
   name: 'shm_simulator',
@@ -134,7 +134,7 @@ export function parseOptions(
   return given;
 }
 
-function checkTogether(options: Options): void {
+function checkTogether(options: SimulatorOptions): void {
   const { jsonPort, serverKey, scenario, tlsCert, tlsKey } = options;
   const values = new Map<string, unknown>(Object.entries(options));
   for (const [key, option] of Object.entries(JSON_OPTIONS))

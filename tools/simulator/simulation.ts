@@ -42,7 +42,7 @@ interface StagedObject {
 /** The least room of a scenario's texts, so that steps may set longer ones. */
 const TEXT_ROOM = 128;
 
-export class Stage {
+export class SimulationStage {
   readonly #publisher: ObjectPublisher;
   readonly #objects = new Map<string, StagedObject>();
 
@@ -187,8 +187,8 @@ export function live(
 }
 
 /** Publishes the scenario's objects on a stage; call it before the publisher is placed. */
-export function stageOf(publisher: ObjectPublisher, { objects }: Scenario): Stage {
-  const stage = new Stage(publisher);
+export function stageOf(publisher: ObjectPublisher, { objects }: Scenario): SimulationStage {
+  const stage = new SimulationStage(publisher);
   for (const object of objects) stage.add(object);
   return stage;
 }
@@ -196,7 +196,7 @@ export function stageOf(publisher: ObjectPublisher, { objects }: Scenario): Stag
 /** Plays the steps one after the other; keeps publishing after the last one. */
 export function play(
   publisher: ObjectPublisher,
-  stage: Stage,
+  stage: SimulationStage,
   { steps, repeat: isEndless }: Scenario,
 ): Observable<Ending> {
   const one = (step: ScenarioStep): Observable<ScenarioStep> =>

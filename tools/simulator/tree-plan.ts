@@ -91,7 +91,7 @@ export function planTree(catalogue: Catalogue, objects: number): readonly Planne
   const many = catalogue.classes.filter(({ paths }) => (paths[0]?.labelNames.length ?? 0) > 0);
   const fixed = single.map((each) => instanceOf(each, 0));
   const used = fixed.reduce((sum, each) => sum + each.objects.length, 0);
-  const kinds = many.map((owner): Kind => {
+  const kinds = many.map((owner): PlannedKind => {
     return { owner, size: instanceOf(owner, 0).objects.length, most: mostOf(owner) };
   });
   const perClass = instancesFor(kinds, objects - used);
@@ -102,7 +102,7 @@ export function planTree(catalogue: Catalogue, objects: number): readonly Planne
 }
 
 /** A class with how many objects an instance has, and how many instances there can be. */
-interface Kind {
+interface PlannedKind {
   readonly owner: CatalogueClass;
   readonly size: number;
   readonly most: number;
@@ -116,7 +116,7 @@ function mostOf({ paths }: CatalogueClass): number {
 }
 
 /** How many instances of each class, at most, make about so many objects. */
-function instancesFor(kinds: readonly Kind[], objects: number): number {
+function instancesFor(kinds: readonly PlannedKind[], objects: number): number {
   let instances = 0;
   let left = objects;
   for (;;) {

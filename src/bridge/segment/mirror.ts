@@ -1,7 +1,7 @@
 // Publishes a component's tree in a segment, and stores only values that changed.
 import type { ObjectState, ValueType, VariableKind } from '../../model.js';
-import { DEFAULT_CAPACITY } from '../../native/publisher/capacity.js';
-import type { Capacity } from '../../native/publisher/capacity.js';
+import { DEFAULT_CAPACITY } from '../../native/publisher/allocators.js';
+import type { Capacity } from '../../native/publisher/allocators.js';
 import type { PublishedScalar, PublishedText } from '../../native/publisher/published-values.js';
 import type { Publisher } from '../../native/publisher/publisher.js';
 import type { PublishedObject } from '../../native/publisher/publisher-options.js';

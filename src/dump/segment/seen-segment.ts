@@ -2,14 +2,17 @@
 import { hrtime } from 'node:process';
 import { Fault, messageOf } from '../../errors.js';
 import type { PublisherProcess, Source, Verdict } from '../../model.js';
-import { SHM_FOLDER } from '../../native/os/readable-file.js';
+import { SHM_FOLDER } from '../../native/os/shared-memory.js';
 import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
 import { LIMITS } from '../../native/segment/layout.js';
-import { LastBeat, judge } from '../../native/segment/liveness.js';
-import { processOf } from '../../native/segment/process-of-publisher.js';
-import { checkSize, readHeader, readWords } from '../../native/segment/segment-header.js';
+import { LastBeat, judge, processOf } from '../../native/segment/liveness.js';
+import {
+  checkSize,
+  readHeader,
+  readWords,
+  segmentNames,
+} from '../../native/segment/segment-header.js';
 import type { SegmentHeader } from '../../native/segment/segment-header.js';
-import { segmentNames } from '../../native/segment/segment-names.js';
 import { SegmentSource } from '../../native/segment/segment-source.js';
 import { existingText } from '../../shown/shown-text.js';
 import { TreeReading } from '../tree/tree-items.js';

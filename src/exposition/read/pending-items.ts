@@ -1,5 +1,5 @@
 // The work that a view has left: removed items, added items, and the rest of its tree.
-import { Backlog } from '../../collections/backlog.js';
+import { Backlog } from '../../collections/by-id.js';
 import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 import { TreeWalk } from './tree-walk.js';
 

@@ -1,5 +1,5 @@
 // Copies the values of one target into the kernel's memory; reports items that get or lose one.
-import { Backlog } from '../../collections/backlog.js';
+import { Backlog } from '../../collections/by-id.js';
 import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { SlotPages, syncedWord } from './slot-pages.js';

@@ -1,6 +1,6 @@
 // Puts series into the exposition text so that no two have the same name and labels.
 import { NameOwners } from '../../catalogue/names.js';
-import { Hashes } from '../../collections/hashes.js';
+import { Hashes } from '../../collections/wide-map.js';
 import type { FamilyFacts } from '../../model.js';
 import type { Counters } from '../counters.js';
 import type { Effort } from '../effort.js';

@@ -1,13 +1,16 @@
 // Waits for changes of futex words: one system call on one thread for all idle segments.
+import { stat } from 'node:fs';
 import { hrtime } from 'node:process';
-import { canWaitOnFutexes, futexWaitAny, futexWake } from './libc.js';
+import { getSystemErrorName } from 'node:util';
+import { Fault } from '../../errors.js';
+import { canWaitOnFutexes, futexWaitAny, futexWake, tryThreads } from './libc.js';
 
 /** The most words of one call, less the waiter's own. */
 const MAX_WORDS = 127;
 /** The most time of a call, so that none outlives its segments by much. */
 const LONGEST_WAIT_NS = 5_000_000_000n;
 
-interface Waiting {
+interface FutexCall {
   readonly word: Buffer;
   readonly expected: number;
   readonly moved: () => void;
@@ -21,7 +24,7 @@ export class FutexWaiter {
   readonly #isSupported = canWaitOnFutexes();
   /** Changes to wake our own call, when the list changes or the waiter closes. */
   readonly #own = Buffer.alloc(4);
-  readonly #waiting = new Set<Waiting>();
+  readonly #waiting = new Set<FutexCall>();
   #isCalling = false;
   #isClosed = false;
 
@@ -29,7 +32,7 @@ export class FutexWaiter {
   wait(word: Buffer, expected: number, moved: () => void): () => void {
     if (!this.#isSupported || this.#isClosed || this.#waiting.size >= MAX_WORDS)
       return () => undefined;
-    const entry: Waiting = { word, expected, moved };
+    const entry: FutexCall = { word, expected, moved };
     this.#waiting.add(entry);
     this.#renew();
     return () => {
@@ -71,4 +74,27 @@ export class FutexWaiter {
   #isRunning(): boolean {
     return this.#isCalling;
   }
+}
+
+/** libuv's own default, and its maximum. */
+const THREADS = 4;
+const MAX_THREADS = 1024;
+
+/**
+ * Starts all threads of the pool. By itself, libuv starts them at the first call that needs one, and aborts the
+ * process if the system refuses them.
+ * @param size the environment variable UV_THREADPOOL_SIZE
+ * @throws Fault NATIVE_FAILED when the system refuses them now
+ */
+export function startThreadPool(size: string | undefined): void {
+  const count =
+    size === undefined ? THREADS : Math.max(1, Math.min(parseInt(size) || 1, MAX_THREADS));
+  const errno = tryThreads(count);
+  if (errno !== 0)
+    throw new Fault(
+      'NATIVE_FAILED',
+      `the system refuses ${count} more threads (${getSystemErrorName(-errno)}): raise the limit of processes (ulimit -u, TasksMax of the unit, pids.max of the cgroup)`,
+    );
+  // Any call that needs a thread makes libuv start them all.
+  stat('/', () => undefined);
 }

@@ -3,9 +3,8 @@ import type { FutexWaiter } from './futex-waiter.js';
 import { PAGE } from '../segment/layout.js';
 import { isLocked, map } from './libc.js';
 import type { Mapping } from './libc.js';
-import { openReadable } from './readable-file.js';
-import type { ReadableFile } from './readable-file.js';
-import type { SegmentFile, SharedMemory } from './shared-memory.js';
+import { openReadable } from './shared-memory.js';
+import type { ReadableFile, SegmentFile, SharedMemory } from './shared-memory.js';
 
 /** @param waiter waits for words; without one no callback is ever called */
 export const posixMemory = (waiter?: FutexWaiter): SharedMemory => ({

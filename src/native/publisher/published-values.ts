@@ -1,14 +1,48 @@
 // Handles of variables: they store values, and reject them once the variable is removed.
 import { VALUE_TYPES, scalarType } from '../../published.js';
 import type { FramedType, ScalarType, SlotRef, ValueType } from '../../published.js';
-import {
-  allowedBy,
-  integerOf,
-  storedDouble,
-  storedInteger,
-  storedNumber,
-} from './stored-number.js';
-import type { Scalar } from './stored-number.js';
+
+// Which numbers a variable of each type can hold; a store of any other is rejected.
+type Scalar = number | bigint | boolean;
+
+/** The number that is stored for a value; undefined if the type cannot hold it. */
+function storedNumber(type: ScalarType, value: Scalar): number | bigint | undefined {
+  const { range } = scalarType(type);
+  return range === undefined ? storedDouble(value) : storedInteger(range, value);
+}
+
+/** The integer that is stored for a value; undefined if it is none, or out of range. */
+export function storedInteger(
+  [least, most]: readonly [bigint, bigint],
+  value: Scalar,
+): bigint | undefined {
+  const integer = integerOf(value);
+  if (integer === undefined) return undefined;
+  return integer >= least && integer <= most ? integer : undefined;
+}
+
+/**
+ * The double that is stored for a value, the nearest one for a bigint; undefined if it is not a
+ * number.
+ */
+function storedDouble(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  return typeof value === 'bigint' || typeof value === 'boolean' ? Number(value) : undefined;
+}
+
+/** The value as an integer; undefined if it is none, since JavaScript may pass anything. */
+function integerOf(value: unknown): bigint | undefined {
+  if (typeof value === 'bigint') return value;
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined;
+}
+
+/** Describes what a type allows. */
+export function allowedBy(type: ScalarType): string {
+  const { range } = scalarType(type);
+  if (range === undefined) return `${type} allows numbers`;
+  return `${type} allows integers from ${range[0]} to ${range[1]}`;
+}
 
 /** The live memory of a segment, as arrays of words. */
 export interface SlotMemory {
@@ -28,7 +62,7 @@ export interface SlotMemory {
 export interface ValuePlace {
   readonly name: string;
   readonly ref: SlotRef | undefined;
-  readonly frame: FramePlace;
+  readonly frame: FrameRegion;
   /** Bounds of a histogram, quantiles of a summary. */
   readonly schema: readonly number[];
 }
@@ -125,14 +159,14 @@ export class PublishedScalar extends PublishedValue {
 }
 
 /** The position of a frame, in 8-byte units. */
-export interface FramePlace {
+export interface FrameRegion {
   readonly offset: number;
   readonly words: number;
 }
 
 /** A framed value: begin, payload, end, slot, each store after the one before. */
 abstract class PublishedFrame extends PublishedValue {
-  readonly place: FramePlace;
+  readonly place: FrameRegion;
 
   constructor(memory: SlotMemory, place: ValuePlace) {
     super(memory, place);

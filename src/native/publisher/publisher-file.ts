@@ -13,10 +13,10 @@ import {
 } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import { Fault, messageOf } from '../../errors.js';
-import { MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from '../segment/layout.js';
 import { allocate, futexWake, linkOpen, map, replaceMappings, tryLock } from '../os/libc.js';
 import type { Mapping } from '../os/libc.js';
-import { SHM_FOLDER } from '../os/readable-file.js';
+import { SHM_FOLDER } from '../os/shared-memory.js';
+import { MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from '../segment/layout.js';
 
 /** O_TMPFILE of open(2), which Node does not name: a file without a name. */
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;

@@ -1,6 +1,8 @@
 // The options of a publisher, its objects and its variables.
-import type { ObjectState, SlotRef, VariableKind } from '../../published.js';
-import type { Capacity } from './capacity.js';
+import { OBJECT_STATES, VALUE_TYPES, schemaOf } from '../../published.js';
+import type { ObjectState, SlotRef, ValueType, VariableKind } from '../../published.js';
+import { LIMITS, MAX_UNIT_BYTES, VARIABLE_KINDS } from '../segment/layout.js';
+import type { Capacity } from './allocators.js';
 
 export interface PublisherOptions {
   /** Default `shmApp`. */
@@ -52,3 +54,63 @@ export interface PublishedObject {
   readonly parent: PublishedObject | undefined;
   readonly asOf: SlotRef | undefined;
 }
+
+/** @throws RangeError for anything but a text of at most `most` bytes of UTF-8 */
+export function checkText(what: string, text: unknown, most: number): void {
+  if (typeof text !== 'string')
+    throw new RangeError(`${what} is ${String(text)}, a text is allowed`);
+  // A UTF-16 unit is at most three bytes, so most texts need no count.
+  if (text.length * 3 <= most) return;
+  const bytes = utf8Bytes(text);
+  if (bytes > most) throw new RangeError(`${what} has ${bytes} bytes, ${most} are allowed`);
+}
+
+/** @throws RangeError unless an id is its parent's id, a dot, and at least one more character */
+export function checkId(id: string, parentId: string): void {
+  if (!id.startsWith(`${parentId}.`) || id.length < parentId.length + 2)
+    throw new RangeError(
+      `Object id "${id}" is below "${parentId}", so it must begin with "${parentId}." and go on`,
+    );
+}
+
+/** The number of a management state. @throws RangeError if there is no such state */
+export function stateNumber(state: ObjectState): bigint {
+  checkOneOf('State', state, OBJECT_STATES);
+  return BigInt(OBJECT_STATES.indexOf(state));
+}
+
+/** @throws RangeError unless the value, which may be anything in JavaScript, is one of the names */
+function checkOneOf(what: string, value: unknown, names: readonly string[]): void {
+  if (typeof value === 'string' && names.includes(value)) return;
+  throw new RangeError(`${what} is ${String(value)}, ${names.join(', ')} are allowed`);
+}
+
+/** @throws RangeError for a variable that the format does not allow */
+export function checkVariable(name: string, type: ValueType, options: VariableOptions): void {
+  const { kind = 'unknown', unit = '', help = '', schema = [], textBytes = 64 } = options;
+  checkOneOf('Type', type, Object.keys(VALUE_TYPES));
+  checkOneOf('Kind', kind, VARIABLE_KINDS);
+  checkText('Variable name', name, LIMITS.nameBytes);
+  checkText('Unit', unit, MAX_UNIT_BYTES);
+  checkText('Help', help, LIMITS.helpBytes);
+  if (schema.length > LIMITS.schemaEntries)
+    throw new RangeError(`${schema.length} schema entries, ${LIMITS.schemaEntries} are allowed`);
+  if (schema.length > 0) checkSchema(type, schema);
+  if (!Number.isInteger(textBytes) || textBytes < 0 || textBytes > LIMITS.textBytes)
+    throw new RangeError(`A text of ${textBytes} bytes, 0 to ${LIMITS.textBytes} are allowed`);
+}
+
+function checkSchema(type: ValueType, schema: readonly number[]): void {
+  const found = `found ${schema.join(', ')}`;
+  const meaning = schemaOf(type);
+  if (meaning === undefined) throw new RangeError(`A ${type} has no schema, ${found}`);
+  if (!schema.every(Number.isFinite))
+    throw new RangeError(`Schema entries must be finite, without +Inf, ${found}`);
+  if (schema.some((entry, i) => i > 0 && entry <= (schema[i - 1] ?? entry)))
+    throw new RangeError(`Schema entries must ascend, ${found}`);
+  if (meaning === 'quantiles' && schema.some((quantile) => quantile < 0 || quantile > 1))
+    throw new RangeError(`Quantiles must be from 0 to 1, ${found}`);
+}
+
+const encoder = new TextEncoder();
+const utf8Bytes = (text: string): number => encoder.encode(text).length;

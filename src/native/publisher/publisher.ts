@@ -5,9 +5,8 @@ import { hrtime, pid as ownPid } from 'node:process';
 import { Fault } from '../../errors.js';
 import { VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
 import type { ObjectState, RootIdentity, SlotRef, ValueType } from '../../published.js';
-import { DEFAULT_CAPACITY } from './capacity.js';
+import { DEFAULT_CAPACITY, FrameAllocator, SlotAllocator } from './allocators.js';
 import { DirectoryWriter } from './directory-writer.js';
-import { FrameAllocator } from './frame-allocator.js';
 import {
   LIMITS,
   MUTABLE,
@@ -19,14 +18,12 @@ import {
   frameWords,
   segmentName,
 } from '../segment/layout.js';
-import { FRAMED_VALUES, PublishedScalar } from './published-values.js';
-import type { FramePlace, PublishedValues, SlotMemory, ValuePlace } from './published-values.js';
+import { FRAMED_VALUES, PublishedScalar, allowedBy, storedInteger } from './published-values.js';
+import type { FrameRegion, PublishedValues, SlotMemory, ValuePlace } from './published-values.js';
 import { PublisherFile } from './publisher-file.js';
 import { headerBytes, layOut } from './segment-layout.js';
 import type { SegmentLayout } from './segment-layout.js';
-import { SlotAllocator } from './slot-allocator.js';
-import { allowedBy, storedInteger } from './stored-number.js';
-import { checkId, checkText, checkVariable, stateNumber } from './variable-rules.js';
+import { checkId, checkText, checkVariable, stateNumber } from './publisher-options.js';
 import type {
   ObjectOptions,
   PublishedObject,
@@ -37,7 +34,7 @@ import type {
 interface Holding {
   readonly ref: SlotRef;
   readonly asOf?: SlotRef | undefined;
-  readonly frame?: FramePlace;
+  readonly frame?: FrameRegion;
   /** The direct children of an object; a variable has none. */
   readonly below?: Set<number>;
   readonly owner: number;
@@ -160,7 +157,7 @@ export class Publisher {
     const offset = ref === undefined || words === 0 ? 0 : this.#takeFrame(words);
     if (ref === undefined || offset === undefined)
       return this.#dropVariable(type, { name, ref, frame: NO_FRAME, schema });
-    const frame: FramePlace = { offset, words };
+    const frame: FrameRegion = { offset, words };
     this.#storeFirst(type, ref, frame, synced);
     const id = ++this.#lastId;
     const isAdded = this.#directory.add({
@@ -331,7 +328,12 @@ export class Publisher {
   /**
    * Initializes a variable, perhaps without a value: then the word of its slot does not say synced.
    */
-  #storeFirst(type: ValueType, ref: SlotRef, { offset, words }: FramePlace, synced: boolean): void {
+  #storeFirst(
+    type: ValueType,
+    ref: SlotRef,
+    { offset, words }: FrameRegion,
+    synced: boolean,
+  ): void {
     const { frames, frameFloats, u64 } = this.#memory;
     const updates = words > 0 && synced ? 1n : 0n;
     if (words > 0) {
@@ -424,7 +426,7 @@ export class Publisher {
   }
 }
 
-const NO_FRAME: FramePlace = { offset: 0, words: 0 };
+const NO_FRAME: FrameRegion = { offset: 0, words: 0 };
 
 const NO_MEMORY: SlotMemory = {
   words: new Uint32Array(0),

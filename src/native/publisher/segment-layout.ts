@@ -10,7 +10,7 @@ import {
   PAGE,
   RECORD_SIZE,
 } from '../segment/layout.js';
-import type { Capacity } from './capacity.js';
+import type { Capacity } from './allocators.js';
 
 export interface SegmentLayout extends Capacity {
   readonly directories: readonly [number, number];

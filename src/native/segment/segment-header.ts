@@ -1,6 +1,9 @@
-// The header page of a segment: the immutable part, checked once, and the fields that change.
+// The header page and the name of a segment.
+import { closeSync, constants, openSync, readSync, readdirSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { Fault } from '../../errors.js';
+import { Fault, isSystemError } from '../../errors.js';
+import { SHM_FOLDER } from '../os/shared-memory.js';
+import type { SegmentFile } from '../os/shared-memory.js';
 import {
   BYTE_ORDER,
   HEADER,
@@ -13,7 +16,6 @@ import {
   PAGE,
   RECORD_SIZE,
 } from './layout.js';
-import type { SegmentFile } from '../os/shared-memory.js';
 
 /** The immutable facts of a segment. Offsets and sizes in bytes. */
 export interface SegmentHeader {
@@ -170,3 +172,32 @@ const incompatible = (what: string): Fault =>
 
 /** A CRC as people compare it: eight digits. */
 export const crcText = (crc: number): string => crc.toString(16).padStart(8, '0');
+
+/** Names of other programs' files do not have this form mostly: context id, pool name, server key. */
+const FORM = /^[^.][^.]*\..*\../;
+
+/** The names of all segments that this process may read; none if it may not list the folder. */
+export function segmentNames(folder = SHM_FOLDER): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => FORM.test(name) && isSegment(`${folder}/${name}`))
+      .sort();
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return [];
+  }
+}
+
+function isSegment(path: string): boolean {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const bytes = Buffer.alloc(MAGIC.length);
+    try {
+      return readSync(fd, bytes) === MAGIC.length && bytes.equals(MAGIC);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return false;
+  }
+}

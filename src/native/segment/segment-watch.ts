@@ -6,12 +6,10 @@ import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js
 import { nothingSeen } from '../../streams/watch.js';
 import type { Existing, Sighting, Watch } from '../../streams/watch.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
-import { LastBeat, judge } from './liveness.js';
-import { processOf } from './process-of-publisher.js';
-import { checkSize, readHeader, readWords } from './segment-header.js';
+import { LastBeat, judge, processOf } from './liveness.js';
+import { checkSize, readHeader, readWords, segmentNames } from './segment-header.js';
 import type { SegmentHeader, SegmentWords } from './segment-header.js';
 import { SYNC_STEPS, SegmentSource } from './segment-source.js';
-import { segmentNames } from './segment-names.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
 
 /** The lock and the name are checked at most this often: both are system calls, one through ffi. */
@@ -32,7 +30,7 @@ const SLICE = {
   stepsPerClockRead: 32,
 };
 
-interface Opened {
+interface OpenedSegment {
   readonly file: SegmentFile;
   readonly header: SegmentHeader;
   readonly source: SegmentSource;
@@ -104,7 +102,7 @@ export class SegmentWatch implements Watch {
   readonly #trusted: readonly number[] | undefined;
   readonly #slice: (() => Budget) | undefined;
   readonly #maxItems: number | undefined;
-  #opened: Opened | undefined;
+  #opened: OpenedSegment | undefined;
   /** Why the last segment could not be read, until another verdict is reached. */
   #failure: Verdict | undefined;
   /** The verdict on the last segment that ended, valid until the next one is judged. */
@@ -227,7 +225,7 @@ export class SegmentWatch implements Watch {
     return this.#nothing(publisher);
   }
 
-  #open(): Opened | undefined {
+  #open(): OpenedSegment | undefined {
     const file = this.#memory.open(this.#name);
     if (file === undefined) return undefined;
     try {
@@ -252,7 +250,7 @@ export class SegmentWatch implements Watch {
     if (isWritableByAll) throw refuse('may be written by everybody');
   }
 
-  #ask(opened: Opened, nowNs: bigint, words: SegmentWords): void {
+  #ask(opened: OpenedSegment, nowNs: bigint, words: SegmentWords): void {
     const isQuiet = words.state !== 1;
     if (!isQuiet && opened.askedAtNs !== 0n && nowNs - opened.askedAtNs < ASK_EVERY_NS) return;
     opened.askedAtNs = nowNs;
@@ -270,7 +268,7 @@ export class SegmentWatch implements Watch {
 
 /** Reads new directory records; if the directory did not change, it reads nothing more. */
 function takeIn(
-  opened: Opened,
+  opened: OpenedSegment,
   { epoch, records }: SegmentWords,
   budget?: Budget,
 ): StructureChanges & Pick<Sighting, 'isRestless'> {

@@ -1,8 +1,7 @@
 // The managed objects of one source, built from its records.
 import type { ManagedObject, RootIdentity, SlotRef, StructureChange } from '../../model.js';
 import type { Budget } from '../../budget.js';
-import { ById } from '../../collections/by-id.js';
-import { IdRuns } from '../../collections/id-runs.js';
+import { ById, IdRuns } from '../../collections/by-id.js';
 import { LIMITS } from './layout.js';
 import { ObjectVariables } from './object-variables.js';
 import type { FramePlace, VariableFacts } from './object-variables.js';
@@ -22,7 +21,7 @@ export interface ObjectNode extends ManagedObject {
 export const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
 
 /** The contents of an object's record, strings resolved. */
-export interface ObjectFacts extends SlotRef {
+export interface ResolvedObject extends SlotRef {
   readonly id: number;
   readonly name: string;
   readonly className: string;
@@ -99,7 +98,7 @@ export class Tree {
   }
 
   /** Adds an object below `parent`, or as a root. The caller has checked ids and depth. */
-  addObject(facts: ObjectFacts, parent: ObjectNode | undefined): StructureChange {
+  addObject(facts: ResolvedObject, parent: ObjectNode | undefined): StructureChange {
     // Property by property: V8 gives each object built by spreading a hidden class of its own.
     const { id, slot, incarnation, name, className, identity, asOf } = facts;
     const newest = this.#newest;

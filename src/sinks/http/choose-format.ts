@@ -1,8 +1,47 @@
 // Which format a client gets, by its Accept header (RFC 9110, 12.5.1).
 import type { Format } from '../../model.js';
-import { parseAccept, parseAcceptEntry } from './accept-header.js';
-import type { AcceptEntry } from './accept-header.js';
-import { remembered } from './remembered.js';
+
+/** One entry of such a header, in lower case. */
+interface AcceptEntry {
+  /** A type such as `text/*`, or a coding such as `gzip`. */
+  readonly name: string;
+  /** Its parameter of that name. */
+  readonly version: string | undefined;
+  /** 0 to 1; 0 refuses, and so does a quality that is no number in this range. */
+  readonly quality: number;
+}
+
+const parseAccept = (header: string): AcceptEntry[] => header.split(',').map(parseAcceptEntry);
+
+/** Parses one entry; parameters other than version and q have no effect here. */
+function parseAcceptEntry(text: string): AcceptEntry {
+  const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const valueOf = (parameter: string): string | undefined =>
+    parameters
+      .find((each) => each.startsWith(`${parameter}=`))
+      ?.slice(parameter.length + 1)
+      .replace(/^"(.*)"$/, '$1');
+  const quality = Number(valueOf('q') ?? 1);
+  return { name, version: valueOf('version'), quality: quality >= 0 && quality <= 1 ? quality : 0 };
+}
+
+/** Clients with other headers are few; a long header is not kept. */
+const MAX_HEADERS = 32;
+const MAX_LENGTH = 256;
+
+/** Makes a function that remembers the results of the last short headers. */
+export function remembered<T>(of: (header: string) => T): (header: string) => T {
+  const known = new Map<string, T>();
+  return (header) => {
+    const former = known.get(header);
+    if (former !== undefined) return former;
+    const result = of(header);
+    if (header.length > MAX_LENGTH) return result;
+    if (known.size === MAX_HEADERS) known.clear();
+    known.set(header, result);
+    return result;
+  };
+}
 
 /** The first is for clients that prefer none, or accept none of them. */
 export type Formats = readonly [Format, ...Format[]];
@@ -57,3 +96,17 @@ function qualityOf({ contentType }: Format, entries: readonly AcceptEntry[]): nu
   }
   return quality;
 }
+
+/** Whether it accepts gzip and prefers nothing else; a client that says nothing gets none. */
+export const prefersGzip = (acceptEncoding = ''): boolean => isBest(acceptEncoding);
+
+const isBest = remembered((acceptEncoding: string): boolean => {
+  const codings = parseAccept(acceptEncoding);
+  const qualityOf = (...names: readonly string[]): number => {
+    const named = codings.filter(({ name }) => names.includes(name));
+    const matching = named.length > 0 ? named : codings.filter(({ name }) => name === '*');
+    return Math.max(0, ...matching.map(({ quality }) => quality));
+  };
+  const gzip = qualityOf('gzip', 'x-gzip');
+  return gzip > 0 && gzip >= qualityOf('identity');
+});

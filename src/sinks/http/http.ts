@@ -1,19 +1,113 @@
-// The HTTP responder: serves scrapes and the exporter's own pages. Spec 4.
-import { EMPTY, catchError, defer, finalize, map, mergeMap, of, tap } from 'rxjs';
+// The HTTP responder: routes each request, and counts the answers. Spec 4.
+import type { IncomingMessage } from 'node:http';
+import {
+  EMPTY,
+  catchError,
+  defer,
+  finalize,
+  fromEvent,
+  isObservable,
+  map,
+  mergeMap,
+  of,
+  share,
+  take,
+  takeUntil,
+  tap,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
+import type { SelfMetrics } from '../self-metrics.js';
+import type { Sink, SinkEvent } from '../sink.js';
 import { admission } from './admission.js';
-import { deadline } from './deadline.js';
-import { httpMetrics } from './http-metrics.js';
-import { listen, turnAway } from './http-server.js';
+import { replyCompressor } from './gzip.js';
+import { deadline, listen, turnAway } from './http-server.js';
 import type { Exchange, ListenerOptions, Listening } from './http-server.js';
 import type { OwnPagesOptions } from './own-pages.js';
-import { textReply } from './reply.js';
-import type { Reply, Sent } from './reply.js';
 import { treeResponder } from './pages/tree.js';
+import { send, textReply } from './reply.js';
+import type { HeaderFields, Reply, Sent } from './reply.js';
 import { TREE_PATH, requested } from './requested.js';
-import { failed, responder } from './responder.js';
-import type { ScrapeOptions } from './scrape.js';
-import type { Sink, SinkEvent } from '../sink.js';
+import type { ScrapeOptions } from './requested.js';
+
+// The HTTP responder's own counters.
+interface HttpMetrics {
+  /** Counts a response that is over. */
+  readonly count: (sent: Sent) => void;
+  /** Counts a connection that was closed to make room for another. */
+  readonly dropped: () => void;
+}
+
+/** Adds its counters to those of the exporter. */
+function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): HttpMetrics {
+  const responses = metrics.counter(
+    'shm_exporter_http_responses_total',
+    'HTTP responses by status code.',
+    ['code'],
+  );
+  const bytes = metrics.counter(
+    'shm_exporter_http_sent_bytes_total',
+    'Bytes of response bodies that were sent.',
+  );
+  const saved = metrics.counter(
+    'shm_exporter_http_saved_bytes_total',
+    'Bytes of response bodies that were not sent, because gzip made them smaller.',
+  );
+  const cut = metrics.counter(
+    'shm_exporter_http_cut_responses_total',
+    'HTTP responses whose client went away or was too slow to get all of them.',
+  );
+  const dropped = metrics.counter(
+    'shm_exporter_http_dropped_connections_total',
+    'Idle connections that were closed to make room for new ones.',
+  );
+  return {
+    count: (sent) => {
+      responses(1, { code: String(sent.status) });
+      bytes(sent.bytes);
+      saved(sent.saved);
+      cut(Number(sent.isCut));
+    },
+    dropped: () => {
+      dropped(1);
+    },
+  };
+}
+
+/** The reply to a request that could not be answered as it should. */
+function failed(
+  { url = '' }: IncomingMessage,
+  error: unknown,
+  log: (message: string) => void,
+): Reply {
+  log(`request ${url} failed: ${String(error)}`);
+  return textReply(500, 'internal error');
+}
+
+/**
+ * Makes a function that emits when the response is over, and nothing if the client left before it began. Its
+ * `headers` are those of every answer.
+ */
+function responder(
+  log: (message: string) => void,
+): (exchange: Exchange, reply$: Observable<Reply>, headers: HeaderFields) => Observable<Sent> {
+  const compressed = replyCompressor();
+  return ({ request, response }, reply$, headers) => {
+    const { socket } = request;
+    const instead = (error: unknown): Observable<Reply> => of(failed(request, error, log));
+    const sent = (reply: Reply): Observable<Sent> => send(request, response, reply, headers);
+    // Like a response that is being sent, one that is being compressed is not cut.
+    const sentLater = (compressed$: Observable<Reply>): Observable<Sent> =>
+      compressed$.pipe(catchError(instead), mergeMap(sent), share({ resetOnRefCountZero: false }));
+    // A client that went away gives its place to others at once.
+    const gone$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
+    const awaited$ = reply$.pipe(take(1), takeUntil(gone$));
+    return awaited$.pipe(
+      map((reply) => compressed(reply, request.headers['accept-encoding'])),
+      catchError(instead),
+      mergeMap((reply) => (isObservable(reply) ? sentLater(reply) : sent(reply))),
+    );
+  };
+}
 
 export interface HttpOptions
   extends ListenerOptions, ScrapeOptions, Omit<OwnPagesOptions, 'tree' | 'treePath'> {

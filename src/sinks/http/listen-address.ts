@@ -1,5 +1,6 @@
 // Where a listener listens.
 import type { AddressInfo, ListenOptions, Server } from 'node:net';
+import { Fault } from '../../errors.js';
 
 export type ListenAddress =
   /** An undefined host stands for all addresses of the machine, IPv6 and IPv4. */
@@ -17,7 +18,7 @@ export function listenAt(server: Server, address: ListenAddress, opened: () => v
 }
 
 /** The address as a person writes it, for messages. */
-export function shownAddress(address: ListenAddress): string {
+function shownAddress(address: ListenAddress): string {
   if ('fd' in address) return `descriptor ${address.fd}`;
   return authorityOf(address.host ?? '', address.port);
 }
@@ -38,3 +39,11 @@ export function boundAuthority(
 /** Host and port as in a URL. */
 export const authorityOf = (host: string, port: number): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+
+/** Fault LISTENER_FAILED for the error of a server that listens at `address`. */
+export function listenFault(address: ListenAddress, error: Error): Fault {
+  const isTaken = 'code' in error && error.code === 'EADDRINUSE' && 'port' in address;
+  const way = isTaken ? `; "ss -ltnp 'sport = :${address.port}'" shows who has it` : '';
+  const what = `Cannot listen on ${shownAddress(address)}: ${error.message}${way}`;
+  return new Fault('LISTENER_FAILED', what, { cause: error });
+}

@@ -5,15 +5,66 @@ import { defer, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { counted } from '../../counted.js';
 import type { Scope, Target } from '../../model.js';
-import { authorityOf, discoveryDocument } from './discovery.js';
+import type { SelfMetrics } from '../self-metrics.js';
+import { identitiesOf, parametersOf } from '../sink.js';
+import { pageReply } from './pages/page.js';
+import { statusPage } from './pages/status-page.js';
+import type { ServiceFacts } from './pages/status-page.js';
+import type { TreeResponder } from './pages/tree.js';
 import { plainPage, textReply } from './reply.js';
 import type { Reply } from './reply.js';
-import type { ReloadAnswer } from './reload-answer.js';
-import type { SelfMetrics } from '../self-metrics.js';
-import { pageReply } from './pages/page.js';
-import type { ServiceFacts } from './pages/service-facts.js';
-import { statusPage } from './pages/status-page.js';
-import type { TreeResponder } from './pages/tree.js';
+
+/** A name or an IPv4 address, or an IPv6 one in brackets, and a port or none. */
+const AUTHORITY = /^(?:[\w-][\w.-]{0,252}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/**
+ * One group for each target, ready or not, as JSON. The labels stay while the root is lost.
+ * @param authority host and port of this listener, as Prometheus reaches it
+ * @param path base scrape path
+ * @param isSecure whether it is reached by HTTPS
+ */
+function discoveryDocument(
+  targets: readonly Target[],
+  authority: string,
+  path: string,
+  isSecure: boolean,
+): string {
+  const groups = [...identitiesOf(targets)].map(([target, identity]) => {
+    const { lastRoot } = target;
+    const parameters = Object.entries(parametersOf(target, targets));
+    return {
+      targets: [authority],
+      labels: {
+        ...(isSecure && { __scheme__: 'https' }),
+        __metrics_path__: path,
+        ...Object.fromEntries(parameters.map(([name, value]) => [`__param_${name}`, value])),
+        ...identity,
+        ...(lastRoot && { root: lastRoot.id }),
+      },
+    };
+  });
+  return `${JSON.stringify(groups)}\n`;
+}
+
+/** The Host header if it is valid, else the local address of the connection. */
+function authorityOf({ headers, socket }: IncomingMessage): string {
+  const { host = '' } = headers;
+  if (AUTHORITY.test(host)) return host;
+  return `${socket.localAddress ?? ''}:${socket.localPort ?? ''}`;
+}
+
+// What a reload tells whoever asked for it.
+export type ReloadAnswer =
+  | {
+      readonly kind: 'taken';
+      /** A sentence for each changed setting that takes effect at the next start only. */
+      readonly later: readonly string[];
+    }
+  | {
+      readonly kind: 'refused';
+      /** Every reason; the configuration before stays in use. */
+      readonly reasons: readonly string[];
+    };
 
 export interface OwnPagesOptions {
   /** Base scrape path, such as `/metrics`. */
@@ -34,7 +85,7 @@ export interface OwnPagesOptions {
   readonly reload: (() => ReloadAnswer) | undefined;
 }
 
-export type OwnPage = (
+type OwnPage = (
   targets: readonly Target[],
   options: OwnPagesOptions,
   request: IncomingMessage,

@@ -1,6 +1,6 @@
 // Which target a scrape is for, and which scope. Spec 4.2, 4.3 and 7.
 import type { Target } from '../../model.js';
-import { matches, parametersOf } from '../routing-parameters.js';
+import { matches, parametersOf } from '../sink.js';
 
 export type Routed =
   | {

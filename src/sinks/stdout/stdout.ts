@@ -1,6 +1,10 @@
 // The printer of snapshots: documents at every tick, or once. Spec 1.4.
+import { createWriteStream, fstatSync } from 'node:fs';
+import { Socket } from 'node:net';
+import type { Writable } from 'node:stream';
 import {
   EMPTY,
+  Observable,
   asyncScheduler,
   catchError,
   concat,
@@ -16,12 +20,11 @@ import {
   throwError,
   toArray,
 } from 'rxjs';
-import type { Observable, SchedulerLike } from 'rxjs';
-import { Fault } from '../../errors.js';
+import type { SchedulerLike } from 'rxjs';
+import { Fault, isSystemError, messageOf } from '../../errors.js';
 import type { Document, Exposition, InternalMetric, Target } from '../../model.js';
-import { identitiesOf } from '../identity.js';
-import type { Labels } from '../identity.js';
-import type { Sink, SinkEvent } from '../sink.js';
+import { identitiesOf } from '../sink.js';
+import type { IdentityLabels, Sink, SinkEvent } from '../sink.js';
 import { whenReady } from '../when-ready.js';
 
 /** Writes one document; emits its number of bytes when the reader has taken all of it. */
@@ -38,8 +41,8 @@ export class NotWritten extends Error {
 }
 
 /** What one target shows, with the labels that tell it from all others. */
-interface Identified {
-  readonly identity: Labels;
+interface IdentifiedPage {
+  readonly identity: IdentityLabels;
   readonly exposition: Exposition;
 }
 
@@ -56,11 +59,11 @@ export type Documents =
   | { readonly kind: 'merged'; readonly merge: MergeDocuments };
 
 type MergeDocuments = (
-  all: readonly Identified[],
+  all: readonly IdentifiedPage[],
   targets: readonly Target[],
 ) => Promise<Document['pieces']>;
 
-export interface StdoutOptions {
+interface StdoutOptions {
   readonly intervalSeconds: number;
   /** Prints once, when all targets are ready or an interval is over. */
   readonly isOnce: boolean;
@@ -169,7 +172,7 @@ function printMerged(
     return from(identitiesOf(targets)).pipe(
       concatMap(([target, identity]) =>
         asked(target).pipe(
-          map((exposition): Identified => {
+          map((exposition): IdentifiedPage => {
             if (exposition.kind === 'ready') holds.push(exposition.snapshot.hold());
             return { identity, exposition };
           }),
@@ -187,4 +190,66 @@ function printMerged(
       }),
     );
   });
+}
+
+/** Pipes are written to when they have room; files and terminals take all at once. */
+function streamOf(fd: number): Writable {
+  const kind = fstatSync(fd);
+  if (kind.isFIFO() || kind.isSocket()) return new Socket({ fd, readable: false, writable: true });
+  return createWriteStream('', { fd, autoClose: false });
+}
+
+/**
+ * Writes documents to a file descriptor. A document that was begun is written to its end, even after its subscriber
+ * has left. If a write fails, its document errors with `NotWritten`, and the next one begins on a line of its own.
+ */
+export function pipeWriter(fd: number): DocumentWriter {
+  const opened = (): Writable => {
+    const stream = streamOf(fd);
+    // Each write reports its own failure. Without a listener, the first failure would end the process.
+    return stream.on('error', () => undefined);
+  };
+  let stream = opened();
+  let isCut = false;
+  return ({ pieces, release }) =>
+    new Observable((subscriber) => {
+      const rest = pieces[Symbol.iterator]();
+      let bytes = 0;
+      const fail = (error: unknown) => {
+        release();
+        // A pipe or socket whose write failed is closed.
+        if (stream instanceof Socket) subscriber.error(new ReaderGone());
+        else if (isSystemError(error)) {
+          // A stream that failed accepts no further writes.
+          stream = opened();
+          isCut = true;
+          subscriber.error(new NotWritten(`stdout cannot be written: ${messageOf(error)}`));
+        } else subscriber.error(error);
+      };
+      const writeNext = () => {
+        const piece = rest.next();
+        if (piece.done === true) {
+          release();
+          subscriber.next(bytes);
+          subscriber.complete();
+          return;
+        }
+        bytes += piece.value.length;
+        stream.write(piece.value, (error) => {
+          if (error) fail(error);
+          // A fast reader must not keep the event loop from other work.
+          else setImmediate(writeNext);
+        });
+      };
+      if (!isCut) writeNext();
+      else
+        stream.write('\n', (error) => {
+          if (error) {
+            fail(error);
+            return;
+          }
+          isCut = false;
+          writeNext();
+        });
+    });
 }

@@ -1,8 +1,12 @@
 // Shared memory for a thread: it reads by itself, and asks the main thread for locks and waits.
 import { Fault } from '../../errors.js';
-import { openReadable } from '../../native/os/readable-file.js';
-import type { ReadableFile } from '../../native/os/readable-file.js';
-import type { Ownership, SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
+import { openReadable } from '../../native/os/shared-memory.js';
+import type {
+  Ownership,
+  ReadableFile,
+  SegmentFile,
+  SharedMemory,
+} from '../../native/os/shared-memory.js';
 import type { FileMessage, FileReply } from './messages.js';
 
 /** Opens the file of a segment for reading; undefined if there is none. */

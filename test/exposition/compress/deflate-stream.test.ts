@@ -7,7 +7,7 @@ import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
 import type { FamilyFacts, Page, Snapshot } from '#app/model.js';
-import { deflateEnd } from '#app/sinks/http/deflate.js';
+import { deflateEnd } from '#app/sinks/http/gzip.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { finished } from '../../support/finished.js';

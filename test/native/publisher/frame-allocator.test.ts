@@ -1,7 +1,7 @@
 // Room for frames: never twice at once, and given back to those who need as much.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { FrameAllocator } from '#app/native/publisher/frame-allocator.js';
+import { FrameAllocator } from '#app/native/publisher/allocators.js';
 
 describe('FrameAllocator', () => {
   const SIZES = [

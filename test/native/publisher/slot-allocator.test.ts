@@ -1,7 +1,7 @@
 // Slots are given away with a new incarnation each time, the one that was free longest first.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { SlotAllocator } from '#app/native/publisher/slot-allocator.js';
+import { SlotAllocator } from '#app/native/publisher/allocators.js';
 import type { SlotRef } from '#app/model.js';
 
 describe('SlotAllocator', () => {

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { RECORD, RECORD_SIZE, RECORD_WORDS } from '#app/native/segment/layout.js';
-import { recordCrc } from '#app/native/segment/record-crc.js';
+import { recordCrc } from '#app/native/segment/record-parser.js';
 
 describe('The CRC of a record', () => {
   it('is the CRC-32 of zlib over the bytes behind it', () => {

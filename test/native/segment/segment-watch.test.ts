@@ -1,6 +1,6 @@
 // One server key through the lives of its publishers, by a clock that the test moves.
 import { expect } from 'chai';
-import { segmentNames } from '#app/native/segment/segment-names.js';
+import { segmentNames } from '#app/native/segment/segment-header.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 import { HeapMemory } from '../../support/heap-memory.js';
 import {

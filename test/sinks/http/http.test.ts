@@ -12,7 +12,7 @@ import { textOf } from '../../support/text-of-html.js';
 import { serviceFacts } from '../../support/service-facts.js';
 import { freshServing } from '../../support/serving-http.js';
 import { Fault } from '#app/errors.js';
-import { NO_GUARD } from '#app/sinks/http/guard.js';
+import { NO_GUARD } from '#app/sinks/http/admission.js';
 import { httpSink } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { compileScope } from '#app/exposition/page/scope.js';

@@ -1,6 +1,6 @@
 // Which clients get gzip, by their Accept-Encoding header (RFC 9110, 12.5.3).
 import { expect } from 'chai';
-import { prefersGzip } from '#app/sinks/http/prefers-gzip.js';
+import { prefersGzip } from '#app/sinks/http/choose-format.js';
 
 describe('prefersGzip', () => {
   const table: readonly (readonly [string, string | undefined, boolean])[] = [

@@ -1,6 +1,6 @@
 // What is remembered of headers: the last short ones, and not more.
 import { expect } from 'chai';
-import { remembered } from '#app/sinks/http/remembered.js';
+import { remembered } from '#app/sinks/http/choose-format.js';
 
 describe('remembered', () => {
   const counted = () => {

@@ -1,6 +1,6 @@
 // The segments of a course: which publication has each server key, and shared memory that shows them.
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
-import { openReadable } from '#app/native/os/readable-file.js';
+import { openReadable } from '#app/native/os/shared-memory.js';
 import { segmentName } from '#app/native/segment/layout.js';
 import { layOut } from '#app/native/publisher/segment-layout.js';
 import { Publisher } from '#app/native/publisher/publisher.js';

@@ -11,7 +11,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Fault, messageOf } from '#app/errors.js';
-import { Component, DEFAULTS, Exchange } from './component.js';
+import { Component, DEFAULTS, HttpExchange } from './component.js';
 import type { ComponentOptions } from './component.js';
 import { FAULTS } from './faults.js';
 import type { FaultName } from './faults.js';
@@ -21,7 +21,7 @@ import type { ServedTree } from './served-tree.js';
 const ADDRESS = '127.0.0.1';
 const MAX_CONNECTIONS = 512;
 
-interface Listening {
+interface ListeningComponent {
   readonly server: Server;
   readonly port: number;
 }
@@ -31,7 +31,7 @@ class Listener {
   readonly #onRequest: RequestListener;
   readonly #onConnection: (socket: Socket) => void;
   readonly #sockets = new Set<Socket>();
-  #listening: Listening | undefined;
+  #listening: ListeningComponent | undefined;
 
   constructor(
     tls: { readonly cert: string; readonly key: string } | undefined,
@@ -240,7 +240,7 @@ export class ComponentServer {
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     this.#log.add(request);
     const component = this.#component;
-    const exchange = new Exchange(request, response, component.options);
+    const exchange = new HttpExchange(request, response, component.options);
     try {
       await exchange.pause(component.options.latencyMs);
       if (this.#fault === undefined) exchange.send(await component.answer(request));

@@ -60,7 +60,7 @@ export const DEFAULTS = {
 } as const satisfies Required<ComponentOptions>;
 
 // One answer of a component: status, headers and body, independent of a connection.
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   /** Without those for the length of the body and the connection. */
   readonly headers: Readonly<Record<string, string>>;
@@ -71,9 +71,9 @@ export const plainAnswer = (
   status: number,
   text: string,
   headers: Readonly<Record<string, string>> = { 'Content-Type': 'text/plain' },
-): Answer => ({ status, headers, body: Buffer.from(text) });
+): HttpAnswer => ({ status, headers, body: Buffer.from(text) });
 
-export const NO_CONTENT: Answer = { status: 204, headers: {}, body: Buffer.alloc(0) };
+export const NO_CONTENT: HttpAnswer = { status: 204, headers: {}, body: Buffer.alloc(0) };
 
 const COMPRESSIONS = {
   zlib: { encoding: 'deflate', compress: promisify<Buffer, Buffer>(deflate) },
@@ -81,7 +81,7 @@ const COMPRESSIONS = {
   gzip: { encoding: 'gzip', compress: promisify<Buffer, Buffer>(gzip) },
 } as const;
 
-async function compressed(answer: Answer, compression: Compression): Promise<Answer> {
+async function compressed(answer: HttpAnswer, compression: Compression): Promise<HttpAnswer> {
   const { encoding, compress } = COMPRESSIONS[compression];
   const headers = { ...answer.headers, 'Content-Encoding': encoding };
   return { ...answer, headers, body: await compress(answer.body) };
@@ -154,7 +154,7 @@ function decoded(segment: string): string {
 }
 
 /** The parts of a request that an answer depends on. */
-type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
+type ComponentRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
 export class Component {
   tree: ServedTree;
@@ -177,7 +177,7 @@ export class Component {
     return this.#ways.text(this.#ways.tree(objects));
   }
 
-  async answer(asked: Asked, roots = this.roots()): Promise<Answer> {
+  async answer(asked: ComponentRequest, roots = this.roots()): Promise<HttpAnswer> {
     const { securityKey, refusalStatus, compression } = this.options;
     if (securityKey !== undefined && asked.headers['security-key'] !== securityKey)
       return plainAnswer(refusalStatus, 'Security-Key is missing or wrong\n');
@@ -191,7 +191,7 @@ export class Component {
     return isAsked && answer.status === 200 ? compressed(answer, compression) : answer;
   }
 
-  #show(url: string, roots: readonly VendorObject[]): Answer {
+  #show(url: string, roots: readonly VendorObject[]): HttpAnswer {
     const { base, contentType } = this.options;
     const [path = ''] = url.split('?');
     const view = path.startsWith(base)
@@ -265,7 +265,7 @@ interface Manners {
   readonly keepsAlive: boolean;
 }
 
-export class Exchange {
+export class HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly #manners: Manners;
@@ -289,7 +289,7 @@ export class Exchange {
     if (ms > 0) await setTimeout(ms, undefined, { signal: this.#over.signal });
   }
 
-  send(answer: Answer): void {
+  send(answer: HttpAnswer): void {
     const { isChunked } = this.#manners;
     if (answer.status === 204 || !isChunked) this.head(answer, answer.body.length);
     else this.head(answer);
@@ -298,7 +298,7 @@ export class Exchange {
 
   /** Sends a body of any length through these streams, with backpressure. */
   async stream(
-    head: Pick<Answer, 'status' | 'headers'>,
+    head: Pick<HttpAnswer, 'status' | 'headers'>,
     source: Readable,
     ...through: readonly Duplex[]
   ): Promise<void> {
@@ -307,7 +307,7 @@ export class Exchange {
   }
 
   /** Sends the head alone; without a length the body is chunked. */
-  head({ status, headers }: Pick<Answer, 'status' | 'headers'>, length?: number): void {
+  head({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>, length?: number): void {
     this.response.writeHead(status, {
       ...headers,
       ...(length !== undefined && status !== 204 && { 'Content-Length': length }),

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, createDeflate } from 'node:zlib';
 import { NO_CONTENT, plainAnswer } from './component.js';
-import type { Answer, Component, Exchange } from './component.js';
+import type { HttpAnswer, Component, HttpExchange } from './component.js';
 import { otherRun, vendorJson } from './served-tree.js';
 
 /** What a fault needs beside the exchange. */
@@ -16,7 +16,7 @@ interface Occasion {
 
 /** Sends a wrong answer, a late one, or none. */
 type FaultyAnswer = (
-  exchange: Exchange,
+  exchange: HttpExchange,
   component: Component,
   occasion: Occasion,
 ) => Promise<void> | void;
@@ -131,7 +131,7 @@ const bodyOf =
     exchange.send({ ...jsonHead(component), body: Buffer.from(bytes(component)) });
   };
 
-const jsonHead = ({ options }: Component): Pick<Answer, 'status' | 'headers'> => ({
+const jsonHead = ({ options }: Component): Pick<HttpAnswer, 'status' | 'headers'> => ({
   status: 200,
   headers: { 'Content-Type': options.contentType },
 });

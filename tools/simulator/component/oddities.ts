@@ -253,7 +253,7 @@ const numeric: OddVariable = (variable, about) => {
   return /^(0|-?[1-9]\d{0,18})$/.test(Value) ? { ...variable, Value: BigInt(Value) } : variable;
 };
 
-interface Oddity {
+interface SimulatedOddity {
   readonly roots?: (roots: readonly VendorObject[]) => readonly VendorObject[];
   readonly object?: (object: VendorObject) => VendorObject;
   readonly variable?: OddVariable;
@@ -281,14 +281,14 @@ export const ODDITIES = {
   extras: {},
   /** Blanks, escapes, and members in another order. */
   spelling: {},
-} as const satisfies Record<string, Oddity>;
+} as const satisfies Record<string, SimulatedOddity>;
 
 export type OddityName = keyof typeof ODDITIES;
 export const ODDITY_NAMES = Object.keys(ODDITIES) as readonly OddityName[];
 
 /** Applies a set of oddities, to the same items each time. */
 export class OddWays {
-  readonly #oddities: readonly Oddity[];
+  readonly #oddities: readonly SimulatedOddity[];
   readonly #freedoms: Freedoms;
 
   constructor(names: Iterable<OddityName>) {

@@ -30,15 +30,15 @@ interface KeptVariable extends ServedVariable {
   isGone: boolean;
 }
 
-type Scalar = number | bigint | boolean;
+type ServedScalar = number | bigint | boolean;
 
-const integer = (value: Scalar): bigint =>
+const integer = (value: ServedScalar): bigint =>
   BigInt(typeof value === 'number' ? Math.trunc(value) : value);
 
 /** Integers wrap at 64 bits. */
 const STORED = {
-  u64: (value: Scalar) => BigInt.asUintN(64, integer(value)),
-  i64: (value: Scalar) => BigInt.asIntN(64, integer(value)),
+  u64: (value: ServedScalar) => BigInt.asUintN(64, integer(value)),
+  i64: (value: ServedScalar) => BigInt.asIntN(64, integer(value)),
   f64: Number,
   bool: Boolean,
 };
@@ -58,9 +58,9 @@ function handleOf<T extends ValueType>(kept: KeptVariable, type: T): ValueHandle
 
 function scalar(
   kept: KeptVariable,
-  kindOf: (value: Scalar) => Exclude<ServedValue, string>,
+  kindOf: (value: ServedScalar) => Exclude<ServedValue, string>,
 ): ValueHandles['u64'] {
-  const set = (value: Scalar) => store(kept, kindOf(value));
+  const set = (value: ServedScalar) => store(kept, kindOf(value));
   return {
     ref: kept.ref,
     set,

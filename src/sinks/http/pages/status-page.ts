@@ -1,15 +1,92 @@
 // The page at `/`: how all targets are, those with trouble first.
 import type { Scope, Target } from '../../../model.js';
-import { countText, grouped } from '../../../shown/ages.js';
-import { conditionOf, urgencyOf } from './condition.js';
-import type { Condition } from './condition.js';
-import { markup } from './html.js';
-import type { Html } from './html.js';
-import type { Mood, PageParts } from './page.js';
-import { processFacts } from './process-facts.js';
-import type { ServiceFacts } from './service-facts.js';
-import { queryOf } from './target-links.js';
-import { HEADS, targetRow } from './target-row.js';
+import { ageText, agoText, countText, grouped, timeText } from '../../../shown/ages.js';
+import { sentence } from '../../../shown/shown-text.js';
+import { markup } from './page.js';
+import type { Html, Mood, PageParts } from './page.js';
+import { HEADS, conditionOf, queryOf, targetRow, urgencyOf } from './target-row.js';
+import type { TargetCondition } from './target-row.js';
+
+// What the process knows of itself, as the status page shows it.
+export interface ServiceFacts {
+  readonly version: string;
+  /** The commit; empty if the build did not know it. */
+  readonly revision: string;
+  /** The version of Node. */
+  readonly node: string;
+  /** All times are Unix milliseconds. */
+  readonly startedMs: number;
+  /** Undefined before it was looked at. */
+  readonly license: LicenseFacts | undefined;
+  readonly configuration: ConfigurationFacts;
+}
+
+export interface LicenseFacts {
+  /** Such as `valid`. */
+  readonly state: string;
+  /** Whether a start would be accepted, and nothing is to be done soon. */
+  readonly mood: 'good' | 'warn' | 'bad';
+  readonly expiresMs: number;
+  /** Empty if there is none. */
+  readonly warning: string;
+}
+
+interface ConfigurationFacts {
+  /** When the one in use was taken. */
+  readonly takenMs: number;
+  /** When a later one was refused; undefined if none was. */
+  readonly refusedMs: number | undefined;
+}
+
+/** Digits of a commit that people compare. */
+const SHORT_REVISION = 12;
+
+function processFacts(facts: ServiceFacts, nowMs: number): Html {
+  const { version, revision, node, startedMs, license, configuration } = facts;
+  return markup`<dl class="facts" id="process">
+    <div>
+      <dt>License</dt>
+      <dd>${licenseFact(license, nowMs)}</dd>
+    </div>
+    <div>
+      <dt>Configuration</dt>
+      <dd>${configurationFact(configuration, nowMs)}</dd>
+    </div>
+    <div>
+      <dt>Up for</dt>
+      <dd>
+        ${ageText((nowMs - startedMs) / 1000)}<span class="sub whole">since ${timeText(startedMs)}</span>
+      </dd>
+    </div>
+    <div>
+      <dt>Version</dt>
+      <dd>
+        ${version}<span class="sub">${
+          revision === ''
+            ? 'unknown commit'
+            : markup`commit <span class="whole">${revision.slice(0, SHORT_REVISION)}</span>`
+        },
+          Node.js ${node}</span>
+      </dd>
+    </div>
+  </dl>`;
+}
+
+function licenseFact(license: LicenseFacts | undefined, nowMs: number): Html {
+  if (license === undefined) return markup`<span class="muted">not checked yet</span>`;
+  const { state, mood, expiresMs, warning } = license;
+  const left = (expiresMs - nowMs) / 1000;
+  const when = left >= 0 ? `expires in ${ageText(left)}` : `expired ${ageText(-left)} ago`;
+  const remark = warning === '' ? undefined : markup`<span class="sub">${sentence(warning)}</span>`;
+  return markup`<span class="state ${mood}">${state}</span> <span class="whole">${when}</span><span class="sub whole">${timeText(expiresMs)}</span>${remark}`;
+}
+
+function configurationFact({ takenMs, refusedMs }: ConfigurationFacts, nowMs: number): Html {
+  const taken = markup`<span class="sub">in use, taken ${agoText(takenMs, nowMs)}, <span class="whole">${timeText(takenMs)}</span></span>`;
+  if (refusedMs === undefined) return markup`<span class="state good">accepted</span>${taken}`;
+  return markup`<span class="state bad">last reload refused</span>
+    <span class="whole">${agoText(refusedMs, nowMs)}</span><span class="sub">The log has the reasons.</span>${taken}`;
+}
 
 export interface StatusPageFacts {
   /** Base scrape path, such as `/metrics`. */
@@ -30,7 +107,7 @@ interface Judged {
   readonly id: string;
   readonly target: Target;
   readonly status: ReturnType<Target['status']>;
-  readonly condition: Condition;
+  readonly condition: TargetCondition;
 }
 
 /** @param from how many targets to pass over, in the order of the page */

@@ -1,21 +1,88 @@
 // One target of the status page: a row of its table.
 import { nounFor } from '../../../counted.js';
-import type { ReadFormat, Scope, SyncProgress, Target, TargetStatus } from '../../../model.js';
+import type {
+  NewestBy,
+  ReadFormat,
+  Scope,
+  SyncProgress,
+  Target,
+  TargetStatus,
+} from '../../../model.js';
 import { ageText, agoText, countText, grouped, timeText } from '../../../shown/ages.js';
-import type { Condition } from './condition.js';
-import { markup } from './html.js';
-import type { Html, Part } from './html.js';
-import { NEWEST_BY } from './newest-by.js';
-import { breakable } from './breakable.js';
 import { nameText, sentence } from '../../../shown/shown-text.js';
-import { address } from './target-links.js';
+import { parametersOf } from '../../sink.js';
+import { route } from '../route.js';
+import { breakable, markup } from './page.js';
+import type { Html, HtmlPart, Mood } from './page.js';
 
-export interface RowFacts {
+// What a target's condition is called, and how urgent it is.
+export interface TargetCondition {
+  readonly mood: Mood;
+  readonly word: string;
+  /** What an operator reads to find out why; empty where all is well. */
+  readonly reason: string;
+  /** Whether the first sync is under way. */
+  readonly isSyncing: boolean;
+}
+
+export function conditionOf({ isReady, root, progress, publisher }: TargetStatus): TargetCondition {
+  const { state, reason } = publisher;
+  if (isReady) {
+    const isLive = state === 'live';
+    return {
+      ...{ mood: isLive ? 'good' : 'warn', isSyncing: false },
+      word: isLive ? 'ready' : `ready, ${state}`,
+      reason: isLive ? '' : reason,
+    };
+  }
+  const waiting = `waiting on ${progress.reason}`;
+  const isSyncing = root !== '' && state === 'live';
+  return {
+    ...{ mood: isSyncing ? 'warn' : 'bad', isSyncing },
+    word: isSyncing ? 'syncing' : 'not ready',
+    reason:
+      progress.reason.includes(reason) || state === 'live' ? waiting : `${waiting}; ${reason}`,
+  };
+}
+
+const MOODS: readonly Mood[] = ['bad', 'warn', 'good'];
+
+/** Lower for what is more urgent. */
+export const urgencyOf = ({ mood }: TargetCondition): number => MOODS.indexOf(mood);
+
+// How it is known when the newest value of a target came.
+export const NEWEST_BY: Readonly<Record<NewestBy, string>> = {
+  stated: 'as the publisher states',
+  notified: 'last notification',
+};
+
+/** The query that selects a target; undefined if none can. */
+export function queryOf(target: Target, targets: readonly Target[]): URLSearchParams | undefined {
+  const query = new URLSearchParams(parametersOf(target, targets));
+  const routed = route(targets, query);
+  return routed.kind === 'refused' || routed.target !== target ? undefined : query;
+}
+
+/**
+ * The relative URL of a page with further parameters; empty ones are left out. All pages are in one folder, so a
+ * relative URL also works below the path prefix of a proxy.
+ */
+export function address(
+  path: string,
+  query: URLSearchParams,
+  further: Readonly<Record<string, string>> = {},
+): string {
+  const all = new URLSearchParams(query);
+  for (const [name, value] of Object.entries(further)) if (value !== '') all.set(name, value);
+  return all.size > 0 ? `.${path}?${all.toString()}` : `.${path}`;
+}
+
+interface TargetRowFacts {
   /** Differs from that of other targets, and stays. */
   readonly id: string;
   readonly target: Target;
   readonly status: TargetStatus;
-  readonly condition: Condition;
+  readonly condition: TargetCondition;
   /** The query that selects the target; undefined if none can. */
   readonly query: URLSearchParams | undefined;
   /** Base scrape path. */
@@ -33,7 +100,7 @@ const TARGET_INFO = { name: 'shm_exporter_target_info', type: 'info' } as const;
 
 export const HEADS = ['state', 'target', 'synced', 'newest value', 'publisher', 'pages'] as const;
 
-export function targetRow(facts: RowFacts): Html {
+export function targetRow(facts: TargetRowFacts): Html {
   const { id, condition } = facts;
   return markup`<tr id="${id}" class="row-${condition.mood}" role="row">
     <td role="cell">${stateCell(facts)}</td>
@@ -45,7 +112,7 @@ export function targetRow(facts: RowFacts): Html {
   </tr> `;
 }
 
-function stateCell({ condition, target, nowMs }: RowFacts): Html {
+function stateCell({ condition, target, nowMs }: TargetRowFacts): Html {
   const { mood, word, reason } = condition;
   const since = ageText(Math.max(0, nowMs - target.times().since) / 1000);
   return markup`<span class="state ${mood}">${word}</span>
@@ -56,7 +123,7 @@ function stateCell({ condition, target, nowMs }: RowFacts): Html {
     }`;
 }
 
-function nameCell({ target, status }: RowFacts): Html {
+function nameCell({ target, status }: TargetRowFacts): Html {
   const { app, serverKey, root, partition } = status;
   const hint = target.instance === '' ? 'no root' : `no root, hint ${nameText(target.instance)}`;
   const shownRoot = root === '' ? hint : nameText(root);
@@ -65,7 +132,7 @@ function nameCell({ target, status }: RowFacts): Html {
     <span class="sub">server key <span class="whole">${nameText(serverKey)}</span>, partition ${partition}</span>`;
 }
 
-function syncedCell({ status, condition }: RowFacts): Html {
+function syncedCell({ status, condition }: TargetRowFacts): Html {
   const { objects, variables } = status.progress;
   if (!condition.isSyncing && !status.isReady) return markup``;
   const bar = status.isReady ? undefined : progressBar(status.progress);
@@ -83,7 +150,7 @@ function progressBar({ objects, variables }: SyncProgress): Html {
 const shareText = ({ synced, total }: SyncProgress['objects'], noun: string): string =>
   synced === total ? countText(total, noun) : `${grouped(synced)} of ${countText(total, noun)}`;
 
-function newestCell({ target, status, nowMs }: RowFacts): Html {
+function newestCell({ target, status, nowMs }: TargetRowFacts): Html {
   const { newest } = target.times();
   if (status.root === '') return markup``;
   if (newest === undefined) return markup`<span class="muted">no notification seen</span>`;
@@ -91,7 +158,7 @@ function newestCell({ target, status, nowMs }: RowFacts): Html {
   return markup`<span class="whole">${agoText(unixMs, nowMs)}</span><span class="sub">${NEWEST_BY[by]}</span>`;
 }
 
-function publisherCell({ target: { reads }, status, nowMs }: RowFacts): Html {
+function publisherCell({ target: { reads }, status, nowMs }: TargetRowFacts): Html {
   const { state, heartbeatAgeSeconds: beat } = status.publisher;
   const { process: owner } = status;
   const where = owner?.isElsewhere === true ? ' (not of this PID namespace)' : '';
@@ -115,12 +182,12 @@ const iso = (unixMs: number): string => {
   return Number.isNaN(time.getTime()) ? '' : time.toISOString();
 };
 
-function pagesCell(facts: RowFacts): Html {
+function pagesCell(facts: TargetRowFacts): Html {
   const { target, query, path, treePath, status } = facts;
   if (query === undefined)
     return markup`<span class="muted">No parameters tell it from another target.</span>`;
   const series = target.internal().find(({ name }) => name === SERIES);
-  const item = (address: string, text: Part): Html =>
+  const item = (address: string, text: HtmlPart): Html =>
     markup`<li><a href="${address}">${text}</a></li>`;
   const answering = facts.scopes.filter((scope) => answers(scope, facts));
   const others = facts.scopes.filter((scope) => !answering.includes(scope));
@@ -139,13 +206,13 @@ function pagesCell(facts: RowFacts): Html {
 const shownScope = (name: string): Html => markup`<span class="whole">${nameText(name)}</span>`;
 
 /** A scope answers with 404 unless it selects something that the target shows; this is known of its last text. */
-function answers(scope: Scope, { target, status }: RowFacts): boolean {
+function answers(scope: Scope, { target, status }: TargetRowFacts): boolean {
   const shown = [...(target.lastFamilies ?? []), ...target.internal(), TARGET_INFO];
   return status.isReady && shown.some((facts) => scope.selects(facts));
 }
 
 /** Scopes without a page now. */
-function silentScopes(scopes: readonly Scope[], { target, status }: RowFacts): Html {
+function silentScopes(scopes: readonly Scope[], { target, status }: TargetRowFacts): Html {
   const names = scopes.map(({ name }, i) => markup`${i === 0 ? ' ' : ', '}${shownScope(name)}`);
   const isUnknown = status.isReady && target.lastFamilies === undefined;
   const why = isUnknown

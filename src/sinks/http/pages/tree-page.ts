@@ -1,21 +1,122 @@
-// The page at `/tree`: every object and variable of one target, and what becomes of it.
-import type { Scope, Target, TreeAnswer, TreePart } from '../../../model.js';
+// The page of a tree, its form, and the parameters of both.
+import { TREE_CHOICES, TREE_FIELDS } from '../../../model.js';
+import type { Scope, Target, TreeAnswer, TreeChoice, TreeField, TreePart } from '../../../model.js';
 import { agoText, countText, grouped, timeText } from '../../../shown/ages.js';
-import { conditionOf } from './condition.js';
-import type { Condition } from './condition.js';
-import { markup } from './html.js';
-import type { Html } from './html.js';
-import type { PageParts } from './page.js';
-import { breakable } from './breakable.js';
 import { nameText, sentence } from '../../../shown/shown-text.js';
-import { NEWEST_BY } from './newest-by.js';
-import { address } from './target-links.js';
-import { treeForm } from './tree-form.js';
-import { writeParameters } from './tree-parameters.js';
-import type { TreeParameters } from './tree-parameters.js';
+import { breakable, markup } from './page.js';
+import type { Html, HtmlPart, PageParts } from './page.js';
+import { NEWEST_BY, address, conditionOf } from './target-row.js';
+import type { TargetCondition } from './target-row.js';
 import { TREE_HEADS, treeRows } from './tree-rows.js';
 
-export interface TreePageFacts {
+// What the address of a tree asks for, beside the target.
+interface TreeParameters {
+  /** An object's id, or its path below the root; empty for the whole tree. */
+  readonly object: string;
+  /** What is searched for, as it was written. */
+  readonly q: string;
+  readonly field: TreeField;
+  readonly choice: TreeChoice;
+  /** Where the parts before began, and where this one does: the last of them. */
+  readonly trail: readonly number[];
+  /** Whether the page updates itself. */
+  readonly isLive: boolean;
+}
+
+const NAMES = ['object', 'q', 'in', 'show', 'from', 'live'] as const;
+/** Parts that `previous` leads back through. */
+const MAX_TRAIL = 32;
+const MAX_POSITION = 2 ** 32;
+const MAX_TEXT = 1024;
+
+/** A sentence says what is wrong with them. */
+export function readParameters(
+  query: URLSearchParams,
+): TreeParameters | { readonly problem: string } {
+  const twice = NAMES.find((name) => query.getAll(name).length > 1);
+  if (twice !== undefined) return { problem: `parameter ${twice} is given more than once` };
+  const [object = '', q = '', wantedField = 'any', wantedChoice = 'all', from = '0', live = ''] =
+    NAMES.map((name) => query.get(name) ?? undefined);
+  const field = TREE_FIELDS.find((each) => each === (wantedField || 'any'));
+  if (field === undefined)
+    return { problem: `parameter in is ${shown(wantedField)}, allowed: ${TREE_FIELDS.join(', ')}` };
+  const choice = TREE_CHOICES.find((each) => each === (wantedChoice || 'all'));
+  if (choice === undefined)
+    return {
+      problem: `parameter show is ${shown(wantedChoice)}, allowed: ${TREE_CHOICES.join(', ')}`,
+    };
+  if (Math.max(object.length, q.length) > MAX_TEXT)
+    return { problem: `parameters object and q have at most ${MAX_TEXT} characters` };
+  const trail = (from || '0').split('.').map(Number);
+  const isTrail = /^\d{1,10}(\.\d{1,10})*$/.test(from || '0') && Math.max(...trail) <= MAX_POSITION;
+  if (!isTrail)
+    return { problem: `parameter from is ${shown(from)}, allowed: a position from 0 on` };
+  return { object, q, field, choice, trail: trail.slice(-MAX_TRAIL), isLive: live === '1' };
+}
+
+const shown = (text: string): string => JSON.stringify(text.slice(0, 80));
+
+/** Parameters of an address; those with their usual value are left out. */
+export const writeParameters = ({
+  object,
+  q,
+  field,
+  choice,
+  trail,
+  isLive,
+}: TreeParameters): Readonly<Record<string, string>> => ({
+  object,
+  q,
+  in: field === 'any' ? '' : field,
+  show: choice === 'all' ? '' : choice,
+  from: trail.length === 1 && trail[0] === 0 ? '' : trail.slice(-MAX_TRAIL).join('.'),
+  live: isLive ? '1' : '',
+});
+
+// The search of a tree: a form that works without scripts.
+const FIELDS: Readonly<Record<TreeField, string>> = {
+  any: 'anything',
+  object: 'object id',
+  class: 'class',
+  variable: 'variable name',
+  metric: 'metric name',
+  value: 'value',
+};
+
+const CHOICES: Readonly<Record<TreeChoice, string>> = {
+  all: 'everything',
+  metrics: 'what becomes metrics',
+  'left-out': 'what becomes none',
+  unsynced: 'what is not synced',
+};
+
+/** @param query selects the target */
+function treeForm(path: string, query: URLSearchParams, given: TreeParameters): Html {
+  const { object, q, field, choice, isLive } = given;
+  const kept = [
+    ...query,
+    ...(object === '' ? [] : [['object', object]]),
+    ...(isLive ? [['live', '1']] : []),
+  ];
+  return markup`<form role="search" action=".${path}" method="get">
+    ${kept.map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`)}
+    <div class="wide"><label for="q">Search for words</label>
+      <input id="q" name="q" type="search" value="${q}" maxlength="1024" autocomplete="off" spellcheck="false"></div>
+    <div><label for="in">in</label>
+      <select id="in" name="in">${options(FIELDS, field)}</select></div>
+    <div><label for="show">and show</label>
+      <select id="show" name="show">${options(CHOICES, choice)}</select></div>
+    <div><button>Search</button></div>
+  </form>`;
+}
+
+const options = (words: Readonly<Record<string, string>>, chosen: string): HtmlPart =>
+  Object.entries(words).map(([value, text]) => {
+    const selected = value === chosen ? markup` selected` : undefined;
+    return markup`<option value="${value}"${selected}>${text}</option>`;
+  });
+
+interface TreePageFacts {
   /** Base scrape path, and that of trees. */
   readonly path: string;
   readonly treePath: string;
@@ -72,7 +173,7 @@ export function treePage(
 }
 
 /** What is waited for is said above already. */
-function absence(reason: string, condition: Condition): Html {
+function absence(reason: string, condition: TargetCondition): Html {
   const isSaid = condition.reason.includes(reason);
   return markup`<p id="tree" class="note">There is no tree${
     isSaid ? ' now' : markup`: ${breakable(sentence(reason))}`

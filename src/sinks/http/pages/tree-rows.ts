@@ -8,12 +8,11 @@ import type {
   TreeVariable,
 } from '../../../model.js';
 import { countText, grouped } from '../../../shown/ages.js';
-import { markup } from './html.js';
-import type { Html } from './html.js';
-import { breakable } from './breakable.js';
+import { breakable, markup } from './page.js';
+import type { Html } from './page.js';
 import { nameText, quotedText, sentence } from '../../../shown/shown-text.js';
 
-export interface TreeRowFacts {
+export interface TreeTableFacts {
   readonly root: string;
   /** The scope that the address names. */
   readonly scope: Scope | undefined;
@@ -29,7 +28,7 @@ const MAX_LEVEL = 6;
 export const TREE_HEADS = ['object or variable', 'type', 'value', 'becomes'] as const;
 
 /** Variables are indented below their objects, which come before them. */
-export function treeRows(rows: readonly TreeRow[], facts: TreeRowFacts): readonly Html[] {
+export function treeRows(rows: readonly TreeRow[], facts: TreeTableFacts): readonly Html[] {
   let depth = 0;
   return rows.map((row) => {
     if (row.kind === 'object') depth = row.depth;
@@ -37,7 +36,7 @@ export function treeRows(rows: readonly TreeRow[], facts: TreeRowFacts): readonl
   });
 }
 
-function objectRow(row: TreeObject, facts: TreeRowFacts): Html {
+function objectRow(row: TreeObject, facts: TreeTableFacts): Html {
   const { id, name, className, depth, variables, children } = row;
   return markup`<tr class="object" role="row" id="i${id}">
     <th scope="row" role="rowheader" class="${levelOf(depth)}">
@@ -49,7 +48,7 @@ function objectRow(row: TreeObject, facts: TreeRowFacts): Html {
   </tr> `;
 }
 
-function variableRow(row: TreeVariable, depth: number, facts: TreeRowFacts): Html {
+function variableRow(row: TreeVariable, depth: number, facts: TreeTableFacts): Html {
   const { id, name, type, variableKind, unit, help } = row;
   const declared = [
     type,
@@ -89,7 +88,7 @@ function valueText(value: TreeValue): Html {
   return markup`${breakable(quotedText(text))}${more}`;
 }
 
-function fateText({ metrics, why }: TreeRow, facts: TreeRowFacts): Html {
+function fateText({ metrics, why }: TreeRow, facts: TreeTableFacts): Html {
   const shown = metrics.slice(0, MAX_METRICS).map((metric) => metricText(metric, facts));
   const more = metrics.length - shown.length;
   return markup`${shown}${more > 0 ? markup`<span class="muted">and ${more} more</span>` : undefined}${
@@ -99,7 +98,7 @@ function fateText({ metrics, why }: TreeRow, facts: TreeRowFacts): Html {
 
 function metricText(
   { name, type, labels, series, why }: TreeMetric,
-  { scope }: TreeRowFacts,
+  { scope }: TreeTableFacts,
 ): Html {
   const text = labels === '' ? name : `${name}{${labels}}`;
   const isOutside = scope !== undefined && !scope.selects({ name, type });

@@ -5,14 +5,11 @@ import type { Scope, Target, TreeAnswer, TreeQuestion } from '../../../model.js'
 import { limitConcurrency } from '../limit-concurrency.js';
 import type { Reply } from '../reply.js';
 import { route } from '../route.js';
-import { markup } from './html.js';
-import type { Html } from './html.js';
-import { pageReply } from './page.js';
-import { problemPage } from './problem-page.js';
-import { treePage } from './tree-page.js';
+import { markup, pageReply, problemPage } from './page.js';
+import type { Html } from './page.js';
+import { readParameters, treePage } from './tree-page.js';
 import { nameText, searchWords } from '../../../shown/shown-text.js';
-import { address, queryOf } from './target-links.js';
-import { readParameters } from './tree-parameters.js';
+import { address, queryOf } from './target-row.js';
 
 export interface TreeOptions {
   /** Base scrape path, and that of trees. */

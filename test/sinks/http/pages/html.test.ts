@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { sentence } from '#app/shown/shown-text.js';
-import { breakable } from '#app/sinks/http/pages/breakable.js';
-import { markup } from '#app/sinks/http/pages/html.js';
+import { breakable, markup } from '#app/sinks/http/pages/page.js';
 import { hostileText } from '../../../support/hostile-text.js';
 
 describe('markup', () => {

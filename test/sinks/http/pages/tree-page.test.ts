@@ -6,7 +6,7 @@ import { compileScope } from '#app/exposition/page/scope.js';
 import { TREE_CHOICES, TREE_FIELDS } from '#app/model.js';
 import type { TreeObject, TreePart, TreeRow, TreeVariable } from '#app/model.js';
 import { treeResponder } from '#app/sinks/http/pages/tree.js';
-import { readParameters, writeParameters } from '#app/sinks/http/pages/tree-parameters.js';
+import { readParameters, writeParameters } from '#app/sinks/http/pages/tree-page.js';
 import { FakeTarget } from '../../../support/fake-target.js';
 import { marbles } from '../../../support/marbles.js';
 import { serviceFacts } from '../../../support/service-facts.js';

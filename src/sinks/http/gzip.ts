@@ -1,7 +1,11 @@
-// Compresses bytes in the threads of libuv's pool, into a part of a gzip member (RFC 1951, 1952).
-import { bytesOf } from '../../bytes.js';
-import type { Deflated } from '../../model.js';
+// Pages and replies as one gzip member each; the part of a page that lasts is compressed once.
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
+import { ReplaySubject, defer, finalize, isObservable, map, share, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { bytesOf } from '../../bytes.js';
+import type { Deflated, Page } from '../../model.js';
+import { prefersGzip } from './choose-format.js';
+import type { Reply } from './reply.js';
 
 /** Level 6 takes twice the time and saves another twentieth: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
@@ -105,4 +109,80 @@ function storedHead(length: number): Uint8Array {
   head.writeUInt16LE(length, 1);
   head.writeUInt16LE(MAX_STORED - length, 3);
   return head;
+}
+
+/** RFC 1952: no name, no time, fastest method, no system in particular. */
+const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
+
+/**
+ * Makes a function that takes a page and compresses it: what is ready at once is returned, else it is emitted.
+ * The page is released as soon as nothing reads it any more, even if the subscriber has left.
+ */
+export function pageCompressor(
+  compress: (pieces: readonly Uint8Array[]) => Promise<Deflated> = deflate,
+): (page: Page) => Page | Observable<Page> {
+  /** By the list that lasts, so that both are collected together. */
+  const known = new WeakMap<readonly Uint8Array[], Observable<Deflated>>();
+  const deflated = (page: Page, lasting: readonly Uint8Array[]): Observable<Deflated> => {
+    const shared$ = known.get(lasting);
+    if (shared$ !== undefined) {
+      page.release();
+      return shared$;
+    }
+    const made$ = defer(() => compress(lasting)).pipe(
+      tap({ error: () => known.delete(lasting) }),
+      finalize(() => {
+        page.release();
+      }),
+      // It reads the page to its end even without a subscriber: the next scrape uses the result.
+      share({
+        connector: () => new ReplaySubject(1),
+        resetOnRefCountZero: false,
+        resetOnComplete: false,
+      }),
+    );
+    known.set(lasting, made$);
+    return made$;
+  };
+  return (page) => {
+    const { contentType, ending = [] } = page;
+    const fresh = Buffer.concat(ending);
+    const whole = (start: Deflated, release: () => void): Page => {
+      const pieces = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
+      return { contentType, pieces, bytes: bytesOf(pieces), release };
+    };
+    try {
+      const ready = page.deflated;
+      if (ready !== undefined) return whole(ready, page.release);
+    } catch (error) {
+      page.release();
+      throw error;
+    }
+    return deflated(page, page.lasting ?? page.pieces).pipe(
+      map((start) => whole(start, () => undefined)),
+    );
+  };
+}
+
+/** Smaller bodies fit one packet as they are. */
+const MIN_BYTES = 1024;
+
+/** Makes a function that makes of a reply what a client with this Accept-Encoding header gets. */
+export function replyCompressor(): (
+  reply: Reply,
+  acceptEncoding: string | undefined,
+) => Reply | Observable<Reply> {
+  const compressed = pageCompressor();
+  return (reply, acceptEncoding) => {
+    const { status, page, headers, isCompressible = false } = reply;
+    if (!isCompressible || page.bytes < MIN_BYTES || !prefersGzip(acceptEncoding)) return reply;
+    const withPage = (smaller: Page): Reply => ({
+      status,
+      headers: { ...headers, 'Content-Encoding': 'gzip' },
+      page: smaller,
+      saved: Math.max(0, page.bytes - smaller.bytes),
+    });
+    const smaller = compressed(page);
+    return isObservable(smaller) ? smaller.pipe(map(withPage)) : withPage(smaller);
+  };
 }
