@@ -14,7 +14,7 @@ import { NotWritten, ReaderGone, pipeWriter } from '../sinks/stdout/stdout.js';
 import { PROGRAM, WATCH_SECONDS } from './options.js';
 import type { DumpOptions } from './options.js';
 import { pieces, treeText } from './output/tree-text.js';
-import { treeCatalogue } from './output/tree-catalogue.js';
+import { treeCatalogue } from './catalogue/catalogue-draft.js';
 import { treeJson } from './output/tree-json.js';
 import { FollowedSegment } from './segment/seen-segment.js';
 import { chosenObjects } from './tree/tree-items.js';

@@ -1,8 +1,7 @@
 // What each target is: its definition with its catalogue, checked before anything starts.
 import { loadCatalogues } from '../catalogue/builtin.js';
 import type { Catalogue, CatalogueText } from '../catalogue/catalogue.js';
-import { compileFilters } from '../catalogue/match/filters.js';
-import { compilePathLabels } from '../catalogue/match/path-labels.js';
+import { compileFilters, compilePathLabels } from '../catalogue/match/filters.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import type { Config, TargetConfig } from '../config/resolve.js';
 import { quoted } from '../document/document.js';

@@ -1,6 +1,5 @@
 // What a target tracks below its root: objects and variables come and go, get values and lose them, and have lines.
-import { FilterFit } from '../catalogue/match/filters.js';
-import { uncataloguedIn } from '../catalogue/match/uncatalogued.js';
+import { FilterFit, uncataloguedIn } from '../catalogue/match/filters.js';
 import { placeUnder } from '../catalogue/match/rules.js';
 import { WideMap } from '../collections/wide-map.js';
 import type { ManagedObject, SyncProgress, Variable } from '../model.js';

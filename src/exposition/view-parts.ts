@@ -1,8 +1,7 @@
 // What the live state of one target is made of.
 import type { Budget } from '../budget.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
-import type { Filters } from '../catalogue/match/filters.js';
-import type { PathLabels } from '../catalogue/match/path-labels.js';
+import type { Filters, PathLabels } from '../catalogue/match/filters.js';
 import type { ManagedObject, Source } from '../model.js';
 import type { Counters } from './counters.js';
 import type { Kernel } from './kernel/kernel.js';

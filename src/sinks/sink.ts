@@ -1,5 +1,6 @@
 // The interface of a sink, the identity of the exporter, and routing parameters.
-import type { Observable } from 'rxjs';
+import { asyncScheduler, filter, map, take, timer } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import type { Target } from '../model.js';
 
 /** What any sink can report. What only one of them can count, it adds to the self-metrics. */
@@ -99,3 +100,21 @@ export function identitiesOf(targets: readonly Target[]): ReadonlyMap<Target, Id
   });
   return new Map(identities);
 }
+
+/** How often it is looked whether they are ready. */
+const LOOK_MS = 50;
+
+/** Emits once: when all targets are ready, at the latest after `longestMs`. */
+export const whenReady = (
+  registry: Targets,
+  longestMs: number,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<void> =>
+  timer(0, LOOK_MS, scheduler).pipe(
+    filter(
+      (looks) =>
+        looks * LOOK_MS >= longestMs || registry.targets.every((target) => target.status().isReady),
+    ),
+    take(1),
+    map(() => undefined),
+  );

@@ -6,7 +6,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 const LONGEST_SILENCE_MS = 30_000;
 
 /** Sends a datagram to a UNIX socket; returns 0 or an errno. Never waits. */
-export type SendDatagram = (address: string, text: string) => number;
+type SendDatagram = (address: string, text: string) => number;
 
 export interface ServiceManagerOptions {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -81,4 +81,17 @@ export class ServiceManager {
     this.#isWarned = true;
     this.#options.warn(`systemd cannot be reached at ${this.#address}: errno ${errno}`);
   }
+}
+
+/** The first descriptor that is handed over. */
+const FIRST = 3;
+
+/** The descriptors; none if they were meant for another process, such as the one that started this. */
+export function activatedSockets(
+  env: Readonly<Record<string, string | undefined>>,
+  pid: number,
+): readonly number[] {
+  const { LISTEN_PID: forPid, LISTEN_FDS: count = '' } = env;
+  if (forPid !== String(pid) || !/^\d{1,3}$/.test(count)) return [];
+  return Array.from({ length: Number(count) }, (_, index) => FIRST + index);
 }

@@ -2,12 +2,32 @@
 import { Fault } from '../errors.js';
 import { CheckedFile, inDirectory, pathOf } from '../foreign/checked-file.js';
 import type { DirectoryPlace } from '../foreign/checked-file.js';
-import { HEADER, IndexFile, LIMITS, READY } from './segment-index.js';
 import { readSchema } from './schema.js';
 import type { Schema } from './schema.js';
-import { headerOf } from './segment-header.js';
-import type { VarnishSegmentHeader } from './segment-header.js';
+import { HEADER, IndexFile, LIMITS, READY } from './segment-index.js';
 import type { IndexEntry, IndexWriter, SegmentIndex } from './segment-index.js';
+
+// The header of a segment, of values or of a schema.
+export interface VarnishSegmentHeader {
+  /** One of `READY`, or another number. */
+  readonly ready: number;
+  /** Where its body begins, from the start of the segment. */
+  readonly bodyOffset: number;
+  /** Tells which schema it has, or is; meaningful within one start of Varnish. */
+  readonly schemaId: bigint;
+}
+
+/** @param bytes begin at a multiple of 8 in memory */
+export function headerOf(bytes: Uint8Array): VarnishSegmentHeader {
+  const { buffer, byteOffset } = bytes;
+  const [ready = 0] = new Int32Array(buffer, byteOffset + HEADER.ready, 1);
+  const [bodyOffset = 0n, schemaId = 0n] = new BigUint64Array(
+    buffer,
+    byteOffset + HEADER.bodyOffset,
+    2,
+  );
+  return { ready, bodyOffset: Number(bodyOffset), schemaId };
+}
 
 const INDEX = '_.index';
 
@@ -216,5 +236,46 @@ export class SegmentDirectory {
     if (!this.read(entry, bytes)) throw refuse('is cut');
     const end = bytes.indexOf(0, bodyOffset);
     return bytes.toString('utf8', bodyOffset, end < 0 ? bytes.length : end);
+  }
+}
+
+/** Headers that are read again in one look; of more segments, the others have their turn in the next. */
+const READS_A_LOOK = 512;
+
+/** A header, or why it could not be read. */
+type KnownSegment =
+  | { readonly header: VarnishSegmentHeader | undefined; readonly error?: undefined }
+  | { readonly error: Error };
+
+export class SegmentHeaders {
+  readonly #known = new WeakMap<IndexEntry, KnownSegment>();
+  #from = 0;
+  #position = 0;
+
+  /** A look begins: the headers are asked for in the same order each time. */
+  begin(): void {
+    this.#from = this.#from + READS_A_LOOK >= this.#position ? 0 : this.#from + READS_A_LOOK;
+    this.#position = 0;
+  }
+
+  /** As it is, or was lately; undefined for a segment that its file does not hold. @throws Error */
+  of(directory: SegmentDirectory, entry: IndexEntry): VarnishSegmentHeader | undefined {
+    const at = this.#position++;
+    const isDue = at >= this.#from && at < this.#from + READS_A_LOOK;
+    let known = this.#known.get(entry);
+    if (known === undefined || isDue) {
+      known = read(directory, entry);
+      this.#known.set(entry, known);
+    }
+    if (known.error !== undefined) throw known.error;
+    return known.header;
+  }
+}
+
+function read(directory: SegmentDirectory, entry: IndexEntry): KnownSegment {
+  try {
+    return { header: directory.headerAt(entry) };
+  } catch (error) {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
   }
 }

@@ -4,9 +4,8 @@ import type { GatheredObject, GatheredSource, SlotOwner } from '../foreign/gathe
 import type { Variable } from '../model.js';
 import type { Naming } from './names/compat-names.js';
 import type { Schema, SchemaField } from './schema.js';
-import type { SegmentDirectory } from './segment-directory.js';
-import { headerOf } from './segment-header.js';
-import type { VarnishSegmentHeader } from './segment-header.js';
+import type { SegmentDirectory, VarnishSegmentHeader } from './segment-directory.js';
+import { headerOf } from './segment-directory.js';
 import { HEADER, LIMITS, READY, VALUE_BYTES } from './segment-index.js';
 import type { IndexEntry } from './segment-index.js';
 

@@ -5,7 +5,7 @@ import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import { readText } from '../document/text-file.js';
 import { messageOf } from '../errors.js';
 import type { Fault } from '../errors.js';
-import { CIPHER_SUITES, CURVES, TLS_VERSIONS } from './cipher-suites.js';
+import { CIPHER_SUITES, CURVES, TLS_VERSIONS } from './web-config-rule.js';
 import type { TlsTable } from './web-config-rule.js';
 
 export interface ServerTls {

@@ -6,7 +6,32 @@ import { integer, list, oneOf, rule, text } from '../rules/rule.js';
 import type { ReportProblem, Rule } from '../rules/rule.js';
 import { isTable, optional, reportUnknownKeys, table } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
-import { CIPHER_SUITES, CURVES, TLS_VERSIONS, namesOf } from './cipher-suites.js';
+
+/** IANA names, which Go uses too, of those that are secure. TLS 1.3 has its own three. */
+export const CIPHER_SUITES = {
+  TLS_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
+  TLS_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
+  TLS_CHACHA20_POLY1305_SHA256: 'TLS_CHACHA20_POLY1305_SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: 'ECDHE-ECDSA-AES128-GCM-SHA256',
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: 'ECDHE-ECDSA-AES256-GCM-SHA384',
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-ECDSA-CHACHA20-POLY1305',
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: 'ECDHE-RSA-AES128-GCM-SHA256',
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: 'ECDHE-RSA-AES256-GCM-SHA384',
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: 'ECDHE-RSA-CHACHA20-POLY1305',
+} as const;
+
+export const CURVES = {
+  CurveP256: 'P-256',
+  CurveP384: 'P-384',
+  CurveP521: 'P-521',
+  X25519: 'X25519',
+} as const;
+
+export const TLS_VERSIONS = { TLS12: 'TLSv1.2', TLS13: 'TLSv1.3' } as const;
+
+/** The keys of a table of names, as a rule takes them. */
+const namesOf = <T extends object>(names: T): (keyof T & string)[] =>
+  Object.keys(names) as (keyof T & string)[];
 
 /** Tables from any text that `key` takes to what `value` takes. */
 function mapOf<T>(name: string, key: Rule<string>, value: Rule<T>): Rule<ReadonlyMap<string, T>> {
@@ -132,7 +157,7 @@ const tls: Rule<TlsTable | null> = {
 };
 
 /** Those that the format allows, which are safe to set for any page. */
-export const HEADERS = [
+const HEADERS = [
   'Content-Security-Policy',
   'Strict-Transport-Security',
   'X-Content-Type-Options',

@@ -1,7 +1,7 @@
 // Where the listener listens: by settings, and on the sockets of systemd.
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
-import { activatedSockets } from '#app/systemd/activation.js';
+import { activatedSockets } from '#app/systemd/service-manager.js';
 import { listenAddresses } from '#app/exporter/listeners.js';
 import { hostAndPort } from '#app/rules/formats.js';
 import { faultMessage } from '../support/fault-message.js';

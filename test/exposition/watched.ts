@@ -2,8 +2,7 @@
 import type { Budget } from '#app/budget.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
-import { compileFilters } from '#app/catalogue/match/filters.js';
-import { compilePathLabels } from '#app/catalogue/match/path-labels.js';
+import { compileFilters, compilePathLabels } from '#app/catalogue/match/filters.js';
 import type { FilterSettings } from '#app/catalogue/match/filters.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';

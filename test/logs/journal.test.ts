@@ -1,7 +1,7 @@
 // When log lines go to the journal of systemd.
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { expect } from 'chai';
-import { isJournal } from '#app/logs/log-writer.js';
+import { isJournal } from '#app/logs/log.js';
 
 describe('isJournal', () => {
   let fd = -1;

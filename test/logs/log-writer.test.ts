@@ -4,7 +4,7 @@ import { closeSync, openSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { logWriter } from '#app/logs/log-writer.js';
+import { logWriter } from '#app/logs/log.js';
 import { answerOf } from '../support/processes.js';
 
 const LINE = `${'x'.repeat(999)}\n`;

@@ -1,6 +1,6 @@
 // Times and counts for people.
 import { expect } from 'chai';
-import { ageText, agoText, countText, timeText } from '#app/shown/ages.js';
+import { ageText, agoText, countText, timeText } from '#app/shown/shown-text.js';
 
 describe('times and counts', () => {
   for (const [seconds, wanted] of [

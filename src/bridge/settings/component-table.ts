@@ -22,9 +22,8 @@ import {
   viewOf,
 } from './component-formats.js';
 import type { Notes } from './component-formats.js';
-import { readSecurityKey } from './security-key.js';
+import { readCertificates, readSecurityKey } from './security-key.js';
 import type { KeyReader } from './security-key.js';
-import { readCertificates } from './trusted-certificates.js';
 
 /** The times in a component's table. */
 interface Times {

@@ -1,7 +1,8 @@
-// The security key of a component: read from a file or the environment, never shown.
+// The secrets of a component: its security key, never shown, and the certificates that verify its own.
+import { X509Certificate } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
-import { readRegularFile } from '../../document/text-file.js';
+import { readRegularFile, readText } from '../../document/text-file.js';
 import { Fault } from '../../errors.js';
 
 /** What `readSecurityKey` needs from the process. */
@@ -77,3 +78,39 @@ function fromFile(path: string, reader: KeyReader): string {
 }
 
 const invalid = (sentence: string): Fault => new Fault('CONFIG_INVALID', sentence);
+
+// Reads the certificates that verify a component's certificate.
+const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
+const CERTIFICATE = /^(X509 |TRUSTED )?CERTIFICATE$/;
+
+/**
+ * The text of a file of certificates in PEM.
+ * @throws Fault CONFIG_INVALID for a file without any, or with one that is damaged
+ */
+export function readCertificates(file: string): string {
+  const text = readText(file);
+  const blocks = [...text.matchAll(BLOCK)];
+  const certificates = blocks.filter(([, kind = '']) => CERTIFICATE.test(kind));
+  if (certificates.length === 0) {
+    const [, kind] = blocks[0] ?? [];
+    const found = kind === undefined ? 'nothing in PEM' : `only ${kind}`;
+    throw invalidCertificates(
+      `${file}: holds ${found}, needed: "-----BEGIN CERTIFICATE-----" and so on`,
+    );
+  }
+  certificates.forEach(([block], index) => {
+    if (!isCertificate(block))
+      throw invalidCertificates(`${file}: certificate ${index + 1} is damaged`);
+  });
+  return text;
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+}
+
+const invalidCertificates = (sentence: string): Fault => new Fault('CONFIG_INVALID', sentence);

@@ -4,21 +4,22 @@ import type { Path } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
 import type { Catalogue } from '../catalogue.js';
-import { compileSeedPrefix, segmentsOf } from './patterns.js';
-import type { SeedPrefix } from './patterns.js';
+import { namesTaken } from '../names.js';
+import { compilePathPattern, compileSeedPrefix, segmentsOf } from './patterns.js';
+import type { LabelValues, PathPattern, SeedPrefix } from './patterns.js';
 import { compileRules } from './rules.js';
 import type { PlacedObject, Rules } from './rules.js';
 
 /** Called with one problem of the value at `path` inside the target, such as `['classes', 0]`. */
-export type FilterReport = (path: Path, sentence: string) => void;
+type FilterReport = (path: Path, sentence: string) => void;
 
 /** Throws the first problem. */
-export const refuse: FilterReport = (path, sentence) => {
+const refuse: FilterReport = (path, sentence) => {
   throw new Fault('CONFIG_INVALID', `${keyPath(path)}: ${sentence}`);
 };
 
 /** The result of `compile`, alone in a list; a Fault is reported at `path` instead. */
-export function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonly T[] {
+function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonly T[] {
   try {
     return [compile()];
   } catch (thrown) {
@@ -187,4 +188,70 @@ export class FilterFit {
   take(object: PlacedObject): void {
     for (const matches of this.#unmatched) if (matches(object)) this.#unmatched.delete(matches);
   }
+}
+
+// What must be known of a catalogue to show the variables that none of its rows reads.
+export interface Uncatalogued {
+  /** The rows of all classes, whichever of them a target has chosen. */
+  readonly rules: Rules;
+  /** The names that its metrics and their series occupy. */
+  readonly taken: ReadonlySet<string>;
+}
+
+/** Undefined without a catalogue. */
+export function uncataloguedIn(
+  catalogue: Catalogue | undefined,
+  { catalogued }: Pick<Filters, 'catalogued'>,
+): Uncatalogued | undefined {
+  const rules = catalogued();
+  if (catalogue === undefined || rules === undefined) return undefined;
+  return { rules, taken: new Set([...catalogue.families.values()].flatMap(namesTaken)) };
+}
+
+/** The labels of an object at a seed path, without those that series have anyway. */
+export type PathLabels = (seedPath: string) => LabelValues;
+
+/** The labels that such series have anyway. */
+const TAKEN: readonly string[] = ['object', 'value'];
+
+const NONE: LabelValues = {};
+
+/**
+ * Compiles `path_labels`. The first pattern that an object's path fits gives its labels: as many as the
+ * path has segments, so objects above and below the end of a pattern have labels as well.
+ * @param report called with each pattern that is invalid
+ * @throws Fault CONFIG_INVALID at the first of these where there is no `report`
+ */
+export function compilePathLabels(
+  patterns: readonly string[],
+  report: FilterReport = refuse,
+): PathLabels {
+  const compiled = patterns.flatMap((text, index) =>
+    attempt(() => labelPattern(text), ['path_labels', index], report),
+  );
+  if (compiled.length === 0) return () => NONE;
+  return (seedPath) => {
+    const segments = segmentsOf(seedPath);
+    for (const pattern of compiled) {
+      const labels = pattern.along(segments);
+      if (labels !== undefined) return labels;
+    }
+    return NONE;
+  };
+}
+
+function labelPattern(text: string): PathPattern {
+  const pattern = compilePathPattern(text);
+  if (pattern.labelNames.length === 0)
+    throw new Fault(
+      'CONFIG_INVALID',
+      `${quoted(text)} names no label, allowed: names split by dots, at least one of them a {label}`,
+    );
+  const taken = pattern.labelNames.find((label) => TAKEN.includes(label));
+  if (taken !== undefined)
+    throw new Fault(
+      'CONFIG_INVALID',
+      `${quoted(taken)} is a label that series have anyway, as are ${TAKEN.join(' and ')}`,
+    );
+  return pattern;
 }

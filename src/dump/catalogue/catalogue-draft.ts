@@ -1,18 +1,23 @@
 // The text of a catalogue file for a tree, with each guess said in a comment.
-import { counted } from '../../counted.js';
 import { metricNamePart } from '../../catalogue/names.js';
+import { counted } from '../../counted.js';
+import { Fault } from '../../errors.js';
+import type { ManagedObject } from '../../model.js';
 import { application } from '../../rules/formats.js';
-import { grouped } from '../../shown/ages.js';
-import { nameText, sentence } from '../../shown/shown-text.js';
-import { pathDraft } from './survey.js';
+import { grouped, nameText, sentence } from '../../shown/shown-text.js';
+import { identityOf } from '../../streams/root-identity.js';
+import type { SegmentFacts } from '../segment/seen-segment.js';
+import { treeItems } from '../tree/tree-items.js';
+import type { Choice, TreeReading } from '../tree/tree-items.js';
 import { RowDrafts, tomlList, tomlTable, tomlText } from './row-drafts.js';
-import type { SeenClass, Survey } from './survey.js';
+import { Survey, pathDraft } from './survey.js';
+import type { SeenClass } from './survey.js';
 
 /** Bytes of the classes: a catalogue file has at most 1 MiB. */
 const MAX_BYTES = 1_000_000;
 
 /** Where a draft comes from. */
-export interface DraftOrigin {
+interface DraftOrigin {
   readonly segment: string;
   /** Id of the first root. */
   readonly root: string;
@@ -92,4 +97,42 @@ function appOf(published: string): string {
   if (accepts(published)) return published;
   const made = metricNamePart(published).slice(0, 60);
   return accepts(made) ? made : `app_${made}`.replace(/_$/, '');
+}
+
+/** Most names in the remark about roots that are not drafted. */
+const MAX_NAMED = 10;
+
+/**
+ * The lines of a catalogue for all roots of one application: that of the first root of the chosen objects.
+ * @throws Fault USAGE if nothing was
+ */
+export function* treeCatalogue(
+  { name: segment }: SegmentFacts,
+  reading: TreeReading,
+  choice: Choice,
+): Generator<string> {
+  const survey = new Survey(reading);
+  let application: string | undefined;
+  let last: ManagedObject | undefined;
+  const drafted: string[] = [];
+  const others: string[] = [];
+  let isDrafted = false;
+  for (const item of treeItems(reading, choice)) {
+    if (item.kind === 'object' && item.root !== last) {
+      last = item.root;
+      const its = identityOf(last).application;
+      application ??= its;
+      isDrafted = its === application;
+      (isDrafted ? drafted : others).push(last.name);
+    }
+    if (isDrafted) survey.take(item);
+  }
+  const [root] = drafted;
+  if (root === undefined || application === undefined)
+    throw new Fault('USAGE', '--catalogue: there is no object to draft it for');
+  yield* catalogueDraft(survey, { segment, root, moreRoots: drafted.length - 1, application });
+  if (others.length === 0) return;
+  const named = others.slice(0, MAX_NAMED).map((name) => nameText(name));
+  const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
+  yield `\n# Not drafted, since a catalogue is for one application: ${named.join(', ')}${more}. --object ID drafts one of them.`;
 }

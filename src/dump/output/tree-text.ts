@@ -1,7 +1,15 @@
 // The contents of a segment as text for people, in pieces that a pipe takes.
 import type { TreeValue, Variable } from '../../model.js';
-import { ageText, agoText, countText, grouped, timeText } from '../../shown/ages.js';
-import { nameText, quotedText, sentence } from '../../shown/shown-text.js';
+import {
+  ageText,
+  agoText,
+  countText,
+  grouped,
+  nameText,
+  quotedText,
+  sentence,
+  timeText,
+} from '../../shown/shown-text.js';
 import type { SegmentFacts } from '../segment/seen-segment.js';
 import { pathOf, treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeItem, TreeReading } from '../tree/tree-items.js';

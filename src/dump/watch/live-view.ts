@@ -13,7 +13,7 @@ import {
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { Fault } from '../../errors.js';
-import { ageText, grouped } from '../../shown/ages.js';
+import { ageText, grouped } from '../../shown/shown-text.js';
 import { headingLines, itemText } from '../output/tree-text.js';
 import type { FollowedSegment, Glance } from '../segment/seen-segment.js';
 import { treeItems } from '../tree/tree-items.js';

@@ -1,8 +1,7 @@
 // Compares a configuration with the existing segments: what each target would show now.
 import type { Catalogue } from '../../catalogue/catalogue.js';
-import { compileFilters } from '../../catalogue/match/filters.js';
+import { compileFilters, uncataloguedIn } from '../../catalogue/match/filters.js';
 import type { Filters } from '../../catalogue/match/filters.js';
-import { uncataloguedIn } from '../../catalogue/match/uncatalogued.js';
 import type { Config, TargetConfig } from '../../config/resolve.js';
 import { counted } from '../../counted.js';
 import { keyPath, quoted } from '../../document/document.js';
@@ -17,9 +16,8 @@ import { INTERNAL_FACTS } from '../../targets/internal-metrics.js';
 import type { Planned, PlannedTarget } from '../plan.js';
 import { census, classFindings, filterFindings, firstOf, listed } from './findings.js';
 import type { CountedObject, Finding } from './findings.js';
-import { SHARING, describedFamilies, rowFindings } from './row-findings.js';
+import { SHARING, describedFamilies, rowFindings, variableFinding } from './row-findings.js';
 import type { DescribedFamilies } from './row-findings.js';
-import { variableFinding } from './variable-finding.js';
 
 /** The largest directory takes fewer slices; one that keeps changing gets no more. */
 const MAX_LOOKS = 4096;

@@ -1,14 +1,17 @@
 // How the rows of a catalogue fit the existing objects, and which metrics they make.
 import type { Catalogue } from '../../catalogue/catalogue.js';
+import type { Uncatalogued } from '../../catalogue/match/filters.js';
 import type { RuleSet, Rules } from '../../catalogue/match/rules.js';
-import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
 import type { Reading, Row } from '../../catalogue/row.js';
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
+import { NamedVariable } from '../../exposition/read/named-variable.js';
+import { isVariable } from '../../exposition/read/pending-items.js';
+import { TreeWalk } from '../../exposition/read/tree-walk.js';
 import { SelfDescribed } from '../../exposition/rows/self-described.js';
 import type { FamilyFacts, ManagedObject, Variable } from '../../model.js';
 import { Candidates, firstOf, listed } from './findings.js';
-import type { CountedObject } from './findings.js';
+import type { CountedObject, Finding } from './findings.js';
 
 /** Describes the lines of `SharedNames`, for messages. */
 export const SHARING = 'variables that share the name of a metric';
@@ -175,4 +178,32 @@ const placeOf = ({ where, family }: Row, file: string): string =>
 function addTo<K>(map: Map<K, Set<string>>, key: K, word: string): void {
   const words = map.get(key) ?? new Set();
   map.set(key, words.add(word));
+}
+
+/** A finding if nothing exists at the path; none for an empty path. */
+export function variableFinding(
+  root: ManagedObject,
+  path: string,
+  objects: readonly CountedObject[],
+): readonly Finding[] {
+  if (path === '') return [];
+  const named = new NamedVariable(root, path);
+  const walk = new TreeWalk(root, true);
+  for (let item = walk.next(); item !== undefined; item = walk.next())
+    if (isVariable(item)) named.addVariable(item);
+    else named.addObject(item);
+  if (named.find() !== undefined) return [];
+  const sentence = `nothing is at ${quoted(path)}${hint(path, pathsLike(path, objects))}`;
+  return [{ path: ['variable'], sentence }];
+}
+
+/** Paths of variables of similar length, since no other can be near. */
+function pathsLike(path: string, objects: readonly CountedObject[]): Candidates {
+  const paths = new Candidates();
+  for (const { seedPath, variables } of objects)
+    for (const name of variables.keys()) {
+      const other = seedPath === '' ? name : `${seedPath}.${name}`;
+      if (Math.abs(other.length - path.length) <= 2) paths.add(other);
+    }
+  return paths;
 }

@@ -1,5 +1,5 @@
 // One object whose variables become metrics as their publisher describes them, if no row reads them.
-import type { PathLabels } from '../../catalogue/match/path-labels.js';
+import type { PathLabels } from '../../catalogue/match/filters.js';
 import type { LabelValues } from '../../catalogue/match/patterns.js';
 import type { RuleSet } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';

@@ -1,8 +1,7 @@
 // Turns the tracked objects and variables of one target into series, by catalogue rows.
 import type { Catalogue } from '../../catalogue/catalogue.js';
-import type { PathLabels } from '../../catalogue/match/path-labels.js';
+import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
 import type { Rules } from '../../catalogue/match/rules.js';
-import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
 import type { Row } from '../../catalogue/row.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';

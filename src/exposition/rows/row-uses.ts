@@ -1,9 +1,8 @@
 // Which rows read which variables of the bound objects, and with what labels.
-import type { PathLabels } from '../../catalogue/match/path-labels.js';
+import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
 import { placeUnder } from '../../catalogue/match/rules.js';
 import type { PlacedObject, RowUse, Rules } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';
-import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';

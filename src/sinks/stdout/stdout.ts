@@ -23,9 +23,8 @@ import {
 import type { SchedulerLike } from 'rxjs';
 import { Fault, isSystemError, messageOf } from '../../errors.js';
 import type { Document, Exposition, InternalMetric, Target } from '../../model.js';
-import { identitiesOf } from '../sink.js';
+import { identitiesOf, whenReady } from '../sink.js';
 import type { IdentityLabels, Sink, SinkEvent } from '../sink.js';
-import { whenReady } from '../when-ready.js';
 
 /** Writes one document; emits its number of bytes when the reader has taken all of it. */
 export type DocumentWriter = (document: Document) => Observable<number>;

@@ -14,8 +14,7 @@ import {
 import type { SchedulerLike } from 'rxjs';
 import { Budget, SLICE_MS } from '../../budget.js';
 import type { BudgetLimits } from '../../budget.js';
-import { compileFilters } from '../../catalogue/match/filters.js';
-import { compilePathLabels } from '../../catalogue/match/path-labels.js';
+import { compileFilters, compilePathLabels } from '../../catalogue/match/filters.js';
 import type { Kernel } from '../../exposition/kernel/kernel.js';
 import type { OnClash } from '../../exposition/rows/series-register.js';
 import type { OnOmitted } from '../../exposition/target-limits.js';

@@ -1,6 +1,6 @@
 // Files of certificates that a component's own is checked with.
 import { expect } from 'chai';
-import { readCertificates } from '#app/bridge/settings/trusted-certificates.js';
+import { readCertificates } from '#app/bridge/settings/security-key.js';
 import { COMPONENT_TLS, OTHER_TLS } from '../../support/component-certificates.js';
 import { faultMessage } from '../../support/fault-message.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

@@ -1,7 +1,7 @@
 // Patterns that name path segments: which labels an object at a path gets.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compilePathLabels } from '#app/catalogue/match/path-labels.js';
+import { compilePathLabels } from '#app/catalogue/match/filters.js';
 import { faultMessage } from '../../support/fault-message.js';
 
 describe('path_labels', () => {

@@ -1,7 +1,13 @@
 // The page at `/`: how all targets are, those with trouble first.
 import type { Scope, Target } from '../../../model.js';
-import { ageText, agoText, countText, grouped, timeText } from '../../../shown/ages.js';
-import { sentence } from '../../../shown/shown-text.js';
+import {
+  ageText,
+  agoText,
+  countText,
+  grouped,
+  sentence,
+  timeText,
+} from '../../../shown/shown-text.js';
 import { markup } from './page.js';
 import type { Html, Mood, PageParts } from './page.js';
 import { HEADS, conditionOf, queryOf, targetRow, urgencyOf } from './target-row.js';

@@ -8,8 +8,15 @@ import type {
   Target,
   TargetStatus,
 } from '../../../model.js';
-import { ageText, agoText, countText, grouped, timeText } from '../../../shown/ages.js';
-import { nameText, sentence } from '../../../shown/shown-text.js';
+import {
+  ageText,
+  agoText,
+  countText,
+  grouped,
+  nameText,
+  sentence,
+  timeText,
+} from '../../../shown/shown-text.js';
 import { parametersOf } from '../../sink.js';
 import { route } from '../route.js';
 import { breakable, markup } from './page.js';

@@ -1,8 +1,14 @@
 // The page of a tree, its form, and the parameters of both.
 import { TREE_CHOICES, TREE_FIELDS } from '../../../model.js';
 import type { Scope, Target, TreeAnswer, TreeChoice, TreeField, TreePart } from '../../../model.js';
-import { agoText, countText, grouped, timeText } from '../../../shown/ages.js';
-import { nameText, sentence } from '../../../shown/shown-text.js';
+import {
+  agoText,
+  countText,
+  grouped,
+  nameText,
+  sentence,
+  timeText,
+} from '../../../shown/shown-text.js';
 import { breakable, markup } from './page.js';
 import type { Html, HtmlPart, PageParts } from './page.js';
 import { NEWEST_BY, address, conditionOf } from './target-row.js';

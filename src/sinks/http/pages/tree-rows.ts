@@ -7,10 +7,9 @@ import type {
   TreeValue,
   TreeVariable,
 } from '../../../model.js';
-import { countText, grouped } from '../../../shown/ages.js';
+import { countText, grouped, nameText, quotedText, sentence } from '../../../shown/shown-text.js';
 import { breakable, markup } from './page.js';
 import type { Html } from './page.js';
-import { nameText, quotedText, sentence } from '../../../shown/shown-text.js';
 
 export interface TreeTableFacts {
   readonly root: string;
