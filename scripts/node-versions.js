@@ -15,7 +15,7 @@ const COPIED = [
 ];
 const TESTS = [
   ...['futex', 'malloc', 'posix'].map((name) => `native/os/${name}`),
-  ...['publisher', 'handles', 'capacity', 'worker-threads'].map(
+  ...['publisher', 'handles', 'allocators', 'worker-threads'].map(
     (name) => `native/publisher/${name}`,
   ),
   'end-to-end/publishers-apart',

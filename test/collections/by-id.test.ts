@@ -1,7 +1,7 @@
 // Items by their ids.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ById } from '#app/collections/by-id.js';
+import { Backlog, ById, IdRuns } from '#app/collections/by-id.js';
 
 interface Item {
   readonly id: number;
@@ -67,5 +67,72 @@ describe('items by their ids', () => {
       }),
       { numRuns: 30 },
     );
+  });
+});
+
+// Who owns each of very many ids, in few runs.
+interface Owner {
+  readonly ids: Set<number>;
+}
+
+describe('runs of ids', () => {
+  it('know the owner of each id that is there, whoever comes and goes', () =>
+    fc.assert(
+      fc.property(
+        fc.infiniteStream(fc.nat(999)),
+        fc.integer({ min: 1, max: 6 }),
+        fc.boolean(),
+        (picks, owners, isRestless) => {
+          const all = Array.from({ length: owners }, (): Owner => ({ ids: new Set() }));
+          const runs = new IdRuns<Owner>((owner, first, end) =>
+            [...owner.ids].some((id) => id >= first && id < end),
+          );
+          const next = (): number => Number(picks.next().value);
+          let id = 0;
+          for (let step = 0; step < 1200; step++) {
+            const owner = all[(isRestless ? next() : Math.floor(step / 7)) % owners];
+            if (owner === undefined) continue;
+            // An owner loses all its ids now and then: nobody needs their runs any more.
+            if (next() % 3 === 0) owner.ids.clear();
+            id += 1 + (next() % 3);
+            runs.add(id, owner);
+            owner.ids.add(id);
+          }
+          for (const owner of all)
+            for (const each of owner.ids) expect(runs.get(each)).to.equal(owner);
+        },
+      ),
+      { numRuns: 40 },
+    ));
+});
+
+// Items that wait.
+describe('a backlog', () => {
+  it('gives items in the order in which they came, whatever comes meanwhile', () => {
+    const backlog = new Backlog<number>();
+    for (const item of [3, 1, 3, 2]) backlog.add(item);
+    const taken = [backlog.next(), backlog.next()];
+    for (const item of [3, 2]) backlog.add(item);
+    while (backlog.size > 0) taken.push(backlog.next());
+    expect(taken).to.deep.equal([3, 1, 3, 2, 3, 2]);
+    expect(backlog.next()).to.equal(undefined);
+    backlog.add(4);
+    expect([backlog.next(), backlog.next()]).to.deep.equal([4, undefined]);
+  });
+
+  it('has nothing left once it was cleared', () => {
+    const backlog = new Backlog<number>();
+    for (const item of [1, 2, 3]) backlog.add(item);
+    backlog.next();
+    backlog.clear();
+    expect([backlog.size, backlog.next()]).to.deep.equal([0, undefined]);
+  });
+
+  it('takes no longer for the last items than for the first', () => {
+    const backlog = new Backlog<number>();
+    for (let item = 0; item < 500_000; item++) backlog.add(item);
+    let sum = 0;
+    for (let item = backlog.next(); item !== undefined; item = backlog.next()) sum += item;
+    expect(sum).to.equal((500_000 * 499_999) / 2);
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { GatheredSource } from '#app/foreign/gathered-source.js';
+import { GatheredSource, Slots } from '#app/foreign/gathered-source.js';
 
 const MODULE = import.meta.resolve('#app/foreign/gathered-source.js');
 const TELLS_GENERATION = `
@@ -18,5 +18,63 @@ describe('a gathered source', () => {
     const made = [new GatheredSource(8).generation, new GatheredSource(8).generation];
     const generations = [...made, await generationOfThread(), await generationOfThread()];
     expect(new Set(generations).size).to.equal(generations.length);
+  });
+});
+
+/** An owner that counts how often it was asked to make its slots new. */
+function counted() {
+  return {
+    asked: 0,
+    refresh() {
+      this.asked++;
+    },
+  };
+}
+
+const wordOf = (slots: Slots, slot: number): number => {
+  const word = Buffer.alloc(4);
+  slots.readWords(slot, 1, word);
+  return word.readUInt32LE();
+};
+
+describe('slots of owners', () => {
+  for (const block of [4, 32, 256])
+    it(`asks each owner once for a copy, and no other one, in blocks of ${block}`, () => {
+      const slots = new Slots(block);
+      const [a, b, c] = [counted(), counted(), counted()];
+      for (const owner of [a, b, c]) for (let slot = 0; slot <= block; slot++) slots.take(owner);
+      slots.readValues(0, 3 * block, Buffer.alloc(3 * block * 8));
+      expect([a.asked, b.asked, c.asked]).to.deep.equal([1, 1, 0]);
+      slots.readValues(4 * block, block, Buffer.alloc(block * 8));
+      expect([a.asked, b.asked, c.asked]).to.deep.equal([1, 1, 1]);
+    });
+
+  it('has the values that the owner sets when it is asked', () => {
+    const slots = new Slots(4);
+    let slot = 0;
+    const owner = { refresh: () => slots.set(slot, 7n) };
+    slot = slots.take(owner);
+    const value = Buffer.alloc(8);
+    expect(slots.readValues(slot, 1, value)).to.equal(1);
+    expect(value.readBigInt64LE()).to.equal(7n);
+  });
+
+  it('gives a slot to another owner under another incarnation, without a value', () => {
+    const slots = new Slots(4);
+    const [a, b] = [counted(), counted()];
+    const slot = slots.take(a);
+    slots.setSynced(slot, true);
+    expect(wordOf(slots, slot)).to.equal((1 << 1) | 1);
+    slots.release(a);
+    expect(wordOf(slots, slot)).to.equal(2 << 1);
+    expect(slots.take(b)).to.equal(slot);
+    expect(slots.incarnation(slot)).to.equal(2);
+  });
+
+  it('copies as many slots as it has', () => {
+    const slots = new Slots(4);
+    slots.take(counted());
+    expect(slots.readValues(2, 100, Buffer.alloc(800))).to.equal(2);
+    expect(slots.readWords(100, 100, Buffer.alloc(400))).to.equal(0);
   });
 });

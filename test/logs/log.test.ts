@@ -1,10 +1,15 @@
 // Log lines for stderr.
-import fc from 'fast-check';
 import { expect } from 'chai';
-import { FORMATS, logger } from '#app/logs/log.js';
+import fc from 'fast-check';
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { PassThrough } from 'node:stream';
+import { FORMATS, isJournal, logWriter, logger } from '#app/logs/log.js';
 import type { LogOptions } from '#app/logs/log.js';
 import { LOG_LEVELS } from '#app/model.js';
 import type { TargetEvent } from '#app/model.js';
+import { answerOf } from '../support/processes.js';
 
 describe('logger', () => {
   const logged = (options: Partial<LogOptions>, ...events: readonly TargetEvent[]): string => {
@@ -93,4 +98,65 @@ describe('logger', () => {
         }
       }),
     ));
+});
+
+// What becomes of the log when nobody takes it.
+const LINE = `${'x'.repeat(999)}\n`;
+/** Far more than the system takes for a reader, and than may wait here. */
+const MANY = 30_000;
+
+describe('logWriter', () => {
+  it('keeps little for a reader who stops, and writes again once there is one', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    const reading = new Promise<Socket>((resolve) => server.once('connection', resolve));
+    await new Promise((resolve) => server.once('listening', resolve));
+    const stream = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    const reader = await reading;
+    const write = logWriter(stream, -1);
+    for (let line = 0; line < MANY; line++) {
+      write(LINE);
+      if (line % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(stream.writableLength).to.be.within(1 << 20, (1 << 20) + LINE.length);
+
+    let text = '';
+    reader.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+    await answerOf('all that waited', () => stream.writableLength === 0 || undefined);
+    write('again\n');
+    await answerOf('the line after them', () => text.endsWith('again\n') || undefined);
+    expect(text.length).to.be.below((MANY * LINE.length) / 2);
+    expect(text.slice(0, -'again\n'.length).replaceAll(LINE, '')).to.equal('');
+    stream.destroy();
+    server.close();
+  });
+
+  it('heeds no error, neither of its stream nor of its file', () => {
+    const stream = new PassThrough();
+    const full = openSync('/dev/full', 'w');
+    const write = logWriter(stream, full);
+    stream.emit('error', new Error('EPIPE'));
+    write(LINE);
+    closeSync(full);
+    write(LINE);
+  });
+});
+
+// When log lines go to the journal of systemd.
+describe('isJournal', () => {
+  let fd = -1;
+  before(() => (fd = openSync('/dev/null', 'r')));
+  after(() => {
+    closeSync(fd);
+  });
+
+  it('holds for the file that JOURNAL_STREAM names, and no other', () => {
+    const { dev, ino } = fstatSync(fd);
+    expect(isJournal(fd, `${dev}:${ino}`)).to.equal(true);
+    expect(isJournal(fd, `${dev}:${ino + 1}`), 'redirected since').to.equal(false);
+    expect(isJournal(fd, 'nonsense')).to.equal(false);
+    expect(isJournal(fd, undefined), 'not started by systemd').to.equal(false);
+  });
+
+  it('does not hold for a descriptor that is closed', () =>
+    expect(isJournal(1_000_000, '1:2')).to.equal(false));
 });

@@ -1,7 +1,16 @@
 // Texts of publishers for people: nothing in them hides, turns or imitates what is around.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { nameText, quotedText, sentence } from '#app/shown/shown-text.js';
+import {
+  ageText,
+  agoText,
+  countText,
+  existingText,
+  nameText,
+  quotedText,
+  sentence,
+  timeText,
+} from '#app/shown/shown-text.js';
 import { hostileText } from '../support/hostile-text.js';
 
 /** Characters that a reader does not see as they are, or that turn what is around. */
@@ -39,4 +48,64 @@ describe('texts of publishers', () => {
         expect(nameText(a)).not.to.equal(nameText(b));
       }),
     ));
+});
+
+// Times and counts for people.
+describe('times and counts', () => {
+  for (const [seconds, wanted] of [
+    [0, '0 s'],
+    [0.9, '0 s'],
+    [59, '59 s'],
+    [60, '1 min'],
+    [3700, '1 h 1 min'],
+    [3600, '1 h'],
+    [273_600, '3 d 4 h'],
+    [400 * 86_400 * 10, '4,000 d'],
+    [-1, 'in the future'],
+    [NaN, 'in the future'],
+  ] as const)
+    it(`${seconds} seconds are ${wanted}`, () => expect(ageText(seconds)).to.equal(wanted));
+
+  it('a moment of the past was some time ago, one of the future is not', () => {
+    expect(agoText(1000, 4000)).to.equal('3 s ago');
+    expect(agoText(5000, 4000)).to.equal('in the future');
+  });
+
+  it('a moment that no calendar has is a number', () => {
+    expect(timeText(Date.UTC(2026, 0, 5, 8))).to.equal('2026-01-05 08:00:00Z');
+    expect(timeText(1e20)).to.equal('100000000000000000000 ms');
+  });
+
+  it('numbers have groups, and nouns their number', () => {
+    expect(countText(1, 'object')).to.equal('1 object');
+    expect(countText(1234, 'object')).to.equal('1,234 objects');
+    expect(countText(2, 'child', 'children')).to.equal('2 children');
+  });
+});
+
+// What a message on a missing name says of those that exist.
+describe('a message on a missing name', () => {
+  for (const [what, names, wanted] of [
+    ['says that there is none', [], ' (there is none)'],
+    ['names what there is', ['bank.1'], ' (there are: bank.1)'],
+    [
+      'guesses the nearest',
+      ['bank.1', 'shop.2'],
+      ', did you mean shop.2? (there are: shop.2, bank.1)',
+    ],
+    ['hides nothing in a name', ['a\u202eb'], ' (there are: "a\\u202eb")'],
+  ] as const)
+    it(what, () => expect(existingText('shop.1', names)).to.equal(wanted));
+
+  it('names first what begins like the missing one', () => {
+    const names = ['a.pool.1', 'shop.pool.7', 'shop.pool.8', 'sho.pool.1'];
+    expect(existingText('shop.pool.12345', names)).to.equal(
+      ' (there are: shop.pool.7, shop.pool.8, sho.pool.1, a.pool.1)',
+    );
+  });
+
+  it('names twenty, and how many more there are', () => {
+    const names = Array.from({ length: 23 }, (_, index) => `name${index}`);
+    expect(existingText('shop.1', names)).to.match(/ name19 and 3 more\)$/);
+  });
 });

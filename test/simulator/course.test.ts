@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import { courseOf } from '#app/simulator/course.js';
+import { Random, RandomWalk, courseOf } from '#app/simulator/course.js';
 
 /** The course of the variable that a metric of a built-in application is read from. */
 function course(name: string, variable: string) {
@@ -30,4 +30,29 @@ describe('the course of a simulated value', () => {
   for (const [name, variable, expected] of table)
     it(`of ${name} is ${JSON.stringify(expected)}`, () =>
       expect(course(name, variable)).to.deep.equal(expected));
+});
+
+describe('Wandering', () => {
+  for (const [most, grain] of [
+    [1, 1],
+    [40, 1],
+    [1, 0.001],
+    [50_000_000, 1],
+  ] as const)
+    it(`moves a little at every move, from 0 to ${most} in steps of ${grain}`, () => {
+      const level = new RandomWalk(most, grain, new Random(5));
+      const stride = Math.max(grain, most / 20) * 1.000001;
+      let least: number = most;
+      let highest = 0;
+      for (let move = 0; move < 5000; move++) {
+        const before = level.value;
+        level.move();
+        expect(level.value).to.be.within(0, most);
+        expect(Math.abs(level.value - before)).to.be.within(grain * 0.999, stride);
+        least = Math.min(least, level.value);
+        highest = Math.max(highest, level.value);
+      }
+      expect(least).to.be.below(most / 4);
+      expect(highest).to.be.above((most * 3) / 4);
+    });
 });

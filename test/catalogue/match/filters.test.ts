@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import { compileFilters } from '#app/catalogue/match/filters.js';
-import type { FilterSettings } from '#app/catalogue/match/filters.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
+import { FilterFit, compileFilters, compilePathLabels } from '#app/catalogue/match/filters.js';
+import type { FilterSettings } from '#app/catalogue/match/filters.js';
 import { keyPath } from '#app/document/document.js';
 import { Fault } from '#app/errors.js';
+import { faultMessage } from '../../support/fault-message.js';
 import { placed } from '../placed.js';
 
 const settings = (given: Partial<FilterSettings>): FilterSettings => ({
@@ -211,4 +212,99 @@ describe('wrong filters', () => {
       Fault,
       'classes[0]: found "servr" (did you mean "server"?)',
     ));
+});
+
+// Patterns that name path segments: which labels an object at a path gets.
+describe('path_labels', () => {
+  const FLOORS = ['floor.{floor}.{till}'];
+  const table: readonly (readonly [readonly string[], string, Readonly<Record<string, string>>])[] =
+    [
+      [[], 'floor.2.7', {}],
+      [FLOORS, 'floor.2.7', { floor: '2', till: '7' }],
+      [FLOORS, 'floor.2.7.drawer.1', { floor: '2', till: '7' }],
+      [FLOORS, 'floor.2', { floor: '2' }],
+      [FLOORS, 'floor', {}],
+      [FLOORS, '', {}],
+      [FLOORS, 'cellar.2.7', {}],
+      [['{area}'], 'hall.7', { area: 'hall' }],
+      [['floor.{floor~[0-9]+}', '{area}.{room}'], 'floor.2.7', { floor: '2' }],
+      [['floor.{floor~[0-9]+}', '{area}.{room}'], 'floor.top.7', { area: 'floor', room: 'top' }],
+      [['a.{x}', 'a.b.{y}'], 'a.b.c', { x: 'b' }],
+      [['{a}.{b}'], 'hall.', { a: 'hall', b: '' }],
+    ];
+  for (const [patterns, path, labels] of table)
+    it(`${JSON.stringify(patterns)} gives ${path || 'the root'} ${JSON.stringify(labels)}`, () =>
+      expect(compilePathLabels(patterns)(path)).to.deep.equal(labels));
+
+  it('one name for each path segment gives each object its whole path in labels', () => {
+    const segment = fc.stringMatching(/^[a-z0-9 "]{1,4}$/);
+    fc.assert(
+      fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), fc.nat(7), (path, names) => {
+        const pattern = Array.from({ length: names + 1 }, (_, index) => `{l${index}}`).join('.');
+        const labels = compilePathLabels([pattern])(path.join('.'));
+        expect(Object.values(labels)).to.deep.equal(path.slice(0, names + 1));
+      }),
+    );
+  });
+
+  const refused: readonly (readonly [string, string])[] = [
+    [
+      'floor',
+      '"floor" names no label, allowed: names split by dots, at least one of them a {label}',
+    ],
+    [
+      '@root',
+      '"@root" names no label, allowed: names split by dots, at least one of them a {label}',
+    ],
+    ['{object}', '"object" is a label that series have anyway, as are object and value'],
+    ['{value}', '"value" is a label that series have anyway, as are object and value'],
+    ['{job}', '"job" is a reserved label, as are instance, job, le, quantile'],
+    ['{a-b}', '"a-b" is not a label name, allowed: letters, digits and _'],
+    ['{a}.{a}', '"{a}.{a}" gives the same label twice'],
+    ['a{b}', '"a{b}" has a stray brace, allowed: a name, {label} or {label~expression}'],
+  ];
+  for (const [pattern, why] of refused)
+    it(`refuses ${pattern}`, () =>
+      expect(faultMessage('CONFIG_INVALID', () => compilePathLabels(['{fine}', pattern]))).to.equal(
+        `path_labels[1]: ${why}`,
+      ));
+});
+
+// Which entries of a target's filters have matched nothing.
+const NONE: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
+
+describe('FilterFit', () => {
+  const unmatched = (settings: Partial<FilterSettings>, objects: readonly [string, string][]) => {
+    const filters = compileFilters(undefined, { ...NONE, ...settings });
+    const fit = new FilterFit(filters);
+    for (const [seedPath, className] of objects) {
+      const object = placed(className, seedPath);
+      if (filters.tracks(object)) fit.take(object);
+    }
+    return fit.unmatched;
+  };
+
+  const rows: readonly [string, Partial<FilterSettings>, readonly [string, string][], number][] = [
+    ['without filters nothing is unmatched', {}, [], 0],
+    ['before the first object all entries are', { classes: ['A', 'B'], seedPaths: ['x'] }, [], 3],
+    ['a class that an object has is matched', { classes: ['A', 'B'] }, [['x', 'A']], 1],
+    ['a seed path above an object is matched', { seedPaths: ['x', 'y'] }, [['x.1', 'A']], 1],
+    ['the root matches @root', { seedPaths: ['@root', 'y'] }, [['', 'A']], 1],
+    [
+      'an object that the other filters leave out matches nothing',
+      { classes: ['A'], seedPaths: ['y'] },
+      [['x', 'A']],
+      2,
+    ],
+  ];
+  for (const [sentence, settings, objects, count] of rows)
+    it(sentence, () => expect(unmatched(settings, objects)).to.equal(count));
+
+  it('knows aliases and groups by the catalogue', () => {
+    const ads = loadCatalogues().get('ads');
+    const [alias = ''] = ads?.classes.map((each) => each.alias) ?? [];
+    const [group = ''] = ads?.seedPathGroups.keys() ?? [];
+    const filters = compileFilters(ads, { ...NONE, classes: [alias], seedPathGroups: [group] });
+    expect(new FilterFit(filters).unmatched).to.equal(2);
+  });
 });

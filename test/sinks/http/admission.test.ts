@@ -1,10 +1,16 @@
 // How many requests one connection may have at once, and how many all of them.
 import { expect } from 'chai';
-import { Socket } from 'node:net';
-import { NEVER, VirtualTimeScheduler, concat, of } from 'rxjs';
+import { Socket, connect } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
+import { NEVER, Subject, VirtualTimeScheduler, concat, of, take, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { admission } from '#app/sinks/http/admission.js';
+import { NO_GUARD, admission } from '#app/sinks/http/admission.js';
+import type { Guard } from '#app/sinks/http/admission.js';
+import { COMPONENT_TLS } from '../../support/component-certificates.js';
+import { eventually } from '../../support/eventually.js';
+import { FakeTarget } from '../../support/fake-target.js';
 import { follow } from '../../support/follow.js';
+import { freshServing } from '../../support/serving-http.js';
 
 describe('admission', () => {
   /** Answers with the refusal, or `taken`; at once, or never. */
@@ -52,5 +58,120 @@ describe('admission', () => {
     running.subscription.unsubscribe();
     expect(left.seen).to.deep.equal([]);
     expect(stays.seen).to.deep.equal(['taken']);
+  });
+});
+
+// The listener behind TLS: the same limits, and nothing from strangers stops it.
+describe('a guard that fails', () => {
+  const serve = freshServing();
+
+  it('lets nobody in, says so in the log, and harms nobody else', async () => {
+    let isBroken = true;
+    const refusal = () => (isBroken ? throwError(() => new Error('no thread')) : of(undefined));
+    const http = await serve([new FakeTarget()], { guard: { ...NO_GUARD, refusal } });
+    const answer = await http.ask('/metrics');
+    expect([answer.status, answer.text]).to.deep.equal([500, 'internal error\n']);
+    expect(http.logged).to.deep.equal(['request /metrics failed: Error: no thread']);
+    isBroken = false;
+    expect((await http.ask('/metrics')).status).to.equal(200);
+  });
+
+  it('has a request answered of the targets that there are when it is let in', async () => {
+    const targets = [new FakeTarget('ads', ['82'])];
+    const asked$ = new Subject<undefined>();
+    const refusal = () => asked$.pipe(take(1));
+    const http = await serve(targets, { guard: { ...NO_GUARD, refusal } });
+    const answer = http.ask('/metrics?server_key=83');
+    await eventually('it is asked', () => asked$.observed);
+    targets.splice(0, 1, new FakeTarget('adh', ['83']));
+    asked$.next(undefined);
+    expect((await answer).status).to.equal(200);
+  });
+});
+
+describe('a guard that still checks a request when the exporter ends', () => {
+  const serve = freshServing();
+
+  it('lets it be answered at once', async () => {
+    const asked$ = new Subject<undefined>();
+    const guard = { ...NO_GUARD, refusal: () => asked$ };
+    const http = await serve([new FakeTarget()], { guard });
+    const answer = http.ask('/metrics');
+    await eventually('it is asked', () => asked$.observed);
+    http.leave();
+    const { status, text } = await answer;
+    expect([status, text]).to.deep.equal([503, 'the exporter is ending\n']);
+  });
+});
+
+describe('a listener with TLS', () => {
+  const serve = freshServing();
+  const context = () => COMPONENT_TLS;
+  const tls = { requestCert: false, rejectUnauthorized: false, context, isWelcome: () => true };
+  const guard: Guard = { ...NO_GUARD, tls };
+  const GET = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n';
+  const ends: (() => void)[] = [];
+  afterEach(() => {
+    for (const end of ends.splice(0)) end();
+  });
+
+  /** A client that asks once, and what became of it. */
+  const client = (origin: string, bytes = GET) => {
+    const seen = { text: '', isOver: false };
+    const port = Number(new URL(origin).port);
+    const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false }, () =>
+      socket.write(bytes),
+    );
+    ends.push(() => socket.destroy());
+    socket.on('data', (data: Buffer) => (seen.text += data.toString('latin1')));
+    socket.on('error', () => undefined);
+    socket.on('close', () => (seen.isOver = true));
+    return seen;
+  };
+
+  it('answers', async () => {
+    const http = await serve([new FakeTarget()], { guard });
+    expect(http.origin).to.match(/^https:/);
+    const one = client(http.origin);
+    await eventually('an answer', () => one.text.includes('demo_value 1'));
+  });
+
+  it('ends what is no TLS, and answers others meanwhile and after', async () => {
+    const http = await serve([new FakeTarget()], { guard });
+    const plain = connect(Number(new URL(http.origin).port), '127.0.0.1', () => plain.write(GET));
+    let isOver = false;
+    let text = '';
+    plain.on('data', (data) => (text += data.toString('latin1')));
+    plain.on('error', () => undefined);
+    plain.on('close', () => (isOver = true));
+    const one = client(http.origin);
+    await eventually('both', () => isOver && one.text.includes('demo_value 1'));
+    expect(text).not.to.contain('demo_value');
+  });
+
+  it('never replaces a connection that is being answered, and replaces silent ones', async () => {
+    const silent = Object.assign(new FakeTarget(), {
+      demand: () => {
+        silent.demands++;
+        return NEVER;
+      },
+    });
+    const http = await serve([silent], { guard, maxConnections: 2 });
+    const asking = client(http.origin);
+    const idle = client(http.origin, '');
+    await eventually('the first asks', () => silent.demands > 0);
+    const probe = client(http.origin, GET.replace('/metrics', '/-/healthy'));
+    await eventually('the probe is answered', () => probe.text.includes('healthy'));
+    await eventually('the silent one made room', () => idle.isOver);
+    expect(asking.isOver).to.equal(false);
+  });
+
+  it('ends connections of clients that are not welcome', async () => {
+    const http = await serve([new FakeTarget()], {
+      guard: { ...guard, tls: { ...tls, isWelcome: () => false } },
+    });
+    const one = client(http.origin);
+    await eventually('the end', () => one.isOver);
+    expect(one.text).to.equal('');
   });
 });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
-import { chooseFormat } from '#app/sinks/http/choose-format.js';
+import { chooseFormat, prefersGzip, remembered } from '#app/sinks/http/choose-format.js';
 
 describe('chooseFormat', () => {
   const table: readonly (readonly [string, string | undefined, 'text' | 'openmetrics'])[] = [
@@ -90,4 +90,71 @@ describe('chooseFormat', () => {
       expect(chooseFormat([TEXT, OPEN_METRICS], accept)).to.equal(
         wanted === 'text' ? TEXT : OPEN_METRICS,
       ));
+});
+
+// What is remembered of headers: the last short ones, and not more.
+describe('remembered', () => {
+  const counted = () => {
+    let calls = 0;
+    const lengthOf = remembered((header) => {
+      calls++;
+      return header.length;
+    });
+    return { lengthOf, calls: () => calls };
+  };
+
+  it('asks once for a header that comes again', () => {
+    const { lengthOf, calls } = counted();
+    expect([lengthOf('gzip'), lengthOf('gzip'), lengthOf('br')]).to.deep.equal([4, 4, 2]);
+    expect(calls()).to.equal(2);
+  });
+
+  it('keeps no long headers, and forgets all when there are too many', () => {
+    const { lengthOf, calls } = counted();
+    const long = 'x'.repeat(257);
+    expect([lengthOf(long), lengthOf(long), calls()]).to.deep.equal([257, 257, 2]);
+    for (let i = 0; i < 33; i++) lengthOf(`header ${i}`);
+    const before = calls();
+    lengthOf('header 32');
+    expect(calls()).to.equal(before);
+    lengthOf('header 0');
+    expect(calls()).to.equal(before + 1);
+  });
+});
+
+// Which clients get gzip, by their Accept-Encoding header (RFC 9110, 12.5.3).
+describe('prefersGzip', () => {
+  const table: readonly (readonly [string, string | undefined, boolean])[] = [
+    ['nothing said', undefined, false],
+    ['nothing wanted', '', false],
+    ['Prometheus', 'gzip', true],
+    ['curl --compressed', 'deflate, gzip, br, zstd', true],
+    ['a browser', 'gzip, deflate, br;q=1.0', true],
+    ['the old name', 'x-gzip', true],
+    ['other case and blanks', ' GZip ; Q=0.5 ', true],
+    ['anything', '*', true],
+    ['anything, a little', '*;q=0.001', true],
+    ['nothing but identity', 'identity', false],
+    ['others only', 'br, deflate', false],
+    ['gzip refused', 'gzip;q=0', false],
+    ['gzip refused, with three digits', 'gzip;q=0.000', false],
+    ['gzip refused by its exact name before the wider one', 'gzip;q=0, *', false],
+    ['all refused', '*;q=0', false],
+    ['all refused but gzip', '*;q=0, gzip', true],
+    ['identity refused', 'identity;q=0, gzip;q=0.1', true],
+    ['identity refused and nothing else named', 'identity;q=0', false],
+    ['both refused: a page that can perhaps be read', 'identity;q=0, gzip;q=0', false],
+    ['identity preferred', 'identity, gzip;q=0.5', false],
+    ['gzip preferred', 'identity;q=0.5, gzip', true],
+    ['both alike', 'identity, gzip', true],
+    ['all others preferred', 'gzip;q=0.1, *;q=0.5', false],
+    ['either name', 'gzip;q=0, x-gzip;q=0.5', true],
+    ['a quality that is none', 'gzip;q=x', false],
+    ['a quality out of range', 'gzip;q=7', false],
+    ['a name that only begins alike', 'gzipped', false],
+    ['nonsense', ';;,=,/;q', false],
+  ];
+  for (const [sentence, header, wanted] of table)
+    it(`${sentence}: ${wanted ? 'gzip' : 'as it is'}`, () =>
+      expect(prefersGzip(header)).to.equal(wanted));
 });

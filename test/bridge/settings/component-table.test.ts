@@ -1,7 +1,7 @@
 // The security key in use, and what becomes of it when it is refused.
 import { expect } from 'chai';
-import { KeyHolder } from '#app/bridge/settings/component-table.js';
 import { PollFailure } from '#app/bridge/poll/fetch-body.js';
+import { KeyHolder } from '#app/bridge/settings/component-table.js';
 import { Fault } from '#app/errors.js';
 
 describe('KeyHolder', () => {

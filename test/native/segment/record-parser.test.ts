@@ -1,7 +1,7 @@
 // The CRC of records against zlib.
-import { crc32 } from 'node:zlib';
-import fc from 'fast-check';
 import { expect } from 'chai';
+import fc from 'fast-check';
+import { crc32 } from 'node:zlib';
 import { RECORD, RECORD_SIZE, RECORD_WORDS } from '#app/native/segment/layout.js';
 import { recordCrc } from '#app/native/segment/record-parser.js';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ExporterNews } from '#app/demo/processes.js';
+import { ExporterNews, Restarts } from '#app/demo/processes.js';
 
 describe('news of the exporter in the demo', () => {
   const log = (text: string) => `2026-01-31T00:00:00.000Z ${text}`;
@@ -22,5 +22,18 @@ describe('news of the exporter in the demo', () => {
       'the exporter: target ads on 82 is ready again',
       undefined,
     ]);
+  });
+});
+
+describe('restarts of the demo', () => {
+  it('are so many in any minute, and no more', () => {
+    let now = 0;
+    const restarts = new Restarts(2, () => now);
+    const takeAt = (time: number) => {
+      now = time;
+      return restarts.take();
+    };
+    const takes = [0, 30_000, 59_999, 60_000, 60_001, 90_000].map(takeAt);
+    expect(takes).to.deep.equal([true, true, false, true, false, true]);
   });
 });

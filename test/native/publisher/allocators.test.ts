@@ -1,15 +1,139 @@
-// Capacity is a sparse reservation; beyond it the publisher counts what it drops, and lives on.
+// Slots are given away with a new incarnation each time, the one that was free longest first.
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { statSync } from 'node:fs';
 import { Fault } from '#app/errors.js';
+import type { SlotRef } from '#app/model.js';
+import { FrameAllocator, SlotAllocator } from '#app/native/publisher/allocators.js';
 import type { PublishedValue } from '#app/native/publisher/published-values.js';
-import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import { PublisherFile } from '#app/native/publisher/publisher-file.js';
+import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import { layOut } from '#app/native/publisher/segment-layout.js';
 import { eventually } from '../../support/eventually.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
+describe('SlotAllocator', () => {
+  it('gives fresh slots in order, then none', () => {
+    const slots = new SlotAllocator(2);
+    expect([slots.take(), slots.take(), slots.take()]).to.deep.equal([
+      { slot: 0, incarnation: 1 },
+      { slot: 1, incarnation: 1 },
+      undefined,
+    ]);
+  });
+
+  it('gives the slot that has been free longest, with its next incarnation', () => {
+    const slots = new SlotAllocator(3);
+    const refs = [slots.take(), slots.take(), slots.take()].filter((ref) => ref !== undefined);
+    expect(
+      [2, 0, 1].map((slot) => slots.give(refs[slot] ?? { slot, incarnation: 0 })),
+    ).to.deep.equal([2, 2, 2]);
+    expect([slots.take(), slots.take(), slots.take()].map((ref) => ref?.slot)).to.deep.equal([
+      ...[2, 0, 1],
+    ]);
+  });
+
+  it('spares fresh slots once enough others rest', () => {
+    const slots = new SlotAllocator(1000);
+    const first = Array.from({ length: 65 }, () => slots.take());
+    for (const ref of first) if (ref !== undefined) slots.give(ref);
+    expect(slots.take()).to.deep.equal({ slot: 0, incarnation: 2 });
+    expect(slots.take(), '64 rest, so that none of them is needed').to.deep.equal({
+      ...{ slot: 65, incarnation: 1 },
+    });
+  });
+
+  it('wraps incarnations from 2^31 - 1 to 1', () => {
+    const slots = new SlotAllocator(1);
+    slots.take();
+    expect(slots.give({ slot: 0, incarnation: 0x7ffffffe })).to.equal(0x7fffffff);
+    expect(slots.give({ slot: 0, incarnation: 0x7fffffff })).to.equal(1);
+  });
+
+  it('never gives a slot twice, nor an incarnation again, and all of them when asked', () => {
+    const life = fc.array(fc.nat(100), { minLength: 1, maxLength: 3000, size: 'max' });
+    const property = fc.property(fc.integer({ min: 1, max: 150 }), life, (capacity, picks) => {
+      const slots = new SlotAllocator(capacity);
+      const taken: SlotRef[] = [];
+      const incarnations = new Map<number, number>();
+      for (const pick of picks)
+        if (pick < 55) {
+          const ref = slots.take();
+          expect(ref === undefined).to.equal(taken.length === capacity);
+          if (ref === undefined) continue;
+          expect(ref.slot).to.be.within(0, capacity - 1);
+          expect(taken.some(({ slot }) => slot === ref.slot)).to.equal(false);
+          expect(ref.incarnation).to.equal((incarnations.get(ref.slot) ?? 0) + 1);
+          incarnations.set(ref.slot, ref.incarnation);
+          taken.push(ref);
+        } else {
+          const [ref] = taken.splice(pick % Math.max(taken.length, 1), 1);
+          if (ref !== undefined) slots.give(ref);
+        }
+    });
+    fc.assert(property, { numRuns: 20 });
+  });
+});
+
+// Room for frames: never twice at once, and given back to those who need as much.
+describe('FrameAllocator', () => {
+  const SIZES = [
+    [1, 3],
+    [3, 3],
+    [4, 4],
+    [5, 6],
+    [6, 6],
+    [7, 8],
+    [8, 8],
+    [9, 12],
+    [12, 12],
+    [13, 16],
+    [17, 24],
+    [25, 32],
+    [8194, 12_288],
+  ] as const;
+  for (const [words, size] of SIZES)
+    it(`gives ${words} units the room of ${size}`, () => {
+      const frames = new FrameAllocator(24_576);
+      expect([frames.take(words), frames.top, frames.take(words)]).to.deep.equal([0, size, size]);
+    });
+
+  it('has no room beyond its capacity, to the unit', () => {
+    expect(new FrameAllocator(11).take(9)).to.equal(undefined);
+    expect(new FrameAllocator(12).take(9)).to.equal(0);
+  });
+
+  it('gives room that was given back to whoever fits it, before new room', () => {
+    const frames = new FrameAllocator(24);
+    expect([frames.take(12), frames.take(12), frames.take(12)]).to.deep.equal([0, 12, undefined]);
+    frames.give(12, 12);
+    expect([frames.take(10), frames.take(10)]).to.deep.equal([12, undefined]);
+  });
+
+  it('never gives room twice at once, nor beyond its capacity', () => {
+    const step = fc.record({ words: fc.integer({ min: 3, max: 40 }), give: fc.boolean() });
+    const life = fc.array(step, { maxLength: 300, size: 'max' });
+    const property = fc.property(life, (steps) => {
+      const capacity = 400;
+      const frames = new FrameAllocator(capacity);
+      const taken: { at: number; words: number }[] = [];
+      for (const { words, give } of steps) {
+        const [back] = give ? taken.splice(words % Math.max(taken.length, 1), 1) : [];
+        if (back !== undefined) frames.give(back.at, back.words);
+        const at = give ? undefined : frames.take(words);
+        if (at === undefined) continue;
+        expect(at + words).to.be.at.most(Math.min(frames.top, capacity));
+        for (const other of taken)
+          expect(at >= other.at + other.words || at + words <= other.at).to.equal(true);
+        taken.push({ at, words });
+      }
+    });
+    fc.assert(property);
+  });
+});
+
+// Capacity is a sparse reservation; beyond it the publisher counts what it drops, and lives on.
 type Add = (
   publisher: Publisher,
   root: PublishedObject,

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '#app/errors.js';
+import { licenseOrigin } from '#app/license/license.js';
+import { refusal } from '#app/license/license-document.js';
 import {
   KEY_FOLDER,
   loadTrustedKeys,
@@ -10,8 +12,6 @@ import {
   trustedKeys,
 } from '#app/license/license-keys.js';
 import { loadLicense } from '#app/license/license-watch.js';
-import { licenseOrigin } from '#app/license/license.js';
-import { refusal } from '#app/license/license-document.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 describe('the origin of a license', () => {

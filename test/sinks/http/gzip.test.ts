@@ -1,8 +1,8 @@
 // Pages as gzip: one member, whatever they are made of, and one compression for what lasts.
-import { spawnSync } from 'node:child_process';
-import { constants, crc32, deflateRawSync, gunzipSync, inflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { spawnSync } from 'node:child_process';
+import { constants, crc32, deflateRawSync, gunzipSync, inflateRawSync } from 'node:zlib';
 import { isObservable, lastValueFrom, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Page } from '#app/model.js';

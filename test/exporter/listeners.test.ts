@@ -1,0 +1,193 @@
+// Where the listener listens: by settings, and on the sockets of systemd.
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { loadConfig } from '#app/config/resolve.js';
+import type { Settings } from '#app/config/settings.js';
+import {
+  connectionRoom,
+  exposureWarnings,
+  listenAddresses,
+  openFilesLimit,
+} from '#app/exporter/listeners.js';
+import { planTargets } from '#app/exporter/plan.js';
+import { hostAndPort } from '#app/rules/formats.js';
+import { activatedSockets } from '#app/systemd/service-manager.js';
+import type { WebConfig } from '#app/web-config/web-config.js';
+import { readyPage, scrape } from '../end-to-end/page.js';
+import { faultMessage } from '../support/fault-message.js';
+import { needsPrograms } from '../support/needs.js';
+import { theatre } from '../support/processes.js';
+
+const { settings } = loadConfig({ overrides: {} });
+
+describe('listenAddresses', () => {
+  it('are the one address of the specification by default (spec 4)', () =>
+    expect(listenAddresses(settings, [])).to.deep.equal([{ host: '0.0.0.0', port: 9464 }]));
+
+  it('are those of metrics_listen_addresses, if there are any', () =>
+    expect(
+      listenAddresses({ ...settings, metricsListenAddresses: [':1', '[::1]:2'] }, []),
+    ).to.deep.equal([
+      { host: undefined, port: 1 },
+      { host: '::1', port: 2 },
+    ]));
+
+  it('are the sockets of systemd where it hands them over, and a fault where it does not', () => {
+    const activated = { ...settings, metricsSystemdSocket: true };
+    expect(listenAddresses(activated, [3, 4])).to.deep.equal([{ fd: 3 }, { fd: 4 }]);
+    expect(faultMessage('LISTENER_FAILED', () => listenAddresses(activated, []))).to.contain(
+      'systemd handed over no socket',
+    );
+  });
+});
+
+describe('hostAndPort', () => {
+  const table: readonly (readonly [text: string, parts: object | undefined])[] = [
+    ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
+    [':0', { host: undefined, port: 0 }],
+    ['[::]:65535', { host: '::', port: 65535 }],
+    ['[::1]:80', { host: '::1', port: 80 }],
+    ['localhost:80', { host: 'localhost', port: 80 }],
+    ['exporter-1.example.com:80', { host: 'exporter-1.example.com', port: 80 }],
+    ['9464', undefined],
+    ['127.0.0.1', undefined],
+    ['::1:80', undefined],
+    ['[1.2.3.4]:80', undefined],
+    ['[x]:80', undefined],
+    ['a:65536', undefined],
+    ['a b:80', undefined],
+    ['http://a:80', undefined],
+    ['', undefined],
+  ];
+  for (const [text, parts] of table)
+    it(`${JSON.stringify(text)} is ${parts === undefined ? 'none' : JSON.stringify(parts)}`, () =>
+      expect(hostAndPort(text)).to.deep.equal(parts));
+});
+
+describe('activatedSockets', () => {
+  it('begin with descriptor 3, for the process that they are meant for', () => {
+    expect(activatedSockets({ LISTEN_PID: '7', LISTEN_FDS: '2' }, 7)).to.deep.equal([3, 4]);
+    expect(activatedSockets({ LISTEN_PID: '8', LISTEN_FDS: '2' }, 7)).to.deep.equal([]);
+    expect(activatedSockets({ LISTEN_PID: '7', LISTEN_FDS: 'x' }, 7)).to.deep.equal([]);
+    expect(activatedSockets({}, 7)).to.deep.equal([]);
+  });
+});
+
+// With a low limit of open files, targets get descriptors before connections.
+describe('the limit of open files', function () {
+  this.slow(5000);
+  const stage = theatre();
+
+  it('is read from the limits of the process, and is infinite if they are unknown', () => {
+    const limits =
+      'Limit                     Soft Limit           Hard Limit           Units\n' +
+      'Max open files            1024                 4096                 files\n';
+    expect([limits, ''].map(openFilesLimit)).to.deep.equal([1024, Infinity]);
+  });
+
+  it('allows all connections if it is high, and some if it is low', () => {
+    expect(connectionRoom(512, 1024, 5, 2)).to.deep.equal({ connections: 512, warning: '' });
+    expect(connectionRoom(512, 256, 5, 2)).to.include({ connections: 190 });
+    expect(connectionRoom(512, 64, 25, 2)).to.include({ connections: 8 });
+    expect(connectionRoom(4, 64, 25, 2)).to.include({ connections: 4 });
+  });
+
+  it('is reported at the start, and idle connections do not keep probes out', async function () {
+    needsPrograms(this, 'prlimit');
+    stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '3');
+    const config = stage.config({ app: 'ads', server_keys: ['82'] });
+    const exporter = stage.start('exporter', ['--config', config], {
+      under: ['prlimit', '--nofile=64:64'],
+    });
+    await exporter.line(
+      / warning the process may open 64 files .*: at most 30 connections are kept$/m,
+    );
+    const url = await exporter.url();
+    await readyPage(url);
+    const { hostname, port } = new URL(url);
+    const silent = Array.from({ length: 80 }, () => connect(Number(port), hostname));
+    for (const each of silent) each.on('error', () => undefined);
+    await Promise.all(silent.map((each) => once(each, 'connect')));
+    for (let probe = 0; probe < 6; probe++)
+      expect((await scrape(new URL('/-/healthy', url).href)).status).to.equal(200);
+    for (const each of silent) each.destroy();
+    expect((await exporter.stop()).status).to.equal(0);
+  });
+});
+
+// Personal data that would be served to everybody is warned of.
+describe('exposureWarnings', () => {
+  const config = loadConfig({ overrides: { metricsHttpEnabled: true } });
+  const warnings = (settings: Partial<Settings>, web?: WebConfig) => {
+    const all = { ...config.settings, ...settings };
+    const targets = config.targets.map((target) => ({
+      ...target,
+      app: all.app,
+      classes: all.classes,
+      showUncatalogued: all.showUncatalogued,
+    }));
+    return exposureWarnings({ ...config, settings: all }, planTargets({ ...config, targets }), web);
+  };
+  const open: WebConfig = {
+    tls: null,
+    headers: {},
+    users: new Map(),
+    rate: { intervalMs: 0, burst: 1 },
+    files: [],
+  };
+  const tls = { context: {}, allowedSans: [], expiryMs: 0, files: [] };
+
+  it('name the metrics, and what helps', () =>
+    expect(warnings({}))
+      .to.have.length(1)
+      .and.satisfy(
+        ([text]: readonly string[]) =>
+          text?.startsWith('ads_mount_info: personal data') === true &&
+          text.includes('metrics_listen_addresses (--web.listen-address)') &&
+          text.includes('web_config_file (--web.config.file)'),
+      ));
+
+  it('name the applications whose texts without a row are shown as well', () => {
+    const [first, second, ...rest] = warnings({ showUncatalogued: true });
+    expect(first).to.contain('ads_mount_info: personal data');
+    expect(second).to.match(
+      /^texts of ads that no row reads \(show_uncatalogued\): perhaps personal/,
+    );
+    expect(rest).to.deep.equal([]);
+    expect(warnings({ showUncatalogued: true, metricsBindAddress: '127.0.0.1' })).to.deep.equal([]);
+    expect(warnings({ showUncatalogued: true, app: 'shop' })).to.deep.equal([]);
+  });
+
+  const loud: readonly (readonly [what: string, settings: Partial<Settings>, web?: WebConfig])[] = [
+    ['an address of the network', { metricsBindAddress: '192.0.2.1' }],
+    ['all addresses', { metricsListenAddresses: [':9464'] }],
+    ['one open address beside a local one', { metricsListenAddresses: ['127.0.0.1:1', '[::]:2'] }],
+    ['a web configuration that asks nobody', {}, open],
+    [
+      'TLS without client certificates',
+      {},
+      { ...open, tls: { ...tls, clientAuth: 'NoClientCert' } },
+    ],
+  ];
+  for (const [what, settings, web] of loud)
+    it(`are given for ${what}`, () => expect(warnings(settings, web)).to.have.length(1));
+
+  const quiet: typeof loud = [
+    ['stdout', { metricsHttpEnabled: false }],
+    ['the loopback address', { metricsBindAddress: '127.0.0.1' }],
+    ['local addresses', { metricsListenAddresses: ['[::1]:1', 'localhost:2', '127.0.0.9:3'] }],
+    ['sockets of systemd', { metricsSystemdSocket: true }],
+    ['an application without such data', { app: 'adh' }],
+    ['an application without a catalogue', { app: 'shop' }],
+    ['other classes', { classes: ['process'] }],
+    ['passwords', {}, { ...open, users: new Map([['a', 'hash']]) }],
+    [
+      'verified client certificates',
+      {},
+      { ...open, tls: { ...tls, clientAuth: 'RequireAndVerifyClientCert' } },
+    ],
+  ];
+  for (const [what, settings, web] of quiet)
+    it(`are not given for ${what}`, () => expect(warnings(settings, web)).to.deep.equal([]));
+});

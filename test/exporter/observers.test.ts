@@ -1,0 +1,240 @@
+// What the log says of objects and series that are missing.
+import { expect } from 'chai';
+import { tap } from 'rxjs';
+import { LOSSES, lossWatch, sinkLog, statusLine, waitWatch } from '#app/exporter/observers.js';
+import type { InternalMetric, TargetEvent } from '#app/model.js';
+import type { SinkEvent } from '#app/sinks/sink.js';
+import { INTERNAL_FACTS } from '#app/targets/internal-metrics.js';
+import { FakeTarget } from '../support/fake-target.js';
+import { follow } from '../support/follow.js';
+import { marbles } from '../support/marbles.js';
+import { VirtualClock } from '../support/virtual-clock.js';
+
+describe('lossWatch', () => {
+  const PERIOD_MS = 5000;
+  const watching = (...targets: readonly FakeTarget[]) => {
+    const clock = new VirtualClock();
+    const { seen, subscription } = follow(lossWatch({ targets }, clock));
+    /** What is reported when the next look finds these metrics on the first target. */
+    const look = (metrics?: InternalMetric[]): readonly TargetEvent[] => {
+      const before = seen.length;
+      if (metrics !== undefined && targets[0] !== undefined) targets[0].metrics = metrics;
+      clock.advance(PERIOD_MS);
+      return seen.slice(before);
+    };
+    return { look, subscription };
+  };
+  const dropped = (value: number): InternalMetric => ({
+    name: 'shm_exporter_target_dropped_objects',
+    type: 'gauge',
+    help: '',
+    value,
+  });
+  const clashes = (value: number): InternalMetric => ({
+    name: 'shm_exporter_target_series_clashes_total',
+    type: 'counter',
+    help: '',
+    value,
+  });
+
+  it('looks at metrics that every target has', () =>
+    expect(INTERNAL_FACTS.map(({ name }) => name)).to.include.members([...LOSSES.keys()]));
+
+  it('reports once that objects are dropped, and once that they are not any more', () => {
+    const { look } = watching(new FakeTarget());
+    const about = { app: 'ads', serverKeys: ['82'] };
+    const begins = 'shows less than it should: its publisher had no room for 3 objects';
+    const ends = 'shows all objects again: its publisher has room for them';
+    expect(look([dropped(0)])).to.deep.equal([]);
+    expect(look([dropped(3)])).to.deep.equal([
+      { level: 'warning', message: `target ads on 82 ${begins}`, about },
+    ]);
+    expect(look([dropped(5)])).to.deep.equal([]);
+    expect(look([]), 'while its root is lost').to.deep.equal([]);
+    expect(look([dropped(5)])).to.deep.equal([]);
+    expect(look([dropped(0)])).to.deep.equal([
+      { level: 'info', message: `target ads on 82 ${ends}`, about },
+    ]);
+    expect(look([dropped(0)])).to.deep.equal([]);
+  });
+
+  it('reports that series are left out while their count rises, and when it rises no more', () => {
+    const { look } = watching(new FakeTarget('adh', ['80', '81']));
+    const about = { app: 'adh', serverKeys: ['80', '81'] };
+    const why = 'so far, since others have their name and labels';
+    expect(look([clashes(2)])).to.deep.equal([
+      { level: 'warning', message: `target adh on 80, 81 leaves out series: 2 ${why}`, about },
+    ]);
+    expect(look([clashes(4)])).to.deep.equal([]);
+    expect(look([clashes(4)])).to.deep.equal([
+      {
+        level: 'info',
+        message: `target adh on 80, 81 leaves out no further series: 4 ${why}`,
+        about,
+      },
+    ]);
+    expect(look([clashes(4)])).to.deep.equal([]);
+    expect(look([clashes(5)]).map(({ level }) => level)).to.deep.equal(['warning']);
+  });
+
+  it('keeps targets and losses apart', () => {
+    const [one, other] = [new FakeTarget('ads', ['1']), new FakeTarget('ads', ['2'])];
+    other.metrics = [dropped(1)];
+    const { look } = watching(one, other);
+    expect(look([clashes(1)]).map(({ message }) => message.slice(0, 28))).to.deep.equal([
+      'target ads on 1 leaves out s',
+      'target ads on 2 shows less t',
+    ]);
+    expect(look([clashes(1), dropped(1)]).map(({ message }) => message.slice(0, 28))).to.deep.equal(
+      ['target ads on 1 leaves out n', 'target ads on 1 shows less t'],
+    );
+  });
+
+  it('asks nobody between two looks, and nobody once it is left', () => {
+    const target = new FakeTarget();
+    let asked = 0;
+    target.internal = () => {
+      asked++;
+      return [];
+    };
+    const { look, subscription } = watching(target);
+    look();
+    look();
+    subscription.unsubscribe();
+    look();
+    expect(asked).to.equal(2);
+  });
+});
+
+// What the log says of targets that take long to become ready.
+describe('waitWatch', () => {
+  const watching = (...targets: FakeTarget[]) => {
+    const clock = new VirtualClock();
+    const { seen } = follow(waitWatch({ targets }, clock));
+    return (seconds: number): readonly string[] => {
+      const before = seen.length;
+      clock.advance(seconds * 1000);
+      return seen.slice(before).map(({ level, message }) => `${level} ${message}`);
+    };
+  };
+  const lose = (target: FakeTarget, reason: string) => target.wait({ ...target.progress, reason });
+  const waiting = (reason: string) => lose(new FakeTarget(), reason);
+
+  it('says once what a target waits for, after ten seconds, and once that it goes on', () => {
+    const target = waiting('variable mood of H.1.ads');
+    const pass = watching(target);
+    expect(pass(5)).to.deep.equal([]);
+    expect(pass(5)).to.deep.equal([
+      'warning target ads on 82 has not been ready for 10 s: waiting on variable mood of H.1.ads',
+    ]);
+    expect(pass(60), 'no line for each look').to.deep.equal([]);
+    target.isReady = true;
+    expect(pass(5)).to.deep.equal(['info target ads on 82 goes on: it is ready after 75 s']);
+    expect(pass(60)).to.deep.equal([]);
+  });
+
+  it('says how to list the existing publishers if the target has none', () => {
+    const target = waiting('no segment shmApp.pool.82 in shared memory');
+    target.publisher = { state: 'absent', reason: '' };
+    expect(watching(target)(10)).to.deep.equal([
+      'warning target ads on 82 has not been ready for 10 s: waiting on no segment shmApp.pool.82 in shared memory; --check-config --live lists the existing publishers',
+    ]);
+  });
+
+  it('says nothing of a target that is ready soon', () => {
+    const target = waiting('root');
+    const pass = watching(target);
+    expect(pass(5)).to.deep.equal([]);
+    target.isReady = true;
+    expect(pass(60)).to.deep.equal([]);
+  });
+
+  it('never reports a longer wait than there was', () => {
+    const target = new FakeTarget();
+    const pass = watching(target);
+    pass(24);
+    lose(target, 'a');
+    expect(pass(10.5), 'lost for 10.5 s').to.deep.equal([]);
+    expect(pass(2)).to.deep.equal([
+      'warning target ads on 82 has not been ready for 10 s: waiting on a',
+    ]);
+    target.isReady = true;
+    pass(5);
+    pass(3);
+    lose(target, 'b');
+    expect(pass(9.5), 'lost for 9.5 s').to.deep.equal([]);
+  });
+
+  it('says it again of a target that is lost again, and of each of several', () => {
+    const [one, other] = [waiting('a'), new FakeTarget('adh', ['80'])];
+    const pass = watching(one, other);
+    expect(pass(10)).to.have.length(1);
+    one.isReady = true;
+    lose(other, 'b');
+    expect(pass(5)).to.deep.equal(['info target ads on 82 goes on: it is ready after 15 s']);
+    expect(pass(10)).to.deep.equal([
+      'warning target adh on 80 has not been ready for 10 s: waiting on b',
+    ]);
+    lose(one, 'c');
+    expect(pass(15)).to.deep.equal([
+      'warning target ads on 82 has not been ready for 10 s: waiting on c',
+    ]);
+  });
+});
+
+// The line of `systemctl status`.
+describe('statusLine', () => {
+  it(
+    'counts the ready targets at once, and again when the count has changed',
+    marbles(({ cold, expectObservable }) => {
+      const target = new FakeTarget();
+      target.isReady = false;
+      const targets = [new FakeTarget(), target];
+      const becomesReady$ = cold('12s x').pipe(tap(() => (target.isReady = true)));
+      expectObservable(becomesReady$, '30s !').toBe('12s x');
+      expectObservable(statusLine({ targets }), '30s !').toBe('a 14999ms b', {
+        a: '1 of 2 targets ready',
+        b: '2 of 2 targets ready',
+      });
+    }),
+  );
+});
+
+// What the log says of a sink: when snapshots are skipped, each reason, and when they are written again.
+const served: SinkEvent = { kind: 'served', bytes: 7, outcome: 'delivered' };
+const skipped = (reason: string): SinkEvent => ({ kind: 'skipped', reason });
+
+/** What is logged for some events. */
+function linesFor(...events: readonly SinkEvent[]): string[] {
+  const lines: string[] = [];
+  const tell = sinkLog(({ message }) => lines.push(message));
+  for (const event of events) tell(event);
+  return lines;
+}
+
+describe('sinkLog', () => {
+  it('tells when snapshots begin to be skipped, and when they are written again', () =>
+    expect(linesFor(served, skipped('full'), skipped('full'), served, served)).to.deep.equal([
+      'full: skipping snapshots',
+      'serving again: skipped 2 snapshots',
+    ]));
+
+  it('tells of each reason once, whichever came first', () =>
+    expect(linesFor(...['slow', 'full', 'slow', 'full'].map(skipped), served)).to.deep.equal([
+      'slow: skipping snapshots',
+      'full: skipping snapshots',
+      'serving again: skipped 4 snapshots',
+    ]));
+
+  it('tells of a reason anew after snapshots were written', () =>
+    expect(linesFor(skipped('full'), served, skipped('full'))).to.deep.equal([
+      'full: skipping snapshots',
+      'serving again: skipped 1 snapshots',
+      'full: skipping snapshots',
+    ]));
+
+  it('tells of no more than eight reasons', () => {
+    const reasons = Array.from({ length: 20 }, (_, nth) => skipped(`reason ${nth}`));
+    expect(linesFor(...reasons)).to.have.length(8);
+  });
+});
