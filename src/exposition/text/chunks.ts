@@ -1,7 +1,6 @@
 // Divides the blocks of a text into chunks, and divides them again when blocks came or went.
 import type { FamilyFacts } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { hasSameItems } from '../same-items.js';
 import type { Block } from './block.js';
 import { Chunk } from './chunk.js';
 import type { ChunkPart } from './chunk.js';
@@ -127,3 +126,6 @@ function isAt(some: readonly ChunkPart[], all: readonly ChunkPart[], index: numb
   }
   return true;
 }
+
+const hasSameItems = (some: readonly unknown[], others: readonly unknown[]): boolean =>
+  some.length === others.length && some.every((item, index) => item === others[index]);
