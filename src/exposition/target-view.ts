@@ -14,7 +14,7 @@ import { Effort } from './effort.js';
 import type { Missing } from './left-out.js';
 import { TreeLook } from './look/tree-look.js';
 import type { HighlightedValue } from './read/highlight.js';
-import { PendingItems } from './read/pending-items.js';
+import { PendingItems } from './read/tree-walk.js';
 import type { CatalogueFit } from './rows/catalogue-fit.js';
 import { ExpositionText } from './text/exposition-text.js';
 import { TrackedTree } from './tracked-tree.js';

@@ -2,7 +2,7 @@
 import { Budget } from '../budget.js';
 import type { ManagedObject, Source, StructureChange } from '../model.js';
 import type { Effort } from './effort.js';
-import { PendingItems, isVariable } from './read/pending-items.js';
+import { PendingItems, isVariable } from './read/tree-walk.js';
 import type { TrackedTree } from './tracked-tree.js';
 
 /**

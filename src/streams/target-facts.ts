@@ -1,10 +1,10 @@
 // The facts that a partition reports of a target. Plain data: they cross threads.
-import type { PublisherProcess, SyncProgress, Verdict } from '../model.js';
-import type { HighlightedValue } from '../exposition/read/highlight.js';
 import { newCounters } from '../exposition/counters.js';
 import type { Counts } from '../exposition/counters.js';
 import type { Missing } from '../exposition/left-out.js';
+import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
+import type { PublisherProcess, SyncProgress, Verdict } from '../model.js';
 
 /** What the view of a target measures. */
 export interface ViewFacts {

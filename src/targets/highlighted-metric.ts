@@ -1,6 +1,6 @@
 // The metric that shows the highlighted variable of a target beside its internal metrics.
-import type { FamilyFacts, InternalMetric } from '../model.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
+import type { FamilyFacts, InternalMetric } from '../model.js';
 
 export const HIGHLIGHTED = {
   name: 'shm_exporter_target_highlighted_value',

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Hashes, WideMap } from '#app/collections/wide-map.js';
-import { NamedSlots } from '#app/exposition/rows/named-slots.js';
+import { NamedSlots } from '#app/exposition/rows/bound-object.js';
 
 describe('a wide map', () => {
   it('has what a map has, few entries or many', () => {

@@ -1,7 +1,7 @@
 // Surveys a tree for the draft of a catalogue: its classes, their paths, and their variables.
 import { ROOT } from '../../catalogue/match/patterns.js';
 import { labelProblem, metricNamePart } from '../../catalogue/names.js';
-import { PointInTime } from '../../exposition/read/point-in-time.js';
+import { PointInTime } from '../../exposition/read/time.js';
 import type { Declaration, ManagedObject, Variable } from '../../model.js';
 import { quotedText } from '../../shown/shown-text.js';
 import type { TreeItem, TreeReading } from '../tree/tree-items.js';

@@ -1,7 +1,7 @@
 // What a segment holds, as JSON lines. docs/shm_dump.md has their shape.
-import type { Frame, ManagedObject, Variable } from '../../model.js';
-import type { ItemValue } from '../../exposition/look/item-values.js';
+import type { ItemValue } from '../../exposition/look/tree-values.js';
 import { numberText } from '../../exposition/text/number-text.js';
+import type { Frame, ManagedObject, Variable } from '../../model.js';
 import { sentence } from '../../shown/shown-text.js';
 import type { SegmentFacts } from '../segment/seen-segment.js';
 import { treeItems } from '../tree/tree-items.js';

@@ -2,14 +2,10 @@
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
-import { ItemValues } from '../../exposition/look/item-values.js';
-import { objectsBelow } from '../../exposition/look/objects-below.js';
-import { PASSED, PartWalk } from '../../exposition/look/part-walk.js';
-import { Search } from '../../exposition/look/search.js';
-import type { Fields } from '../../exposition/look/search.js';
-import { SlotCopies } from '../../exposition/look/slot-copies.js';
-import { TreeValues } from '../../exposition/look/tree-values.js';
-import { isVariable } from '../../exposition/read/pending-items.js';
+import { PASSED, PartWalk, Search, objectsBelow } from '../../exposition/look/part-walk.js';
+import type { Fields } from '../../exposition/look/part-walk.js';
+import { ItemValues, SlotCopies, TreeValues } from '../../exposition/look/tree-values.js';
+import { isVariable } from '../../exposition/read/tree-walk.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 
 /** Objects whose names are compared with one that is not there. */

@@ -1,10 +1,10 @@
 // What becomes of an object's state or a variable's value: the metrics of its rows, or why there are none.
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { ManagedObject, TreeMetric, ValueType, Variable } from '../../model.js';
-import { isVariable } from '../read/pending-items.js';
-import type { Probe } from '../read/probe.js';
-import type { Tracked } from '../read/tracked-slots.js';
 import { isFramed } from '../../published.js';
+import type { Probe } from '../read/probe.js';
+import type { Tracked } from '../read/slots.js';
+import { isVariable } from '../read/tree-walk.js';
 import type { Frames } from '../rows/frames.js';
 import type { RowLines } from '../rows/row-lines.js';
 import type { SeriesRegister } from '../rows/series-register.js';

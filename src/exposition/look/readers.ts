@@ -1,11 +1,59 @@
-// Which rows read an object's state or a variable, and why none does: for people, nothing is made for a render.
+// Why a target does not track an item, which rows read it, and why none does.
+import type { Filters } from '../../catalogue/match/filters.js';
+import { placeUnder } from '../../catalogue/match/rules.js';
 import type { Rules } from '../../catalogue/match/rules.js';
 import type { Reading, Row } from '../../catalogue/row.js';
+import type { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
-import { isVariable } from '../read/pending-items.js';
-import type { Tracked } from '../read/tracked-slots.js';
-import type { RowLabels } from '../rows/row-labels.js';
+import type { Probe } from '../read/probe.js';
+import type { Tracked } from '../read/slots.js';
+import { isVariable } from '../read/tree-walk.js';
+import type { RowLabels } from '../rows/labels.js';
 import type { RowUses } from '../rows/row-uses.js';
+import { limitText } from '../target-limits.js';
+import type { TargetRoom } from '../target-limits.js';
+
+interface MembershipParts {
+  readonly root: ManagedObject;
+  readonly filters: Pick<Filters, 'leftOutBy'>;
+  /** Tracked objects, by id. */
+  readonly tracked: Pick<WideMap<ManagedObject>, 'has'>;
+  readonly probe: Probe;
+  readonly room: TargetRoom;
+  /** Whether all that was seen of the tree is taken in. */
+  readonly isBound: () => boolean;
+}
+
+export class Membership {
+  readonly #parts: MembershipParts;
+
+  constructor(parts: MembershipParts) {
+    this.#parts = parts;
+  }
+
+  /** Why it is not tracked; empty if it is. */
+  whyNotObject(object: ManagedObject): string {
+    const { root, filters, tracked } = this.#parts;
+    if (tracked.has(object.id)) return '';
+    const filter = filters.leftOutBy(placeUnder(root, object));
+    if (filter !== undefined) return `not read: ${filter} leaves it out`;
+    return this.#late('objects');
+  }
+
+  whyNotVariable(variable: Variable): string {
+    if (this.#parts.probe.isTracked(variable)) return '';
+    const ofObject = this.whyNotObject(variable.object);
+    if (ofObject !== '') return ofObject;
+    return this.#late('variables');
+  }
+
+  #late(kind: 'objects' | 'variables'): string {
+    const { room, isBound } = this.#parts;
+    // What left it out may have room again.
+    const limit = room.reached(kind) ?? kind;
+    return isBound() ? `left out: ${limitText(room.limits, limit)}` : 'not taken in yet';
+  }
+}
 
 /** A row that reads a variable or shows a state. */
 export interface Reader {

@@ -10,15 +10,12 @@ import type {
   TreeVariable,
   Variable,
 } from '../../model.js';
-import { isVariable } from '../read/pending-items.js';
-import type { Tracked } from '../read/tracked-slots.js';
+import type { Tracked } from '../read/slots.js';
+import { isVariable } from '../read/tree-walk.js';
 import type { Fates } from './fates.js';
-import type { Membership } from './membership.js';
-import { objectsBelow } from './objects-below.js';
-import { PASSED, PartWalk } from './part-walk.js';
-import { Search } from './search.js';
-import { SlotCopies } from './slot-copies.js';
-import { TreeValues } from './tree-values.js';
+import { PASSED, PartWalk, Search, objectsBelow } from './part-walk.js';
+import type { Membership } from './readers.js';
+import { SlotCopies, TreeValues } from './tree-values.js';
 import type { ReadValue } from './tree-values.js';
 
 /** Items between two moments at which others may have their turn. */

@@ -1,8 +1,115 @@
 // The values of a tree for people, read from the source at the moment of the look.
-import type { Frame, ManagedObject, Source, TreeValue, Variable } from '../../model.js';
+import { Budget } from '../../budget.js';
+import { OBJECT_STATES } from '../../model.js';
+import type { Frame, ManagedObject, SlotRef, Source, TreeValue, Variable } from '../../model.js';
+import { isFramed } from '../../published.js';
+import { exactOf } from '../read/slot-value.js';
+import { syncedWord } from '../read/slots.js';
 import { numberText } from '../text/number-text.js';
-import { ItemValues } from './item-values.js';
-import type { SlotCopies } from './slot-copies.js';
+
+const PAGE_SLOTS = 512;
+const MAX_PAGES = 64;
+
+interface Page {
+  readonly values: Buffer;
+  /** Before and after the values: a value is valid if both say so (docs/segment-format.md, 9). */
+  readonly before: Buffer;
+  readonly after: Buffer;
+}
+
+export class SlotCopies {
+  readonly #source: Pick<Source, 'readSlots' | 'readWords'>;
+  readonly #pages = new Map<number, Page>();
+  /** Memory of forgotten copies: a look at a large tree would leave much of it behind. */
+  readonly #free: Page[] = [];
+
+  constructor(source: Pick<Source, 'readSlots' | 'readWords'>) {
+    this.#source = source;
+  }
+
+  /** The bits of a slot; undefined while it is not synced. */
+  bits({ slot, incarnation }: SlotRef): bigint | undefined {
+    const { values, before, after } = this.#page(Math.floor(slot / PAGE_SLOTS));
+    const at = slot % PAGE_SLOTS;
+    const word = syncedWord(incarnation);
+    const isValid = before.readUInt32LE(at * 4) === word && after.readUInt32LE(at * 4) === word;
+    return isValid ? values.readBigUInt64LE(at * 8) : undefined;
+  }
+
+  /** Forgets the copies: others were taken in meanwhile. */
+  clear(): void {
+    this.#free.push(...this.#pages.values());
+    this.#pages.clear();
+  }
+
+  #page(number: number): Page {
+    const known = this.#pages.get(number);
+    if (known !== undefined) return known;
+    if (this.#pages.size >= MAX_PAGES) this.clear();
+    const page = this.#free.pop() ?? newPage();
+    const first = number * PAGE_SLOTS;
+    for (const words of [page.before, page.after]) words.fill(0);
+    this.#source.readWords(first, PAGE_SLOTS, page.before);
+    this.#source.readSlots(first, PAGE_SLOTS, page.values);
+    this.#source.readWords(first, PAGE_SLOTS, page.after);
+    this.#pages.set(number, page);
+    return page;
+  }
+}
+
+/** Where words are 0 there is no value. */
+const newPage = (): Page => ({
+  values: Buffer.alloc(PAGE_SLOTS * 8),
+  before: Buffer.alloc(PAGE_SLOTS * 4),
+  after: Buffer.alloc(PAGE_SLOTS * 4),
+});
+
+/** Further copies of frames that were changing. */
+const MAX_REPEATS = 10_000;
+
+export type ItemValue =
+  /** It has no value yet. */
+  | { readonly kind: 'unsynced' }
+  /** No whole copy of its frame could be had in time. */
+  | { readonly kind: 'no-copy' }
+  /** A bool is 0 or 1. */
+  | { readonly kind: 'number'; readonly number: bigint | number }
+  | { readonly kind: 'frame'; readonly frame: Frame };
+
+export class ItemValues {
+  readonly #source: Pick<Source, 'readFrame'>;
+  readonly #slots: SlotCopies;
+  /** Twice what the copies of an honest publisher's frames take. */
+  readonly #frames: Budget;
+
+  constructor(source: Pick<Source, 'readFrame' | 'frameBytes'>, slots: SlotCopies) {
+    this.#source = source;
+    this.#slots = slots;
+    this.#frames = new Budget({ bytes: 4 * source.frameBytes, steps: MAX_REPEATS });
+  }
+
+  /** Bytes of frames that were copied. */
+  get bytes(): number {
+    return this.#frames.bytes;
+  }
+
+  /** The state of an object; undefined while it is not synced. */
+  ofObject(object: ManagedObject): string | undefined {
+    const bits = this.#slots.bits(object);
+    if (bits === undefined) return undefined;
+    return OBJECT_STATES[Number(bits)] ?? `state ${bits}, which has no name`;
+  }
+
+  ofVariable(variable: Variable): ItemValue {
+    const framed = isFramed(variable.type);
+    // A frame first: a word that is read later says whose it was.
+    const frame = framed ? this.#source.readFrame(variable, this.#frames) : undefined;
+    const bits = this.#slots.bits(variable);
+    if (bits === undefined) return { kind: 'unsynced' };
+    if (!framed) return { kind: 'number', number: exactOf(bits, variable) };
+    return frame === undefined ? { kind: 'no-copy' } : { kind: 'frame', frame };
+  }
+}
 
 /** The most characters of a text, and the most buckets or quantiles. */
 const MAX_TEXT = 160;

@@ -2,10 +2,8 @@
 import { Backlog } from '../../collections/by-id.js';
 import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { SlotPages, syncedWord } from './slot-pages.js';
-import type { Span } from './slot-pages.js';
-import { FLAG, NO_OWNER, TrackedSlots } from './tracked-slots.js';
-import type { Tracked } from './tracked-slots.js';
+import { FLAG, NO_OWNER, SlotPages, TrackedSlots, syncedWord } from './slots.js';
+import type { Span, Tracked } from './slots.js';
 import { Watches } from './watches.js';
 
 /** Slots of which it is noted in one step whether they have values. */

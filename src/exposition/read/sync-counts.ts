@@ -1,6 +1,6 @@
 // How many of the tracked objects and variables there are, and how many of them have a value.
 import type { ManagedObject, SyncProgress, Variable } from '../../model.js';
-import { isVariable } from './pending-items.js';
+import { isVariable } from './tree-walk.js';
 
 interface Count {
   synced: number;

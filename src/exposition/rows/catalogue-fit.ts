@@ -2,11 +2,49 @@
 import type { RowUse, RuleSet } from '../../catalogue/match/rules.js';
 import type { Reading, Row } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
-import { UnreadVariables } from './unread-variables.js';
-import type { UnreadVariable } from './unread-variables.js';
+
+interface UnreadVariable {
+  readonly className: string;
+  readonly name: string;
+  readonly count: number;
+}
+
+/** Further distinct names are only counted: publishers can invent any number of them. */
+const MAX_NAMES = 1000;
+
+class UnreadVariables {
+  readonly #byName = new Map<string, { className: string; name: string; count: number }>();
+  #count = 0;
+
+  get count(): number {
+    return this.#count;
+  }
+
+  get names(): readonly UnreadVariable[] {
+    return [...this.#byName.values()].map((each) => ({ ...each }));
+  }
+
+  add({ object: { className }, name }: Variable): void {
+    this.#count++;
+    const key = keyOf(className, name);
+    const known = this.#byName.get(key);
+    if (known !== undefined) known.count++;
+    else if (this.#byName.size < MAX_NAMES) this.#byName.set(key, { className, name, count: 1 });
+  }
+
+  remove({ object: { className }, name }: Variable): void {
+    this.#count--;
+    const key = keyOf(className, name);
+    const known = this.#byName.get(key);
+    if (known !== undefined && --known.count === 0) this.#byName.delete(key);
+  }
+}
+
+const keyOf = (className: string, name: string): string =>
+  `${className.length} ${className} ${name}`;
 
 /** A row that reads a variable that no object has, or whose type it cannot show. */
-export interface Misfit {
+interface Misfit {
   readonly row: Row;
   readonly variable: string;
   /** Undefined for a variable that no object has. */

@@ -1,11 +1,11 @@
 // Puts the series of rows into the text, each row's under a key of its own.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
-import type { LiveValue, Row, Series, RowOutput } from '../../catalogue/row.js';
+import type { LiveValue, Row, RowOutput, Series } from '../../catalogue/row.js';
 import type { Line } from '../kernel/line-table.js';
 import { joinLabels, labelsPart, labelsText } from '../text/labels.js';
 import { floatText } from '../text/number-text.js';
-import type { LabelText } from './label-text.js';
+import type { LabelText } from './labels.js';
 import type { SeriesRegister } from './series-register.js';
 
 /** The rank of a row's family, and the sub of the row's first line. */

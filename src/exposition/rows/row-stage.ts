@@ -5,22 +5,22 @@ import type {
   LiveValue,
   Reading,
   Row,
-  Shape,
   RowOutput,
+  Shape,
   Stage,
 } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
+import { isFramed } from '../../published.js';
 import type { Kernel } from '../kernel/kernel.js';
-import type { PointInTime } from '../read/point-in-time.js';
 import type { Probe } from '../read/probe.js';
 import { decimalOf, opOf } from '../read/slot-value.js';
-import { isFramed } from '../../published.js';
+import type { PointInTime } from '../read/time.js';
 import { seriesText } from '../text/labels.js';
 import { Distribution } from './distribution.js';
 import type { Frames } from './frames.js';
 import type { HeldScales } from './held-scales.js';
-import type { Observations } from './observations.js';
-import type { LabelText } from './label-text.js';
+import type { LabelText } from './labels.js';
+import type { Observations } from './observed.js';
 import type { RowUses } from './row-uses.js';
 import type { SeriesRegister } from './series-register.js';
 

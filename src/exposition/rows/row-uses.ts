@@ -6,22 +6,18 @@ import type { Row } from '../../catalogue/row.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { isVariable } from '../read/pending-items.js';
 import type { Probe } from '../read/probe.js';
+import { isVariable } from '../read/tree-walk.js';
 import { labelsText } from '../text/labels.js';
-import { closeBound, setsOf, usesOf } from './bound-object.js';
+import { NamedSlots, closeBound, setsOf, usesOf } from './bound-object.js';
 import type { BoundObject, Use } from './bound-object.js';
 import { CatalogueFit } from './catalogue-fit.js';
-import { DescribedByClass, DescribedObject } from './described-object.js';
-import type { Describing } from './described-object.js';
-import { ObjectLabels } from './label-text.js';
-import type { LabelText } from './label-text.js';
-import { NamedSlots } from './named-slots.js';
+import { ObjectLabels, withStated } from './labels.js';
+import type { LabelText, RowLabels } from './labels.js';
 import { Namesakes } from './namesakes.js';
-import type { RowLabels } from './row-labels.js';
-import { SelfDescribed } from './self-described.js';
+import { DescribedByClass, DescribedObject, SelfDescribed } from './self-described.js';
+import type { Describing } from './self-described.js';
 import type { SeriesRegister } from './series-register.js';
-import { withStated } from './stated-labels.js';
 
 export interface UsesParts {
   readonly app: string;

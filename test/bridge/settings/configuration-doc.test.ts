@@ -1,11 +1,11 @@
 // The reference page of the bridge.
 import { expect } from 'chai';
-import { OPTIONS } from '#app/bridge/settings/options.js';
-import { BRIDGE, COMPONENT } from '#app/bridge/settings/component-table.js';
-import { ODDITIES } from '#app/bridge/tree/component-tree.js';
-import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
-import { OwnRoot } from '#app/bridge/segment/own-root.js';
 import { FAILURE_REASONS } from '#app/bridge/poll/fetch-body.js';
+import { OwnRoot } from '#app/bridge/segment/own-root.js';
+import { BRIDGE, COMPONENT } from '#app/bridge/settings/component-table.js';
+import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
+import { OPTIONS } from '#app/bridge/settings/options.js';
+import { ODDITIES } from '#app/bridge/tree/component-tree.js';
 import { SelfDescribed } from '#app/exposition/rows/self-described.js';
 import type { FamilyFacts, ManagedObject } from '#app/model.js';
 import { freshSegments } from '../../support/segments.js';

@@ -1,6 +1,6 @@
 // Texts of points in time, with an offset of their own or in the time zone of their publisher.
 import { expect } from 'chai';
-import { PointInTime } from '#app/exposition/read/point-in-time.js';
+import { PointInTime } from '#app/exposition/read/time.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { shopCatalogue, watched } from '../watched.js';
 

@@ -1,13 +1,13 @@
 // Copying values out of a source that changes at any moment.
-import fc from 'fast-check';
 import { expect } from 'chai';
-import type { ManagedObject, Variable } from '#app/model.js';
+import fc from 'fast-check';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { Probe } from '#app/exposition/read/probe.js';
 import type { ProbeListener } from '#app/exposition/read/probe.js';
-import type { Tracked } from '#app/exposition/read/tracked-slots.js';
-import { finished } from '../../support/finished.js';
+import type { Tracked } from '#app/exposition/read/slots.js';
+import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
+import { finished } from '../../support/finished.js';
 
 /** On three pages, two of which follow each other. */
 const SLOTS = [5, 6, 7, 512, 513, 70_000];

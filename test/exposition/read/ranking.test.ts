@@ -1,7 +1,7 @@
 // The first of many items, against sorting them.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Ranking } from '#app/exposition/read/ranking.js';
+import { Ranking } from '#app/exposition/read/highlight.js';
 
 describe('a ranking', () => {
   it('has the first of what was added and not taken away', () =>

@@ -1,7 +1,7 @@
 // The slots of names against a plain map, few and many of them.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { NamedSlots } from '#app/exposition/rows/named-slots.js';
+import { NamedSlots } from '#app/exposition/rows/bound-object.js';
 
 describe('the slots of names', () => {
   const step = (names: number) =>

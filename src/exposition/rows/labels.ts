@@ -1,7 +1,11 @@
-// The labels that lines of one object have in common.
+// The labels that rows and formats give to series, as text that is made once.
+import type { LabelValues } from '../../catalogue/match/patterns.js';
+import type { RowUse } from '../../catalogue/match/rules.js';
+import { ownLabelsOf } from '../../catalogue/row.js';
+import type { Row } from '../../catalogue/row.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { SharedText } from '../kernel/shared-text.js';
-import { joinLabels, labelsPart } from '../text/labels.js';
+import { joinLabels, labelsPart, labelsText } from '../text/labels.js';
 
 export interface LabelText {
   /** As `labelsText` gives it. */
@@ -59,4 +63,37 @@ export class ObjectLabels {
     this.#first.shared.close();
     for (const { shared } of this.#others?.values() ?? []) shared.close();
   }
+}
+
+export class RowLabels {
+  /** Of rows of the catalogue. */
+  readonly #texts = new Map<Row, string>();
+
+  /** Those that a row gives to a variable, beside those of its object. */
+  ofUse({ row, reading, captured }: RowUse): string {
+    const text = this.ofRow(row);
+    return reading.pattern === undefined ? text : joinLabels(labelsText(captured), text);
+  }
+
+  /** Those that every series of a row carries. */
+  ofRow(row: Row): string {
+    let text = this.#texts.get(row);
+    if (text === undefined) {
+      text = labelsText(row.labels);
+      this.#texts.set(row, text);
+    }
+    return text;
+  }
+}
+
+/** Labels from the path of an object, with the stated ones behind them that no row gives by itself. */
+export function withStated(
+  path: LabelValues,
+  stated: LabelValues | undefined,
+  rows: readonly Row[] = [],
+): LabelValues {
+  if (stated === undefined) return path;
+  const own = new Set([...Object.keys(path), ...rows.flatMap(ownLabelsOf)]);
+  const rest = Object.entries(stated).filter(([label]) => !own.has(label));
+  return { ...path, ...Object.fromEntries(rest) };
 }

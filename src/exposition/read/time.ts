@@ -1,0 +1,95 @@
+// Converts times that publishers write as text to Unix seconds, with the offsets of a time zone.
+
+/** Longer than any offset from UTC, far shorter than the time between two clock changes. */
+const DAY_MS = 86_400_000;
+/** A day less than the range of Date. */
+const MAX_MS = 8.64e15 - DAY_MS;
+
+class UtcOffsets {
+  readonly #format: Intl.DateTimeFormat;
+
+  /** @param zone an IANA name that the runtime knows */
+  constructor(zone: string) {
+    this.#format = new Intl.DateTimeFormat('en-US', {
+      timeZone: zone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    });
+  }
+
+  /**
+   * The moment at which local clocks show `wall`, both in milliseconds, `wall` as if it were UTC.
+   * Of two such moments the first; for a time that the clocks skipped, by the offset before.
+   * JavaScript reads local times the same way. NaN beyond the range of Date.
+   */
+  utcOf(wall: number): number {
+    if (!(Math.abs(wall) <= MAX_MS)) return NaN;
+    const before = wall - this.#offsetAt(wall - DAY_MS);
+    const after = wall - this.#offsetAt(wall + DAY_MS);
+    const isAfter = !this.#shows(before, wall) && this.#shows(after, wall);
+    return isAfter ? after : before;
+  }
+
+  #shows(utc: number, wall: number): boolean {
+    return utc + this.#offsetAt(utc) === wall;
+  }
+
+  #offsetAt(utc: number): number {
+    const parts = new Map(
+      this.#format.formatToParts(utc).map(({ type, value }) => [type, Number(value)]),
+    );
+    const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0;
+    const wall = Date.UTC(
+      part('year'),
+      part('month') - 1,
+      part('day'),
+      part('hour'),
+      part('minute'),
+      part('second'),
+    );
+    return wall - Math.floor(utc / 1000) * 1000;
+  }
+}
+
+/** A sign and digits after the clock or at the end, or the name of a zone that Date.parse knows. */
+const OWN_OFFSET =
+  /:\d{2}(\.\d+)?\s*[+-]\d|\s[+-]\d{2}:?\d{2}$|(\d|\s|^)(Z|UTC?|GMT|[ECMP][SD]T)(\s|[+-]|$)/i;
+
+/** An unambiguous date: with the year first, or with the name of the month. */
+const CERTAIN_DATE =
+  /^[+-]?\d{4,6}([-/])\d{1,2}\1\d{1,2}[T\s]|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
+
+export class PointInTime {
+  readonly #zone: string;
+  #offsets: UtcOffsets | undefined;
+
+  /** @param zone of texts without an offset: an IANA name, or '' for the zone of the process */
+  constructor(zone: string) {
+    this.#zone = zone;
+  }
+
+  /** Seconds of "Thu Nov 19 08:00:00 2026", ISO 8601 or a plain number of seconds; else undefined. */
+  unixSeconds(text: string): number | undefined {
+    const trimmed = text.trim();
+    if (/^\d{9,11}(\.\d+)?$/.test(trimmed)) return Number(trimmed);
+    // Only texts with a date and a clock time: Date.parse takes "version-12" for a date, and 3/4 for March 4.
+    if (!/\d{4}/.test(trimmed) || !/\d{1,2}:\d{2}/.test(trimmed)) return undefined;
+    if (!CERTAIN_DATE.test(trimmed)) return undefined;
+    const milliseconds = this.#parse(trimmed);
+    return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000;
+  }
+
+  #parse(text: string): number {
+    if (this.#zone === '' || OWN_OFFSET.test(text)) return Date.parse(text);
+    const isIso = /^\d{4}-\d{2}-\d{2}T/.test(text);
+    const wall = Date.parse(`${text}${isIso ? 'Z' : ' UTC'}`);
+    if (Number.isNaN(wall)) return wall;
+    this.#offsets ??= new UtcOffsets(this.#zone);
+    return this.#offsets.utcOf(wall);
+  }
+}
