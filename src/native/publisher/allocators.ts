@@ -1,5 +1,5 @@
 // Allocates the slots and frames of a segment for its publisher.
-import type { SlotRef } from '../../model.js';
+import type { SlotRef } from '../../published.js';
 
 const MAX_INCARNATIONS = 0x7fffffff;
 /** Freed slots to collect before reusing any: slots rest long enough, and values stay dense. */
