@@ -3,8 +3,8 @@
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { Kernel, OP } from '../dist/exposition/kernel/kernel.js';
 import { CELL_BYTES } from '../dist/exposition/kernel/layout.js';
-import { SharedText } from '../dist/exposition/kernel/shared-text.js';
-import { TEXT } from '../dist/exposition/page/text-format.js';
+import { SharedText } from '../dist/exposition/kernel/memory.js';
+import { TEXT } from '../dist/exposition/page/text-page.js';
 import { ExpositionText } from '../dist/exposition/text/exposition-text.js';
 import { labelsPart, labelsText } from '../dist/exposition/text/labels.js';
 import { FAMILIES, Values, entityLabels, kindOf, nameOf } from './workload.js';

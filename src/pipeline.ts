@@ -22,18 +22,16 @@ import { messageOf } from './errors.js';
 import type { TargetView } from './exposition/target-view.js';
 import type { TargetEvent } from './model.js';
 import { chooseRoot } from './streams/choose-root.js';
-import type { ChosenRoot, RootChoice, DesiredRoot } from './streams/choose-root.js';
+import type { ChosenRoot, DesiredRoot, RootChoice } from './streams/choose-root.js';
 import { coalesce } from './streams/coalesce.js';
 import type { Arrival, Deferred, Demand, Due } from './streams/coalesce.js';
-import type { Refresh } from './streams/command.js';
 import { inTurn, unbound$ } from './streams/inbox.js';
 import type { Change, TargetInput } from './streams/inbox.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
-import { ViewRefresher } from './streams/refresh-view.js';
-import { ViewRenderer } from './streams/render.js';
-import type { Rendered } from './streams/render.js';
+import { ViewRefresher, ViewRenderer } from './streams/refresh-view.js';
+import type { Rendered } from './streams/refresh-view.js';
+import type { Refresh, ServingReport } from './streams/report.js';
 import type { Scheduler } from './streams/scheduler.js';
-import type { ServingReport } from './streams/report.js';
 import type { ServerPool } from './streams/server-pool.js';
 
 /** The refresh that is not carried out yet; undefined where there is none. */

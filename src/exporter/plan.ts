@@ -9,9 +9,8 @@ import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import type { Fault } from '../errors.js';
 import type { ReportProblem } from '../rules/rule.js';
-import type { TargetDefinition } from '../targets/definition.js';
 import { FORMATS } from '../targets/formats.js';
-import type { FormatSettings } from '../targets/formats.js';
+import type { FormatSettings, TargetDefinition } from '../targets/formats.js';
 
 export interface PlannedTarget {
   /** Undefined for an application without a catalogue. */

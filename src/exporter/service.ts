@@ -13,29 +13,29 @@ import {
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { counted } from '../counted.js';
 import { monotonicMs } from '../clock.js';
 import { configHash } from '../config/changed-settings.js';
+import { counted } from '../counted.js';
+import { trustedKeys } from '../license/license-keys.js';
 import { loadLicense, watchLicense } from '../license/license-watch.js';
 import type { LicenseStatus } from '../license/license.js';
-import { trustedKeys } from '../license/license-keys.js';
 import type { TargetEvent } from '../model.js';
 import { FutexWaiter } from '../native/os/futex-waiter.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
-import { PartitionSet } from '../targets/hosting/partition-set.js';
-import { partitionCount } from '../targets/placement/placement.js';
-import type { Planned } from './plan.js';
-import type { Reload } from './reloads.js';
-import { ScopeRegistry } from './scopes.js';
-import { lossWatch, sinkLog, statusLine, waitWatch } from './observers.js';
-import { ServiceMetrics } from './service-metrics.js';
-import type { Build } from './service-metrics.js';
-import { SINKS, chosenSink } from './sinks.js';
 import type { ReloadAnswer } from '../sinks/http/own-pages.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
+import { PartitionSet } from '../targets/hosting/partition-set.js';
+import { partitionCount } from '../targets/placement/placement.js';
 import { TargetRegistry } from '../targets/target-registry.js';
+import { lossWatch, sinkLog, statusLine, waitWatch } from './observers.js';
+import type { Planned } from './plan.js';
+import type { Reload } from './reloads.js';
+import { ScopeRegistry } from './scopes.js';
+import { ServiceMetrics } from './service-metrics.js';
+import type { Build } from './service-metrics.js';
+import { SINKS, chosenSink } from './sinks.js';
 
 /** What the service needs from the process that it runs in. */
 export interface Surroundings {

@@ -1,9 +1,23 @@
-// Which root a target exports, among those that its server keys show. Spec 1.3.5.
+// Chooses the root of a target among those that its server keys show.
 import { combineLatest, defer, distinctUntilChanged, scan } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ManagedObject, RootIdentity, Source, Verdict } from '../model.js';
-import { identityOf } from './root-identity.js';
 import type { Sighting } from './watch.js';
+
+/** What the root's record states, else its id parsed from the right: host names hold dots. */
+export function identityOf({
+  name,
+  identity,
+}: Pick<ManagedObject, 'name' | 'identity'>): RootIdentity {
+  const segments = name.split('.');
+  const application = segments.pop() ?? '';
+  const instance = segments.pop() ?? '';
+  return {
+    host: identity.host || segments.join('.'),
+    instance: identity.instance || instance,
+    application: identity.application || application,
+  };
+}
 
 export interface DesiredRoot {
   readonly app: string;

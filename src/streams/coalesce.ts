@@ -1,8 +1,7 @@
 // Decides when a target is refreshed, and whether that refresh may render. Spec 1.9.
 import { defer, map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
-import type { Refresh } from './command.js';
-import type { RefreshReport, ServingReport } from './report.js';
+import type { Refresh, RefreshReport, ServingReport } from './report.js';
 
 /** Somebody wants the text. */
 export interface Demand {

@@ -1,8 +1,8 @@
 // The inputs that wait for a target, and the turns that take them in, one after the other.
 import { EMPTY, Observable, defer, filter, mergeAll, mergeMap, of, repeat } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
-import type { Refresh } from './command.js';
 import type { RefreshQueue } from './refresh-queue.js';
+import type { Refresh } from './report.js';
 import type { Sighting } from './watch.js';
 
 /** A sighting of a target's segment. */

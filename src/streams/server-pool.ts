@@ -1,4 +1,4 @@
-// The shared-memory server pool: a stream of sightings for each server key, shared by its targets.
+// The watches of server keys that all targets of a thread share, by format.
 import {
   Observable,
   ReplaySubject,
@@ -12,13 +12,12 @@ import {
 } from 'rxjs';
 import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Verdict } from '../model.js';
-import { keepLooking } from './keep-looking.js';
-import { MOVING_MS, Movement, isSameSighting, isSameStructure } from './movement.js';
+import { MOVING_MS, Movement, isSameSighting, isSameStructure, keepLooking } from './poll.js';
 import type { Scheduler } from './scheduler.js';
 import { NO_DROPS } from './watch.js';
 import type { Sighting, Watch, Watches } from './watch.js';
 
-export interface PoolParts {
+interface PoolParts {
   readonly watch: Watches;
   /** Of the thread; timers by default. */
   readonly tasks?: Scheduler | undefined;
@@ -171,3 +170,29 @@ const emitting = (followed: Followed, sighting: Sighting): Observable<Sighting> 
     }
     subscriber.complete();
   });
+
+/** What a target says of its format. */
+type Settings = Readonly<Record<string, unknown>>;
+
+/** What watches server keys, by the name of the format. */
+export type FormatWatches = ReadonlyMap<string, (settings: Settings) => Watches>;
+
+/** The pool of a format with these settings: targets that have the same share it. */
+export type ServerPools = (format: string, settings?: Settings) => ServerPool;
+
+/** Makes the pools of one thread. @throws Error for a format that was not checked before */
+export function serverPools(formats: FormatWatches, parts: Omit<PoolParts, 'watch'>): ServerPools {
+  const pools = new Map<string, ServerPool>();
+  return (format, settings = {}) => {
+    const watches = formats.get(format);
+    if (watches === undefined) throw new Error(`There is no format ${format}`);
+    const key = JSON.stringify([format, settings]);
+    const known = pools.get(key);
+    if (known !== undefined) return known;
+    // Settings that a reload took away leave nothing behind.
+    for (const [each, pool] of pools) if (pool.isIdle) pools.delete(each);
+    const pool = new ServerPool({ ...parts, watch: watches(settings) });
+    pools.set(key, pool);
+    return pool;
+  };
+}

@@ -1,4 +1,7 @@
-// The formats that a target can have: one row each, and a folder with what watches it.
+// The formats of shared memory, one row each, and the definition of a target that reads one.
+import type { CatalogueText } from '../catalogue/catalogue.js';
+import type { FilterSettings } from '../catalogue/match/filters.js';
+import type { TargetLimits } from '../exposition/target-limits.js';
 import { jvmWatches } from '../hsperfdata/jvm-watch.js';
 import { HSPERFDATA_SETTINGS } from '../hsperfdata/settings.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
@@ -6,10 +9,36 @@ import { segmentWatches } from '../native/segment/segment-watch.js';
 import type { Rule } from '../rules/rule.js';
 import { table } from '../rules/table.js';
 import type { TableFields, ValuesOf } from '../rules/table.js';
-import type { FormatWatches } from '../streams/server-pools.js';
+import type { FormatWatches } from '../streams/server-pool.js';
 import type { Watches } from '../streams/watch.js';
 import { VARNISH_SETTINGS } from '../varnish/settings.js';
 import { varnishWatches } from '../varnish/varnish-watch.js';
+
+export interface TargetDefinition extends FilterSettings {
+  readonly app: string;
+  /** One of `FORMATS`. */
+  readonly format: string;
+  /** Those of that format, checked. */
+  readonly formatSettings: FormatSettings;
+  readonly serverKeys: readonly string[];
+  /** Root-selection hint; empty for none. */
+  readonly instance: string;
+  /** Path of a variable to highlight; empty for none. */
+  readonly variable: string;
+  /** Whether variables that no row of the catalogue reads are shown as well. */
+  readonly showsUncatalogued: boolean;
+  /** Patterns of paths, for labels of series without a row. */
+  readonly pathLabels: readonly string[];
+  /** Of the texts of points in time: an IANA name, or '' for the exporter's own. */
+  readonly publisherTimeZone: string;
+  readonly limits: TargetLimits;
+  /** Undefined for an application without one. */
+  readonly catalogue: CatalogueText | undefined;
+  /** `render_min_interval_ms`. */
+  readonly spacingMs: number;
+  /** Logs each sync step and each answer. */
+  readonly isDebug: boolean;
+}
 
 /** Settings of the pool that a format may need to find its server keys. Plain data. */
 export interface PoolSettings {
@@ -23,7 +52,7 @@ export interface PoolSettings {
   readonly segmentMaxItems?: number | undefined;
 }
 
-export interface FormatParts extends PoolSettings {
+interface FormatParts extends PoolSettings {
   readonly memory: SharedMemory;
   /** Nanoseconds of the clock of heartbeats; by default the system's, CLOCK_MONOTONIC. */
   readonly nowNs?: (() => bigint) | undefined;
@@ -33,7 +62,7 @@ export interface FormatParts extends PoolSettings {
 export type FormatSettings = Readonly<Record<string, unknown>>;
 
 /** A row: what of its values is proven, what `format_settings` of a target may hold, and what watches its server keys. */
-export interface TargetFormat {
+interface TargetFormat {
   /** What is proven, and what is best effort, in a few words for operators. */
   readonly certainty: string;
   readonly settings: TableFields;
@@ -42,7 +71,7 @@ export interface TargetFormat {
 }
 
 /** @param watches gets the values of these settings, named as their rows are */
-export const targetFormat = <F extends TableFields>(
+const targetFormat = <F extends TableFields>(
   certainty: string,
   settings: F,
   watches: (parts: FormatParts, settings: ValuesOf<F>) => Watches,

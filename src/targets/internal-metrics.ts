@@ -1,13 +1,28 @@
-// The metrics that every rendered target carries about itself. Spec 2.5.
-import type { FamilyFacts, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
-import { HIGHLIGHTED, highlightedMetric } from './highlighted-metric.js';
-import { ShortFamily } from '../exposition/text/family-text.js';
-import { numberText } from '../exposition/text/number-text.js';
-import type { TargetFacts } from '../streams/target-facts.js';
+// The metrics about a target itself. Spec 2.5.
+import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
-import type { TargetCounts } from './target-counts.js';
-import { labelsText, seriesText } from '../exposition/text/labels.js';
+import { ShortFamily } from '../exposition/text/family-text.js';
+import { labelsText, numberText, seriesText } from '../exposition/text/labels.js';
 import type { Labels } from '../exposition/text/labels.js';
+import type { FamilyFacts, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
+import type { TargetFacts } from '../streams/report.js';
+import type { TargetCounts } from './target-counts.js';
+
+const HIGHLIGHTED = {
+  name: 'shm_exporter_target_highlighted_value',
+  type: 'gauge',
+  help: 'Value of the highlighted variable; 1 for a text, which is the label value.',
+  unit: '',
+} as const satisfies FamilyFacts;
+
+/** A gauge with the path as its label; a text is the label `value` of an info metric. */
+export const highlightedMetric = ({ path, value, text }: HighlightedValue): InternalMetric => ({
+  name: HIGHLIGHTED.name,
+  type: HIGHLIGHTED.type,
+  help: HIGHLIGHTED.help,
+  value,
+  labels: { path, value: text ?? '' },
+});
 
 /** What rebalancing did so far, for all targets. */
 export interface Rebalances {
@@ -16,7 +31,7 @@ export interface Rebalances {
 }
 
 /** Everything that internal metrics speak of, at one moment. */
-export interface Moment {
+interface Moment {
   readonly facts: TargetFacts;
   readonly counts: Pick<TargetCounts, 'view' | 'scrapes'>;
   /** How long the target's refreshes took. */

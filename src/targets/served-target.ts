@@ -1,6 +1,7 @@
 // A target as sinks see it. What must outlive a hosting is kept here.
 import { Observable, Subject, defer, finalize } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
+import { selectFamilies } from '../exposition/page/scope.js';
 import type {
   Exposition,
   FamilyFacts,
@@ -17,10 +18,8 @@ import type {
   TreeQuestion,
 } from '../model.js';
 import { servingPipeline } from '../pipeline.js';
-import { selectFamilies } from '../exposition/page/selection.js';
 import type { Arrival, Demand } from '../streams/coalesce.js';
-import type { Refresh } from '../streams/command.js';
-import type { RefreshReport } from '../streams/report.js';
+import type { Refresh, RefreshReport } from '../streams/report.js';
 import { aboutTarget } from './about-target.js';
 import { FORMATS } from './formats.js';
 import { Handover } from './handover/handover.js';
@@ -28,8 +27,7 @@ import type { Place } from './handover/hosting.js';
 import { internalFamilies, internalMetrics } from './internal-metrics.js';
 import type { Rebalances, ShownMetrics } from './internal-metrics.js';
 import { LastText } from './last-text.js';
-import { TargetCounts } from './target-counts.js';
-import { TargetHistory } from './target-history.js';
+import { TargetCounts, TargetHistory } from './target-counts.js';
 
 export interface ServedParts extends Place {
   readonly rebalances: Rebalances;

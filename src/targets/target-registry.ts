@@ -1,12 +1,11 @@
 // The target registry: which targets there are now, and in which partition each is. Spec 1.3.3.
+import { isDeepStrictEqual } from 'node:util';
 import { EMPTY, Subject, concat, defer, finalize, merge, mergeMap, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { isDeepStrictEqual } from 'node:util';
 import type { TargetEvent } from '../model.js';
-import type { TargetDefinition } from './definition.js';
+import type { TargetDefinition } from './formats.js';
 import type { Partition } from './hosting/partition.js';
-import { hashPlace, leastLoaded } from './placement/placement.js';
-import { planMoves } from './placement/rebalance.js';
+import { hashPlace, leastLoaded, planMoves } from './placement/placement.js';
 import { ServedTarget } from './served-target.js';
 import type { ServedParts } from './served-target.js';
 

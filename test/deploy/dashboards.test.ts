@@ -2,15 +2,15 @@
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { APP_LAYOUTS } from '#app/dashboards/app-layouts.js';
-import type { Panel } from '#app/dashboards/dashboard.js';
 import { COLUMNS } from '#app/dashboards/dashboard.js';
+import type { Panel } from '#app/dashboards/dashboard.js';
 import { INTERNAL_FACTS } from '#app/targets/internal-metrics.js';
+import { needsPrograms } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { DASHBOARDS, GRAFANA, allPanels, expressionsOf } from './dashboard-panels.js';
 import { metricsOf, withoutVariables } from './expressions.js';
 import { promtool } from './promtool.js';
 import { ALERTS, RECORDS } from './rule-files.js';
-import { needsPrograms } from '../support/needs.js';
 
 /** Ids of units that Grafana has. */
 const UNITS = [

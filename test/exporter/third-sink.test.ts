@@ -1,25 +1,25 @@
 // Another sink beside HTTP and stdout: its own file and one row, in the service as it is.
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import type { Subscription } from 'rxjs';
 import { EMPTY } from 'rxjs';
+import type { Subscription } from 'rxjs';
 import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/exporter/plan.js';
 import { service } from '#app/exporter/service.js';
 import { SINKS } from '#app/exporter/sinks.js';
-import { TEXT } from '#app/exposition/page/text-format.js';
 import type { SinkRow } from '#app/exporter/sinks.js';
+import { TEXT } from '#app/exposition/page/text-page.js';
 import { readLicense } from '#app/license/license-watch.js';
 import type { TargetEvent } from '#app/model.js';
-import { ServiceManager } from '#app/systemd/service-manager.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
+import { ServiceManager } from '#app/systemd/service-manager.js';
+import { signedLicense } from '../license/signed-license.js';
 import { eventually } from '../support/eventually.js';
 import { fileSink } from '../support/file-sink.js';
 import { follow } from '../support/follow.js';
 import { Publishers } from '../support/segment-of.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { signedLicense } from '../license/signed-license.js';
 
 describe('a third sink', () => {
   const folder = temporaryFolder();

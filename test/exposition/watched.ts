@@ -5,13 +5,13 @@ import type { Catalogue } from '#app/catalogue/catalogue.js';
 import { compileFilters, compilePathLabels } from '#app/catalogue/match/filters.js';
 import type { FilterSettings } from '#app/catalogue/match/filters.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { TEXT } from '#app/exposition/page/text-page.js';
 import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { TargetView } from '#app/exposition/target-view.js';
-import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Format, ManagedObject, Snapshot } from '#app/model.js';
-import { FakeTarget } from '../support/fake-target.js';
 import type { FakeSource } from '../support/fake-source.js';
+import { FakeTarget } from '../support/fake-target.js';
 import { finished } from '../support/finished.js';
 
 export interface WatchOptions {

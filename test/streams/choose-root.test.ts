@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ManagedObject } from '#app/model.js';
-import type { Sighting } from '#app/streams/watch.js';
 import { choose, chooseRoot } from '#app/streams/choose-root.js';
 import type { DesiredRoot, RootChoice } from '#app/streams/choose-root.js';
+import type { Sighting } from '#app/streams/watch.js';
 import { marbles } from '../support/marbles.js';
 import { root, sighting, sourceOf, unseen } from '../support/sightings.js';
 

@@ -5,7 +5,7 @@ import { Subject, asyncScheduler, filter, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { coalesce } from '#app/streams/coalesce.js';
 import type { Arrival, Decision } from '#app/streams/coalesce.js';
-import { NOTHING_COUNTED, unknownFacts } from '#app/streams/target-facts.js';
+import { NOTHING_COUNTED, unknownFacts } from '#app/streams/report.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { asyncScheduler, finalize } from 'rxjs';
 import type { SchedulerLike, Subscription } from 'rxjs';
-import { keepLooking } from '#app/streams/keep-looking.js';
+import { keepLooking } from '#app/streams/poll.js';
 import { marbles } from '../support/marbles.js';
 
 describe('keepLooking', () => {

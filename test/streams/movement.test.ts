@@ -1,14 +1,14 @@
 // What moves and what stands still, and how soon each is looked at again.
 import { expect } from 'chai';
 import { asyncScheduler, map } from 'rxjs';
-import type { Sighting } from '#app/streams/watch.js';
 import {
   MOVING_MS,
   Movement,
   STILL_MS,
   isSameSighting,
   isSameStructure,
-} from '#app/streams/movement.js';
+} from '#app/streams/poll.js';
+import type { Sighting } from '#app/streams/watch.js';
 import { marbles } from '../support/marbles.js';
 import { root, sighting, sourceOf, unseen } from '../support/sightings.js';
 

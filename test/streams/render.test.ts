@@ -1,8 +1,8 @@
 // When a refresh renders, and how long its text is held.
 import { expect } from 'chai';
 import type { Forms, Snapshot } from '#app/model.js';
-import { ViewRenderer } from '#app/streams/render.js';
-import type { RenderableView } from '#app/streams/render.js';
+import { ViewRenderer } from '#app/streams/refresh-view.js';
+import type { RenderableView } from '#app/streams/refresh-view.js';
 import { lastOf } from '../support/last-of.js';
 import { snapshotOf } from '../support/snapshot-of.js';
 

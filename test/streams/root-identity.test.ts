@@ -1,6 +1,6 @@
 // What a root is called: its record first, then its id.
 import { expect } from 'chai';
-import { identityOf } from '#app/streams/root-identity.js';
+import { identityOf } from '#app/streams/choose-root.js';
 import { root } from '../support/sightings.js';
 
 describe('identityOf', () => {

@@ -6,15 +6,15 @@ import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { canWaitOnFutexes } from '#app/native/os/libc.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { segmentWatches } from '#app/native/segment/segment-watch.js';
-import { MOVING_MS, STILL_AFTER_MS, STILL_MS } from '#app/streams/movement.js';
-import type { Sighting } from '#app/streams/watch.js';
+import { MOVING_MS, STILL_AFTER_MS, STILL_MS } from '#app/streams/poll.js';
 import { ServerPool } from '#app/streams/server-pool.js';
+import type { Sighting } from '#app/streams/watch.js';
 import { CountingMemory } from '../support/counting-memory.js';
+import { eventually } from '../support/eventually.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
-import { Publishers } from '../support/segment-of.js';
-import { eventually } from '../support/eventually.js';
 import { needs } from '../support/needs.js';
+import { Publishers } from '../support/segment-of.js';
 
 describe('ServerPool', () => {
   const publishers = new Publishers();

@@ -1,6 +1,6 @@
 // One pool for each format of a thread.
 import { expect } from 'chai';
-import { serverPools } from '#app/streams/server-pools.js';
+import { serverPools } from '#app/streams/server-pool.js';
 import type { Watches } from '#app/streams/watch.js';
 import { follow } from '../support/follow.js';
 import { sighting } from '../support/sightings.js';

@@ -1,6 +1,6 @@
 // A target's definition for tests: application `demo`, which has no catalogue, on server key 82.
 import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
-import type { TargetDefinition } from '#app/targets/definition.js';
+import type { TargetDefinition } from '#app/targets/formats.js';
 
 export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefinition => ({
   app: 'demo',

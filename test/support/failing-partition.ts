@@ -1,7 +1,7 @@
 // A partition that fails when a test says so, as the thread of one may.
 import { Subject, defer, merge, mergeMap, throwError } from 'rxjs';
 import type { FormerRoot } from '#app/streams/choose-root.js';
-import type { TargetDefinition } from '#app/targets/definition.js';
+import type { TargetDefinition } from '#app/targets/formats.js';
 import type { HostedTarget, Partition } from '#app/targets/hosting/partition.js';
 
 export class FailingPartition implements Partition {

@@ -1,8 +1,8 @@
 // A partition without targets at work: it notes what it hosts, and is as busy as a test says.
 import { EMPTY, Subject, defer, merge, of } from 'rxjs';
+import { NOTHING_COUNTED, unknownFacts } from '#app/streams/report.js';
 import type { Report } from '#app/streams/report.js';
-import { NOTHING_COUNTED, unknownFacts } from '#app/streams/target-facts.js';
-import type { TargetDefinition } from '#app/targets/definition.js';
+import type { TargetDefinition } from '#app/targets/formats.js';
 import type { HostedTarget, Partition } from '#app/targets/hosting/partition.js';
 
 export class FakePartition implements Partition {

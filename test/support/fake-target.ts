@@ -1,9 +1,8 @@
 // A target without shared memory, for tests of the sinks.
 import { defer, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { internalFamilies } from '#app/targets/internal-metrics.js';
+import { selectFamilies } from '#app/exposition/page/scope.js';
 import { familyText } from '#app/exposition/text/family-text.js';
-import { selectFamilies } from '#app/exposition/page/selection.js';
 import type {
   Exposition,
   FamilyFacts,
@@ -18,6 +17,7 @@ import type {
   TreeAnswer,
   TreeQuestion,
 } from '#app/model.js';
+import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { snapshotOf } from './snapshot-of.js';
 
 const SYNCED: SyncProgress = {

@@ -1,6 +1,6 @@
 // Lines as rows make them, from their texts.
-import { CELL_BYTES } from '#app/exposition/kernel/layout.js';
 import type { Kernel } from '#app/exposition/kernel/kernel.js';
+import { CELL_BYTES } from '#app/exposition/kernel/layout.js';
 import type { Line } from '#app/exposition/kernel/line-table.js';
 import { labelsPart } from '#app/exposition/text/labels.js';
 

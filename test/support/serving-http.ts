@@ -2,9 +2,8 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Subscription } from 'rxjs';
-import { notReadyText } from '#app/exposition/page/not-ready-text.js';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
-import { TEXT } from '#app/exposition/page/text-format.js';
+import { TEXT, notReadyText } from '#app/exposition/page/text-page.js';
 import type { Target } from '#app/model.js';
 import { NO_GUARD } from '#app/sinks/http/admission.js';
 import { httpSink } from '#app/sinks/http/http.js';
@@ -12,8 +11,8 @@ import type { HttpOptions } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import type { SinkEvent } from '#app/sinks/sink.js';
 import { eventually } from './eventually.js';
-import { serviceFacts } from './service-facts.js';
 import { follow } from './follow.js';
+import { serviceFacts } from './service-facts.js';
 
 export interface Answered {
   readonly status: number;

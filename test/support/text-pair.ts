@@ -3,10 +3,9 @@ import { expect } from 'chai';
 import { crcTables } from '#app/exposition/compress/crc.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import { labelsOf } from '#app/exposition/kernel/line-table.js';
-import { SharedText } from '#app/exposition/kernel/shared-text.js';
+import { SharedText } from '#app/exposition/kernel/memory.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
-import { headerText } from '#app/exposition/text/header-text.js';
-import { floatText } from '#app/exposition/text/number-text.js';
+import { floatText, headerText } from '#app/exposition/text/labels.js';
 import type {
   FamilyFacts,
   FamilyText,

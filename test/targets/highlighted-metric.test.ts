@@ -1,9 +1,8 @@
 // The metric of the highlighted variable, beside the internal metrics.
 import { expect } from 'chai';
-import { highlightedMetric } from '#app/targets/highlighted-metric.js';
-import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { jsonDocument } from '#app/exposition/page/stdout-document.js';
-import { TEXT } from '#app/exposition/page/text-format.js';
+import { TEXT } from '#app/exposition/page/text-page.js';
+import { highlightedMetric, internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeTarget } from '../support/fake-target.js';
 
 const NAME = 'shm_exporter_target_highlighted_value';

@@ -1,8 +1,7 @@
 // A target over real segments: readiness, late objects, lost publishers, and when it renders.
 import { expect } from 'chai';
-import { notReadyText } from '#app/exposition/page/not-ready-text.js';
-import { compileScope } from '#app/exposition/page/scope.js';
-import { familiesOf } from '#app/exposition/page/selection.js';
+import { compileScope, familiesOf } from '#app/exposition/page/scope.js';
+import { notReadyText } from '#app/exposition/page/text-page.js';
 import type { Exposition, Scope } from '#app/model.js';
 import { follow } from '../support/follow.js';
 import { freshServed, seriesOf } from '../support/served.js';

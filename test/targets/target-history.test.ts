@@ -1,8 +1,8 @@
 // Since when a target is ready or not, and when its newest value came.
 import { expect } from 'chai';
-import type { ViewFacts } from '#app/streams/target-facts.js';
-import { unknownFacts } from '#app/streams/target-facts.js';
-import { TargetHistory } from '#app/targets/target-history.js';
+import { unknownFacts } from '#app/streams/report.js';
+import type { ViewFacts } from '#app/streams/report.js';
+import { TargetHistory } from '#app/targets/target-counts.js';
 
 describe('the history of a target', () => {
   const unknown = unknownFacts('82');

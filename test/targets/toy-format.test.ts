@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
-import { serverPools } from '#app/streams/server-pools.js';
+import { serverPools } from '#app/streams/server-pool.js';
 import type { Watch, Watches } from '#app/streams/watch.js';
-import { CatalogueShelf } from '#app/targets/hosting/catalogue-shelf.js';
+import { CatalogueShelf } from '#app/targets/hosting/host-target.js';
 import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
 import { definitionOf } from '../support/definition-of.js';

@@ -5,7 +5,7 @@ import { Fault } from '../../errors.js';
 import type { ManagedObject } from '../../model.js';
 import { application } from '../../rules/formats.js';
 import { grouped, nameText, sentence } from '../../shown/shown-text.js';
-import { identityOf } from '../../streams/root-identity.js';
+import { identityOf } from '../../streams/choose-root.js';
 import type { SegmentFacts } from '../segment/seen-segment.js';
 import { treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeReading } from '../tree/tree-items.js';

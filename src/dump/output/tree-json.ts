@@ -1,6 +1,6 @@
 // What a segment holds, as JSON lines. docs/shm_dump.md has their shape.
 import type { ItemValue } from '../../exposition/look/tree-values.js';
-import { numberText } from '../../exposition/text/number-text.js';
+import { numberText } from '../../exposition/text/labels.js';
 import type { Frame, ManagedObject, Variable } from '../../model.js';
 import { sentence } from '../../shown/shown-text.js';
 import type { SegmentFacts } from '../segment/seen-segment.js';

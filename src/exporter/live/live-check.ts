@@ -11,7 +11,7 @@ import { existingText } from '../../shown/shown-text.js';
 import { choose } from '../../streams/choose-root.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { Sighting, Watch } from '../../streams/watch.js';
-import type { TargetDefinition } from '../../targets/definition.js';
+import type { TargetDefinition } from '../../targets/formats.js';
 import { INTERNAL_FACTS } from '../../targets/internal-metrics.js';
 import type { Planned, PlannedTarget } from '../plan.js';
 import { census, classFindings, filterFindings, firstOf, listed } from './findings.js';

@@ -1,7 +1,7 @@
 // The numbers by which the kernel finds blocks: a table of their headers that grows.
 import { Fault } from '../../errors.js';
-import type { Arena } from './arena.js';
 import { BLOCKS_CELL, ENTRY_BITS } from './layout.js';
+import type { Arena } from './memory.js';
 
 /** As many as fit beside an entry's number in 31 bits. */
 const MAX_BLOCKS = 2 ** (31 - ENTRY_BITS);

@@ -1,12 +1,11 @@
 // The kernel's module and memory, with an arena beside it.
 import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
-import { Arena } from './arena.js';
 import { BlockNumbers } from './block-numbers.js';
 import type { KernelExports } from './kernel-exports.js';
-import { Scales } from './scales.js';
-import { TextStore } from './shared-text.js';
 import { CRC_TABLES_CELL, FREE_AT, RESULT_AT } from './layout.js';
+import { Arena, TextStore } from './memory.js';
+import { Scales } from './scales.js';
 import { writeTables } from './tables.js';
 
 /** How the kernel reads a value's 8 bytes; the result of `Scales.hold` is added to it. */

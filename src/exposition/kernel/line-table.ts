@@ -1,9 +1,9 @@
 // The lines of a block in the kernel's memory, as assembly/block.ts draws them.
-import { CHANGES_OFFSET, ENTRY_BITS, ENTRY_BYTES, KEY_BYTES, MAX_LINES } from './layout.js';
 import { OVERRUN } from './kernel.js';
 import type { Kernel } from './kernel.js';
-import { hashOf } from './shared-text.js';
-import type { SharedText, TextHash } from './shared-text.js';
+import { CHANGES_OFFSET, ENTRY_BITS, ENTRY_BYTES, KEY_BYTES, MAX_LINES } from './layout.js';
+import { hashOf } from './memory.js';
+import type { SharedText, TextHash } from './memory.js';
 
 /** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const VALUE_ROOM = 26;

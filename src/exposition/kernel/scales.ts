@@ -1,6 +1,6 @@
 // The scales of values in the kernel's memory: reference-counted, in a table that grows.
-import type { Arena } from './arena.js';
 import { SCALES_CELL } from './layout.js';
+import type { Arena } from './memory.js';
 
 /** A value times `multiply`, then divided by `divide`: exact for decimal fractions. */
 export interface Scale {

@@ -5,7 +5,7 @@ import { isFramed } from '../../published.js';
 import type { Probe } from '../read/probe.js';
 import type { Tracked } from '../read/slots.js';
 import { isVariable } from '../read/tree-walk.js';
-import type { Frames } from '../rows/frames.js';
+import type { Frames } from '../rows/distribution.js';
 import type { RowLines } from '../rows/row-lines.js';
 import type { SeriesRegister } from '../rows/series-register.js';
 import type { Reader, Readers } from './readers.js';

@@ -1,8 +1,7 @@
 // The text of one internal metric.
 import type { FamilyText, InternalMetric } from '../../model.js';
 import { ShortFamily } from '../text/family-text.js';
-import { labelsText, seriesText } from '../text/labels.js';
-import { numberText } from '../text/number-text.js';
+import { labelsText, numberText, seriesText } from '../text/labels.js';
 
 export function internalFamily({
   name,

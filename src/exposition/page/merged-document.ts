@@ -1,10 +1,9 @@
 // One document of several targets, as programs take it that read one exposition of a host.
 import { NameOwners } from '../../catalogue/names.js';
 import type { Exposition, FamilyFacts, FamilyText } from '../../model.js';
-import { labelsText, seriesText } from '../text/labels.js';
+import { headerText, labelsText, seriesText } from '../text/labels.js';
 import type { Labels } from '../text/labels.js';
-import { headerText } from '../text/header-text.js';
-import { familiesOf } from './selection.js';
+import { familiesOf } from './scope.js';
 
 /** What one target shows. */
 export interface Identified {

@@ -8,9 +8,8 @@ import type {
   TargetStatus,
 } from '../../model.js';
 import { internalFamily } from './internal-family.js';
-import { notReadyText } from './not-ready-text.js';
-import { familiesOf } from './selection.js';
-import { TEXT } from './text-format.js';
+import { familiesOf } from './scope.js';
+import { TEXT, notReadyText } from './text-page.js';
 
 /** Builds the document of one target; the sink's own metrics come last. */
 export type MakeDocument = (

@@ -1,4 +1,4 @@
-// Pages of the text formats, which share the rendered sample lines.
+// Pages of the text formats, which share the rendered sample lines, and text 0.0.4 itself.
 import { bytesOf } from '../../bytes.js';
 import type {
   Deflated,
@@ -8,14 +8,19 @@ import type {
   Header,
   Page,
   ReadyExposition,
+  SyncProgress,
 } from '../../model.js';
 import { deflatedFamilies } from '../compress/deflate-stream.js';
 import { madeOnce } from '../made-once.js';
-import { headerText } from '../text/header-text.js';
-import { familiesOf } from './selection.js';
+import { headerText } from '../text/labels.js';
+import { familiesOf } from './scope.js';
+
+export const notReadyText = ({ objects, variables, reason }: SyncProgress): string =>
+  `scrape not ready: objects ${objects.synced}/${objects.total} synced, ` +
+  `variables ${variables.synced}/${variables.total} synced, waiting on ${reason}`;
 
 /** What a text format adds to the sample lines. */
-export interface Syntax {
+interface Syntax {
   readonly contentType: string;
   /** The header lines of a family. */
   readonly header: (facts: FamilyFacts) => string;
@@ -217,3 +222,10 @@ class TextPage implements Page {
 
 const linesOf = ({ pieces }: FamilyText): string =>
   pieces.map((piece) => Buffer.from(piece).toString()).join('');
+
+/** Pages of text 0.0.4. */
+export const TEXT = textFormat({
+  contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  header: headerText,
+  end: '',
+});

@@ -3,7 +3,7 @@ import type { Variable } from '../../model.js';
 import { isFramed, scalarType } from '../../published.js';
 import { OP } from '../kernel/kernel.js';
 import type { Op } from '../kernel/kernel.js';
-import { numberText } from '../text/number-text.js';
+import { numberText } from '../text/labels.js';
 
 /** How the kernel renders the variable; undefined if it is not a number. */
 export function opOf({ type }: Variable, wrap32: boolean): Op | undefined {

@@ -1,10 +1,17 @@
-// One histogram or summary, with derived values in the kernel's memory.
-import { convert } from '../../catalogue/row.js';
-import type { Conversion, Series, Shape } from '../../catalogue/row.js';
-import type { Frame } from '../../model.js';
+// Histograms and summaries: the framed values that rows show, with derived values in the kernel's memory.
+import { Budget } from '../../budget.js';
+import { convert, isDescribed } from '../../catalogue/row.js';
+import type { Conversion, Row, Series, Shape } from '../../catalogue/row.js';
+import { WideMap } from '../../collections/wide-map.js';
+import type { Frame, Source, Variable } from '../../model.js';
+import type { Counters } from '../counters.js';
+import type { Effort } from '../effort.js';
 import { OP } from '../kernel/kernel.js';
-import { CELL_BYTES } from '../kernel/layout.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { CELL_BYTES } from '../kernel/layout.js';
+import { LeftOut } from '../left-out.js';
+import type { Probe } from '../read/probe.js';
+import type { OnOmitted, TargetRoom } from '../target-limits.js';
 
 const MAX_COUNT = 2n ** 64n - 1n;
 
@@ -102,4 +109,156 @@ const doubleBits = new BigUint64Array(double.buffer);
 function bitsOf(value: number): bigint {
   double[0] = value;
   return doubleBits[0] ?? 0n;
+}
+
+/** The most that one refresh copies, and how often it tries again: more would hold up others. */
+const MAX_BYTES = 2 ** 30;
+const MAX_RETRIES = 4096;
+/** Copies of each frame that a refresh may make, on average; two are needed. */
+const COPIES = 4;
+/** Copying so much takes about as long as adding a line. */
+const BYTES_A_STEP = 8192;
+
+interface FramesParts {
+  readonly source: Source;
+  readonly probe: Probe;
+  /** New frames that are copied add to it. */
+  readonly effort: Effort;
+  readonly counters: Counters;
+  readonly room: TargetRoom;
+  readonly onOmitted?: OnOmitted | undefined;
+}
+
+/** A row of a catalogue, or the one that is made of what the publisher of a variable describes. */
+type RowKey = Row | typeof DESCRIBED;
+const DESCRIBED = Symbol('described');
+const keyOf = (row: Row): RowKey => (isDescribed(row) ? DESCRIBED : row);
+
+export class Frames {
+  readonly #source: Source;
+  readonly #probe: Probe;
+  readonly #room: TargetRoom;
+  readonly #onOmitted: OnOmitted;
+  /** By the variable's id. */
+  readonly #frames = new WideMap<Frame>();
+  readonly #distributions = new WideMap<Map<RowKey, Distribution>>();
+  /** Of the frames that are kept. */
+  #bytes = 0;
+  readonly #counters: Counters;
+  /** By the variable's id. */
+  readonly #leftOut = new LeftOut();
+  readonly #effort: Effort;
+  /** Of this refresh. */
+  #budget = new Budget({ bytes: 0 });
+
+  constructor({ source, probe, effort, counters, room, onOmitted = () => undefined }: FramesParts) {
+    this.#effort = effort;
+    this.#counters = counters;
+    this.#source = source;
+    this.#probe = probe;
+    this.#room = room;
+    this.#onOmitted = onOmitted;
+  }
+
+  /** Of the frames that are kept. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Values that are left out now, because of a limit or because frames overlap and so are larger than all can be. */
+  get leftOut(): number {
+    return this.#leftOut.amount;
+  }
+
+  /** A refresh begins. */
+  refresh(): void {
+    const bytes = Math.min(MAX_BYTES, COPIES * this.#source.frameBytes);
+    this.#budget = new Budget({ bytes, steps: MAX_RETRIES });
+  }
+
+  /** Copies the frame of a variable that is new; false when there is none yet. */
+  take(variable: Variable): boolean {
+    const budget = new Budget();
+    const isTaken = this.#copy(variable, budget);
+    this.#effort.steps += budget.bytes / BYTES_A_STEP;
+    return isTaken;
+  }
+
+  /**
+   * Copies a frame again, within what the refresh may copy. One that keeps changing keeps its last
+   * good value.
+   */
+  takeAgain(variable: Variable): boolean {
+    return this.#copy(variable, this.#budget);
+  }
+
+  #copy(variable: Variable, budget: Budget): boolean {
+    const frame = this.#source.readFrame(variable, budget);
+    if (frame === undefined) {
+      this.#counters.staleFrames++;
+      this.#probe.again(variable);
+      return false;
+    }
+    const growth = sizeOf(frame) - sizeOf(this.#frames.get(variable.id));
+    const bytes = this.#bytes + growth;
+    const limit = growth > 0 ? this.#room.reachedByText(growth) : undefined;
+    if (limit !== undefined) {
+      this.#omit(variable);
+      this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
+      return false;
+    }
+    // Texts count twice, and what is gone may be let go of a little later than its memory is used again.
+    if (bytes > 4 * this.#source.frameBytes) {
+      this.#omit(variable);
+      return false;
+    }
+    this.#bytes = bytes;
+    this.#frames.set(variable.id, frame);
+    this.#leftOut.deleteAll(variable.id);
+    return true;
+  }
+
+  #omit({ id }: Variable): void {
+    this.#counters.omitted++;
+    this.#leftOut.add(id, '');
+  }
+
+  of(variable: Variable): Frame | undefined {
+    return this.#frames.get(variable.id);
+  }
+
+  /** The distribution of a row and variable, if it exists. */
+  shown(variable: Variable, row: Row): Distribution | undefined {
+    return this.#distributions.get(variable.id)?.get(keyOf(row));
+  }
+
+  show(variable: Variable, row: Row, distribution: Distribution): void {
+    const all = this.#distributions.get(variable.id);
+    const key = keyOf(row);
+    if (all === undefined) this.#distributions.set(variable.id, new Map([[key, distribution]]));
+    else all.set(key, distribution);
+  }
+
+  forget({ id }: Pick<Variable, 'id'>): void {
+    this.#bytes -= sizeOf(this.#frames.get(id));
+    this.#frames.delete(id);
+    this.#leftOut.deleteAll(id);
+    for (const each of this.#distributions.get(id)?.values() ?? []) each.close();
+    this.#distributions.delete(id);
+  }
+
+  *closing(): Generator<void, void> {
+    for (const id of this.#distributions.keys()) {
+      this.forget({ id });
+      yield;
+    }
+    this.#frames.clear();
+  }
+}
+
+/** Bytes of memory of a frame's content; a text may have two for each character. */
+function sizeOf(frame: Frame | undefined): number {
+  if (frame === undefined) return 0;
+  if (frame.type === 'string') return 2 * frame.text.length;
+  return (frame.type === 'histogram' ? frame.counts : frame.values).byteLength;
 }

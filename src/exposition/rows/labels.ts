@@ -4,7 +4,7 @@ import type { RowUse } from '../../catalogue/match/rules.js';
 import { ownLabelsOf } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { SharedText } from '../kernel/shared-text.js';
+import { SharedText } from '../kernel/memory.js';
 import { joinLabels, labelsPart, labelsText } from '../text/labels.js';
 
 export interface LabelText {

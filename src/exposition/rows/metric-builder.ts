@@ -15,7 +15,7 @@ import type { Probe } from '../read/probe.js';
 import { PointInTime } from '../read/time.js';
 import type { OnOmitted, TargetRoom } from '../target-limits.js';
 import type { CatalogueFit } from './catalogue-fit.js';
-import { Frames } from './frames.js';
+import { Frames } from './distribution.js';
 import { HeldScales } from './held-scales.js';
 import { RowLabels } from './labels.js';
 import type { LabelText } from './labels.js';

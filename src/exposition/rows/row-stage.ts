@@ -17,7 +17,7 @@ import { decimalOf, opOf } from '../read/slot-value.js';
 import type { PointInTime } from '../read/time.js';
 import { seriesText } from '../text/labels.js';
 import { Distribution } from './distribution.js';
-import type { Frames } from './frames.js';
+import type { Frames } from './distribution.js';
 import type { HeldScales } from './held-scales.js';
 import type { LabelText } from './labels.js';
 import type { Observations } from './observed.js';

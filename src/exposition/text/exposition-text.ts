@@ -1,19 +1,19 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
 import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
-import { Effort } from '../effort.js';
-import { Family } from './family.js';
-import type { Totals } from './family.js';
-import type { ChunkText } from './chunk.js';
-import { Chunks, isTooLarge } from './chunks.js';
-import { ForbiddenValues } from './forbidden-values.js';
 import { Deflater, compressesByLine } from '../compress/deflater.js';
+import { Effort } from '../effort.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
-import { Scratch } from '../kernel/scratch.js';
-import { hashOf } from '../kernel/shared-text.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
-import { TextSnapshot } from './text-snapshot.js';
+import { hashOf } from '../kernel/memory.js';
+import { Scratch } from '../kernel/scratch.js';
 import type { Wanted, WritingRoom, WritingTask } from './block.js';
+import type { ChunkText } from './chunk.js';
+import { Chunks, isTooLarge } from './chunks.js';
+import { Family } from './family.js';
+import type { Totals } from './family.js';
+import { ForbiddenValues } from './forbidden-values.js';
+import { TextSnapshot } from './text-snapshot.js';
 
 /** Characters of a line that take as long as a whole short line. */
 const CHARACTERS_A_STEP = 128;

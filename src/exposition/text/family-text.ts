@@ -1,6 +1,6 @@
 // The rendered samples of one family: its bytes, and the parsed series.
-import type { DeflatedPart, FamilyFacts, FamilyText, HeadedText, Sample } from '../../model.js';
 import { bytesOf } from '../../bytes.js';
+import type { DeflatedPart, FamilyFacts, FamilyText, HeadedText, Sample } from '../../model.js';
 import type { DeflateCode } from '../compress/deflate-code.js';
 import { inflated } from '../compress/deflate-stream.js';
 import { decodeSeries } from './labels.js';

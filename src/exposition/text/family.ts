@@ -1,14 +1,14 @@
 // One metric family: its facts, and its lines in order, in blocks.
 import type { FamilyFacts, Header } from '../../model.js';
-import { Block } from './block.js';
-import type { Effort } from '../effort.js';
 import type { Deflater } from '../compress/deflater.js';
+import type { Effort } from '../effort.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { MAX_LINES } from '../kernel/layout.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
-import { SharedText } from '../kernel/shared-text.js';
-import type { TextHash } from '../kernel/shared-text.js';
-import { headerOf } from './header-text.js';
+import { SharedText } from '../kernel/memory.js';
+import type { TextHash } from '../kernel/memory.js';
+import { Block } from './block.js';
+import { headerOf } from './labels.js';
 
 /** A block with so many bytes of names and labels is full, too: to write one takes 4 to 6 ms where nothing repeats. */
 const FULL_BYTES = 262_144;

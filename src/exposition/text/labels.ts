@@ -1,4 +1,16 @@
-// Names and labels of a series, as both text formats write them, and their parser.
+// Header lines, names, labels and values of series, as the text formats write them.
+import type { FamilyFacts, Header, MetricType } from '../../model.js';
+
+/** A number in the exposition formats; bigints are exact. */
+export const numberText = (x: number | bigint): string =>
+  typeof x === 'bigint' ? String(x) : floatText(x);
+
+/** A double in the exposition formats: the shortest text that reads back as the same value. */
+export function floatText(x: number): string {
+  if (x === Infinity) return '+Inf';
+  if (x === -Infinity) return '-Inf';
+  return Object.is(x, -0) ? '-0' : String(x);
+}
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -61,3 +73,24 @@ function closingQuote(text: string, start: number): number {
 /** Two label texts as one. */
 export const joinLabels = (a: string, b: string): string =>
   a === '' ? b : b === '' ? a : `${a},${b}`;
+
+/** The types of text 0.0.4; info metrics and state sets become gauges. */
+const TYPES: Record<MetricType, string> = {
+  counter: 'counter',
+  gauge: 'gauge',
+  histogram: 'histogram',
+  summary: 'summary',
+  info: 'gauge',
+  stateset: 'gauge',
+  unknown: 'untyped',
+};
+
+const escapeHelp = (text: string) => text.replace(/[\\\n]/g, (c) => (c === '\n' ? '\\n' : '\\\\'));
+
+export const headerText = ({ name, type, help }: FamilyFacts): string =>
+  `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${TYPES[type]}\n`;
+
+export function headerOf(facts: FamilyFacts): Header {
+  const text = headerText(facts);
+  return { text, bytes: Buffer.byteLength(text) };
+}

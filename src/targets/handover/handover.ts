@@ -15,10 +15,8 @@ import {
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { TargetEvent } from '../../model.js';
-import type { Refresh } from '../../streams/command.js';
-import type { Report, ServingReport } from '../../streams/report.js';
-import { NOTHING_COUNTED } from '../../streams/target-facts.js';
-import type { Counted } from '../../streams/target-facts.js';
+import { NOTHING_COUNTED } from '../../streams/report.js';
+import type { Counted, Refresh, Report, ServingReport } from '../../streams/report.js';
 import { Hosting } from './hosting.js';
 import type { Failed, Place } from './hosting.js';
 

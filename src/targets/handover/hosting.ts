@@ -18,11 +18,9 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import type { TreeAnswer, TreeQuestion } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
-import type { Refresh } from '../../streams/command.js';
-import type { Report } from '../../streams/report.js';
-import { unknownFacts } from '../../streams/target-facts.js';
-import type { TargetFacts } from '../../streams/target-facts.js';
-import type { TargetDefinition } from '../definition.js';
+import { unknownFacts } from '../../streams/report.js';
+import type { Refresh, Report, TargetFacts } from '../../streams/report.js';
+import type { TargetDefinition } from '../formats.js';
 import type { HostedTarget, Partition } from '../hosting/partition.js';
 
 /** What a target is, and where it is run. */

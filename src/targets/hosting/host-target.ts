@@ -1,4 +1,4 @@
-// Runs a target in its partition: carries out commands, and reports.
+// Runs a target in its partition: carries out refreshes, and reports.
 import {
   BehaviorSubject,
   asyncScheduler,
@@ -14,6 +14,8 @@ import {
 import type { SchedulerLike } from 'rxjs';
 import { Budget, SLICE_MS } from '../../budget.js';
 import type { BudgetLimits } from '../../budget.js';
+import { catalogueOf } from '../../catalogue/builtin.js';
+import type { Catalogue, CatalogueText } from '../../catalogue/catalogue.js';
 import { compileFilters, compilePathLabels } from '../../catalogue/match/filters.js';
 import type { Kernel } from '../../exposition/kernel/kernel.js';
 import type { OnClash } from '../../exposition/rows/series-register.js';
@@ -24,15 +26,33 @@ import type { TreeAnswer } from '../../model.js';
 import { hostingPipeline } from '../../pipeline.js';
 import type { Step } from '../../pipeline.js';
 import type { ChosenRoot, FormerRoot } from '../../streams/choose-root.js';
-import type { Refresh } from '../../streams/command.js';
-import { untilNext } from '../../streams/movement.js';
+import { untilNext } from '../../streams/poll.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
+import type { Refresh } from '../../streams/report.js';
 import type { Scheduler } from '../../streams/scheduler.js';
-import type { ServerPools } from '../../streams/server-pools.js';
-import type { TargetDefinition } from '../definition.js';
-import type { CatalogueShelf } from './catalogue-shelf.js';
+import type { ServerPools } from '../../streams/server-pool.js';
+import type { TargetDefinition } from '../formats.js';
 import type { HostedTarget } from './partition.js';
 import { Reporter } from './reporter.js';
+
+/** Texts that are kept parsed; reloads of changed files push the oldest out. */
+const MAX_KEPT = 64;
+
+export class CatalogueShelf {
+  readonly #parsed = new Map<string, Catalogue>();
+
+  /** @throws Fault CONFIG_INVALID for a text that was not checked before */
+  get(source: CatalogueText): Catalogue {
+    const { text } = source;
+    const known = this.#parsed.get(text);
+    if (known !== undefined) return known;
+    const catalogue = catalogueOf(source);
+    this.#parsed.set(text, catalogue);
+    const [oldest] = this.#parsed.keys();
+    if (this.#parsed.size > MAX_KEPT && oldest !== undefined) this.#parsed.delete(oldest);
+    return catalogue;
+  }
+}
 
 /** What the thread and the partition that run a target share among their targets. */
 export interface Workplace {
@@ -57,7 +77,7 @@ const BIND = {
   stepsPerClockRead: 16,
 };
 /** Facts are reported this often without a demand, so that none of them goes stale. */
-export const FACTS_EVERY_MS = 1000;
+const FACTS_EVERY_MS = 1000;
 /** While nothing happens, only each fourth time: for how busy the queue is, and as a sign of life. */
 const QUIET_PERIODS = 4;
 

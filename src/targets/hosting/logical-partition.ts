@@ -1,8 +1,8 @@
 // A partition in the thread that it was made in: a queue, and memory of its own.
 import { Kernel } from '../../exposition/kernel/kernel.js';
-import { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
-import type { TargetDefinition } from '../definition.js';
+import { RefreshQueue } from '../../streams/refresh-queue.js';
+import type { TargetDefinition } from '../formats.js';
 import { hostTarget } from './host-target.js';
 import type { Workplace } from './host-target.js';
 import type { HostedTarget, Partition } from './partition.js';

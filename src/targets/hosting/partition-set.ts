@@ -1,14 +1,14 @@
 // The partitions of the process, made when they are first asked for.
+import { kernelCode } from '../../exposition/kernel/kernel.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import { Scheduler } from '../../streams/scheduler.js';
-import { serverPools } from '../../streams/server-pools.js';
+import { serverPools } from '../../streams/server-pool.js';
 import { formatWatches } from '../formats.js';
 import type { PoolSettings } from '../formats.js';
-import { kernelCode } from '../../exposition/kernel/kernel.js';
-import { CatalogueShelf } from './catalogue-shelf.js';
+import { ThreadedPartition, partitionThreads } from '../threads/threaded-partition.js';
+import { CatalogueShelf } from './host-target.js';
 import { LogicalPartition } from './logical-partition.js';
 import type { Partition } from './partition.js';
-import { ThreadedPartition, partitionThreads } from '../threads/threaded-partition.js';
 
 export interface PartitionSettings extends PoolSettings {
   readonly workerExecutionMode: 'logical' | 'threaded';

@@ -2,9 +2,8 @@
 import type { Observable } from 'rxjs';
 import type { TreeAnswer, TreeQuestion } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
-import type { Refresh } from '../../streams/command.js';
-import type { Report } from '../../streams/report.js';
-import type { TargetDefinition } from '../definition.js';
+import type { Refresh, Report } from '../../streams/report.js';
+import type { TargetDefinition } from '../formats.js';
 
 /** A target that a partition runs. */
 export interface HostedTarget {

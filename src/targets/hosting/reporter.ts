@@ -6,18 +6,23 @@ import type { HighlightedValue } from '../../exposition/read/highlight.js';
 import { limitText } from '../../exposition/target-limits.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
 import type { TargetView } from '../../exposition/target-view.js';
-import { numberText } from '../../exposition/text/number-text.js';
+import { numberText } from '../../exposition/text/labels.js';
 import type { PublisherState, SyncProgress, TargetEvent } from '../../model.js';
 import type { Step } from '../../pipeline.js';
 import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
-import type { Rendered } from '../../streams/render.js';
-import type { RefreshReport, Report } from '../../streams/report.js';
+import type { Rendered } from '../../streams/refresh-view.js';
+import type {
+  Counted,
+  RefreshReport,
+  Report,
+  TargetFacts,
+  ViewFacts,
+} from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
-import type { Counted, TargetFacts, ViewFacts } from '../../streams/target-facts.js';
 import type { Sighting } from '../../streams/watch.js';
-import type { TargetDefinition } from '../definition.js';
+import type { TargetDefinition } from '../formats.js';
 
 const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
   objects: { synced: 0, total: 0 },

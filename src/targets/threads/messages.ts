@@ -1,10 +1,8 @@
 // The messages between the main thread and the thread of a partition. Plain data only.
 import type { FamilyFacts, Forms, TreeAnswer, TreeQuestion } from '../../model.js';
-import type { Refresh } from '../../streams/command.js';
-import type { RefreshReport, Report } from '../../streams/report.js';
-import type { TargetDefinition } from '../definition.js';
-import type { PoolSettings } from '../formats.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
+import type { Refresh, RefreshReport, Report } from '../../streams/report.js';
+import type { PoolSettings, TargetDefinition } from '../formats.js';
 
 /** What a thread is made with. */
 export interface ThreadSetup extends PoolSettings {

@@ -14,10 +14,10 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import { serverPools } from '../../streams/server-pools.js';
 import type { Report } from '../../streams/report.js';
+import { serverPools } from '../../streams/server-pool.js';
 import { formatWatches } from '../formats.js';
-import { CatalogueShelf } from '../hosting/catalogue-shelf.js';
+import { CatalogueShelf } from '../hosting/host-target.js';
 import type { Workplace } from '../hosting/host-target.js';
 import { LogicalPartition } from '../hosting/logical-partition.js';
 import type { HostedTarget } from '../hosting/partition.js';

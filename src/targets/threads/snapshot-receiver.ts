@@ -1,9 +1,9 @@
 // Makes snapshots of what the thread of a partition sends: views of the text in its memory.
-import { codeOf } from '../../exposition/compress/deflate-stream.js';
 import { Fault } from '../../errors.js';
+import { codeOf } from '../../exposition/compress/deflate-stream.js';
 import { madeOnce } from '../../exposition/made-once.js';
 import { DeflatedFamily, HeadedFamily, familyText } from '../../exposition/text/family-text.js';
-import { headerOf } from '../../exposition/text/header-text.js';
+import { headerOf } from '../../exposition/text/labels.js';
 import type {
   DeflatedPart,
   FamilyFacts,

@@ -1,21 +1,57 @@
-// A partition in a thread of its own, spoken to by messages. The thread starts with its first target.
+// A partition in a worker thread, which is ended if it reports nothing for a while.
 import type { Worker } from 'node:worker_threads';
-import { EMPTY, Observable, asyncScheduler, defer } from 'rxjs';
-import type { SchedulerLike, Subscriber } from 'rxjs';
+import {
+  EMPTY,
+  Observable,
+  asyncScheduler,
+  connect,
+  defer,
+  delay,
+  endWith,
+  ignoreElements,
+  map,
+  merge,
+  startWith,
+  switchMap,
+  takeUntil,
+  timer,
+} from 'rxjs';
+import type { MonoTypeOperatorFunction, SchedulerLike, Subscriber } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import type { TreeAnswer, TreeQuestion } from '../../model.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
+import type { FormerRoot } from '../../streams/choose-root.js';
+import type { Refresh, Report } from '../../streams/report.js';
 import { threadOf } from '../../thread-code.js';
-import { SnapshotReceiver, release } from './snapshot-receiver.js';
-import type { ThreadMemory } from './snapshot-receiver.js';
-import type { TargetDefinition } from '../definition.js';
+import type { TargetDefinition } from '../formats.js';
+import type { HostedTarget, Partition } from '../hosting/partition.js';
 import { FileDesk } from './file-desk.js';
 import type { FromThread, ThreadSetup, ToThread } from './messages.js';
-import type { FormerRoot } from '../../streams/choose-root.js';
-import type { Refresh } from '../../streams/command.js';
-import type { Report } from '../../streams/report.js';
-import { MAX_SILENCE_MS, unlessSilent } from './unless-silent.js';
-import type { HostedTarget, Partition } from '../hosting/partition.js';
+import { SnapshotReceiver, release } from './snapshot-receiver.js';
+import type { ThreadMemory } from './snapshot-receiver.js';
+
+/** A target reports once a second; its thread may be busy, but not for as long as this. */
+export const MAX_SILENCE_MS = 30_000;
+/** What arrived while this process did not run is heard first. */
+const GRACE_MS = 1000;
+
+/** Calls `end` when nothing was reported for `MAX_SILENCE_MS`; the end of the thread then ends the stream. */
+export const unlessSilent = <T>(
+  end: () => unknown,
+  scheduler: SchedulerLike,
+): MonoTypeOperatorFunction<T> =>
+  connect((report$) =>
+    merge(
+      report$,
+      report$.pipe(
+        startWith(undefined),
+        switchMap(() => timer(MAX_SILENCE_MS, scheduler).pipe(delay(GRACE_MS, scheduler))),
+        map(end),
+        ignoreElements(),
+        takeUntil(report$.pipe(ignoreElements(), endWith(undefined))),
+      ),
+    ),
+  );
 
 type ReportMessage = Extract<FromThread, { kind: 'report' }>;
 

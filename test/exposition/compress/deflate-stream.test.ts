@@ -1,16 +1,16 @@
 // Pages of lines as gzip, read by programs that other people wrote.
-import { expect } from 'chai';
-import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
 import { deflateRawSync, gunzipSync } from 'node:zlib';
-import { ExpositionText } from '#app/exposition/text/exposition-text.js';
+import { expect } from 'chai';
+import fc from 'fast-check';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
-import { TEXT } from '#app/exposition/page/text-format.js';
+import { TEXT } from '#app/exposition/page/text-page.js';
+import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { FamilyFacts, Page, Snapshot } from '#app/model.js';
 import { deflateEnd } from '#app/sinks/http/gzip.js';
 import { FakeTarget } from '../../support/fake-target.js';
-import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { finished } from '../../support/finished.js';
+import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { needsPrograms } from '../../support/needs.js';
 
 const FAMILIES = 10;

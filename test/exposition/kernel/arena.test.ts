@@ -1,8 +1,8 @@
 // Pieces of the kernel's memory: apart from each other, used again, and the same after growth.
-import fc from 'fast-check';
 import { expect } from 'chai';
-import { Arena, sizeClass } from '#app/exposition/kernel/arena.js';
+import fc from 'fast-check';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Arena, sizeClass } from '#app/exposition/kernel/memory.js';
 
 const PAGE = 65_536;
 const arenaOf = (pages: number) =>

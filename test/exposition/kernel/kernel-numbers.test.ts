@@ -2,9 +2,9 @@
 import { randomFillSync } from 'node:crypto';
 import { expect } from 'chai';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
-import type { Scale } from '#app/exposition/kernel/scales.js';
 import { VALUE_ROOM } from '#app/exposition/kernel/line-table.js';
-import { floatText } from '#app/exposition/text/number-text.js';
+import type { Scale } from '#app/exposition/kernel/scales.js';
+import { floatText } from '#app/exposition/text/labels.js';
 
 type OpKind = keyof typeof OP;
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
 import { LineTable, seriesHash } from '#app/exposition/kernel/line-table.js';
-import { SharedText, hashOf } from '#app/exposition/kernel/shared-text.js';
+import { SharedText, hashOf } from '#app/exposition/kernel/memory.js';
 import { Cells, cellLine } from '../../support/lines.js';
 
 /** Bytes that are looked at behind the room of a text. */

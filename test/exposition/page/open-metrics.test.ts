@@ -1,15 +1,15 @@
 // OpenMetrics 1.0: header lines, names that clash, and whole pages against a strict reader.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { INTERNAL_FACTS, internalFamilies } from '#app/targets/internal-metrics.js';
 import {
   OPEN_METRICS,
   openMetricsFamilies,
   openMetricsHeader,
   withoutClashes,
 } from '#app/exposition/page/open-metrics.js';
-import { TEXT } from '#app/exposition/page/text-format.js';
+import { TEXT } from '#app/exposition/page/text-page.js';
 import type { FamilyFacts, InternalMetric, MetricType } from '#app/model.js';
+import { INTERNAL_FACTS, internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
 import { FakeTarget } from '../../support/fake-target.js';

@@ -1,13 +1,13 @@
 // A snapshot as a page: its pieces, its bytes, and who holds it.
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { DeflateCode, SYMBOLS } from '#app/exposition/compress/deflate-code.js';
 import { deflatedText } from '#app/exposition/compress/deflate-stream.js';
 import { OPEN_METRICS, openMetricsHeader } from '#app/exposition/page/open-metrics.js';
-import { TEXT } from '#app/exposition/page/text-format.js';
+import { TEXT } from '#app/exposition/page/text-page.js';
 import { DeflatedFamily, HeadedFamily, familyText } from '#app/exposition/text/family-text.js';
-import { headerOf } from '#app/exposition/text/header-text.js';
+import { headerOf } from '#app/exposition/text/labels.js';
 import type { FamilyFacts, FamilyText, Page, ReadyExposition } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeTarget } from '../../support/fake-target.js';

@@ -1,7 +1,7 @@
 // Variables that share a name in one object: the latest counts, whoever comes and goes.
-import fc from 'fast-check';
 import { expect } from 'chai';
-import { Namesakes } from '#app/exposition/rows/namesakes.js';
+import fc from 'fast-check';
+import { Namesakes } from '#app/exposition/rows/bound-object.js';
 import type { Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { shopCatalogue, watched } from '../watched.js';

@@ -1,16 +1,16 @@
 // Two series of one name and labels: the first stays, the others wait for it to go.
-import fc from 'fast-check';
 import { expect } from 'chai';
-import type { FamilyFacts, MetricType } from '#app/model.js';
-import { ExpositionText } from '#app/exposition/text/exposition-text.js';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
+import fc from 'fast-check';
+import { newCounters } from '#app/exposition/counters.js';
 import { Effort } from '#app/exposition/effort.js';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { SeriesRegister } from '#app/exposition/rows/series-register.js';
 import { DEFAULT_LIMITS, TargetRoom } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
-import { newCounters } from '#app/exposition/counters.js';
-import { SeriesRegister } from '#app/exposition/rows/series-register.js';
-import { fixedLine } from '../../support/lines.js';
+import { ExpositionText } from '#app/exposition/text/exposition-text.js';
+import type { FamilyFacts, MetricType } from '#app/model.js';
 import { finished } from '../../support/finished.js';
+import { fixedLine } from '../../support/lines.js';
 
 const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
   name,

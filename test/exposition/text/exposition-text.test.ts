@@ -1,14 +1,14 @@
 // The text of all families against a plain renderer.
-import fc from 'fast-check';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { Effort } from '#app/exposition/effort.js';
-import { ExpositionText } from '#app/exposition/text/exposition-text.js';
-import { sizeClass } from '#app/exposition/kernel/arena.js';
 import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
 import { MAX_LINES } from '#app/exposition/kernel/layout.js';
+import { sizeClass } from '#app/exposition/kernel/memory.js';
+import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { bitsOf } from '../../support/fake-source.js';
-import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { finished } from '../../support/finished.js';
+import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import {
   ALWAYS,
   FAMILIES,

@@ -1,8 +1,7 @@
 // The rules of the text format, as tables.
 import { expect } from 'chai';
+import { headerText, joinLabels, labelsText, seriesText } from '#app/exposition/text/labels.js';
 import type { MetricType } from '#app/model.js';
-import { headerText } from '#app/exposition/text/header-text.js';
-import { joinLabels, labelsText, seriesText } from '#app/exposition/text/labels.js';
 
 describe('text 0.0.4', () => {
   const labels = [

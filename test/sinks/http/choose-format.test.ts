@@ -1,7 +1,7 @@
 // Which format a client gets, by its Accept header. Design 3 "HTTP".
 import { expect } from 'chai';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
-import { TEXT } from '#app/exposition/page/text-format.js';
+import { TEXT } from '#app/exposition/page/text-page.js';
 import { chooseFormat, prefersGzip, remembered } from '#app/sinks/http/choose-format.js';
 
 describe('chooseFormat', () => {

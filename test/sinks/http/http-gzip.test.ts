@@ -10,9 +10,9 @@ import { compileScope } from '#app/exposition/page/scope.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { eventually } from '../../support/eventually.js';
 import { FakeTarget } from '../../support/fake-target.js';
+import { needsPrograms } from '../../support/needs.js';
 import { freshServing } from '../../support/serving-http.js';
 import type { ServingHttp } from '../../support/serving-http.js';
-import { needsPrograms } from '../../support/needs.js';
 
 describe('the HTTP responder with gzip', () => {
   const serve = freshServing();

@@ -1,23 +1,23 @@
 // The HTTP responder over real sockets. Spec 4 and 7, design 3 "HTTP".
-import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import { Observable, NEVER, Subject, firstValueFrom, of, throwError } from 'rxjs';
-import type { Exposition } from '#app/model.js';
-import { eventually } from '../../support/eventually.js';
-import { FakeTarget } from '../../support/fake-target.js';
-import { readOpenMetrics } from '../../support/open-metrics-checker.js';
-import { textOf } from '../../support/text-of-html.js';
-import { serviceFacts } from '../../support/service-facts.js';
-import { freshServing } from '../../support/serving-http.js';
+import { NEVER, Observable, Subject, firstValueFrom, of, throwError } from 'rxjs';
 import { Fault } from '#app/errors.js';
+import { compileScope } from '#app/exposition/page/scope.js';
+import { TEXT } from '#app/exposition/page/text-page.js';
+import type { Exposition } from '#app/model.js';
 import { NO_GUARD } from '#app/sinks/http/admission.js';
 import { httpSink } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
-import { compileScope } from '#app/exposition/page/scope.js';
-import { TEXT } from '#app/exposition/page/text-format.js';
+import { eventually } from '../../support/eventually.js';
+import { FakeTarget } from '../../support/fake-target.js';
 import { needsPrograms } from '../../support/needs.js';
+import { readOpenMetrics } from '../../support/open-metrics-checker.js';
+import { serviceFacts } from '../../support/service-facts.js';
+import { freshServing } from '../../support/serving-http.js';
+import { textOf } from '../../support/text-of-html.js';
 
 describe('the HTTP responder', () => {
   const serve = freshServing();

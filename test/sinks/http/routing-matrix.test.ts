@@ -5,8 +5,8 @@ import { compileScope } from '#app/exposition/page/scope.js';
 import { KeepAliveClient } from '../../support/keep-alive-client.js';
 import type { RawAnswer } from '../../support/keep-alive-client.js';
 import { wantedOf } from '../../support/routing-oracle.js';
-import { RoutingStage } from '../../support/routing-stage.js';
 import type { Asking, Configured, Scraped, Standing } from '../../support/routing-oracle.js';
+import { RoutingStage } from '../../support/routing-stage.js';
 
 const target = (
   serverKey: string,

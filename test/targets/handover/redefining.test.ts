@@ -1,8 +1,8 @@
 // A target that changes its definition while it is served, as a reload does.
 import { expect } from 'chai';
-import type { TargetDefinition } from '#app/targets/definition.js';
-import { MAX_STANDBY_MS } from '#app/targets/handover/handover.js';
 import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
+import type { TargetDefinition } from '#app/targets/formats.js';
+import { MAX_STANDBY_MS } from '#app/targets/handover/handover.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
 import { observing } from '../../support/observing-catalogue.js';

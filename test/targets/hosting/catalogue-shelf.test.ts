@@ -1,6 +1,6 @@
 // One parsed catalogue for all targets of a thread, and a bounded number of them.
 import { expect } from 'chai';
-import { CatalogueShelf } from '#app/targets/hosting/catalogue-shelf.js';
+import { CatalogueShelf } from '#app/targets/hosting/host-target.js';
 
 describe('CatalogueShelf', () => {
   const catalogue = (app: string) => ({

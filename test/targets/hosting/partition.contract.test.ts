@@ -1,24 +1,23 @@
 // What every partition does, in this thread or in one of its own. Spec 1.10, 3.
-import { expect } from 'chai';
 import type { Worker } from 'node:worker_threads';
+import { expect } from 'chai';
 import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
-import { notReadyText } from '#app/exposition/page/not-ready-text.js';
-import { TEXT } from '#app/exposition/page/text-format.js';
+import { TEXT, notReadyText } from '#app/exposition/page/text-page.js';
 import type { Exposition, Page, TreeAnswer, TreeQuestion } from '#app/model.js';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import type { TargetDefinition } from '#app/targets/definition.js';
-import { PartitionSet } from '#app/targets/hosting/partition-set.js';
+import type { TargetDefinition } from '#app/targets/formats.js';
 import { REVIVE_MS } from '#app/targets/handover/hosting.js';
-import { ThreadedPartition, partitionThreads } from '#app/targets/threads/threaded-partition.js';
+import { PartitionSet } from '#app/targets/hosting/partition-set.js';
 import type { Partition } from '#app/targets/hosting/partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
+import { ThreadedPartition, partitionThreads } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
-import { seriesOf } from '../../support/served.js';
 import { Publishers } from '../../support/segment-of.js';
+import { seriesOf } from '../../support/served.js';
 import { treeQuestion } from '../../support/tree-question.js';
 
 const nowMs = () => performance.now();

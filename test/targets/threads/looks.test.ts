@@ -1,6 +1,6 @@
 // Looks at trees that cross threads: each has one answer, and ends with whoever asked.
-import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
+import { expect } from 'chai';
 import { EMPTY, catchError } from 'rxjs';
 import type { TreeAnswer } from '#app/model.js';
 import { posixMemory } from '#app/native/os/posix.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { HeadedFamily } from '#app/exposition/text/family-text.js';
-import { headerOf } from '#app/exposition/text/header-text.js';
+import { headerOf } from '#app/exposition/text/labels.js';
 import type { FamilyFacts, FamilyText, Snapshot } from '#app/model.js';
 import { SnapshotReceiver } from '#app/targets/threads/snapshot-receiver.js';
 import { SnapshotSender } from '#app/targets/threads/snapshot-sender.js';

@@ -1,10 +1,10 @@
 // What a thread sent to a target that has ended by the time it arrives: answers and stops cross.
-import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
+import { expect } from 'chai';
 import { map } from 'rxjs';
-import { headerOf } from '#app/exposition/text/header-text.js';
+import { headerOf } from '#app/exposition/text/labels.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import { NOTHING_COUNTED, unknownFacts } from '#app/streams/target-facts.js';
+import { NOTHING_COUNTED, unknownFacts } from '#app/streams/report.js';
 import { NEW_FAMILY } from '#app/targets/threads/messages.js';
 import type { FromThread, SentSnapshot } from '#app/targets/threads/messages.js';
 import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';

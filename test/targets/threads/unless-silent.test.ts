@@ -4,8 +4,11 @@ import { expect } from 'chai';
 import { asyncScheduler, catchError, map, of } from 'rxjs';
 import { messageOf } from '#app/errors.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
-import { MAX_SILENCE_MS, unlessSilent } from '#app/targets/threads/unless-silent.js';
+import {
+  MAX_SILENCE_MS,
+  ThreadedPartition,
+  unlessSilent,
+} from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';

@@ -1,5 +1,5 @@
 // Reads the series of a page as the model names them.
-import { familiesOf } from '#app/exposition/page/selection.js';
+import { familiesOf } from '#app/exposition/page/scope.js';
 import type { Exposition, FamilyText } from '#app/model.js';
 import type { Shown } from './page-model.js';
 

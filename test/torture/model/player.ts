@@ -2,7 +2,7 @@
 import { messageOf } from '#app/errors.js';
 import type { Exposition } from '#app/model.js';
 import type { Random } from '#app/simulator/course.js';
-import type { TargetDefinition } from '#app/targets/definition.js';
+import type { TargetDefinition } from '#app/targets/formats.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
 import { definitionOf } from '../../support/definition-of.js';
 import type { Asked, Judge } from './judge.js';

@@ -2,13 +2,13 @@
 import { Subscription } from 'rxjs';
 import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
-import type { Random } from '#app/simulator/course.js';
 import { VIEW_STEPS } from '#app/exposition/tree-work.js';
+import type { Random } from '#app/simulator/course.js';
 import { Scheduler } from '#app/streams/scheduler.js';
-import { serverPools } from '#app/streams/server-pools.js';
-import type { TargetDefinition } from '#app/targets/definition.js';
+import { serverPools } from '#app/streams/server-pool.js';
 import { formatWatches } from '#app/targets/formats.js';
-import { CatalogueShelf } from '#app/targets/hosting/catalogue-shelf.js';
+import type { TargetDefinition } from '#app/targets/formats.js';
+import { CatalogueShelf } from '#app/targets/hosting/host-target.js';
 import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
 import type { Partition } from '#app/targets/hosting/partition.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
