@@ -10,7 +10,7 @@ export default defineConfig(
     'coverage/',
     'release/',
     'try/',
-    'src/exposition/kernel/assembly/',
+    'src/exposition/wasm/assembly/',
   ]),
   eslint.configs.recommended,
   {

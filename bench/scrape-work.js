@@ -1,9 +1,9 @@
 // The work of a scrape and nothing else, on the workload of the benchmarks: values and words are copied from a
 // file, compared and rendered. No targets, no directory, no checks, no streams of events.
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
-import { Kernel, OP } from '../dist/exposition/kernel/kernel.js';
-import { CELL_BYTES } from '../dist/exposition/kernel/layout.js';
-import { SharedText } from '../dist/exposition/kernel/memory.js';
+import { Kernel, OP } from '../dist/exposition/wasm/kernel.js';
+import { CELL_BYTES } from '../dist/exposition/wasm/layout.js';
+import { SharedText } from '../dist/exposition/wasm/memory.js';
 import { TEXT } from '../dist/exposition/page/text-page.js';
 import { ExpositionText } from '../dist/exposition/text/exposition-text.js';
 import { labelsPart, labelsText } from '../dist/exposition/text/labels.js';

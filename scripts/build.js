@@ -8,8 +8,8 @@ import { revision } from './revision.js';
 
 const run = (bin, ...args) => execFileSync(`node_modules/.bin/${bin}`, args, { stdio: 'inherit' });
 
-const ASSEMBLY = 'src/exposition/kernel/assembly';
-const WASM = 'dist/exposition/kernel/kernel.wasm';
+const ASSEMBLY = 'src/exposition/wasm/assembly';
+const WASM = 'dist/exposition/wasm/kernel.wasm';
 const isFresh =
   existsSync(WASM) &&
   ['../layout.ts', ...readdirSync(ASSEMBLY)].every(
@@ -19,7 +19,7 @@ const isFresh =
 prune('dist', 'src', 'tools');
 prune('dist-test', 'test');
 run('tsc', '-b', 'tools');
-mkdirSync('dist/exposition/kernel', { recursive: true });
+mkdirSync('dist/exposition/wasm', { recursive: true });
 if (!isFresh)
   run(
     'asc',

@@ -378,7 +378,7 @@ export const TREE_CHOICES = ['all', 'metrics', 'left-out', 'unsynced'] as const;
 export type TreeChoice = (typeof TREE_CHOICES)[number];
 
 /** A bounded look at a part of a target's tree. Plain data: it crosses threads. */
-export interface TreeQuestion {
+export interface TreeQuery {
   /** Only this object and what is below it: its id, or its path below the root; empty for the whole tree. */
   readonly object: string;
   /** How many objects and variables to pass over, in the order of the tree, matching or not. */
@@ -484,7 +484,7 @@ export interface Target {
   /** The metrics of its last text; undefined while it has none. */
   readonly lastFamilies: readonly FamilyFacts[] | undefined;
   /** A look at its tree: emits one answer and completes. It is no demand, and copies nothing for one. */
-  look(question: TreeQuestion): Observable<TreeAnswer>;
+  queryTree(query: TreeQuery): Observable<TreeAnswer>;
   /** The internal metrics as they are now, without being a scrape. */
   internal(): readonly InternalMetric[];
   /**

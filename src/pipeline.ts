@@ -66,8 +66,8 @@ export type Step =
 /** From shared memory to rendered text. It runs in a partition, for as long as it is subscribed to. */
 export const hostingPipeline = (parts: HostingParts): Observable<Step> => {
   let hasRoot = false;
-  const sightings = parts.serverKeys.map((key) => parts.pool.sighting$(key, () => !hasRoot));
-  return chooseRoot(sightings, parts).pipe(
+  const pollResults = parts.serverKeys.map((key) => parts.pool.pollResult$(key, () => !hasRoot));
+  return chooseRoot(pollResults, parts).pipe(
     switchMap((choice) => {
       hasRoot = choice.kind !== 'none';
       return choice.kind === 'none' ? withoutRoot(choice, parts) : withRoot(choice, parts);
@@ -145,15 +145,15 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
   const { pool, queue, tasks, open$, look, refreshed } = parts;
   return defer(() => {
     const view = parts.makeView(choice);
-    const structure = { sightings: 0, hasNews: () => choice.source.hasNews() };
+    const structure = { pollResults: 0, hasNews: () => choice.source.hasNews() };
     const refresher = new ViewRefresher(view, structure);
     const renderer = new ViewRenderer(view);
     // A demand looks at the segment itself, so between demands a ready target mostly need not.
     const isUrgent = () => !refresher.isReady || parts.isEager || view.hasObserved;
-    const change$ = pool.sighting$(choice.serverKey, isUrgent).pipe(
-      map((sighting): Change => {
-        if (sighting.changes.length > 0 || sighting.hasMore) structure.sightings++;
-        return { kind: 'change', sighting, number: structure.sightings };
+    const change$ = pool.pollResult$(choice.serverKey, isUrgent).pipe(
+      map((pollResult): Change => {
+        if (pollResult.changes.length > 0 || pollResult.hasMore) structure.pollResults++;
+        return { kind: 'change', pollResult, number: structure.pollResults };
       }),
     );
     const refresh$ = open$.pipe(filter((refresh) => refresh !== undefined));

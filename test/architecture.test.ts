@@ -82,7 +82,7 @@ describe('the architecture', () => {
         visit(relative('src', resolve('src', dirname(file), `${path}.ts`)));
     };
     visit('targets/threads/thread.ts');
-    expect([...reached]).to.include('exposition/kernel/kernel.ts');
+    expect([...reached]).to.include('exposition/wasm/kernel.ts');
     expect([...reached]).not.to.include('native/os/libc.ts');
   });
 

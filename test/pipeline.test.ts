@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { BehaviorSubject, Subject, asyncScheduler, map } from 'rxjs';
 import { compileFilters } from '#app/catalogue/match/filters.js';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TargetView } from '#app/exposition/target-view.js';
 import { segmentWatches } from '#app/native/segment/segment-watch.js';
 import { RESTART_MS, hostingPipeline, servingPipeline } from '#app/pipeline.js';
@@ -104,7 +104,7 @@ describe('hostingPipeline', () => {
     const { seen, refresh, tookMs, subscription } = run();
     expect(seen).to.deep.equal([
       'root H.1.demo',
-      'bind', // and the directory's first sighting still to come
+      'bind', // and the directory's first pollResult still to come
       'change ready',
     ]);
     expect(refresh()).to.equal('refresh ready renders a text');

@@ -6,13 +6,13 @@ import type {
   StructureChange,
   SyncProgress,
   TreeAnswer,
-  TreeQuestion,
+  TreeQuery,
 } from '../model.js';
 import { newCounters } from './counters.js';
 import type { Counters } from './counters.js';
 import { Effort } from './effort.js';
 import type { Missing } from './left-out.js';
-import { TreeLook } from './look/tree-look.js';
+import { TreeQueryEvaluator } from './query/tree-query.js';
 import type { HighlightedValue } from './read/highlight.js';
 import { PendingItems } from './read/tree-walk.js';
 import type { CatalogueFit } from './rows/catalogue-fit.js';
@@ -163,11 +163,11 @@ export class TargetView {
     return this.#tree.isDirty;
   }
 
-  /** A look at the tree, in small steps: it changes nothing, and goes on while the view changes. */
-  looking(question: TreeQuestion): Generator<void, TreeAnswer> {
+  /** Answers a query of the tree, in small steps: it changes nothing, and goes on while the view changes. */
+  queryTree(query: TreeQuery): Generator<void, TreeAnswer> {
     const { root, source } = this.#parts;
     const membership = this.#tree.membership(() => this.#work.isBound);
-    const look = new TreeLook(
+    const evaluator = new TreeQueryEvaluator(
       {
         ...{ root, source, membership, fates: this.#tree.builder.fates },
         tracked: () => {
@@ -176,9 +176,9 @@ export class TargetView {
         },
         isClosed: () => this.#isClosed,
       },
-      question,
+      query,
     );
-    return look.steps();
+    return evaluator.steps();
   }
 
   /**

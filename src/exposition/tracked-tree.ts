@@ -5,7 +5,7 @@ import { WideMap } from '../collections/wide-map.js';
 import type { ManagedObject, SyncProgress, Variable } from '../model.js';
 import type { Counters } from './counters.js';
 import type { Effort } from './effort.js';
-import { Membership } from './look/readers.js';
+import { Membership } from './query/readers.js';
 import { Highlight } from './read/highlight.js';
 import type { HighlightedValue } from './read/highlight.js';
 import { Probe } from './read/probe.js';

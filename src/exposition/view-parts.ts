@@ -4,7 +4,7 @@ import type { Catalogue } from '../catalogue/catalogue.js';
 import type { Filters, PathLabels } from '../catalogue/match/filters.js';
 import type { ManagedObject, Source } from '../model.js';
 import type { Counters } from './counters.js';
-import type { Kernel } from './kernel/kernel.js';
+import type { Kernel } from './wasm/kernel.js';
 import type { OnClash } from './rows/series-register.js';
 import type { OnOmitted, TargetLimits } from './target-limits.js';
 

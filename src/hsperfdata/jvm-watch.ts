@@ -4,7 +4,7 @@ import { Budget, SLICE_MS } from '../budget.js';
 import { counted } from '../counted.js';
 import type { Declaration, Variable } from '../model.js';
 import { NO_DROPS } from '../streams/watch.js';
-import type { Sighting, Watch, Watches } from '../streams/watch.js';
+import type { PollResult, Watch, Watches } from '../streams/watch.js';
 import { ContainerFiles, HostFiles } from './jvm-files.js';
 import { CLOCKS, DirectoryWatch } from '../foreign/listing.js';
 import { Jvms } from './jvms.js';
@@ -75,7 +75,7 @@ export class JvmWatch implements Watch {
     });
   }
 
-  look(): Sighting {
+  poll(): PollResult {
     const found = this.#hostFiles.find();
     // Of what is done with the names: to list very many takes longer.
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });

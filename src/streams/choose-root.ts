@@ -2,7 +2,7 @@
 import { combineLatest, defer, distinctUntilChanged, scan } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ManagedObject, RootIdentity, Source, Verdict } from '../model.js';
-import type { Sighting } from './watch.js';
+import type { PollResult } from './watch.js';
 
 /** What the root's record states, else its id parsed from the right: host names hold dots. */
 export function identityOf({
@@ -58,34 +58,34 @@ const MAX_ROOTS = 16_384;
 
 const ABSENT: Verdict = { state: 'absent', reason: 'no server key has been looked at yet' };
 
-/** Keeps a chosen root until it is lost; chooses again at each sighting until there is one. */
+/** Keeps a chosen root until it is lost; chooses again at each poll result until there is one. */
 export function chooseRoot(
-  sightings: readonly Observable<Sighting>[],
+  pollResults: readonly Observable<PollResult>[],
   desired: DesiredRoot,
 ): Observable<RootChoice> {
   const start: RootChoice = { kind: 'none', reason: ABSENT.reason, publisher: ABSENT };
   return defer(() => {
     let { former } = desired;
-    const chooseAnew = (seen: readonly Sighting[]): RootChoice => {
+    const chooseAnew = (seen: readonly PollResult[]): RootChoice => {
       const choice = choose(seen, { ...desired, former });
       if (choice.kind === 'chosen') former = undefined;
       return choice;
     };
-    return combineLatest(sightings).pipe(
+    return combineLatest(pollResults).pipe(
       scan((last: RootChoice, seen) => (isThere(last, seen) ? last : chooseAnew(seen)), start),
       distinctUntilChanged(isSameChoice),
     );
   });
 }
 
-function isThere(choice: RootChoice, seen: readonly Sighting[]): boolean {
+function isThere(choice: RootChoice, seen: readonly PollResult[]): boolean {
   if (choice.kind !== 'chosen') return false;
-  const sighting = seen.find(({ serverKey }) => serverKey === choice.serverKey);
-  return sighting?.source === choice.source && choice.source.roots.has(choice.root);
+  const pollResult = seen.find(({ serverKey }) => serverKey === choice.serverKey);
+  return pollResult?.source === choice.source && choice.source.roots.has(choice.root);
 }
 
-/** The best root of these sightings; none while a directory is being read, which may show a better one. */
-export function choose(seen: readonly Sighting[], desired: DesiredRoot): RootChoice {
+/** The best root of these poll results; none while a directory is being read, which may show a better one. */
+export function choose(seen: readonly PollResult[], desired: DesiredRoot): RootChoice {
   // A directory that never rests must not hold up the roots behind the other keys.
   const reading = seen.find(({ hasMore, isRestless }) => hasMore && isRestless !== true);
   if (reading !== undefined) {
@@ -113,8 +113,8 @@ export function choose(seen: readonly Sighting[], desired: DesiredRoot): RootCho
   };
 }
 
-/** The roots that a sighting shows; of very many, those that were published first. */
-function candidates({ serverKey, source }: Sighting, order: number): Candidate[] {
+/** The roots that a poll result shows; of very many, those that were published first. */
+function candidates({ serverKey, source }: PollResult, order: number): Candidate[] {
   const found: Candidate[] = [];
   if (source === undefined) return found;
   for (const root of source.roots) {
@@ -150,7 +150,7 @@ function byPreference(a: Ranked, b: Ranked): number {
   );
 }
 
-function none(seen: readonly Sighting[], { app, hint }: DesiredRoot): RootChoice {
+function none(seen: readonly PollResult[], { app, hint }: DesiredRoot): RootChoice {
   const wanted = `a root of application ${app}${hint === '' ? '' : ` that fits instance ${hint}`}`;
   const roots = seen.flatMap(({ source }) => (source === undefined ? [] : [...namesOf(source)]));
   const count = seen.reduce((sum, { source }) => sum + (source?.roots.size ?? 0), 0);

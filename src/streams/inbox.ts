@@ -3,13 +3,13 @@ import { EMPTY, Observable, defer, filter, mergeAll, mergeMap, of, repeat } from
 import type { OperatorFunction } from 'rxjs';
 import type { RefreshQueue } from './refresh-queue.js';
 import type { Refresh } from './report.js';
-import type { Sighting } from './watch.js';
+import type { PollResult } from './watch.js';
 
-/** A sighting of a target's segment. */
+/** A poll result of a target's segment. */
 export interface Change {
   readonly kind: 'change';
-  readonly sighting: Sighting;
-  /** Number of sightings so far that brought structure. */
+  readonly pollResult: PollResult;
+  /** Number of poll results so far that brought structure. */
   readonly number: number;
 }
 
@@ -73,8 +73,8 @@ class Inbox {
 /** The later change with the structure of both. */
 function merged(first: Change | undefined, next: Change): Change {
   if (first === undefined) return next;
-  const changes = first.sighting.changes.concat(next.sighting.changes);
-  return { ...next, sighting: { ...next.sighting, changes } };
+  const changes = first.pollResult.changes.concat(next.pollResult.changes);
+  return { ...next, pollResult: { ...next.pollResult, changes } };
 }
 
 export interface TurnParts<T> {

@@ -2,7 +2,7 @@
 import { Observable, Subscription, asyncScheduler } from 'rxjs';
 import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Scheduler } from './scheduler.js';
-import type { Sighting } from './watch.js';
+import type { PollResult } from './watch.js';
 
 /** A segment that changes is polled about this often; it stands still after this time without a change. */
 export const MOVING_MS = 100;
@@ -12,7 +12,7 @@ export const STILL_MS = 1000;
 
 export class Movement {
   readonly #now: () => number;
-  #last: Sighting | undefined;
+  #last: PollResult | undefined;
   #movedAt = -Infinity;
 
   /** @param now milliseconds of a clock that does not step; segments with one are looked at together */
@@ -26,12 +26,12 @@ export class Movement {
   }
 
   /**
-   * Notes a sighting; returns the milliseconds until the next look.
+   * Notes a poll result; returns the milliseconds until the next look.
    * @param isUrgent false where changes can wait
    */
-  next(seen: Sighting, isUrgent = true): number {
+  next(seen: PollResult, isUrgent = true): number {
     const now = this.#now();
-    if (this.#last === undefined || !isSameSighting(this.#last, seen)) this.#movedAt = now;
+    if (this.#last === undefined || !isSamePollResult(this.#last, seen)) this.#movedAt = now;
     this.#last = seen;
     if (seen.isRestless === true) return untilNext(MOVING_MS, now);
     if (seen.hasMore || seen.isTidying === true) return 0;
@@ -50,11 +50,11 @@ export function untilNext(period: number, now: number): number {
 }
 
 /** True if no consumer can tell the two apart. */
-export const isSameSighting = (a: Sighting, b: Sighting): boolean =>
+export const isSamePollResult = (a: PollResult, b: PollResult): boolean =>
   a.tick === b.tick && isSameStructure(a, b);
 
 /** The same but for the tick: values may have changed, and nothing else did. */
-export function isSameStructure(a: Sighting, b: Sighting): boolean {
+export function isSameStructure(a: PollResult, b: PollResult): boolean {
   return (
     a.source === b.source &&
     a.publisher.state === b.publisher.state &&

@@ -29,9 +29,9 @@ export type Refreshes = Pick<
 
 /** How much of a source's structure has been seen. */
 export interface Structure {
-  /** Number of sightings that brought structure, taken in or not. */
-  readonly sightings: number;
-  /** Whether the source has structure that no sighting has brought. */
+  /** Number of poll results that brought structure, taken in or not. */
+  readonly pollResults: number;
+  /** Whether the source has structure that no poll result has brought. */
   hasNews(): boolean;
 }
 
@@ -69,7 +69,7 @@ export class ViewRefresher {
     const view = this.#view;
     let hasMoved = false;
     if (input.kind === 'change') {
-      const { changes, tick, hasMore, isRestless = false } = input.sighting;
+      const { changes, tick, hasMore, isRestless = false } = input.pollResult;
       view.absorb(changes);
       yield;
       hasMoved = this.#tick !== undefined && this.#tick !== tick;
@@ -102,11 +102,11 @@ export class ViewRefresher {
  * later read.
  */
 function wholeness(structure: Structure): (number: number) => boolean {
-  let sightingsThen: number | undefined;
+  let pollResultsThen: number | undefined;
   return (number) => {
-    if (sightingsThen !== undefined && number > sightingsThen) return true;
-    if (number === structure.sightings && !structure.hasNews()) return true;
-    sightingsThen ??= structure.sightings;
+    if (pollResultsThen !== undefined && number > pollResultsThen) return true;
+    if (number === structure.pollResults && !structure.hasNews()) return true;
+    pollResultsThen ??= structure.pollResults;
     return false;
   };
 }

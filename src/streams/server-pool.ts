@@ -12,10 +12,10 @@ import {
 } from 'rxjs';
 import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Verdict } from '../model.js';
-import { MOVING_MS, Movement, isSameSighting, isSameStructure, keepLooking } from './poll.js';
+import { MOVING_MS, Movement, isSamePollResult, isSameStructure, keepLooking } from './poll.js';
 import type { Scheduler } from './scheduler.js';
 import { NO_DROPS } from './watch.js';
-import type { Sighting, Watch, Watches } from './watch.js';
+import type { PollResult, Watch, Watches } from './watch.js';
 
 interface PoolParts {
   readonly watch: Watches;
@@ -37,16 +37,16 @@ const GROUP_OFFSET_MS = 7;
 
 /** A server key that is followed. */
 interface Followed {
-  readonly sighting$: Observable<Sighting>;
+  readonly pollResult$: Observable<PollResult>;
   /** Looks now. */
   look: () => void;
   /** How many keys were followed when it began. */
   readonly ordinal: number;
   /** One for each follower. */
   readonly urgent: Set<() => boolean>;
-  /** Whether a sighting is being emitted. */
+  /** Whether a poll result is being emitted. */
   isEmitting: boolean;
-  last: Sighting | undefined;
+  last: PollResult | undefined;
 }
 
 export class ServerPool {
@@ -65,21 +65,21 @@ export class ServerPool {
   }
 
   /**
-   * What the segment of a server key shows, whenever that changes. Replays the last sighting.
+   * What the segment of a server key shows, whenever that changes. Replays the last poll result.
    * @param isUrgent whether each change matters at once; while it does not to anybody, the segment is
    *   looked at as if it stood still, and a tick alone is not shown
    */
-  sighting$(serverKey: string, isUrgent = () => true): Observable<Sighting> {
+  pollResult$(serverKey: string, isUrgent = () => true): Observable<PollResult> {
     return defer(() => {
       const followed = this.#followed.get(serverKey) ?? this.#follow(serverKey);
       followed.urgent.add(isUrgent);
-      return followed.sighting$.pipe(finalize(() => followed.urgent.delete(isUrgent)));
+      return followed.pollResult$.pipe(finalize(() => followed.urgent.delete(isUrgent)));
     });
   }
 
   /**
    * Looks at a server key now; followers see what is new before this returns. During an emission of
-   * that key it does nothing: nothing is newer, and a second sighting would overtake the first.
+   * that key it does nothing: nothing is newer, and a second poll result would overtake the first.
    */
   look(serverKey: string): void {
     const followed = this.#followed.get(serverKey);
@@ -92,12 +92,12 @@ export class ServerPool {
   }
 
   /** The process that published a server key when it was looked at last. */
-  process(serverKey: string): Sighting['process'] {
+  process(serverKey: string): PollResult['process'] {
     return this.#followed.get(serverKey)?.last?.process;
   }
 
   /** What the publisher of a server key had no room for. */
-  drops(serverKey: string): Sighting['drops'] {
+  drops(serverKey: string): PollResult['drops'] {
     return this.#followed.get(serverKey)?.last?.drops ?? NO_DROPS;
   }
 
@@ -108,7 +108,7 @@ export class ServerPool {
       urgent: new Set(),
       isEmitting: false,
       last: undefined,
-      sighting$: defer(() => this.#watch(serverKey, followed)).pipe(
+      pollResult$: defer(() => this.#watch(serverKey, followed)).pipe(
         share({
           connector: () => new ReplaySubject(1),
           resetOnRefCountZero: true,
@@ -119,16 +119,16 @@ export class ServerPool {
     return followed;
   }
 
-  #watch(serverKey: string, followed: Followed): Observable<Sighting> {
+  #watch(serverKey: string, followed: Followed): Observable<PollResult> {
     const watch = this.#parts.watch(serverKey);
     const nowMs = this.#parts.nowMs ?? (() => this.#scheduler.now());
     const offset = Math.floor(followed.ordinal / KEYS_A_GROUP) * GROUP_OFFSET_MS;
     const movement = new Movement(() => nowMs() + offset);
     const isUrgent = () => [...followed.urgent].some((each) => each());
-    const isSame = (a: Sighting, b: Sighting): boolean =>
-      isUrgent() ? isSameSighting(a, b) : isSameStructure(a, b);
-    const look = (): Sighting => (followed.last = watch.look());
-    const sooner = (seen: Sighting, again: () => void): TeardownLogic => {
+    const isSame = (a: PollResult, b: PollResult): boolean =>
+      isUrgent() ? isSamePollResult(a, b) : isSameStructure(a, b);
+    const look = (): PollResult => (followed.last = watch.poll());
+    const sooner = (seen: PollResult, again: () => void): TeardownLogic => {
       followed.look = again;
       return movement.isStill && isUrgent() ? this.#onWake(watch, seen, again) : undefined;
     };
@@ -149,7 +149,7 @@ export class ServerPool {
   }
 
   /** Waits for the futex; armed with a delay, so that frequent wake-ups cost no more than polling. */
-  #onWake(watch: Watch, { tick }: Sighting, wake: () => void): Subscription {
+  #onWake(watch: Watch, { tick }: PollResult, wake: () => void): Subscription {
     const armed = new Subscription();
     const arm = () => {
       armed.add(watch.wait(tick, wake));
@@ -159,12 +159,12 @@ export class ServerPool {
   }
 }
 
-/** Emits a sighting, and marks the key for as long as that takes. */
-const emitting = (followed: Followed, sighting: Sighting): Observable<Sighting> =>
+/** Emits a poll result, and marks the key for as long as that takes. */
+const emitting = (followed: Followed, pollResult: PollResult): Observable<PollResult> =>
   new Observable((subscriber) => {
     followed.isEmitting = true;
     try {
-      subscriber.next(sighting);
+      subscriber.next(pollResult);
     } finally {
       followed.isEmitting = false;
     }

@@ -1,8 +1,8 @@
-// The interface of a format: a watch looks at one server key, and what it sees is a sighting.
+// The interface of a format: a watch looks at one server key, and what it sees is a poll result.
 import type { PublisherProcess, Source, StructureChange, Verdict } from '../model.js';
 
 /** What one look at a server key shows. */
-export interface Sighting {
+export interface PollResult {
   readonly serverKey: string;
   readonly publisher: Verdict;
   /** What the log says once of each target: sentences that stay the same while they hold. */
@@ -37,7 +37,7 @@ export interface Existing {
 /** Looks at one server key, whatever the format behind it. */
 export interface Watch {
   /** One bounded look; never throws. */
-  look(): Sighting;
+  poll(): PollResult;
   /** Calls `moved` once when the tick moves, if the format can tell; returns a function that ends the wait. */
   wait(tick: number, moved: () => void): () => void;
   /** What could be watched, where the format can tell: for somebody whose server key shows nothing. */
@@ -46,10 +46,10 @@ export interface Watch {
 }
 
 /** Of a publisher that had room for all. */
-export const NO_DROPS: Sighting['drops'] = { objects: 0, variables: 0 };
+export const NO_DROPS: PollResult['drops'] = { objects: 0, variables: 0 };
 
 /** A look that shows no source. */
-export const nothingSeen = (serverKey: string, publisher: Verdict): Sighting => ({
+export const nothingSeen = (serverKey: string, publisher: Verdict): PollResult => ({
   serverKey,
   publisher,
   source: undefined,

@@ -15,7 +15,7 @@ import type {
   TargetStatus,
   TargetTimes,
   TreeAnswer,
-  TreeQuestion,
+  TreeQuery,
 } from '../model.js';
 import { servingPipeline } from '../pipeline.js';
 import type { Arrival, Demand } from '../streams/coalesce.js';
@@ -168,8 +168,8 @@ export class ServedTarget implements Target {
     return this.#text.snapshot?.facts;
   }
 
-  look(question: TreeQuestion): Observable<TreeAnswer> {
-    return defer(() => this.#handover.serving.look(question));
+  queryTree(query: TreeQuery): Observable<TreeAnswer> {
+    return defer(() => this.#handover.serving.queryTree(query));
   }
 
   internal(): InternalMetric[] {

@@ -16,7 +16,7 @@ import {
 } from '../foreign/checked-file.js';
 import type { Verdict } from '../model.js';
 import { NO_DROPS, nothingSeen } from '../streams/watch.js';
-import type { Existing, Sighting, Watch, Watches } from '../streams/watch.js';
+import type { Existing, PollResult, Watch, Watches } from '../streams/watch.js';
 import { VarnishManager, uptimeOf } from './varnish-manager.js';
 import { CLEAN_NAMES } from './names/clean-names.js';
 import { COMPAT_NAMES } from './names/compat-names.js';
@@ -47,7 +47,7 @@ const CHILD = '_.vsm_child';
 interface OpenedInstance {
   readonly directory: SegmentDirectory;
   readonly manager: VarnishManager;
-  readonly process: NonNullable<Sighting['process']>;
+  readonly process: NonNullable<PollResult['process']>;
   /** Undefined while it does not run. */
   instance: VarnishInstance | undefined;
 }
@@ -73,9 +73,9 @@ export class VarnishWatch implements Watch {
     this.#nowMs = (options.clocks ?? CLOCKS).nowMs;
   }
 
-  look(): Sighting {
+  poll(): PollResult {
     try {
-      return this.#look();
+      return this.#poll();
     } catch (error) {
       this.close();
       return this.#nothing(this.#failure(error));
@@ -105,7 +105,7 @@ export class VarnishWatch implements Watch {
     this.#opened = undefined;
   }
 
-  #look(): Sighting {
+  #poll(): PollResult {
     if (this.#opened?.directory.update() === false) this.close();
     const opened = (this.#opened ??= this.#open());
     if (opened === undefined)
@@ -121,7 +121,7 @@ export class VarnishWatch implements Watch {
   }
 
   /** What an instance that runs shows. */
-  #sight(opened: OpenedInstance): Sighting {
+  #sight(opened: OpenedInstance): PollResult {
     const instance = (opened.instance ??= this.#newInstance(opened.directory));
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const isOpening = instance.look(budget);
@@ -193,7 +193,7 @@ export class VarnishWatch implements Watch {
     return { state: stateOf(error), reason };
   }
 
-  #nothing(publisher: Verdict): Sighting {
+  #nothing(publisher: Verdict): PollResult {
     return nothingSeen(this.#serverKey, publisher);
   }
 }

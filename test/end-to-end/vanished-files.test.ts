@@ -14,7 +14,7 @@ const PROGRAM_FILES = /\.(js|cjs|cache|wasm|toml|values|pem)$/;
 /** The files that the bundled program reads. */
 const PARTS = [
   ...['package.json', 'dist/bin', 'dist/catalogue', 'dist/license/keys'],
-  'dist/exposition/kernel/kernel.wasm',
+  'dist/exposition/wasm/kernel.wasm',
 ];
 
 /** A copy of the installed program. */

@@ -1,6 +1,6 @@
 // A target from its first sync on: what it tracks, what it waits for, and what it shows.
 import { expect } from 'chai';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
 import { shopCatalogue, watched } from './watched.js';

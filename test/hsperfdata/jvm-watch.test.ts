@@ -17,7 +17,7 @@ import { getuid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
-import type { Sighting } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/watch.js';
 import { processNumbered } from '../support/same-number.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { perfFolder } from './perf-folder.js';
@@ -30,7 +30,7 @@ let file = perfFile(someCounters());
 /** The numbers of the JVMs that are shown. */
 const pidsOf = (watch: JvmWatch): string[] => pidsIn(wholeSight(watch));
 
-function pidsIn({ source }: Sighting): string[] {
+function pidsIn({ source }: PollResult): string[] {
   const [root] = source?.roots ?? [];
   return [...(root?.children ?? [])].map(({ labels }) => labels?.['pid'] ?? '').sort();
 }
@@ -428,9 +428,9 @@ describe('a watch of JVMs', () => {
       /** What is shown once a round is over; the names are due again and again. */
       const shown = () => {
         for (let looks = 0; looks < 500; looks++) {
-          const { hasMore } = watch.look();
+          const { hasMore } = watch.poll();
           pass(300);
-          if (!hasMore) return pidsIn(watch.look());
+          if (!hasMore) return pidsIn(watch.poll());
         }
         return ['never'];
       };
@@ -451,7 +451,7 @@ describe('a watch of JVMs', () => {
       pass(200);
       return { watch, seen: wholeSight(watch) };
     }
-    const leftOut = ({ publisher }: Sighting) => publisher.reason;
+    const leftOut = ({ publisher }: PollResult) => publisher.reason;
 
     it('a JVM of another PID namespace is left out if another process here has its PID', () => {
       const pid = folder.process();

@@ -11,7 +11,7 @@ describe('Stage', () => {
     const publisher = segments.publish('82');
     const stage = stageOf(publisher, parseScenario(JSON.stringify({ objects }), 'test'));
     const seen = () => {
-      const { source } = segments.watch('82').look();
+      const { source } = segments.watch('82').poll();
       return source === undefined ? [] : readTree(source, TINY.slots);
     };
     return { stage, seen };

@@ -5,14 +5,14 @@ import type { Observable } from 'rxjs';
 import type { ManagedObject } from '#app/model.js';
 import { choose, chooseRoot } from '#app/streams/choose-root.js';
 import type { DesiredRoot, RootChoice } from '#app/streams/choose-root.js';
-import type { Sighting } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/watch.js';
 import { marbles } from '../support/marbles.js';
-import { root, sighting, sourceOf, unseen } from '../support/sightings.js';
+import { root, pollResult, sourceOf, unseen } from '../support/poll-results.js';
 
 const ADS = { app: 'ads', hint: '' };
 const nameOf = (choice: RootChoice) => (choice.kind === 'chosen' ? choice.root.name : 'none');
-const shows = (serverKey: string, ...roots: readonly (string | ManagedObject)[]): Sighting =>
-  sighting({
+const shows = (serverKey: string, ...roots: readonly (string | ManagedObject)[]): PollResult =>
+  pollResult({
     serverKey,
     source: sourceOf(...roots.map((each) => (typeof each === 'string' ? root(each) : each))),
   });
@@ -138,7 +138,7 @@ describe('the choice of the root', () => {
       expect(nameOf(choose(seen, { ...ADS, former }))).to.equal(wanted);
     });
 
-  const reasons: readonly (readonly [string, readonly Sighting[], string, string])[] = [
+  const reasons: readonly (readonly [string, readonly PollResult[], string, string])[] = [
     [
       'every key when there are no roots',
       [unseen('absent', 'no segment a', '82'), unseen('dead', 'publisher died', '456')],
@@ -194,14 +194,14 @@ describe('chooseRoot', () => {
   const source = sourceOf(one, two);
   const seen = {
     '1': shows('82', one),
-    '2': sighting({ source: sourceOf(two) }),
-    b: sighting({ source }),
-    t: sighting({ source, tick: 9 }),
+    '2': pollResult({ source: sourceOf(two) }),
+    b: pollResult({ source }),
+    t: pollResult({ source, tick: 9 }),
     x: unseen('dead', 'publisher died'),
     y: unseen('absent', 'no segment'),
   };
-  const names = (sightings: readonly Observable<Sighting>[], wish: DesiredRoot = ADS) =>
-    chooseRoot(sightings, wish).pipe(map(nameOf));
+  const names = (pollResults: readonly Observable<PollResult>[], wish: DesiredRoot = ADS) =>
+    chooseRoot(pollResults, wish).pipe(map(nameOf));
   const taken = { '1': 'H.1.ads', '2': 'H.2.ads', n: 'none' };
 
   it(
@@ -220,7 +220,7 @@ describe('chooseRoot', () => {
     'sticks to a root when a better one appears, until that root is lost',
     marbles(({ hot, expectObservable }) => {
       const roots = sourceOf(two);
-      const live = sighting({ source: roots });
+      const live = pollResult({ source: roots });
       const step = {
         s: () => undefined,
         a: () => roots.roots.add(one),
@@ -281,7 +281,7 @@ describe('chooseRoot', () => {
   );
 
   it(
-    'waits for a first sighting of every server key',
+    'waits for a first pollResult of every server key',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const first$ = hot('    -x-----|   ', seen);
       const second$ = hot('   ---1-----| ', seen);

@@ -8,12 +8,12 @@ import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
-import { root, sighting } from '../support/sightings.js';
+import { root, pollResult } from '../support/poll-results.js';
 
 const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') };
 const change = (changes: readonly StructureChange[], number: number): TargetInput => ({
   kind: 'change',
-  sighting: sighting({ changes }),
+  pollResult: pollResult({ changes }),
   number,
 });
 const inputs = {
@@ -24,7 +24,7 @@ const inputs = {
 } satisfies Record<string, TargetInput>;
 /** `X` for a change that is two. */
 const letter = (input: TargetInput): string => {
-  if (input.kind === 'change') return input.sighting.changes.length === 2 ? 'X' : 'c';
+  if (input.kind === 'change') return input.pollResult.changes.length === 2 ? 'X' : 'c';
   return input.kind === 'bind' ? 'b' : 'R';
 };
 

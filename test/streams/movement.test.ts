@@ -5,21 +5,21 @@ import {
   MOVING_MS,
   Movement,
   STILL_MS,
-  isSameSighting,
+  isSamePollResult,
   isSameStructure,
 } from '#app/streams/poll.js';
-import type { Sighting } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/watch.js';
 import { marbles } from '../support/marbles.js';
-import { root, sighting, sourceOf, unseen } from '../support/sightings.js';
+import { root, pollResult, sourceOf, unseen } from '../support/poll-results.js';
 
 describe('Movement', () => {
   const source = sourceOf();
   const seen = {
-    a: sighting({ source }),
-    b: sighting({ source, tick: 1 }),
-    m: sighting({ source, hasMore: true }),
-    t: sighting({ source, isTidying: true }),
-    r: sighting({ source, hasMore: true, isRestless: true }),
+    a: pollResult({ source }),
+    b: pollResult({ source, tick: 1 }),
+    m: pollResult({ source, hasMore: true }),
+    t: pollResult({ source, isTidying: true }),
+    r: pollResult({ source, hasMore: true, isRestless: true }),
     x: unseen('absent', 'no segment'),
   };
   const told = {
@@ -30,7 +30,7 @@ describe('Movement', () => {
     f: [0, true],
   };
 
-  /** Picture of sightings to pictures of waits; `s` alone is still enough to wait for its futex. */
+  /** Picture of poll results to pictures of waits; `s` alone is still enough to wait for its futex. */
   const pictures = [
     ['polls a segment that moved within the last second', 'a 499ms a 499ms a', 'p 499ms p 499ms s'],
     [
@@ -49,12 +49,12 @@ describe('Movement', () => {
     ],
     ['waits for no futex of a segment that is not there', 'x 1999ms x', '      p 1999ms n'],
   ] as const;
-  for (const [sentence, sightings, waits] of pictures)
+  for (const [sentence, pollResults, waits] of pictures)
     it(
       sentence,
       marbles(({ hot, expectObservable }) => {
         const movement = new Movement(() => asyncScheduler.now());
-        const wait$ = hot(sightings, seen).pipe(
+        const wait$ = hot(pollResults, seen).pipe(
           map((each) => [movement.next(each), movement.isStill]),
         );
         expectObservable(wait$).toBe(waits.trim(), told);
@@ -82,43 +82,43 @@ describe('Movement', () => {
     expect(movement.next(seen.m, false), 'not if there is more to read').to.equal(0);
   });
 
-  it('is not still before the first sighting', () => {
+  it('is not still before the first poll result', () => {
     expect(new Movement(() => asyncScheduler.now()).isStill).to.equal(false);
   });
 });
 
-describe('isSameSighting', () => {
+describe('isSamePollResult', () => {
   const source = sourceOf();
-  const a = sighting({ source });
+  const a = pollResult({ source });
   const stalled = (reason: string) =>
-    sighting({ source, publisher: { state: 'stalled', reason, heartbeatAgeSeconds: 4 } });
+    pollResult({ source, publisher: { state: 'stalled', reason, heartbeatAgeSeconds: 4 } });
 
-  const same: readonly (readonly [string, Sighting, Sighting])[] = [
-    ['nothing differs', a, sighting({ source })],
+  const same: readonly (readonly [string, PollResult, PollResult])[] = [
+    ['nothing differs', a, pollResult({ source })],
     ['only the heartbeat aged', a, { ...a, publisher: { ...a.publisher, heartbeatAgeSeconds: 2 } }],
-    ['changes were taken in before', sighting({ source, changes: [added()] }), a],
+    ['changes were taken in before', pollResult({ source, changes: [added()] }), a],
     ['a stalled publisher is only older', stalled('not for 4.0 s'), stalled('not for 4.1 s')],
   ];
-  const different: readonly (readonly [string, Sighting, Sighting])[] = [
-    ['the generation', a, sighting({ source: sourceOf() })],
-    ['the tick', a, sighting({ source, tick: 1 })],
+  const different: readonly (readonly [string, PollResult, PollResult])[] = [
+    ['the generation', a, pollResult({ source: sourceOf() })],
+    ['the tick', a, pollResult({ source, tick: 1 })],
     ['the state of the publisher', a, stalled('not for 4.0 s')],
     ['that a stalled publisher is back', stalled('not for 4.0 s'), a],
     ['why nothing is there', unseen('corrupt', 'a CRC'), unseen('corrupt', 'a length')],
-    ['changes', a, sighting({ source, changes: [added()] })],
-    ['whether more changes wait', a, sighting({ source, hasMore: true })],
+    ['changes', a, pollResult({ source, changes: [added()] })],
+    ['whether more changes wait', a, pollResult({ source, hasMore: true })],
     [
       'whether it ever rests',
-      sighting({ source, hasMore: true }),
-      sighting({ source, hasMore: true, isRestless: true }),
+      pollResult({ source, hasMore: true }),
+      pollResult({ source, hasMore: true, isRestless: true }),
     ],
-    ['dropped objects', a, sighting({ source, drops: { objects: 1, variables: 0 } })],
-    ['dropped variables', a, sighting({ source, drops: { objects: 0, variables: 1 } })],
+    ['dropped objects', a, pollResult({ source, drops: { objects: 1, variables: 0 } })],
+    ['dropped variables', a, pollResult({ source, drops: { objects: 0, variables: 1 } })],
   ];
   for (const [what, before, after] of same)
-    it(`holds when ${what}`, () => expect(isSameSighting(before, after)).to.equal(true));
+    it(`holds when ${what}`, () => expect(isSamePollResult(before, after)).to.equal(true));
   for (const [what, before, after] of different)
-    it(`tells ${what} apart`, () => expect(isSameSighting(before, after)).to.equal(false));
+    it(`tells ${what} apart`, () => expect(isSamePollResult(before, after)).to.equal(false));
 
   for (const [what, before, after] of different) {
     const isTick = what === 'the tick';

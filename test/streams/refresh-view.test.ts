@@ -5,12 +5,12 @@ import type { TargetInput } from '#app/streams/inbox.js';
 import { ViewRefresher } from '#app/streams/refresh-view.js';
 import type { Refreshes, Structure } from '#app/streams/refresh-view.js';
 import { lastOf } from '../support/last-of.js';
-import { root, sighting } from '../support/sightings.js';
+import { root, pollResult } from '../support/poll-results.js';
 
 const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') };
 const change = (given = {}, number = 0): TargetInput => ({
   kind: 'change',
-  sighting: sighting(given),
+  pollResult: pollResult(given),
   number,
 });
 const refresh = { kind: 'refresh', mayRender: true } as const;
@@ -120,7 +120,7 @@ describe('ViewRefresher', () => {
       notes: 'a0r r a0ro r a0 a0ro',
     },
     {
-      sentence: 'the first sighting is no wake-up',
+      sentence: 'the first pollResult is no wake-up',
       inputs: 'tt',
       hasObserved: true,
       notes: 'a0r a0',
@@ -138,7 +138,7 @@ describe('ViewRefresher', () => {
       view.hasObserved = row.hasObserved === true;
       view.slices.push(...Array.from(row.inputs.replace(/[^bg]/g, ''), (key) => key === 'g'));
       const notes: string[] = [];
-      const structure = { sightings: 0, hasNews: () => row.hasNews === true };
+      const structure = { pollResults: 0, hasNews: () => row.hasNews === true };
       const refresher = new ViewRefresher(view, structure);
       for (const key of row.inputs) {
         lastOf(refresher.take(inputs[key as keyof typeof inputs]));
@@ -147,7 +147,7 @@ describe('ViewRefresher', () => {
       expect(notes.join(' ')).to.equal(row.notes);
     });
 
-  const FRESH = { sightings: 0, hasNews: () => false };
+  const FRESH = { pollResults: 0, hasNews: () => false };
   /** What each input shows. */
   const showing = (keys: string, view = new NotingView()) => {
     const refresher = new ViewRefresher(view, FRESH);
@@ -205,15 +205,15 @@ describe('ViewRefresher', () => {
   };
 
   it('waits for structure that was seen and is still on its way', () =>
-    expect(readyAt([3, 4, 5], { sightings: 5, hasNews: () => false })).to.deep.equal([
+    expect(readyAt([3, 4, 5], { pollResults: 5, hasNews: () => false })).to.deep.equal([
       false,
       false,
       true,
     ]));
 
   it('waits for a later look, but not for a source that always has news', () => {
-    const structure = { sightings: 2, hasNews: () => true };
-    const later = () => structure.sightings++;
+    const structure = { pollResults: 2, hasNews: () => true };
+    const later = () => structure.pollResults++;
     expect(readyAt([2, 2, 3, 3], structure, later)).to.deep.equal([false, false, true, true]);
   });
 

@@ -1,7 +1,7 @@
 // What a root is called: its record first, then its id.
 import { expect } from 'chai';
 import { identityOf } from '#app/streams/choose-root.js';
-import { root } from '../support/sightings.js';
+import { root } from '../support/poll-results.js';
 
 describe('identityOf', () => {
   const table = [

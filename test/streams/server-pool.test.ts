@@ -8,7 +8,7 @@ import { posixMemory } from '#app/native/os/posix.js';
 import { segmentWatches } from '#app/native/segment/segment-watch.js';
 import { MOVING_MS, STILL_AFTER_MS, STILL_MS } from '#app/streams/poll.js';
 import { ServerPool } from '#app/streams/server-pool.js';
-import type { Sighting } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/watch.js';
 import { CountingMemory } from '../support/counting-memory.js';
 import { eventually } from '../support/eventually.js';
 import { follow } from '../support/follow.js';
@@ -28,8 +28,9 @@ describe('ServerPool', () => {
     new ServerPool({
       watch: segmentWatches(memory, { contextId: publishers.contextId, poolName: 'pool' }),
     });
-  const states = (sight$: Observable<Sighting>) => sight$.pipe(map((seen) => seen.publisher.state));
-  const ticks = (sight$: Observable<Sighting>) => sight$.pipe(map((seen) => String(seen.tick)));
+  const states = (sight$: Observable<PollResult>) =>
+    sight$.pipe(map((seen) => seen.publisher.state));
+  const ticks = (sight$: Observable<PollResult>) => sight$.pipe(map((seen) => String(seen.tick)));
   const state = { a: 'absent', l: 'live', c: 'closed' };
   /** What is done while a picture is looked at: letters to steps. */
   const doing = (step$: Observable<() => void>) =>
@@ -56,10 +57,10 @@ describe('ServerPool', () => {
         },
       });
       const leaves = '      1401ms !';
-      const sightings = '   a 299ms l 299ms c 99ms a 299ms l';
+      const pollResults = '   a 299ms l 299ms c 99ms a 299ms l';
 
-      const sight$ = newPool().sighting$('82');
-      expectObservable(merge(states(sight$), doing(step$)), leaves).toBe(sightings, state);
+      const sight$ = newPool().pollResult$('82');
+      expectObservable(merge(states(sight$), doing(step$)), leaves).toBe(pollResults, state);
     }),
   );
 
@@ -73,10 +74,10 @@ describe('ServerPool', () => {
         },
       });
       const leaves = '      900ms !';
-      const sightings = '   0 199ms 1 199ms 2';
+      const pollResults = '   0 199ms 1 199ms 2';
 
-      const sight$ = newPool().sighting$('82');
-      expectObservable(merge(ticks(sight$), doing(step$)), leaves).toBe(sightings);
+      const sight$ = newPool().pollResult$('82');
+      expectObservable(merge(ticks(sight$), doing(step$)), leaves).toBe(pollResults);
     }),
   );
 
@@ -94,7 +95,7 @@ describe('ServerPool', () => {
           told.push(newest);
         },
       });
-      const sight$ = ticks(pool.sighting$('82')).pipe(tap((tick) => (newest = tick)));
+      const sight$ = ticks(pool.pollResult$('82')).pipe(tap((tick) => (newest = tick)));
 
       expectObservable(merge(sight$, doing(step$)), '80ms !').toBe('0 41ms 1');
       expectObservable(step$.pipe(map(() => told.join()))).toBe('42ms 1');
@@ -102,10 +103,10 @@ describe('ServerPool', () => {
   );
 
   it(
-    'shows the last sighting to whoever comes later, and looks once for all',
+    'shows the last pollResult to whoever comes later, and looks once for all',
     marbles(({ expectObservable }) => {
       publishers.withRoot('82', 'H.1.ads');
-      const sight$ = newPool().sighting$('82');
+      const sight$ = newPool().pollResult$('82');
       expectObservable(states(sight$), '50ms !').toBe('l', state);
       expectObservable(states(sight$), '20ms ^ 29ms !').toBe('20ms l', state);
       expectObservable(sight$.pipe(map(() => memory.asked)), '30ms ^!').toBe('30ms 1', { 1: 1 });
@@ -129,7 +130,7 @@ describe('ServerPool', () => {
         },
       });
       const leaves = '      3150ms !';
-      const sight$ = newPool().sighting$('82', () => isUrgent);
+      const sight$ = newPool().pollResult$('82', () => isUrgent);
       const seen$ = sight$.pipe(map(({ tick, publisher: { state } }) => `${tick} ${state}`));
       const seen = { a: '0 live', c: '2 live', d: '0 closed' };
       expectObservable(merge(seen$, doing(step$)), leaves).toBe('a 2999ms c 99ms d', seen);
@@ -138,7 +139,7 @@ describe('ServerPool', () => {
 
   it('lets go of a segment with its last follower, and opens it again for the next', () => {
     publishers.withRoot('82', 'H.1.ads');
-    const sight$ = newPool().sighting$('82');
+    const sight$ = newPool().pollResult$('82');
     const first = follow(states(sight$));
     const second = follow(states(sight$));
     expect(memory.isOpen).to.equal(1);
@@ -158,7 +159,7 @@ describe('ServerPool', () => {
     publishers.withRoot('456', 'H.2.ads');
     const pool = newPool();
     const roots = ['82', '456', '999'].map((key) => {
-      const { seen, subscription } = follow(pool.sighting$(key));
+      const { seen, subscription } = follow(pool.pollResult$(key));
       const { state } = pool.publisher(key);
       subscription.unsubscribe();
       const names = [...(seen[0]?.source?.roots ?? [])].map(({ name }) => name);
@@ -170,15 +171,15 @@ describe('ServerPool', () => {
   it('shows all followers the same order, though one of them has it look meanwhile', () => {
     const publisher = publishers.withRoot('82', 'H.1.ads');
     const pool = newPool();
-    const lookAgain = (seen: Sighting): number => {
+    const lookAgain = (seen: PollResult): number => {
       if (seen.tick === 1) {
         publisher.notify();
         pool.look('82');
       }
       return seen.tick;
     };
-    const first = follow(pool.sighting$('82').pipe(map(lookAgain)));
-    const second = follow(pool.sighting$('82').pipe(map(({ tick }) => tick)));
+    const first = follow(pool.pollResult$('82').pipe(map(lookAgain)));
+    const second = follow(pool.pollResult$('82').pipe(map(({ tick }) => tick)));
     publisher.notify();
     pool.look('82');
     pool.look('82');
@@ -204,7 +205,7 @@ describe('ServerPool', () => {
     for (let i = 0; i < 7; i++) publisher.addVariable(root, `v${i}`, 'u64');
     publisher.place();
     const pool = newPool();
-    const { subscription } = follow(pool.sighting$('82'));
+    const { subscription } = follow(pool.pollResult$('82'));
     expect(pool.drops('82').variables).to.be.greaterThan(0);
     expect(pool.drops('82').objects).to.equal(0);
     subscription.unsubscribe();
@@ -223,7 +224,7 @@ describe('ServerPool', () => {
       }),
       scheduler,
     });
-    const { seen, subscription } = follow(ticks(pool.sighting$('82')));
+    const { seen, subscription } = follow(ticks(pool.pollResult$('82')));
     try {
       scheduler.flush(); // stands still from here on: no timer fires any more
       publisher.notify();

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { serverPools } from '#app/streams/server-pool.js';
 import type { Watches } from '#app/streams/watch.js';
 import { follow } from '../support/follow.js';
-import { sighting } from '../support/sightings.js';
+import { pollResult } from '../support/poll-results.js';
 
 describe('serverPools', () => {
   const watching =
     (tick: number): Watches =>
     () => ({
-      look: () => sighting({ tick }),
+      poll: () => pollResult({ tick }),
       wait: () => () => undefined,
       close: () => undefined,
     });
@@ -33,7 +33,7 @@ describe('serverPools', () => {
   it('looks at each format through its own watch', () => {
     const pools = fresh();
     const ticks = ['segment', 'toy'].map((format) => {
-      const { seen, subscription } = follow(pools(format).sighting$('82'));
+      const { seen, subscription } = follow(pools(format).pollResult$('82'));
       subscription.unsubscribe();
       return seen.map(({ tick }) => tick);
     });
@@ -44,7 +44,7 @@ describe('serverPools', () => {
     const pools = fresh();
     const ticks = [{ first: 5 }, { first: 6 }, {}].map((settings) => {
       const pool = pools('toy', settings);
-      const { seen, subscription } = follow(pool.sighting$('82'));
+      const { seen, subscription } = follow(pool.pollResult$('82'));
       expect(pools('toy', { ...settings })).to.equal(pool);
       subscription.unsubscribe();
       return seen.map(({ tick }) => tick);

@@ -5,7 +5,7 @@ import { request as secureRequest } from 'node:https';
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { COMPONENT_TLS } from './component-certificates.js';
 
-export interface Sighting {
+export interface PollResult {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** As it came, up to where it ended. */
@@ -27,7 +27,7 @@ export interface Ask {
 }
 
 /** Never rejects: what went wrong is part of what is seen; status 0 is no response at all. */
-export function ask(url: string, options: Ask = {}): Promise<Sighting> {
+export function ask(url: string, options: Ask = {}): Promise<PollResult> {
   const { atMost = Infinity, patienceMs = 10_000, method = 'GET', headers = {} } = options;
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -65,7 +65,7 @@ export function ask(url: string, options: Ask = {}): Promise<Sighting> {
 }
 
 /** The body without its Content-Encoding. */
-export function unpacked({ headers, body }: Sighting): string {
+export function unpacked({ headers, body }: PollResult): string {
   const encoding = headers['content-encoding'];
   if (encoding === undefined) return body.toString();
   if (encoding === 'gzip') return gunzipSync(body).toString();

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { PUBLISHER_STATES } from '#app/model.js';
 import type { ManagedObject, Variable } from '#app/model.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
-import type { Sighting } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/watch.js';
 import { HeapMemory } from './heap-memory.js';
 import type { HeapSegment } from './heap-memory.js';
 import type { Mutation } from './mutations.js';
@@ -28,23 +28,23 @@ export function arm(segment: HeapSegment, mutations: readonly Mutation[]): void 
 export function lookAtDamage(
   sample: Uint8Array,
   mutations: readonly Mutation[],
-): Sighting['publisher'][] {
+): PollResult['publisher'][] {
   const memory = new HeapMemory();
   const segment = memory.put('82', sample);
   let nowNs = 1n;
   const watch = new SegmentWatch(memory, '82', '82', { now: () => nowNs });
   arm(segment, mutations);
-  const verdicts: Sighting['publisher'][] = [];
+  const verdicts: PollResult['publisher'][] = [];
   for (let look = 0; look < LOOKS; look++) {
     [segment.reads, segment.bytesAsked] = [0, 0];
-    const sighting = watch.look();
-    const { state, reason } = sighting.publisher;
-    verdicts.push(sighting.publisher);
+    const pollResult = watch.poll();
+    const { state, reason } = pollResult.publisher;
+    verdicts.push(pollResult.publisher);
     expect(PUBLISHER_STATES).to.include(state);
     expect(reason).to.match(/^[^\n]{1,200}$/);
     expect(segment.reads).to.be.at.most(MAX_READS_A_LOOK);
     expect(segment.bytesAsked).to.be.at.most(MAX_READS_A_LOOK * 1024 + 5 * SAMPLE_BYTES);
-    checkSource(sighting, segment);
+    checkSource(pollResult, segment);
     nowNs += 1_500_000_000n;
   }
   watch.close();
@@ -57,7 +57,7 @@ const variablesOf = ({ variables, children }: ManagedObject): Variable[] => [
   ...[...children].flatMap(variablesOf),
 ];
 
-function checkSource({ source }: Sighting, segment: HeapSegment): void {
+function checkSource({ source }: PollResult, segment: HeapSegment): void {
   if (source === undefined) return;
   const variables = [...source.roots].flatMap(variablesOf);
   expect(variables.length).to.be.at.most(SAMPLE_CAPACITY.records);

@@ -32,7 +32,7 @@ export class FailingPartition implements Partition {
       send: (refresh) => {
         if (!isDeaf) hosted.send(refresh);
       },
-      look: (question) => hosted.look(question),
+      queryTree: (query) => hosted.queryTree(query),
     };
   }
 

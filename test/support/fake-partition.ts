@@ -25,7 +25,7 @@ export class FakePartition implements Partition {
         defer(() => (this.isReady ? of(this.#facts(key, 0)) : EMPTY)),
       ),
       send: () => undefined,
-      look: () => EMPTY,
+      queryTree: () => EMPTY,
     };
   }
 

@@ -15,7 +15,7 @@ import type {
   TargetStatus,
   TargetTimes,
   TreeAnswer,
-  TreeQuestion,
+  TreeQuery,
 } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { snapshotOf } from './snapshot-of.js';
@@ -50,9 +50,9 @@ export class FakeTarget implements Target {
   since: TargetTimes = { since: 0, newest: undefined };
   /** Whether it has a text that the status page may know of. */
   hasText = true;
-  /** What it says when somebody looks at its tree, and what they asked for. */
+  /** What it says when somebody queries at its tree, and what they asked for. */
   answer: TreeAnswer = { kind: 'no-object' };
-  readonly questions: TreeQuestion[] = [];
+  readonly queries: TreeQuery[] = [];
 
   constructor(app = 'ads', serverKeys: readonly string[] = ['82'], root = 'H.1.ads') {
     this.app = app;
@@ -93,9 +93,9 @@ export class FakeTarget implements Target {
     return this.hasText && this.isReady ? [this.facts] : undefined;
   }
 
-  look(question: TreeQuestion): Observable<TreeAnswer> {
+  queryTree(query: TreeQuery): Observable<TreeAnswer> {
     return defer(() => {
-      this.questions.push(question);
+      this.queries.push(query);
       return of(this.answer);
     });
   }

@@ -1,6 +1,6 @@
 // What a watch shows of values that nobody announces: all of them, from one copy.
 import type { ManagedObject, Source, Variable } from '#app/model.js';
-import type { Sighting, Watch } from '#app/streams/watch.js';
+import type { PollResult, Watch } from '#app/streams/watch.js';
 
 /** Clocks that a test sets, so that nothing waits for the time to pass. */
 export class SetClocks {
@@ -10,9 +10,9 @@ export class SetClocks {
 }
 
 /** Looks until all is taken in. */
-export function wholeSight(watch: Pick<Watch, 'look'>): Sighting {
-  let seen = watch.look();
-  while (seen.hasMore) seen = watch.look();
+export function wholeSight(watch: Pick<Watch, 'poll'>): PollResult {
+  let seen = watch.poll();
+  while (seen.hasMore) seen = watch.poll();
   return seen;
 }
 
@@ -22,7 +22,7 @@ export function wholeSight(watch: Pick<Watch, 'look'>): Sighting {
  */
 export function valuesOf({
   source,
-}: Pick<Sighting, 'source'>): Map<string, bigint | string | undefined> {
+}: Pick<PollResult, 'source'>): Map<string, bigint | string | undefined> {
   const values = new Map<string, bigint | string | undefined>();
   if (source === undefined) return values;
   const valueOf = copied(source);

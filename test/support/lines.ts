@@ -1,7 +1,7 @@
 // Lines as rows make them, from their texts.
-import type { Kernel } from '#app/exposition/kernel/kernel.js';
-import { CELL_BYTES } from '#app/exposition/kernel/layout.js';
-import type { Line } from '#app/exposition/kernel/line-table.js';
+import type { Kernel } from '#app/exposition/wasm/kernel.js';
+import { CELL_BYTES } from '#app/exposition/wasm/layout.js';
+import type { Line } from '#app/exposition/wasm/line-table.js';
 import { labelsPart } from '#app/exposition/text/labels.js';
 
 /** A line with a value of its own, in no cell. @param labels without braces */

@@ -1,7 +1,7 @@
 // A served target over real segments in virtual time, and what it answers.
 import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import type { Exposition, Forms, Scope, TargetEvent } from '#app/model.js';
 import { segmentWatches } from '#app/native/segment/segment-watch.js';

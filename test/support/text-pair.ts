@@ -1,9 +1,9 @@
 // An exposition text, and beside it what it should say: a renderer that knows no blocks, no memory and no last time.
 import { expect } from 'chai';
 import { crcTables } from '#app/exposition/compress/crc.js';
-import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
-import { labelsOf } from '#app/exposition/kernel/line-table.js';
-import { SharedText } from '#app/exposition/kernel/memory.js';
+import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
+import { labelsOf } from '#app/exposition/wasm/line-table.js';
+import { SharedText } from '#app/exposition/wasm/memory.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { floatText, headerText } from '#app/exposition/text/labels.js';
 import type {

@@ -2,7 +2,7 @@
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { isObservable, lastValueFrom } from 'rxjs';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import type { Page } from '#app/model.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';

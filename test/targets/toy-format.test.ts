@@ -1,6 +1,6 @@
 // A second format: a folder with what watches it, and one line where formats are listed.
 import { expect } from 'chai';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { serverPools } from '#app/streams/server-pool.js';
 import type { Watch, Watches } from '#app/streams/watch.js';
@@ -27,7 +27,7 @@ class ToyWatch implements Watch {
     this.#numbers = numbers;
   }
 
-  look() {
+  poll() {
     const isThere = this.#numbers.length > 0;
     this.#source = isThere ? (this.#source ?? new FakeSource()) : undefined;
     const source = this.#source;

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Sighting } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/watch.js';
 import { PROJECT } from '../support/processes.js';
 import { mutation } from '../support/mutations.js';
 import type { Mutation } from '../support/mutations.js';
@@ -26,7 +26,7 @@ interface Kept extends Draw {
 }
 
 /** What a reader says, without the numbers, which are as many as the damages. */
-export const sentenceOf = ({ state, reason }: Sighting['publisher']): string =>
+export const sentenceOf = ({ state, reason }: PollResult['publisher']): string =>
   `${state}: ${reason.replace(/"[^"]*"|(?<=CRC is |bytes give |0x|magic is )[\da-f]+|\d+/g, 'N')}`;
 
 /** All damages that are drawn from a seed. */

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { Sighting } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/watch.js';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import { valuesOf } from '../support/gathered-values.js';
 import { BuiltDirectory, bodyOf, poke, schemaJson, segmentBytes } from './built-instance.js';
@@ -104,7 +104,7 @@ export class DamagedVarnish {
   }
 
   /** How many values are right in a copy made now, and what is wrong with the others. */
-  judge(seen: Pick<Sighting, 'source'>): {
+  judge(seen: Pick<PollResult, 'source'>): {
     readonly right: number;
     readonly wrong: readonly string[];
   } {

@@ -233,7 +233,7 @@ describe('a watch of an instance of Varnish', () => {
       const watch = folder.watch();
       expect(verdict(watch).state).to.equal('live');
       folder.kill(PID);
-      const seen = watch.look();
+      const seen = watch.poll();
       expect(seen.source).to.equal(undefined);
       expect(seen.publisher).to.deep.equal({
         state: 'dead',

@@ -1,5 +1,5 @@
 // What a segment holds, as JSON lines. docs/shm_dump.md has their shape.
-import type { ItemValue } from '../../exposition/look/tree-values.js';
+import type { ItemValue } from '../../exposition/query/tree-values.js';
 import { numberText } from '../../exposition/text/labels.js';
 import type { Frame, ManagedObject, Variable } from '../../model.js';
 import { sentence } from '../../shown/shown-text.js';

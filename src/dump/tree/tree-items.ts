@@ -2,9 +2,9 @@
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
-import { PASSED, PartWalk, Search, objectsBelow } from '../../exposition/look/part-walk.js';
-import type { Fields } from '../../exposition/look/part-walk.js';
-import { ItemValues, SlotCopies, TreeValues } from '../../exposition/look/tree-values.js';
+import { PASSED, PartWalk, Search, objectsBelow } from '../../exposition/query/part-walk.js';
+import type { Fields } from '../../exposition/query/part-walk.js';
+import { ItemValues, SlotCopies, TreeValues } from '../../exposition/query/tree-values.js';
 import { isVariable } from '../../exposition/read/tree-walk.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 

@@ -10,7 +10,7 @@ import type { FamilyFacts } from '../../model.js';
 import { existingText } from '../../shown/shown-text.js';
 import { choose } from '../../streams/choose-root.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
-import type { Sighting, Watch } from '../../streams/watch.js';
+import type { PollResult, Watch } from '../../streams/watch.js';
 import type { TargetDefinition } from '../../targets/formats.js';
 import { INTERNAL_FACTS } from '../../targets/internal-metrics.js';
 import type { Planned, PlannedTarget } from '../plan.js';
@@ -23,13 +23,13 @@ import type { DescribedFamilies } from './row-findings.js';
 const MAX_LOOKS = 4096;
 const MAX_RESTLESS_LOOKS = 100;
 
-/** The last sighting; with `hasMore` if the directory could not be read to its end. */
-function wholeLook(watch: Watch): Sighting {
-  let seen = watch.look();
+/** The last poll result; with `hasMore` if the directory could not be read to its end. */
+function pollWhole(watch: Watch): PollResult {
+  let seen = watch.poll();
   let restless = 0;
   for (let looks = 1; seen.hasMore && looks < MAX_LOOKS; looks++) {
     if (seen.isRestless === true && ++restless >= MAX_RESTLESS_LOOKS) break;
-    seen = watch.look();
+    seen = watch.poll();
   }
   return seen;
 }
@@ -37,7 +37,7 @@ function wholeLook(watch: Watch): Sighting {
 /** A server key, and what it shows. */
 interface Watched {
   readonly watch: Watch;
-  readonly seen: Sighting;
+  readonly seen: PollResult;
 }
 
 /**
@@ -55,7 +55,7 @@ export function liveCheck(
     const known = watches.get(key);
     if (known !== undefined) return known;
     const watch = watchOf(serverKey, definition);
-    const watched = { watch, seen: wholeLook(watch) };
+    const watched = { watch, seen: pollWhole(watch) };
     watches.set(key, watched);
     return watched;
   };

@@ -3,10 +3,10 @@ import { SYMBOLS } from './deflate-code.js';
 import type { DeflateCode } from './deflate-code.js';
 import { streamRoom } from './deflater.js';
 import type { Deflater } from './deflater.js';
-import type { Kernel } from '../kernel/kernel.js';
-import { GROUP_BITS, RECORD_BYTES, SUM_BYTES } from '../kernel/layout.js';
-import type { LineTable } from '../kernel/line-table.js';
-import type { Scratch } from '../kernel/scratch.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { GROUP_BITS, RECORD_BYTES, SUM_BYTES } from '../wasm/layout.js';
+import type { LineTable } from '../wasm/line-table.js';
+import type { Scratch } from '../wasm/scratch.js';
 import { TextPiece } from '../text/text-piece.js';
 
 const GROUP_LINES = 1 << GROUP_BITS;

@@ -2,8 +2,8 @@
 import { crcTables } from './crc.js';
 import { CODE_BYTES, DeflateCode, SYMBOLS } from './deflate-code.js';
 import type { CodeLengths } from './huffman.js';
-import type { Kernel } from '../kernel/kernel.js';
-import { Scratch } from '../kernel/scratch.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { Scratch } from '../wasm/scratch.js';
 
 /** Lines whose blocks are counted to check the code. */
 const LINES_A_CHECK = 8;

@@ -1,7 +1,7 @@
 // Copies the values of one target into the kernel's memory; reports items that get or lose one.
 import { Backlog } from '../../collections/by-id.js';
 import type { SlotRef, Source } from '../../model.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type { Kernel } from '../wasm/kernel.js';
 import { FLAG, NO_OWNER, SlotPages, TrackedSlots, syncedWord } from './slots.js';
 import type { Span, Tracked } from './slots.js';
 import { Watches } from './watches.js';

@@ -1,8 +1,8 @@
 // Decodes the bits of a variable's slot.
 import type { Variable } from '../../model.js';
 import { isFramed, scalarType } from '../../published.js';
-import { OP } from '../kernel/kernel.js';
-import type { Op } from '../kernel/kernel.js';
+import { OP } from '../wasm/kernel.js';
+import type { Op } from '../wasm/kernel.js';
 import { numberText } from '../text/labels.js';
 
 /** How the kernel renders the variable; undefined if it is not a number. */

@@ -1,9 +1,9 @@
 // The slots that a probe tracks, by pages: copies of their values and words in kernel memory, and their owners.
 import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, SlotRef, Source, Variable } from '../../model.js';
-import type { Kernel } from '../kernel/kernel.js';
-import { CELL_BYTES, MOVED_AT } from '../kernel/layout.js';
-import { Scratch } from '../kernel/scratch.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { CELL_BYTES, MOVED_AT } from '../wasm/layout.js';
+import { Scratch } from '../wasm/scratch.js';
 
 /** Slots per page: 4 KiB of values and 2 KiB of words in the source, 8 KiB of cells here. */
 const PAGE_SLOTS = 512;

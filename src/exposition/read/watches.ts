@@ -1,7 +1,7 @@
 // Which of some addresses in kernel memory changed since the last time.
 import { WideMap } from '../../collections/wide-map.js';
-import type { Kernel } from '../kernel/kernel.js';
-import { Scratch } from '../kernel/scratch.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { Scratch } from '../wasm/scratch.js';
 
 /** How many items are reported again at a time, though they did not change. */
 const MAX_AGAIN = 1024;

@@ -1,8 +1,8 @@
 // The scales that the rows of one target hold in the kernel's memory.
 import { UNCHANGED } from '../../catalogue/row.js';
 import type { Conversion } from '../../catalogue/row.js';
-import type { Op } from '../kernel/kernel.js';
-import type { Scales } from '../kernel/scales.js';
+import type { Op } from '../wasm/kernel.js';
+import type { Scales } from '../wasm/scales.js';
 
 export class HeldScales {
   readonly #scales: Scales;

@@ -3,8 +3,8 @@ import type { LabelValues } from '../../catalogue/match/patterns.js';
 import type { RowUse } from '../../catalogue/match/rules.js';
 import { ownLabelsOf } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
-import type { Kernel } from '../kernel/kernel.js';
-import { SharedText } from '../kernel/memory.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { SharedText } from '../wasm/memory.js';
 import { joinLabels, labelsPart, labelsText } from '../text/labels.js';
 
 export interface LabelText {

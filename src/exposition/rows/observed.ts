@@ -3,7 +3,7 @@ import { UNCHANGED, convert } from '../../catalogue/row.js';
 import type { Conversion, RowOutput, Shape } from '../../catalogue/row.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { Variable } from '../../model.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type { Kernel } from '../wasm/kernel.js';
 import type { Probe } from '../read/probe.js';
 import { numberOf } from '../read/slot-value.js';
 import { SampleWindow } from '../sample-window.js';

@@ -11,7 +11,7 @@ import type {
 } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type { Kernel } from '../wasm/kernel.js';
 import type { Probe } from '../read/probe.js';
 import { decimalOf, opOf } from '../read/slot-value.js';
 import type { PointInTime } from '../read/time.js';

@@ -5,7 +5,7 @@ import type { PlacedObject, RowUse, Rules } from '../../catalogue/match/rules.js
 import type { Row } from '../../catalogue/row.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type { Kernel } from '../wasm/kernel.js';
 import type { Probe } from '../read/probe.js';
 import { isVariable } from '../read/tree-walk.js';
 import { labelsText } from '../text/labels.js';

@@ -19,7 +19,7 @@ import type {
   VariableKind,
 } from '../../model.js';
 import { VALUE_TYPES, isFramed } from '../../published.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type { Kernel } from '../wasm/kernel.js';
 import { labelsText } from '../text/labels.js';
 import { ObjectLabels, withStated } from './labels.js';
 import type { LabelText } from './labels.js';

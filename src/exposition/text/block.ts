@@ -2,11 +2,11 @@
 import { DeflatedLines } from '../compress/deflated-lines.js';
 import type { DeflatedPiece } from '../compress/deflated-lines.js';
 import type { Deflater } from '../compress/deflater.js';
-import type { Kernel } from '../kernel/kernel.js';
-import { LineTable } from '../kernel/line-table.js';
-import type { Line, LineKey } from '../kernel/line-table.js';
-import type { SharedText } from '../kernel/memory.js';
-import type { Scratch } from '../kernel/scratch.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { LineTable } from '../wasm/line-table.js';
+import type { Line, LineKey } from '../wasm/line-table.js';
+import type { SharedText } from '../wasm/memory.js';
+import type { Scratch } from '../wasm/scratch.js';
 
 /** The output forms that a render must produce: text, parts of a deflate stream, or both. */
 export interface Wanted {

@@ -1,10 +1,10 @@
 // A chunk of a page: some blocks that follow each other, each below the header of its family if it is the family's
 // first, with one text. Pages send it as it lies.
 import type { DeflatedPart, FamilyFacts, Header } from '../../model.js';
-import { OVERRUN } from '../kernel/kernel.js';
-import type { Kernel } from '../kernel/kernel.js';
-import { PARTS_OFFSET, PART_BYTES, REWRITE_ROOM } from '../kernel/layout.js';
-import { VALUE_ROOM } from '../kernel/line-table.js';
+import { OVERRUN } from '../wasm/kernel.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { PARTS_OFFSET, PART_BYTES, REWRITE_ROOM } from '../wasm/layout.js';
+import { VALUE_ROOM } from '../wasm/line-table.js';
 import type { Block, Wanted, WritingRoom, WritingTask } from './block.js';
 import { TextPiece } from './text-piece.js';
 

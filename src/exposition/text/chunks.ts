@@ -1,6 +1,6 @@
 // Divides the blocks of a text into chunks, and divides them again when blocks came or went.
 import type { FamilyFacts } from '../../model.js';
-import type { Kernel } from '../kernel/kernel.js';
+import type { Kernel } from '../wasm/kernel.js';
 import type { Block } from './block.js';
 import { Chunk } from './chunk.js';
 import type { ChunkPart } from './chunk.js';

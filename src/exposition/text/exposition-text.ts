@@ -2,11 +2,11 @@
 import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
 import { Deflater, compressesByLine } from '../compress/deflater.js';
 import { Effort } from '../effort.js';
-import type { Kernel } from '../kernel/kernel.js';
-import { labelsOf, seriesHash } from '../kernel/line-table.js';
-import type { Line, LineKey } from '../kernel/line-table.js';
-import { hashOf } from '../kernel/memory.js';
-import { Scratch } from '../kernel/scratch.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { labelsOf, seriesHash } from '../wasm/line-table.js';
+import type { Line, LineKey } from '../wasm/line-table.js';
+import { hashOf } from '../wasm/memory.js';
+import { Scratch } from '../wasm/scratch.js';
 import type { Wanted, WritingRoom, WritingTask } from './block.js';
 import type { ChunkText } from './chunk.js';
 import { Chunks, isTooLarge } from './chunks.js';

@@ -2,11 +2,11 @@
 import type { FamilyFacts, Header } from '../../model.js';
 import type { Deflater } from '../compress/deflater.js';
 import type { Effort } from '../effort.js';
-import type { Kernel } from '../kernel/kernel.js';
-import { MAX_LINES } from '../kernel/layout.js';
-import type { Line, LineKey } from '../kernel/line-table.js';
-import { SharedText } from '../kernel/memory.js';
-import type { TextHash } from '../kernel/memory.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { MAX_LINES } from '../wasm/layout.js';
+import type { Line, LineKey } from '../wasm/line-table.js';
+import { SharedText } from '../wasm/memory.js';
+import type { TextHash } from '../wasm/memory.js';
 import { Block } from './block.js';
 import { headerOf } from './labels.js';
 

@@ -1,8 +1,8 @@
 // Finds values that OpenMetrics 1.0 forbids, which Prometheus and text 0.0.4 take: negative or NaN in counters,
 // sums and counts, negative quantiles, and sums of histograms with negative bounds.
-import { OP } from '../kernel/kernel.js';
-import { labelsOf } from '../kernel/line-table.js';
-import type { Line } from '../kernel/line-table.js';
+import { OP } from '../wasm/kernel.js';
+import { labelsOf } from '../wasm/line-table.js';
+import type { Line } from '../wasm/line-table.js';
 import type { Family } from './family.js';
 
 const NEGATIVE_BOUND = /le="-[^"]*"\} $/;

@@ -1,6 +1,6 @@
 // A piece of rendered text in the kernel's memory that lives as long as it has holders.
-import type { Kernel } from '../kernel/kernel.js';
-import { sizeClass } from '../kernel/memory.js';
+import type { Kernel } from '../wasm/kernel.js';
+import { sizeClass } from '../wasm/memory.js';
 
 export class TextPiece {
   readonly #kernel: Kernel;

@@ -4,7 +4,7 @@ import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, isSystemError, messageOf } from '../../errors.js';
 import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js';
 import { nothingSeen } from '../../streams/watch.js';
-import type { Existing, Sighting, Watch } from '../../streams/watch.js';
+import type { Existing, PollResult, Watch } from '../../streams/watch.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
 import { LastBeat, judge, processOf } from './liveness.js';
 import { checkSize, readHeader, readWords, segmentNames } from './segment-header.js';
@@ -130,13 +130,13 @@ export class SegmentWatch implements Watch {
   }
 
   /** One bounded read; never throws, whatever the segment contains. */
-  look(): Sighting {
+  poll(): PollResult {
     const nowNs = this.#now();
     this.#forgive(nowNs);
     try {
-      const sighting = this.#lookAt(nowNs) ?? this.#nothing(absent(this.#name));
-      if (sighting.hasMore) this.#spentNs += this.#now() - nowNs;
-      return sighting;
+      const pollResult = this.#lookAt(nowNs) ?? this.#nothing(absent(this.#name));
+      if (pollResult.hasMore) this.#spentNs += this.#now() - nowNs;
+      return pollResult;
     } catch (error) {
       const endNs = this.#now();
       const restNs = (this.#spentNs + endNs - nowNs) * RETRY_SHARE;
@@ -173,7 +173,7 @@ export class SegmentWatch implements Watch {
     this.#spentNs = left > 0n ? left : 0n;
   }
 
-  #lookAt(nowNs: bigint): Sighting | undefined {
+  #lookAt(nowNs: bigint): PollResult | undefined {
     if (this.#failure !== undefined && nowNs < this.#retryAtNs) return this.#nothing(this.#failure);
     const opened = (this.#opened ??= this.#open());
     if (opened === undefined) {
@@ -213,7 +213,7 @@ export class SegmentWatch implements Watch {
     };
   }
 
-  #unserved(publisher: Verdict, tick: number): Sighting {
+  #unserved(publisher: Verdict, tick: number): PollResult {
     const isStalled = publisher.state === 'stalled';
     this.#failure = undefined;
     this.#ended = isStalled ? undefined : publisher;
@@ -261,7 +261,7 @@ export class SegmentWatch implements Watch {
     if (opened.nameHolder === 'this') checkSize(opened.file, opened.header);
   }
 
-  #nothing(publisher: Verdict): Sighting {
+  #nothing(publisher: Verdict): PollResult {
     return nothingSeen(this.#serverKey, publisher);
   }
 }
@@ -271,7 +271,7 @@ function takeIn(
   opened: OpenedSegment,
   { epoch, records }: SegmentWords,
   budget?: Budget,
-): StructureChanges & Pick<Sighting, 'isRestless'> {
+): StructureChanges & Pick<PollResult, 'isRestless'> {
   if (opened.epoch === epoch && opened.records === records) return { changes: [], hasMore: false };
   try {
     const taken = opened.source.sync(budget);

@@ -48,7 +48,7 @@ export class Handover {
     return this.#desired;
   }
   /** What serves it. */
-  get serving(): Pick<Hosting, 'partition' | 'facts' | 'failure' | 'look'> {
+  get serving(): Pick<Hosting, 'partition' | 'facts' | 'failure' | 'queryTree'> {
     return this.#serving;
   }
   /** Whether a refresh would be answered by a report. */

@@ -16,7 +16,7 @@ import {
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import type { TreeAnswer, TreeQuestion } from '../../model.js';
+import type { TreeAnswer, TreeQuery } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
 import { unknownFacts } from '../../streams/report.js';
 import type { Refresh, Report, TargetFacts } from '../../streams/report.js';
@@ -79,8 +79,8 @@ export class Hosting implements Place {
   }
 
   /** A look at the tree: one answer, whatever happens to the partition. */
-  look(question: TreeQuestion): Observable<TreeAnswer> {
-    return defer(() => this.#hosted?.look(question) ?? EMPTY).pipe(
+  queryTree(query: TreeQuery): Observable<TreeAnswer> {
+    return defer(() => this.#hosted?.queryTree(query) ?? EMPTY).pipe(
       catchError(() => EMPTY),
       endWith(NO_HOSTING),
       mergeWith(this.#end$.pipe(map(() => NO_HOSTING))),

@@ -17,7 +17,7 @@ import type { BudgetLimits } from '../../budget.js';
 import { catalogueOf } from '../../catalogue/builtin.js';
 import type { Catalogue, CatalogueText } from '../../catalogue/catalogue.js';
 import { compileFilters, compilePathLabels } from '../../catalogue/match/filters.js';
-import type { Kernel } from '../../exposition/kernel/kernel.js';
+import type { Kernel } from '../../exposition/wasm/kernel.js';
 import type { OnClash } from '../../exposition/rows/series-register.js';
 import type { OnOmitted } from '../../exposition/target-limits.js';
 import { TargetView } from '../../exposition/target-view.js';
@@ -153,11 +153,11 @@ export function hostTarget(
     send: (refresh) => {
       open$.next(refresh);
     },
-    look: (question) =>
+    queryTree: (query) =>
       defer(() => {
         const present = view;
         if (present === undefined) return of(withoutTree(reporter.reason));
-        return tasks.run(() => present.looking(question));
+        return tasks.run(() => present.queryTree(query));
       }),
   };
 }

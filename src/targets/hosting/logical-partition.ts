@@ -1,5 +1,5 @@
 // A partition in the thread that it was made in: a queue, and memory of its own.
-import { Kernel } from '../../exposition/kernel/kernel.js';
+import { Kernel } from '../../exposition/wasm/kernel.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
 import { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { TargetDefinition } from '../formats.js';

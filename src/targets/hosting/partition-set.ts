@@ -1,5 +1,5 @@
 // The partitions of the process, made when they are first asked for.
-import { kernelCode } from '../../exposition/kernel/kernel.js';
+import { kernelCode } from '../../exposition/wasm/kernel.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import { Scheduler } from '../../streams/scheduler.js';
 import { serverPools } from '../../streams/server-pool.js';

@@ -1,6 +1,6 @@
 // A partition: a logical worker that refreshes its targets one at a time. Spec 1.10.
 import type { Observable } from 'rxjs';
-import type { TreeAnswer, TreeQuestion } from '../../model.js';
+import type { TreeAnswer, TreeQuery } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
 import type { Refresh, Report } from '../../streams/report.js';
 import type { TargetDefinition } from '../formats.js';
@@ -12,7 +12,7 @@ export interface HostedTarget {
   /** Has an effect while the target runs. At most one refresh is open at a time. */
   send(refresh: Refresh): void;
   /** A look at its tree, while the target runs: one answer. Errors when the partition fails meanwhile. */
-  look(question: TreeQuestion): Observable<TreeAnswer>;
+  queryTree(query: TreeQuery): Observable<TreeAnswer>;
 }
 
 export interface Partition {

@@ -21,7 +21,7 @@ import type {
   ViewFacts,
 } from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
-import type { Sighting } from '../../streams/watch.js';
+import type { PollResult } from '../../streams/watch.js';
 import type { TargetDefinition } from '../formats.js';
 
 const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
@@ -146,7 +146,7 @@ export class Reporter {
   /** Notes what a refresh showed; true when readiness or the publisher changed. */
   #noteRefresh({ input, isReady, tick }: Rendered): boolean {
     this.#tick = tick;
-    const isPublisherNew = input.kind === 'change' && this.#notePublisher(input.sighting);
+    const isPublisherNew = input.kind === 'change' && this.#notePublisher(input.pollResult);
     const isReadyNew = isReady && !this.#isReady;
     this.#isReady = isReady;
     if (isReadyNew) {
@@ -167,7 +167,7 @@ export class Reporter {
     return isReady && this.#definition.spacingMs === 0 ? [{ kind: 'changed' }] : [];
   }
 
-  #notePublisher({ publisher, tick, changes, warnings = [] }: Sighting): boolean {
+  #notePublisher({ publisher, tick, changes, warnings = [] }: PollResult): boolean {
     for (const warning of warnings) {
       if (this.#warnings.has(warning) || this.#warnings.size >= MAX_WARNINGS) continue;
       this.#warnings.add(warning);

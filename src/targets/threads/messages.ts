@@ -1,5 +1,5 @@
 // The messages between the main thread and the thread of a partition. Plain data only.
-import type { FamilyFacts, Forms, TreeAnswer, TreeQuestion } from '../../model.js';
+import type { FamilyFacts, Forms, TreeAnswer, TreeQuery } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
 import type { Refresh, RefreshReport, Report } from '../../streams/report.js';
 import type { PoolSettings, TargetDefinition } from '../formats.js';
@@ -87,17 +87,17 @@ export type ToThread =
   | { readonly kind: 'refresh'; readonly target: number; readonly refresh: Refresh }
   | { readonly kind: 'stop'; readonly target: number }
   | {
-      readonly kind: 'look';
+      readonly kind: 'query';
       readonly target: number;
-      readonly look: number;
-      readonly question: TreeQuestion;
+      readonly id: number;
+      readonly query: TreeQuery;
     }
   /** Nobody waits for its answer any more. */
-  | { readonly kind: 'end-look'; readonly look: number }
+  | { readonly kind: 'end-query'; readonly id: number }
   | FileReply;
 
 export type FromThread =
   | { readonly kind: 'report'; readonly target: number; readonly report: SentReport }
   | { readonly kind: 'failed'; readonly target: number; readonly reason: string }
-  | { readonly kind: 'looked'; readonly look: number; readonly answer: TreeAnswer | undefined }
+  | { readonly kind: 'answered'; readonly id: number; readonly answer: TreeAnswer | undefined }
   | FileMessage;

@@ -45,8 +45,8 @@ export class PartitionThread {
   readonly #partition: LogicalPartition;
   readonly #sender = new SnapshotSender();
   readonly #running = new Map<number, Running>();
-  /** What ends the looks that are not over. */
-  readonly #looks = new Map<number, Subject<void>>();
+  /** What ends the queries that are not over. */
+  readonly #queries = new Map<number, Subject<void>>();
 
   constructor({ setup, open, nowNs, ...place }: ThreadParts) {
     this.#memory = new RemoteMemory((message) => {
@@ -67,8 +67,8 @@ export class PartitionThread {
     switch (message.kind) {
       case 'start':
         return this.#start(message);
-      case 'look':
-        return this.#look(message);
+      case 'query':
+        return this.#queryTree(message);
       case 'refresh':
         // Before the render, which uses its memory again.
         this.#sender.releaseUnheld();
@@ -77,8 +77,8 @@ export class PartitionThread {
       case 'stop':
         this.#running.get(message.target)?.end$.next();
         break;
-      case 'end-look':
-        this.#looks.get(message.look)?.next();
+      case 'end-query':
+        this.#queries.get(message.id)?.next();
         break;
       default:
         this.#memory.hear(message);
@@ -107,18 +107,18 @@ export class PartitionThread {
     );
   }
 
-  /** Answers once: with nothing if the target does not run here, or the look fails. */
-  #look({ target, look, question }: Extract<ToThread, { kind: 'look' }>): Observable<FromThread> {
+  /** Answers once: with nothing if the target does not run here, or the query fails. */
+  #queryTree({ target, id, query }: Extract<ToThread, { kind: 'query' }>): Observable<FromThread> {
     return defer(() => {
       const end$ = new Subject<void>();
-      this.#looks.set(look, end$);
-      const answer$ = this.#running.get(target)?.hosted.look(question) ?? EMPTY;
+      this.#queries.set(id, end$);
+      const answer$ = this.#running.get(target)?.hosted.queryTree(query) ?? EMPTY;
       return answer$.pipe(
         catchError(() => EMPTY),
         defaultIfEmpty(undefined),
-        map((answer): FromThread => ({ kind: 'looked', look, answer })),
+        map((answer): FromThread => ({ kind: 'answered', id, answer })),
         takeUntil(end$),
-        finalize(() => this.#looks.delete(look)),
+        finalize(() => this.#queries.delete(id)),
       );
     });
   }

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Observable } from 'rxjs';
 import { monotonicMs } from '../../clock.js';
-import { shareKernelCode } from '../../exposition/kernel/kernel.js';
+import { shareKernelCode } from '../../exposition/wasm/kernel.js';
 import { Scheduler } from '../../streams/scheduler.js';
 import type { ThreadSetup, ToThread } from './messages.js';
 import { PartitionThread } from './partition-thread.js';

@@ -18,7 +18,7 @@ import {
 } from 'rxjs';
 import type { MonoTypeOperatorFunction, SchedulerLike, Subscriber } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import type { TreeAnswer, TreeQuestion } from '../../model.js';
+import type { TreeAnswer, TreeQuery } from '../../model.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
 import type { Refresh, Report } from '../../streams/report.js';
@@ -74,8 +74,8 @@ interface Thread {
   readonly desk: FileDesk;
   readonly memory: ThreadMemory;
   readonly remotes: Map<number, Remote>;
-  /** Those who wait for an answer, by the number of the look. */
-  readonly looks: Map<number, Subscriber<TreeAnswer>>;
+  /** Those who wait for an answer, by the query number. */
+  readonly queries: Map<number, Subscriber<TreeAnswer>>;
   /** Ends it, and fails its targets with the reason. */
   readonly end: (reason: string) => void;
 }
@@ -88,7 +88,7 @@ export class ThreadedPartition implements Partition {
   readonly #scheduler: SchedulerLike;
   #thread: Thread | undefined;
   #lastTarget = 0;
-  #lastLook = 0;
+  #lastQuery = 0;
 
   /** @param memory for what a thread cannot do itself: locks and ticks */
   constructor(
@@ -138,25 +138,25 @@ export class ThreadedPartition implements Partition {
       send: (refresh: Refresh) => {
         send({ kind: 'refresh', target, refresh });
       },
-      look: (question) => this.#look(target, question),
+      queryTree: (query) => this.#queryTree(target, query),
     };
   }
 
   /** Empty while there is no thread, and where the target does not run in it. */
-  #look(target: number, question: TreeQuestion): Observable<TreeAnswer> {
+  #queryTree(target: number, query: TreeQuery): Observable<TreeAnswer> {
     return defer(() => {
       const thread = this.#thread;
       if (thread?.remotes.has(target) !== true) return EMPTY;
-      const { worker, looks } = thread;
+      const { worker, queries } = thread;
       const send = (message: ToThread): void => {
         worker.postMessage(message);
       };
       return new Observable<TreeAnswer>((subscriber) => {
-        const look = ++this.#lastLook;
-        looks.set(look, subscriber);
-        send({ kind: 'look', target, look, question });
+        const id = ++this.#lastQuery;
+        queries.set(id, subscriber);
+        send({ kind: 'query', target, id, query });
         return () => {
-          if (looks.delete(look)) send({ kind: 'end-look', look });
+          if (queries.delete(id)) send({ kind: 'end-query', id });
         };
       });
     });
@@ -180,10 +180,10 @@ export class ThreadedPartition implements Partition {
       if (this.#thread === thread) this.#thread = undefined;
       desk.close();
       for (const remote of [...thread.remotes.values()]) remote.fail(reason);
-      for (const look of [...thread.looks.values()]) look.complete();
+      for (const subscriber of [...thread.queries.values()]) subscriber.complete();
     };
     const thread: Thread = {
-      ...{ worker, desk, memory, remotes: new Map(), looks: new Map() },
+      ...{ worker, desk, memory, remotes: new Map(), queries: new Map() },
       end: (reason) => {
         ended(reason);
         void worker.terminate();
@@ -191,7 +191,7 @@ export class ThreadedPartition implements Partition {
     };
     worker.on('message', (message: FromThread) => {
       if (message.kind === 'report') hear(thread, message);
-      else if (message.kind === 'looked') answer(thread, message);
+      else if (message.kind === 'answered') answer(thread, message);
       else if (message.kind === 'failed') thread.remotes.get(message.target)?.fail(message.reason);
       else desk.hear(message);
     });
@@ -212,11 +212,11 @@ export function partitionThreads(): (setup: ThreadSetup) => Worker {
 }
 
 function answer(
-  { looks }: Thread,
-  { look, answer }: Extract<FromThread, { kind: 'looked' }>,
+  { queries }: Thread,
+  { id, answer }: Extract<FromThread, { kind: 'answered' }>,
 ): void {
-  const subscriber = looks.get(look);
-  looks.delete(look);
+  const subscriber = queries.get(id);
+  queries.delete(id);
   if (answer !== undefined) subscriber?.next(answer);
   subscriber?.complete();
 }

@@ -104,13 +104,13 @@ describe('Mirror', () => {
     const mirror = new Mirror(publisher);
     const watch = segments.watch('82');
     const look = () => {
-      let sighting = watch.look();
-      while (sighting.hasMore) sighting = watch.look();
-      const { source } = sighting;
+      let pollResult = watch.poll();
+      while (pollResult.hasMore) pollResult = watch.poll();
+      const { source } = pollResult;
       if (source === undefined) throw new Error('There is no source');
       return readTree(source, capacity.slots);
     };
-    return { publisher, mirror, look, drops: () => watch.look().drops };
+    return { publisher, mirror, look, drops: () => watch.poll().drops };
   };
 
   it('shows each tree as it is, whatever it showed before', () => {

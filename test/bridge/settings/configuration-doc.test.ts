@@ -36,14 +36,14 @@ describe('bridgeMarkdown', () => {
     const publisher = segments.publish('82', { capacity: { records: 512, slots: 512 } });
     new OwnRoot(publisher, { host: 'h', number: 1, name: 'ads', url: 'http://h/sharedmem' });
     const watch = segments.watch('82');
-    let sighting = watch.look();
-    while (sighting.hasMore) sighting = watch.look();
+    let pollResult = watch.poll();
+    while (pollResult.hasMore) pollResult = watch.poll();
     const metrics = new SelfDescribed('shm_bridge');
     const familiesOf = ({ variables, children }: ManagedObject): FamilyFacts[] => [
       ...[...variables].map((variable) => metrics.rowFor(variable).family),
       ...[...children].flatMap(familiesOf),
     ];
-    const all = [...(sighting.source?.roots ?? [])].flatMap(familiesOf);
+    const all = [...(pollResult.source?.roots ?? [])].flatMap(familiesOf);
     const families = new Map(all.map((family) => [family.name, family]));
     expect(families.size).to.be.above(20);
     for (const { name, type, help } of families.values())

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { deflateRawSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
+import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { FamilyFacts, Page, Snapshot } from '#app/model.js';

@@ -290,7 +290,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
       const publisher = segments.publish('82');
       const root = publisher.addRoot(ROOT, 'Ads');
       const watch = segments.watch('82');
-      const { source } = watch.look();
+      const { source } = watch.poll();
       const [found] = source?.roots ?? [];
       if (source === undefined || found === undefined) throw new Error('No root');
       const number = bound(source, found, 'users.bytesSent.14002');
@@ -299,7 +299,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
       const sent = publisher.addVariable(users, 'bytesSent.14002', 'u64');
       const name = publisher.addVariable(users, 'name', 'string', { textBytes: 24 });
       const look = () => {
-        const { changes } = watch.look();
+        const { changes } = watch.poll();
         for (const each of [number, text]) tell(each, changes);
         return [number.read()?.value, text.read()?.text];
       };

@@ -1,7 +1,7 @@
 // Copying values out of a source that changes at any moment.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { Probe } from '#app/exposition/read/probe.js';
 import type { ProbeListener } from '#app/exposition/read/probe.js';
 import type { Tracked } from '#app/exposition/read/slots.js';

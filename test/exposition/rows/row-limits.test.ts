@@ -1,7 +1,7 @@
 // What a catalogue or a publisher may have too much of: the target lives on, and counts it.
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { shopCatalogue, watched } from '../watched.js';
 import { finished } from '../../support/finished.js';

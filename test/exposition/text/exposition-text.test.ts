@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Effort } from '#app/exposition/effort.js';
-import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
-import { MAX_LINES } from '#app/exposition/kernel/layout.js';
-import { sizeClass } from '#app/exposition/kernel/memory.js';
+import { Kernel, OP, OVERRUN } from '#app/exposition/wasm/kernel.js';
+import { MAX_LINES } from '#app/exposition/wasm/layout.js';
+import { sizeClass } from '#app/exposition/wasm/memory.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { bitsOf } from '../../support/fake-source.js';
 import { finished } from '../../support/finished.js';

@@ -1,7 +1,7 @@
 // Values that OpenMetrics forbids are found wherever a render writes them.
 import { expect } from 'chai';
 import { Effort } from '#app/exposition/effort.js';
-import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
+import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { MetricType } from '#app/model.js';
 import { finished } from '../../support/finished.js';

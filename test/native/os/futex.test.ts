@@ -25,7 +25,7 @@ describe('changes wake the reader: a futex word (segment 10)', () => {
   const pages: Mapping[] = [];
   afterEach(() => pages.splice(0).forEach((page) => page.unmap()));
   const waitOn = (serverKey: string): FutexWait => {
-    const { tick } = segments.watch(serverKey).look();
+    const { tick } = segments.watch(serverKey).poll();
     const fd = openSync(segments.path(serverKey), 'r');
     const page = map(fd, PAGE, 'read');
     closeSync(fd);

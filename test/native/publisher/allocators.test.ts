@@ -157,7 +157,7 @@ const EXHAUSTED = [
 describe('beyond capacity: overflow counters in the header; the publisher lives on (segment 8)', () => {
   const segments = freshSegments();
   const drops = () => {
-    const { drops, publisher } = segments.watch('82').look();
+    const { drops, publisher } = segments.watch('82').poll();
     expect(publisher.state).to.equal('live');
     return drops.objects + drops.variables;
   };
@@ -258,7 +258,7 @@ describe('a full /dev/shm is an error that the publisher gets, not a signal (seg
       let fitted = 3;
       while (add(publisher, branch, fitted).ref !== undefined) fitted++;
       for (let again = 0; again < 5; again++) add(publisher, branch, again);
-      const { drops, publisher: verdict } = segments.watch('82').look();
+      const { drops, publisher: verdict } = segments.watch('82').poll();
       expect([drops.objects + drops.variables, verdict.state]).to.deep.equal([6, 'live']);
 
       for (const leaf of leaves)

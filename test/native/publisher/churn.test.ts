@@ -49,7 +49,7 @@ describe('a reader never pairs an old name with a new value (segment 6)', () => 
     const wrong: unknown[] = [];
     const names = new Set<string>();
     for (let look = 0; look < LOOKS; look++) {
-      const { source, publisher } = watch.look();
+      const { source, publisher } = watch.poll();
       if (source === undefined) throw new Error(publisher.reason);
       for (const [{ name, type }, value] of served(source)) {
         names.add(name);
@@ -71,14 +71,14 @@ describe('a publisher killed at any instruction (segment 3)', () => {
     const die = async (child: ChildProcess) => {
       await children.go(child);
       const live = await until('a new generation', () => {
-        const { source: seen } = watch.look();
+        const { source: seen } = watch.poll();
         return seen !== source ? seen : undefined;
       });
       for (const [{ name }, value] of served(live)) expect(value).to.equal(name);
       source = live;
       await setTimeout(Math.random() * 4);
       await children.kill(child);
-      const { publisher } = segments.watch('82').look();
+      const { publisher } = segments.watch('82').poll();
       expect(publisher).to.deep.equal({ state: 'dead', reason: 'publisher died without closing' });
     };
     const start = () => children.ready('churning-publisher', segments.contextId, '82');
@@ -97,7 +97,7 @@ describe('one publisher a segment: a second one on the same key gets an error (s
     expect(() => segments.publish('82'))
       .to.throw(Fault, `Another publisher lives in ${segments.path('82')}`)
       .with.property('code', 'SEGMENT_BUSY');
-    expect(segments.watch('82').look().publisher.state).to.equal('live');
+    expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
   it(`exactly one of two that race for a key wins, ${RACES} times after a death`, async () => {
@@ -110,9 +110,9 @@ describe('one publisher a segment: a second one on the same key gets an error (s
         `SEGMENT_BUSY: Another publisher lives in ${segments.path('82')}`,
         'placed',
       ]);
-      expect(segments.watch('82').look().publisher.state).to.equal('live');
+      expect(segments.watch('82').poll().publisher.state).to.equal('live');
       await Promise.all(racers.map((racer) => children.kill(racer)));
-      expect(segments.watch('82').look().publisher.state).to.equal('dead');
+      expect(segments.watch('82').poll().publisher.state).to.equal('dead');
     }
   });
 });

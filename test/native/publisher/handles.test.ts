@@ -8,7 +8,7 @@ import { TINY, freshSegments } from '../../support/segments.js';
 describe('handles that a program holds stay valid or fail safe (segment 6)', () => {
   const segments = freshSegments();
   const seen = (): PlainObject[] => {
-    const { source } = segments.watch('82').look();
+    const { source } = segments.watch('82').poll();
     return source === undefined ? [] : readTree(source, TINY.slots);
   };
 
@@ -90,7 +90,7 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     expect(segments.bytes('82').readUInt32LE(1220), 'epoch').to.be.above(5);
     storeAll(handles);
     handles.stores.u64[0].set(77);
-    const [root] = readTree(watch.look().source ?? expect.fail('no source'), TINY.slots);
+    const [root] = readTree(watch.poll().source ?? expect.fail('no source'), TINY.slots);
     expect(root?.children.map(({ name }) => name)).to.deep.equal(['r.o']);
     const values = root?.children[0]?.variables.map(({ name, value }) => [name, value]);
     expect(values?.slice(0, 4)).to.deep.equal([
@@ -142,11 +142,11 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     const publisher = segments.publish('82');
     const { stores } = handlesOf(publisher);
     const watch = segments.watch('82');
-    const { tick } = watch.look();
+    const { tick } = watch.poll();
     stores.u64[0].set(5);
-    expect(watch.look().tick).to.equal(tick);
+    expect(watch.poll().tick).to.equal(tick);
     expect(seen()[0]?.children[0]?.variables[0]?.value).to.equal(5n);
     publisher.notify();
-    expect(watch.look().tick).to.equal(tick + 1);
+    expect(watch.poll().tick).to.equal(tick + 1);
   });
 });

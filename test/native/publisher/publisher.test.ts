@@ -69,7 +69,7 @@ describe('Publisher', () => {
         reason,
       );
       publisher.addVariable(root, 'good', 'histogram', { schema: [1, 2] }).observe(1);
-      const { publisher: verdict, source } = segments.watch('82').look();
+      const { publisher: verdict, source } = segments.watch('82').poll();
       expect(verdict.state).to.equal('live');
       const [seen] = source === undefined ? [] : readTree(source, TINY.slots);
       expect(seen?.variables.map(({ name }) => name)).to.deep.equal(['good']);
@@ -85,7 +85,7 @@ describe('Publisher', () => {
       [() => publisher.setAsOf(root, 2n ** 64n), 'u64 allows integers from 0'],
     ];
     for (const [store, message] of refused) expect(store).to.throw(RangeError, message);
-    expect(segments.watch('82').look().publisher.state).to.equal('live');
+    expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
   it('refuses a 65th object on a path, which no reader would accept', () => {
@@ -99,7 +99,7 @@ describe('Publisher', () => {
       RangeError,
       '64 objects on a path',
     );
-    expect(segments.watch('82').look().publisher.state).to.equal('live');
+    expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
   it('says that it lives with each object that it adds, however many in one go', () => {
@@ -132,10 +132,10 @@ describe('a segment appears whole (segment 8)', () => {
     const publisher = segments.publisher('82');
     publisher.addRoot('r', 'C');
     expect(segments.files()).to.deep.equal([]);
-    expect(segments.watch('82').look().publisher.state).to.equal('absent');
+    expect(segments.watch('82').poll().publisher.state).to.equal('absent');
     publisher.place();
     expect(segments.files()).to.deep.equal([segments.name('82')]);
-    const { publisher: verdict, changes } = segments.watch('82').look();
+    const { publisher: verdict, changes } = segments.watch('82').poll();
     expect([verdict.state, changes.length]).to.deep.equal(['live', 1]);
   });
 
@@ -170,7 +170,7 @@ describe('a segment appears whole (segment 8)', () => {
     }).to.throw(Fault);
     first.close();
     second.place();
-    expect(segments.watch('82').look().publisher.state).to.equal('live');
+    expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
   it('throws an error under a limit of file sizes, instead of ending the program', () => {
@@ -231,7 +231,7 @@ describe('a segment appears whole (segment 8)', () => {
       fs.unlinkSync = unlinkSync;
       syncBuiltinESMExports();
     }
-    expect(segments.watch('82').look().publisher.state).to.equal('closed');
+    expect(segments.watch('82').poll().publisher.state).to.equal('closed');
   });
 
   it('is not placed once it is closed', () => {
@@ -265,7 +265,7 @@ describe('a segment appears whole (segment 8)', () => {
     while (!files.includes(descriptor)) files.push(openSync(path, 'r+'));
     for (let number = 0; number < 2000; number++)
       expect(publisher.addVariable(root, `v${number}`, 'u64').ref?.slot).to.equal(number + 2);
-    expect(segments.watch('82').look().publisher.state).to.equal('live');
+    expect(segments.watch('82').poll().publisher.state).to.equal('live');
     publisher.close();
     files.forEach((file) => closeSync(file));
     expect(readFileSync(path).equals(mine), 'untouched').to.equal(true);
@@ -274,7 +274,7 @@ describe('a segment appears whole (segment 8)', () => {
   it('takes the place of any file that nobody locks, however short', () => {
     writeFileSync(segments.path('82'), 'left over');
     segments.publish('82');
-    expect(segments.watch('82').look().publisher.state).to.equal('live');
+    expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
   it('starts over when the one that had the name closes at that very moment', () => {
@@ -293,7 +293,7 @@ describe('a segment appears whole (segment 8)', () => {
       fs.openSync = openSync;
       syncBuiltinESMExports();
     }
-    expect(segments.watch('82').look().publisher.state).to.equal('live');
+    expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
   it('describes itself: generation, feature bits, and a new generation each time (segment 7)', () => {
@@ -322,7 +322,7 @@ describe('a segment whose name is removed while its publisher runs', () => {
   const isThere = () => existsSync(segments.path('82'));
   /** The values that a new reader finds, by the name of their variable. */
   const values = () => {
-    const { source } = segments.watch('82').look();
+    const { source } = segments.watch('82').poll();
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return root?.variables.map(({ name, value }) => [name, value]);
   };
@@ -337,7 +337,7 @@ describe('a segment whose name is removed while its publisher runs', () => {
     region.set('north');
     const before = values();
     const reader = segments.watch('82');
-    expect(reader.look().publisher.state).to.equal('live');
+    expect(reader.poll().publisher.state).to.equal('live');
     rmSync(segments.path('82'));
     await beatUntil(publisher, 'the name is back', isThere);
     expect(values()).to.deep.equal(before);
@@ -345,7 +345,7 @@ describe('a segment whose name is removed while its publisher runs', () => {
     publisher.addVariable(root, 'late', 'bool').set(true);
     expect(values()?.map(([name]) => name)).to.deep.equal(['sales', 'region', 'delay', 'late']);
     expect(values()?.[0]).to.deep.equal(['sales', 8n]);
-    const state = () => reader.look().publisher.state;
+    const state = () => reader.poll().publisher.state;
     await answerOf('a reader of the old file', () => state() === 'live' || undefined);
     publisher.close();
     expect(segments.files()).to.deep.equal([]);
@@ -418,7 +418,7 @@ describe('the reader opens read-only and never writes (segment 1)', () => {
     expect(mappings()).to.deep.equal([]);
     const waiter = new FutexWaiter();
     const watch = new SegmentWatch(posixMemory(waiter), segments.name('82'), '82');
-    watch.look();
+    watch.poll();
     watch.wait(0, () => undefined);
     const opened = flagsOf(segments.path('82'));
     expect(opened.length).to.equal(before + 1);
@@ -442,7 +442,7 @@ describe('the reader opens read-only and never writes (segment 1)', () => {
     const before = segments.bytes('82').toString('latin1');
     const watch = segments.watch('82', () => 1n);
     for (let look = 0; look < 20; look++) {
-      const { source } = watch.look();
+      const { source } = watch.poll();
       if (source !== undefined) readTree(source, TINY.slots);
     }
     expect(segments.bytes('82').toString('latin1') === before, 'untouched').to.equal(true);

@@ -55,7 +55,7 @@ function reader(watch: SegmentWatch) {
   const followed = new Followed();
   return {
     check({ model, capacity }: { model: PublishedModel; capacity: typeof CAPACITY }) {
-      const { publisher, source, changes, drops } = watch.look();
+      const { publisher, source, changes, drops } = watch.poll();
       if (source === undefined) throw new Error(publisher.reason);
       followed.take(changes);
       expect(readTree(source, capacity.slots)).to.deep.equal(model.tree());

@@ -89,7 +89,7 @@ describe('a scalar refuses what its type does not hold, and keeps its value', ()
   }
 
   function valuesOf(serverKey: string): Record<string, unknown> {
-    const { source } = segments.watch(serverKey).look();
+    const { source } = segments.watch(serverKey).poll();
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return Object.fromEntries(root?.variables.map(({ name, value }) => [name, value]) ?? []);
   }
@@ -98,7 +98,7 @@ describe('a scalar refuses what its type does not hold, and keeps its value', ()
 describe('histograms and summaries', () => {
   const segments = freshSegments();
   const seen = () => {
-    const { source } = segments.watch('82').look();
+    const { source } = segments.watch('82').poll();
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return Object.fromEntries(root?.variables.map(({ name, value }) => [name, value]) ?? []);
   };
@@ -195,7 +195,7 @@ describe('histograms and summaries', () => {
 describe('an object id begins with the id of its parent and a dot', () => {
   const segments = freshSegments();
   const idsBelowRoot = () => {
-    const { source } = segments.watch('82').look();
+    const { source } = segments.watch('82').poll();
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return root?.children.map(({ name }) => name);
   };
@@ -216,7 +216,7 @@ describe('an object id begins with the id of its parent and a dot', () => {
         RangeError,
         `Object id "${id}" is below "h.1.shop", so it must begin with "h.1.shop." and go on`,
       );
-      const { drops } = segments.watch('82').look();
+      const { drops } = segments.watch('82').poll();
       expect([idsBelowRoot(), drops.objects]).to.deep.equal([[], 0]);
     });
 

@@ -33,7 +33,7 @@ describe('nothing in a segment can crash, hang or bloat the reader: any bytes (s
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
         const memory = new HeapMemory();
         arm(memory.put('82', sample), mutations);
-        const { publisher } = new SegmentWatch(memory, '82', '82', { now: () => 1n }).look();
+        const { publisher } = new SegmentWatch(memory, '82', '82', { now: () => 1n }).poll();
         if (publisher.state !== 'corrupt') return;
         expect(publisher.reason).to.match(/^[Ss]egment is corrupt: /);
         reasons.add(publisher.reason.replace(/[0-9a-f]*[0-9][0-9a-f]*/g, 'N'));

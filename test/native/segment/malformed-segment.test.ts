@@ -355,7 +355,7 @@ function describeDamages(kind: string, state: string, lead: string, damages: rea
     for (const [what, damage, reason] of damages)
       it(`${what} is ${state}`, () => {
         const { memory, watch } = watchOver(damage);
-        const { publisher, source, changes } = watch.look();
+        const { publisher, source, changes } = watch.poll();
         expect(publisher.state).to.equal(state);
         if (typeof reason === 'string') expect(publisher.reason).to.equal(`${lead}: ${reason}`);
         else expect(publisher.reason.replace(`${lead}: `, '')).to.match(reason);
@@ -372,7 +372,7 @@ describe('nothing in a segment can crash, hang or bloat the reader (segment 2)',
   const segments = freshSegments();
 
   it('the undamaged sample is live', () => {
-    expect(watchOver(() => undefined).watch.look().publisher.state).to.equal('live');
+    expect(watchOver(() => undefined).watch.poll().publisher.state).to.equal('live');
   });
 
   describeDamages('a segment of another format', 'incompatible', ANOTHER, INCOMPATIBLE);
@@ -385,7 +385,7 @@ describe('nothing in a segment can crash, hang or bloat the reader (segment 2)',
     for (const state of [4n, (1n << 32n) + 1n]) {
       const { watch } = watchOver((bytes) => alterWord(bytes, 'state', state));
       const reason = `segment is corrupt: its state is ${state}`;
-      expect(watch.look().publisher).to.deep.equal({ state: 'corrupt', reason });
+      expect(watch.poll().publisher).to.deep.equal({ state: 'corrupt', reason });
     }
   });
 
@@ -401,7 +401,7 @@ describe('nothing in a segment can crash, hang or bloat the reader (segment 2)',
       field64(64, RECORD.owner, parent)(bytes);
       const memory = new HeapMemory();
       memory.put('deep', bytes);
-      return new SegmentWatch(memory, 'deep', 'deep', { now: () => 1n }).look().publisher;
+      return new SegmentWatch(memory, 'deep', 'deep', { now: () => 1n }).poll().publisher;
     };
     expect(verdictOn(63n).state).to.equal('live');
     const reason = 'Segment is corrupt: object 65 is too deep below its root';
@@ -424,7 +424,7 @@ describe('nothing in a segment can crash, hang or bloat the reader (segment 2)',
       it(`to ${length} bytes is corrupt`, () => {
         const { segment, watch } = watchOver(() => undefined);
         segment.truncate(length);
-        const { publisher } = watch.look();
+        const { publisher } = watch.poll();
         expect(publisher.state).to.equal('corrupt');
         expect(publisher.reason).to.equal(`Segment is corrupt: ${reason}`);
       });
@@ -437,7 +437,7 @@ describe('nothing in a segment can crash, hang or bloat the reader (segment 2)',
           segment.beforeRead = () => {
             if (segment.reads + 1 >= moment) segment.truncate(length);
           };
-          const { state } = watch.look().publisher;
+          const { state } = watch.poll().publisher;
           states.set(state, (states.get(state) ?? 0) + 1);
         }
       expect([...states.keys()].sort()).to.deep.equal(['corrupt', 'live']);

@@ -17,7 +17,7 @@ describe('a segment with more objects and variables than it may have', () => {
     const verdictAt = (segmentMaxItems: number) => {
       const pool = { contextId: segments.contextId, poolName: 'pool', segmentMaxItems };
       const watch = segmentWatches(posixMemory(), pool)('82');
-      const { publisher: verdict } = watch.look();
+      const { publisher: verdict } = watch.poll();
       watch.close();
       return verdict;
     };
@@ -41,7 +41,7 @@ describe('a segment with more objects and variables than it may have', () => {
     /** The state once all is read. */
     const settled = () => {
       for (;;) {
-        const { hasMore, isTidying, publisher: seen, source } = watch.look();
+        const { hasMore, isTidying, publisher: seen, source } = watch.poll();
         if (!hasMore && isTidying !== true) return { state: seen.state, source };
       }
     };
@@ -58,13 +58,13 @@ describe('a segment with more objects and variables than it may have', () => {
     const nowNs = () => process.hrtime.bigint() + hours * 3_600_000_000_000n;
     const pool = { contextId: segments.contextId, poolName: 'pool', segmentMaxItems: 2900 };
     const watch = segmentWatches(posixMemory(), { ...pool, nowNs })('82');
-    let seen = watch.look();
+    let seen = watch.poll();
     expect(seen).to.deep.include({ hasMore: true });
-    while (seen.hasMore) seen = watch.look();
+    while (seen.hasMore) seen = watch.poll();
     expect(seen.publisher.state).to.equal('corrupt');
     hours += 1n;
-    const retry = [watch.look()];
-    while (retry.at(-1)?.hasMore === true) retry.push(watch.look());
+    const retry = [watch.poll()];
+    while (retry.at(-1)?.hasMore === true) retry.push(watch.poll());
     expect(retry.length).to.be.above(1);
     expect(retry.map((each) => each.publisher.state)).to.deep.equal(retry.map(() => 'corrupt'));
     watch.close();
@@ -131,7 +131,7 @@ describe('a segment that changed its directory often, and then was broken', () =
     const watch = new SegmentWatch(posixMemory(), segments.name('82'), '82', { now, slice });
     const settled = () => {
       for (;;) {
-        const { hasMore, isTidying, publisher } = watch.look();
+        const { hasMore, isTidying, publisher } = watch.poll();
         if (!hasMore && isTidying !== true) return publisher.state;
       }
     };

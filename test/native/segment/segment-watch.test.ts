@@ -31,7 +31,7 @@ function scene(stalledForNs = 0n) {
   return {
     memory,
     watch,
-    state: () => watch.look().publisher.state,
+    state: () => watch.poll().publisher.state,
     pass: (milliseconds: number) => (nowNs += BigInt(milliseconds) * 1_000_000n),
     begin: () => memory.put('c.p.82', beating(nowNs / SECOND)),
   };
@@ -40,17 +40,17 @@ function scene(stalledForNs = 0n) {
 describe('SegmentWatch', () => {
   it('follows a key: absent, live, stalled, live, closed, absent, live again', () => {
     const { memory, watch, state, pass, begin } = scene();
-    expect(watch.look().publisher).to.deep.equal({
+    expect(watch.poll().publisher).to.deep.equal({
       ...{ state: 'absent', reason: 'no segment c.p.82 in shared memory' },
     });
     pass(1000);
     const first = begin();
-    const { publisher, source, changes } = watch.look();
+    const { publisher, source, changes } = watch.poll();
     expect(publisher.state).to.equal('live');
     expect(changes.length).to.equal(8);
 
     pass(6000);
-    const late = watch.look();
+    const late = watch.poll();
     expect(late.publisher).to.deep.equal({
       ...{ state: 'stalled', reason: 'no heartbeat from the publisher for 6.0 s' },
       heartbeatAgeSeconds: 6.000000001,
@@ -60,12 +60,12 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
 
     alterWord(first.bytes, 'state', 2n);
-    expect(watch.look()).to.deep.include({ source: undefined, tick: 0 });
+    expect(watch.poll()).to.deep.include({ source: undefined, tick: 0 });
     memory.remove('c.p.82');
     expect(state()).to.equal('absent');
 
     begin();
-    const again = watch.look();
+    const again = watch.poll();
     expect(again.publisher.state).to.equal('live');
     expect(again.source).not.to.equal(source);
     expect(again.changes.length, 'told from the beginning').to.equal(8);
@@ -75,23 +75,23 @@ describe('SegmentWatch', () => {
     const { memory, watch, pass, begin } = scene(2n * SECOND);
     pass(1000);
     const segment = begin();
-    const { source } = watch.look();
+    const { source } = watch.poll();
     pass(6900);
-    expect(watch.look()).to.deep.include({ source });
+    expect(watch.poll()).to.deep.include({ source });
     pass(200);
     const reason = 'no heartbeat from the publisher for more than 7 s';
-    expect(watch.look()).to.deep.include({ source: undefined, changes: [], tick: 0 });
+    expect(watch.poll()).to.deep.include({ source: undefined, changes: [], tick: 0 });
     [segment.reads, segment.bytesAsked] = [0, 0];
     for (let look = 0; look < 5; look++) {
       pass(1000);
-      expect(watch.look().publisher).to.deep.include({ state: 'stalled', reason });
+      expect(watch.poll().publisher).to.deep.include({ state: 'stalled', reason });
     }
     expect([segment.reads, memory.openFiles], 'one small read a look').to.deep.equal([5, 1]);
     expect(segment.bytesAsked).to.be.at.most(5 * 1024);
     alterWord(segment.bytes, 'tick', 9n);
-    expect(watch.look().tick, 'what a wait would begin with').to.equal(9);
+    expect(watch.poll().tick, 'what a wait would begin with').to.equal(9);
     alterWord(segment.bytes, 'heartbeatNs', 13n * SECOND);
-    const again = watch.look();
+    const again = watch.poll();
     expect(again.publisher.state).to.equal('live');
     expect(again.source, 'nothing is opened or parsed anew').to.equal(source);
     expect(again.changes).to.deep.equal([]);
@@ -104,7 +104,7 @@ describe('SegmentWatch', () => {
     pass(4900);
     expect(state()).to.equal('live');
     pass(200);
-    expect(watch.look().publisher).to.deep.include({
+    expect(watch.poll().publisher).to.deep.include({
       ...{ state: 'stalled', reason: 'no heartbeat from the publisher for 5.1 s' },
     });
     alterWord(segment.bytes, 'heartbeatNs', 1_000_001n * SECOND);
@@ -115,16 +115,16 @@ describe('SegmentWatch', () => {
     const { watch, state, pass, memory } = scene(60n * SECOND);
     pass(700_000);
     const segment = memory.put('c.p.82', beating(100n));
-    expect(watch.look()).to.deep.include({ source: undefined });
+    expect(watch.poll()).to.deep.include({ source: undefined });
     for (const second of [101n, 102n]) {
       pass(1000);
       alterWord(segment.bytes, 'heartbeatNs', second * SECOND);
-      expect(watch.look().publisher).to.deep.include({ state: 'live', heartbeatAgeSeconds: 0 });
+      expect(watch.poll().publisher).to.deep.include({ state: 'live', heartbeatAgeSeconds: 0 });
     }
     pass(4900);
     expect(state()).to.equal('live');
     pass(200);
-    expect(watch.look().publisher).to.deep.include({
+    expect(watch.poll().publisher).to.deep.include({
       ...{ state: 'stalled', reason: 'no heartbeat from the publisher for 5.1 s' },
     });
   });
@@ -133,18 +133,18 @@ describe('SegmentWatch', () => {
     const { watch, pass, memory } = scene();
     pass(10_000);
     const segment = memory.put('c.p.82', beating(9n));
-    expect(watch.look().publisher.heartbeatAgeSeconds).to.be.closeTo(1, 1e-8);
+    expect(watch.poll().publisher.heartbeatAgeSeconds).to.be.closeTo(1, 1e-8);
     pass(1500);
     alterWord(segment.bytes, 'heartbeatNs', 11n * SECOND);
-    expect(watch.look().publisher.heartbeatAgeSeconds).to.be.closeTo(0.5, 1e-8);
+    expect(watch.poll().publisher.heartbeatAgeSeconds).to.be.closeTo(0.5, 1e-8);
   });
 
   it('notices the end of a publisher that it does not serve any more', () => {
     const { watch, state, pass, begin } = scene(2n * SECOND);
     const segment = begin();
-    watch.look();
+    watch.poll();
     pass(8000);
-    expect(watch.look().source).to.equal(undefined);
+    expect(watch.poll().source).to.equal(undefined);
     segment.isLocked = false;
     pass(500);
     expect([state(), state()]).to.deep.equal(['dead', 'dead']);
@@ -159,13 +159,13 @@ describe('SegmentWatch', () => {
   it('notices a new generation under the same name: superseded, then live at the next look', () => {
     const { watch, state, pass, begin } = scene();
     begin();
-    const { source } = watch.look();
+    const { source } = watch.poll();
     begin();
     expect(state(), 'within half a second of the last asking').to.equal('live');
     pass(500);
     expect(state()).to.equal('superseded');
     expect(state()).to.equal('live');
-    expect(watch.look().source).not.to.equal(source);
+    expect(watch.poll().source).not.to.equal(source);
   });
 
   it('notices at once what says of itself that it was superseded', () => {
@@ -179,14 +179,14 @@ describe('SegmentWatch', () => {
 
   it('says which process publishes, also once it is gone, and none where no segment was', () => {
     const { watch, pass, begin } = scene();
-    expect(watch.look().process).to.equal(undefined);
+    expect(watch.poll().process).to.equal(undefined);
     pass(1000);
     const { bytes } = begin();
-    const { process: owner } = watch.look();
+    const { process: owner } = watch.poll();
     expect(owner?.pid).to.be.above(0);
     alterWord(bytes, 'state', 2n);
     pass(1000);
-    const closed = watch.look();
+    const closed = watch.poll();
     expect(closed.publisher.state).to.equal('closed');
     expect(closed.process).to.deep.equal(owner);
   });
@@ -197,10 +197,10 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
     memory.remove('c.p.82');
     pass(500);
-    const { publisher, source } = watch.look();
+    const { publisher, source } = watch.poll();
     const reason = 'segment was removed from shared memory';
     expect([publisher, source]).to.deep.equal([{ state: 'absent', reason }, undefined]);
-    expect(watch.look().publisher.reason).to.equal('no segment c.p.82 in shared memory');
+    expect(watch.poll().publisher.reason).to.equal('no segment c.p.82 in shared memory');
     begin();
     expect(state()).to.equal('live');
   });
@@ -221,10 +221,10 @@ describe('SegmentWatch', () => {
     const answers: ((isLocked: boolean) => void)[] = [];
     begin().askLock = (answer) => void answers.push(answer);
     const seen = () => {
-      const { publisher, source } = watch.look();
+      const { publisher, source } = watch.poll();
       return [publisher.state, source !== undefined];
     };
-    expect(watch.look().publisher).to.deep.equal({
+    expect(watch.poll().publisher).to.deep.equal({
       ...{
         state: 'building',
         reason: 'the system has not said yet whether its publisher is running',
@@ -247,7 +247,7 @@ describe('SegmentWatch', () => {
     const { watch, state, begin } = scene();
     const segment = begin();
     alterWord(segment.bytes, 'state', 0n);
-    const { publisher, source } = watch.look();
+    const { publisher, source } = watch.poll();
     expect([publisher.state, source]).to.deep.equal(['building', undefined]);
     alterWord(segment.bytes, 'state', 1n);
     expect(state()).to.equal('live');
@@ -258,7 +258,7 @@ describe('SegmentWatch', () => {
     const segment = begin();
     expect(state()).to.equal('live');
     segment.truncate(0);
-    expect(watch.look().publisher).to.deep.equal({
+    expect(watch.poll().publisher).to.deep.equal({
       ...{ state: 'corrupt', reason: 'Segment is corrupt: the file ends within the header page' },
     });
     expect(memory.openFiles).to.equal(0);
@@ -275,7 +275,7 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
     segment.truncate(4096);
     pass(500);
-    expect(watch.look().publisher).to.deep.equal({
+    expect(watch.poll().publisher).to.deep.equal({
       state: 'corrupt',
       reason: 'Segment is corrupt: the file was cut to 4096 of 30720 bytes',
     });
@@ -307,13 +307,13 @@ describe('SegmentWatch', () => {
     const { watch, state, pass, begin } = scene();
     const segment = begin();
     segment.truncate(0);
-    const failed = watch.look().publisher;
+    const failed = watch.poll().publisher;
     expect(failed.state).to.equal('corrupt');
     const answers: ((isLocked: boolean) => void)[] = [];
     segment.askLock = (answer) => void answers.push(answer);
     segment.bytes = Buffer.from(sample);
     pass(1000);
-    expect(watch.look().publisher).to.deep.equal(failed);
+    expect(watch.poll().publisher).to.deep.equal(failed);
     answers[0]?.(true);
     expect(state()).to.equal('live');
   });
@@ -328,7 +328,7 @@ describe('SegmentWatch', () => {
       const memory = new HeapMemory();
       memory.put('c.p.82', beating(0n)).ownership = { uid, isWritableByAll };
       const options = { now: () => 1n, trusted: [0, 1000] };
-      const { publisher } = new SegmentWatch(memory, 'c.p.82', '82', options).look();
+      const { publisher } = new SegmentWatch(memory, 'c.p.82', '82', options).poll();
       expect(publisher.state).to.equal(state);
       expect(publisher.reason).to.contain(reason);
       expect(memory.openFiles).to.equal(state === 'live' ? 1 : 0);
@@ -339,7 +339,7 @@ describe('SegmentWatch', () => {
     const { memory, watch, state, pass, begin } = scene();
     begin();
     memory.refuse('c.p.82', 'EACCES: permission denied');
-    expect(watch.look().publisher).to.deep.equal({
+    expect(watch.poll().publisher).to.deep.equal({
       ...{ state: 'absent', reason: 'Cannot open c.p.82: EACCES: permission denied' },
     });
     memory.admit('c.p.82');
@@ -363,7 +363,7 @@ describe('SegmentWatch', () => {
     alterWord(bytes, 'tick', (1n << 32n) | 5n);
     alterWord(bytes, 'objectsDropped', 2n);
     alterWord(bytes, 'variablesDropped', 3n);
-    expect(watch.look()).to.deep.include({ tick: 5, drops: { objects: 2, variables: 3 } });
+    expect(watch.poll()).to.deep.include({ tick: 5, drops: { objects: 2, variables: 3 } });
   });
 
   it('does not report an unreadable segment as corrupt', () => {
@@ -373,7 +373,7 @@ describe('SegmentWatch', () => {
     segment.beforeRead = () => {
       throw Object.assign(new Error('EACCES: permission denied, stat'), { syscall: 'stat' });
     };
-    expect(watch.look().publisher).to.deep.include({
+    expect(watch.poll().publisher).to.deep.include({
       ...{ state: 'absent', reason: 'EACCES: permission denied, stat' },
     });
     segment.beforeRead = () => undefined;

@@ -41,7 +41,7 @@ describe('a directory that is read in slices', () => {
           const object = objects[pick % Math.max(1, objects.length)] ?? keeper;
           if (what === 'look') {
             budget = slice;
-            watch.look();
+            watch.poll();
           } else if (what === 'root') objects.push(publisher.addRoot(`r${pick}`, 'C'));
           else if (what === 'object')
             objects.push(publisher.addObject(object, `${object.name}.o${pick}`, 'C'));
@@ -53,13 +53,13 @@ describe('a directory that is read in slices', () => {
             for (let record = 0; record < capacity.records; record += 2)
               publisher.removeObject(publisher.addObject(keeper, 'keeper.passing', 'C'));
         }
-        let seen = watch.look();
+        let seen = watch.poll();
         for (let looks = 0; seen.hasMore || seen.isTidying === true; looks++) {
           expect(looks, 'it ends').to.be.below(10_000);
-          seen = watch.look();
+          seen = watch.poll();
         }
         const whole = segments.watch(key);
-        expect(treeOf(seen.source)).to.deep.equal(treeOf(whole.look().source));
+        expect(treeOf(seen.source)).to.deep.equal(treeOf(whole.poll().source));
         watch.close();
         publisher.close();
       }),

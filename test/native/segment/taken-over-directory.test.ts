@@ -24,7 +24,7 @@ describe('a directory that took over without most of what there was', () => {
     });
     const watch = segments.watch('82');
     const takeAll = () => {
-      while (watch.look().hasMore);
+      while (watch.poll().hasMore);
     };
     /** As many records as the directory holds: one change of roles, or two. */
     const changeRoles = () => {
@@ -32,7 +32,7 @@ describe('a directory that took over without most of what there was', () => {
         publisher.removeObject(publisher.addObject(root, 'r.passing', 'C'));
     };
     const names = () => {
-      const { source } = watch.look();
+      const { source } = watch.poll();
       const [seen] = source === undefined ? [] : readTree(source, capacity.slots);
       return seen?.children.map(({ name }) => name);
     };
@@ -46,7 +46,7 @@ describe('a directory that took over without most of what there was', () => {
     changeRoles();
 
     const removed: StructureChange[] = [];
-    let seen = watch.look();
+    let seen = watch.poll();
     expect(seen.hasMore, 'too much for one look').to.equal(true);
     publisher.addObject(root, 'r.late', 'C');
     for (;;) {
@@ -54,7 +54,7 @@ describe('a directory that took over without most of what there was', () => {
       removed.push(...seen.changes.filter(({ kind }) => kind.endsWith('removed')));
       if (!seen.hasMore) break;
       expect(seen.source?.hasNews(), 'there is more').to.equal(true);
-      seen = watch.look();
+      seen = watch.poll();
     }
 
     const gone = removed
@@ -63,7 +63,7 @@ describe('a directory that took over without most of what there was', () => {
     expect(gone.length).to.equal(2 * (OBJECTS - 1));
     expect(new Set(gone).size, 'each object once').to.equal(OBJECTS);
     expect(names()).to.deep.equal(['r.o0', 'r.late']);
-    expect(watch.look().hasMore).to.equal(false);
+    expect(watch.poll().hasMore).to.equal(false);
   });
 
   it('takes in a change of roles that comes while it removes', () => {
@@ -71,7 +71,7 @@ describe('a directory that took over without most of what there was', () => {
     takeAll();
     for (const object of many.slice(2)) publisher.removeObject(object);
     changeRoles();
-    expect(watch.look().hasMore).to.equal(true);
+    expect(watch.poll().hasMore).to.equal(true);
     publisher.removeObject(many[1] ?? root);
     changeRoles();
     changeRoles();
@@ -84,13 +84,13 @@ describe('a directory that took over without most of what there was', () => {
     const { watch, takeAll, changeRoles, names } = scene();
     const looks = Array.from({ length: 10 }, () => {
       changeRoles();
-      return watch.look();
+      return watch.poll();
     });
     expect(looks.every(({ hasMore }) => hasMore)).to.equal(true);
     expect(looks.map(({ isRestless = false }) => isRestless)).to.include(true);
     takeAll();
     expect(names()).to.have.length(OBJECTS);
-    expect(watch.look()).to.deep.include({ hasMore: false, isRestless: undefined });
+    expect(watch.poll()).to.deep.include({ hasMore: false, isRestless: undefined });
   });
 
   it('takes one look where little is gone', () => {
@@ -100,7 +100,7 @@ describe('a directory that took over without most of what there was', () => {
     publisher.removeObject(extra);
     changeRoles();
     takeAll();
-    expect(watch.look()).to.deep.include({ changes: [], hasMore: false });
+    expect(watch.poll()).to.deep.include({ changes: [], hasMore: false });
   });
 
   it('is not served with an id that was removed: it would be another object under its name', () => {
@@ -111,12 +111,12 @@ describe('a directory that took over without most of what there was', () => {
     forge.copyDirectory();
     const watch = segments.watch('83');
     forge.place();
-    expect(watch.look().publisher.state).to.equal('live');
+    expect(watch.poll().publisher.state).to.equal('live');
     forge.tombstone(child);
     forge.publish();
-    expect(watch.look().publisher.state).to.equal('live');
+    expect(watch.poll().publisher.state).to.equal('live');
     forge.flip(2);
-    const { state, reason } = watch.look().publisher;
+    const { state, reason } = watch.poll().publisher;
     expect([state, reason]).to.deep.equal([
       'corrupt',
       `Segment is corrupt: id ${child} is there again, or came too late`,

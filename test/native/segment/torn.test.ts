@@ -28,7 +28,7 @@ describe('nothing torn is ever served (segment 4)', () => {
   it(`gives whole values in ${READS} reads of what changes all the time, in their order`, async () => {
     const child = children.start('flat-out-publisher', segments.contextId, '82');
     await children.message(child);
-    const { source } = segments.watch('82').look();
+    const { source } = segments.watch('82').poll();
     if (source === undefined) throw new Error('The publisher is not live');
     const [word, ...framed] = [...([...source.roots][0]?.variables ?? [])];
     if (word === undefined) throw new Error('There are no variables');

@@ -6,7 +6,7 @@ import { ComponentServer } from '#app/simulator/component/component-server.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
 import { OTHER_TLS, COMPONENT_TLS } from '../../support/component-certificates.js';
 import { ask, unpacked } from '../../support/component-client.js';
-import type { Sighting } from '../../support/component-client.js';
+import type { PollResult } from '../../support/component-client.js';
 import { readComponent } from '../../support/component-reader.js';
 import { freshComponents, treeOf } from '../../support/components.js';
 import { eventually } from '../../support/eventually.js';
@@ -14,7 +14,7 @@ import { meaningOf } from '../../support/meaning.js';
 import { ODD_SCENARIO } from '../../support/odd-scenario.js';
 
 const ROOT = 'desk.example.com.1.adh';
-const idsOf = ({ text }: Sighting): string[] =>
+const idsOf = ({ text }: PollResult): string[] =>
   (JSON.parse(text) as { Instance: string }[]).map(({ Instance }) => Instance);
 
 describe('ComponentServer', () => {

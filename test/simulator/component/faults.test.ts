@@ -6,7 +6,7 @@ import { FAULT_NAMES } from '#app/simulator/component/faults.js';
 import type { FaultName } from '#app/simulator/component/faults.js';
 import { COMPONENT_TLS } from '../../support/component-certificates.js';
 import { ask } from '../../support/component-client.js';
-import type { Sighting } from '../../support/component-client.js';
+import type { PollResult } from '../../support/component-client.js';
 import { readComponent } from '../../support/component-reader.js';
 import { freshComponents, treeOf } from '../../support/components.js';
 import { eventually } from '../../support/eventually.js';
@@ -21,7 +21,7 @@ const MEGABYTE = 2 ** 20;
 const depthOf = (text: string): number => text.split('"Children":[').length - 1;
 
 /** What a plain client sees of each fault, with the right answer's body beside it. */
-const SEEN: Readonly<Record<FaultName, (seen: Sighting, right: Buffer) => void>> = {
+const SEEN: Readonly<Record<FaultName, (seen: PollResult, right: Buffer) => void>> = {
   refuse: ({ status, error }) => expect([status, error]).to.deep.equal([0, 'ECONNREFUSED']),
   reset: ({ status, error }) => expect([status, error]).to.deep.equal([0, 'ECONNRESET']),
   hang: ({ status, error }) => expect([status, error]).to.deep.equal([0, 'EPATIENCE']),

@@ -1,6 +1,6 @@
 // A target that changes its partition while it is served. Spec 1.10, design 6.
 import { expect } from 'chai';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import type { Exposition } from '#app/model.js';
 import { follow } from '../../support/follow.js';

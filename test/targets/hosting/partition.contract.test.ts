@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { TEXT, notReadyText } from '#app/exposition/page/text-page.js';
-import type { Exposition, Page, TreeAnswer, TreeQuestion } from '#app/model.js';
+import type { Exposition, Page, TreeAnswer, TreeQuery } from '#app/model.js';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
@@ -18,7 +18,7 @@ import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
 import { Publishers } from '../../support/segment-of.js';
 import { seriesOf } from '../../support/served.js';
-import { treeQuestion } from '../../support/tree-question.js';
+import { treeQuery } from '../../support/tree-query.js';
 
 const nowMs = () => performance.now();
 
@@ -32,8 +32,8 @@ async function ask<T>(target: ServedTarget, use: (exposition: Exposition) => T):
 }
 
 /** What a look at a target's tree is answered with. */
-async function look(target: ServedTarget, asked: Partial<TreeQuestion> = {}): Promise<TreeAnswer> {
-  const { seen, subscription } = follow(target.look(treeQuestion(asked)));
+async function look(target: ServedTarget, asked: Partial<TreeQuery> = {}): Promise<TreeAnswer> {
+  const { seen, subscription } = follow(target.queryTree(treeQuery(asked)));
   await eventually('the look is answered', () => seen.length > 0);
   expect(subscription.closed).to.equal(true);
   const [answer] = seen;
@@ -214,7 +214,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(count('target_refresh_total')).to.be.above(refreshes);
     });
 
-    it('answers looks at the tree of a target, ready or not, with values of that moment', async () => {
+    it('answers queries at the tree of a target, ready or not, with values of that moment', async () => {
       const { target } = serve();
       await eventually('the key was looked at', () =>
         target.status().progress.reason.includes('82'),
@@ -249,7 +249,7 @@ for (const mode of ['logical', 'threaded'] as const)
       for (let i = 0; i < 10_000; i++) publisher.addObject(root, `H.1.demo.o${i}`, 'O');
       const { target } = serve();
       await isReady(target);
-      const { seen, subscription } = follow(target.look(treeQuestion({ words: ['nothing'] })));
+      const { seen, subscription } = follow(target.queryTree(treeQuery({ words: ['nothing'] })));
       running[0]?.unsubscribe();
       await eventually('it is answered', () => subscription.closed);
       expect(seen).to.have.lengthOf(1);
@@ -313,7 +313,7 @@ describe('a partition whose thread ends', () => {
       const counted = [refreshes()];
       // Without a root this one would be chosen.
       publisher.addRoot('H.0.demo', 'Root');
-      const asked = follow(target.look(treeQuestion()));
+      const asked = follow(target.queryTree(treeQuery()));
       await workers[0]?.terminate();
       await eventually('it waits', () => !target.status().isReady);
       await eventually('a look is answered', () => asked.subscription.closed);

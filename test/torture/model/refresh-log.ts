@@ -80,7 +80,7 @@ export class RefreshLog {
             this.#send(running, definition, refresh);
             hosted.send(refresh);
           },
-          look: (question) => hosted.look(question),
+          queryTree: (query) => hosted.queryTree(query),
         };
       },
       close: () => {

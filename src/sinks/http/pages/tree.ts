@@ -1,7 +1,7 @@
 // The answer to a request for a tree: which target, which part of it, and a look at that.
 import { map, of, take, timeout } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Scope, Target, TreeAnswer, TreeQuestion } from '../../../model.js';
+import type { Scope, Target, TreeAnswer, TreeQuery } from '../../../model.js';
 import { limitConcurrency } from '../limit-concurrency.js';
 import type { Reply } from '../reply.js';
 import { route } from '../route.js';
@@ -52,7 +52,7 @@ export function treeResponder(options: TreeOptions): TreeResponder {
     const given = readParameters(query);
     if ('problem' in given) return problem(400, given.problem);
     const { object, field, choice, trail, q } = given;
-    const question: TreeQuestion = {
+    const treeQuery: TreeQuery = {
       ...{ object, field, choice, from: trail.at(-1) ?? 0, words: searchWords(q) },
       showsUnreadTexts: options.showsUnreadTexts(),
       ...{ maxRows: MAX_ROWS, maxCharacters: MAX_CHARACTERS, maxMs: LOOK_MS },
@@ -68,7 +68,7 @@ export function treeResponder(options: TreeOptions): TreeResponder {
       );
     };
     return target
-      .look(question)
+      .queryTree(treeQuery)
       .pipe(
         limited,
         take(1),

@@ -114,9 +114,9 @@ describe('the tree page', () => {
     it('for what its address says', async () => {
       const target = showing([]);
       await ask(target, 'server_key=82&object=a.b&q=Two+Words&in=value&show=unsynced&from=0.7.99');
-      expect(target.questions).to.have.lengthOf(1);
-      const { maxMs, maxRows, maxCharacters, ...question } = target.questions[0] ?? {};
-      expect(question).to.deep.equal({
+      expect(target.queries).to.have.lengthOf(1);
+      const { maxMs, maxRows, maxCharacters, ...query } = target.queries[0] ?? {};
+      expect(query).to.deep.equal({
         ...{ object: 'a.b', words: ['two', 'words'], field: 'value', choice: 'unsynced', from: 99 },
         showsUnreadTexts: true,
       });
@@ -128,7 +128,7 @@ describe('the tree page', () => {
     it('for no texts that no row reads, unless it may', async () => {
       const target = showing([]);
       await ask(target, 'server_key=82', { showsUnreadTexts: () => false });
-      expect(target.questions[0]?.showsUnreadTexts).to.equal(false);
+      expect(target.queries[0]?.showsUnreadTexts).to.equal(false);
     });
 
     it(
@@ -140,11 +140,11 @@ describe('the tree page', () => {
           showsUnreadTexts: () => true,
           unixMs: () => 0,
         });
-        const looks = ['  3s (a|)', '-', '-', '(a|)'].map((picture) =>
+        const queries = ['  3s (a|)', '-', '-', '(a|)'].map((picture) =>
           cold(picture, { a: part([]) }),
         );
         const query = new URLSearchParams();
-        const asked = looks.map((look$) => {
+        const asked = queries.map((look$) => {
           const target = Object.assign(new FakeTarget(), { look: () => look$ });
           return respond([target], query).pipe(map(({ status }) => status));
         });

@@ -1,9 +1,9 @@
 // Lines in the kernel's memory: kept, moved, and never written beyond the room that is asked for.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
-import { LineTable, seriesHash } from '#app/exposition/kernel/line-table.js';
-import { SharedText, hashOf } from '#app/exposition/kernel/memory.js';
+import { Kernel, OP, OVERRUN } from '#app/exposition/wasm/kernel.js';
+import { LineTable, seriesHash } from '#app/exposition/wasm/line-table.js';
+import { SharedText, hashOf } from '#app/exposition/wasm/memory.js';
 import { Cells, cellLine } from '../../support/lines.js';
 
 /** Bytes that are looked at behind the room of a text. */

@@ -8,7 +8,7 @@ import type { FromThread, ToThread } from '#app/targets/threads/messages.js';
 import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
-import { treeQuestion } from '../../support/tree-question.js';
+import { treeQuery } from '../../support/tree-query.js';
 
 /** A thread that says what the test has it say. */
 class Puppet extends EventEmitter {
@@ -19,12 +19,12 @@ class Puppet extends EventEmitter {
   terminate(): void {
     this.removeAllListeners();
   }
-  answer(look: number, answer: TreeAnswer | undefined): void {
-    this.emit('message', { kind: 'looked', look, answer } satisfies FromThread);
+  answer(id: number, answer: TreeAnswer | undefined): void {
+    this.emit('message', { kind: 'answered', id, answer } satisfies FromThread);
   }
 }
 
-describe('looks at trees in a thread', () => {
+describe('tree queries of a thread', () => {
   const NONE: TreeAnswer = { kind: 'no-object' };
   const stage = () => {
     const puppet = new Puppet();
@@ -35,17 +35,17 @@ describe('looks at trees in a thread', () => {
     );
     const hosted = partition.host(definitionOf());
     const run = () => follow(hosted.report$.pipe(catchError(() => EMPTY)));
-    const look = () => follow(hosted.look(treeQuestion()));
+    const ask = () => follow(hosted.queryTree(treeQuery()));
     const heard = (kind: ToThread['kind']) => puppet.heard.filter((each) => each.kind === kind);
-    return { puppet, partition, run, look, heard };
+    return { puppet, partition, run, ask, heard };
   };
 
-  it('get the answer to their own question', () => {
-    const { puppet, run, look, heard } = stage();
+  it('get the answer to their own query', () => {
+    const { puppet, run, ask, heard } = stage();
     const { subscription } = run();
-    const [first, second] = [look(), look()];
-    expect(heard('look')).to.deep.equal(
-      [1, 2].map((number) => ({ kind: 'look', target: 1, look: number, question: treeQuestion() })),
+    const [first, second] = [ask(), ask()];
+    expect(heard('query')).to.deep.equal(
+      [1, 2].map((number) => ({ kind: 'query', target: 1, id: number, query: treeQuery() })),
     );
     puppet.answer(2, NONE);
     expect(first.seen).to.deep.equal([]);
@@ -58,23 +58,23 @@ describe('looks at trees in a thread', () => {
   });
 
   it('tell the thread when nobody waits any more, but not once they are answered', () => {
-    const { puppet, run, look, heard } = stage();
+    const { puppet, run, ask, heard } = stage();
     const { subscription } = run();
-    const [first, second] = [look(), look()];
+    const [first, second] = [ask(), ask()];
     puppet.answer(1, undefined);
     expect(first.seen).to.deep.equal([]);
     expect(first.subscription.closed).to.equal(true);
     second.subscription.unsubscribe();
-    expect(heard('end-look')).to.deep.equal([{ kind: 'end-look', look: 2 }]);
+    expect(heard('end-query')).to.deep.equal([{ kind: 'end-query', id: 2 }]);
     puppet.answer(2, NONE);
     expect(second.seen).to.deep.equal([]);
     subscription.unsubscribe();
   });
 
   it('end without an answer when the thread does', () => {
-    const { puppet, run, look } = stage();
+    const { puppet, run, ask } = stage();
     const reports = run();
-    const { seen, subscription } = look();
+    const { seen, subscription } = ask();
     puppet.emit('error', new Error('torn'));
     expect(seen).to.deep.equal([]);
     expect(subscription.closed).to.equal(true);
@@ -82,8 +82,8 @@ describe('looks at trees in a thread', () => {
   });
 
   it('end at once where the target does not run', () => {
-    const { look, heard } = stage();
-    expect(look().subscription.closed).to.equal(true);
-    expect(heard('look')).to.deep.equal([]);
+    const { ask, heard } = stage();
+    expect(ask().subscription.closed).to.equal(true);
+    expect(heard('query')).to.deep.equal([]);
   });
 });

@@ -1,8 +1,8 @@
 // Pieces of the kernel's memory: apart from each other, used again, and the same after growth.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
-import { Arena, sizeClass } from '#app/exposition/kernel/memory.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
+import { Arena, sizeClass } from '#app/exposition/wasm/memory.js';
 
 const PAGE = 65_536;
 const arenaOf = (pages: number) =>

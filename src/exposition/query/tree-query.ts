@@ -1,11 +1,11 @@
-// One look at a target's tree, in small steps: the rows of a part of it that fit a question.
+// One look at a target's tree, in small steps: the rows of a part of it that fit a query.
 import { Budget } from '../../budget.js';
 import type {
   ManagedObject,
   Source,
   TreeAnswer,
   TreeObject,
-  TreeQuestion,
+  TreeQuery,
   TreeRow,
   TreeVariable,
   Variable,
@@ -25,7 +25,7 @@ const PAUSES_A_COPY = 8;
 const MAX_HELP = 512;
 const MAX_LABELS = 1024;
 
-export interface LookParts {
+export interface QueryContext {
   readonly root: ManagedObject;
   readonly source: Source;
   readonly fates: Fates;
@@ -37,9 +37,9 @@ export interface LookParts {
 
 const LOST: TreeAnswer = { kind: 'no-tree', reason: 'its root was lost during the look' };
 
-export class TreeLook {
-  readonly #parts: LookParts;
-  readonly #question: TreeQuestion;
+export class TreeQueryEvaluator {
+  readonly #parts: QueryContext;
+  readonly #query: TreeQuery;
   readonly #slots: SlotCopies;
   readonly #values: TreeValues;
   readonly #search: Search;
@@ -49,12 +49,12 @@ export class TreeLook {
   /** The object whose row was added last. */
   #shown: ManagedObject | undefined;
 
-  constructor(parts: LookParts, question: TreeQuestion) {
+  constructor(parts: QueryContext, query: TreeQuery) {
     this.#parts = parts;
-    this.#question = question;
+    this.#query = query;
     this.#slots = new SlotCopies(parts.source);
     this.#values = new TreeValues(parts.source, this.#slots);
-    this.#search = new Search(question);
+    this.#search = new Search(query);
   }
 
   /** Ends with the answer; no step is longer than one item with its value. */
@@ -63,7 +63,7 @@ export class TreeLook {
     const top = yield* this.#find();
     if (isClosed()) return LOST;
     if (top === undefined) return { kind: 'no-object' };
-    const walk = new PartWalk(top, this.#question.from);
+    const walk = new PartWalk(top, this.#query.from);
     const above = ancestorsOf(top, root);
     // It begins at the position, so that each look gets further.
     let time: Budget | undefined;
@@ -78,7 +78,7 @@ export class TreeLook {
       if (item === undefined) return this.#part(above, undefined, false);
       if (item === PASSED) continue;
       // By the clock of whoever waits: what others took of it counts.
-      time ??= new Budget({ ms: this.#question.maxMs });
+      time ??= new Budget({ ms: this.#query.maxMs });
       if (this.#isFull) return this.#part(above, position, false);
       const depth = above.length + walk.depth;
       if (isVariable(item)) this.#takeVariable(item, depth);
@@ -87,7 +87,7 @@ export class TreeLook {
   }
 
   get #isFull(): boolean {
-    const { maxRows, maxCharacters } = this.#question;
+    const { maxRows, maxCharacters } = this.#query;
     return this.#rows.length >= maxRows || this.#characters >= maxCharacters;
   }
 
@@ -100,7 +100,7 @@ export class TreeLook {
   /** The object that was asked for. */
   *#find(): Generator<void, ManagedObject | undefined> {
     const { root, isClosed } = this.#parts;
-    const { object: wanted } = this.#question;
+    const { object: wanted } = this.#query;
     if (wanted === '') return root;
     const below = `${root.name}.${wanted}`;
     for (const object of objectsBelow(root)) {
@@ -138,7 +138,7 @@ export class TreeLook {
     const whyNot = membership.whyNotVariable(variable);
     let known: ReadValue | undefined;
     const read = (): ReadValue => (known ??= whyNot === '' ? this.#read(variable) : NOT_READ);
-    const { choice } = this.#question;
+    const { choice } = this.#query;
     if (choice === 'unsynced' && (whyNot !== '' || read().isSynced)) return;
     if (choice === 'metrics' && !fates.isShown(variable)) return;
     if (choice === 'left-out' && fates.isShown(variable)) return;
@@ -157,7 +157,7 @@ export class TreeLook {
 
   /** Objects whose state no row shows are left out only if something leaves them out. */
   #isChosen(object: ManagedObject, { isSynced }: ReadValue, isIncluded: boolean): boolean {
-    const { choice } = this.#question;
+    const { choice } = this.#query;
     if (choice === 'all') return true;
     if (choice === 'unsynced') return isIncluded && !isSynced;
     return choice === 'metrics' ? this.#parts.fates.isShown(object) : !isIncluded;
@@ -166,7 +166,7 @@ export class TreeLook {
   #read(variable: Variable): ReadValue {
     const isHidden =
       variable.type === 'string' &&
-      !this.#question.showsUnreadTexts &&
+      !this.#query.showsUnreadTexts &&
       !this.#parts.fates.isRead(variable);
     const read = this.#values.ofVariable(variable);
     return isHidden && read.isSynced ? HIDDEN : read;

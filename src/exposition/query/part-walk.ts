@@ -1,5 +1,5 @@
 // Walks what is below an object in the order of its tree, from a position on, and finds the items of a search.
-import type { ManagedObject, TreeQuestion, Variable } from '../../model.js';
+import type { ManagedObject, TreeQuery, Variable } from '../../model.js';
 
 /** In the order of the tree. */
 export function* objectsBelow(top: ManagedObject): Generator<ManagedObject, void> {
@@ -38,11 +38,11 @@ interface LoweredObject {
 /** Finds words in fields, whatever the case of their letters. */
 export class Search {
   readonly #words: readonly string[];
-  readonly #field: TreeQuestion['field'];
+  readonly #field: TreeQuery['field'];
   /** The last object's id and class, which the next item mostly has, too. */
   #object: LoweredObject = { name: '', className: '', lower: '', lowerClass: '' };
 
-  constructor({ words, field }: Pick<TreeQuestion, 'words' | 'field'>) {
+  constructor({ words, field }: Pick<TreeQuery, 'words' | 'field'>) {
     this.#words = words;
     this.#field = field;
   }
@@ -63,7 +63,7 @@ export class Search {
     );
   }
 
-  #asks(name: TreeQuestion['field']): boolean {
+  #asks(name: TreeQuery['field']): boolean {
     return this.#field === 'any' || this.#field === name;
   }
 

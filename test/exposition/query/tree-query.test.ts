@@ -6,14 +6,14 @@ import type {
   TreeAnswer,
   TreeObject,
   TreePart,
-  TreeQuestion,
+  TreeQuery,
   TreeVariable,
   Variable,
 } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { FakeObject, VariableOptions } from '../../support/fake-source.js';
 import { finished } from '../../support/finished.js';
-import { treeQuestion } from '../../support/tree-question.js';
+import { treeQuery } from '../../support/tree-query.js';
 import { shopCatalogue, watched } from '../watched.js';
 import type { WatchOptions } from '../watched.js';
 
@@ -34,10 +34,10 @@ function shop(
   add(source, root);
   const { view, render } = watched(source, root, options);
   render();
-  const look = (question: Partial<TreeQuestion> = {}): TreeAnswer =>
-    finished(view.looking(treeQuestion(question)));
-  const part = (question: Partial<TreeQuestion> = {}): TreePart => {
-    const answer = look(question);
+  const look = (query: Partial<TreeQuery> = {}): TreeAnswer =>
+    finished(view.queryTree(treeQuery(query)));
+  const part = (query: Partial<TreeQuery> = {}): TreePart => {
+    const answer = look(query);
     if (answer.kind !== 'part') throw new Error(JSON.stringify(answer));
     return answer;
   };
@@ -341,7 +341,7 @@ describe('a look at a tree', () => {
         },
       );
     const TILL = `${ROOT}.floor.1.2`;
-    const cases: readonly [Partial<TreeQuestion>, readonly string[]][] = [
+    const cases: readonly [Partial<TreeQuery>, readonly string[]][] = [
       [{}, [ROOT, 'sales', 'note', TILL, 'isOpen', 'late']],
       [{ words: ['floor'] }, [TILL, 'isOpen', 'late']],
       [{ words: ['floor'], field: 'variable' }, []],
@@ -361,10 +361,8 @@ describe('a look at a tree', () => {
       [{ object: TILL }, [TILL, 'isOpen', 'late']],
       [{ object: 'floor.1.2', words: ['late'] }, [TILL, 'late']],
     ];
-    for (const [question, wanted] of cases)
-      it(JSON.stringify(question), () =>
-        expect(names(stage().part(question))).to.deep.equal(wanted),
-      );
+    for (const [query, wanted] of cases)
+      it(JSON.stringify(query), () => expect(names(stage().part(query))).to.deep.equal(wanted));
 
     it('and says which objects are shown only since they stand above a match', () => {
       const [above] = objectsOf(stage().part({ words: ['late'], field: 'variable' }));
@@ -400,15 +398,15 @@ describe('a look at a tree', () => {
           fc.boolean(),
           (given, maxRows, isSearch) => {
             const { part } = grove(given);
-            const question = isSearch ? ({ words: ['1'], field: 'value' } as const) : {};
+            const query = isSearch ? ({ words: ['1'], field: 'value' } as const) : {};
             const matches = ({ rows }: TreePart) =>
               rows.filter((each) => each.kind === 'variable' || each.isMatch).map(({ id }) => id);
-            const whole = matches(part(question));
+            const whole = matches(part(query));
             const found: number[] = [];
             let from: number | undefined = 0;
             for (let parts = 0; from !== undefined; parts++) {
               expect(parts).to.be.at.most(200);
-              const answer: TreePart = part({ ...question, from, maxRows });
+              const answer: TreePart = part({ ...query, from, maxRows });
               expect(answer.rows.length).to.be.at.most(maxRows + 1);
               found.push(...matches(answer));
               from = answer.next;
@@ -448,25 +446,25 @@ describe('a look at a tree', () => {
     it('gives others their turn after at most 64 items', () => {
       const { view } = grove(Array.from({ length: 2000 }, () => 1));
       let pauses = 0;
-      const steps = view.looking(treeQuestion({ words: ['nothing'] }));
+      const steps = view.queryTree(treeQuery({ words: ['nothing'] }));
       while (steps.next().done !== true) pauses++;
       expect(pauses).to.be.within(4000 / 64 - 2, 4000 / 64 + 2);
     });
 
     it('ends in time, and the next look goes on from there', () => {
       const { view, part } = grove(Array.from({ length: 2000 }, () => 1));
-      const question = { words: ['v1999'], field: 'variable' } as const;
-      const late = finished(view.looking(treeQuestion({ ...question, maxMs: 0 })));
+      const query = { words: ['v1999'], field: 'variable' } as const;
+      const late = finished(view.queryTree(treeQuery({ ...query, maxMs: 0 })));
       if (late.kind !== 'part') throw new Error(late.kind);
       expect(late).to.include({ isLate: true });
       expect(late.rows).to.deep.equal([]);
       expect(late.next).to.be.within(1, 64);
-      expect(names(part({ ...question, from: late.next ?? 0 }))).to.include('v1999.0');
+      expect(names(part({ ...query, from: late.next ?? 0 }))).to.include('v1999.0');
     });
 
     it('says that the root was lost, if that happens meanwhile', () => {
       const { view } = grove(Array.from({ length: 2000 }, () => 1));
-      const steps = view.looking(treeQuestion({ words: ['nothing'] }));
+      const steps = view.queryTree(treeQuery({ words: ['nothing'] }));
       steps.next();
       finished(view.closing());
       expect(finished(steps)).to.deep.equal({
@@ -477,7 +475,7 @@ describe('a look at a tree', () => {
 
     it('follows a tree that changes between two turns', () => {
       const { view, source, root } = grove(Array.from({ length: 300 }, () => 1));
-      const steps = view.looking(treeQuestion({ words: ['new'], field: 'object' }));
+      const steps = view.queryTree(treeQuery({ words: ['new'], field: 'object' }));
       steps.next();
       const [first] = [...root.children] as FakeObject[];
       if (first !== undefined) source.remove(first);
@@ -500,7 +498,7 @@ describe('a look at a tree', () => {
     expect(made).to.have.lengthOf(2);
     const { view, lines } = watched(source, root, { app: 'kiosk' });
     const before = lines();
-    finished(view.looking(treeQuestion()));
+    finished(view.queryTree(treeQuery()));
     expect(finished(view.refreshing())).to.equal(false);
     expect(lines()).to.deep.equal(before);
   });

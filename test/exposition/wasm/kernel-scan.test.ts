@@ -1,8 +1,8 @@
 // What the kernel says of differences: the same as a loop over plain arrays.
 import fc from 'fast-check';
 import { expect } from 'chai';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
-import { MOVED_AT } from '#app/exposition/kernel/layout.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
+import { MOVED_AT } from '#app/exposition/wasm/layout.js';
 
 const kernel = new Kernel();
 const { run } = kernel;

@@ -1,9 +1,9 @@
 // The text of numbers: what the kernel writes is what plain TypeScript writes.
 import { randomFillSync } from 'node:crypto';
 import { expect } from 'chai';
-import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
-import { VALUE_ROOM } from '#app/exposition/kernel/line-table.js';
-import type { Scale } from '#app/exposition/kernel/scales.js';
+import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
+import { VALUE_ROOM } from '#app/exposition/wasm/line-table.js';
+import type { Scale } from '#app/exposition/wasm/scales.js';
 import { floatText } from '#app/exposition/text/labels.js';
 
 type OpKind = keyof typeof OP;

@@ -1,6 +1,6 @@
-// Roots, sources and sightings that are made up, for tests of what the streams do with them.
+// Roots, sources and poll results that are made up, for tests of what the streams do with them.
 import type { ManagedObject, PublisherState, RootIdentity, Source } from '#app/model.js';
-import type { Sighting } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/watch.js';
 
 let lastId = 0;
 
@@ -37,8 +37,8 @@ export function sourceOf(...roots: readonly ManagedObject[]): Source & {
   };
 }
 
-/** A sighting of a live publisher, but for what is given. */
-export const sighting = (given: Partial<Sighting> = {}): Sighting => ({
+/** A poll result of a live publisher, but for what is given. */
+export const pollResult = (given: Partial<PollResult> = {}): PollResult => ({
   serverKey: '82',
   publisher: { state: 'live', reason: 'publisher is live' },
   source: undefined,
@@ -49,6 +49,6 @@ export const sighting = (given: Partial<Sighting> = {}): Sighting => ({
   ...given,
 });
 
-/** A sighting of a server key that has no source. */
-export const unseen = (state: PublisherState, reason: string, serverKey = '82'): Sighting =>
-  sighting({ serverKey, publisher: { state, reason } });
+/** A poll result of a server key that has no source. */
+export const unseen = (state: PublisherState, reason: string, serverKey = '82'): PollResult =>
+  pollResult({ serverKey, publisher: { state, reason } });

@@ -1,6 +1,6 @@
 // The scales of values: counted, in a table that grows, and bounded.
 import { expect } from 'chai';
-import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
+import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
 
 const MAX_SCALES = 65_536;
 

@@ -1,0 +1,15 @@
+// A query about a tree that asks for everything, but for what a test changes.
+import type { TreeQuery } from '#app/model.js';
+
+export const treeQuery = (changed: Partial<TreeQuery> = {}): TreeQuery => ({
+  object: '',
+  from: 0,
+  words: [],
+  field: 'any',
+  choice: 'all',
+  showsUnreadTexts: true,
+  maxRows: 10_000,
+  maxCharacters: 1_000_000,
+  maxMs: 60_000,
+  ...changed,
+});
