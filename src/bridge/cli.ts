@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { asyncScheduler, merge } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
-import { stdoutFailure } from '../document/text-file.js';
+import { onStdoutFailure } from '../document/text-file.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import { isJournal, logWriter, logger } from '../logs/log.js';
 import { loadBridgeConfig, parseArguments, withComponent } from './settings/configuration.js';
@@ -93,12 +93,7 @@ function main(): void {
   }
 }
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader of --once has closed the pipe: it has all it wants.
-  if (error.code === 'EPIPE') process.exit();
-  say(`shm_bridge: ${stdoutFailure(error)}\n`);
-  process.exit(1);
-});
+onStdoutFailure(process.stdout, fail, () => process.exit());
 try {
   main();
 } catch (error) {

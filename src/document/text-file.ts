@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
+import type { Writable } from 'node:stream';
 import { Fault, messageOf } from '../errors.js';
 import { SourcePositions } from './document.js';
 
@@ -22,9 +23,22 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'input/output error',
 };
 
-/** The message of a program that cannot write to stdout. */
-export const stdoutFailure = (error: Error): string =>
-  `stdout cannot be written: ${systemReason(error)}`;
+/**
+ * Handles failed writes to stdout.
+ * @param fail ends the program with a message
+ * @param onReaderGone ends the program when the reader has closed the pipe; without it, that is a
+ *   failure too
+ */
+export function onStdoutFailure(
+  stdout: Writable,
+  fail: (message: string) => void,
+  onReaderGone?: () => void,
+): void {
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE' && onReaderGone !== undefined) onReaderGone();
+    else fail(`stdout cannot be written: ${systemReason(error)}`);
+  });
+}
 
 /** The reason behind a failed system call, without the path: the sentence around it names the file. */
 export function systemReason(cause: unknown): string {

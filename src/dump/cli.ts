@@ -3,7 +3,7 @@
 import { EMPTY, asyncScheduler, concat, defer, fromEvent, map, repeat } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
-import { stdoutFailure } from '../document/text-file.js';
+import { onStdoutFailure } from '../document/text-file.js';
 import { FAULTS, Fault, messageOf } from '../errors.js';
 import type { Document } from '../model.js';
 import { posixMemory } from '../native/os/posix.js';
@@ -108,9 +108,7 @@ function main(): void {
   else print(segment, choice, options);
 }
 
-stdout.on('error', (error: NodeJS.ErrnoException) => {
-  fail(error.code === 'EPIPE' ? new ReaderGone() : new Error(stdoutFailure(error)));
-});
+onStdoutFailure(stdout, fail, () => process.exit());
 try {
   main();
 } catch (error) {

@@ -6,7 +6,7 @@ import type { Arguments } from '../config/arguments.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import { buildRevision, packageVersion } from '../document/package-version.js';
-import { stdoutFailure } from '../document/text-file.js';
+import { onStdoutFailure } from '../document/text-file.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import { isJournal, logWriter, logger } from '../logs/log.js';
 import { startThreadPool } from '../native/os/futex-waiter.js';
@@ -48,10 +48,7 @@ function fail(error: unknown): never {
 
 /** Prints the text; an incomplete write to stdout is a failure. */
 function print(text: string): void {
-  process.stdout.on('error', (error: Error) => {
-    say(`shm_exporter: ${stdoutFailure(error)}\n`);
-    process.exit(1);
-  });
+  onStdoutFailure(process.stdout, fail);
   process.stdout.write(text);
 }
 

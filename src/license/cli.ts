@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // shm_license: issues, shows and verifies licenses, and makes the keys that sign them.
 import { packageVersion } from '../document/package-version.js';
-import { stdoutFailure } from '../document/text-file.js';
+import { onStdoutFailure } from '../document/text-file.js';
 import { Fault, messageOf } from '../errors.js';
 import { chooseCommand, readCommandLine } from '../rules/command-line.js';
 import type { CommandOptions, Given } from '../rules/command-option.js';
@@ -77,15 +77,14 @@ function main(): void {
   if (name === 'keygen') perform(KEYGEN, argv, keygen);
 }
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader of a help text has all it wants.
-  if (error.code === 'EPIPE') process.exit();
-  process.stderr.write(`shm_license: ${stdoutFailure(error)}\n`);
-  process.exit(1);
-});
+function fail(thrown: unknown): never {
+  process.stderr.write(`shm_license: ${messageOf(thrown)}\n`);
+  process.exit(thrown instanceof Fault ? thrown.exit : 1);
+}
+
+onStdoutFailure(process.stdout, fail, () => process.exit());
 try {
   main();
 } catch (thrown) {
-  process.exitCode = thrown instanceof Fault ? thrown.exit : 1;
-  process.stderr.write(`shm_license: ${messageOf(thrown)}\n`);
+  fail(thrown);
 }

@@ -7,7 +7,7 @@ import type { Observable } from 'rxjs';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { hint } from '#app/document/nearest.js';
 import { packageVersion } from '#app/document/package-version.js';
-import { stdoutFailure } from '#app/document/text-file.js';
+import { onStdoutFailure } from '#app/document/text-file.js';
 import { Fault, messageOf } from '#app/errors.js';
 import { heartbeat } from '#app/native/publisher/heartbeat.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
@@ -159,9 +159,5 @@ function fail(error: unknown): never {
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // The reader of a help text has all it wants.
-  if (error.code === 'EPIPE') process.exit();
-  fail(new Error(stdoutFailure(error)));
-});
+onStdoutFailure(process.stdout, fail, () => process.exit());
 main().catch(fail);
