@@ -1,4 +1,4 @@
-// The dashboard of an application: its health, what its layout puts first, then every metric by class.
+// The dashboard of an application: its health, the sections of its layout, then all metrics by class.
 import { PUBLISHER_STATES } from '#app/model.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
 import type { CatalogueClass } from '#app/catalogue/catalogue-class.js';
@@ -48,10 +48,10 @@ const sharePanel = ({ title, description, expr, legend }: Share): Drawing =>
   timeSeries('percentunit', {
     title,
     description,
-    queries: [{ expr: expr.replaceAll('$selector', SELECTOR), legend }],
+    queries: { [legend]: expr.replaceAll('$selector', SELECTOR) },
   });
 
-/** One for each metric of the class, by its first row. */
+/** The metrics of a class, each with its first row. */
 const shownFamilies = (
   owner: CatalogueClass,
   { many, stated = [] }: AppLayout,
@@ -79,7 +79,7 @@ function ofClass({ app, classes }: Catalogue, alias: string): CatalogueClass {
   return owner;
 }
 
-/** The top: whether there are metrics at all, and how the application sees itself. */
+/** The panels at the top: whether there are metrics, and what the application says about itself. */
 function health(app: string, families: ReadonlyMap<string, ShownFamily>): readonly Drawing[] {
   const target = `app="${app}",server_key=~"$server_key"`;
   // The exporter's metrics have no root; the scrapes of its targets do.
@@ -92,40 +92,32 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
     selector: target,
     by: ['instance', 'app', 'server_key', 'hint', 'twin'],
   })} ${chosen}`;
-  /** What the process says of itself, where the catalogue has it. */
+  /** The panel of a metric of the process; none if the catalogue lacks the metric. */
   const process = (name: string, size: Partial<Drawing>): readonly Drawing[] => {
     const shown = families.get(`${app}_process_${name}`);
     return shown === undefined ? [] : [{ ...familyPanel(shown), ...size }];
   };
   const level = `${app}_process_health_level`;
   return [
-    stat(
-      'none',
-      {
-        title: 'Metrics',
-        description: 'Whether the exporter serves the metrics of this target.',
-        queries: [
-          { expr: `shm_exporter_internal_target_ready{${target}} ${chosen}`, legend: ofTarget },
-        ],
-      },
-      { mappings: flagMappings(['not ready', 'red'], ['ready', 'green']) },
-    ),
-    stat(
-      'none',
-      {
-        title: 'Publisher',
-        description: 'The process that keeps the segment, as the exporter sees it.',
-        queries: [{ expr: publisher, legend: ofTarget }],
-      },
-      { mappings: stateMappings(PUBLISHER_STATES) },
-    ),
+    stat('none', {
+      title: 'Metrics',
+      description: 'Whether the exporter serves the metrics of this target.',
+      queries: { [ofTarget]: `shm_exporter_internal_target_ready{${target}} ${chosen}` },
+      mappings: flagMappings(['not ready', 'red'], ['ready', 'green']),
+    }),
+    stat('none', {
+      title: 'Publisher',
+      description: 'The process that keeps the segment, as the exporter sees it.',
+      queries: { [ofTarget]: publisher },
+      mappings: stateMappings(PUBLISHER_STATES),
+    }),
     ...process('start_time_seconds', { title: 'Started', size: { w: 4, h: 4 } }),
     ...(families.has(level)
       ? [
           stat('short', {
             title: 'Health level',
             description: 'Load or health level that the process reports about itself.',
-            queries: [{ expr: `${level}{${SELECTOR}}`, legend: '{{root}}' }],
+            queries: { '{{root}}': `${level}{${SELECTOR}}` },
           }),
         ]
       : []),
@@ -133,19 +125,16 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
       title: 'Alerts that fire',
       description:
         'Of this application and of the exporter; docs/alerts.md says what to do about each.',
-      queries: [
-        {
-          expr: `ALERTS{alertname=~"Shm.+",alertstate="firing",app=~"(${app})?",server_key=~"$server_key|"}`,
-          legend: '',
-        },
-      ],
+      queries: {
+        '': `ALERTS{alertname=~"Shm.+",alertstate="firing",app=~"(${app})?",server_key=~"$server_key|"}`,
+      },
       w: 8,
       h: 4,
     }),
     stateTimeline(stateMappings(PUBLISHER_STATES), {
       title: 'Publisher over time',
       description: 'While it is neither live nor stalled, the target has no metrics.',
-      queries: [{ expr: publisher, legend: ofTarget }],
+      queries: { [ofTarget]: publisher },
       w: 8,
       h: 5,
     }),

@@ -1,24 +1,24 @@
-// What the dashboards of the built-in applications show first, and in which order.
+// The order of metrics on the dashboards of the built-in applications.
 
-/** A share that is computed from metrics of the catalogue. */
+/** A panel of a ratio of metrics of the catalogue. */
 export interface Share {
   readonly title: string;
   readonly description: string;
-  /** `$selector` is replaced by the matchers of the targets that the variables of the dashboard select. */
+  /** `$selector` stands for the matchers of the selected targets. */
   readonly expr: string;
   readonly legend: string;
 }
 
 export interface AppLayout {
-  /** The application in words. */
+  /** The application in titles. */
   readonly name: string;
-  /** The sections that are open, with metrics of the catalogue and shares: what to look at first, first. */
+  /** The open sections: names of metrics, and shares. The most important come first. */
   readonly first: Readonly<Record<string, readonly (string | Share)[]>>;
-  /** The classes in the order of their closed sections, with their titles; one for each class with metrics. */
+  /** The titles of the collapsed sections, by class; one for each class with metrics. */
   readonly classes: Readonly<Record<string, string>>;
-  /** Classes with so many objects that only the highest values are drawn. */
+  /** Classes with so many objects that their panels show only the highest values. */
   readonly many: readonly string[];
-  /** Labels that the format of the application states for its objects, beside those of the catalogue. */
+  /** Labels that the format adds to those of the catalogue. */
   readonly stated?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// The dashboards as files for Grafana: one for each built-in application, and one for the exporter.
+// The dashboard files for Grafana: one for each built-in application, and one for the exporter.
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { appDashboard } from './app-dashboard.js';
 import { APP_LAYOUTS } from './app-layouts.js';
@@ -7,7 +7,7 @@ import type { Dashboard, Section } from './dashboard.js';
 import { bridge, health, losses } from './exporter/health.js';
 import { OWN, partitions, resources, scrapes, targets } from './exporter/load.js';
 
-// The dashboard of the exporter itself, from /-/metrics; written by hand, since its metrics are in no catalogue.
+/** The dashboard of the exporter, from /-/metrics. No catalogue has these metrics. */
 const SECTIONS: readonly Section[] = [
   { title: 'Health', drawings: health },
   { title: 'Targets', drawings: targets },
@@ -47,8 +47,8 @@ const exporterDashboard = (): Dashboard =>
     layOut(SECTIONS),
   );
 
-/** All dashboards, by the name of their file. */
-function dashboards(): ReadonlyMap<string, Dashboard> {
+/** The text of each dashboard, by file name. */
+export function dashboardTexts(): ReadonlyMap<string, string> {
   const catalogues = loadCatalogues();
   const ofApps = Object.entries(APP_LAYOUTS).flatMap(([app, layout]) => {
     const catalogue = catalogues.get(app);
@@ -56,9 +56,6 @@ function dashboards(): ReadonlyMap<string, Dashboard> {
       ? []
       : [[`${app}.json`, appDashboard(catalogue, layout)] as const];
   });
-  return new Map([...ofApps, ['shm_exporter.json', exporterDashboard()]]);
+  const all = [...ofApps, ['shm_exporter.json', exporterDashboard()] as const];
+  return new Map(all.map(([name, made]) => [name, `${JSON.stringify(made, null, 2)}\n`]));
 }
-
-/** The text of each file. */
-export const dashboardTexts = (): ReadonlyMap<string, string> =>
-  new Map([...dashboards()].map(([name, made]) => [name, `${JSON.stringify(made, null, 2)}\n`]));

@@ -1,25 +1,10 @@
-// The parts of a Grafana dashboard that ours have, as its JSON model names them.
+// The JSON model of a Grafana dashboard, as far as ours use it, and the layout of panels.
 
 interface GridPos {
   readonly x: number;
   readonly y: number;
   readonly w: number;
   readonly h: number;
-}
-
-interface Datasource {
-  readonly type: string;
-  readonly uid: string;
-}
-
-interface Query {
-  readonly refId: string;
-  readonly expr: string;
-  readonly legendFormat: string;
-  readonly datasource: Datasource;
-  /** Only the newest value, as a table. */
-  readonly instant?: boolean;
-  readonly format?: 'table';
 }
 
 export interface ValueMapping {
@@ -34,13 +19,16 @@ interface FieldConfig {
   readonly overrides: readonly unknown[];
 }
 
-/** A panel before it has its place and number. */
+/** The expressions of a panel, by legend. */
+export type Queries = Readonly<Record<string, string>>;
+
+/** A panel before its layout, without position and id. */
 export interface Drawing {
   readonly type: 'stat' | 'timeseries' | 'state-timeline' | 'table';
   readonly title: string;
   readonly description: string;
   readonly size: { readonly w: number; readonly h: number };
-  readonly queries: readonly { readonly expr: string; readonly legend: string }[];
+  readonly queries: Queries;
   readonly fieldConfig: FieldConfig;
   readonly options: Readonly<Record<string, unknown>>;
   readonly transformations?: readonly unknown[];
@@ -48,34 +36,30 @@ export interface Drawing {
 
 export interface Section {
   readonly title: string;
-  /** Closed until somebody opens it; its queries do not run before. */
+  /** A collapsed row runs its queries only once a user opens it. */
   readonly isCollapsed?: boolean;
   readonly drawings: readonly Drawing[];
 }
 
-export interface Panel {
+export interface Panel extends Partial<Omit<Drawing, 'type' | 'size' | 'queries'>> {
   readonly id: number;
   readonly type: Drawing['type'] | 'row';
   readonly title: string;
   readonly gridPos: GridPos;
-  readonly description?: string;
-  readonly datasource?: Datasource;
-  readonly targets?: readonly Query[];
-  readonly fieldConfig?: FieldConfig;
-  readonly options?: Readonly<Record<string, unknown>>;
-  readonly transformations?: readonly unknown[];
+  readonly datasource?: typeof DATASOURCE;
+  readonly targets?: readonly { readonly refId: string; readonly expr: string }[];
   readonly collapsed?: boolean;
   readonly panels?: readonly Panel[];
 }
 
-/** Chosen at the top of the dashboard. */
-const DATASOURCE: Datasource = { type: 'prometheus', uid: '${datasource}' };
+/** The data source that the user selects at the top of the dashboard. */
+const DATASOURCE = { type: 'prometheus', uid: '${datasource}' };
 
-/** A variable with the values of a label. */
+/** A dashboard variable with the values of a label. */
 interface LabelVariable {
   readonly name: string;
   readonly label: string;
-  /** A `label_values()` of Grafana. */
+  /** A `label_values()` query of Grafana. */
   readonly query: string;
 }
 
@@ -86,7 +70,7 @@ interface DashboardFacts {
   readonly variables: readonly LabelVariable[];
 }
 
-/** Makes the whole dashboard; `panels` are laid out. */
+/** Returns a whole dashboard with these panels, which have their positions. */
 export const dashboard = (
   { uid, title, description, variables }: DashboardFacts,
   panels: readonly Panel[],
@@ -137,7 +121,7 @@ const DATASOURCE_VARIABLE = {
   current: {},
 };
 
-/** All values at first; `.*` stands for them, so that series without the label are shown as well. */
+/** Selects all values by default: `.*`, which also matches series without the label. */
 const labelVariable = ({ name, label, query }: LabelVariable) => ({
   name,
   label,
@@ -156,10 +140,10 @@ const labelVariable = ({ name, label, query }: LabelVariable) => ({
   current: { selected: true, text: ['All'], value: ['$__all'] },
 });
 
-// Gives panels their places in Grafana's grid of 24 columns, and their numbers.
+/** The width of Grafana's grid. */
 export const COLUMNS = 24;
 
-/** All sections from top to bottom; the panels of a collapsed one lie inside its row. */
+/** Positions the panels of all sections, from top to bottom; a collapsed row contains its panels. */
 export function layOut(sections: readonly Section[]): readonly Panel[] {
   const panels: Panel[] = [];
   let id = 0;
@@ -177,7 +161,7 @@ export function layOut(sections: readonly Section[]): readonly Panel[] {
   return panels;
 }
 
-/** Side by side while there is room, then below the highest of the line. */
+/** Places panels from left to right; a new line begins below the highest panel of the last. */
 function placesOf(drawings: readonly Drawing[], top: number): readonly GridPos[] {
   let x = 0;
   let y = top;
@@ -195,16 +179,15 @@ function placesOf(drawings: readonly Drawing[], top: number): readonly GridPos[]
   });
 }
 
-const refIdOf = (index: number): string => String.fromCharCode('A'.charCodeAt(0) + index);
-
 function panelOf(drawing: Drawing, id: number, gridPos: GridPos): Panel {
   const { type, title, description, queries, fieldConfig, options, transformations } = drawing;
-  const targets = queries.map(({ expr, legend }, at) => ({
-    refId: refIdOf(at),
+  const targets = Object.entries(queries).map(([legend, expr], at) => ({
+    refId: String.fromCharCode('A'.charCodeAt(0) + at),
     expr,
     legendFormat: legend,
     datasource: DATASOURCE,
-    ...(type === 'table' && { instant: true, format: 'table' as const }),
+    // A table shows only the newest values.
+    ...(type === 'table' && { instant: true, format: 'table' }),
   }));
   const look = { fieldConfig, options, ...(transformations && { transformations }) };
   return { id, type, title, description, gridPos, datasource: DATASOURCE, targets, ...look };

@@ -1,23 +1,23 @@
-// The kinds of panels: what Grafana needs to know of each.
+// The kinds of panels, with the settings that Grafana needs for each.
 import type { Drawing, ValueMapping } from './dashboard.js';
 
-interface Facts {
+interface PanelFacts {
   readonly title: string;
   readonly description: string;
   readonly queries: Drawing['queries'];
-  /** Width in columns of 24. */
+  /** Width and height in units of Grafana's grid, which has 24 columns. */
   readonly w?: number;
   readonly h?: number;
 }
 
-/** A colour from a value on; the first value is null, which stands for the lowest. */
+/** A colour for values from `value` up; null stands for minus infinity. */
 type ThresholdStep = readonly [value: number | null, color: string];
 
 const HEIGHT = 7;
 const STAT_HEIGHT = 4;
 
-/** Lines over time; `unit` is an id of Grafana. */
-export const timeSeries = (unit: string, { w = 8, h = HEIGHT, ...facts }: Facts): Drawing => ({
+/** Lines over time. @param unit the id of a unit in Grafana */
+export const timeSeries = (unit: string, { w = 8, h = HEIGHT, ...facts }: PanelFacts): Drawing => ({
   ...facts,
   type: 'timeseries',
   size: { w, h },
@@ -40,7 +40,7 @@ export const timeSeries = (unit: string, { w = 8, h = HEIGHT, ...facts }: Facts)
   },
 });
 
-interface StatColors {
+interface StatFacts extends PanelFacts {
   readonly mappings?: readonly ValueMapping[];
   readonly steps?: readonly ThresholdStep[];
 }
@@ -48,8 +48,7 @@ interface StatColors {
 /** The newest value, large. */
 export const stat = (
   unit: string,
-  { w = 4, h = STAT_HEIGHT, ...facts }: Facts,
-  { mappings = [], steps = PLAIN }: StatColors = {},
+  { w = 4, h = STAT_HEIGHT, mappings = [], steps = PLAIN, ...facts }: StatFacts,
 ): Drawing => ({
   ...facts,
   type: 'stat',
@@ -68,10 +67,10 @@ export const stat = (
   },
 });
 
-/** States over time, one line a series. */
+/** States over time, one line for each series. */
 export const stateTimeline = (
   mappings: readonly ValueMapping[],
-  { w = 8, h = HEIGHT, ...facts }: Facts,
+  { w = 8, h = HEIGHT, ...facts }: PanelFacts,
 ): Drawing => ({
   ...facts,
   type: 'state-timeline',
@@ -95,10 +94,10 @@ export const stateTimeline = (
   },
 });
 
-/** The labels of series as columns, the `hidden` ones left out. */
+/** A table of the labels of series, without the `hidden` ones. */
 export const labelTable = (
   hidden: readonly string[],
-  { w = 24, h = 5, ...facts }: Facts,
+  { w = 24, h = 5, ...facts }: PanelFacts,
 ): Drawing => ({
   ...facts,
   type: 'table',
@@ -127,7 +126,7 @@ const thresholds = (steps: readonly ThresholdStep[]) => ({
   steps: steps.map(([value, color]) => ({ color, value })),
 });
 
-// Units of metrics as Grafana names them.
+/** Grafana's ids for the units of metrics. */
 const LEVELS: Readonly<Record<string, string>> = {
   bytes: 'bytes',
   seconds: 's',
@@ -136,12 +135,12 @@ const LEVELS: Readonly<Record<string, string>> = {
 const RATES: Readonly<Record<string, string>> = {
   bytes: 'Bps',
   packets: 'pps',
-  // Seconds in a second.
+  // Seconds per second.
   seconds: 'percentunit',
 };
 
-/** Of a value as it is. */
+/** Grafana's unit for values of a gauge. */
 export const levelUnit = (unit: string): string => LEVELS[unit] ?? 'short';
 
-/** Of a total's growth in a second. */
+/** Grafana's unit for the rate of a counter. */
 export const rateUnit = (unit: string): string => RATES[unit] ?? 'cps';

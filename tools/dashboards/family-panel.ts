@@ -1,12 +1,12 @@
-// The panel of one metric of a catalogue: its type decides how it is drawn.
+// The panel of one metric of a catalogue, which depends on the type of the metric.
 import type { CatalogueClass } from '#app/catalogue/catalogue-class.js';
 import { ownLabelsOf } from '#app/catalogue/row.js';
 import type { Row } from '#app/catalogue/row.js';
 import { OBJECT_STATES } from '#app/model.js';
-import type { Drawing, ValueMapping } from './dashboard.js';
+import type { Drawing, Queries, ValueMapping } from './dashboard.js';
 import { labelTable, levelUnit, rateUnit, stat, stateTimeline, timeSeries } from './drawings.js';
 
-// Sets of states as one number a series, so that one line of a timeline shows each series.
+/** The colours of states in timelines. */
 const COLORS: Readonly<Record<string, string>> = {
   normal: 'green',
   live: 'green',
@@ -41,18 +41,21 @@ interface StateSet {
   readonly by: readonly string[];
 }
 
-/** The number of the present state from 1; 0 where there is none. */
+/**
+ * An expression for the index of the current state, from 1; 0 for none. A timeline then has one line
+ * for each object.
+ */
 export function stateNumber({ metric, label, states, selector, by }: StateSet): string {
   const each = states.map((state, at) => `${metric}{${selector},${label}="${state}"} * ${at + 1}`);
   return `sum by (${by.join(', ')}) (${each.join(' or ')})`;
 }
 
-/** What these numbers stand for. */
+/** The texts and colours for the values of `stateNumber`. */
 export const stateMappings = (states: readonly string[]): readonly ValueMapping[] => [
   mapping(['none', ...states].map((state) => [state, COLORS[state] ?? 'text'])),
 ];
 
-/** 0 and 1, in words. */
+/** The texts and colours for 0 and 1. */
 export const flagMappings = (
   no: readonly [text: string, color: string],
   yes: readonly [text: string, color: string],
@@ -67,15 +70,15 @@ const mapping = (values: readonly (readonly [text: string, color: string])[]): V
 
 export interface ShownFamily {
   readonly owner: CatalogueClass;
-  /** Its first row. */
+  /** The first row of the family. */
   readonly row: Row;
-  /** True where there may be so many series that only the ten highest are shown. */
+  /** True if the panel shows only the ten highest series. */
   readonly isMany: boolean;
-  /** Labels that the format states for its objects. */
+  /** Labels that the format adds to each object. */
   readonly stated: readonly string[];
 }
 
-/** Chosen at the top of the dashboard. */
+/** Label matchers of the targets that the variables of the dashboard select. */
 export const SELECTOR = 'job=~"$job",server_key=~"$server_key",root=~"$root"';
 const RANGE = '[$__rate_interval]';
 const QUANTILES = [0.5, 0.95, 0.99];
@@ -88,56 +91,54 @@ export function familyPanel({ owner, row, isMany, stated }: ShownFamily): Drawin
   const labels = ['root', ...pathLabels, ...ownLabelsOf(row), ...stated];
   const legend = labels.map((label) => `{{${label}}}`).join(' ');
   const few = (expr: string): string => (isMany ? `topk(${MANY}, ${expr})` : expr);
-  const facts = (...queries: readonly (readonly [expr: string, legend: string])[]) => ({
+  const facts = (queries: Queries) => ({
     title: titleOf(help, isMany && type !== 'info'),
     description: `${help} (${name})`,
-    queries: queries.map(([expr, text]) => ({ expr, legend: text })),
+    queries,
   });
   const series = `${name}{${SELECTOR}}`;
   const rate = (suffix = ''): string => `rate(${name}${suffix}{${SELECTOR}}${RANGE})`;
 
   switch (type) {
     case 'counter':
-      return timeSeries(rateUnit(unit), facts([few(rate()), legend]));
+      return timeSeries(rateUnit(unit), facts({ [legend]: few(rate()) }));
     case 'info':
       return labelTable(
         ['instance', 'job', 'app', 'server_key', 'hint', 'twin'],
-        facts([series, '']),
+        facts({ '': series }),
       );
     case 'stateset': {
       const states = row.reads[0]?.texts ?? OBJECT_STATES;
       const by = ['instance', 'root', ...pathLabels];
       const number = stateNumber({ metric: name, label: name, states, selector: SELECTOR, by });
-      return stateTimeline(stateMappings(states), facts([number, legend]));
+      return stateTimeline(stateMappings(states), facts({ [legend]: number }));
     }
     case 'histogram': {
       const buckets = `sum by (${['instance', ...labels, 'le'].join(', ')}) (${rate('_bucket')})`;
-      const quantile = (q: number): readonly [string, string] => [
-        few(`histogram_quantile(${q}, ${buckets})`),
-        `p${q * 100} ${legend}`,
-      ];
-      return timeSeries(levelUnit(unit), facts(...QUANTILES.map(quantile)));
+      const quantile = (q: number) =>
+        [`p${q * 100} ${legend}`, few(`histogram_quantile(${q}, ${buckets})`)] as const;
+      return timeSeries(levelUnit(unit), facts(Object.fromEntries(QUANTILES.map(quantile))));
     }
     case 'summary':
       return timeSeries(
         levelUnit(unit),
         isPair(row)
-          ? facts([few(`${rate('_sum')} / (${rate('_count')} > 0)`), `average ${legend}`])
-          : facts([few(series), `quantile {{quantile}} ${legend}`]),
+          ? facts({ [`average ${legend}`]: few(`${rate('_sum')} / (${rate('_count')} > 0)`) })
+          : facts({ [`quantile {{quantile}} ${legend}`]: few(series) }),
       );
     default:
       if (/_timestamp_seconds$|_start_time_seconds$/.test(name))
-        return stat('dateTimeFromNow', { ...facts([`${series} * 1000`, legend]), w: 8, h: 7 });
+        return stat('dateTimeFromNow', { ...facts({ [legend]: `${series} * 1000` }), w: 8, h: 7 });
       if (/^1 (when|while) /.test(help))
-        return stateTimeline(YES_OR_NO, facts([few(series), legend]));
-      return timeSeries(levelUnit(unit), facts([few(series), legend]));
+        return stateTimeline(YES_OR_NO, facts({ [legend]: few(series) }));
+      return timeSeries(levelUnit(unit), facts({ [legend]: few(series) }));
   }
 }
 
 /** A summary of a sum and a count has no quantiles. */
 const isPair = ({ reads }: Row): boolean => reads.length === 2;
 
-/** Words of a help that the drawing makes superfluous. */
+/** Phrases of help texts that repeat what the panel shows. */
 const DRAWN = [
   /^1 (?:when|while) /,
   /, 0 when [^;:.]*/,
@@ -148,7 +149,7 @@ const DRAWN = [
   / since start(?=\.)/,
 ];
 
-/** The beginning of the help: what the metric is, without the advice behind it. */
+/** The first clause of a help text, which says what the metric is. */
 function titleOf(help: string, isMany: boolean): string {
   const bare = DRAWN.reduce((text, words) => text.replace(words, ''), help);
   const [clause = bare] = bare.split(/[;:.](?= |$)/, 1);

@@ -1,10 +1,10 @@
-// How many scrapes there are, and how long they take.
+// Panels of the exporter's dashboard: targets, scrapes, partitions, and the process.
 import { PUBLISHER_STATES } from '#app/model.js';
-import type { Drawing } from '../dashboard.js';
+import type { Drawing, Queries } from '../dashboard.js';
 import { labelTable, stat, stateTimeline, timeSeries } from '../drawings.js';
 import { flagMappings, stateMappings, stateNumber } from '../family-panel.js';
 
-// The series of the exporter's dashboard, as its variables choose them.
+/** Label matchers of the exporters and targets that the variables of the dashboard select. */
 export const OWN = 'job=~"$job",instance=~"$instance"';
 const TARGET = `${OWN},app=~"$app",server_key=~"$server_key"`;
 export const OF_TARGET = '{{app}} {{server_key}} {{hint}} {{instance}}';
@@ -12,22 +12,7 @@ export const OF_EXPORTER = '{{instance}}';
 const RANGE = '[$__rate_interval]';
 const QUANTILES = ['p50', 'p95', 'p99'];
 
-type Queries = Readonly<Record<string, string>>;
-export const facts = (
-  title: string,
-  description: string,
-  queries: Queries,
-  w?: number,
-  h?: number,
-) => ({
-  title,
-  description,
-  queries: Object.entries(queries).map(([legend, expr]) => ({ expr, legend })),
-  ...(w !== undefined && { w }),
-  ...(h !== undefined && { h }),
-});
-
-/** Of each exporter or target. */
+/** The selector of a metric of the exporter, and of one of its targets. */
 export const own = (name: string): string => `shm_exporter_${name}{${OWN}}`;
 export const target = (name: string): string => `shm_exporter_${name}{${TARGET}}`;
 export const rate = (series: string): string => `rate(${series}${RANGE})`;
@@ -50,150 +35,132 @@ const wordsOf = (name: string): string =>
     .replace(/_total$/, '')
     .replaceAll('_', ' ');
 
+/** How many scrapes there are, and how long they take. */
 export const scrapes: readonly Drawing[] = [
-  timeSeries(
-    'reqps',
-    facts('Responses by status', '503: a target is not ready, or too many scrapes at once.', {
-      '{{code}}': `sum by (code) (${rate(own('http_responses_total'))})`,
-    }),
-  ),
-  timeSeries(
-    's',
-    facts('Duration of scrapes', 'As Prometheus sees it, for all jobs that scrape this exporter.', {
+  timeSeries('reqps', {
+    title: 'Responses by status',
+    description: '503: a target is not ready, or too many scrapes at once.',
+    queries: { '{{code}}': `sum by (code) (${rate(own('http_responses_total'))})` },
+  }),
+  timeSeries('s', {
+    title: 'Duration of scrapes',
+    description: 'As Prometheus sees it, for all jobs that scrape this exporter.',
+    queries: {
       '{{job}} {{app}} {{server_key}}': `scrape_duration_seconds{instance=~"$instance"} and on (instance) ${own('build_info')}`,
-    }),
-  ),
-  timeSeries(
-    'Bps',
-    facts('Bytes of responses', 'Sent, and saved by gzip.', {
+    },
+  }),
+  timeSeries('Bps', {
+    title: 'Bytes of responses',
+    description: 'Sent, and saved by gzip.',
+    queries: {
       'sent {{instance}}': rate(own('http_sent_bytes_total')),
       'saved {{instance}}': rate(own('http_saved_bytes_total')),
-    }),
-  ),
-  timeSeries(
-    'ms',
-    facts(
-      'Duration of refreshes',
-      'Quantiles of the newest 512 refreshes of a target.',
-      quantiles('target_refresh_duration'),
-    ),
-  ),
-  timeSeries(
-    'ms',
-    facts(
-      'Wait for a turn',
-      'Quantiles of how long refreshes waited in the queue of their partition.',
-      quantiles('worker_dequeue_latency'),
-    ),
-  ),
-  timeSeries(
-    'cps',
-    facts('Refreshes', 'A second, by scrapes and wake-ups.', {
-      [OF_TARGET]: rate(target('target_refresh_total')),
-    }),
-  ),
-  timeSeries(
-    'percentunit',
-    facts('Scrapes from the render cache', 'Nothing had changed since the last render.', {
-      [OF_TARGET]: share('internal_scrape_render_cache'),
-    }),
-  ),
-  timeSeries(
-    'percentunit',
-    facts('Scoped scrapes from the cache', 'Of scrapes of a scope.', {
-      [OF_TARGET]: share('internal_scrape_scope_cache'),
-    }),
-  ),
+    },
+  }),
+  timeSeries('ms', {
+    title: 'Duration of refreshes',
+    description: 'Quantiles of the newest 512 refreshes of a target.',
+    queries: quantiles('target_refresh_duration'),
+  }),
+  timeSeries('ms', {
+    title: 'Wait for a turn',
+    description: 'Quantiles of how long refreshes waited in the queue of their partition.',
+    queries: quantiles('worker_dequeue_latency'),
+  }),
+  timeSeries('cps', {
+    title: 'Refreshes',
+    description: 'A second, by scrapes and wake-ups.',
+    queries: { [OF_TARGET]: rate(target('target_refresh_total')) },
+  }),
+  timeSeries('percentunit', {
+    title: 'Scrapes from the render cache',
+    description: 'Nothing had changed since the last render.',
+    queries: { [OF_TARGET]: share('internal_scrape_render_cache') },
+  }),
+  timeSeries('percentunit', {
+    title: 'Scoped scrapes from the cache',
+    description: 'Of scrapes of a scope.',
+    queries: { [OF_TARGET]: share('internal_scrape_scope_cache') },
+  }),
 ];
 
-// How targets share the partitions, and the variables that are highlighted.
+/** How targets share the partitions, and the highlighted variables. */
 export const partitions: readonly Drawing[] = [
-  timeSeries(
-    'short',
-    facts(
-      'Busy to idle',
+  timeSeries('short', {
+    title: 'Busy to idle',
+    description:
       'Time that the partition of a target spent on refreshes, divided by its idle time.',
-      byTarget('worker_busy_idle_ratio'),
-    ),
-  ),
-  timeSeries(
-    'ms',
-    facts('Average wait', 'For a turn in the queue.', byTarget('worker_dequeue_latency_avg_ms')),
-  ),
+    queries: byTarget('worker_busy_idle_ratio'),
+  }),
+  timeSeries('ms', {
+    title: 'Average wait',
+    description: 'For a turn in the queue.',
+    queries: byTarget('worker_dequeue_latency_avg_ms'),
+  }),
   // Each target shows the same number: it is one of the exporter.
-  timeSeries(
-    'short',
-    facts('Moves of targets', 'Between partitions; a total.', {
-      [OF_EXPORTER]: `max by (instance) (${target('worker_rebalance_total')})`,
-    }),
-  ),
-  timeSeries(
-    'ms',
-    facts('Last pass of rebalancing', 'How long it took.', {
+  timeSeries('short', {
+    title: 'Moves of targets',
+    description: 'Between partitions; a total.',
+    queries: { [OF_EXPORTER]: `max by (instance) (${target('worker_rebalance_total')})` },
+  }),
+  timeSeries('ms', {
+    title: 'Last pass of rebalancing',
+    description: 'How long it took.',
+    queries: {
       [OF_EXPORTER]: `max by (instance) (${target('worker_rebalance_last_duration_ms')})`,
-    }),
-  ),
-  timeSeries(
-    'short',
-    facts('Highlighted variables', 'Those that the setting variable names.', {
-      '{{app}} {{server_key}} {{path}}': target('target_highlighted_value'),
-    }),
-  ),
+    },
+  }),
+  timeSeries('short', {
+    title: 'Highlighted variables',
+    description: 'Those that the setting variable names.',
+    queries: { '{{app}} {{server_key}} {{path}}': target('target_highlighted_value') },
+  }),
 ];
 
-// What the process of the exporter uses, and its configuration.
+/** What the process of the exporter uses, and its configuration. */
 export const resources: readonly Drawing[] = [
-  timeSeries(
-    'percentunit',
-    facts('Processor', 'Seconds in a second, of all threads.', {
-      [OF_EXPORTER]: rate(`process_cpu_seconds_total{${OWN}}`),
-    }),
-  ),
-  timeSeries(
-    'percentunit',
-    facts('Event loop', 'Share of the time in which the main thread was not idle.', {
-      [OF_EXPORTER]: `nodejs_eventloop_utilization{${OWN}}`,
-    }),
-  ),
-  timeSeries(
-    'bytes',
-    facts('Memory', 'Resident, of the heap of V8, and outside of it.', {
+  timeSeries('percentunit', {
+    title: 'Processor',
+    description: 'Seconds in a second, of all threads.',
+    queries: { [OF_EXPORTER]: rate(`process_cpu_seconds_total{${OWN}}`) },
+  }),
+  timeSeries('percentunit', {
+    title: 'Event loop',
+    description: 'Share of the time in which the main thread was not idle.',
+    queries: { [OF_EXPORTER]: `nodejs_eventloop_utilization{${OWN}}` },
+  }),
+  timeSeries('bytes', {
+    title: 'Memory',
+    description: 'Resident, of the heap of V8, and outside of it.',
+    queries: {
       'resident {{instance}}': `process_resident_memory_bytes{${OWN}}`,
       'heap {{instance}}': `nodejs_heap_size_used_bytes{${OWN}}`,
       'external {{instance}}': `nodejs_external_memory_bytes{${OWN}}`,
-    }),
-  ),
-  timeSeries(
-    'percentunit',
-    facts('Garbage collection', 'Seconds in a second, by kind.', {
-      '{{kind}} {{instance}}': rate(`nodejs_gc_duration_seconds_sum{${OWN}}`),
-    }),
-  ),
-  timeSeries(
-    'percentunit',
-    facts('File descriptors', 'Share of those that the process may have open.', {
-      [OF_EXPORTER]: `process_open_fds{${OWN}} / process_max_fds{${OWN}}`,
-    }),
-  ),
-  timeSeries(
-    'short',
-    facts(
-      'Configuration',
+    },
+  }),
+  timeSeries('percentunit', {
+    title: 'Garbage collection',
+    description: 'Seconds in a second, by kind.',
+    queries: { '{{kind}} {{instance}}': rate(`nodejs_gc_duration_seconds_sum{${OWN}}`) },
+  }),
+  timeSeries('percentunit', {
+    title: 'File descriptors',
+    description: 'Share of those that the process may have open.',
+    queries: { [OF_EXPORTER]: `process_open_fds{${OWN}} / process_max_fds{${OWN}}` },
+  }),
+  timeSeries('short', {
+    title: 'Configuration',
+    description:
       'A hash of the configuration in use: a step is a change, exporters with the same one have the same.',
-      {
-        [OF_EXPORTER]: own('config_hash'),
-      },
-    ),
-  ),
-  stat(
-    'dateTimeFromNow',
-    facts('Configuration loaded', 'The last start or reload that succeeded.', {
-      [OF_EXPORTER]: `${own('config_last_reload_success_timestamp_seconds')} * 1000`,
-    }),
-  ),
+    queries: { [OF_EXPORTER]: own('config_hash') },
+  }),
+  stat('dateTimeFromNow', {
+    title: 'Configuration loaded',
+    description: 'The last start or reload that succeeded.',
+    queries: { [OF_EXPORTER]: `${own('config_last_reload_success_timestamp_seconds')} * 1000` },
+  }),
 ];
 
-// Which targets have metrics, and how old their values are.
 const publisher = stateNumber({
   metric: 'shm_exporter_publisher_state',
   label: 'state',
@@ -201,47 +168,44 @@ const publisher = stateNumber({
   selector: TARGET,
   by: ['instance', 'app', 'server_key', 'hint', 'twin'],
 });
+
+/** Which targets have metrics, and how old their values are. */
 export const targets: readonly Drawing[] = [
-  stateTimeline(
-    flagMappings(['not ready', 'red'], ['ready', 'green']),
-    facts(
-      'Readiness',
-      'A target that is not ready answers 503.',
-      byTarget('internal_target_ready'),
-      12,
-    ),
-  ),
-  stateTimeline(
-    stateMappings(PUBLISHER_STATES),
-    facts('Publishers', 'The processes that keep the segments.', { [OF_TARGET]: publisher }, 12),
-  ),
-  timeSeries(
-    'short',
-    facts(
-      'Items that wait for a first value',
-      'Above 0 at a start; a target is ready once it is 0.',
-      byTarget('internal_target_pending_sync_items'),
-    ),
-  ),
-  timeSeries(
-    's',
-    facts(
-      'Age of the heartbeat',
-      'Older than five periods and three seconds, the publisher is stalled.',
-      byTarget('target_heartbeat_age_seconds'),
-    ),
-  ),
-  timeSeries(
-    's',
-    facts(
-      'Age of the values',
-      'Of publishers that state it, as the bridge does.',
-      byTarget('target_as_of_age_seconds'),
-    ),
-  ),
-  timeSeries('short', facts('Series', 'Application series shown.', byTarget('target_series'))),
-  labelTable(
-    ['job'],
-    facts('Targets', 'What each shows, and in which partition.', { '': target('target_info') }),
-  ),
+  stateTimeline(flagMappings(['not ready', 'red'], ['ready', 'green']), {
+    title: 'Readiness',
+    description: 'A target that is not ready answers 503.',
+    queries: byTarget('internal_target_ready'),
+    w: 12,
+  }),
+  stateTimeline(stateMappings(PUBLISHER_STATES), {
+    title: 'Publishers',
+    description: 'The processes that keep the segments.',
+    queries: { [OF_TARGET]: publisher },
+    w: 12,
+  }),
+  timeSeries('short', {
+    title: 'Items that wait for a first value',
+    description: 'Above 0 at a start; a target is ready once it is 0.',
+    queries: byTarget('internal_target_pending_sync_items'),
+  }),
+  timeSeries('s', {
+    title: 'Age of the heartbeat',
+    description: 'Older than five periods and three seconds, the publisher is stalled.',
+    queries: byTarget('target_heartbeat_age_seconds'),
+  }),
+  timeSeries('s', {
+    title: 'Age of the values',
+    description: 'Of publishers that state it, as the bridge does.',
+    queries: byTarget('target_as_of_age_seconds'),
+  }),
+  timeSeries('short', {
+    title: 'Series',
+    description: 'Application series shown.',
+    queries: byTarget('target_series'),
+  }),
+  labelTable(['job'], {
+    title: 'Targets',
+    description: 'What each shows, and in which partition.',
+    queries: { '': target('target_info') },
+  }),
 ];
