@@ -93,6 +93,11 @@ export class SourcePositions {
     return `${this.file}:${line}:${characters(this.text.slice(start, offset)) + 1}`;
   }
 
+  /** The whole line of an offset. */
+  line(offset: number): string {
+    return this.text.slice(this.#lineStart(offset)).split('\n', 1)[0] ?? '';
+  }
+
   /** Two lines: that of an offset, or the part near it, and a caret below the character. */
   excerpt(offset: number): string {
     const start = Math.max(this.#lineStart(offset), offset - 60);

@@ -84,11 +84,22 @@ interface ParserError {
 /** The problem behind an error of the TOML parser on `text`. */
 function syntaxProblem(text: string, error: ParserError): Problem {
   const { location, expected, line = 1, column = 1 } = error;
+  const carriageReturn = loneCarriageReturn(text, location?.start.offset);
+  if (carriageReturn !== undefined)
+    return {
+      offset: carriageReturn,
+      text: 'found a carriage return without a line feed, needed: lines that end with "\\n" or "\\r\\n"',
+    };
   if (!location || !expected)
     return { offset: offsetOf(text, line, column), text: asClause(error.message) };
   const literals = new Set(expected.map((expectation) => expectation.text ?? expectation.type));
   const found = foundAs(error.found ?? null);
   return { offset: location.start.offset, text: `${wanted(literals)}, found ${found}` };
+}
+
+/** The offset of a carriage return at or just before the offset of an error, unless a line feed follows. */
+function loneCarriageReturn(text: string, errorAt = -1): number | undefined {
+  return [errorAt, errorAt - 1].find((at) => text[at] === '\r' && text[at + 1] !== '\n');
 }
 
 /** Maps what the grammar expected to what a person forgot; the first row that fits wins. */
@@ -157,8 +168,8 @@ const OPTIONS = {
 /**
  * The raw values of a TOML file.
  * @param hasSecrets whether messages must not quote the file
- * @throws Fault CONFIG_INVALID when it cannot be read, or is not TOML: then with the line and a caret,
- *   unless it has secrets
+ * @throws Fault CONFIG_INVALID when it cannot be read, or is not TOML: then with the line and a caret, unless the
+ *   file has secrets or the line looks like YAML or JSON
  */
 export function readToml(file: string, hasSecrets = false): SettingsDocument {
   return parseToml(file, readText(file), hasSecrets);
@@ -171,11 +182,25 @@ export function parseToml(file: string, text: string, hasSecrets = false): Setti
   } catch (cause) {
     if (!(cause instanceof Error)) throw cause;
     const { places } = documentOf(file, text, {});
-    const problem = syntaxProblem(text, cause);
-    const excerpt = hasSecrets ? '' : `\n${places.excerpt(problem.offset)}`;
-    const message = `${places.at(problem.offset)}: ${problem.text}${excerpt}`;
+    const { offset, text: sentence } = syntaxProblem(text, cause);
+    const line = places.line(offset);
+    const message = OTHER_FORMAT.test(line)
+      ? `${places.at(offset)}: ${otherKey(line)}${sentence}; this looks like YAML or JSON, needed: TOML`
+      : `${places.at(offset)}: ${sentence}${hasSecrets ? '' : `\n${places.excerpt(offset)}`}`;
     throw new Fault('CONFIG_INVALID', message, { cause });
   }
+}
+
+/**
+ * Matches a line of YAML or JSON. Messages do not quote such a line: it may hold a password or a hash of a web
+ * configuration.
+ */
+const OTHER_FORMAT = /^[^=]*:|^\s*[{-]/;
+
+/** The first key of a line of YAML or JSON, with a colon; empty if the line has none. */
+function otherKey(line: string): string {
+  const [, key] = /^[\s{-]*["']?([\w.-]{1,60})["']?\s*:/.exec(line) ?? [];
+  return key === undefined ? '' : `${key}: `;
 }
 
 /** A document with the values of TOML text. */

@@ -81,6 +81,18 @@ describe('TOML syntax errors', () => {
         'a = 1.',
         '      ^',
       ],
+      [
+        'a = 1\rb = 2\r',
+        '1:6: found a carriage return without a line feed, needed: lines that end with "\\n" or "\\r\\n"',
+        'a = 1 b = 2',
+        '     ^',
+      ],
+      [
+        'a = 1 # b\r\nc = "d\re"',
+        '2:7: found a carriage return without a line feed, needed: lines that end with "\\n" or "\\r\\n"',
+        'c = "d e"',
+        '      ^',
+      ],
       ['a = 1\na = 2', "2:1: cannot redefine existing key 'a'", 'a = 2', '^'],
       ['a = "\\q"', '1:6: invalid escape sequence', 'a = "\\q"', '     ^'],
       [
@@ -113,6 +125,19 @@ describe('TOML syntax errors', () => {
     expect(line).to.have.lengthOf.at.most(102);
     expect(line[caret.indexOf('^')]).to.equal('y');
   });
+
+  for (const [text, message] of [
+    ['users:\n  alice: secret', '1:6: users: expected "=" after the key, found ":"'],
+    ['alice: secret', '1:6: alice: expected "=" after the key, found ":"'],
+    ['a@b.c: secret', '1:2: expected "=" after the key, found "@"'],
+    ['{users: {alice: secret}}', '1:1: users: expected a key or a table header, found "{"'],
+    ['{"users": {"alice": "secret"}}', '1:1: users: expected a key or a table header, found "{"'],
+    ['- secret', '1:3: expected "=" after the key, found "s"'],
+  ] as const)
+    it(`${JSON.stringify(text)} is answered by place and key, and its line is not shown`, () =>
+      expect(faultMessage('CONFIG_INVALID', () => parseToml('c.toml', text))).to.equal(
+        `c.toml:${message}; this looks like YAML or JSON, needed: TOML`,
+      ));
 
   it('stop at deep nesting before the stack does', () =>
     expect(

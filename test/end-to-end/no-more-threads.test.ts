@@ -98,7 +98,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
       ...[503, '1', 'passwords cannot be compared now: the log has the reason\n'],
     ]);
     await late.line(
-      /warning requests with new passwords get 503: no thread can be started .*EAGAIN/,
+      /warning requests with new passwords get 503: no thread can be started .*EAGAIN: raise the limit/,
     );
     await late.stop();
   });

@@ -3,6 +3,7 @@ import { stat } from 'node:fs';
 import { hrtime } from 'node:process';
 import { getSystemErrorName } from 'node:util';
 import { Fault } from '../../errors.js';
+import { MORE_THREADS } from '../../thread-code.js';
 import { canWaitOnFutexes, futexWaitAny, futexWake, tryThreads } from './libc.js';
 
 /** The most words of one call, less the waiter's own. */
@@ -93,7 +94,7 @@ export function startThreadPool(size: string | undefined): void {
   if (errno !== 0)
     throw new Fault(
       'NATIVE_FAILED',
-      `the system refuses ${count} more threads (${getSystemErrorName(-errno)}): raise the limit of processes (ulimit -u, TasksMax of the unit, pids.max of the cgroup)`,
+      `the system refuses ${count} more threads (${getSystemErrorName(-errno)}): ${MORE_THREADS}`,
     );
   // Any call that needs a thread makes libuv start them all.
   stat('/', () => undefined);

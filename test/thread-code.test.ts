@@ -1,0 +1,29 @@
+// Threads whose code is read at the start.
+import { expect } from 'chai';
+import { Fault } from '#app/errors.js';
+import { startThread } from '#app/thread-code.js';
+
+describe('a thread that cannot start', () => {
+  const failureOf = (error: Error): unknown => {
+    try {
+      return startThread(() => {
+        throw error;
+      });
+    } catch (thrown) {
+      return thrown;
+    }
+  };
+
+  it('because the system refuses it names the remedy', () =>
+    expect(failureOf(new Error('Worker initialization failure: EAGAIN')))
+      .to.be.instanceOf(Fault)
+      .with.property(
+        'message',
+        'Worker initialization failure: EAGAIN: raise the limit of processes (ulimit -u, TasksMax of the unit, pids.max of the cgroup)',
+      ));
+
+  it('for another reason has the error of Node.js', () => {
+    const error = new TypeError('invalid option');
+    expect(failureOf(error)).to.equal(error);
+  });
+});
