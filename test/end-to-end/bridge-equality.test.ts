@@ -47,14 +47,13 @@ function changes(objects: readonly ScenarioObject[], count: number, random: Rand
   return Array.from({ length: count }, () => {
     const { id, variable } = all[random.below(all.length)] ?? { id: '', variable: undefined };
     if (variable === undefined) throw new Error('There are no variables');
-    return [id, variable.name, otherValue(variable, random)] as const;
+    return [id, [[variable.name, otherValue(variable, random)]]] as const;
   });
 }
 
 const isBelow = (objects: readonly ScenarioObject[], top: string): ReadonlySet<string> => {
   const below = new Set([top]);
-  for (const { id, parent } of objects)
-    if (parent !== undefined && below.has(parent)) below.add(id);
+  for (const { id, parent } of objects) if (parent !== null && below.has(parent)) below.add(id);
   return below;
 };
 
@@ -216,13 +215,13 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
           .map((variable) => [id, variable.name] as const),
       );
       for (const value of ['9223372036854775808', '18446744073709551615', '5']) {
-        twins.play({ set: totals.map(([id, variable]) => [id, variable, value] as const) });
+        twins.play({ set: totals.map(([id, variable]) => [id, [[variable, value]]] as const) });
         page = await twins.same(`totals of ${value}`, page, inAnyOrder);
       }
     });
 
     it('gives the same page after the component was restarted', async () => {
-      const roots = objects.filter(({ parent }) => parent === undefined).map(({ id }) => id);
+      const roots = objects.filter(({ parent }) => parent === null).map(({ id }) => id);
       const reset = ({ type, name: variable, value }: ScenarioVariable): unknown => {
         if (variable === 'processID') return 31_337;
         return type === 'u64' && value !== undefined ? 0n : value;

@@ -72,7 +72,7 @@ export class BridgeTwins {
 
   play(step: Partial<ScenarioStep>): void {
     const whole = { afterMs: 0, set: [], add: [], remove: [], sync: [], state: [] };
-    for (const stage of this.#stages) stage.play({ exit: undefined, ...whole, ...step });
+    for (const stage of this.#stages) stage.play({ exit: null, ...whole, ...step });
     this.#publisher.notify();
   }
 

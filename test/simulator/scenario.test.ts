@@ -5,19 +5,19 @@ import { VALUE_TYPES } from '#app/published.js';
 const root = (more: object) => ({ objects: [{ id: 'h.1.x', class: 'C', ...more }] });
 const variable = (more: object) => root({ variables: { v: more } });
 const step = (more: object) => ({ objects: [], steps: [{ after_ms: 0, ...more }] });
-const AT = 'objects[0].variables["v"]';
+const AT = 'objects[0].variables.v';
 
 describe('a scenario', () => {
   it('is read with its defaults', () => {
     const text = JSON.stringify(variable({ type: 'i64', value: '-9223372036854775808' }));
     expect(parseScenario(text, 's.json')).to.deep.equal({
-      contextId: undefined,
-      poolName: undefined,
-      serverKey: undefined,
+      contextId: 'shmApp',
+      poolName: 'pool',
+      serverKey: null,
       objects: [
         {
           id: 'h.1.x',
-          parent: undefined,
+          parent: null,
           className: 'C',
           state: 'normal',
           synced: true,
@@ -51,26 +51,24 @@ describe('a scenario', () => {
     variable({ type: 'summary', value: { quantiles, count: 0, sum: 0 } });
   const u64 = 'an integer from 0 to 18446744073709551615, beyond 2^53 as a decimal string';
   const refused: readonly (readonly [object, string])[] = [
-    [[], 'the file: found [], allowed: an object\ns: objects: found nothing, allowed: a list'],
-    [{ objects: 1 }, 'objects: found 1, allowed: a list'],
-    [
-      { objects: [], stpes: [] },
-      'stpes: unknown key, allowed: context_id, pool_name, server_key, objects, steps, repeat',
-    ],
+    [[], 'the file: found an empty array, allowed: an object'],
+    [{}, 'objects: found nothing, needed: an array of items, each an object'],
+    [{ objects: 1 }, 'objects: found 1, allowed: an array of items, each an object'],
+    [{ objects: [], stpes: [] }, 'stpes: unknown key (did you mean "steps"?)'],
     [{ objects: [], repeat: 1 }, 'repeat: found 1, allowed: true or false'],
     [{ objects: [], server_key: 1 }, 'server_key: found 1, allowed: a string'],
     [root({ id: 1 }), 'objects[0].id: found 1, allowed: a string'],
     [
       root({ state: 'odd' }),
-      'objects[0].state: found "odd", allowed: init, normal, manual_recovery, auto_recovery, dead, invalid',
+      'objects[0].state: found "odd", allowed: "init" or "normal" or "manual_recovery" or "auto_recovery" or "dead" or "invalid"',
     ],
     [
       variable({ type: 'int' }),
-      `${AT}.type: found "int", allowed: ${Object.keys(VALUE_TYPES).join(', ')}`,
+      `${AT}.type: found "int", allowed: "${Object.keys(VALUE_TYPES).join('" or "')}"`,
     ],
     [
       variable({ type: 'u64', kind: 'total' }),
-      `${AT}.kind: found "total", allowed: unknown, counter, gauge`,
+      `${AT}.kind: found "total", allowed: "unknown" or "counter" or "gauge"`,
     ],
     [variable({ type: 'u64', value: -1 }), `${AT}.value: found -1, allowed: ${u64}`],
     [
@@ -88,23 +86,20 @@ describe('a scenario', () => {
     ],
     [
       histogram([2, 1], [0, 0, 0]),
-      `${AT}.value.bounds: found [2,1], allowed: finite numbers, each greater than the one before`,
+      `${AT}.value.bounds: do not ascend, allowed: numbers, each greater than the one before`,
     ],
-    [
-      summary({ 2: 0 }),
-      `${AT}.value.quantiles: found "2", allowed: keys that are numbers from 0 to 1`,
-    ],
+    [summary({ 2: 0 }), `${AT}.value.quantiles: found another key, allowed: numbers from 0 to 1`],
     [
       summary({ '0.5': 0, '.5': 0 }),
       `${AT}.value.quantiles: a quantile is given twice, allowed: each once`,
     ],
+    [step({ after_ms: -1 }), 'steps[0].after_ms: found -1, allowed: a number from 0 to 2147483647'],
+    [step({ exit: 'now' }), 'steps[0].exit: found "now", allowed: "clean" or "kill"'],
     [
-      step({ after_ms: -1 }),
-      'steps[0].after_ms: found -1, allowed: milliseconds from 0 to 2147483647',
+      step({ remove: 'a' }),
+      'steps[0].remove: found "a", allowed: an array of items, each a string',
     ],
-    [step({ exit: 'now' }), 'steps[0].exit: found "now", allowed: clean, kill'],
-    [step({ remove: 'a' }), 'steps[0].remove: found "a", allowed: a list'],
-    [step({ set: { a: 1 } }), 'steps[0].set["a"]: found 1, allowed: an object'],
+    [step({ set: { a: 1 } }), 'steps[0].set.a: found 1, allowed: a table'],
   ];
   for (const [json, message] of refused)
     it(`is refused: ${message.split('\n')[0] ?? ''}`, () =>

@@ -26,7 +26,7 @@ export class Published {
     if (given.kind !== 'given') throw new Error(`No tree: ${given.text}`);
     const { options } = given;
     const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario);
-    if (scenario?.steps.some(({ exit }) => exit !== undefined) === true)
+    if (scenario?.steps.some(({ exit }) => exit !== null) === true)
       throw new Error('This scenario ends its process');
     const { contextId, serverKey = scenario?.serverKey ?? '' } = options;
     const poolName = options.poolName ?? scenario?.poolName;

@@ -59,7 +59,7 @@ function simulate(
 
 /** Publishes in a segment, which becomes visible only once it is complete. */
 function publish(options: SimulatorOptions, scenario: Scenario | undefined): Observable<Ending> {
-  const serverKey = options.serverKey ?? scenario?.serverKey;
+  const serverKey = options.serverKey ?? scenario?.serverKey ?? undefined;
   if (serverKey === undefined)
     throw new Fault('USAGE', '--server-key: found nothing, and the scenario has no server_key');
   const contextId = options.contextId ?? scenario?.contextId;

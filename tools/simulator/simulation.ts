@@ -18,7 +18,7 @@ import { Fault } from '#app/errors.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import { LIMITS } from '#app/native/segment/layout.js';
 import type { LiveTree, ObjectPublisher, ValueHandle, ValueHandles } from './live-tree.js';
-import { Checker } from './scenario.js';
+import { valid, valuesOf } from './scenario.js';
 import type {
   Scenario,
   ScenarioObject,
@@ -35,7 +35,7 @@ interface Staged {
 
 interface StagedObject {
   readonly object: PublishedObject;
-  readonly parent: string | undefined;
+  readonly parent: string | null;
   readonly variables: Map<string, Staged>;
 }
 
@@ -70,7 +70,7 @@ export class SimulationStage {
   #add(scenario: ScenarioObject): void {
     const { id, className, state, synced } = scenario;
     if (this.#objects.has(id)) throw new Fault('SCENARIO_INVALID', `Object ${id} exists already`);
-    const parent = scenario.parent === undefined ? undefined : this.#find(scenario.parent);
+    const parent = scenario.parent === null ? undefined : this.#find(scenario.parent);
     const object =
       parent === undefined
         ? this.#publisher.addRoot(id, className, { state, synced })
@@ -88,7 +88,8 @@ export class SimulationStage {
   play(step: ScenarioStep): void {
     for (const id of step.remove) this.#remove(id);
     for (const object of step.add) this.add(object);
-    for (const [id, name, value] of step.set) this.set(id, name, value);
+    for (const [id, values] of step.set)
+      for (const [name, value] of values) this.set(id, name, value);
     for (const id of step.sync) this.#publisher.setSynced(this.#find(id).object);
     for (const [id, state] of step.state) this.#publisher.setState(this.#find(id).object, state);
   }
@@ -99,9 +100,7 @@ export class SimulationStage {
     const staged = object.variables.get(name);
     if (staged === undefined)
       throw new Fault('SCENARIO_INVALID', `Object ${id} has no variable ${JSON.stringify(name)}`);
-    const check = new Checker(`step for ${id}`);
-    const checked = check.value(value, staged.variable.type, name);
-    check.throwIfAny();
+    const checked = valid(valuesOf(staged.variable.type), value, `step for ${id}`, [name]);
     if (isSameSchema(staged.variable.value, checked)) store(staged.handle, checked);
     else this.#replace(object, staged, checked);
   }
@@ -211,7 +210,7 @@ export function play(
   const played$ = steps.length > 0 && isEndless ? once$.pipe(repeat()) : once$;
   return played$.pipe(
     map(({ exit }) => exit),
-    filter((exit) => exit !== undefined),
+    filter((exit) => exit !== null),
     take(1),
   );
 }

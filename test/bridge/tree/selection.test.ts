@@ -381,7 +381,7 @@ describe('scenarioText', () => {
             id,
             className,
             state,
-            parent: parent?.id,
+            parent: parent?.id ?? null,
             synced: true,
             variables: [...map.values()]
               .map(({ name: n, kind, value: { type, value: v } }) => ({
