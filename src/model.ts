@@ -73,7 +73,7 @@ export interface StructureChanges {
   readonly changes: readonly StructureChange[];
   readonly hasMore: boolean;
   /** Whether another call would bring nothing, but free memory of what is gone. */
-  readonly isTidying?: boolean;
+  readonly isReclaiming?: boolean;
 }
 
 /** A framed value: everything that does not fit one slot. Copied whole, never torn. */
@@ -110,7 +110,7 @@ export interface Source {
    */
   sync(): StructureChanges;
   /** Whether something was added or removed since the last `sync()`, or nobody can tell. */
-  hasNews(): boolean;
+  hasChanges(): boolean;
   /** Copies up to `count` slots of 8 bytes; returns how many it has. Adds and removes nothing: the tree is being walked. */
   readSlots(first: number, count: number, into: Uint8Array): number;
   /** Copies up to `count` words of 4 bytes, `incarnation << 1 | synced` of each slot, and returns how many it has. */

@@ -145,7 +145,7 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
   const { pool, queue, tasks, open$, look, refreshed } = parts;
   return defer(() => {
     const view = parts.makeView(choice);
-    const structure = { pollResults: 0, hasNews: () => choice.source.hasNews() };
+    const structure = { pollResults: 0, hasChanges: () => choice.source.hasChanges() };
     const refresher = new ViewRefresher(view, structure);
     const renderer = new ViewRenderer(view);
     // A demand looks at the segment itself, so between demands a ready target mostly need not.

@@ -135,7 +135,7 @@ interface RunChunk<T> {
   readonly owners: T[];
 }
 
-export class IdRuns<T> {
+export class IdRanges<T> {
   readonly #isNeeded: (owner: T, first: number, end: number) => boolean;
   readonly #chunks: RunChunk<T>[] = [];
   /** The chunk that is looked through next. */
@@ -214,7 +214,7 @@ function lastUpTo(count: number, holds: (index: number) => boolean): number {
 const BACKLOG_CHUNK = 1024;
 
 /** First in, first out. */
-export class Backlog<T> {
+export class FifoQueue<T> {
   /** None is empty but the last. */
   #chunks: T[][] = [[]];
   /** Items of the first chunk that were taken. */

@@ -1,7 +1,7 @@
 // Facts about processes from /proc: their PIDs, start times and memory maps. proc(5).
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { namesIn } from './listing.js';
+import { namesIn } from './directory-listing.js';
 
 /** Clock ticks per second in /proc: the same on every Linux. */
 const TICKS_A_SECOND = 100;

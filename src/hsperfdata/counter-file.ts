@@ -1,7 +1,7 @@
 // A counter file, open for reading. Nothing is written, mapped or locked: a JVM that finds its file locked when
 // it starts gives up shared counters for its whole life.
 import { createHash } from 'node:crypto';
-import { CheckedFile } from '../foreign/checked-file.js';
+import { VerifiedFile } from '../foreign/verified-file.js';
 import { HEADER, LIMITS, corrupt, readPerfHeader } from './perf-entries.js';
 import type { PerfHeader } from './perf-entries.js';
 
@@ -9,7 +9,7 @@ import type { PerfHeader } from './perf-entries.js';
 const DIGESTED_BYTES = 65_536;
 
 export class CounterFile {
-  readonly #file: CheckedFile;
+  readonly #file: VerifiedFile;
   #size = 0;
 
   /**
@@ -17,10 +17,10 @@ export class CounterFile {
    * @throws Fault NATIVE_FAILED for one that is no such file, or that somebody else may write
    */
   constructor(path: string, directoryUid: number) {
-    this.#file = new CheckedFile(path, directoryUid, LIMITS.bytes);
+    this.#file = new VerifiedFile(path, directoryUid, LIMITS.bytes);
   }
 
-  get identity(): CheckedFile['identity'] {
+  get identity(): VerifiedFile['identity'] {
     return this.#file.identity;
   }
 

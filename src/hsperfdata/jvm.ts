@@ -1,8 +1,8 @@
 // One JVM in the tree: its objects and variables, and their values.
-import type { GatheredObject, GatheredSource, SlotOwner } from '../foreign/gathered-source.js';
+import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
 import type { Declaration, Variable } from '../model.js';
-import { isShownText, placeOf } from './counter-place.js';
-import type { CounterPart } from './counter-place.js';
+import { isShownText, mapCounter } from './counter-mapping.js';
+import type { JvmPart } from './counter-mapping.js';
 import { declarationOf, unitOf } from './perf-data.js';
 import type { PerfData } from './perf-data.js';
 import { UNIT } from './perf-entries.js';
@@ -49,7 +49,7 @@ const OVERFLOW: Declaration = {
 };
 
 /** Where the objects of each class are, below that of their JVM. */
-const FOLDERS: Readonly<Record<CounterPart['className'], string>> = {
+const FOLDERS: Readonly<Record<JvmPart['className'], string>> = {
   Collector: 'gc.',
   Generation: 'generation.',
   Pool: 'pool.',
@@ -59,11 +59,11 @@ const FOLDERS: Readonly<Record<CounterPart['className'], string>> = {
 export class Jvm implements SlotOwner {
   readonly mainClass: string;
   readonly data: PerfData;
-  readonly #source: GatheredSource;
-  readonly #object: GatheredObject;
+  readonly #source: PolledSource;
+  readonly #object: PolledObject;
   readonly #labels: Readonly<Record<string, string>>;
   readonly #scale: TickScale | undefined;
-  readonly #parts = new Map<string, GatheredObject>();
+  readonly #parts = new Map<string, PolledObject>();
   readonly #longs: ShownCounter[] = [];
   readonly #ticks: ShownCounter[] = [];
   readonly #texts: ShownCounter[] = [];
@@ -71,7 +71,7 @@ export class Jvm implements SlotOwner {
   #isLost = false;
 
   /** Adds a JVM below the root, with a number that no other one there has. */
-  constructor(source: GatheredSource, root: GatheredObject, pid: number, data: PerfData) {
+  constructor(source: PolledSource, root: PolledObject, pid: number, data: PerfData) {
     this.data = data;
     this.mainClass = data.mainClass ?? '';
     this.#source = source;
@@ -132,7 +132,7 @@ export class Jvm implements SlotOwner {
     const isTicks = entry.type === 'long' && unitOf(entry) === UNIT.ticks;
     if (entry.type === 'text' && !isShownText(entry.name)) return;
     if ((isTicks && this.#scale === undefined) || !this.#source.hasRoom()) return;
-    const { part, variable: name } = placeOf(entry.name);
+    const { part, variable: name } = mapCounter(entry.name);
     const object = part === undefined ? this.#object : this.#partOf(part, bytes);
     const type = isTicks ? (this.#scale?.type ?? 'i64') : 'i64';
     const declaration = declarationOf(entry, name, type);
@@ -141,7 +141,7 @@ export class Jvm implements SlotOwner {
     else (isTicks ? this.#ticks : this.#longs).push(shown);
   }
 
-  #partOf(part: CounterPart, bytes: Buffer): GatheredObject {
+  #partOf(part: JvmPart, bytes: Buffer): PolledObject {
     const known = this.#parts.get(part.key);
     if (known !== undefined) return known;
     const { name: parent, children } = this.#object;
@@ -155,7 +155,7 @@ export class Jvm implements SlotOwner {
   }
 
   /** The name that the JVM gives to a part, as one part of a path. */
-  #nameOf({ namedBy, name }: CounterPart, bytes: Buffer): string {
+  #nameOf({ namedBy, name }: JvmPart, bytes: Buffer): string {
     const texts = namedBy.map((counter) => {
       const entry = this.data.entries.get(counter);
       return entry?.type === 'text' ? this.data.text(bytes, entry) : '';

@@ -87,7 +87,7 @@ function isThere(choice: RootChoice, seen: readonly PollResult[]): boolean {
 /** The best root of these poll results; none while a directory is being read, which may show a better one. */
 export function choose(seen: readonly PollResult[], desired: DesiredRoot): RootChoice {
   // A directory that never rests must not hold up the roots behind the other keys.
-  const reading = seen.find(({ hasMore, isRestless }) => hasMore && isRestless !== true);
+  const reading = seen.find(({ hasMore, isUnstable }) => hasMore && isUnstable !== true);
   if (reading !== undefined) {
     const reason = `the directory of server key ${reading.serverKey}, which is being read`;
     return { kind: 'none', reason, publisher: reading.publisher };

@@ -33,8 +33,8 @@ export class Movement {
     const now = this.#now();
     if (this.#last === undefined || !isSamePollResult(this.#last, seen)) this.#movedAt = now;
     this.#last = seen;
-    if (seen.isRestless === true) return untilNext(MOVING_MS, now);
-    if (seen.hasMore || seen.isTidying === true) return 0;
+    if (seen.isUnstable === true) return untilNext(MOVING_MS, now);
+    if (seen.hasMore || seen.isReclaiming === true) return 0;
     const isMoving = isUrgent && now - this.#movedAt < STILL_AFTER_MS;
     return untilNext(isMoving ? MOVING_MS : STILL_MS, now);
   }
@@ -63,7 +63,7 @@ export function isSameStructure(a: PollResult, b: PollResult): boolean {
     (a.warnings ?? []).join() === (b.warnings ?? []).join() &&
     b.changes.length === 0 &&
     a.hasMore === b.hasMore &&
-    (a.isRestless === true) === (b.isRestless === true) &&
+    (a.isUnstable === true) === (b.isUnstable === true) &&
     a.drops.objects === b.drops.objects &&
     a.drops.variables === b.drops.variables
   );

@@ -32,7 +32,7 @@ export interface Structure {
   /** Number of poll results that brought structure, taken in or not. */
   readonly pollResults: number;
   /** Whether the source has structure that no poll result has brought. */
-  hasNews(): boolean;
+  hasChanges(): boolean;
 }
 
 /**
@@ -48,7 +48,7 @@ export class ViewRefresher {
   /** Number of the last change that was taken in. */
   #number = 0;
   #hasMore = true;
-  #isRestless = false;
+  #isUnstable = false;
 
   constructor(view: Refreshes, structure: Structure) {
     this.#view = view;
@@ -61,7 +61,7 @@ export class ViewRefresher {
 
   /** Whether a page of a ready target would lack objects, as its directory is being read. */
   get isPartial(): boolean {
-    return this.#isReady && this.#hasMore && !this.#isRestless;
+    return this.#isReady && this.#hasMore && !this.#isUnstable;
   }
 
   /** Takes an input in. The view may not be used otherwise before the last step. */
@@ -69,12 +69,12 @@ export class ViewRefresher {
     const view = this.#view;
     let hasMoved = false;
     if (input.kind === 'change') {
-      const { changes, tick, hasMore, isRestless = false } = input.pollResult;
+      const { changes, tick, hasMore, isUnstable = false } = input.pollResult;
       view.absorb(changes);
       yield;
       hasMoved = this.#tick !== undefined && this.#tick !== tick;
       [this.#number, this.#tick, this.#hasMore] = [input.number, tick, hasMore];
-      this.#isRestless = isRestless;
+      this.#isUnstable = isUnstable;
     }
     if (input.kind === 'bind' && view.bindMore()) yield;
     const observes = hasMoved && view.hasObserved;
@@ -105,7 +105,7 @@ function wholeness(structure: Structure): (number: number) => boolean {
   let pollResultsThen: number | undefined;
   return (number) => {
     if (pollResultsThen !== undefined && number > pollResultsThen) return true;
-    if (number === structure.pollResults && !structure.hasNews()) return true;
+    if (number === structure.pollResults && !structure.hasChanges()) return true;
     pollResultsThen ??= structure.pollResults;
     return false;
   };

@@ -16,9 +16,9 @@ export interface PollResult {
   /** True while more changes wait to be taken in: look again soon. */
   readonly hasMore: boolean;
   /** True while memory of what is gone is being freed: look again soon. */
-  readonly isTidying?: boolean | undefined;
+  readonly isReclaiming?: boolean | undefined;
   /** True when the structure changed faster than it could be copied: look again, but not at once. */
-  readonly isRestless?: boolean | undefined;
+  readonly isUnstable?: boolean | undefined;
   /** Wake-ups so far; a change means that the publisher has something new. */
   readonly tick: number;
   /** What the publisher had no room for. */

@@ -2,7 +2,7 @@
 import type { CatalogueText } from '../catalogue/catalogue.js';
 import type { FilterSettings } from '../catalogue/match/filters.js';
 import type { TargetLimits } from '../exposition/target-limits.js';
-import { jvmWatches } from '../hsperfdata/jvm-watch.js';
+import { hsperfdataWatches } from '../hsperfdata/hsperfdata-watch.js';
 import { HSPERFDATA_SETTINGS } from '../hsperfdata/settings.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
 import { segmentWatches } from '../native/segment/segment-watch.js';
@@ -92,7 +92,7 @@ export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map([
   [
     'hsperfdata',
     targetFormat('numbers proven, texts best effort', HSPERFDATA_SETTINGS, (parts, own) =>
-      jvmWatches(own, parts),
+      hsperfdataWatches(own, parts),
     ),
   ],
   [

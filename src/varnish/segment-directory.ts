@@ -1,7 +1,7 @@
 // A directory in which one process of Varnish keeps its segments: its index, files and schemas.
 import { Fault } from '../errors.js';
-import { CheckedFile, inDirectory, pathOf } from '../foreign/checked-file.js';
-import type { DirectoryPlace } from '../foreign/checked-file.js';
+import { VerifiedFile, withDirectory, pathOf } from '../foreign/verified-file.js';
+import type { DirectoryPath } from '../foreign/verified-file.js';
 import { readSchema } from './schema.js';
 import type { Schema } from './schema.js';
 import { HEADER, IndexFile, LIMITS, READY } from './segment-index.js';
@@ -40,9 +40,9 @@ interface KnownSchema {
 }
 
 export class SegmentDirectory {
-  readonly #place: DirectoryPlace;
+  readonly #place: DirectoryPath;
   readonly #isTrusted: (uid: number) => boolean;
-  readonly #files = new Map<string, CheckedFile>();
+  readonly #files = new Map<string, VerifiedFile>();
   /** By the entry; a fault for one that cannot be used. */
   readonly #schemas = new Map<IndexEntry, KnownSchema>();
   /** Entries of schemas by the digits of their ids. */
@@ -54,7 +54,7 @@ export class SegmentDirectory {
    * Opens a directory and reads its index.
    * @throws Fault or Error for one that cannot be read or must not be believed
    */
-  constructor(place: DirectoryPlace, isTrusted: (uid: number) => boolean) {
+  constructor(place: DirectoryPath, isTrusted: (uid: number) => boolean) {
     this.#place = place;
     this.#isTrusted = isTrusted;
     this.#indexFile = this.#opened();
@@ -141,7 +141,7 @@ export class SegmentDirectory {
   }
 
   #opened(known?: SegmentIndex): IndexFile {
-    const file = inDirectory(this.#place, ({ path, uid }) => {
+    const file = withDirectory(this.#place, ({ path, uid }) => {
       if (!this.#isTrusted(uid))
         throw new Fault('NATIVE_FAILED', `belongs to user ${uid}, who is not trusted`);
       return new IndexFile(`${path}/${INDEX}`, uid, known);
@@ -183,14 +183,14 @@ export class SegmentDirectory {
       }
   }
 
-  #file(name: string): CheckedFile {
+  #file(name: string): VerifiedFile {
     const known = this.#files.get(name);
     if (known !== undefined) return known;
     if (this.#files.size >= LIMITS.files)
       throw new Fault('NATIVE_FAILED', `is in one more than ${LIMITS.files} files`);
-    const file = inDirectory(
+    const file = withDirectory(
       this.#place,
-      ({ path, uid }) => new CheckedFile(`${path}/${name}`, uid, LIMITS.fileBytes),
+      ({ path, uid }) => new VerifiedFile(`${path}/${name}`, uid, LIMITS.fileBytes),
     );
     this.#files.set(name, file);
     return file;

@@ -1,6 +1,6 @@
 // The index of segments that a process of Varnish writes: its layout, its file, and the segments it lists.
 import { Fault } from '../errors.js';
-import { CheckedFile } from '../foreign/checked-file.js';
+import { VerifiedFile } from '../foreign/verified-file.js';
 
 /** Where each field of a segment's header stands; values are in the byte order of the machine. */
 export const HEADER = { ready: 0, bodyOffset: 8, schemaId: 16, bytes: 24 } as const;
@@ -160,7 +160,7 @@ const keyOf = ({ file, offset, length, className, ident }: IndexEntry): string =
 const BEGIN_BYTES = 64;
 
 export class IndexFile {
-  readonly #file: CheckedFile;
+  readonly #file: VerifiedFile;
   readonly #index = new SegmentIndex();
   readonly #known: SegmentIndex | undefined;
   #stamp = '';
@@ -173,7 +173,7 @@ export class IndexFile {
    * @throws Fault or Error for a file that cannot be read or must not be believed
    */
   constructor(path: string, directoryUid: number, known?: SegmentIndex) {
-    this.#file = new CheckedFile(path, directoryUid, LIMITS.indexBytes);
+    this.#file = new VerifiedFile(path, directoryUid, LIMITS.indexBytes);
     this.#known = known;
   }
 

@@ -1,6 +1,6 @@
 // A segment of values in the tree: an object with a variable for each value.
 import { Fault } from '../errors.js';
-import type { GatheredObject, GatheredSource, SlotOwner } from '../foreign/gathered-source.js';
+import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
 import type { Variable } from '../model.js';
 import type { Naming } from './names/compat-names.js';
 import type { Schema, SchemaField } from './schema.js';
@@ -73,8 +73,8 @@ interface ShownValue {
 }
 
 interface StatSegmentParts {
-  readonly source: GatheredSource;
-  readonly root: GatheredObject;
+  readonly source: PolledSource;
+  readonly root: PolledObject;
   readonly naming: Naming;
   readonly ident: string;
   readonly schema: Schema;
@@ -87,7 +87,7 @@ const PROBES = 'happy';
 
 export class StatSegment implements SlotOwner {
   readonly #parts: StatSegmentParts;
-  readonly #object: GatheredObject;
+  readonly #object: PolledObject;
   readonly #shown: readonly ShownValue[];
   /** Whether the last probe was good; added when one was for the first time. */
   #up: Variable | undefined;

@@ -1,9 +1,9 @@
 // An instance of Varnish as a tree: a root, and an object for each segment of manager and child.
 import type { Budget } from '../budget.js';
-import { GatheredSource, Slots } from '../foreign/gathered-source.js';
-import type { GatheredObject } from '../foreign/gathered-source.js';
-import type { DirectoryPlace } from '../foreign/checked-file.js';
-import { isGone, whyUnreadable } from '../foreign/checked-file.js';
+import { PolledSource, Slots } from '../foreign/polled-source.js';
+import type { PolledObject } from '../foreign/polled-source.js';
+import type { DirectoryPath } from '../foreign/verified-file.js';
+import { isGone, unreadableReason } from '../foreign/verified-file.js';
 import { READY } from './segment-index.js';
 import type { Naming } from './names/compat-names.js';
 import type { Schema } from './schema.js';
@@ -23,7 +23,7 @@ export interface InstanceParts {
   readonly name: string;
   /** The directory of the manager; whoever opened it closes it. */
   readonly manager: SegmentDirectory;
-  readonly childPlace: DirectoryPlace;
+  readonly childPlace: DirectoryPath;
   readonly naming: Naming;
   readonly isTrusted: (uid: number) => boolean;
   /** The most objects and variables. */
@@ -43,9 +43,9 @@ interface ShownSegment extends VisibleSegment {
 }
 
 export class VarnishInstance {
-  readonly source: GatheredSource;
+  readonly source: PolledSource;
   readonly #parts: InstanceParts;
-  readonly #root: GatheredObject;
+  readonly #root: PolledObject;
   readonly #headers = new SegmentHeaders();
   /** What tells the series of a segment from those of others. */
   readonly #keys = new WeakMap<IndexEntry, string>();
@@ -58,7 +58,7 @@ export class VarnishInstance {
   constructor(parts: InstanceParts) {
     this.#parts = parts;
     const { naming, manager } = parts;
-    const source = (this.source = new GatheredSource(parts.maxItems, new Slots(BLOCK)));
+    const source = (this.source = new PolledSource(parts.maxItems, new Slots(BLOCK)));
     const owner = { refresh: () => undefined };
     this.#root = source.addObject(owner, { name: parts.name, className: 'Varnish' });
     const metric = naming.own.up;
@@ -215,7 +215,7 @@ export class VarnishInstance {
   }
 
   #refuse(what: string, error: unknown): void {
-    this.#refusals.push(`${what} ${whyUnreadable(error)}`);
+    this.#refusals.push(`${what} ${unreadableReason(error)}`);
   }
 }
 

@@ -1,6 +1,6 @@
 // Whether the manager of an instance runs, and since when: by its process, or else by its beat.
 import { lstatSync } from 'node:fs';
-import type { GatheredObject, GatheredSource, SlotOwner } from '../foreign/gathered-source.js';
+import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
 import { lockHolderOf, startTicksOf, startedUnixMs, textOf } from '../foreign/processes.js';
 import type { StatedMetric, Verdict } from '../model.js';
 import type { SegmentDirectory } from './segment-directory.js';
@@ -92,13 +92,13 @@ export class VarnishManager {
 
 // When a process of Varnish began, as an object of its own: it goes with the process.
 export class StartTime implements SlotOwner {
-  readonly #source: GatheredSource;
-  readonly #object: GatheredObject;
+  readonly #source: PolledSource;
+  readonly #object: PolledObject;
 
   /** @param unixSeconds when it began */
   constructor(
-    source: GatheredSource,
-    root: GatheredObject,
+    source: PolledSource,
+    root: PolledObject,
     { name, metric }: { readonly name: string; readonly metric: StatedMetric },
     unixSeconds: number,
   ) {

@@ -5,15 +5,15 @@ import { dirname } from 'node:path';
 import { Budget, SLICE_MS } from '../budget.js';
 import { counted } from '../counted.js';
 import { Fault } from '../errors.js';
-import { CLOCKS, namesIn } from '../foreign/listing.js';
-import type { Clocks } from '../foreign/listing.js';
+import { CLOCKS, namesIn } from '../foreign/directory-listing.js';
+import type { Clocks } from '../foreign/directory-listing.js';
 import {
-  inDirectory,
+  withDirectory,
   isForbidden,
   isGone,
   trusting,
-  whyUnreadable,
-} from '../foreign/checked-file.js';
+  unreadableReason,
+} from '../foreign/verified-file.js';
 import type { Verdict } from '../model.js';
 import { NO_DROPS, nothingSeen } from '../streams/watch.js';
 import type { Existing, PollResult, Watch, Watches } from '../streams/watch.js';
@@ -142,7 +142,7 @@ export class VarnishWatch implements Watch {
     const { directory: base } = this.#settings;
     const folder = this.#folder;
     // Who may write the work directory matters as little as who may write /tmp: it is the owner who counts.
-    inDirectory(
+    withDirectory(
       { base, below: [folder] },
       ({ uid }) => {
         if (!this.#isTrusted(uid)) throw new Fault('NATIVE_FAILED', untrusted(uid));
@@ -189,7 +189,7 @@ export class VarnishWatch implements Watch {
       const reason = `${path} may not be read by this user: it needs the group of ${path}/${MANAGER}, mostly varnish`;
       return { state: 'absent', reason };
     }
-    const reason = `${path}: ${whyUnreadable(error)}`;
+    const reason = `${path}: ${unreadableReason(error)}`;
     return { state: stateOf(error), reason };
   }
 

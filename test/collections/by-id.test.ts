@@ -1,7 +1,7 @@
 // Items by their ids.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Backlog, ById, IdRuns } from '#app/collections/by-id.js';
+import { FifoQueue, ById, IdRanges } from '#app/collections/by-id.js';
 
 interface Item {
   readonly id: number;
@@ -82,15 +82,15 @@ describe('runs of ids', () => {
         fc.infiniteStream(fc.nat(999)),
         fc.integer({ min: 1, max: 6 }),
         fc.boolean(),
-        (picks, owners, isRestless) => {
+        (picks, owners, isUnstable) => {
           const all = Array.from({ length: owners }, (): Owner => ({ ids: new Set() }));
-          const runs = new IdRuns<Owner>((owner, first, end) =>
+          const runs = new IdRanges<Owner>((owner, first, end) =>
             [...owner.ids].some((id) => id >= first && id < end),
           );
           const next = (): number => Number(picks.next().value);
           let id = 0;
           for (let step = 0; step < 1200; step++) {
-            const owner = all[(isRestless ? next() : Math.floor(step / 7)) % owners];
+            const owner = all[(isUnstable ? next() : Math.floor(step / 7)) % owners];
             if (owner === undefined) continue;
             // An owner loses all its ids now and then: nobody needs their runs any more.
             if (next() % 3 === 0) owner.ids.clear();
@@ -109,7 +109,7 @@ describe('runs of ids', () => {
 // Items that wait.
 describe('a backlog', () => {
   it('gives items in the order in which they came, whatever comes meanwhile', () => {
-    const backlog = new Backlog<number>();
+    const backlog = new FifoQueue<number>();
     for (const item of [3, 1, 3, 2]) backlog.add(item);
     const taken = [backlog.next(), backlog.next()];
     for (const item of [3, 2]) backlog.add(item);
@@ -121,7 +121,7 @@ describe('a backlog', () => {
   });
 
   it('has nothing left once it was cleared', () => {
-    const backlog = new Backlog<number>();
+    const backlog = new FifoQueue<number>();
     for (const item of [1, 2, 3]) backlog.add(item);
     backlog.next();
     backlog.clear();
@@ -129,7 +129,7 @@ describe('a backlog', () => {
   });
 
   it('takes no longer for the last items than for the first', () => {
-    const backlog = new Backlog<number>();
+    const backlog = new FifoQueue<number>();
     for (let item = 0; item < 500_000; item++) backlog.add(item);
     let sum = 0;
     for (let item = backlog.next(); item !== undefined; item = backlog.next()) sum += item;

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { CounterFile } from '#app/hsperfdata/counter-file.js';
 import { Jvm } from '#app/hsperfdata/jvm.js';
-import { GatheredSource } from '#app/foreign/gathered-source.js';
+import { PolledSource } from '#app/foreign/polled-source.js';
 import { PerfData } from '#app/hsperfdata/perf-data.js';
 import { Fault } from '#app/errors.js';
 import { getuid } from 'node:process';
@@ -75,7 +75,7 @@ describe('a damaged counter file', () => {
   /** Reads a file as a JVM's, and returns its values by the names of the counters; undefined if it is refused. */
   function read(path: string): Map<string, bigint | string | undefined> | undefined {
     const file = new CounterFile(path, getuid?.() ?? 0);
-    const source = new GatheredSource(10_000);
+    const source = new PolledSource(10_000);
     try {
       const data = PerfData.of(file, { buffer: Buffer.from(new ArrayBuffer(16)) });
       if (data === undefined) return undefined;

@@ -15,8 +15,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
-import { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
-import type { JvmWatchOptions } from '#app/hsperfdata/jvm-watch.js';
+import { HsperfdataWatch } from '#app/hsperfdata/hsperfdata-watch.js';
+import type { HsperfdataWatchOptions } from '#app/hsperfdata/hsperfdata-watch.js';
 import type { HsperfdataSettings } from '#app/hsperfdata/settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -24,7 +24,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 export function perfFolder() {
   const folder = temporaryFolder();
   const running = new Set<ChildProcess>();
-  const watches = new Set<JvmWatch>();
+  const watches = new Set<HsperfdataWatch>();
   afterEach(async () => {
     for (const watch of watches) watch.close();
     watches.clear();
@@ -90,10 +90,13 @@ export function perfFolder() {
     remove: (pid: number, user = 'shop'): void => {
       rmSync(join(directory(user), String(pid)));
     },
-    watch(settings: Partial<HsperfdataSettings> = {}, options: JvmWatchOptions = {}): JvmWatch {
+    watch(
+      settings: Partial<HsperfdataSettings> = {},
+      options: HsperfdataWatchOptions = {},
+    ): HsperfdataWatch {
       const directories = [join(folder.path('.'), 'hsperfdata_*')];
       const all = { directories, containers: false, users: [], mainClasses: [], ...settings };
-      const watch = new JvmWatch('jvm', all, { proc: proc(), ...options });
+      const watch = new HsperfdataWatch('jvm', all, { proc: proc(), ...options });
       watches.add(watch);
       return watch;
     },

@@ -8,8 +8,8 @@ import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { placeOf } from '#app/hsperfdata/counter-place.js';
-import { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
+import { mapCounter } from '#app/hsperfdata/counter-mapping.js';
+import { HsperfdataWatch } from '#app/hsperfdata/hsperfdata-watch.js';
 import { eventually } from '../support/eventually.js';
 import { whileStill } from '../support/stand-still.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -32,7 +32,7 @@ type Printed = ReadonlyMap<string, bigint>;
 describe('a real JVM', function () {
   const folder = temporaryFolder();
   const running = new Set<ChildProcess>();
-  const watches = new Set<JvmWatch>();
+  const watches = new Set<HsperfdataWatch>();
   afterEach(async () => {
     for (const watch of watches) watch.close();
     watches.clear();
@@ -57,8 +57,8 @@ describe('a real JVM', function () {
     return child.pid ?? 0;
   }
 
-  function watching(more: Partial<typeof SETTINGS> = {}): JvmWatch {
-    const watch = new JvmWatch('jvm', { ...SETTINGS, ...more }, {});
+  function watching(more: Partial<typeof SETTINGS> = {}): HsperfdataWatch {
+    const watch = new HsperfdataWatch('jvm', { ...SETTINGS, ...more }, {});
     watches.add(watch);
     return watch;
   }
@@ -73,12 +73,12 @@ describe('a real JVM', function () {
   }
 
   /** The numbers of a JVM in the tree, by the names that it gives them itself. */
-  function shown(watch: JvmWatch, pid: number, names: Iterable<string>): Printed {
+  function shown(watch: HsperfdataWatch, pid: number, names: Iterable<string>): Printed {
     const values = valuesOf(wholeSight(watch));
     const objects = new Map([...values.keys()].map((key) => [key, values.get(key)]));
     const found = new Map<string, bigint>();
     for (const name of names) {
-      const { part, variable } = placeOf(name);
+      const { part, variable } = mapCounter(name);
       const candidates = [...objects].filter(([key]) =>
         part === undefined
           ? key === `${pid} ${variable}`
@@ -92,7 +92,7 @@ describe('a real JVM', function () {
   }
 
   /** All numbers of a JVM in the tree, in order. */
-  const numbersOf = (watch: JvmWatch, pid: number): bigint[] =>
+  const numbersOf = (watch: HsperfdataWatch, pid: number): bigint[] =>
     [...valuesOf(wholeSight(watch))]
       .filter(([key]) => key.startsWith(`${pid} `) || key.startsWith(`${pid}.`))
       .flatMap(([, value]) => (typeof value === 'bigint' ? [value] : []));
@@ -181,7 +181,7 @@ describe('a real JVM', function () {
     const outer = await started(spawn('unshare', line, { stdio: ['pipe', 'pipe', 'ignore'] }));
     const pid = Number(readFileSync(`/proc/${outer}/task/${outer}/children`, 'utf8'));
     const [one, other] = [watching(), watching({ containers: true })];
-    const numbersOfTill = (watch: JvmWatch): string =>
+    const numbersOfTill = (watch: HsperfdataWatch): string =>
       [...valuesOf(wholeSight(watch)).keys()]
         .flatMap((key) => (key.endsWith('.application org.shop.sales') ? key.split('.', 1) : []))
         .join();

@@ -118,7 +118,7 @@ describe('the choice of the root', () => {
   });
 
   it('does not wait for a directory that never rests', () => {
-    const restless = { ...shows('82'), hasMore: true, isRestless: true };
+    const restless = { ...shows('82'), hasMore: true, isUnstable: true };
     expect(nameOf(choose([restless, shows('456', 'H.1.ads')], ADS))).to.equal('H.1.ads');
   });
 

@@ -18,8 +18,8 @@ describe('Movement', () => {
     a: pollResult({ source }),
     b: pollResult({ source, tick: 1 }),
     m: pollResult({ source, hasMore: true }),
-    t: pollResult({ source, isTidying: true }),
-    r: pollResult({ source, hasMore: true, isRestless: true }),
+    t: pollResult({ source, isReclaiming: true }),
+    r: pollResult({ source, hasMore: true, isUnstable: true }),
     x: unseen('absent', 'no segment'),
   };
   const told = {
@@ -110,7 +110,7 @@ describe('isSamePollResult', () => {
     [
       'whether it ever rests',
       pollResult({ source, hasMore: true }),
-      pollResult({ source, hasMore: true, isRestless: true }),
+      pollResult({ source, hasMore: true, isUnstable: true }),
     ],
     ['dropped objects', a, pollResult({ source, drops: { objects: 1, variables: 0 } })],
     ['dropped variables', a, pollResult({ source, drops: { objects: 0, variables: 1 } })],

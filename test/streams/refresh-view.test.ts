@@ -99,7 +99,7 @@ describe('ViewRefresher', () => {
     {
       sentence: 'the first sync is not over while the directory has news that were not taken in',
       inputs: 'ccn',
-      hasNews: true,
+      hasChanges: true,
       notes: 'a0r a0r a1r',
     },
     {
@@ -138,7 +138,7 @@ describe('ViewRefresher', () => {
       view.hasObserved = row.hasObserved === true;
       view.slices.push(...Array.from(row.inputs.replace(/[^bg]/g, ''), (key) => key === 'g'));
       const notes: string[] = [];
-      const structure = { pollResults: 0, hasNews: () => row.hasNews === true };
+      const structure = { pollResults: 0, hasChanges: () => row.hasChanges === true };
       const refresher = new ViewRefresher(view, structure);
       for (const key of row.inputs) {
         lastOf(refresher.take(inputs[key as keyof typeof inputs]));
@@ -147,7 +147,7 @@ describe('ViewRefresher', () => {
       expect(notes.join(' ')).to.equal(row.notes);
     });
 
-  const FRESH = { pollResults: 0, hasNews: () => false };
+  const FRESH = { pollResults: 0, hasChanges: () => false };
   /** What each input shows. */
   const showing = (keys: string, view = new NotingView()) => {
     const refresher = new ViewRefresher(view, FRESH);
@@ -182,7 +182,7 @@ describe('ViewRefresher', () => {
       inputs.m,
       inputs.c,
       inputs.m,
-      change({ hasMore: true, isRestless: true }),
+      change({ hasMore: true, isUnstable: true }),
     ]) {
       lastOf(refresher.take(input));
       partial.push(refresher.isPartial);
@@ -205,14 +205,14 @@ describe('ViewRefresher', () => {
   };
 
   it('waits for structure that was seen and is still on its way', () =>
-    expect(readyAt([3, 4, 5], { pollResults: 5, hasNews: () => false })).to.deep.equal([
+    expect(readyAt([3, 4, 5], { pollResults: 5, hasChanges: () => false })).to.deep.equal([
       false,
       false,
       true,
     ]));
 
   it('waits for a later look, but not for a source that always has news', () => {
-    const structure = { pollResults: 2, hasNews: () => true };
+    const structure = { pollResults: 2, hasChanges: () => true };
     const later = () => structure.pollResults++;
     expect(readyAt([2, 2, 3, 3], structure, later)).to.deep.equal([false, false, true, true]);
   });

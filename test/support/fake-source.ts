@@ -148,7 +148,7 @@ export class FakeSource implements Source {
     return { changes, hasMore: false };
   }
 
-  hasNews(): boolean {
+  hasChanges(): boolean {
     return this.#changes.length > 0;
   }
 
@@ -170,8 +170,8 @@ export class FakeSource implements Source {
   }
 
   readFrame(variable: Variable): Frame | undefined {
-    const isRestless = [...this.restless].some(({ id }) => id === variable.id);
-    return isRestless ? undefined : this.#frames.get(variable.id);
+    const isUnstable = [...this.restless].some(({ id }) => id === variable.id);
+    return isUnstable ? undefined : this.#frames.get(variable.id);
   }
 
   #setFrame(variable: Variable, frame: Frame): void {

@@ -30,7 +30,7 @@ export function sourceOf(...roots: readonly ManagedObject[]): Source & {
     frameBytes: 0,
     roots: new Set(roots),
     sync: () => ({ changes: [], hasMore: false }),
-    hasNews: () => false,
+    hasChanges: () => false,
     readSlots: () => 0,
     readWords: () => 0,
     readFrame: () => undefined,

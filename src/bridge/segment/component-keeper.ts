@@ -108,8 +108,8 @@ export class ComponentKeeper {
     const { own } = this.#keeping;
     const isRestart = this.#watch.sees(tree);
     this.#restartsInRow = isRestart ? this.#restartsInRow + 1 : 0;
-    const isRestless = this.#restartsInRow >= MANY_RESTARTS;
-    if (this.#conditions.changeTo('restless', isRestless) && isRestless)
+    const isUnstable = this.#restartsInRow >= MANY_RESTARTS;
+    if (this.#conditions.changeTo('restless', isUnstable) && isUnstable)
       report(
         'warning',
         `a different process answers each poll: do two components share one address?`,
@@ -119,7 +119,7 @@ export class ComponentKeeper {
     if (!isRestart) return;
     own.add('restarts', 1);
     own.add('removedObjects', this.#mirror.clear());
-    if (!isRestless) report('info', 'it was restarted: all its objects are new');
+    if (!isUnstable) report('info', 'it was restarted: all its objects are new');
   }
 
   #takeFailure(failure: PollFailure, report: ReportEvent): void {

@@ -5,7 +5,7 @@ import type { PublisherProcess, Source, Verdict } from '../../model.js';
 import { SHM_FOLDER } from '../../native/os/shared-memory.js';
 import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
 import { LIMITS } from '../../native/segment/layout.js';
-import { LastBeat, judge, processOf } from '../../native/segment/liveness.js';
+import { HeartbeatClock, judge, processOf } from '../../native/segment/liveness.js';
 import {
   checkSize,
   readHeader,
@@ -40,7 +40,7 @@ class SeenSegment {
   readonly #file: SegmentFile;
   readonly #header: SegmentHeader;
   readonly #source: SegmentSource;
-  readonly #lastBeat = new LastBeat();
+  readonly #lastBeat = new HeartbeatClock();
   readonly #now: () => bigint;
 
   /**
@@ -103,13 +103,13 @@ class SeenSegment {
   /** Takes in the next changes; false once there are none. */
   #readOn(endNs: bigint): boolean {
     try {
-      const { hasMore, isTidying } = this.#source.sync();
+      const { hasMore, isReclaiming } = this.#source.sync();
       if (hasMore && this.#now() > endNs)
         throw new Fault('SEGMENT_RESTLESS', 'its structure grows faster than it can be read');
-      return hasMore || isTidying === true;
+      return hasMore || isReclaiming === true;
     } catch (error) {
-      const isRestless = error instanceof Fault && error.code === 'SEGMENT_RESTLESS';
-      if (!isRestless || this.#now() > endNs) throw error;
+      const isUnstable = error instanceof Fault && error.code === 'SEGMENT_RESTLESS';
+      if (!isUnstable || this.#now() > endNs) throw error;
       // Nothing else waits for this process.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
       return true;

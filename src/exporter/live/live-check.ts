@@ -28,7 +28,7 @@ function pollWhole(watch: Watch): PollResult {
   let seen = watch.poll();
   let restless = 0;
   for (let looks = 1; seen.hasMore && looks < MAX_LOOKS; looks++) {
-    if (seen.isRestless === true && ++restless >= MAX_RESTLESS_LOOKS) break;
+    if (seen.isUnstable === true && ++restless >= MAX_RESTLESS_LOOKS) break;
     seen = watch.poll();
   }
   return seen;

@@ -1,5 +1,5 @@
 // Copies the values of one target into the kernel's memory; reports items that get or lose one.
-import { Backlog } from '../../collections/by-id.js';
+import { FifoQueue } from '../../collections/by-id.js';
 import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { FLAG, NO_OWNER, SlotPages, TrackedSlots, syncedWord } from './slots.js';
@@ -36,8 +36,8 @@ export class Probe {
    */
   readonly #late = new Set<number>();
   /** Slots whose items got or lost their values, not yet reported to the listener. */
-  readonly #got = new Backlog<number>();
-  readonly #lost = new Backlog<number>();
+  readonly #got = new FifoQueue<number>();
+  readonly #lost = new FifoQueue<number>();
 
   constructor(kernel: Kernel, source: Source, listener: ProbeListener) {
     this.#pages = new SlotPages(kernel, source);

@@ -1,13 +1,13 @@
 // Walks a tree one step at a time while items come and go, and keeps those that wait to be taken in.
-import { Backlog } from '../../collections/by-id.js';
+import { FifoQueue } from '../../collections/by-id.js';
 import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 
 type Item = ManagedObject | Variable;
 
 /** Removals go first; that loses nothing, since items added and removed again are skipped. */
 export class PendingItems {
-  readonly #removed = new Backlog<Item>();
-  readonly #added = new Backlog<Item>();
+  readonly #removed = new FifoQueue<Item>();
+  readonly #added = new FifoQueue<Item>();
   readonly #walk: TreeWalk;
   /** The object that is being removed, with everything below it. */
   #leaving: TreeWalk | undefined;

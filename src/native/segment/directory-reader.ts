@@ -167,7 +167,7 @@ export class DirectoryReader {
   }
 
   /** True if there are records not yet copied, or the directories changed roles. */
-  hasNews(): boolean {
+  hasChanges(): boolean {
     const { epoch, records } = readWords(this.#file, this.#header);
     return epoch !== this.#epoch || records !== this.#next;
   }

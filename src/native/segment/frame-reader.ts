@@ -3,7 +3,7 @@ import { Budget } from '../../budget.js';
 import type { Declaration, Frame } from '../../model.js';
 import { LIMITS, frameWords } from './layout.js';
 import type { SegmentFile } from '../os/shared-memory.js';
-import type { FramePlace } from './object-variables.js';
+import type { FrameLocation } from './object-variables.js';
 
 /** A frame that is updated every few microseconds seldom stands still for two copies. */
 const ATTEMPTS = 32;
@@ -29,7 +29,7 @@ export class FrameReader {
    * a bounded number of copies, or the budget was spent.
    */
   read(
-    { frameOffset, frameWords: words }: FramePlace,
+    { frameOffset, frameWords: words }: FrameLocation,
     declared: Declared,
     budget = new Budget(),
   ): Frame | undefined {

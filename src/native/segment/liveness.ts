@@ -1,5 +1,5 @@
 // Judges a publisher by its segment and the system's facts. Format page, section 9.
-import { deviceText } from '../../foreign/checked-file.js';
+import { deviceText } from '../../foreign/verified-file.js';
 import {
   hasMapped,
   hidingOption,
@@ -41,7 +41,7 @@ const LEAST_PATIENCE_NS = 3_000_000_000n;
  * namespace has an offset: a heartbeat that is not from the time between two polls counts as of the second poll.
  * The first heartbeat that is read may be of any earlier time.
  */
-export class LastBeat {
+export class HeartbeatClock {
   #heartbeatNs: bigint | undefined;
   #atNs = 0n;
   #polledNs = 0n;

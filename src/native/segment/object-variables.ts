@@ -3,13 +3,13 @@ import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, Members, SlotRef, Variable } from '../../model.js';
 
 /** Where the frame of a variable is, and its length, in 8-byte units; both 0 for a scalar. */
-export interface FramePlace {
+export interface FrameLocation {
   readonly frameOffset: number;
   readonly frameWords: number;
 }
 
 /** The contents of a variable's record. */
-export interface VariableFacts extends SlotRef, FramePlace {
+export interface VariableFacts extends SlotRef, FrameLocation {
   readonly id: number;
   readonly declaration: Declaration;
 }
@@ -110,7 +110,7 @@ export class ObjectVariables implements Members<Variable> {
   }
 
   /** Where the frame of a variable is; undefined if there is no variable with that id. */
-  frame(id: number): FramePlace | undefined {
+  frame(id: number): FrameLocation | undefined {
     const row = this.#find(id);
     if (row < 0) return undefined;
     const frameOffset = this.#frames[row * FRAME_STRIDE] ?? 0;
@@ -177,7 +177,7 @@ export class ObjectVariables implements Members<Variable> {
   }
 
   /** Notes where the frame of the last row is. */
-  #placeFrame({ frameOffset, frameWords }: FramePlace): void {
+  #placeFrame({ frameOffset, frameWords }: FrameLocation): void {
     const at = this.#used * FRAME_STRIDE;
     if (at >= this.#frames.length) {
       if (frameWords === 0) return;

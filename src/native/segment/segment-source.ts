@@ -66,10 +66,11 @@ export class SegmentSource implements Source {
   sync(budget = new Budget({ steps: SYNC_STEPS })): StructureChanges {
     const changes: StructureChange[] = [];
     // Nothing is read before removed items are let go of: they count as there until then.
-    if (this.#tree.letGo(budget)) return { changes, hasMore: this.#hasUnread, isTidying: true };
+    if (this.#tree.reclaim(budget))
+      return { changes, hasMore: this.#hasUnread, isReclaiming: true };
     // Nor before the sweep ends. Many records may have arrived meanwhile.
     if (this.#sweep !== undefined)
-      return { changes, hasMore: this.#sweepOn(changes, budget) || this.#directory.hasNews() };
+      return { changes, hasMore: this.#sweepOn(changes, budget) || this.#directory.hasChanges() };
     if (!this.#hasTakenOver && this.#tree.size > this.#maxItems) throw this.#tooMany();
     // Copied by an earlier call, it may not be the last any more.
     const isOld = this.#copied !== undefined;
@@ -81,11 +82,11 @@ export class SegmentSource implements Source {
     if (!slice.isLast) return { changes, hasMore: true };
     if (this.#hasTakenOver) this.#sweep = this.#tree.sweep();
     this.#hasTakenOver = false;
-    const hasMore = this.#sweepOn(changes, budget) || (isOld && this.#directory.hasNews());
-    return { changes, hasMore, isTidying: this.#tree.letGo(budget) };
+    const hasMore = this.#sweepOn(changes, budget) || (isOld && this.#directory.hasChanges());
+    return { changes, hasMore, isReclaiming: this.#tree.reclaim(budget) };
   }
 
-  hasNews(): boolean {
+  hasChanges(): boolean {
     try {
       return this.#hasUnread;
     } catch {
@@ -96,7 +97,7 @@ export class SegmentSource implements Source {
 
   get #hasUnread(): boolean {
     if (this.#sweep !== undefined || this.#copied !== undefined) return true;
-    return this.#directory.hasNews();
+    return this.#directory.hasChanges();
   }
 
   readSlots(first: number, count: number, into: Uint8Array): number {
@@ -139,7 +140,7 @@ export class SegmentSource implements Source {
     const { words, firstIndex } = slice;
     while (slice.at < words.length) {
       // What was removed does not count against what comes: it is let go of first.
-      if (this.#tree.isTidying && this.#tree.size >= this.#mostItems) return;
+      if (this.#tree.isReclaiming && this.#tree.size >= this.#mostItems) return;
       const record = this.#parser.parse(words, slice.at, firstIndex + slice.at / RECORD_WORDS);
       slice.at += RECORD_WORDS;
       const change = this.#apply(record);

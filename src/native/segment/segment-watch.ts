@@ -6,7 +6,7 @@ import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js
 import { nothingSeen } from '../../streams/watch.js';
 import type { Existing, PollResult, Watch } from '../../streams/watch.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
-import { LastBeat, judge, processOf } from './liveness.js';
+import { HeartbeatClock, judge, processOf } from './liveness.js';
 import { checkSize, readHeader, readWords, segmentNames } from './segment-header.js';
 import type { SegmentHeader, SegmentWords } from './segment-header.js';
 import { SYNC_STEPS, SegmentSource } from './segment-source.js';
@@ -40,7 +40,7 @@ interface OpenedSegment {
   /** Undefined until the first answer. */
   isLocked: boolean | undefined;
   nameHolder: NameHolder;
-  readonly lastBeat: LastBeat;
+  readonly lastBeat: HeartbeatClock;
   /** Epoch and records of the directory, as far as they are read. */
   epoch: number;
   records: number;
@@ -196,7 +196,7 @@ export class SegmentWatch implements Watch {
     if (!isServed) return { ...this.#unserved(publisher, tick), process };
     this.#ended = undefined;
     const taken = takeIn(opened, words, this.#slice?.());
-    const { changes, hasMore, isTidying, isRestless } = taken;
+    const { changes, hasMore, isReclaiming, isUnstable } = taken;
     if (!hasMore) this.#failure = undefined;
     return {
       serverKey: this.#serverKey,
@@ -206,8 +206,8 @@ export class SegmentWatch implements Watch {
       source: opened.source,
       changes,
       hasMore,
-      isTidying,
-      isRestless,
+      isReclaiming,
+      isUnstable,
       tick,
       drops: { objects: words.objectsDropped, variables: words.variablesDropped },
     };
@@ -233,7 +233,7 @@ export class SegmentWatch implements Watch {
       const header = readHeader(file);
       const source = new SegmentSource(file, header, this.#maxItems);
       const unasked = { askedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
-      const unseen = { lastBeat: new LastBeat(), epoch: -1, records: 0 };
+      const unseen = { lastBeat: new HeartbeatClock(), epoch: -1, records: 0 };
       return { file, header, source, process: undefined, ...unasked, ...unseen };
     } catch (error) {
       file.close();
@@ -271,18 +271,18 @@ function takeIn(
   opened: OpenedSegment,
   { epoch, records }: SegmentWords,
   budget?: Budget,
-): StructureChanges & Pick<PollResult, 'isRestless'> {
+): StructureChanges & Pick<PollResult, 'isUnstable'> {
   if (opened.epoch === epoch && opened.records === records) return { changes: [], hasMore: false };
   try {
     const taken = opened.source.sync(budget);
-    if (!taken.hasMore && taken.isTidying !== true)
+    if (!taken.hasMore && taken.isReclaiming !== true)
       [opened.epoch, opened.records] = [epoch, records];
     return taken;
   } catch (error) {
     // A directory that changes too fast does not make the segment invalid: the next read tries
     // again.
     if (error instanceof Fault && error.code === 'SEGMENT_RESTLESS')
-      return { changes: [], hasMore: true, isRestless: true };
+      return { changes: [], hasMore: true, isUnstable: true };
     throw error;
   }
 }

@@ -1,10 +1,10 @@
 // The managed objects of one source, built from its records.
 import type { ManagedObject, RootIdentity, SlotRef, StructureChange } from '../../model.js';
 import type { Budget } from '../../budget.js';
-import { ById, IdRuns } from '../../collections/by-id.js';
+import { ById, IdRanges } from '../../collections/by-id.js';
 import { LIMITS } from './layout.js';
 import { ObjectVariables } from './object-variables.js';
-import type { FramePlace, VariableFacts } from './object-variables.js';
+import type { FrameLocation, VariableFacts } from './object-variables.js';
 
 export interface ObjectNode extends ManagedObject {
   readonly parent: ObjectNode | undefined;
@@ -34,7 +34,7 @@ export class Tree {
   /** With those below removed ones, until they are let go of. */
   readonly #objects = new ById<ObjectNode>();
   /** The objects of variables, by the variables' ids. */
-  readonly #owners = new IdRuns<ObjectNode>(
+  readonly #owners = new IdRanges<ObjectNode>(
     (object, first, end) => this.#objects.has(object) && object.variables.hasBetween(first, end),
   );
   /** One for each removed object whose subtree is not let go of yet. */
@@ -64,7 +64,7 @@ export class Tree {
   }
 
   /** Where the frame of a variable is. */
-  frame(id: number): FramePlace | undefined {
+  frame(id: number): FrameLocation | undefined {
     return this.#ownerOf(id)?.variables.frame(id);
   }
 
@@ -137,7 +137,7 @@ export class Tree {
 
   /**
    * Removes an object with everything below it, or a variable; ignores ids that do not exist. What is
-   * below is not there any more, and `letGo` frees it.
+   * below is not there any more, and `reclaim` frees it.
    */
   remove(id: number): StructureChange | undefined {
     const object = this.object(id);
@@ -154,12 +154,12 @@ export class Tree {
   }
 
   /** Whether some of what was removed is not let go of yet. */
-  get isTidying(): boolean {
+  get isReclaiming(): boolean {
     return this.#leaving.length > 0;
   }
 
   /** Frees what is below removed objects; false once nothing is left. */
-  letGo(budget: Budget): boolean {
+  reclaim(budget: Budget): boolean {
     for (let each = this.#leaving.at(-1); each !== undefined; each = this.#leaving.at(-1)) {
       if (budget.isSpent) return true;
       budget.spend(1);

@@ -41,8 +41,8 @@ describe('a segment with more objects and variables than it may have', () => {
     /** The state once all is read. */
     const settled = () => {
       for (;;) {
-        const { hasMore, isTidying, publisher: seen, source } = watch.poll();
-        if (!hasMore && isTidying !== true) return { state: seen.state, source };
+        const { hasMore, isReclaiming, publisher: seen, source } = watch.poll();
+        if (!hasMore && isReclaiming !== true) return { state: seen.state, source };
       }
     };
     return { publisher, root, settled, close: () => watch.close() };
@@ -131,8 +131,8 @@ describe('a segment that changed its directory often, and then was broken', () =
     const watch = new SegmentWatch(posixMemory(), segments.name('82'), '82', { now, slice });
     const settled = () => {
       for (;;) {
-        const { hasMore, isTidying, publisher } = watch.poll();
-        if (!hasMore && isTidying !== true) return publisher.state;
+        const { hasMore, isReclaiming, publisher } = watch.poll();
+        if (!hasMore && isReclaiming !== true) return publisher.state;
       }
     };
     const { publisher, root, there } = publish();

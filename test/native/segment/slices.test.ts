@@ -54,7 +54,7 @@ describe('a directory that is read in slices', () => {
               publisher.removeObject(publisher.addObject(keeper, 'keeper.passing', 'C'));
         }
         let seen = watch.poll();
-        for (let looks = 0; seen.hasMore || seen.isTidying === true; looks++) {
+        for (let looks = 0; seen.hasMore || seen.isReclaiming === true; looks++) {
           expect(looks, 'it ends').to.be.below(10_000);
           seen = watch.poll();
         }

@@ -53,7 +53,7 @@ describe('a directory that took over without most of what there was', () => {
       expect(seen.changes.length).to.be.at.most(MAX_AT_ONCE);
       removed.push(...seen.changes.filter(({ kind }) => kind.endsWith('removed')));
       if (!seen.hasMore) break;
-      expect(seen.source?.hasNews(), 'there is more').to.equal(true);
+      expect(seen.source?.hasChanges(), 'there is more').to.equal(true);
       seen = watch.poll();
     }
 
@@ -87,10 +87,10 @@ describe('a directory that took over without most of what there was', () => {
       return watch.poll();
     });
     expect(looks.every(({ hasMore }) => hasMore)).to.equal(true);
-    expect(looks.map(({ isRestless = false }) => isRestless)).to.include(true);
+    expect(looks.map(({ isUnstable = false }) => isUnstable)).to.include(true);
     takeAll();
     expect(names()).to.have.length(OBJECTS);
-    expect(watch.poll()).to.deep.include({ hasMore: false, isRestless: undefined });
+    expect(watch.poll()).to.deep.include({ hasMore: false, isUnstable: undefined });
   });
 
   it('takes one look where little is gone', () => {

@@ -82,7 +82,7 @@ class Pair {
 
   check(): void {
     const variables = [...this.objects.values()].flat();
-    expect(this.tree.letGo(new Budget())).to.equal(false);
+    expect(this.tree.reclaim(new Budget())).to.equal(false);
     expect(this.tree.size).to.equal(this.objects.size + variables.length);
     for (const [id, own] of this.objects) {
       const object = this.tree.object(id);

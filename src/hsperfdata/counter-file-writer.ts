@@ -29,7 +29,7 @@ export interface Writer {
  * name proves little: the file of a killed JVM stays, and a PID of another PID namespace may be that of another
  * process here.
  */
-export function isWriter(writer: Writer, proc = '/proc'): Certainty {
+export function isJvmOf(writer: Writer, proc = '/proc'): Certainty {
   const { pid, name, startTicks, uid, beganUnixMs } = writer;
   const status = textOf(`${proc}/${pid}/status`);
   if (!usersOf(status).includes(uid)) return 'no';

@@ -22,7 +22,7 @@ export const CLOCKS: Clocks = {
   unixMs: () => performance.timeOrigin + performance.now(),
 };
 
-export class Listing<T> {
+export class CachedListing<T> {
   readonly path: string;
   readonly #read: () => T;
   readonly #clocks: Clocks;
@@ -55,14 +55,14 @@ export class Listing<T> {
   }
 }
 
-export interface Names {
+export interface NameList {
   readonly names: string[];
   /** Whether the directory has more names than are read. */
   readonly isCut: boolean;
 }
 
 /** The names in a directory, a bounded number of them. @throws Error if it cannot be read */
-export function listed(path: string): Names {
+export function readNames(path: string): NameList {
   const directory = opendirSync(path);
   const names: string[] = [];
   try {
@@ -76,11 +76,11 @@ export function listed(path: string): Names {
   return { names, isCut: false };
 }
 
-/** Like `listed`, for callers that need no more than these names. */
-export const namesIn = (path: string): string[] => listed(path).names;
+/** Like `readNames`, for callers that need no more than these names. */
+export const namesIn = (path: string): string[] => readNames(path).names;
 
 /** The warning about a directory that has more names than are read. */
-export const cutSentence = (path: string): string =>
+export const truncationWarning = (path: string): string =>
   `${path} has more than ${MAX_NAMES} names, and only so many are read: remove unused files`;
 
 /** The most directories that are watched; others are looked at once a second. */

@@ -19,7 +19,7 @@ interface FileIdentity {
 }
 
 /** Nothing is written, mapped or locked: a program may give up a file that it finds locked. */
-export class CheckedFile {
+export class VerifiedFile {
   readonly identity: FileIdentity;
   readonly #fd: number;
 
@@ -87,7 +87,7 @@ export function deviceText(device: bigint): string {
 const refused = (what: string): Fault => new Fault('NATIVE_FAILED', what);
 
 /** A directory: a path that can be relied on, and the names below it, none of which may be a link. */
-export interface DirectoryPlace {
+export interface DirectoryPath {
   readonly base: string;
   readonly below: readonly string[];
 }
@@ -98,7 +98,7 @@ interface OpenDirectory {
   readonly uid: number;
 }
 
-export const pathOf = ({ base, below }: DirectoryPlace): string =>
+export const pathOf = ({ base, below }: DirectoryPath): string =>
   [base === '/' ? '' : base, ...below].join('/');
 
 /**
@@ -107,8 +107,8 @@ export const pathOf = ({ base, below }: DirectoryPlace): string =>
  * @throws Fault NATIVE_FAILED for one that others than its owner may write; an Error where it cannot be
  *   opened
  */
-export function inDirectory<T>(
-  place: DirectoryPlace,
+export function withDirectory<T>(
+  place: DirectoryPath,
   use: (directory: OpenDirectory) => T,
   isShared = false,
 ): T {
@@ -123,7 +123,7 @@ export function inDirectory<T>(
   }
 }
 
-function opened({ base, below }: DirectoryPlace): number {
+function opened({ base, below }: DirectoryPath): number {
   let fd = openSync(base, O_RDONLY | O_DIRECTORY);
   for (const name of below) {
     const parent = fd;
@@ -149,7 +149,7 @@ export const isGone = (error: unknown): boolean => ['ENOENT', 'ESRCH'].includes(
 export const isForbidden = (error: unknown): boolean => ['EACCES', 'EPERM'].includes(codeOf(error));
 
 /** What follows the path. */
-export function whyUnreadable(error: unknown): string {
+export function unreadableReason(error: unknown): string {
   if (error instanceof Fault) return error.message;
   if (isForbidden(error)) return 'may not be read by this user';
   if (codeOf(error) === 'ELOOP') return 'is a link';

@@ -1,7 +1,7 @@
 // Where a counter belongs in the tree of a JVM: of which object it is a variable, and of what class.
 
 /** An object below that of the JVM. */
-export interface CounterPart {
+export interface JvmPart {
   readonly className: 'Collector' | 'Generation' | 'Pool' | 'Application';
   /** Tells it from other parts of the JVM. */
   readonly key: string;
@@ -11,9 +11,9 @@ export interface CounterPart {
   readonly name: string;
 }
 
-export interface CounterPlace {
+export interface CounterMapping {
   /** Undefined for the JVM itself. */
-  readonly part: CounterPart | undefined;
+  readonly part: JvmPart | undefined;
   /** The name of the variable there. */
   readonly variable: string;
 }
@@ -30,7 +30,7 @@ const POOL_NAMES: Readonly<Record<string, string>> = {
   compressedclassspace: 'compressed class space',
 };
 
-const APPLICATION: CounterPart = {
+const APPLICATION: JvmPart = {
   className: 'Application',
   key: 'application',
   namedBy: [],
@@ -38,7 +38,7 @@ const APPLICATION: CounterPart = {
 };
 
 /** The place of a counter, by its name alone. */
-export function placeOf(counter: string): CounterPlace {
+export function mapCounter(counter: string): CounterMapping {
   const {
     g,
     s,
@@ -52,11 +52,11 @@ export function placeOf(counter: string): CounterPlace {
   if (c !== undefined) {
     const key = `sun.gc.collector.${c}`;
     const part = { className: 'Collector', key, namedBy: [`${key}.name`], name: `collector ${c}` };
-    return { part: part as CounterPart, variable: rest };
+    return { part: part as JvmPart, variable: rest };
   }
   if (pool !== undefined) {
     const key = `sun.gc.${pool}`;
-    const part: CounterPart = {
+    const part: JvmPart = {
       className: 'Pool',
       key,
       namedBy: [],
@@ -67,7 +67,7 @@ export function placeOf(counter: string): CounterPlace {
   return { part: OWN.test(counter) ? undefined : APPLICATION, variable: counter };
 }
 
-function generationPart(generation: string, space: string | undefined): CounterPart {
+function generationPart(generation: string, space: string | undefined): JvmPart {
   const key = `sun.gc.generation.${generation}`;
   const namedBy = [`${key}.name`];
   const name = `generation ${generation}`;

@@ -4,8 +4,8 @@ import { uptime } from 'node:os';
 import { getuid } from 'node:process';
 import { expect } from 'chai';
 import { startTicksOf } from '#app/foreign/processes.js';
-import { isWriter } from '#app/hsperfdata/writer.js';
-import type { Writer } from '#app/hsperfdata/writer.js';
+import { isJvmOf } from '#app/hsperfdata/counter-file-writer.js';
+import type { Writer } from '#app/hsperfdata/counter-file-writer.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const BOOT_S = 1_700_000_000;
@@ -36,7 +36,7 @@ describe('the process of a counter file', () => {
     beganUnixMs: BOOT_S * 1000 + 5200,
     ...more,
   });
-  const is = (more: Partial<Writer> = {}) => isWriter(writer(more), folder.path());
+  const is = (more: Partial<Writer> = {}) => isJvmOf(writer(more), folder.path());
 
   for (const name of ['java', 'a) R 1 2 (b', 'with blank'])
     it(`is known by its start, whatever its name is: ${name}`, () => {

@@ -118,7 +118,7 @@ function copy(from: BigInt64Array | Uint32Array, first: number, end: number, int
   return end - first;
 }
 
-export interface GatheredObject extends ManagedObject {
+export interface PolledObject extends ManagedObject {
   readonly children: Set<ManagedObject>;
   readonly variables: Set<Variable>;
 }
@@ -134,7 +134,7 @@ const NORMAL = 1n;
 const MAX_TEXT = 256;
 const NO_IDENTITY = { host: '', instance: '', application: '' };
 
-export class GatheredSource implements Source {
+export class PolledSource implements Source {
   readonly generation = randomUUID();
   readonly roots = new Set<ManagedObject>();
   readonly slots: Slots;
@@ -163,10 +163,10 @@ export class GatheredSource implements Source {
   }
 
   /** Adds an object in its normal state; a root without a parent. */
-  addObject(owner: SlotOwner, facts: GatheredFacts, parent?: GatheredObject): GatheredObject {
+  addObject(owner: SlotOwner, facts: GatheredFacts, parent?: PolledObject): PolledObject {
     const slot = this.slots.take(owner);
     const { name, className, labels } = facts;
-    const object: GatheredObject = {
+    const object: PolledObject = {
       id: ++this.#lastId,
       ...{ slot, incarnation: this.slots.incarnation(slot) },
       ...{ name, className, parent, labels: labels ?? {} },
@@ -184,7 +184,7 @@ export class GatheredSource implements Source {
   }
 
   /** Adds a variable whose value its owner has still to set. */
-  addVariable(owner: SlotOwner, object: GatheredObject, declaration: Declaration): Variable {
+  addVariable(owner: SlotOwner, object: PolledObject, declaration: Declaration): Variable {
     const slot = this.slots.take(owner);
     const incarnation = this.slots.incarnation(slot);
     const id = ++this.#lastId;
@@ -210,8 +210,8 @@ export class GatheredSource implements Source {
   }
 
   /** Removes an object with all below it, which has the same owner, and all values of that. */
-  remove(owner: SlotOwner, object: GatheredObject): void {
-    (object.parent as GatheredObject | undefined)?.children.delete(object);
+  remove(owner: SlotOwner, object: PolledObject): void {
+    (object.parent as PolledObject | undefined)?.children.delete(object);
     this.#changes.push({ kind: 'object-removed', object });
     this.#forget(object);
     this.slots.release(owner);
@@ -231,7 +231,7 @@ export class GatheredSource implements Source {
     return { changes, hasMore: this.#changes.length > 0 };
   }
 
-  hasNews(): boolean {
+  hasChanges(): boolean {
     return this.#changes.length > 0;
   }
 

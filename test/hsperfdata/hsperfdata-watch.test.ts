@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
+import type { HsperfdataWatch } from '#app/hsperfdata/hsperfdata-watch.js';
 import type { PollResult } from '#app/streams/watch.js';
 import { processNumbered } from '../support/same-number.js';
 import { perfFile, someCounters } from './perf-file.js';
@@ -28,7 +28,7 @@ import { needsRoot } from '../support/needs.js';
 let file = perfFile(someCounters());
 
 /** The numbers of the JVMs that are shown. */
-const pidsOf = (watch: JvmWatch): string[] => pidsIn(wholeSight(watch));
+const pidsOf = (watch: HsperfdataWatch): string[] => pidsIn(wholeSight(watch));
 
 function pidsIn({ source }: PollResult): string[] {
   const [root] = source?.roots ?? [];

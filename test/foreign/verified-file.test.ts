@@ -3,15 +3,15 @@ import { appendFileSync, chmodSync, linkSync, mkdirSync, rmSync, symlinkSync } f
 import { getuid } from 'node:process';
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
-import { CheckedFile, inDirectory, whyUnreadable } from '#app/foreign/checked-file.js';
+import { VerifiedFile, withDirectory, unreadableReason } from '#app/foreign/verified-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const UID = getuid?.() ?? 0;
 
 describe('a file of another program', () => {
   const folder = temporaryFolder();
-  const open = (name: string, uid = UID): CheckedFile =>
-    new CheckedFile(folder.path(name), uid, 100);
+  const open = (name: string, uid = UID): VerifiedFile =>
+    new VerifiedFile(folder.path(name), uid, 100);
 
   /** Why a file cannot be read, as operators are told. */
   function refusal(name: string, uid = UID): string {
@@ -19,7 +19,7 @@ describe('a file of another program', () => {
       open(name, uid).close();
       return '';
     } catch (error) {
-      return whyUnreadable(error);
+      return unreadableReason(error);
     }
   }
 
@@ -66,7 +66,7 @@ describe('a file of another program', () => {
     mkdirSync(folder.path('real'), { mode: 0o755 });
     symlinkSync('real', folder.path('link'));
     const reach = (name: string) =>
-      inDirectory({ base: folder.path(), below: [name] }, ({ uid }) => uid);
+      withDirectory({ base: folder.path(), below: [name] }, ({ uid }) => uid);
     expect(reach('real')).to.equal(UID);
     expect(() => reach('link')).to.throw();
     chmodSync(folder.path('real'), 0o770);

@@ -3,11 +3,11 @@ import type { Budget } from '../budget.js';
 import { Fault } from '../errors.js';
 import { ChangeDetector, CounterFile } from './counter-file.js';
 import { Jvm } from './jvm.js';
-import type { FoundFile } from './jvm-files.js';
+import type { FoundFile } from './jvm-discovery.js';
 import { hidingOption, startTicksOf } from '../foreign/processes.js';
-import { inDirectory, isGone, pathOf, whyUnreadable } from '../foreign/checked-file.js';
-import { isWriter } from './writer.js';
-import type { GatheredObject, GatheredSource } from '../foreign/gathered-source.js';
+import { withDirectory, isGone, pathOf, unreadableReason } from '../foreign/verified-file.js';
+import { isJvmOf } from './counter-file-writer.js';
+import type { PolledObject, PolledSource } from '../foreign/polled-source.js';
 import { PerfData } from './perf-data.js';
 
 /** The most files that are open at once. */
@@ -62,9 +62,9 @@ interface Unowned {
   readonly isChanged: boolean | undefined;
 }
 
-export interface JvmsParts {
-  readonly source: GatheredSource;
-  readonly root: GatheredObject;
+export interface JvmTrackerOptions {
+  readonly source: PolledSource;
+  readonly root: PolledObject;
   readonly isWanted: (mainClass: string) => boolean;
   readonly isTrusted: (uid: number) => boolean;
   readonly nowMs: () => number;
@@ -73,8 +73,8 @@ export interface JvmsParts {
   readonly proc?: string | undefined;
 }
 
-export class Jvms {
-  readonly #parts: JvmsParts;
+export class JvmTracker {
+  readonly #parts: JvmTrackerOptions;
   readonly #scratch = { buffer: Buffer.from(new ArrayBuffer(65_536)) };
   readonly #followed = new Map<string, FollowedJvm>();
   readonly #waiting = new Map<string, WaitingJvm>();
@@ -88,7 +88,7 @@ export class Jvms {
   /** The mount option of /proc that hides the process of a JVM that was left out. */
   #hiding: string | undefined;
 
-  constructor(parts: JvmsParts) {
+  constructor(parts: JvmTrackerOptions) {
     this.#parts = parts;
   }
 
@@ -212,7 +212,7 @@ export class Jvms {
       if (isGone(error)) wait(UNFINISHED_MS);
       else if (startTicks === undefined && hidingOption(this.#parts.proc) === undefined) waitOn();
       else {
-        const refusal = `${pathOf(found.place)}/${found.name} ${whyUnreadable(error)}`;
+        const refusal = `${pathOf(found.place)}/${found.name} ${unreadableReason(error)}`;
         wait(USELESS_MS, { refusal });
       }
     }
@@ -246,7 +246,7 @@ export class Jvms {
     const { source, root, isWanted, isTrusted, nowMs, proc } = this.#parts;
     if (startTicks !== undefined && this.#followed.size >= MAX_FILES)
       throw refused(`is one more than ${MAX_FILES} files`);
-    const file = inDirectory(
+    const file = withDirectory(
       found.place,
       ({ path, uid }) => new CounterFile(`${path}/${name}`, uid),
     );
@@ -263,7 +263,7 @@ export class Jvms {
       const its: JvmIdentity = { startTicks, inode: identity.inode, beganUnixMs };
       if (isLeftBy(this.#ended.get(key), its)) return undefined;
       const isShown = isWanted(data.mainClass ?? '');
-      const isIts = isWriter({ pid, name, startTicks, beganUnixMs, ...identity }, proc);
+      const isIts = isJvmOf({ pid, name, startTicks, beganUnixMs, ...identity }, proc);
       if (isIts !== 'yes') {
         const unowned = this.#unowned(key, file);
         // What a killed JVM left behind never changes.

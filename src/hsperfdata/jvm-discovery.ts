@@ -3,16 +3,21 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Budget } from '../budget.js';
 import { messageOf } from '../errors.js';
-import { inDirectory, isGone, pathOf } from '../foreign/checked-file.js';
-import type { DirectoryPlace } from '../foreign/checked-file.js';
-import { Listing, cutSentence, listed, namesIn } from '../foreign/listing.js';
-import type { Clocks, Names } from '../foreign/listing.js';
+import { withDirectory, isGone, pathOf } from '../foreign/verified-file.js';
+import type { DirectoryPath } from '../foreign/verified-file.js';
+import {
+  CachedListing,
+  truncationWarning,
+  readNames,
+  namesIn,
+} from '../foreign/directory-listing.js';
+import type { Clocks, NameList } from '../foreign/directory-listing.js';
 import { innermostPidOf } from '../foreign/processes.js';
 import { fitsAny } from '../rules/formats.js';
 
 /** A file that may hold the counters of a JVM. */
 export interface FoundFile {
-  readonly place: DirectoryPlace;
+  readonly place: DirectoryPath;
   readonly name: string;
   /** The number of the process here; inside of a container it has another one. */
   readonly pid: number;
@@ -25,17 +30,17 @@ const PREFIX = /^hsperfdata_/;
 const userOf = (directory: string): string => directory.replace(PREFIX, '');
 
 class JvmDirectory {
-  readonly #listing: Listing<readonly FoundFile[]>;
+  readonly #listing: CachedListing<readonly FoundFile[]>;
   #isCut = false;
 
-  constructor(place: DirectoryPlace, clocks: Clocks) {
+  constructor(place: DirectoryPath, clocks: Clocks) {
     const read = () => {
-      const { names, isCut } = inDirectory(place, ({ path }) => listed(path));
+      const { names, isCut } = withDirectory(place, ({ path }) => readNames(path));
       this.#isCut = isCut;
       const files = names.filter((name) => PID.test(name));
       return files.map((name) => ({ place, name, pid: Number(name) }));
     };
-    this.#listing = new Listing(pathOf(place), read, clocks);
+    this.#listing = new CachedListing(pathOf(place), read, clocks);
   }
 
   /** Whether it has more names than were read. */
@@ -63,10 +68,10 @@ interface FoundFiles {
   readonly cuts: readonly string[];
 }
 
-const NO_NAMES: Names = { names: [], isCut: false };
+const NO_NAMES: NameList = { names: [], isCut: false };
 
-export class HostFiles {
-  readonly #globs: readonly { readonly parent: string; readonly list: () => Names }[];
+export class HostFileFinder {
+  readonly #globs: readonly { readonly parent: string; readonly list: () => NameList }[];
   readonly #users: readonly string[];
   readonly #clocks: Clocks;
   #directories = new Map<string, JvmDirectory>();
@@ -82,10 +87,10 @@ export class HostFiles {
       if (!pattern.includes('*'))
         return { parent, list: () => ({ names: [pattern], isCut: false }) };
       const read = () => {
-        const { names, isCut } = listed(parent);
+        const { names, isCut } = readNames(parent);
         return { names: names.filter((name) => fitsAny(name, [pattern])), isCut };
       };
-      const listing = new Listing(parent, read, clocks);
+      const listing = new CachedListing(parent, read, clocks);
       return { parent, list: () => listing.now() ?? NO_NAMES };
     });
     this.#users = users;
@@ -113,7 +118,7 @@ export class HostFiles {
     for (const { parent, list } of this.#globs)
       attempt(() => {
         const { names, isCut } = list();
-        if (isCut) cuts.push(cutSentence(parent));
+        if (isCut) cuts.push(truncationWarning(parent));
         const wanted = names.filter((name) => fitsAny(userOf(name), this.#users));
         if (wanted.length > MAX_DIRECTORIES)
           cuts.push(
@@ -132,7 +137,7 @@ export class HostFiles {
       attempt(() => {
         // One by one: there may be more files than a call takes arguments.
         for (const file of directory.files()) found.push(file);
-        if (directory.isCut) cuts.push(cutSentence(path));
+        if (directory.isCut) cuts.push(truncationWarning(path));
       });
     this.#directories = directories;
     return { files: found, refusals, cuts };
@@ -159,7 +164,7 @@ interface Home {
   readonly root: string;
 }
 
-export class ContainerFiles {
+export class ContainerFileFinder {
   readonly #users: readonly string[];
   readonly #nowMs: () => number;
   readonly #proc: string;
@@ -201,8 +206,8 @@ export class ContainerFiles {
     const own = this.#homeOf('self')?.namespaces;
     const cuts = new Set<string>();
     const namesOf = (shown: string, path = shown): readonly string[] => {
-      const { names, isCut } = listed(path);
-      if (isCut && cuts.size < MAX_CUTS) cuts.add(cutSentence(shown));
+      const { names, isCut } = readNames(path);
+      if (isCut && cuts.size < MAX_CUTS) cuts.add(truncationWarning(shown));
       return names;
     };
     for (const name of this.#attempt(() => namesOf(this.#proc)) ?? []) {
@@ -223,13 +228,13 @@ export class ContainerFiles {
     const status = readFileSync(`${this.#proc}/${pid}/status`, 'latin1');
     const inside = innermostPidOf(status) ?? pid;
     const tmp = { base, below: ['tmp'] };
-    const users = inDirectory(tmp, ({ path }) => namesOf(pathOf(tmp), path), true).filter(
+    const users = withDirectory(tmp, ({ path }) => namesOf(pathOf(tmp), path), true).filter(
       (name) => name.startsWith('hsperfdata_') && fitsAny(userOf(name), this.#users),
     );
     return users.flatMap((user) => {
       const place = { base, below: ['tmp', user] };
       const has = this.#attempt(() =>
-        inDirectory(place, ({ path }) => namesOf(pathOf(place), path)),
+        withDirectory(place, ({ path }) => namesOf(pathOf(place), path)),
       )?.includes(inside);
       return has === true ? [{ place, name: inside, pid: Number(pid) }] : [];
     });

@@ -5,16 +5,16 @@ import { counted } from '../counted.js';
 import type { Declaration, Variable } from '../model.js';
 import { NO_DROPS } from '../streams/watch.js';
 import type { PollResult, Watch, Watches } from '../streams/watch.js';
-import { ContainerFiles, HostFiles } from './jvm-files.js';
-import { CLOCKS, DirectoryWatch } from '../foreign/listing.js';
-import { Jvms } from './jvms.js';
-import { GatheredSource } from '../foreign/gathered-source.js';
-import type { Clocks } from '../foreign/listing.js';
-import { trusting } from '../foreign/checked-file.js';
+import { ContainerFileFinder, HostFileFinder } from './jvm-discovery.js';
+import { CLOCKS, DirectoryWatch } from '../foreign/directory-listing.js';
+import { JvmTracker } from './jvm-tracker.js';
+import { PolledSource } from '../foreign/polled-source.js';
+import type { Clocks } from '../foreign/directory-listing.js';
+import { trusting } from '../foreign/verified-file.js';
 import type { HsperfdataSettings } from './settings.js';
 import { fitsAny } from '../rules/formats.js';
 
-export interface JvmWatchOptions {
+export interface HsperfdataWatchOptions {
   /** Users whose files are believed, beside root and that of this process; with none, all are. */
   readonly trustedOwners?: readonly number[] | undefined;
   /** The most objects and variables of all JVMs together. */
@@ -31,10 +31,10 @@ const LEAST_STEPS = 256;
 const INSTANCE = '1';
 const APPLICATION = 'jvm';
 
-export const jvmWatches =
-  (settings: HsperfdataSettings, options: JvmWatchOptions = {}): Watches =>
+export const hsperfdataWatches =
+  (settings: HsperfdataSettings, options: HsperfdataWatchOptions = {}): Watches =>
   (serverKey) =>
-    new JvmWatch(serverKey, settings, options);
+    new HsperfdataWatch(serverKey, settings, options);
 
 /** What a root says of its JVMs. */
 const gauge = (name: string): Declaration => ({
@@ -42,12 +42,12 @@ const gauge = (name: string): Declaration => ({
   schema: [],
 });
 
-export class JvmWatch implements Watch {
+export class HsperfdataWatch implements Watch {
   readonly #serverKey: string;
-  readonly #source: GatheredSource;
-  readonly #hostFiles: HostFiles;
-  readonly #containers: ContainerFiles | undefined;
-  readonly #jvms: Jvms;
+  readonly #source: PolledSource;
+  readonly #hostFiles: HostFileFinder;
+  readonly #containers: ContainerFileFinder | undefined;
+  readonly #jvms: JvmTracker;
   readonly #shown: Variable;
   readonly #leftOut: Variable;
   readonly #directories = new DirectoryWatch(() => {
@@ -56,19 +56,19 @@ export class JvmWatch implements Watch {
   readonly #waiting = new Set<() => void>();
   #tick = 0;
 
-  constructor(serverKey: string, settings: HsperfdataSettings, options: JvmWatchOptions) {
+  constructor(serverKey: string, settings: HsperfdataSettings, options: HsperfdataWatchOptions) {
     const { trustedOwners, segmentMaxItems = MAX_ITEMS, clocks = CLOCKS, proc } = options;
     const { directories, containers, users, mainClasses } = settings;
-    const source = (this.#source = new GatheredSource(segmentMaxItems));
+    const source = (this.#source = new PolledSource(segmentMaxItems));
     this.#serverKey = serverKey;
-    this.#hostFiles = new HostFiles(directories, users, clocks);
-    this.#containers = containers ? new ContainerFiles(users, clocks.nowMs, proc) : undefined;
+    this.#hostFiles = new HostFileFinder(directories, users, clocks);
+    this.#containers = containers ? new ContainerFileFinder(users, clocks.nowMs, proc) : undefined;
     const owner = { refresh: () => undefined };
     const name = [hostname(), INSTANCE, APPLICATION].join('.');
     const root = source.addObject(owner, { name, className: 'Host' });
     this.#shown = source.addVariable(owner, root, gauge('shown'));
     this.#leftOut = source.addVariable(owner, root, gauge('leftOut'));
-    this.#jvms = new Jvms({
+    this.#jvms = new JvmTracker({
       ...{ source, root, nowMs: clocks.nowMs, hasContainers: containers, proc },
       isWanted: (mainClass) => fitsAny(mainClass, mainClasses),
       isTrusted: trusting(trustedOwners),

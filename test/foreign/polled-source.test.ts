@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { GatheredSource, Slots } from '#app/foreign/gathered-source.js';
+import { PolledSource, Slots } from '#app/foreign/polled-source.js';
 
-const MODULE = import.meta.resolve('#app/foreign/gathered-source.js');
+const MODULE = import.meta.resolve('#app/foreign/polled-source.js');
 const TELLS_GENERATION = `
   const { parentPort } = require('node:worker_threads');
-  import('${MODULE}').then(({ GatheredSource }) => parentPort.postMessage(new GatheredSource(8).generation));
+  import('${MODULE}').then(({ PolledSource }) => parentPort.postMessage(new PolledSource(8).generation));
 `;
 
 /** The generation of the first source that a new thread makes. */
@@ -15,7 +15,7 @@ const generationOfThread = (): Promise<unknown> =>
 
 describe('a gathered source', () => {
   it('has a generation of its own, whichever thread makes it', async () => {
-    const made = [new GatheredSource(8).generation, new GatheredSource(8).generation];
+    const made = [new PolledSource(8).generation, new PolledSource(8).generation];
     const generations = [...made, await generationOfThread(), await generationOfThread()];
     expect(new Set(generations).size).to.equal(generations.length);
   });
