@@ -1,19 +1,20 @@
-// The names in a directory, read again when it changed, and now and then.
+// Reads directories: a bounded number of names, cached until the directory changes.
 import { lstatSync, opendirSync, watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { monotonicMs } from '../clock.js';
 
-/** The most names that are read of a directory. */
+/** Names of a directory that are read; further ones are ignored. */
 const MAX_NAMES = 65_536;
-/** A directory that changed so lately may change again without another time of change. */
+/** A directory may change twice within this time with the same time stamp. */
 const RECENT_MS = 50;
-/** One that does not say that it changed is read again after so many milliseconds. */
+/** A directory is read again after this time, even with the same time stamp. */
 const RESCAN_MS = 10_000;
 
-/** Milliseconds of a clock that does not step, and of one that tells the time. */
 export interface Clocks {
+  /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
+  /** Milliseconds since the Unix epoch. */
   readonly unixMs: () => number;
 }
 
@@ -22,6 +23,7 @@ export const CLOCKS: Clocks = {
   unixMs: () => performance.timeOrigin + performance.now(),
 };
 
+/** Data read from a directory, cached until the directory changes. */
 export class CachedListing<T> {
   readonly path: string;
   readonly #read: () => T;
@@ -30,14 +32,14 @@ export class CachedListing<T> {
   #stamp = '';
   #readAtMs = -Infinity;
 
-  /** @param read reads what the directory holds */
+  /** @param read makes the data from the directory's content */
   constructor(path: string, read: () => T, clocks: Clocks) {
     this.path = path;
     this.#read = read;
     this.#clocks = clocks;
   }
 
-  /** What it holds; undefined if it is not there. @throws whatever `read` throws */
+  /** Returns the current data; undefined if the directory does not exist. @throws the errors of `read` */
   now(): T | undefined {
     const stat = lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
     if (stat === undefined) return undefined;
@@ -57,45 +59,46 @@ export class CachedListing<T> {
 
 export interface NameList {
   readonly names: string[];
-  /** Whether the directory has more names than are read. */
-  readonly isCut: boolean;
+  /** Whether the directory has more names than the limit. */
+  readonly isTruncated: boolean;
 }
 
-/** The names in a directory, a bounded number of them. @throws Error if it cannot be read */
+/** Reads the names in a directory, up to the limit. @throws Error if the directory cannot be read */
 export function readNames(path: string): NameList {
   const directory = opendirSync(path);
   const names: string[] = [];
   try {
     for (let each = directory.readSync(); each !== null; each = directory.readSync()) {
-      if (names.length === MAX_NAMES) return { names, isCut: true };
+      if (names.length === MAX_NAMES) return { names, isTruncated: true };
       names.push(each.name);
     }
   } finally {
     directory.closeSync();
   }
-  return { names, isCut: false };
+  return { names, isTruncated: false };
 }
 
-/** Like `readNames`, for callers that need no more than these names. */
+/** Like `readNames`, for callers that ignore the truncation. */
 export const namesIn = (path: string): string[] => readNames(path).names;
 
-/** The warning about a directory that has more names than are read. */
+/** The warning about a directory with more names than the limit. */
 export const truncationWarning = (path: string): string =>
   `${path} has more than ${MAX_NAMES} names, and only so many are read: remove unused files`;
 
-/** The most directories that are watched; others are looked at once a second. */
+/** Directories that are watched by inotify; further ones are only polled. */
 const MAX_WATCHES = 256;
 
+/** Watches a changing set of directories for added and removed names. */
 export class DirectoryWatch {
   readonly #watchers = new Map<string, FSWatcher>();
-  readonly #moved: () => void;
+  readonly #onChange: () => void;
 
-  /** @param moved called when a name came or went */
-  constructor(moved: () => void) {
-    this.#moved = moved;
+  /** @param onChange called when a name was added or removed */
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
   }
 
-  /** Watches these directories and no others. */
+  /** Replaces the set of watched directories. */
   follow(paths: readonly string[]): void {
     const wanted = new Set(paths.slice(0, MAX_WATCHES));
     for (const path of this.#watchers.keys()) if (!wanted.has(path)) this.#end(path);
@@ -110,15 +113,15 @@ export class DirectoryWatch {
     try {
       const watcher = watch(path, { persistent: false });
       this.#watchers.set(path, watcher);
-      // What is written into a file is no change of the directory.
+      // Writes to files in the directory are events of type `change`.
       watcher.on('change', (event) => {
-        if (event === 'rename') this.#moved();
+        if (event === 'rename') this.#onChange();
       });
       watcher.on('error', () => {
         this.#end(path);
       });
     } catch {
-      // It may be gone, or the system watches too many already: each look lists what changed anyway.
+      // The directory may be gone, or the inotify limit reached. Polling finds its changes anyway.
     }
   }
 

@@ -1,4 +1,4 @@
-// A source of values that nobody announces, in blocks of slots: owners gather them when they are copied.
+// A source for formats without notifications: the owners of slots refresh the values when a reader copies them.
 import { randomUUID } from 'node:crypto';
 import type { Budget } from '../budget.js';
 import type {
@@ -6,36 +6,39 @@ import type {
   Frame,
   ManagedObject,
   Source,
+  StatedMetric,
   StructureChange,
   StructureChanges,
   Variable,
 } from '../model.js';
 
-/** Slots of a block, if nothing else is said: a whole part of a page of copies. */
+/** Default number of slots per block; a page of copied slots holds whole blocks. */
 const BLOCK = 256;
 
-/** Copies its present values into the slots that it has; never throws. */
+/** An object of a format that holds slots. */
 export interface SlotOwner {
+  /** Stores the present values in the slots; never throws. */
   refresh(): void;
 }
 
+/** Slots in blocks of equal size, each block with one owner. */
 export class Slots {
   readonly #block: number;
   #values: BigInt64Array;
   #words: Uint32Array;
-  /** By the number of the block; undefined for a free one. */
+  /** The owner of each block; undefined for a free block. */
   readonly #owners: (SlotOwner | undefined)[] = [];
-  /** Slots of each owner's last block that are free, the next one last. */
+  /** Free slots of each owner's last block; the next one to take is last. */
   readonly #free = new Map<SlotOwner, number[]>();
 
-  /** @param block slots of a block: about as many as most owners need */
+  /** @param block slots per block: about as many as most owners need */
   constructor(block = BLOCK) {
     this.#block = block;
     this.#values = new BigInt64Array(block);
     this.#words = new Uint32Array(block);
   }
 
-  /** A free slot in a block of this owner. */
+  /** Takes a free slot of a block that belongs to `owner`. */
   take(owner: SlotOwner): number {
     const free = this.#free.get(owner) ?? [];
     this.#free.set(owner, free);
@@ -43,12 +46,12 @@ export class Slots {
     return free.pop() ?? 0;
   }
 
-  /** The number of the present or next holder of a slot; it grows with each `release`. */
+  /** The incarnation of a slot, which each `release` increments. */
   incarnation(slot: number): number {
     return Math.max(1, (this.#words[slot] ?? 0) >>> 1);
   }
 
-  /** Whether a slot has a value. */
+  /** Sets whether a slot has a value. */
   setSynced(slot: number, isSynced: boolean): void {
     this.#words[slot] = (this.incarnation(slot) << 1) | Number(isSynced);
   }
@@ -57,7 +60,13 @@ export class Slots {
     this.#values[slot] = value;
   }
 
-  /** Stores a value as the bits of a double. */
+  /** Stores a value and marks the slot as synced. */
+  setFirst(slot: number, value: bigint): void {
+    this.set(slot, value);
+    this.setSynced(slot, true);
+  }
+
+  /** Stores the bits of a double. */
   setDouble(slot: number, value: number): void {
     new Float64Array(this.#values.buffer)[slot] = value;
   }
@@ -66,7 +75,7 @@ export class Slots {
     this.#values[slot] = (this.#values[slot] ?? 0n) + value;
   }
 
-  /** Frees the blocks of an owner: nobody finds a value there any more. */
+  /** Frees the blocks of an owner, and ends the incarnations of their slots. */
   release(owner: SlotOwner): void {
     this.#free.delete(owner);
     this.#owners.forEach((each, block) => {
@@ -77,7 +86,7 @@ export class Slots {
     });
   }
 
-  /** Copies values, after their owners made them new. */
+  /** Copies values after their owners have refreshed them; returns how many. */
   readValues(first: number, count: number, into: Uint8Array): number {
     const end = Math.min(first + count, this.#values.length);
     const owners = this.#owners.slice(
@@ -123,14 +132,22 @@ export interface PolledObject extends ManagedObject {
   readonly variables: Set<Variable>;
 }
 
-/** What an object has beside its parent. */
-type GatheredFacts = Pick<ManagedObject, 'name' | 'className' | 'labels'>;
+/** Declares a gauge without a schema; `metric` gives its name and help as a metric. */
+export const gauge = (
+  name: string,
+  type: 'i64' | 'u64',
+  unit = '',
+  metric?: StatedMetric,
+): Declaration => ({
+  ...{ name, type, kind: 'gauge', unit, help: metric?.help ?? '', schema: [] },
+  ...(metric && { metric }),
+});
 
-/** Changes that one call of `sync` brings. */
+/** The most changes that one call of `sync` returns. */
 const SLICE = 8192;
-/** The number of the state `normal`. */
+/** Number of the management state `normal`. */
 const NORMAL = 1n;
-/** The most characters of a text that is shown. */
+/** Characters after which a text is cut. */
 const MAX_TEXT = 256;
 const NO_IDENTITY = { host: '', instance: '', application: '' };
 
@@ -145,15 +162,15 @@ export class PolledSource implements Source {
   #items = 0;
 
   /**
-   * @param maxItems the most objects and variables that it holds
-   * @param slots an owner's slots come in blocks of a size that fits most owners
+   * @param maxItems the most objects and variables of the source
+   * @param slots with a block size that fits most owners
    */
   constructor(maxItems: number, slots = new Slots()) {
     this.#maxItems = maxItems;
     this.slots = slots;
   }
 
-  /** Whether so many more objects and variables may be added. */
+  /** Whether `items` more objects and variables may be added. */
   hasRoom(items = 1): boolean {
     return this.#items + items <= this.#maxItems;
   }
@@ -162,10 +179,13 @@ export class PolledSource implements Source {
     return this.#texts.size * MAX_TEXT * 4;
   }
 
-  /** Adds an object in its normal state; a root without a parent. */
-  addObject(owner: SlotOwner, facts: GatheredFacts, parent?: PolledObject): PolledObject {
+  /** Adds an object in the state `normal`; without a parent it is a root. */
+  addObject(
+    owner: SlotOwner,
+    { name, className, labels }: Pick<ManagedObject, 'name' | 'className' | 'labels'>,
+    parent?: PolledObject,
+  ): PolledObject {
     const slot = this.slots.take(owner);
-    const { name, className, labels } = facts;
     const object: PolledObject = {
       id: ++this.#lastId,
       ...{ slot, incarnation: this.slots.incarnation(slot) },
@@ -175,15 +195,14 @@ export class PolledSource implements Source {
       identity: NO_IDENTITY,
       asOf: undefined,
     };
-    this.slots.set(slot, NORMAL);
-    this.slots.setSynced(slot, true);
+    this.slots.setFirst(slot, NORMAL);
     (parent?.children ?? this.roots).add(object);
     this.#items++;
     this.#changes.push({ kind: 'object-added', object });
     return object;
   }
 
-  /** Adds a variable whose value its owner has still to set. */
+  /** Adds a variable; its owner sets the first value later. */
   addVariable(owner: SlotOwner, object: PolledObject, declaration: Declaration): Variable {
     const slot = this.slots.take(owner);
     const incarnation = this.slots.incarnation(slot);
@@ -209,7 +228,7 @@ export class PolledSource implements Source {
     return variable;
   }
 
-  /** Removes an object with all below it, which has the same owner, and all values of that. */
+  /** Removes an object with its subtree, and releases the slots of `owner`, which owns the whole subtree. */
   remove(owner: SlotOwner, object: PolledObject): void {
     (object.parent as PolledObject | undefined)?.children.delete(object);
     this.#changes.push({ kind: 'object-removed', object });

@@ -3,14 +3,14 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { namesIn } from './directory-listing.js';
 
-/** Clock ticks per second in /proc: the same on every Linux. */
+/** Clock ticks per second in /proc (USER_HZ), the same on every Linux. */
 const TICKS_A_SECOND = 100;
-/** Most bytes that are read of the maps of a process. */
+/** Bytes of a process's maps that are read. */
 const MAPS_BYTES = 2 ** 22;
-/** Most threads of a process whose maps are read. */
+/** Threads of a process whose maps are read. */
 const MAX_THREADS = 64;
 
-/** The text of a file in /proc; empty where it cannot be read. */
+/** The text of a file in /proc; empty if it cannot be read. */
 export function textOf(path: string): string {
   try {
     return readFileSync(path, 'latin1');
@@ -20,30 +20,30 @@ export function textOf(path: string): string {
 }
 
 /**
- * When a process started, in clock ticks since the boot; undefined if no such process runs. The state in
- * /proc is that of the main thread, which may end (Z) while other threads run on.
+ * When a process started, in clock ticks since boot; undefined if no such process runs. The state in /proc is that
+ * of the main thread, which may have ended (Z) while other threads still run.
  */
 export function startTicksOf(pid: number, proc = '/proc'): number | undefined {
   const stat = textOf(`${proc}/${pid}/stat`);
   if (stat === '') return undefined;
-  // The name of the program comes first and may hold anything; the state follows.
+  // The program's name comes first and may contain blanks and parentheses.
   const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [threads, startTicks] = [fields[16], fields[18]].map(Number);
   if (state === 'X' || (state === 'Z' && !(Number(threads) > 1))) return undefined;
   return startTicks;
 }
 
-/** The same in Unix milliseconds, by the present clock. */
+/** Converts start ticks to Unix milliseconds. */
 export function startedUnixMs(startTicks: number, proc = '/proc'): number {
   const [, boot] = /^btime (\d+)$/m.exec(textOf(`${proc}/stat`)) ?? [];
-  // A /proc with the option subset=pid has processes, but not the time of the boot.
+  // With the mount option subset=pid, /proc has no boot time.
   const bootMs = boot === undefined ? new Date().getTime() - uptime() * 1000 : Number(boot) * 1000;
   return bootMs + (startTicks * 1000) / TICKS_A_SECOND;
 }
 
-/** The mount option by which /proc hides processes of other users from this one; undefined if it hides none. */
+/** The mount option of /proc that hides processes of other users; undefined if none are hidden. */
 export function hidingOption(proc = '/proc'): string | undefined {
-  // Every PID namespace has a process 1. /proc hides it from every user from whom it hides any process.
+  // Every PID namespace has a process 1, which is hidden whenever any process is hidden.
   if (startTicksOf(1, proc) !== undefined) return undefined;
   return optionIn(textOf(`${proc}/self/mountinfo`), proc) ?? 'an option of its mount';
 }
@@ -53,17 +53,17 @@ function optionIn(mounts: string, proc: string): string | undefined {
   return /\bhidepid=\w+/.exec(lines.at(-1) ?? '')?.[0];
 }
 
-/** `perhaps`: this user may not read the facts, and nothing contradicts a yes. */
+/** `perhaps`: this user may not read the evidence, and nothing contradicts a yes. */
 export type Certainty = 'yes' | 'perhaps' | 'no';
 
 export interface MappedFile {
-  /** The device as /proc/PID/maps has it; undefined where that may differ from the one of stat(2). */
+  /** The device in the form of /proc/PID/maps; undefined where stat(2) may report another one. */
   readonly device: string | undefined;
   readonly inode: bigint;
 }
 
 /**
- * The PID of the process that locks a file by flock(2) or fcntl(2), as JVMs and Varnish do; undefined if none of this
+ * The PID of the process that holds a write lock on a file, by flock(2) or fcntl(2); undefined if no process of this
  * PID namespace does.
  * @param locks the text of /proc/locks
  */
@@ -75,15 +75,15 @@ export function lockHolderOf(locks: string, { device, inode }: MappedFile): numb
   return undefined;
 }
 
-/** The PID of a process in the innermost of its PID namespaces, from the text of its `status`. */
+/** The PID of a process in its innermost PID namespace. @param status the text of /proc/PID/status */
 export const innermostPidOf = (status: string): string | undefined =>
   /^NSpid:.*?(\d+)$/m.exec(status)?.[1];
 
 /**
- * Whether a process has a file mapped. A main thread that ended has no maps; those of the other threads are
- * read then.
- * @param path the folder of the process in /proc
- * @param word a part of the path of the file, as the process sees it
+ * Whether a process has mapped a file. If the main thread has ended, its maps are empty, and the maps of other
+ * threads decide.
+ * @param path the directory of the process in /proc
+ * @param word a part of the file's path, as the process sees it
  */
 export function hasMapped(path: string, file: MappedFile, word = ''): Certainty {
   try {
@@ -99,7 +99,7 @@ export function hasMapped(path: string, file: MappedFile, word = ''): Certainty 
   }
 }
 
-/** Whether maps have a file; undefined if they are empty. @throws Error if this user may not read them */
+/** Whether a maps file lists a file; undefined if it is empty. @throws Error if this user may not read it */
 function hasInMaps(
   path: string,
   { device, inode }: MappedFile,

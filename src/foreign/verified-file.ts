@@ -1,32 +1,37 @@
-// Opens files and directories of other programs, checked before anything in them is believed.
+// Opens files and directories of other programs, and verifies type, owner and mode first.
 import { closeSync, constants, fstatSync, openSync, readSync, statfsSync } from 'node:fs';
 import { getuid } from 'node:process';
 import { Fault, messageOf } from '../errors.js';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-/** Writable by the group or by others. */
+/** Mode bits: writable by the group or by others. */
 const OTHERS_WRITE = 0o022;
-/** Btrfs and overlayfs: stat(2) gives another device for their files than /proc/PID/maps. Types of statfs(2). */
-const DEVICES_DIFFER = new Set([0x9123_683e, 0x794c_7630]);
+/**
+ * statfs(2) types of Btrfs and overlayfs: stat(2) and /proc/PID/maps report different devices for their files.
+ */
+const TYPES_WITHOUT_DEVICE = new Set([0x9123_683e, 0x794c_7630]);
 
 interface FileIdentity {
-  /** Device and inode. */
+  /** `device:inode`. */
   readonly key: string;
-  /** The device as /proc/PID/maps has it; undefined where that may differ from the one of stat(2). */
+  /** The device in the form of /proc/PID/maps; undefined where stat(2) may report another one. */
   readonly device: string | undefined;
   readonly inode: bigint;
   readonly uid: number;
 }
 
-/** Nothing is written, mapped or locked: a program may give up a file that it finds locked. */
+/**
+ * A file of another program, open for reading. It is never written, mapped or locked: the program may give up a
+ * file that it finds locked.
+ */
 export class VerifiedFile {
   readonly identity: FileIdentity;
   readonly #fd: number;
 
   /**
-   * Opens a regular file with one name that belongs to the owner of its directory.
-   * @throws Fault NATIVE_FAILED for one that is no such file, that somebody else may write, or that has
-   *   more bytes than this; an Error where it cannot be opened
+   * Opens a regular file that has one hard link, belongs to the owner of its directory, and is writable by the
+   * owner only.
+   * @throws Fault NATIVE_FAILED for any other file, and for one of more than `maxBytes`; an Error if open(2) fails
    */
   constructor(path: string, directoryUid: number, maxBytes: number) {
     this.#fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -38,12 +43,12 @@ export class VerifiedFile {
     }
   }
 
-  /** Whether the file has its name no more. */
+  /** Whether the file's name was removed. */
   get isUnlinked(): boolean {
     return fstatSync(this.#fd).nlink === 0;
   }
 
-  /** Differs after a write, a cut, and the loss of its name. */
+  /** A text that changes when the file is written, truncated or unlinked. */
   get stamp(): string {
     const { size, mtimeNs, ctimeNs, nlink } = fstatSync(this.#fd, { bigint: true });
     return `${size} ${mtimeNs} ${ctimeNs} ${nlink}`;
@@ -53,7 +58,7 @@ export class VerifiedFile {
     return fstatSync(this.#fd).size;
   }
 
-  /** Copies what the file has from this position on; returns the number of bytes. */
+  /** Copies bytes from `position` on; returns how many. */
   read(into: Uint8Array, position: number): number {
     return readSync(this.#fd, into, 0, into.length, position);
   }
@@ -72,12 +77,12 @@ export class VerifiedFile {
     if ((Number(stat.mode) & OTHERS_WRITE) !== 0) throw refused('may be written by others');
     if (stat.size > maxBytes) throw refused(`has ${stat.size} bytes`);
     const { type } = statfsSync(`/proc/self/fd/${this.#fd}`);
-    const device = DEVICES_DIFFER.has(type) ? undefined : deviceText(stat.dev);
+    const device = TYPES_WITHOUT_DEVICE.has(type) ? undefined : deviceText(stat.dev);
     return { key: `${stat.dev}:${stat.ino}`, device, inode: stat.ino, uid };
   }
 }
 
-/** Major and minor number of a device as /proc/PID/maps has them, in hexadecimal digits. makedev(3). */
+/** Major and minor number of a device in hexadecimal, as in /proc/PID/maps. makedev(3). */
 export function deviceText(device: bigint): string {
   const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & ~0xfffn);
   const minor = (device & 0xffn) | ((device >> 12n) & 0xffff_ff00n);
@@ -86,14 +91,14 @@ export function deviceText(device: bigint): string {
 
 const refused = (what: string): Fault => new Fault('NATIVE_FAILED', what);
 
-/** A directory: a path that can be relied on, and the names below it, none of which may be a link. */
+/** The path of a directory: a trusted base, and names below it, none of which may be a symbolic link. */
 export interface DirectoryPath {
   readonly base: string;
   readonly below: readonly string[];
 }
 
 interface OpenDirectory {
-  /** Leads to it whatever happens to its name. */
+  /** A path in /proc/self/fd, which stays valid if the directory is renamed. */
   readonly path: string;
   readonly uid: number;
 }
@@ -103,9 +108,8 @@ export const pathOf = ({ base, below }: DirectoryPath): string =>
 
 /**
  * Runs `use` with the open directory.
- * @param isShared whether others may write it, as they may /tmp
- * @throws Fault NATIVE_FAILED for one that others than its owner may write; an Error where it cannot be
- *   opened
+ * @param isShared whether users other than the owner may write the directory, as in /tmp
+ * @throws Fault NATIVE_FAILED if other users may write a directory that is not shared; an Error if open(2) fails
  */
 export function withDirectory<T>(
   place: DirectoryPath,
@@ -136,19 +140,19 @@ function opened({ base, below }: DirectoryPath): number {
   return fd;
 }
 
-/** Whether the files of a user are believed: with no owners those of all, else those of root and this process, too. */
+/** Returns a test of user ids: all pass without `owners`, else the owners, root and the user of this process. */
 export function trusting(owners: readonly number[] = []): (uid: number) => boolean {
   const trusted = new Set([0, getuid?.() ?? 0, ...owners]);
   return (uid) => owners.length === 0 || trusted.has(uid);
 }
 
-/** Whether there is nothing of that name any more. */
+/** Whether an error says that the file or process does not exist. */
 export const isGone = (error: unknown): boolean => ['ENOENT', 'ESRCH'].includes(codeOf(error));
 
-/** Whether somebody else may read it. */
+/** Whether an error says that permission is missing. */
 export const isForbidden = (error: unknown): boolean => ['EACCES', 'EPERM'].includes(codeOf(error));
 
-/** What follows the path. */
+/** Why a file cannot be read, as the part of a sentence that follows its path. */
 export function unreadableReason(error: unknown): string {
   if (error instanceof Fault) return error.message;
   if (isForbidden(error)) return 'may not be read by this user';

@@ -8,26 +8,26 @@ import {
 } from '../foreign/processes.js';
 import type { Certainty } from '../foreign/processes.js';
 
-/** A JVM notes its begin soon after its process starts; beyond this, another one may have its number. */
+/** A JVM records its start time soon after its process starts. A process that starts later than this reused the PID. */
 const MAX_EARLY_MS = 10_000;
 
 export interface Writer {
   readonly pid: number;
-  /** The name of the file: the PID of the process in its own PID namespace. */
+  /** The file's name: the PID of the process in its own PID namespace. */
   readonly name: string;
   readonly startTicks: number;
   /** The user, device and inode of the file. */
   readonly uid: number;
   readonly device: string | undefined;
   readonly inode: bigint;
-  /** When the JVM says that it began, in Unix milliseconds; undefined if it does not. */
+  /** The start time that the JVM states, in Unix milliseconds. */
   readonly beganUnixMs: number | undefined;
 }
 
 /**
- * Whether a process is the JVM of a counter file. A JVM has its file mapped as long as it runs. The PID in the
- * name proves little: the file of a killed JVM stays, and a PID of another PID namespace may be that of another
- * process here.
+ * Whether a process is the JVM that writes a counter file: a JVM has its file mapped as long as it runs. The PID in
+ * the file's name proves little. A killed JVM leaves its file, and a PID of another PID namespace may belong to
+ * another process here.
  */
 export function isJvmOf(writer: Writer, proc = '/proc'): Certainty {
   const { pid, name, startTicks, uid, beganUnixMs } = writer;
@@ -43,6 +43,6 @@ export function isJvmOf(writer: Writer, proc = '/proc'): Certainty {
   return startedUnixMs(startTicks, proc) > latestMs ? 'no' : 'perhaps';
 }
 
-/** Real, effective and saved: its folder in /proc is root's if the process may not be looked into. proc(5). */
+/** Real, effective, saved and file system UID. The owner of /proc/PID may be root instead. proc(5). */
 const usersOf = (status: string): readonly number[] =>
   (/^Uid:\t(.*)$/m.exec(status)?.[1]?.split('\t') ?? []).map(Number);

@@ -1,28 +1,26 @@
-// Where a counter belongs in the tree of a JVM: of which object it is a variable, and of what class.
+// Maps each counter to an object and a variable in the tree of its JVM.
 
-/** An object below that of the JVM. */
+/** A child object of the JVM's object. */
 export interface JvmPart {
   readonly className: 'Collector' | 'Generation' | 'Pool' | 'Application';
-  /** Tells it from other parts of the JVM. */
+  /** Unique among the parts of the JVM. */
   readonly key: string;
-  /** The counters whose texts name it, one after the other. */
+  /** The counters whose texts, joined, are the part's name. */
   readonly namedBy: readonly string[];
-  /** What names it where these are missing. */
+  /** The name if those counters are missing. */
   readonly name: string;
 }
 
 export interface CounterMapping {
   /** Undefined for the JVM itself. */
   readonly part: JvmPart | undefined;
-  /** The name of the variable there. */
+  /** The variable's name in that object. */
   readonly variable: string;
 }
 
-const SPACE = /^sun\.gc\.generation\.(?<g>\d{1,4})\.space\.(?<s>\d{1,4})\.(?<rest>.+)$/;
-const GENERATION = /^sun\.gc\.generation\.(?<g>\d{1,4})\.(?<rest>.+)$/;
-const COLLECTOR = /^sun\.gc\.collector\.(?<c>\d{1,4})\.(?<rest>.+)$/;
-const CLASS_SPACE = /^sun\.gc\.(?<pool>metaspace|compressedclassspace)\.(?<rest>.+)$/;
-/** What the JVM and the libraries that come with it count. */
+const PART =
+  /^sun\.gc\.(?:generation\.(?<g>\d{1,4})\.(?:space\.(?<s>\d{1,4})\.)?|collector\.(?<c>\d{1,4})\.|(?<pool>metaspace|compressedclassspace)\.)(?<rest>.+)$/;
+/** Counters of the JVM and of the libraries that come with it. */
 const OWN = /^(?:sun|java|jdk|com\.sun)\./;
 
 const POOL_NAMES: Readonly<Record<string, string>> = {
@@ -37,32 +35,17 @@ const APPLICATION: JvmPart = {
   name: 'application',
 };
 
-/** The place of a counter, by its name alone. */
 export function mapCounter(counter: string): CounterMapping {
-  const {
-    g,
-    s,
-    c,
-    pool,
-    rest = '',
-  } = (SPACE.exec(counter) ?? GENERATION.exec(counter) ?? COLLECTOR.exec(counter))?.groups ??
-  CLASS_SPACE.exec(counter)?.groups ??
-  {};
+  const { g, s, c, pool, rest = '' } = PART.exec(counter)?.groups ?? {};
   if (g !== undefined) return { part: generationPart(g, s), variable: rest };
   if (c !== undefined) {
     const key = `sun.gc.collector.${c}`;
-    const part = { className: 'Collector', key, namedBy: [`${key}.name`], name: `collector ${c}` };
-    return { part: part as JvmPart, variable: rest };
+    const names = { key, namedBy: [`${key}.name`], name: `collector ${c}` };
+    return { part: { className: 'Collector', ...names }, variable: rest };
   }
   if (pool !== undefined) {
-    const key = `sun.gc.${pool}`;
-    const part: JvmPart = {
-      className: 'Pool',
-      key,
-      namedBy: [],
-      name: POOL_NAMES[pool] ?? pool,
-    };
-    return { part, variable: rest };
+    const names = { key: `sun.gc.${pool}`, namedBy: [], name: POOL_NAMES[pool] ?? pool };
+    return { part: { className: 'Pool', ...names }, variable: rest };
   }
   return { part: OWN.test(counter) ? undefined : APPLICATION, variable: counter };
 }
@@ -81,8 +64,8 @@ function generationPart(generation: string, space: string | undefined): JvmPart 
   };
 }
 
-/** The texts that are shown. Others hold command lines, properties and paths, and passwords with them. */
-const SHOWN_TEXTS: ReadonlySet<string> = new Set([
+/** Texts that are exported. Other texts hold command lines, properties and paths, which may contain passwords. */
+const EXPORTED_TEXTS: ReadonlySet<string> = new Set([
   'java.property.java.vm.name',
   'java.property.java.vm.vendor',
   'java.property.java.vm.version',
@@ -92,5 +75,4 @@ const SHOWN_TEXTS: ReadonlySet<string> = new Set([
   'sun.gc.policy.name',
 ]);
 
-/** Whether a text may be shown to anybody. */
-export const isShownText = (counter: string): boolean => SHOWN_TEXTS.has(counter);
+export const isExportedText = (counter: string): boolean => EXPORTED_TEXTS.has(counter);

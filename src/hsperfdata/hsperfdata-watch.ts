@@ -1,33 +1,32 @@
-// Watches all JVMs of a host: one tree under whatever server key, as long as the exporter runs.
+// Watches all JVMs of a host: every server key shows the same tree, which lives as long as the exporter.
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
 import { counted } from '../counted.js';
-import type { Declaration, Variable } from '../model.js';
+import type { Variable } from '../model.js';
 import { NO_DROPS } from '../streams/watch.js';
 import type { PollResult, Watch, Watches } from '../streams/watch.js';
 import { ContainerFileFinder, HostFileFinder } from './jvm-discovery.js';
 import { CLOCKS, DirectoryWatch } from '../foreign/directory-listing.js';
 import { JvmTracker } from './jvm-tracker.js';
-import { PolledSource } from '../foreign/polled-source.js';
+import { PolledSource, gauge } from '../foreign/polled-source.js';
 import type { Clocks } from '../foreign/directory-listing.js';
 import { trusting } from '../foreign/verified-file.js';
 import type { HsperfdataSettings } from './settings.js';
 import { fitsAny } from '../rules/formats.js';
 
 export interface HsperfdataWatchOptions {
-  /** Users whose files are believed, beside root and that of this process; with none, all are. */
+  /** Trusted users, besides root and the user of this process; with none, all users are trusted. */
   readonly trustedOwners?: readonly number[] | undefined;
-  /** The most objects and variables of all JVMs together. */
+  /** Limit of objects and variables of all JVMs together. */
   readonly segmentMaxItems?: number | undefined;
   readonly clocks?: Clocks;
   readonly proc?: string | undefined;
 }
 
 const MAX_ITEMS = 1 << 21;
-/** What one look may take: some files, or a part of the processes of the host. */
+/** Work budget of one poll: a few files, or a part of the host's processes. */
 const STEPS = 4096;
 const LEAST_STEPS = 256;
-/** The instance of the root: a host has one set of JVMs. */
 const INSTANCE = '1';
 const APPLICATION = 'jvm';
 
@@ -35,12 +34,6 @@ export const hsperfdataWatches =
   (settings: HsperfdataSettings, options: HsperfdataWatchOptions = {}): Watches =>
   (serverKey) =>
     new HsperfdataWatch(serverKey, settings, options);
-
-/** What a root says of its JVMs. */
-const gauge = (name: string): Declaration => ({
-  ...{ name, type: 'i64', kind: 'gauge', unit: '', help: '' },
-  schema: [],
-});
 
 export class HsperfdataWatch implements Watch {
   readonly #serverKey: string;
@@ -51,7 +44,7 @@ export class HsperfdataWatch implements Watch {
   readonly #shown: Variable;
   readonly #leftOut: Variable;
   readonly #directories = new DirectoryWatch(() => {
-    this.#noted();
+    this.#notify();
   });
   readonly #waiting = new Set<() => void>();
   #tick = 0;
@@ -66,8 +59,8 @@ export class HsperfdataWatch implements Watch {
     const owner = { refresh: () => undefined };
     const name = [hostname(), INSTANCE, APPLICATION].join('.');
     const root = source.addObject(owner, { name, className: 'Host' });
-    this.#shown = source.addVariable(owner, root, gauge('shown'));
-    this.#leftOut = source.addVariable(owner, root, gauge('leftOut'));
+    this.#shown = source.addVariable(owner, root, gauge('shown', 'i64'));
+    this.#leftOut = source.addVariable(owner, root, gauge('leftOut', 'i64'));
     this.#jvms = new JvmTracker({
       ...{ source, root, nowMs: clocks.nowMs, hasContainers: containers, proc },
       isWanted: (mainClass) => fitsAny(mainClass, mainClasses),
@@ -77,21 +70,21 @@ export class HsperfdataWatch implements Watch {
 
   poll(): PollResult {
     const found = this.#hostFiles.find();
-    // Of what is done with the names: to list very many takes longer.
+    // The budget does not cover listing the names, which may take longer.
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const inContainers = this.#containers?.find(budget) ?? [];
-    // Files of containers first: if a file is found both ways, only that entry has its PID on the host.
-    const isOpening = this.#jvms.follow([...inContainers, ...found.files], budget);
+    // Files of containers first: if a file is found in both ways, only the container's entry has the host's PID.
+    const isOpening = this.#jvms.track([...inContainers, ...found.files], budget);
     this.#directories.follow(this.#hostFiles.paths);
-    const cuts = [...found.cuts, ...(this.#containers?.cuts ?? [])];
-    const refusals = [...found.refusals, ...cuts, ...this.#jvms.refusals];
+    const truncations = [...found.truncations, ...(this.#containers?.truncations ?? [])];
+    const refusals = [...found.refusals, ...truncations, ...this.#jvms.refusals];
     this.#set(this.#shown, this.#jvms.count);
     this.#set(this.#leftOut, refusals.length);
     const { changes, hasMore } = this.#source.sync();
     return {
       serverKey: this.#serverKey,
       publisher: { state: 'live', reason: reasonOf(this.#jvms.count, refusals) },
-      warnings: [...this.#jvms.warnings, ...cuts],
+      warnings: [...this.#jvms.warnings, ...truncations],
       source: this.#source,
       changes,
       hasMore: hasMore || isOpening,
@@ -100,13 +93,13 @@ export class HsperfdataWatch implements Watch {
     };
   }
 
-  wait(tick: number, moved: () => void): () => void {
+  wait(tick: number, onChange: () => void): () => void {
     if (tick !== this.#tick) {
-      moved();
+      onChange();
       return () => undefined;
     }
-    this.#waiting.add(moved);
-    return () => this.#waiting.delete(moved);
+    this.#waiting.add(onChange);
+    return () => this.#waiting.delete(onChange);
   }
 
   close(): void {
@@ -114,16 +107,15 @@ export class HsperfdataWatch implements Watch {
     this.#jvms.close();
   }
 
-  #noted(): void {
+  #notify(): void {
     this.#tick++;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
-    for (const moved of waiting) moved();
+    for (const onChange of waiting) onChange();
   }
 
   #set({ slot }: Variable, value: number): void {
-    this.#source.slots.set(slot, BigInt(value));
-    this.#source.slots.setSynced(slot, true);
+    this.#source.slots.setFirst(slot, BigInt(value));
   }
 }
 

@@ -15,80 +15,71 @@ import type { Clocks, NameList } from '../foreign/directory-listing.js';
 import { innermostPidOf } from '../foreign/processes.js';
 import { fitsAny } from '../rules/formats.js';
 
-/** A file that may hold the counters of a JVM. */
+/** A possible counter file of a JVM. */
 export interface FoundFile {
   readonly place: DirectoryPath;
   readonly name: string;
-  /** The number of the process here; inside of a container it has another one. */
+  /** The PID in this PID namespace; inside of a container, the process has another one. */
   readonly pid: number;
 }
 
 const PID = /^[1-9]\d{0,9}$/;
 const PREFIX = /^hsperfdata_/;
 
-/** The user whose JVMs have a directory of this name. */
 const userOf = (directory: string): string => directory.replace(PREFIX, '');
 
-class JvmDirectory {
-  readonly #listing: CachedListing<readonly FoundFile[]>;
-  #isCut = false;
-
-  constructor(place: DirectoryPath, clocks: Clocks) {
-    const read = () => {
-      const { names, isCut } = withDirectory(place, ({ path }) => readNames(path));
-      this.#isCut = isCut;
-      const files = names.filter((name) => PID.test(name));
-      return files.map((name) => ({ place, name, pid: Number(name) }));
-    };
-    this.#listing = new CachedListing(pathOf(place), read, clocks);
-  }
-
-  /** Whether it has more names than were read. */
-  get isCut(): boolean {
-    return this.#isCut;
-  }
-
-  /**
-   * The files that are there now; none if the directory is not.
-   * @throws Error or Fault NATIVE_FAILED if it cannot be read, or must not be believed
-   */
-  files(): readonly FoundFile[] {
-    return this.#listing.now() ?? [];
-  }
+interface DirectoryFiles {
+  readonly files: readonly FoundFile[];
+  readonly isTruncated: boolean;
 }
 
-/** The most directories that one setting may name. */
+/**
+ * The counter files of one user. Reading throws an Error, or Fault NATIVE_FAILED if others may write the directory.
+ */
+const userDirectory = (place: DirectoryPath, clocks: Clocks): CachedListing<DirectoryFiles> =>
+  new CachedListing(
+    pathOf(place),
+    () => {
+      const { names, isTruncated } = withDirectory(place, ({ path }) => readNames(path));
+      const files = names.filter((name) => PID.test(name));
+      return { files: files.map((name) => ({ place, name, pid: Number(name) })), isTruncated };
+    },
+    clocks,
+  );
+
+/** Directories that one setting may match. */
 const MAX_DIRECTORIES = 1024;
 
 interface FoundFiles {
   readonly files: readonly FoundFile[];
-  /** Why a directory was left out, one sentence each. */
+  /** Why directories were left out, one sentence each. */
   readonly refusals: readonly string[];
-  /** Warnings about directories with more names than are read, one sentence each. */
-  readonly cuts: readonly string[];
+  /** Warnings about truncated directories, one sentence each. */
+  readonly truncations: readonly string[];
 }
 
-const NO_NAMES: NameList = { names: [], isCut: false };
+const NO_NAMES: NameList = { names: [], isTruncated: false };
 
+/** Finds counter files in directories of the host. */
 export class HostFileFinder {
   readonly #globs: readonly { readonly parent: string; readonly list: () => NameList }[];
   readonly #users: readonly string[];
   readonly #clocks: Clocks;
-  #directories = new Map<string, JvmDirectory>();
+  #directories = new Map<string, CachedListing<DirectoryFiles>>();
 
   /**
-   * @param directories paths whose last part may hold *
-   * @param users those whose files are wanted; empty for all
+   * @param directories paths whose last part may contain *
+   * @param users patterns of the users to include; empty for all
    */
   constructor(directories: readonly string[], users: readonly string[], clocks: Clocks) {
     this.#globs = directories.map((path) => {
       const parent = dirname(path);
       const pattern = basename(path);
       if (!pattern.includes('*'))
-        return { parent, list: () => ({ names: [pattern], isCut: false }) };
+        return { parent, list: () => ({ names: [pattern], isTruncated: false }) };
       const read = () => {
-        const { names, isCut } = readNames(parent);
-        return { names: names.filter((name) => fitsAny(name, [pattern])), isCut };
+        const { names, isTruncated } = readNames(parent);
+        return { names: names.filter((name) => fitsAny(name, [pattern])), isTruncated };
       };
       const listing = new CachedListing(parent, read, clocks);
       return { parent, list: () => listing.now() ?? NO_NAMES };
@@ -97,16 +88,16 @@ export class HostFileFinder {
     this.#clocks = clocks;
   }
 
-  /** The paths of the directories that were there last. */
+  /** The directories that the last `find` found. */
   get paths(): readonly string[] {
     return [...this.#directories.keys()];
   }
 
-  /** The files that are there now; never throws. */
+  /** Returns the present files; never throws. */
   find(): FoundFiles {
     const found: FoundFile[] = [];
     const refusals: string[] = [];
-    const cuts: string[] = [];
+    const truncations: string[] = [];
     const attempt = (read: () => void): void => {
       try {
         read();
@@ -114,62 +105,61 @@ export class HostFileFinder {
         refusals.push(messageOf(error));
       }
     };
-    const directories = new Map<string, JvmDirectory>();
+    const directories = new Map<string, CachedListing<DirectoryFiles>>();
     for (const { parent, list } of this.#globs)
       attempt(() => {
-        const { names, isCut } = list();
-        if (isCut) cuts.push(truncationWarning(parent));
+        const { names, isTruncated } = list();
+        if (isTruncated) truncations.push(truncationWarning(parent));
         const wanted = names.filter((name) => fitsAny(userOf(name), this.#users));
         if (wanted.length > MAX_DIRECTORIES)
-          cuts.push(
+          truncations.push(
             `${parent} has ${wanted.length} directories of counter files, and only ${MAX_DIRECTORIES} are read: remove those of users who are gone`,
           );
         for (const name of wanted.slice(0, MAX_DIRECTORIES)) {
           const path = `${parent}/${name}`;
           const place = { base: parent, below: [name] };
-          directories.set(
-            path,
-            this.#directories.get(path) ?? new JvmDirectory(place, this.#clocks),
-          );
+          directories.set(path, this.#directories.get(path) ?? userDirectory(place, this.#clocks));
         }
       });
     for (const [path, directory] of directories)
       attempt(() => {
+        const { files, isTruncated } = directory.now() ?? { files: [], isTruncated: false };
         // One by one: there may be more files than a call takes arguments.
-        for (const file of directory.files()) found.push(file);
-        if (directory.isCut) cuts.push(truncationWarning(path));
+        for (const file of files) found.push(file);
+        if (isTruncated) truncations.push(truncationWarning(path));
       });
     this.#directories = directories;
-    return { files: found, refusals, cuts };
+    return { files: found, refusals, truncations };
   }
 }
 
-/** Most threads of a process whose namespaces are read. */
+/** Threads of a process whose namespaces are read. */
 const MAX_THREADS = 64;
-/** Most directories with too many names that have a warning. */
-const MAX_CUTS = 16;
-/** From one walk through all processes to the next. */
+/** Truncated directories that get a warning. */
+const MAX_WARNINGS = 16;
+/** Time between two walks through all processes. */
 const WALK_EVERY_MS = 5000;
-/** Steps for checking a process, and for reading its directories. */
-const LOOK_STEPS = 2;
+/** Budget steps for checking a process, and for reading its directories. */
+const CHECK_STEPS = 2;
 const READ_STEPS = 20;
 
-/** The names in a directory that is shown under one path and opened under another. */
-type NamesOf = (shown: string, path: string) => readonly string[];
+/** Reads the names in the directory at `path`; messages call it `shownPath`. */
+type NamesOf = (shownPath: string, path: string) => readonly string[];
 
-/** Where a process finds its files. */
+/** The namespaces and the root directory of a process. */
 interface Home {
-  /** Its mount and PID namespaces. */
+  /** Mount and PID namespace. */
   readonly namespaces: string;
   readonly root: string;
 }
 
+/** Finds counter files in containers, through the root directories of processes in /proc. */
 export class ContainerFileFinder {
   readonly #users: readonly string[];
   readonly #nowMs: () => number;
   readonly #proc: string;
   #files: readonly FoundFile[] = [];
-  #cuts = new Set<string>();
+  #truncations = new Set<string>();
   #walk: Generator<number, readonly FoundFile[]> | undefined;
   #walkedAtMs = -Infinity;
 
@@ -179,12 +169,12 @@ export class ContainerFileFinder {
     this.#proc = proc;
   }
 
-  /** Warnings about directories with more names than were read, one sentence each. */
-  get cuts(): readonly string[] {
-    return [...this.#cuts];
+  /** Warnings about truncated directories, one sentence each. */
+  get truncations(): readonly string[] {
+    return [...this.#truncations];
   }
 
-  /** Those that the last whole walk found; goes on with the present one as far as the budget allows. */
+  /** Continues the walk within the budget; returns the files of the last complete walk. */
   find(budget: Budget): readonly FoundFile[] {
     if (this.#walk === undefined && this.#nowMs() - this.#walkedAtMs >= WALK_EVERY_MS)
       this.#walk = this.#walking();
@@ -204,26 +194,27 @@ export class ContainerFileFinder {
   *#walking(): Generator<number, readonly FoundFile[]> {
     const found: FoundFile[] = [];
     const own = this.#homeOf('self')?.namespaces;
-    const cuts = new Set<string>();
-    const namesOf = (shown: string, path = shown): readonly string[] => {
-      const { names, isCut } = readNames(path);
-      if (isCut && cuts.size < MAX_CUTS) cuts.add(truncationWarning(shown));
+    const truncations = new Set<string>();
+    const namesOf = (shownPath: string, path = shownPath): readonly string[] => {
+      const { names, isTruncated } = readNames(path);
+      if (isTruncated && truncations.size < MAX_WARNINGS)
+        truncations.add(truncationWarning(shownPath));
       return names;
     };
     for (const name of this.#attempt(() => namesOf(this.#proc)) ?? []) {
       if (!/^[1-9]\d*$/.test(name)) continue;
       const home = this.#attempt(() => this.#homeOf(name));
-      yield LOOK_STEPS;
-      // A process in our own namespaces has its file in a directory of the host, under the same PID.
+      yield CHECK_STEPS;
+      // Files of processes in our own namespaces are in directories of the host, under the same PID.
       if (home === undefined || home.namespaces === own) continue;
       found.push(...(this.#attempt(() => this.#filesOf(name, home.root, namesOf)) ?? []));
       yield READ_STEPS;
     }
-    this.#cuts = cuts;
+    this.#truncations = truncations;
     return found;
   }
 
-  /** The file of a process, whose name is the PID in its container. */
+  /** The counter files of a process, named after its PID in the container. */
   #filesOf(pid: string, base: string, namesOf: NamesOf): FoundFile[] {
     const status = readFileSync(`${this.#proc}/${pid}/status`, 'latin1');
     const inside = innermostPidOf(status) ?? pid;
@@ -240,7 +231,7 @@ export class ContainerFileFinder {
     });
   }
 
-  /** The namespaces and the root of a process: those of another thread if the main thread has ended. */
+  /** The home of a process, read from another thread if the main thread has ended. */
   #homeOf(pid: string): Home | undefined {
     const own = `${this.#proc}/${pid}`;
     try {
@@ -255,7 +246,7 @@ export class ContainerFileFinder {
     return undefined;
   }
 
-  /** The result of a call, or undefined if it throws: a process may end, or this user may not read its files. */
+  /** The result of a call; undefined if it throws, as for a process that ended or belongs to another user. */
   #attempt<T>(read: () => T): T | undefined {
     try {
       return read();

@@ -1,4 +1,4 @@
-// The JVMs that are shown: opens the files that come, and lets go of those that end.
+// Tracks the JVMs of the counter files: opens new files, and removes JVMs that have ended.
 import type { Budget } from '../budget.js';
 import { Fault } from '../errors.js';
 import { ChangeDetector, CounterFile } from './counter-file.js';
@@ -10,55 +10,55 @@ import { isJvmOf } from './counter-file-writer.js';
 import type { PolledObject, PolledSource } from '../foreign/polled-source.js';
 import { PerfData } from './perf-data.js';
 
-/** The most files that are open at once. */
+/** Files that are open at the same time. */
 const MAX_FILES = 1024;
-/** Steps of opening a file, and of asking whether its process runs. */
+/** Budget steps for opening a file, and for checking whether its process runs. */
 const OPEN_STEPS = 128;
-const ASK_STEPS = 2;
-/** How long a file waits for its next look: one that a JVM is making, and any other that is of no use. */
+const CHECK_STEPS = 2;
+/** Time until the next attempt: for a file that a JVM is creating, and for any other unusable file. */
 const UNFINISHED_MS = 200;
 const USELESS_MS = 5000;
-/** Whether processes run is asked this often. */
-const ASK_EVERY_MS = 500;
-/** A JVM writes the name of its main class soon after its first counters; some have none. */
+/** Time between two checks whether a process runs. */
+const CHECK_EVERY_MS = 500;
+/** Time in which a JVM writes the name of its main class; some have none. */
 const NAMELESS_MS = 1000;
 
-/** What tells one JVM from all others: another process in the same file has begun at another moment. */
+/** Distinguishes a JVM from earlier ones that used the same file. */
 interface JvmIdentity {
   readonly startTicks: number;
   readonly inode: bigint;
   readonly beganUnixMs: number | undefined;
 }
 
-/** A file whose counters are read; not shown if its main class is not wanted. */
-interface FollowedJvm extends JvmIdentity {
+/** An open file; `jvm` is undefined if the configuration excludes its main class. */
+interface TrackedJvm extends JvmIdentity {
   readonly pid: number;
   readonly file: CounterFile;
   readonly jvm: Jvm | undefined;
-  askedAtMs: number;
+  checkedAtMs: number;
 }
 
-/** A file that is of no use now. */
-interface WaitingJvm {
+/** An unusable file, and the time of the next attempt. */
+interface WaitingFile {
   readonly firstMs: number;
   readonly untilMs: number;
-  /** Empty for one that a JVM is making, that is there twice, or whose JVM ended. */
+  /** Empty for a file that a JVM is creating, that has a second name, or whose JVM has ended. */
   readonly refusal: string;
-  /** Identity of a file whose JVM is not found here. */
+  /** Identity of a file whose JVM was not found. */
   readonly identity?: string;
 }
 
 /** A file that was removed while its JVM runs. */
-interface Removed {
+interface RemovedFile {
   readonly pid: number;
   readonly startTicks: number;
   readonly sinceMs: number;
 }
 
-/** A file whose JVM is not found here. */
-interface Unowned {
+/** A file whose JVM was not found. */
+interface UnownedFile {
   readonly identity: string;
-  /** Whether its counters changed; undefined until there are two digests. */
+  /** Whether the counters changed; undefined until there are two digests. */
   readonly isChanged: boolean | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface JvmTrackerOptions {
   readonly isWanted: (mainClass: string) => boolean;
   readonly isTrusted: (uid: number) => boolean;
   readonly nowMs: () => number;
-  /** Whether JVMs in containers are searched for. */
+  /** Whether containers are searched for JVMs. */
   readonly hasContainers: boolean;
   readonly proc?: string | undefined;
 }
@@ -76,36 +76,36 @@ export interface JvmTrackerOptions {
 export class JvmTracker {
   readonly #parts: JvmTrackerOptions;
   readonly #scratch = { buffer: Buffer.from(new ArrayBuffer(65_536)) };
-  readonly #followed = new Map<string, FollowedJvm>();
-  readonly #waiting = new Map<string, WaitingJvm>();
-  /** Names that were due when this round began, each of which is tried once before the next round. */
+  readonly #tracked = new Map<string, TrackedJvm>();
+  readonly #waiting = new Map<string, WaitingFile>();
+  /** The rest of the files that were due at the start of this round; each is tried once per round. */
   #round: Iterator<string> = [].values();
-  /** JVMs that ended and left their files. A process that has the number of one of them now did not write its file. */
+  /** JVMs that ended and left their files. A process that reuses such a PID did not write the file. */
   readonly #ended = new Map<string, JvmIdentity>();
-  /** Removed files whose JVMs run, by their former paths. */
-  readonly #removed = new Map<string, Removed>();
+  /** Removed files of running JVMs, by their former paths. */
+  readonly #removed = new Map<string, RemovedFile>();
   readonly #changes = new ChangeDetector();
-  /** The mount option of /proc that hides the process of a JVM that was left out. */
+  /** The mount option of /proc that hid the process of a JVM. */
   #hiding: string | undefined;
 
   constructor(parts: JvmTrackerOptions) {
     this.#parts = parts;
   }
 
-  /** How many are shown. */
+  /** Number of JVMs in the tree. */
   get count(): number {
     let count = 0;
-    for (const { jvm } of this.#followed.values()) if (jvm !== undefined) count++;
+    for (const { jvm } of this.#tracked.values()) if (jvm !== undefined) count++;
     return count;
   }
 
   /** Why files were left out, one sentence each. */
   get refusals(): readonly string[] {
-    const shown = new Set([...this.#followed.values()].map(({ file }) => file.identity.key));
+    const shown = new Set([...this.#tracked.values()].map(({ file }) => file.identity.key));
     const refused = [...this.#waiting.values()].flatMap(({ refusal, identity = '' }) =>
       refusal === '' || shown.has(identity) ? [] : refusal,
     );
-    // A JVM that ends normally removes its file a moment before.
+    // At a normal exit, a JVM removes its file shortly before its process ends.
     const latestMs = this.#parts.nowMs() - USELESS_MS;
     const removed = [...this.#removed].flatMap(([key, { sinceMs }]) =>
       sinceMs > latestMs
@@ -124,13 +124,13 @@ export class JvmTracker {
   }
 
   /**
-   * Follows these files and no others, as far as the budget allows; returns whether more of this round are to be
-   * opened. Names of processes that do not run may be very many, and are due again and again.
+   * Replaces the set of tracked files, within the budget; returns whether more files of this round wait. Files without
+   * a running process may be numerous, and each becomes due again.
    */
-  follow(files: readonly FoundFile[], budget: Budget): boolean {
+  track(files: readonly FoundFile[], budget: Budget): boolean {
     const wanted = new Map(files.map((found) => [keyOf(found), found]));
-    for (const [key, followed] of this.#followed)
-      if (!wanted.has(key) || this.#hasEnded(followed, budget)) this.#end(key);
+    for (const [key, tracked] of this.#tracked)
+      if (!wanted.has(key) || this.#hasEnded(tracked, budget)) this.#end(key);
     for (const known of [this.#waiting, this.#ended])
       for (const key of known.keys())
         if (!wanted.has(key)) {
@@ -138,9 +138,9 @@ export class JvmTracker {
           this.#changes.forget(key);
         }
     for (const [key, { pid, startTicks }] of this.#removed)
-      if (this.#followed.has(key) || startTicksOf(pid, this.#parts.proc) !== startTicks)
+      if (this.#tracked.has(key) || startTicksOf(pid, this.#parts.proc) !== startTicks)
         this.#removed.delete(key);
-    const isNew = (key: string): boolean => !this.#followed.has(key) && this.#isDue(key);
+    const isNew = (key: string): boolean => !this.#tracked.has(key) && this.#isDue(key);
     let next = this.#round.next();
     if (next.done === true) {
       this.#round = [...wanted.keys()].filter(isNew).values();
@@ -155,21 +155,21 @@ export class JvmTracker {
   }
 
   close(): void {
-    for (const key of [...this.#followed.keys()]) this.#end(key);
+    for (const key of [...this.#tracked.keys()]) this.#end(key);
   }
 
   #isDue(key: string): boolean {
     return (this.#waiting.get(key)?.untilMs ?? -Infinity) <= this.#parts.nowMs();
   }
 
-  #hasEnded(followed: FollowedJvm, budget: Budget): boolean {
-    const { pid, startTicks, file, jvm } = followed;
-    jvm?.grow();
+  #hasEnded(tracked: TrackedJvm, budget: Budget): boolean {
+    const { pid, startTicks, file, jvm } = tracked;
+    jvm?.addNewCounters();
     if (jvm?.isLost === true) return true;
     const nowMs = this.#parts.nowMs();
-    if (nowMs - followed.askedAtMs < ASK_EVERY_MS) return false;
-    followed.askedAtMs = nowMs;
-    budget.spend(ASK_STEPS);
+    if (nowMs - tracked.checkedAtMs < CHECK_EVERY_MS) return false;
+    tracked.checkedAtMs = nowMs;
+    budget.spend(CHECK_STEPS);
     return file.isUnlinked || startTicksOf(pid, this.#parts.proc) !== startTicks;
   }
 
@@ -178,28 +178,28 @@ export class JvmTracker {
     const before = this.#waiting.get(key);
     const nowMs = this.#parts.nowMs();
     const firstMs = before?.firstMs ?? nowMs;
-    const wait = (ms: number, more: Partial<WaitingJvm> = {}): void => {
+    const wait = (ms: number, more: Partial<WaitingFile> = {}): void => {
       this.#waiting.set(key, { firstMs, refusal: '', ...more, untilMs: nowMs + ms });
     };
     const waitOn = (): void => {
       wait(nowMs - firstMs < USELESS_MS ? UNFINISHED_MS : USELESS_MS);
     };
-    // There may be very many files without a running process: only a few are opened and compared at a time.
+    // Files without a running process may be numerous: only a few are opened and compared at a time.
     const isOpened = startTicks !== undefined || this.#changes.hasRoom(key);
-    budget.spend(isOpened ? OPEN_STEPS : ASK_STEPS);
+    budget.spend(isOpened ? OPEN_STEPS : CHECK_STEPS);
     if (!isOpened) {
       waitOn();
       return;
     }
     try {
       const mayBeNameless = nowMs - firstMs >= NAMELESS_MS;
-      const opened = this.#opened(key, found, startTicks, mayBeNameless);
+      const opened = this.#open(key, found, startTicks, mayBeNameless);
       if (opened === undefined) {
         waitOn();
       } else if ('file' in opened) {
         this.#waiting.delete(key);
         this.#changes.forget(key);
-        this.#followed.set(key, opened);
+        this.#tracked.set(key, opened);
       } else if (opened.isChanged === undefined) {
         wait(UNFINISHED_MS, before);
       } else if (opened.isChanged) {
@@ -218,7 +218,7 @@ export class JvmTracker {
     }
   }
 
-  /** Why the JVM of a file is not found, and what to do. */
+  /** Why the JVM of a file was not found, and the remedy. */
   #whyUnowned({ name }: FoundFile): string {
     const { hasContainers, proc } = this.#parts;
     const option = hidingOption(proc);
@@ -233,18 +233,18 @@ export class JvmTracker {
   }
 
   /**
-   * Opens a file and shows its JVM; undefined if there is none to show yet, or any more.
-   * @throws Fault or Error for a file that is of no use
+   * Opens a file and adds its JVM to the tree; undefined if its JVM is not ready yet, or has ended.
+   * @throws Fault or Error for an unusable file
    */
-  #opened(
+  #open(
     key: string,
     found: FoundFile,
     startTicks: number | undefined,
     mayBeNameless: boolean,
-  ): FollowedJvm | Unowned | undefined {
+  ): TrackedJvm | UnownedFile | undefined {
     const { pid, name } = found;
     const { source, root, isWanted, isTrusted, nowMs, proc } = this.#parts;
-    if (startTicks !== undefined && this.#followed.size >= MAX_FILES)
+    if (startTicks !== undefined && this.#tracked.size >= MAX_FILES)
       throw refused(`is one more than ${MAX_FILES} files`);
     const file = withDirectory(
       found.place,
@@ -266,24 +266,25 @@ export class JvmTracker {
       const isIts = isJvmOf({ pid, name, startTicks, beganUnixMs, ...identity }, proc);
       if (isIts !== 'yes') {
         const unowned = this.#unowned(key, file);
-        // What a killed JVM left behind never changes.
+        // A file that a killed JVM left never changes.
         if (isIts === 'no' || unowned?.isChanged !== true) return unowned;
       }
       if (isShown && !source.hasRoom(data.entries.size))
         throw refused('is one too many: segment_max_items are shown already');
       const jvm = isShown ? new Jvm(source, root, pid, data) : undefined;
       isKept = true;
-      return { pid, ...its, file, jvm, askedAtMs: nowMs() };
+      return { pid, ...its, file, jvm, checkedAtMs: nowMs() };
     } finally {
       if (!isKept) file.close();
     }
   }
 
   /**
-   * Compares a file without a known JVM with its last digest; undefined if it is not whole, or its JVM not wanted.
+   * Compares a file without a known JVM with its last digest; undefined if the file is incomplete, or the
+   * configuration excludes its main class.
    * @throws Fault for content that no JVM writes
    */
-  #unowned(key: string, file: CounterFile): Unowned | undefined {
+  #unowned(key: string, file: CounterFile): UnownedFile | undefined {
     const isChanged = this.#changes.changed(key, file.digest());
     if (isChanged === true) {
       const data = PerfData.of(file, this.#scratch);
@@ -292,31 +293,31 @@ export class JvmTracker {
     return { identity: file.identity.key, isChanged };
   }
 
-  /** Whether the same file is read under another name. */
+  /** Whether the file is open under another name. */
   #isOpen(identity: string): boolean {
-    for (const { file } of this.#followed.values()) if (file.identity.key === identity) return true;
+    for (const { file } of this.#tracked.values()) if (file.identity.key === identity) return true;
     return false;
   }
 
   #end(key: string): void {
-    const followed = this.#followed.get(key);
-    if (followed === undefined) return;
-    this.#followed.delete(key);
-    const { startTicks, inode, beganUnixMs } = followed;
+    const tracked = this.#tracked.get(key);
+    if (tracked === undefined) return;
+    this.#tracked.delete(key);
+    const { startTicks, inode, beganUnixMs } = tracked;
     this.#ended.set(key, { startTicks, inode, beganUnixMs });
-    const isRemoved = followed.file.isUnlinked && followed.jvm?.isLost === false;
+    const isRemoved = tracked.file.isUnlinked && tracked.jvm?.isLost === false;
     if (isRemoved && this.#removed.size < MAX_FILES)
-      this.#removed.set(key, { pid: followed.pid, startTicks, sinceMs: this.#parts.nowMs() });
-    followed.jvm?.leave();
-    followed.file.close();
+      this.#removed.set(key, { pid: tracked.pid, startTicks, sinceMs: this.#parts.nowMs() });
+    tracked.jvm?.remove();
+    tracked.file.close();
   }
 }
 
-/** What to do if /proc hides processes. */
+/** The remedy if /proc hides processes. */
 const UNHIDE =
   'give the exporter CAP_SYS_PTRACE or the group of the mount option gid= of /proc, and its unit ProtectProc=default';
 
-/** Whether a file holds what a JVM left that ended, and the process of its number is another one. */
+/** Whether an ended JVM left the file, and another process has reused its PID. */
 const isLeftBy = (ended: JvmIdentity | undefined, now: JvmIdentity): boolean =>
   ended?.inode === now.inode &&
   ended.beganUnixMs === now.beganUnixMs &&

@@ -1,26 +1,28 @@
 // One JVM in the tree: its objects and variables, and their values.
+import { gauge } from '../foreign/polled-source.js';
 import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
-import type { Declaration, Variable } from '../model.js';
-import { isShownText, mapCounter } from './counter-mapping.js';
+import type { Variable } from '../model.js';
+import { isExportedText, mapCounter } from './counter-mapping.js';
 import type { JvmPart } from './counter-mapping.js';
 import { declarationOf, unitOf } from './perf-data.js';
 import type { PerfData } from './perf-data.js';
 import { UNIT } from './perf-entries.js';
 import type { PerfEntry } from './perf-entries.js';
 
-// Ticks of a JVM's clock as nanoseconds.
+/** Nanoseconds per second. */
 const NANOSECONDS = 1_000_000_000n;
 
-/** Turns ticks into nanoseconds. */
+/** Converts ticks of a JVM's clock to nanoseconds. */
 interface TickScale {
-  /** `i64`: exact, for a clock whose frequency divides that of nanoseconds. */
+  /** `i64` if the clock's frequency divides 10^9, so that results are exact. */
   readonly type: 'i64' | 'f64';
-  /** Undefined for more than 64 bits hold. */
+  /** Undefined if the result exceeds 64 bits. */
   exact(ticks: bigint): bigint | undefined;
+  /** The nearest double. */
   near(ticks: bigint): number;
 }
 
-/** The scale of a clock of so many ticks a second; undefined for none. */
+/** @param frequency ticks per second */
 function tickScale(frequency: bigint | undefined): TickScale | undefined {
   if (frequency === undefined || frequency <= 0n) return undefined;
   const factor = NANOSECONDS / frequency;
@@ -32,24 +34,17 @@ function tickScale(frequency: bigint | undefined): TickScale | undefined {
   return { type: NANOSECONDS % frequency === 0n ? 'i64' : 'f64', exact, near };
 }
 
-/** A counter with the variable that shows it. */
+/** A counter and its variable. */
 interface ShownCounter {
   readonly entry: PerfEntry;
   readonly variable: Variable;
 }
 
-/** It stands in the header of the file; other readers of these files give it this name. */
-const OVERFLOW: Declaration = {
-  name: 'sun.perfdata.overflow',
-  type: 'i64',
-  kind: 'gauge',
-  unit: 'bytes',
-  help: '',
-  schema: [],
-};
+/** The overflow field of the file's header, under the name that other readers of these files use. */
+const OVERFLOW = gauge('sun.perfdata.overflow', 'i64', 'bytes');
 
-/** Where the objects of each class are, below that of their JVM. */
-const FOLDERS: Readonly<Record<JvmPart['className'], string>> = {
+/** Prefixes of object names by class. */
+const PREFIXES: Readonly<Record<JvmPart['className'], string>> = {
   Collector: 'gc.',
   Generation: 'generation.',
   Pool: 'pool.',
@@ -70,7 +65,7 @@ export class Jvm implements SlotOwner {
   readonly #overflow: Variable;
   #isLost = false;
 
-  /** Adds a JVM below the root, with a number that no other one there has. */
+  /** Adds a JVM below the root. @param pid unique below the root */
   constructor(source: PolledSource, root: PolledObject, pid: number, data: PerfData) {
     this.data = data;
     this.mainClass = data.mainClass ?? '';
@@ -83,16 +78,16 @@ export class Jvm implements SlotOwner {
     this.#add([...data.entries.values()]);
   }
 
-  /** Whether the file holds the counters of this JVM no more. */
+  /** Whether the file no longer holds the counters of this JVM. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** Takes in the counters that the JVM added since, if any. */
-  grow(): void {
-    if (this.#isLost || !this.data.hasNews) return;
+  /** Adds the counters that the JVM has created since. */
+  addNewCounters(): void {
+    if (this.#isLost || !this.data.hasNewEntries) return;
     try {
-      const added = this.data.grow();
+      const added = this.data.readNewEntries();
       if (added === undefined) this.#lose();
       else if (added.length > 0) this.#add(added);
     } catch {
@@ -105,15 +100,15 @@ export class Jvm implements SlotOwner {
     try {
       const bytes = this.data.read();
       if (bytes === undefined) this.#lose();
-      else this.#take(bytes);
+      else this.#store(bytes);
     } catch {
-      // Whatever no JVM writes is not this one's any more.
+      // Invalid content: another process may have reused the file.
       this.#lose();
     }
   }
 
-  /** Takes it out of the tree; its file stays open. */
-  leave(): void {
+  /** Removes the JVM from the tree; its file stays open. */
+  remove(): void {
     this.#source.remove(this, this.#object);
   }
 
@@ -130,7 +125,7 @@ export class Jvm implements SlotOwner {
 
   #addCounter(entry: PerfEntry, bytes: Buffer): void {
     const isTicks = entry.type === 'long' && unitOf(entry) === UNIT.ticks;
-    if (entry.type === 'text' && !isShownText(entry.name)) return;
+    if (entry.type === 'text' && !isExportedText(entry.name)) return;
     if ((isTicks && this.#scale === undefined) || !this.#source.hasRoom()) return;
     const { part, variable: name } = mapCounter(entry.name);
     const object = part === undefined ? this.#object : this.#partOf(part, bytes);
@@ -145,7 +140,7 @@ export class Jvm implements SlotOwner {
     const known = this.#parts.get(part.key);
     if (known !== undefined) return known;
     const { name: parent, children } = this.#object;
-    const path = `${parent}.${FOLDERS[part.className]}${this.#nameOf(part, bytes)}`;
+    const path = `${parent}.${PREFIXES[part.className]}${this.#nameOf(part, bytes)}`;
     const isTaken = [...children].some(({ name }) => name === path);
     const name = isTaken ? `${path} ${this.#parts.size}` : path;
     const facts = { name, className: part.className, labels: this.#labels };
@@ -154,7 +149,7 @@ export class Jvm implements SlotOwner {
     return object;
   }
 
-  /** The name that the JVM gives to a part, as one part of a path. */
+  /** The name that the JVM states for a part, without dots. */
   #nameOf({ namedBy, name }: JvmPart, bytes: Buffer): string {
     const texts = namedBy.map((counter) => {
       const entry = this.data.entries.get(counter);
@@ -169,7 +164,7 @@ export class Jvm implements SlotOwner {
       : name;
   }
 
-  #take(bytes: Buffer): void {
+  #store(bytes: Buffer): void {
     const { slots } = this.#source;
     const { isLittleEndian } = this.data;
     slots.set(this.#overflow.slot, BigInt(this.data.overflow));
@@ -178,7 +173,7 @@ export class Jvm implements SlotOwner {
       slots.set(variable.slot, view.getBigInt64(entry.valueAt, isLittleEndian));
     for (const { entry, variable } of this.#ticks)
       this.#setTicks(variable.slot, view.getBigInt64(entry.valueAt, isLittleEndian));
-    // Last: they may need a second copy in the same memory.
+    // Last, since a text may need a second copy, which overwrites `bytes`.
     for (const { entry, variable } of this.#texts)
       if (!this.#isLost) this.#setText(entry, variable, bytes);
   }
@@ -191,7 +186,7 @@ export class Jvm implements SlotOwner {
     slots.setSynced(slot, nanoseconds !== undefined);
   }
 
-  /** A JVM writes a text over the former one: what differs from that must be the same twice. */
+  /** Stores a text. JVMs overwrite texts in place, so a new text counts only if two copies agree. */
   #setText(entry: PerfEntry, variable: Variable, bytes: Buffer): void {
     const text = this.data.text(bytes, entry);
     const known = this.#source.readFrame(variable);

@@ -1,10 +1,10 @@
-// The header and entries of a counter file: which counters it has, and where their values are.
+// Parses header and entries of a counter file: names and properties of its counters, and offsets of their values.
 import { Fault } from '../errors.js';
 
-/** The first bytes of the file, in whatever byte order the rest is. */
+/** The first bytes of the file, independent of its byte order. */
 const MAGIC = [0xca, 0xfe, 0xc0, 0xc0] as const;
 
-/** Offsets in the header. */
+/** Offsets in the header, and its size. */
 export const HEADER = {
   byteOrder: 4,
   major: 5,
@@ -17,10 +17,10 @@ export const HEADER = {
   bytes: 32,
 } as const;
 
-/** The only structure of entries that there is. */
+/** The only version that defines this entry format. */
 const MAJOR = 2;
 
-/** Offsets in an entry, whose parts lie at offsets from its own start. */
+/** Offsets in an entry, and its size. `nameOffset` and `dataOffset` count from the start of the entry. */
 const ENTRY = {
   length: 0,
   nameOffset: 4,
@@ -32,33 +32,33 @@ const ENTRY = {
   bytes: 20,
 } as const;
 
-/** Data types, as the characters that the JVM uses for Java's own types. */
+/** Data types: the characters of Java's type descriptors. */
 const LONG = 'J'.charCodeAt(0);
 const BYTE = 'B'.charCodeAt(0);
 
 export const UNIT = { none: 1, bytes: 2, ticks: 3, events: 4, string: 5, hertz: 6 } as const;
 export const VARIABILITY = { constant: 1, monotonic: 2, variable: 3 } as const;
 
-/** What is believed of a file: a JVM takes at most 2 MiB, and has some 200 entries of 32 KiB. */
+/** Limits of a valid file. A JVM uses at most 2 MiB, usually 32 KiB with 200 entries. */
 export const LIMITS = { bytes: 4 * 2 ** 20, entries: 16_384, name: 256, text: 256 } as const;
 
-// The header of a counter file, checked.
+/** A validated header. */
 export interface PerfHeader {
   readonly isLittleEndian: boolean;
   /** Bytes of header and entries. */
   readonly used: number;
-  /** Bytes of the counters for which the file had no room. */
+  /** Bytes of counters that did not fit in the file. */
   readonly overflow: number;
-  /** When an entry was added last, in ticks of the JVM. */
+  /** Time of the last added entry, in ticks of the JVM. */
   readonly modified: bigint;
   readonly entryOffset: number;
   readonly entries: number;
 }
 
 /**
- * The header at the start of these bytes; undefined while the JVM has not finished it.
- * @param size of the file
- * @throws Fault SEGMENT_CORRUPT or SEGMENT_INCOMPATIBLE, with what is wrong
+ * Reads the header at the start of `bytes`; undefined until the JVM has finished it.
+ * @param size of the file, in bytes
+ * @throws Fault SEGMENT_CORRUPT or SEGMENT_INCOMPATIBLE
  */
 export function readPerfHeader(bytes: Uint8Array, size: number): PerfHeader | undefined {
   if (bytes.length < HEADER.bytes || isBlank(bytes)) return undefined;
@@ -93,35 +93,37 @@ function check({ used, entryOffset, entries }: PerfHeader, size: number): void {
   if (entries < 0 || entries > LIMITS.entries) throw corrupt(`says that it has ${entries} entries`);
 }
 
-/** A JVM makes a file of zeros first. */
+/** Whether the file still consists of zeros, as a JVM creates it. */
 const isBlank = (bytes: Uint8Array): boolean => MAGIC.every((_byte, index) => bytes[index] === 0);
 
 export const corrupt = (what: string): Fault => new Fault('SEGMENT_CORRUPT', what);
 
-/** A counter, as its entry describes it. */
+/** The description of a counter. */
 export interface PerfEntry {
   readonly name: string;
   readonly type: 'long' | 'text';
-  /** One of `UNIT` and of `VARIABILITY`, or another number. */
+  /** One of `UNIT`, or an unknown number. */
   readonly unit: number;
+  /** One of `VARIABILITY`, or an unknown number. */
   readonly variability: number;
-  /** Offset of the entry in the file, and of the one behind it. */
+  /** Offsets in the file where the entry starts and ends. */
   readonly start: number;
   readonly end: number;
-  /** Offset of the value in the file, and its bytes: 8, or the most that a text may have. */
+  /** Offset of the value in the file. */
   readonly valueAt: number;
+  /** 8, or the capacity of a text. */
   readonly valueBytes: number;
 }
 
-/** Where the next entry begins, and how many are before it. */
+/** Offset of the next entry, and the number of entries before it. */
 export interface Position {
   readonly at: number;
   readonly count: number;
 }
 
 /**
- * The counters from a position on, as far as their entries are whole: a JVM counts an entry before it
- * fills it. Entries of other types and with odd names are passed over.
+ * Reads the complete entries from a position on: a JVM counts an entry before it fills it. Skips entries of unknown
+ * types and with invalid names.
  */
 export function readEntries(
   bytes: Buffer,
@@ -140,7 +142,7 @@ export function readEntries(
   return { entries, next: { at, count } };
 }
 
-/** An entry, none if it is of no use, and where it ends; undefined if it is not whole. */
+/** Reads an entry: undefined if it is incomplete, without `entry` if it is to be skipped. */
 function readEntry(
   bytes: Buffer,
   { used, isLittleEndian }: PerfHeader,
@@ -164,23 +166,23 @@ function readEntry(
   const name = nameOf(bytes, nameAt, nameEnd);
   if (name === '' || valueBytes === undefined) return { entry: undefined, end };
   const type = vector === 0 ? 'long' : 'text';
-  // Only an aligned value is copied in one go.
+  // Only a copy of an aligned value is atomic.
   if (type === 'long' && valueAt % 8 !== 0) return { entry: undefined, end };
   const unit = bytes[start + ENTRY.unit] ?? 0;
   const variability = bytes[start + ENTRY.variability] ?? 0;
   return { entry: { name, type, unit, variability, start, end, valueAt, valueBytes }, end };
 }
 
-/** Whether one part of an entry ends where the next begins, but for the bytes that align it. */
+/** Whether only alignment bytes lie between two parts of an entry. */
 const isPadding = (from: number, to: number): boolean => to >= from && to - from < 8;
 
-/** How long the value of a data type is; undefined for a type that a JVM does not use. */
+/** Bytes of a value; undefined for an unknown type. */
 function bytesOf(dataType: number, vector: number): number | undefined {
   if (dataType === LONG && vector === 0) return 8;
   return dataType === BYTE && vector > 0 ? vector : undefined;
 }
 
-/** A name as the JVM writes them; empty for any other. */
+/** The name of a counter; empty if it is invalid. */
 function nameOf(bytes: Buffer, start: number, end: number): string {
   if (end - start > LIMITS.name) return '';
   const name = bytes.toString('latin1', start, end);

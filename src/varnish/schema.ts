@@ -1,23 +1,23 @@
-// What Varnish says of the values of a class of segments, as JSON in a segment of its own.
+// Parses schemas: JSON documents of Varnish that describe the values of a class of segments.
 import { Fault } from '../errors.js';
 import { isTable } from '../rules/table.js';
 import { LIMITS, VALUE_BYTES } from './segment-index.js';
 
-/** A value of a segment. */
+/** The description of one value. */
 export interface SchemaField {
   readonly name: string;
   readonly kind: 'counter' | 'gauge' | 'bitmap';
   readonly unit: '' | 'bytes' | 'seconds';
   readonly help: string;
-  /** Its byte in the body of a segment. */
+  /** Offset of the value in the body of a segment. */
   readonly at: number;
 }
 
 export interface Schema {
-  /** The class, such as `vbe`. */
+  /** The class of the segments, such as `vbe`. */
   readonly name: string;
   readonly fields: readonly SchemaField[];
-  /** The bytes of a body that has all values. */
+  /** Bytes of a body with all values. */
   readonly bodyBytes: number;
 }
 
@@ -36,10 +36,10 @@ const UNITS: Readonly<Record<string, SchemaField['unit']>> = {
 const MAX_HELP = 512;
 
 /**
- * Reads a schema.
- * @throws Fault SEGMENT_CORRUPT or SEGMENT_INCOMPATIBLE with what follows the name of the schema
+ * Parses a schema.
+ * @throws Fault SEGMENT_CORRUPT or SEGMENT_INCOMPATIBLE; the message follows the name of the schema
  */
-export function readSchema(json: string): Schema {
+export function parseSchema(json: string): Schema {
   const raw = parsed(json);
   if (!isTable(raw)) throw corrupt('is no table');
   const { version, name, elem } = raw;
@@ -69,11 +69,11 @@ function fieldOf(key: string, raw: unknown): SchemaField {
   if (unit === undefined)
     throw corrupt(`has another format than integer, bytes, bitmap and duration at ${key}`);
   if (typeof oneliner !== 'string') throw corrupt(`does not say what ${key} is`);
-  if (!isPlace(at)) throw corrupt(`has ${key} at no multiple of ${VALUE_BYTES} in a segment`);
+  if (!isOffset(at)) throw corrupt(`has ${key} at no multiple of ${VALUE_BYTES} in a segment`);
   return { name: key, kind, unit, help: oneliner.slice(0, MAX_HELP), at };
 }
 
-const isPlace = (at: unknown): at is number =>
+const isOffset = (at: unknown): at is number =>
   typeof at === 'number' &&
   Number.isInteger(at) &&
   at >= 0 &&

@@ -1,23 +1,23 @@
-// A directory in which one process of Varnish keeps its segments: its index, files and schemas.
+// Reads a directory in which one process of Varnish keeps its segments: index, files and schemas.
 import { Fault } from '../errors.js';
 import { VerifiedFile, withDirectory, pathOf } from '../foreign/verified-file.js';
 import type { DirectoryPath } from '../foreign/verified-file.js';
-import { readSchema } from './schema.js';
+import { parseSchema } from './schema.js';
 import type { Schema } from './schema.js';
 import { HEADER, IndexFile, LIMITS, READY } from './segment-index.js';
 import type { IndexEntry, IndexWriter, SegmentIndex } from './segment-index.js';
 
-// The header of a segment, of values or of a schema.
+/** The header of a segment with values or a schema. */
 export interface VarnishSegmentHeader {
   /** One of `READY`, or another number. */
   readonly ready: number;
-  /** Where its body begins, from the start of the segment. */
+  /** Offset of the body from the start of the segment. */
   readonly bodyOffset: number;
-  /** Tells which schema it has, or is; meaningful within one start of Varnish. */
+  /** Id of the schema that describes the values, or of the schema itself. It changes when Varnish restarts. */
   readonly schemaId: bigint;
 }
 
-/** @param bytes begin at a multiple of 8 in memory */
+/** @param bytes aligned to 8 in memory */
 export function headerOf(bytes: Uint8Array): VarnishSegmentHeader {
   const { buffer, byteOffset } = bytes;
   const [ready = 0] = new Int32Array(buffer, byteOffset + HEADER.ready, 1);
@@ -33,67 +33,67 @@ const INDEX = '_.index';
 
 interface KnownSchema {
   readonly schema: Schema | Fault;
-  /** The text of the schema; undefined if it could not be read. */
+  /** The text of the schema; undefined if it is unreadable. */
   readonly json: string | undefined;
-  /** The stamp of the file when it was read. */
+  /** The stamp of its file at that time. */
   stamp: string;
 }
 
 export class SegmentDirectory {
-  readonly #place: DirectoryPath;
+  readonly #path: DirectoryPath;
   readonly #isTrusted: (uid: number) => boolean;
   readonly #files = new Map<string, VerifiedFile>();
-  /** By the entry; a fault for one that cannot be used. */
+  /** Schemas that were read, usable or not. */
   readonly #schemas = new Map<IndexEntry, KnownSchema>();
-  /** Entries of schemas by the digits of their ids. */
-  #descriptions: ReadonlyMap<string, IndexEntry> = new Map();
+  /** Entries of schemas by id, in hexadecimal. */
+  #schemaEntries: ReadonlyMap<string, IndexEntry> = new Map();
   readonly #header = Buffer.from(new ArrayBuffer(HEADER.bytes));
   #indexFile: IndexFile;
 
   /**
    * Opens a directory and reads its index.
-   * @throws Fault or Error for one that cannot be read or must not be believed
+   * @throws Fault or Error if the directory cannot be read, or its owner is not trusted
    */
-  constructor(place: DirectoryPath, isTrusted: (uid: number) => boolean) {
-    this.#place = place;
+  constructor(path: DirectoryPath, isTrusted: (uid: number) => boolean) {
+    this.#path = path;
     this.#isTrusted = isTrusted;
-    this.#indexFile = this.#opened();
-    this.#tidy();
+    this.#indexFile = this.#openIndex();
+    this.#dropUnlisted();
   }
 
   get path(): string {
-    return pathOf(this.#place);
+    return pathOf(this.#path);
   }
 
   get index(): SegmentIndex {
     return this.#indexFile.index;
   }
 
-  /** Undefined until the process has written its first line. */
+  /** Undefined until the process has written the first line of the index. */
   get writer(): IndexWriter | undefined {
     return this.index.writer;
   }
 
   /**
-   * Takes in what the index says now; false if another process has the directory, or none.
-   * @throws Fault SEGMENT_CORRUPT for an index that no Varnish writes
+   * Reads changes of the index; false if the directory no longer belongs to the same process.
+   * @throws Fault SEGMENT_CORRUPT for an invalid index
    */
   update(): boolean {
-    const hasNews = this.#indexFile.update();
+    const hasNewLines = this.#indexFile.update();
     const isReplaced = this.#indexFile.isReplaced;
-    if (isReplaced && !this.#follow()) return false;
-    if (hasNews || isReplaced) this.#tidy();
+    if (isReplaced && !this.#reopenIndex()) return false;
+    if (hasNewLines || isReplaced) this.#dropUnlisted();
     return true;
   }
 
-  /** Reads the schemas of changed files again: an incomplete one may be complete by now. */
+  /** Reads the schemas in changed files again: an incomplete schema may be complete by now. */
   updateSchemas(): void {
     for (const [entry, known] of this.#schemas) {
       const stamp = this.#stampOf(entry);
       if (stamp === known.stamp) continue;
       this.#schemas.delete(entry);
-      const again = this.#readSchema(entry, BigInt(`0x${entry.ident}`));
-      // An unchanged text keeps its `Schema` object: a new one would mean that its segments changed.
+      const again = this.#parseSchema(entry, BigInt(`0x${entry.ident}`));
+      // An unchanged text keeps its `Schema` object, since a new object would replace the segments in the tree.
       if (again?.json !== undefined && again.json === known.json) {
         known.stamp = again.stamp;
         this.#schemas.set(entry, known);
@@ -101,7 +101,7 @@ export class SegmentDirectory {
     }
   }
 
-  /** Whether a segment is still where the index said, as far as that can be known: never throws. */
+  /** Whether the index still lists a segment; never throws. */
   has(entry: IndexEntry): boolean {
     try {
       return this.update() && this.index.same(entry) === entry;
@@ -110,12 +110,12 @@ export class SegmentDirectory {
     }
   }
 
-  /** The header of a segment; undefined for one that its file does not hold. @throws Fault or Error */
+  /** Reads the header of a segment; undefined if the file ends before. @throws Fault or Error */
   headerAt(entry: IndexEntry): VarnishSegmentHeader | undefined {
     return this.read(entry, this.#header) ? headerOf(this.#header) : undefined;
   }
 
-  /** Copies the beginning of a segment; false if its file ends before. @throws Fault or Error */
+  /** Copies the first bytes of a segment; false if the file ends before. @throws Fault or Error */
   read(entry: IndexEntry, into: Uint8Array): boolean {
     if (entry.offset % 8 !== 0 || entry.length < into.length)
       throw new Fault('SEGMENT_CORRUPT', `has a segment of ${entry.length} bytes`);
@@ -123,13 +123,13 @@ export class SegmentDirectory {
   }
 
   /**
-   * The schema of an id; undefined while there is none.
-   * @throws Fault for one that cannot be used, with a sentence
+   * The schema with an id; undefined while it is missing or incomplete.
+   * @throws Fault for an invalid schema
    */
   schema(id: bigint): Schema | undefined {
-    const entry = this.#descriptions.get(id.toString(16));
+    const entry = this.#schemaEntries.get(id.toString(16));
     if (entry === undefined) return undefined;
-    const { schema } = this.#schemas.get(entry) ?? this.#readSchema(entry, id) ?? {};
+    const { schema } = this.#schemas.get(entry) ?? this.#parseSchema(entry, id) ?? {};
     if (schema instanceof Fault) throw schema;
     return schema;
   }
@@ -140,11 +140,11 @@ export class SegmentDirectory {
     this.#files.clear();
   }
 
-  #opened(known?: SegmentIndex): IndexFile {
-    const file = withDirectory(this.#place, ({ path, uid }) => {
+  #openIndex(former?: SegmentIndex): IndexFile {
+    const file = withDirectory(this.#path, ({ path, uid }) => {
       if (!this.#isTrusted(uid))
         throw new Fault('NATIVE_FAILED', `belongs to user ${uid}, who is not trusted`);
-      return new IndexFile(`${path}/${INDEX}`, uid, known);
+      return new IndexFile(`${path}/${INDEX}`, uid, former);
     });
     try {
       file.update();
@@ -155,10 +155,10 @@ export class SegmentDirectory {
     }
   }
 
-  /** Goes on with the index that took the place of the former, if the same process wrote it. */
-  #follow(): boolean {
+  /** Opens the index that replaced the former one; false if another process wrote it. */
+  #reopenIndex(): boolean {
     const before = this.writer;
-    const next = this.#opened(this.index);
+    const next = this.#openIndex(this.index);
     const { writer } = next.index;
     if (writer === undefined || writer.pid !== before?.pid || writer.birth !== before.birth) {
       next.close();
@@ -169,12 +169,12 @@ export class SegmentDirectory {
     return true;
   }
 
-  /** Notes which schemas there are, and closes files that no segment is in any more. */
-  #tidy(): void {
+  /** Updates the schema entries, and closes files without segments. */
+  #dropUnlisted(): void {
     const entries = new Set(this.index.entries);
     const files = new Set([...entries].map(({ file }) => file));
     const schemas = [...entries].filter(({ className }) => className === 'StatDoc');
-    this.#descriptions = new Map(schemas.map((entry) => [entry.ident, entry]));
+    this.#schemaEntries = new Map(schemas.map((entry) => [entry.ident, entry]));
     for (const entry of this.#schemas.keys()) if (!entries.has(entry)) this.#schemas.delete(entry);
     for (const [name, file] of this.#files)
       if (!files.has(name)) {
@@ -189,15 +189,15 @@ export class SegmentDirectory {
     if (this.#files.size >= LIMITS.files)
       throw new Fault('NATIVE_FAILED', `is in one more than ${LIMITS.files} files`);
     const file = withDirectory(
-      this.#place,
+      this.#path,
       ({ path, uid }) => new VerifiedFile(`${path}/${name}`, uid, LIMITS.fileBytes),
     );
     this.#files.set(name, file);
     return file;
   }
 
-  /** Reads and keeps a schema; undefined while it is being written. @throws Fault beyond the limit of schemas */
-  #readSchema(entry: IndexEntry, id: bigint): KnownSchema | undefined {
+  /** Reads a schema into the cache; undefined while Varnish writes it. @throws Fault beyond the limit of schemas */
+  #parseSchema(entry: IndexEntry, id: bigint): KnownSchema | undefined {
     if (this.#schemas.size >= LIMITS.schemas)
       throw new Fault('NATIVE_FAILED', `has one more than ${LIMITS.schemas} schemas`);
     const stamp = this.#stampOf(entry);
@@ -207,7 +207,7 @@ export class SegmentDirectory {
     let schema: Schema | Fault;
     try {
       json = this.#json(entry, header, id);
-      schema = readSchema(json);
+      schema = parseSchema(json);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       schema = new Fault(error.code, `has a schema that ${error.message}`);
@@ -217,7 +217,7 @@ export class SegmentDirectory {
     return known;
   }
 
-  /** The stamp of the file of an entry; empty if it cannot be opened. */
+  /** The stamp of an entry's file; empty if it cannot be opened. */
   #stampOf({ file }: IndexEntry): string {
     try {
       return this.#file(file).stamp;
@@ -239,29 +239,30 @@ export class SegmentDirectory {
   }
 }
 
-/** Headers that are read again in one look; of more segments, the others have their turn in the next. */
-const READS_A_LOOK = 512;
+/** Known headers that one poll reads again; the next poll continues with the following ones. */
+const READS_PER_POLL = 512;
 
-/** A header, or why it could not be read. */
-type KnownSegment =
+/** A header, or the error of reading it. */
+type CachedHeader =
   | { readonly header: VarnishSegmentHeader | undefined; readonly error?: undefined }
   | { readonly error: Error };
 
-export class SegmentHeaders {
-  readonly #known = new WeakMap<IndexEntry, KnownSegment>();
+/** Caches the headers of segments, and refreshes a bounded number of them per poll. */
+export class HeaderCache {
+  readonly #known = new WeakMap<IndexEntry, CachedHeader>();
   #from = 0;
   #position = 0;
 
-  /** A look begins: the headers are asked for in the same order each time. */
-  begin(): void {
-    this.#from = this.#from + READS_A_LOOK >= this.#position ? 0 : this.#from + READS_A_LOOK;
+  /** Starts a poll, which must get the headers in the same order as the last one. */
+  startPoll(): void {
+    this.#from = this.#from + READS_PER_POLL >= this.#position ? 0 : this.#from + READS_PER_POLL;
     this.#position = 0;
   }
 
-  /** As it is, or was lately; undefined for a segment that its file does not hold. @throws Error */
-  of(directory: SegmentDirectory, entry: IndexEntry): VarnishSegmentHeader | undefined {
+  /** Returns a header, perhaps from the cache; undefined if the file ends before. @throws Error */
+  get(directory: SegmentDirectory, entry: IndexEntry): VarnishSegmentHeader | undefined {
     const at = this.#position++;
-    const isDue = at >= this.#from && at < this.#from + READS_A_LOOK;
+    const isDue = at >= this.#from && at < this.#from + READS_PER_POLL;
     let known = this.#known.get(entry);
     if (known === undefined || isDue) {
       known = read(directory, entry);
@@ -272,7 +273,7 @@ export class SegmentHeaders {
   }
 }
 
-function read(directory: SegmentDirectory, entry: IndexEntry): KnownSegment {
+function read(directory: SegmentDirectory, entry: IndexEntry): CachedHeader {
   try {
     return { header: directory.headerAt(entry) };
   } catch (error) {

@@ -1,104 +1,105 @@
-// The index of segments that a process of Varnish writes: its layout, its file, and the segments it lists.
+// Reads the index in which a process of Varnish lists its segments.
 import { Fault } from '../errors.js';
 import { VerifiedFile } from '../foreign/verified-file.js';
 
-/** Where each field of a segment's header stands; values are in the byte order of the machine. */
+/** Offsets in a segment's header, and its size. Values are in the byte order of the machine. */
 export const HEADER = { ready: 0, bodyOffset: 8, schemaId: 16, bytes: 24 } as const;
 
-/** Whether a segment is shown, as its header says. */
+/** States of a segment. */
 export const READY = { building: 0, visible: 1, hidden: 2 } as const;
 
-/** Each value is a number of so many bytes, at a multiple of them. */
+/** Size and alignment of a value. */
 export const VALUE_BYTES = 8;
 
 export const LIMITS = {
-  /** Bytes of an index, and of a line of it. */
+  /** Bytes of an index, and of one of its lines. */
   indexBytes: 2 ** 22,
   lineBytes: 1024,
-  /** Segments of values, and of schemas, in a directory. */
+  /** Segments with values, and segments with schemas, per directory. */
   segments: 8192,
   schemas: 256,
-  /** Files that are open at once for a directory, and the bytes of one. */
+  /** Open files per directory, and bytes of a file. */
   files: 1024,
   fileBytes: 2 ** 26,
-  /** Bytes of a schema, and the values that it describes. */
+  /** Bytes of a schema, and number of values that it describes. */
   schemaBytes: 2 ** 20,
   fields: 4096,
-  /** Bytes of a segment of values. */
+  /** Bytes of a segment with values. */
   bodyBytes: 2 ** 16,
 } as const;
 
-/** A segment in a file, as a line of the index has it. */
+/** One line of the index: a segment in a file. */
 export interface IndexEntry {
   readonly file: string;
   readonly offset: number;
   readonly length: number;
   readonly className: 'Stat' | 'StatDoc';
-  /** What its values belong to, such as `VBE.boot.origin`; of a schema its id in hexadecimal digits. */
+  /** The owner of the values, such as `VBE.boot.origin`; for a schema, its id in hexadecimal. */
   readonly ident: string;
 }
 
 /** The process that writes an index. */
 export interface IndexWriter {
   readonly pid: number;
-  /** When it began to write, in Unix seconds. */
+  /** Start time of the index, in Unix seconds. */
   readonly birth: number;
 }
 
 const FIRST_LINE = /^# (?<pid>[1-9]\d{0,9}) (?<birth>\d{1,12})$/;
-/** Class and ident of a line may be empty: it then declares a file that holds several segments. */
+/** A line with empty class and ident declares a file of several segments. */
 const LINE =
   /^(?<sign>[+-]) (?<file>_\.[A-Za-z0-9_.-]{1,128}) (?<offset>\d{1,15}) (?<length>\d{1,15}) (?<className>\S*) (?<ident>.*)$/;
 const LINE_FEED = 10;
 
+/** The entries of an index, parsed line by line. */
 export class SegmentIndex {
   readonly #entries = new Map<string, IndexEntry>();
-  /** The lines of the entries by their places: one segment is in a place at a time. */
-  readonly #places = new Map<string, string>();
+  /** Keys of the entries by file and offset: only one segment can be there at a time. */
+  readonly #keyByLocation = new Map<string, string>();
   #writer: IndexWriter | undefined;
   #rest: Buffer = Buffer.alloc(0);
   #lines = 0;
   #leftOut = 0;
 
-  /** Undefined until its first line is whole. */
+  /** Undefined until the first line is complete. */
   get writer(): IndexWriter | undefined {
     return this.#writer;
   }
 
-  /** Segments of values and schemas, in the order in which they came. */
+  /** Segments with values or schemas, in the order of their lines. */
   get entries(): Iterable<IndexEntry> {
     return this.#entries.values();
   }
 
-  /** Segments that came after as many as are followed. */
+  /** Number of segments beyond the limit. */
   get leftOut(): number {
     return this.#leftOut;
   }
 
-  /** The present entry of the same line; an object for as long as the segment is there. */
+  /** The present entry with the same content: the same object for as long as the segment exists. */
   same(entry: IndexEntry): IndexEntry | undefined {
     return this.#entries.get(keyOf(entry));
   }
 
   /**
-   * Takes in the bytes that follow the former ones; what comes behind the last line feed waits for more.
-   * @param known has entries of the same process whose objects are used again for the same lines
-   * @throws Fault SEGMENT_CORRUPT at a line that no Varnish writes
+   * Parses the next bytes of the file; an incomplete last line waits for more.
+   * @param former an index of the same process, whose entry objects are reused for equal lines
+   * @throws Fault SEGMENT_CORRUPT for an invalid line
    */
-  add(bytes: Uint8Array, known?: SegmentIndex): void {
+  append(bytes: Uint8Array, former?: SegmentIndex): void {
     const all = Buffer.concat([this.#rest, bytes]);
     let start = 0;
     for (let end = all.indexOf(LINE_FEED); end >= 0; end = all.indexOf(LINE_FEED, start)) {
       if (end - start > LIMITS.lineBytes) throw this.#corrupt();
       this.#lines++;
-      this.#take(all.toString('latin1', start, end), known);
+      this.#parseLine(all.toString('latin1', start, end), former);
       start = end + 1;
     }
     this.#rest = all.subarray(start);
     if (this.#rest.length > LIMITS.lineBytes) throw this.#corrupt();
   }
 
-  #take(line: string, known: SegmentIndex | undefined): void {
+  #parseLine(line: string, former: SegmentIndex | undefined): void {
     if (this.#lines === 1) {
       const { pid, birth } = FIRST_LINE.exec(line)?.groups ?? {};
       if (pid === undefined) throw this.#corrupt();
@@ -122,7 +123,7 @@ export class SegmentIndex {
       className,
       ident,
     } as const;
-    if (sign === '+') this.#add(known?.same(entry) ?? entry);
+    if (sign === '+') this.#add(former?.same(entry) ?? entry);
     else this.#remove(entry);
   }
 
@@ -132,14 +133,14 @@ export class SegmentIndex {
       return;
     }
     const key = keyOf(entry);
-    const there = this.#places.get(placeOf(entry));
+    const there = this.#keyByLocation.get(locationOf(entry));
     if (there !== undefined && there !== key) throw this.#corrupt();
-    this.#places.set(placeOf(entry), key);
+    this.#keyByLocation.set(locationOf(entry), key);
     this.#entries.set(key, entry);
   }
 
   #remove(entry: IndexEntry): void {
-    if (this.#entries.delete(keyOf(entry))) this.#places.delete(placeOf(entry));
+    if (this.#entries.delete(keyOf(entry))) this.#keyByLocation.delete(locationOf(entry));
     else if (this.#leftOut > 0) this.#leftOut--;
   }
 
@@ -151,45 +152,42 @@ export class SegmentIndex {
   }
 }
 
-const placeOf = ({ file, offset }: IndexEntry): string => `${file} ${offset}`;
+const locationOf = ({ file, offset }: IndexEntry): string => `${file} ${offset}`;
 
 const keyOf = ({ file, offset, length, className, ident }: IndexEntry): string =>
   `${file} ${offset} ${length} ${className} ${ident}`;
 
-/** Bytes that are compared to see that it is still the same text. */
-const BEGIN_BYTES = 64;
+/** Bytes from the start of the file that must stay the same. */
+const START_BYTES = 64;
 
+/** The file of an index, which Varnish only appends to or replaces. */
 export class IndexFile {
   readonly #file: VerifiedFile;
-  readonly #index = new SegmentIndex();
-  readonly #known: SegmentIndex | undefined;
+  /** The content at the last `update`. */
+  readonly index = new SegmentIndex();
+  readonly #former: SegmentIndex | undefined;
   #stamp = '';
   #bytes = 0;
-  #begin: Buffer = Buffer.alloc(0);
+  #start: Buffer = Buffer.alloc(0);
 
   /**
-   * Opens the index at a path, in a directory of this user.
-   * @param known that of the former index of the directory, if the same process wrote it
-   * @throws Fault or Error for a file that cannot be read or must not be believed
+   * Opens an index.
+   * @param former the former index of the directory, if the same process wrote it
+   * @throws Fault or Error like `VerifiedFile`
    */
-  constructor(path: string, directoryUid: number, known?: SegmentIndex) {
+  constructor(path: string, directoryUid: number, former?: SegmentIndex) {
     this.#file = new VerifiedFile(path, directoryUid, LIMITS.indexBytes);
-    this.#known = known;
+    this.#former = former;
   }
 
-  /** What it said at the last `update`. */
-  get index(): SegmentIndex {
-    return this.#index;
-  }
-
-  /** Whether it was removed, or another one took its place. */
+  /** Whether the file was removed or replaced. */
   get isReplaced(): boolean {
     return this.#file.isUnlinked;
   }
 
   /**
-   * Takes in what was added; returns whether anything was.
-   * @throws Fault SEGMENT_CORRUPT if it was changed in another way, or holds what no Varnish writes
+   * Reads the lines that were appended; returns whether there were any.
+   * @throws Fault SEGMENT_CORRUPT if the file was changed in another way, or has an invalid line
    */
   update(): boolean {
     const { stamp } = this.#file;
@@ -197,14 +195,14 @@ export class IndexFile {
     const { size } = this.#file;
     if (size < this.#bytes) throw new Fault('SEGMENT_CORRUPT', 'the index was cut');
     if (size > LIMITS.indexBytes) throw new Fault('SEGMENT_CORRUPT', `the index has ${size} bytes`);
-    this.#checkBegin();
+    this.#checkStart();
     const added = Buffer.alloc(size - this.#bytes);
     const bytes = added.subarray(0, this.#file.read(added, this.#bytes));
-    this.#index.add(bytes, this.#known);
-    if (this.#begin.length < BEGIN_BYTES)
-      this.#begin = Buffer.concat([this.#begin, bytes]).subarray(0, BEGIN_BYTES);
+    this.index.append(bytes, this.#former);
+    if (this.#start.length < START_BYTES)
+      this.#start = Buffer.concat([this.#start, bytes]).subarray(0, START_BYTES);
     this.#bytes += bytes.length;
-    // What came meanwhile has another stamp.
+    // Bytes that were appended during the read change the stamp.
     this.#stamp = stamp;
     return bytes.length > 0;
   }
@@ -213,10 +211,10 @@ export class IndexFile {
     this.#file.close();
   }
 
-  #checkBegin(): void {
-    const begin = Buffer.alloc(this.#begin.length);
+  #checkStart(): void {
+    const begin = Buffer.alloc(this.#start.length);
     const bytes = this.#file.read(begin, 0);
-    if (!begin.subarray(0, bytes).equals(this.#begin))
+    if (!begin.subarray(0, bytes).equals(this.#start))
       throw new Fault('SEGMENT_CORRUPT', 'the index was written anew in its place');
   }
 }

@@ -27,12 +27,12 @@ export const VARNISH_SETTINGS = {
 
 export type VarnishSettings = ValuesOf<typeof VARNISH_SETTINGS>;
 
-/** The server key of the instance that runs without a name of its own. */
+/** The server key of the instance without a name. */
 export const NAMELESS = 'default';
-/** What Varnish 7.6 and later call it; earlier ones give it the name of the host. */
+/** Its directory since Varnish 7.6; earlier versions use the host name. */
 const FIXED = 'varnishd';
 
-/** The folder of an instance, below the directory of all. */
+/** The name of an instance's directory below `directory`. */
 export function folderOf(serverKey: string, directory: string, host = hostname()): string {
   if (serverKey !== NAMELESS) return serverKey;
   const isThere = (name: string) => {

@@ -1,5 +1,6 @@
-// A segment of values in the tree: an object with a variable for each value.
+// Segments with values: reads the values, and shows a segment as an object with a variable per value.
 import { Fault } from '../errors.js';
+import { gauge } from '../foreign/polled-source.js';
 import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
 import type { Variable } from '../model.js';
 import type { Naming } from './names/compat-names.js';
@@ -9,9 +10,10 @@ import { headerOf } from './segment-directory.js';
 import { HEADER, LIMITS, READY, VALUE_BYTES } from './segment-index.js';
 import type { IndexEntry } from './segment-index.js';
 
-/** A gauge beyond this went below zero for a moment: Varnish's own programs show 0. */
+/** Larger gauges are counters that fell below zero for a moment; like varnishstat, they are shown as 0. */
 const MAX_OF_A_GAUGE = 2n ** 63n;
 
+/** Copies the values of one segment. */
 export class SegmentValues {
   readonly #directory: SegmentDirectory;
   readonly #entry: IndexEntry;
@@ -20,8 +22,8 @@ export class SegmentValues {
   readonly #words: BigUint64Array;
 
   /**
-   * @param header as it was when the segment was taken in
-   * @throws Fault SEGMENT_CORRUPT for a segment that cannot hold the values of its schema
+   * @param header of the segment when it was added to the tree
+   * @throws Fault SEGMENT_CORRUPT for a segment that is too small for the values of its schema
    */
   constructor(
     directory: SegmentDirectory,
@@ -42,8 +44,8 @@ export class SegmentValues {
   }
 
   /**
-   * Copies the values; false if the segment is not what was taken in any more. Its place in a file may
-   * have got another owner, so the index is asked after the copy: never throws.
+   * Copies the values; false if the segment was replaced. Never throws. Another segment may reuse its location, so
+   * the index is checked after the copy.
    */
   copy(): boolean {
     try {
@@ -81,20 +83,21 @@ interface StatSegmentParts {
   readonly values: SegmentValues;
 }
 
-/** The class of backends, and the value with the results of their probes. */
+/** The class of backends, and their value with a bitmap of probe results. */
 const BACKEND = 'vbe';
 const PROBES = 'happy';
 
+/** A segment with values in the tree. */
 export class StatSegment implements SlotOwner {
   readonly #parts: StatSegmentParts;
   readonly #object: PolledObject;
   readonly #shown: readonly ShownValue[];
-  /** Whether the last probe was good; added when one was for the first time. */
+  /** Result of the last probe; added after the first good probe. */
   #up: Variable | undefined;
   #wasHappy = false;
   #isLost = false;
 
-  /** Adds the segment below the root, if its values can be copied now. */
+  /** Adds the segment below the root. */
   constructor(parts: StatSegmentParts) {
     this.#parts = parts;
     const { source, root, naming, ident, schema } = parts;
@@ -107,30 +110,21 @@ export class StatSegment implements SlotOwner {
       return { field, variable: source.addVariable(this, this.#object, declaration) };
     });
     this.refresh();
-    this.grow();
+    this.addProbeResult();
   }
 
-  /** Whether the segment is another one by now: its values are shown no more. */
+  /** Whether the segment was replaced, so that its values have ended. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** Adds what its values made known. A backend without a probe has no results either: all are 0. */
-  grow(): void {
+  /** Adds the probe result of a backend after its first good probe: without a probe, the bitmap is always 0. */
+  addProbeResult(): void {
     if (!this.#wasHappy || this.#up !== undefined || this.#isLost) return;
     const { source, naming, ident } = this.#parts;
     if (!source.hasRoom()) return;
     const metric = naming.own.backendUp(ident);
-    const { help } = metric;
-    const declaration = {
-      name: 'up',
-      type: 'u64',
-      kind: 'gauge',
-      unit: '',
-      help,
-      schema: [],
-    } as const;
-    this.#up = source.addVariable(this, this.#object, { ...declaration, metric });
+    this.#up = source.addVariable(this, this.#object, gauge('up', 'u64', '', metric));
     this.refresh();
   }
 
@@ -143,17 +137,17 @@ export class StatSegment implements SlotOwner {
       const value = values.valueOf(field);
       slots.set(variable.slot, value);
       slots.setSynced(variable.slot, !this.#isLost);
-      if (schema.name === BACKEND && field.name === PROBES) this.#probed(value);
+      if (schema.name === BACKEND && field.name === PROBES) this.#setProbeResult(value);
     }
   }
 
-  /** Takes it out of the tree. */
-  leave(): void {
+  /** Removes the segment from the tree. */
+  remove(): void {
     this.#parts.source.remove(this, this.#object);
   }
 
-  /** The lowest bit is the last probe. */
-  #probed(results: bigint): void {
+  /** @param results the probe bitmap, whose lowest bit is the last probe */
+  #setProbeResult(results: bigint): void {
     if (this.#isLost) {
       if (this.#up !== undefined) this.#parts.source.slots.setSynced(this.#up.slot, false);
       return;
@@ -161,7 +155,6 @@ export class StatSegment implements SlotOwner {
     this.#wasHappy ||= results !== 0n;
     if (this.#up === undefined) return;
     const { slots } = this.#parts.source;
-    slots.set(this.#up.slot, results & 1n);
-    slots.setSynced(this.#up.slot, true);
+    slots.setFirst(this.#up.slot, results & 1n);
   }
 }

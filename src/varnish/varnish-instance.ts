@@ -1,36 +1,35 @@
-// An instance of Varnish as a tree: a root, and an object for each segment of manager and child.
+// Shows an instance of Varnish as a tree: a root, and an object per segment of manager and child.
 import type { Budget } from '../budget.js';
-import { PolledSource, Slots } from '../foreign/polled-source.js';
+import { PolledSource, Slots, gauge } from '../foreign/polled-source.js';
 import type { PolledObject } from '../foreign/polled-source.js';
 import type { DirectoryPath } from '../foreign/verified-file.js';
-import { isGone, unreadableReason } from '../foreign/verified-file.js';
+import { isGone, pathOf, unreadableReason } from '../foreign/verified-file.js';
 import { READY } from './segment-index.js';
 import type { Naming } from './names/compat-names.js';
 import type { Schema } from './schema.js';
-import { SegmentDirectory, SegmentHeaders } from './segment-directory.js';
+import { HeaderCache, SegmentDirectory } from './segment-directory.js';
 import type { VarnishSegmentHeader } from './segment-directory.js';
 import type { IndexEntry } from './segment-index.js';
 import { SegmentValues, StatSegment } from './stat-segment.js';
 import { StartTime } from './varnish-manager.js';
 
-/** Slots of a block: about as many as a lock, a pool or a backend needs. */
+/** Slots per block: about as many as a lock, a pool or a backend needs. */
 const BLOCK = 32;
-/** Steps of showing a segment, beside one for each value. */
+/** Budget steps for adding a segment, besides one per value. */
 const OPEN_STEPS = 64;
 
 export interface InstanceParts {
   /** The id of the root. */
   readonly name: string;
-  /** The directory of the manager; whoever opened it closes it. */
+  /** The directory of the manager, which the caller closes. */
   readonly manager: SegmentDirectory;
-  readonly childPlace: DirectoryPath;
+  readonly childPath: DirectoryPath;
   readonly naming: Naming;
   readonly isTrusted: (uid: number) => boolean;
-  /** The most objects and variables. */
+  /** Limit of objects and variables. */
   readonly maxItems: number;
 }
 
-/** A segment that is visible. */
 interface VisibleSegment {
   readonly directory: SegmentDirectory;
   readonly entry: IndexEntry;
@@ -46,10 +45,10 @@ export class VarnishInstance {
   readonly source: PolledSource;
   readonly #parts: InstanceParts;
   readonly #root: PolledObject;
-  readonly #headers = new SegmentHeaders();
-  /** What tells the series of a segment from those of others. */
+  readonly #headers = new HeaderCache();
+  /** Keys of segments: two segments with one key have the same series. */
   readonly #keys = new WeakMap<IndexEntry, string>();
-  /** By these keys. */
+  /** Segments in the tree, by key. */
   readonly #shown = new Map<string, ShownSegment>();
   #child: SegmentDirectory | undefined;
   #childStart: StartTime | undefined;
@@ -61,16 +60,12 @@ export class VarnishInstance {
     const source = (this.source = new PolledSource(parts.maxItems, new Slots(BLOCK)));
     const owner = { refresh: () => undefined };
     this.#root = source.addObject(owner, { name: parts.name, className: 'Varnish' });
-    const metric = naming.own.up;
-    const { help } = metric;
-    const facts = { name: 'up', type: 'u64', kind: 'gauge', unit: '', help, schema: [] } as const;
-    const { slot } = source.addVariable(owner, this.#root, { ...facts, metric });
-    source.slots.set(slot, 1n);
-    source.slots.setSynced(slot, true);
-    this.#started('manager', manager);
+    const up = gauge('up', 'u64', '', naming.own.up);
+    source.slots.setFirst(source.addVariable(owner, this.#root, up).slot, 1n);
+    this.#addStartTime('manager', manager);
   }
 
-  /** How many segments are shown. */
+  /** Number of segments in the tree. */
   get count(): number {
     return this.#shown.size;
   }
@@ -80,16 +75,16 @@ export class VarnishInstance {
     return this.#refusals;
   }
 
-  /** Takes in which segments there are, as far as the budget allows; returns whether there are more. */
-  look(budget: Budget): boolean {
+  /** Adds and removes segments within the budget; returns whether more wait. */
+  update(budget: Budget): boolean {
     this.#refusals = [];
     this.#followChild();
     this.#updateSchemas();
     const visible = this.#visible();
     for (const [key, shown] of this.#shown) {
-      shown.segment.grow();
+      shown.segment.addProbeResult();
       if (isSame(shown, visible.get(key)) && hasSchema(shown) && !shown.segment.isLost) continue;
-      shown.segment.leave();
+      shown.segment.remove();
       this.#shown.delete(key);
     }
     for (const [key, found] of visible) {
@@ -109,51 +104,51 @@ export class VarnishInstance {
       try {
         directory.updateSchemas();
       } catch {
-        // The segments of a schema that cannot be read are left out, each with its reason.
+        // Segments without a readable schema are left out, each with its reason.
       }
   }
 
-  /** Opens the directory of the child that runs now; there is none while it starts. */
+  /** Opens the directory of the running child; it is missing while the child starts. */
   #followChild(): void {
     try {
       if (this.#child?.update() === true) return;
     } catch (error) {
       this.#refuse(this.#child?.path ?? '', error);
     }
-    this.#leaveChild();
-    const { childPlace, isTrusted, naming } = this.#parts;
+    this.#closeChild();
+    const { childPath, isTrusted, naming } = this.#parts;
     try {
-      this.#child = new SegmentDirectory(childPlace, isTrusted);
+      this.#child = new SegmentDirectory(childPath, isTrusted);
       if (naming.own.childStart !== undefined)
-        this.#childStart = this.#started('child', this.#child);
+        this.#childStart = this.#addStartTime('child', this.#child);
     } catch (error) {
-      if (!isGone(error)) this.#refuse([childPlace.base, ...childPlace.below].join('/'), error);
+      if (!isGone(error)) this.#refuse(pathOf(childPath), error);
     }
   }
 
-  #leaveChild(): void {
+  #closeChild(): void {
     for (const [key, { directory, segment }] of this.#shown)
       if (directory === this.#child) {
-        segment.leave();
+        segment.remove();
         this.#shown.delete(key);
       }
-    this.#childStart?.leave();
+    this.#childStart?.remove();
     this.#childStart = undefined;
     this.#child?.close();
     this.#child = undefined;
   }
 
-  #started(process: 'manager' | 'child', { writer }: SegmentDirectory): StartTime | undefined {
+  #addStartTime(process: 'manager' | 'child', { writer }: SegmentDirectory): StartTime | undefined {
     const { managerStart, childStart } = this.#parts.naming.own;
     const metric = process === 'manager' ? managerStart : childStart;
     if (metric === undefined || writer === undefined) return undefined;
     return new StartTime(this.source, this.#root, { name: process, metric }, writer.birth);
   }
 
-  /** The visible segments; of several with the same series, as after a reload, the one that came last. */
+  /** The visible segments; of several with the same series, as after a reload, the last one. */
   #visible(): ReadonlyMap<string, VisibleSegment> {
     const visible = new Map<string, VisibleSegment>();
-    this.#headers.begin();
+    this.#headers.startPoll();
     for (const directory of this.#directories()) {
       const { entries, leftOut } = directory.index;
       if (leftOut > 0) this.#refusals.push(`${directory.path} has ${leftOut} segments too many`);
@@ -175,15 +170,15 @@ export class VarnishInstance {
 
   #headerOf(directory: SegmentDirectory, entry: IndexEntry): VarnishSegmentHeader | undefined {
     try {
-      return this.#headers.of(directory, entry);
+      return this.#headers.get(directory, entry);
     } catch (error) {
-      // A file that is gone was removed just now: the index will say so.
+      // The file was just removed, and the index will follow.
       if (!isGone(error)) this.#refuse(entry.ident, error);
       return undefined;
     }
   }
 
-  /** Shows a segment, if it can be shown. */
+  /** Adds a segment to the tree, if it is readable. */
   #show(key: string, { directory, entry, header }: VisibleSegment, budget: Budget): void {
     const { source } = this;
     const { naming } = this.#parts;
@@ -202,7 +197,7 @@ export class VarnishInstance {
         root: this.#root,
       });
       this.#shown.set(key, { directory, entry, header, schema, segment });
-      // What cannot be shown is known to be so, and must not keep others waiting.
+      // Segments that are left out cost little, and must not delay others.
       budget.spend(OPEN_STEPS + schema.fields.length);
     } catch (error) {
       this.#refuse(ident, error);
@@ -225,7 +220,7 @@ const isSame = (shown: VisibleSegment, found: VisibleSegment | undefined): boole
   shown.header.schemaId === found.header.schemaId &&
   shown.header.bodyOffset === found.header.bodyOffset;
 
-/** Whether a segment still has the schema with which it is shown; a schema that is gone counts as unchanged. */
+/** Whether a segment still has the same schema; a missing schema counts as unchanged. */
 function hasSchema({ directory, header, schema }: ShownSegment): boolean {
   try {
     const now = directory.schema(header.schemaId);

@@ -1,5 +1,6 @@
-// Whether the manager of an instance runs, and since when: by its process, or else by its beat.
+// Judges whether the manager of an instance runs: by its process, or by its uptime counter if that is out of sight.
 import { lstatSync } from 'node:fs';
+import { gauge } from '../foreign/polled-source.js';
 import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
 import { lockHolderOf, startTicksOf, startedUnixMs, textOf } from '../foreign/processes.js';
 import type { StatedMetric, Verdict } from '../model.js';
@@ -7,29 +8,29 @@ import type { SegmentDirectory } from './segment-directory.js';
 import type { IndexWriter } from './segment-index.js';
 import { SegmentValues } from './stat-segment.js';
 
-/** The name of its process. */
+/** Name of the manager's process. */
 const NAME = 'varnishd';
-/** The file in its work directory that it locks as long as it runs. */
+/** The file in its work directory that a running manager locks. */
 const LOCKED = '_.pid';
-/** It writes its index soon after it started; one that began later than this is another one. */
+/** A manager writes its index soon after its start. A process that starts later than this reused the PID. */
 const MAX_EARLY_MS = 10_000;
-/** It beats each second, and each second somebody looks: two of these need not meet within two seconds. */
-const BEAT_MS = 3000;
+/** Time without a change of the uptime that counts as dead: it changes each second, and is polled each second. */
+const UPTIME_TIMEOUT_MS = 3000;
 
 export class VarnishManager {
   readonly #writer: IndexWriter;
   readonly #path: string;
   readonly #nowMs: () => number;
   readonly #proc: string;
-  /** The start of its process, where that is one of this system. */
+  /** Start of the manager's process; undefined if it belongs to another PID namespace. */
   readonly #startTicks: number | undefined;
   readonly #firstMs: number;
-  #beat: bigint | undefined;
-  #movedMs: number | undefined;
+  #uptime: bigint | undefined;
+  #changedMs: number | undefined;
 
   /**
-   * @param path its work directory
-   * @param nowMs milliseconds of a clock that does not step
+   * @param path the work directory of the manager
+   * @param nowMs milliseconds of a monotonic clock
    */
   constructor(writer: IndexWriter, path: string, nowMs: () => number, proc = '/proc') {
     this.#writer = writer;
@@ -37,39 +38,42 @@ export class VarnishManager {
     this.#nowMs = nowMs;
     this.#proc = proc;
     this.#firstMs = nowMs();
-    this.#startTicks = this.#ownProcess();
+    this.#startTicks = this.#processStart();
   }
 
-  /** Whether the PID of the manager is not that of its process in this PID namespace. */
+  /** Whether the manager runs in another PID namespace. */
   get isElsewhere(): boolean {
     return this.#startTicks === undefined;
   }
 
-  /** @param beat its uptime, asked for where its process cannot be seen */
-  judge(beat: () => bigint | undefined): Verdict {
+  /** @param uptime reads the uptime; used if the process is out of sight */
+  judge(uptime: () => bigint | undefined): Verdict {
     const { pid } = this.#writer;
-    if (this.#startTicks === undefined) return this.#byBeat(beat());
+    if (this.#startTicks === undefined) return this.#judgeByUptime(uptime());
     return startTicksOf(pid, this.#proc) === this.#startTicks
       ? { state: 'live', reason: `process ${pid} runs` }
       : { state: 'dead', reason: `varnishd ended without tidying up: its process ${pid} is gone` };
   }
 
-  #byBeat(beat: bigint | undefined): Verdict {
+  #judgeByUptime(uptime: bigint | undefined): Verdict {
     const nowMs = this.#nowMs();
-    if (beat !== undefined && this.#beat !== undefined && beat !== this.#beat)
-      this.#movedMs = nowMs;
-    this.#beat = beat ?? this.#beat;
-    if (nowMs - (this.#movedMs ?? -Infinity) <= BEAT_MS)
+    if (uptime !== undefined && this.#uptime !== undefined && uptime !== this.#uptime)
+      this.#changedMs = nowMs;
+    this.#uptime = uptime ?? this.#uptime;
+    if (nowMs - (this.#changedMs ?? -Infinity) <= UPTIME_TIMEOUT_MS)
       return { state: 'live', reason: 'its uptime moves' };
-    if (this.#movedMs === undefined && nowMs - this.#firstMs <= BEAT_MS)
+    if (this.#changedMs === undefined && nowMs - this.#firstMs <= UPTIME_TIMEOUT_MS)
       return { state: 'building', reason: 'its uptime has not been seen to move yet' };
     const { pid } = this.#writer;
     const reason = `varnishd ended or hangs: its process ${pid} is not one of this PID namespace, and its uptime stands still`;
     return { state: 'dead', reason };
   }
 
-  /** When the process of its number started, if that can be it: one of a container may have the number of another here. */
-  #ownProcess(): number | undefined {
+  /**
+   * The start of the manager's process; undefined if the PID belongs to another process, since the manager runs in
+   * another PID namespace.
+   */
+  #processStart(): number | undefined {
     const { pid, birth } = this.#writer;
     const startTicks = startTicksOf(pid, this.#proc);
     if (startTicks === undefined || textOf(`${this.#proc}/${pid}/comm`).trim() !== NAME)
@@ -79,8 +83,8 @@ export class VarnishManager {
   }
 
   /**
-   * Whether the process of its number, a varnishd, is that of another work directory. /proc/locks has no locks of
-   * other PID namespaces. Where it cannot be read, nothing is known.
+   * Whether the process with the PID is the manager of another work directory. /proc/locks lists only locks of this
+   * PID namespace. False if it cannot be read.
    */
   #isLockedByAnother(): boolean {
     const locks = textOf(`${this.#proc}/locks`);
@@ -90,12 +94,12 @@ export class VarnishManager {
   }
 }
 
-// When a process of Varnish began, as an object of its own: it goes with the process.
+/** The start time of a process of Varnish, as an object that ends with the process. */
 export class StartTime implements SlotOwner {
   readonly #source: PolledSource;
   readonly #object: PolledObject;
 
-  /** @param unixSeconds when it began */
+  /** @param unixSeconds the start time */
   constructor(
     source: PolledSource,
     root: PolledObject,
@@ -105,28 +109,24 @@ export class StartTime implements SlotOwner {
     this.#source = source;
     const facts = { name: `${root.name}.${name}`, className: 'process' };
     this.#object = source.addObject(this, facts, root);
-    const { help } = metric;
-    const declared = { name: 'started', type: 'u64', kind: 'gauge', unit: 'seconds' } as const;
-    const declaration = { ...declared, help, schema: [], metric };
+    const declaration = gauge('started', 'u64', 'seconds', metric);
     const { slot } = source.addVariable(this, this.#object, declaration);
-    source.slots.set(slot, BigInt(unixSeconds));
-    source.slots.setSynced(slot, true);
+    source.slots.setFirst(slot, BigInt(unixSeconds));
   }
 
   refresh(): void {
     // It never changes.
   }
 
-  leave(): void {
+  remove(): void {
     this.#source.remove(this, this.#object);
   }
 }
 
-// The beat of a manager: its uptime, which it counts up each second.
 const IDENT = 'MGT';
 const UPTIME = 'uptime';
 
-/** The seconds that a manager has counted; undefined where it has not made its counters yet. */
+/** The uptime of a manager in seconds, which it increments each second; undefined if it is not readable. */
 export function uptimeOf(directory: SegmentDirectory): bigint | undefined {
   try {
     for (const entry of directory.index.entries) {
@@ -139,7 +139,7 @@ export function uptimeOf(directory: SegmentDirectory): bigint | undefined {
       if (values.copy()) return values.valueOf(field);
     }
   } catch {
-    // What cannot be read beats no more than what is not there.
+    // An unreadable uptime counts as a missing one.
   }
   return undefined;
 }

@@ -1,4 +1,4 @@
-// Watches one instance of Varnish: follows its starts and ends, and judges whether it runs.
+// Watches one instance of Varnish, across restarts, and judges whether it runs.
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
@@ -26,29 +26,29 @@ import { VarnishInstance } from './varnish-instance.js';
 import { NAMELESS, folderOf } from './settings.js';
 
 export interface VarnishWatchOptions {
-  /** Users whose files are believed, beside root and that of this process; with none, all are. */
+  /** Trusted users, besides root and the user of this process; with none, all users are trusted. */
   readonly trustedOwners?: readonly number[] | undefined;
-  /** The most objects and variables. */
+  /** Limit of objects and variables. */
   readonly segmentMaxItems?: number | undefined;
   readonly clocks?: Clocks;
   readonly proc?: string;
 }
 
 const MAX_ITEMS = 1 << 21;
-/** What one look may take: some hundred segments. */
+/** Work budget of one poll: some hundred segments. */
 const STEPS = 32_768;
 const LEAST_STEPS = 4096;
-/** Folders that are looked into for somebody whose server key shows nothing. */
+/** Directories that `existing` checks. */
 const MAX_NAMES = 1024;
 const MANAGER = '_.vsm_mgt';
 const CHILD = '_.vsm_child';
 
-/** A manager that left its directory, running or not. */
+/** The directory of a manager, running or not. */
 interface OpenedInstance {
   readonly directory: SegmentDirectory;
   readonly manager: VarnishManager;
   readonly process: NonNullable<PollResult['process']>;
-  /** Undefined while it does not run. */
+  /** Undefined while the manager does not run. */
   instance: VarnishInstance | undefined;
 }
 
@@ -82,12 +82,12 @@ export class VarnishWatch implements Watch {
     }
   }
 
-  /** Varnish wakes nobody: its values are read at demands. */
+  /** Varnish sends no notifications: its values are read at demands. */
   wait(): () => void {
     return () => undefined;
   }
 
-  /** The instances that run, or were killed. */
+  /** The instances that run or were killed. */
   existing(): Existing {
     const { directory } = this.#settings;
     const hasManager = (name: string) => existsSync(`${directory}/${name}/${MANAGER}`);
@@ -117,14 +117,14 @@ export class VarnishWatch implements Watch {
       opened.instance = undefined;
       return { ...this.#nothing(publisher), process };
     }
-    return { ...this.#sight(opened), process };
+    return { ...this.#read(opened), process };
   }
 
-  /** What an instance that runs shows. */
-  #sight(opened: OpenedInstance): PollResult {
+  /** The poll result of a running instance. */
+  #read(opened: OpenedInstance): PollResult {
     const instance = (opened.instance ??= this.#newInstance(opened.directory));
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
-    const isOpening = instance.look(budget);
+    const isOpening = instance.update(budget);
     const { changes, hasMore } = instance.source.sync();
     return {
       serverKey: this.#serverKey,
@@ -137,11 +137,11 @@ export class VarnishWatch implements Watch {
     };
   }
 
-  /** The manager that has the work directory now; undefined while its index is being made. */
+  /** Opens the directory of the manager; undefined while its index is incomplete. */
   #open(): OpenedInstance | undefined {
     const { directory: base } = this.#settings;
     const folder = this.#folder;
-    // Who may write the work directory matters as little as who may write /tmp: it is the owner who counts.
+    // Others may write the work directory, like /tmp: only its owner matters.
     withDirectory(
       { base, below: [folder] },
       ({ uid }) => {
@@ -167,7 +167,7 @@ export class VarnishWatch implements Watch {
     return new VarnishInstance({
       name: [hostname(), this.#serverKey.replaceAll('.', '_'), 'varnish'].join('.'),
       manager,
-      childPlace: { base, below: [this.#folder, CHILD] },
+      childPath: { base, below: [this.#folder, CHILD] },
       naming: names === 'clean' ? CLEAN_NAMES : COMPAT_NAMES,
       isTrusted: this.#isTrusted,
       maxItems: this.#options.segmentMaxItems ?? MAX_ITEMS,
@@ -206,7 +206,7 @@ function stateOf(error: unknown): Verdict['state'] {
   return error.code === 'SEGMENT_CORRUPT' ? 'corrupt' : 'absent';
 }
 
-/** An orderly end removes the directories of the processes, and leaves that of the instance. */
+/** A regular end of Varnish removes the directories of its processes, and keeps that of the instance. */
 function whyAbsent(path: string, serverKey: string): string {
   if (existsSync(path)) return `no varnishd runs in ${path}`;
   const missing = `there is no directory ${path}`;

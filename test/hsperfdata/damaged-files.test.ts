@@ -83,7 +83,7 @@ describe('a damaged counter file', () => {
       const root = source.addObject(owner, { name: 'h.1.jvm', className: 'Host' });
       const jvm = new Jvm(source, root, 1, data);
       const values = valuesOf({ source });
-      jvm.leave();
+      jvm.remove();
       return values;
     } catch (error) {
       if (error instanceof Fault) return undefined;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Fault } from '#app/errors.js';
-import { readSchema } from '#app/varnish/schema.js';
+import { parseSchema } from '#app/varnish/schema.js';
 import { schemaJson } from './built-instance.js';
 import type { BuiltField } from './built-instance.js';
 
@@ -15,7 +15,7 @@ const FIELDS: readonly BuiltField[] = [
 
 describe('a schema of Varnish', () => {
   it('has each value with its kind, unit, help and place', () => {
-    expect(readSchema(schemaJson('vbe', FIELDS))).to.deep.equal({
+    expect(parseSchema(schemaJson('vbe', FIELDS))).to.deep.equal({
       name: 'vbe',
       fields: [
         { name: 'happy', kind: 'bitmap', unit: '', help: 'Help of happy', at: 0 },
@@ -58,7 +58,7 @@ describe('a schema of Varnish', () => {
   ];
   for (const [json, why] of refused)
     it(`that ${why} is refused: ${json.slice(0, 60)}`, () => {
-      expect(() => readSchema(json)).to.throw(Fault, new RegExp(`^${why}$`));
+      expect(() => parseSchema(json)).to.throw(Fault, new RegExp(`^${why}$`));
     });
 
   it('is read with places inside of a segment or refused, whatever it holds', () => {
@@ -73,7 +73,7 @@ describe('a schema of Varnish', () => {
         for (const { at, cut, text: more } of changes)
           text = text.slice(0, at) + more + text.slice(at + cut);
         try {
-          const { fields, bodyBytes } = readSchema(text);
+          const { fields, bodyBytes } = parseSchema(text);
           for (const { at } of fields)
             expect(at % 8 === 0 && at >= 0 && at < bodyBytes).to.equal(true);
         } catch (error) {
@@ -87,7 +87,7 @@ describe('a schema of Varnish', () => {
   it('is refused in any other JSON', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
-        expect(() => readSchema(json)).to.throw(Fault);
+        expect(() => parseSchema(json)).to.throw(Fault);
       }),
     );
   });
@@ -95,7 +95,7 @@ describe('a schema of Varnish', () => {
   it('is read with as many values as it may have, and refused with one more', () => {
     const fields = (count: number) =>
       Array.from({ length: count }, (_, at) => ({ name: `f${at}` }));
-    expect(readSchema(schemaJson('many', fields(4096))).fields).to.have.lengthOf(4096);
-    expect(() => readSchema(schemaJson('many', fields(4097)))).to.throw('describes 4097 values');
+    expect(parseSchema(schemaJson('many', fields(4096))).fields).to.have.lengthOf(4096);
+    expect(() => parseSchema(schemaJson('many', fields(4097)))).to.throw('describes 4097 values');
   });
 });

@@ -9,7 +9,7 @@ const identsOf = (index: SegmentIndex): string[] => [...index.entries].map(({ id
 
 function indexOf(text: string): SegmentIndex {
   const index = new SegmentIndex();
-  index.add(Buffer.from(text, 'latin1'));
+  index.append(Buffer.from(text, 'latin1'));
   return index;
 }
 
@@ -46,10 +46,10 @@ describe('an index of segments', () => {
         const index = new SegmentIndex();
         let from = 0;
         for (const length of lengths) {
-          index.add(bytes.subarray(from, from + length));
+          index.append(bytes.subarray(from, from + length));
           from = Math.min(bytes.length, from + length);
         }
-        index.add(bytes.subarray(from));
+        index.append(bytes.subarray(from));
         const said = [...index.entries].map(
           ({ file, offset, length, className, ident }) =>
             `${file} ${offset} ${length} ${className} ${ident}\n`,
@@ -68,7 +68,7 @@ describe('an index of segments', () => {
         const bytes = Buffer.from(text, 'latin1');
         for (const { at, byte } of damages) bytes[at] = byte;
         try {
-          new SegmentIndex().add(Buffer.concat([bytes, more]));
+          new SegmentIndex().append(Buffer.concat([bytes, more]));
         } catch (error) {
           expect(error).to.be.instanceOf(Fault);
         }
@@ -92,7 +92,7 @@ describe('an index of segments', () => {
   it('has the same entries as another of the same process, where their lines are the same', () => {
     const before = indexOf(`${FIRST}+ _.Stat.1 0 64 Stat A\n+ _.Stat.2 0 64 Stat B\n`);
     const after = new SegmentIndex();
-    after.add(Buffer.from(`${FIRST}+ _.Stat.2 0 64 Stat B\n+ _.Stat.3 0 64 Stat C\n`), before);
+    after.append(Buffer.from(`${FIRST}+ _.Stat.2 0 64 Stat B\n+ _.Stat.3 0 64 Stat C\n`), before);
     const [b, c] = after.entries;
     expect(b).to.equal([...before.entries][1]);
     expect(c && before.same(c)).to.equal(undefined);
@@ -122,10 +122,10 @@ describe('an index of segments', () => {
 
   it('has a bounded number of segments, and counts the others', () => {
     const index = new SegmentIndex();
-    index.add(Buffer.from(FIRST));
-    for (let at = 0; at < 9000; at++) index.add(Buffer.from(`+ _.Stat.1 ${at} 64 Stat A\n`));
+    index.append(Buffer.from(FIRST));
+    for (let at = 0; at < 9000; at++) index.append(Buffer.from(`+ _.Stat.1 ${at} 64 Stat A\n`));
     expect([identsOf(index).length, index.leftOut]).to.deep.equal([8448, 552]);
-    index.add(Buffer.from('- _.Stat.1 8999 64 Stat A\n'));
+    index.append(Buffer.from('- _.Stat.1 8999 64 Stat A\n'));
     expect(index.leftOut).to.equal(551);
   });
 });

@@ -1,30 +1,30 @@
-// Names as Prometheus recommends them: base units, `_total`, and labels in place of parts of names.
+// Metric names as Prometheus recommends them: base units, `_total`, and labels instead of name parts.
 import { metricNamePart } from '../../catalogue/names.js';
 import type { VariableKind } from '../../model.js';
 import type { NamedPoint, Naming, Point } from './compat-names.js';
 
-// Values of Varnish that have a better name than their own. A counter gets the ending `_total`.
+/** Values of Varnish that get another name. Counters also get the suffix `_total`. */
 interface CleanRow {
-  /** The class, or `storage` for all kinds of it. */
+  /** The class, or `storage` for all classes of storage. */
   readonly group: string;
-  /** The names of values; several only if labels tell them apart. */
+  /** Matches the names of the values; several values are distinguished by labels. */
   readonly fields: RegExp;
-  /** Without `varnish_`, and without the endings of unit and type. */
+  /** Without the prefix `varnish_`, and without the suffixes of unit and type. */
   readonly name: string;
   readonly labels?: (field: string) => Readonly<Record<string, string>>;
-  /** In place of what Varnish says, which is about one of several values. */
+  /** Replaces the help text of Varnish, which describes only one of the values. */
   readonly help?: string;
   readonly kind?: VariableKind;
 }
 
-/** One value that only gets another name. */
+/** A row that renames one value. */
 const renamed = (group: string, field: string, name: string, more = {}): CleanRow => ({
   ...{ group, fields: new RegExp(`^${field}$`), name },
   ...more,
 });
 
-/** Values that become one metric, told apart by the part of their names that the group `of` captures. */
-function gathered(
+/** A row that merges values into one metric: the group `of` of the pattern captures the label's value. */
+function merged(
   [group, name, label]: readonly [string, string, string],
   fields: RegExp,
   help: string,
@@ -33,53 +33,53 @@ function gathered(
   return { group, name, fields, help, labels };
 }
 
-const GATHERED: readonly CleanRow[] = [
-  gathered(
+const MERGED: readonly CleanRow[] = [
+  merged(
     ['main', 'cache_lookups', 'result'],
     /^cache_(?<of>hit|miss)$/,
     'Lookups of objects in the cache, by result.',
   ),
-  gathered(
+  merged(
     ['main', 'client_bad_requests', 'status'],
     /^client_req_(?<of>4\d\d)$/,
     'Requests of clients that were answered with an error of this status before they were processed.',
   ),
-  gathered(
+  merged(
     ['main', 'session_accept_failures', 'reason'],
     /^sess_fail_(?<of>.+)$/,
     'Sessions that could not be accepted, by reason.',
   ),
-  gathered(
+  merged(
     ['main', 'sessions', 'type'],
     /^sess_(?<of>.+)$/,
     'What became of sessions. One session may be counted under several types.',
   ),
-  gathered(
+  merged(
     ['main', 'session_closures', 'reason'],
     /^sc_(?<of>.+)$/,
     'Sessions that were closed, by reason.',
   ),
-  gathered(
+  merged(
     ['main', 'fetch_results', 'result'],
     /^fetch_(?<of>.+)$/,
     'Fetches from backends, by the kind of body or the failure.',
   ),
-  gathered(
+  merged(
     ['main', 'backend_connection_events', 'event'],
     /^backend_(?<of>conn|unhealthy|busy|fail|reuse|recycle|retry)$/,
     'What happened to connections to all backends.',
   ),
-  gathered(
+  merged(
     ['main', 'workspace_overflows', 'workspace'],
     /^ws_(?<of>.+)_overflow$/,
     'Workspaces that were too small, by kind.',
   ),
-  gathered(
+  merged(
     ['mgt', 'child_exits', 'reason'],
     /^child_(?<of>exit|stop|died|dump|panic)$/,
     'Ends of the child process. One end may be counted under several reasons.',
   ),
-  gathered(
+  merged(
     ['vbe', 'backend_connection_failures', 'reason'],
     /^fail_(?<of>.+)$/,
     'Connections to the backend that failed, by reason.',
@@ -175,25 +175,25 @@ const RENAMED: readonly CleanRow[] = [
   renamed('mempool', 'randry', 'mempool_ran_dry'),
 ];
 
-/** The first row that fits a value names it; all others are named after class and value. */
-const CLEAN_TABLE: readonly CleanRow[] = [...RENAMED, ...GATHERED];
+/** The first matching row names a value; without one, class and value do. */
+const CLEAN_TABLE: readonly CleanRow[] = [...RENAMED, ...MERGED];
 
-/** Classes of storage, whose metrics have one name. */
+/** Classes of storage, which share metrics. */
 const STORAGE: ReadonlySet<string> = new Set(['sma', 'smf', 'smu', 'umem', 'mse', 'mse4']);
-/** The label that tells the segments of a class apart. */
+/** The label that distinguishes the segments of a class. */
 const LABELS: Readonly<Record<string, string>> = {
   storage: 'storage',
   lck: 'lock',
   mempool: 'pool',
 };
-/** Classes that a process has once. */
+/** Classes with one segment per process. */
 const SINGLE: ReadonlySet<string> = new Set(['main', 'mgt']);
 
 function cleanName({ ident, className, field }: Point): NamedPoint {
   const group = STORAGE.has(className) ? 'storage' : className;
-  const { name, row } = rowOf(group, field.name);
+  const row = rowOf(group, field.name);
   const kind = row?.kind ?? (field.kind === 'counter' ? 'counter' : 'gauge');
-  const words = [name ?? `${metricNamePart(group)}_${plainWord(field.name)}`];
+  const words = [row?.name ?? `${metricNamePart(group)}_${plainWord(field.name)}`];
   if (field.unit !== '' && !words.join('_').split('_').includes(field.unit)) words.push(field.unit);
   if (kind === 'counter') words.push('total');
   const labels = { ...labelsOf(group, ident), ...row?.labels?.(field.name) };
@@ -203,18 +203,11 @@ function cleanName({ ident, className, field }: Point): NamedPoint {
   };
 }
 
-/** The row of a value, and the name that it gives. */
-function rowOf(group: string, field: string): { readonly name?: string; readonly row?: CleanRow } {
-  for (const row of CLEAN_TABLE)
-    if (row.group === group && row.fields.test(field)) return { name: row.name, row };
-  return {};
-}
+const rowOf = (group: string, field: string): CleanRow | undefined =>
+  CLEAN_TABLE.find((row) => row.group === group && row.fields.test(field));
 
-/** Without the letter that says whether Varnish counts or has it: types and endings do. */
-const plainWord = (field: string): string => {
-  const word = metricNamePart(field);
-  return word.replace(/^[cgns]_(?=.)/, '');
-};
+/** Strips the prefix letter of counters and gauges, which type and suffix express. */
+const plainWord = (field: string): string => metricNamePart(field).replace(/^[cgns]_(?=.)/, '');
 
 function labelsOf(group: string, ident: string): Record<string, string> {
   const dot = ident.indexOf('.');

@@ -1,16 +1,16 @@
-// The names of prometheus_varnish_exporter 1.6, so that its dashboards and alerts go on.
+// Metric names of prometheus_varnish_exporter 1.6, so that its dashboards and alerts keep working.
 import { metricNamePart } from '../../catalogue/names.js';
 import type { StatedMetric, VariableKind } from '../../model.js';
 import type { SchemaField } from '../schema.js';
 
-// The labels that prometheus_varnish_exporter makes of the ident of a backend.
+/** Idents of backends that contain a server. */
 const SERVER_ID =
   /(?<server>[0-9a-z]{8}-[0-9a-z]{4}-[0-9a-z]{4}-[89ab][0-9a-z]{3}-[0-9a-z]{12})(?<backend>.*)$/;
 const ADDRESS = /^(?<backend>.*)\((?<server>.*)\)/;
 
 /**
- * Backend and server of an ident in small letters, such as `boot.origin`, without the VCL program where
- * its name says that it is the present one: so a backend keeps its series over a reload.
+ * Labels of a backend by its ident in lower case, such as `boot.origin`. Names of VCL programs that mark the present
+ * one are stripped, so that a backend keeps its series over a reload.
  */
 function backendLabels(ident: string): Record<string, string> {
   const { backend, server } = (SERVER_ID.exec(ident) ?? ADDRESS.exec(ident))?.groups ?? {};
@@ -26,11 +26,11 @@ const withoutProgram = (name: string): string =>
     .replace(/^root:/, '')
     .replace(/^reload_[^.]*\./, '');
 
-/** A value with the segment and the class that it belongs to. */
+/** A value, its segment and its class. */
 export interface Point {
-  /** Such as `VBE.boot.origin`. */
+  /** The segment, such as `VBE.boot.origin`. */
   readonly ident: string;
-  /** The name of its schema, such as `vbe`. */
+  /** The name of the schema, such as `vbe`. */
   readonly className: string;
   readonly field: Pick<SchemaField, 'name' | 'kind' | 'unit' | 'help'>;
 }
@@ -40,25 +40,25 @@ export interface NamedPoint {
   readonly kind: VariableKind;
 }
 
-/** What the exporter adds to what Varnish publishes. */
+/** Metrics of the exporter besides those of Varnish. */
 interface OwnPoints {
   readonly up: StatedMetric;
-  /** When manager and child began; undefined where these names have none. */
+  /** Start times of manager and child; undefined if the naming has none. */
   readonly managerStart: StatedMetric | undefined;
   readonly childStart: StatedMetric | undefined;
-  /** Whether the last probe of a backend was good. */
+  /** Result of the last probe of a backend. */
   readonly backendUp: (ident: string) => StatedMetric;
 }
 
-/** Pure: a name does not depend on what else there is. */
+/** A naming scheme. Its functions are pure: names do not depend on other values. */
 export interface Naming {
-  /** The same for two segments whose metrics would be the same series. */
+  /** Equal for two segments whose metrics would be the same series. */
   readonly keyOf: (ident: string) => string;
   readonly named: (point: Point) => NamedPoint;
   readonly own: OwnPoints;
 }
 
-/** The word in the name by the first part of an ident; all others have that of MAIN. */
+/** Name prefixes by the first part of an ident; all others get that of MAIN. */
 const GROUPS: Readonly<Record<string, string>> = {
   main: 'main',
   mgt: 'mgt',
@@ -74,8 +74,8 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
   ['lck_destroy', 'lock_destroyed'],
   ['lck_locks', 'lock_operations'],
 ]);
-/** Metrics whose last words become a label, and the metric with the sum of all. */
-const GATHERED = [
+/** Values whose last words become a label, and the value with their sum. */
+const MERGED = [
   { prefix: 'main_fetch', total: 'main_s_fetch', name: 'main_fetch', help: 'Number of fetches' },
   { prefix: 'main_sess', total: 'main_s_sess', name: 'main_sessions', help: 'Number of sessions' },
   {
@@ -85,13 +85,13 @@ const GATHERED = [
 ];
 const NONE = {};
 
-/** An ident in small letters: the word for its group, and the part that tells it from others there. */
+/** Splits an ident, in lower case, into its group's prefix and the part that is unique in the group. */
 function partsOf(ident: string): { readonly group: string | undefined; readonly id: string } {
   const small = ident.toLowerCase();
   const dot = small.indexOf('.');
   const first = dot < 0 ? small : small.slice(0, dot);
   const group = Object.hasOwn(GROUPS, first) ? GROUPS[first] : undefined;
-  // Of an unknown group the whole ident is the label, and stands in the name as well.
+  // For an unknown group, the whole ident is the label, and part of the name as well.
   const id = group === undefined ? small : small.slice(dot + 1);
   return { group, id: dot < 0 ? '' : id };
 }
@@ -104,7 +104,7 @@ function compatName({ ident, field }: Point): NamedPoint {
   const name = RENAMED.get(plain) ?? plain;
   const kind = field.kind === 'counter' ? 'counter' : 'gauge';
   const labels = id === '' ? NONE : labelsOf(group, name, id);
-  const metric = gathered(name, labels) ?? { name: `varnish_${name}`, help: field.help, labels };
+  const metric = merged(name, labels) ?? { name: `varnish_${name}`, help: field.help, labels };
   return { kind, metric };
 }
 
@@ -114,8 +114,8 @@ function labelsOf(group: string | undefined, name: string, id: string): Record<s
   return group === 'sma' || group === 'smf' ? { type: id } : { id };
 }
 
-function gathered(name: string, labels: Readonly<Record<string, string>>) {
-  for (const { prefix, total, name: shown, help } of GATHERED) {
+function merged(name: string, labels: Readonly<Record<string, string>>) {
+  for (const { prefix, total, name: shown, help } of MERGED) {
     if (name === total) return { name: `varnish_${shown}_total`, help, labels };
     const type = name.slice(prefix.length + 1);
     if (name.startsWith(`${prefix}_`) && type !== '')
