@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { freePort } from '../support/free-port.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, delay, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { DASHBOARDS, expressionsOf } from './dashboard-panels.js';
 import { metricsOf, withoutVariables } from './expressions.js';
@@ -107,6 +107,7 @@ describe('dashboards and rules on a running exporter', function () {
       await fetch(`${exporter}/metrics/overview?server_key=82`).then((answer) => answer.text());
       const results = await Promise.all(left.map(found));
       left = left.filter((_expr, at) => results[at]?.length === 0);
+      if (left.length > 0) await delay(200);
     }
     return left;
   }

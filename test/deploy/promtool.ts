@@ -14,14 +14,21 @@ export interface Expected {
 /** When expressions are looked at: later than any alert waits. */
 export const AT_MINUTES = 50;
 
-/** Feeds the series to rules, and compares expressions afterwards. JSON is YAML. */
+/** Series that are fed to rules, and what expressions give afterwards. */
+export interface RuleTest {
+  readonly name: string;
+  readonly values: Values;
+  readonly expected: readonly Expected[];
+}
+
+/** Runs all tests in one process; returns what is wrong, by the names of the tests. JSON is YAML. */
 export function testRules(
   file: string,
   rule_files: readonly string[],
-  values: Values,
-  expected: readonly Expected[],
+  ruleTests: readonly RuleTest[],
 ): string {
-  const test = {
+  const tests = ruleTests.map(({ name, values, expected }) => ({
+    name,
     interval: '1m',
     input_series: Object.entries(values).map(([series, text]) => ({ series, values: text })),
     promql_expr_test: expected.map(({ expr, samples }) => ({
@@ -29,8 +36,8 @@ export function testRules(
       eval_time: `${AT_MINUTES}m`,
       exp_samples: samples,
     })),
-  };
-  const document = { rule_files, evaluation_interval: '1m', tests: [test] };
+  }));
+  const document = { rule_files, evaluation_interval: '1m', tests };
   writeFileSync(file, JSON.stringify(document));
   return promtool('test', 'rules', file);
 }

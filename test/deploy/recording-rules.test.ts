@@ -123,6 +123,7 @@ describe('recording rules', () => {
       expr: `round(${name}, 1e-6)`,
       samples: [{ labels: `{${labels}}`, value }],
     }));
-    expect(testRules(folder.path('test.yml'), RECORD_FILES, SERIES, expected)).to.equal('');
+    const test = { name: 'examples', values: SERIES, expected };
+    expect(testRules(folder.path('test.yml'), RECORD_FILES, [test])).to.equal('');
   });
 });

@@ -69,12 +69,15 @@ describe('the units of systemd', () => {
     });
   }
 
-  /** Words that run a command with the system calls of the units alone. */
-  function sandbox(): readonly string[] {
+  let calls: string | undefined;
+  /** A file with the system calls that the units allow. */
+  function callsFile(): string {
     const names = [...systemCalls(settingsOf('shm_exporter').get('SystemCallFilter') ?? '')];
     expect(names).to.include.members(['read', 'pread64', 'futex']).and.not.include('mount');
-    return ['python3', SANDBOX, stage.write('calls', names.join('\n'))];
+    return stage.write('calls', names.join('\n'));
   }
+  /** Words that run a command with the system calls of the units alone. */
+  const sandbox = (): readonly string[] => ['python3', SANDBOX, (calls ??= callsFile())];
   const isPossible = () => isInstalled('systemd-analyze') && existsSync(KERNEL_HEADER);
 
   it('the sandbox of this test refuses other system calls, and has no capabilities', function () {
