@@ -11,7 +11,9 @@ const chromium = await Chromium.start();
 try {
   for (const picture of PICTURES) {
     await picture.before?.(scene);
-    const { png } = await photograph(picture, scene, chromium);
+    const { png, text } = await photograph(picture, scene, chromium);
+    for (const folder of scene.folders)
+      if (text.includes(folder)) throw new Error(`${picture.name} shows the folder ${folder}`);
     const file = join(PICTURES_FOLDER, `${picture.name}.png`);
     writeFileSync(file, png);
     console.log(`${file}: ${png.length} bytes`);
