@@ -33,14 +33,6 @@ const progress = (objects: readonly number[], variables: readonly number[], reas
 });
 
 describe('a target view', () => {
-  it('binds an object with more children than a call may have arguments', () => {
-    const { source, root, till } = shop();
-    for (let i = 0; i < 150_000; i++) till(`floor.1.t${i}`);
-    const { view } = watched(source, root, { catalogue: CATALOGUE });
-    while (view.bindMore());
-    expect(view.progress.objects.total).to.equal(150_001);
-  });
-
   it('a later variable of a name counts, though it was bound before the earlier one', () => {
     const { source, root, till } = shop();
     const full = till('floor.1.t1');

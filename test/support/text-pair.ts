@@ -67,7 +67,7 @@ export const FORMS = {
 };
 
 /** A stream of any lines, however much larger it is than zlib makes it. */
-export const ALWAYS = () => true;
+const ALWAYS = () => true;
 
 /** An exposition text, and beside it what it should say. */
 export class TextPair {
@@ -251,9 +251,3 @@ const piecesOf = ({ memory, spans }: HeadedText): readonly Buffer[] =>
 
 export const textOf = ({ families }: Snapshot): string =>
   Buffer.concat(families.flatMap(({ pieces }) => pieces)).toString();
-
-/** How many pieces a page sends of families that lie side by side. */
-export const piecesSent = ({ families }: Snapshot): number => {
-  const spans = families.flatMap(({ headed }) => headed?.spans ?? []);
-  return spans.filter((at, i) => i % 2 === 0 && at !== spans[i - 1]).length;
-};

@@ -197,7 +197,7 @@ describe('a page of deflated lines', () => {
           const page = pageOf(finished(text.rendering(BOTH)));
           expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.pieces))).to.equal(true);
         }),
-        { numRuns: 60 },
+        { numRuns: 20 },
       );
     }
   });

@@ -212,7 +212,7 @@ describe('jsonDocument', () => {
           value: 1,
         });
       }),
-      { numRuns: 300 },
+      { numRuns: 60 },
     );
   });
 });

@@ -414,7 +414,7 @@ describe('a look at a tree', () => {
             expect(found).to.deep.equal(whole);
           },
         ),
-        { numRuns: 60 },
+        { numRuns: 25 },
       ));
 
     it('begins at any position with the object of the variable there', () => {

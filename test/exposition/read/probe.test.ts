@@ -64,23 +64,6 @@ describe('the probe', () => {
     expect(read()).to.deep.equal(['changed sales']);
   });
 
-  it('tells of a change although another item stops being watched in the same read', () => {
-    const { source, root } = shop();
-    const first = source.addVariable(root, 'first', { type: 'u64', value: 1n });
-    const last = source.addVariable(root, 'last', { type: 'u64', value: 1n });
-    const { probe, react, track, read } = probeOf(source);
-    for (const variable of [first, last]) {
-      track(variable);
-      probe.watch(variable);
-    }
-    read();
-    react.unsynced = (item) => probe.unwatch(item);
-    source.setSynced(first, false);
-    source.set(last, 2n);
-    expect(read()).to.deep.equal(['changed last', 'unsynced first']);
-    expect(read()).to.deep.equal([]);
-  });
-
   it('keeps the last copy of what the source no longer has', () => {
     const { source, root } = shop();
     const near = source.addVariable(root, 'near', { type: 'u64', value: 1n, slot: 512 + 7 });
@@ -94,48 +77,6 @@ describe('the probe', () => {
     source.set(near, 4n);
     expect(read()).to.deep.equal([]);
     expect([near, far, late].map(valueOf)).to.deep.equal([4n, 2n, undefined]);
-  });
-
-  it('tells again at the next read, not at this one', () => {
-    const { source, root } = shop();
-    const text = source.addVariable(root, 'text', { type: 'string', value: 'a' });
-    const { probe, react, track, read } = probeOf(source);
-    react.synced = (item) => {
-      probe.watch(item);
-      probe.again(item);
-    };
-    source.setSynced(text, false);
-    track(text);
-    source.setSynced(text, true);
-    expect(read()).to.deep.equal(['synced text']);
-    expect(read()).to.deep.equal(['changed text']);
-    expect(read()).to.deep.equal([]);
-    probe.again(text);
-    probe.unwatch(text);
-    expect(read()).to.deep.equal([]);
-  });
-
-  it('of very many that it is to tell again, tells those first that have waited longest', () => {
-    const { source, root } = shop();
-    const texts = Array.from({ length: 1500 }, (_, i) =>
-      source.addVariable(root, `t${i}`, { type: 'string', value: 'a' }),
-    );
-    const { probe, track, read } = probeOf(source);
-    for (const text of texts) {
-      track(text);
-      probe.watch(text);
-    }
-    read();
-    for (const text of texts) probe.again(text);
-    const first = read();
-    expect(first).to.have.lengthOf(1024);
-    expect(first.at(-1)).to.equal('changed t1023');
-    // They wait behind those that have not had their turn.
-    for (const text of texts.slice(0, 1024)) probe.again(text);
-    const second = read();
-    expect(second).to.have.lengthOf(1024);
-    expect(second).to.include('changed t1499').and.not.include('changed t600');
-    expect(read()).to.have.lengthOf(476);
   });
 
   it('tells of an item once it is synced, and of one that was so before it was tracked', () => {
@@ -256,114 +197,6 @@ describe('the probe', () => {
     expect(source.slotReads.slice(4)).to.deep.equal(pages);
   });
 
-  it('what is copied as it is tracked counts if its word stayed the same meanwhile', () => {
-    const { source, root } = shop();
-    const all = Array.from({ length: 4 }, (_, i) =>
-      source.addVariable(root, `v${i}`, { type: 'u64', value: 1n }),
-    );
-    const [still, former, busy, late] = all;
-    if (still === undefined || former === undefined || busy === undefined || late === undefined)
-      throw new Error('There are four');
-    for (const item of [busy, late]) source.setSynced(item, false);
-    const { probe, track, read, valueOf } = probeOf(source);
-    let copies = 0;
-    let next = former;
-    source.afterCopy = () => {
-      copies++;
-      // Between the first copy of the values and that of the words.
-      if (copies === 1) {
-        source.set(late, 2n);
-        source.setSynced(late, true);
-        source.remove(former);
-        next = source.addVariable(root, 'next', { type: 'u64', value: 3n, slot: former.slot });
-      }
-      // The same, at the second copy: the value may be older than its word.
-      if (copies !== 3) return;
-      source.set(busy, 4n);
-      source.setSynced(busy, true);
-    };
-    for (const item of all) track(item);
-    expect(copies).to.equal(4);
-    expect(all.map((item) => probe.isSynced(item))).to.deep.equal([true, false, false, true]);
-    expect([still, late].map(valueOf)).to.deep.equal([1n, 2n]);
-    expect(read()).to.deep.equal(['synced v0', 'synced v3', 'synced v2']);
-    expect(valueOf(busy)).to.equal(4n);
-    probe.untrack(former);
-    track(next);
-    expect([probe.isSynced(next), valueOf(next)]).to.deep.equal([true, 3n]);
-  });
-
-  it('reads no page between those where something is tracked, in whatever order they come', () => {
-    const { source, root } = shop();
-    for (let slot = 1; slot < 20 * 512; slot += 512)
-      source.addVariable(root, `u${slot}`, { type: 'u64', value: 0n, slot });
-    fc.assert(
-      fc.property(fc.shuffledSubarray(Array.from({ length: 20 }, (_, page) => page)), (pages) => {
-        const { kernel, probe, track, read, valueOf } = probeOf(source);
-        const variables = [...root.variables].filter((_, page) => pages.includes(page));
-        const at = (page: number) => variables.find(({ slot }) => slot === page * 512 + 1);
-        for (const page of pages) {
-          const variable = at(page);
-          if (variable !== undefined) track(variable);
-        }
-        read();
-        for (const [index, variable] of variables.entries()) source.set(variable, BigInt(index));
-        const before = source.slotReads.length;
-        read();
-        const seen = source.slotReads
-          .slice(before)
-          .flatMap(([first, count]) =>
-            Array.from({ length: count / 512 }, (_, page) => first / 512 + page),
-          );
-        expect(seen.toSorted((a, b) => a - b)).to.deep.equal(pages.toSorted((a, b) => a - b));
-        for (const [index, variable] of variables.entries())
-          expect(valueOf(variable)).to.equal(BigInt(index));
-        probe.close();
-        expect(kernel.arena.used).to.equal(0);
-      }),
-    );
-  });
-
-  it('a value that was copied before its variable was synced does not count', () => {
-    const { source, root } = shop();
-    const { probe, track, read, valueOf } = probeOf(source);
-    const late = source.addVariable(root, 'late', { type: 'u64' });
-    track(late);
-    read();
-    // The publisher stores and syncs between the copy of the slots and that of the words.
-    source.afterCopy = () => {
-      source.afterCopy = () => undefined;
-      source.set(late, 7n);
-      source.setSynced(late, true);
-    };
-    read();
-    expect(probe.isSynced(late) ? valueOf(late) : 7n).to.equal(7n);
-    read();
-    expect([probe.isSynced(late), valueOf(late)]).to.deep.equal([true, 7n]);
-  });
-
-  it('what moves again while it is copied again waits for the next read', () => {
-    const { source, root } = shop();
-    const { probe, track, read, valueOf } = probeOf(source);
-    const late = source.addVariable(root, 'late', { type: 'u64' });
-    track(late);
-    read();
-    let copies = 0;
-    // Synced after the second copy of the slots, before the second copy of the words.
-    source.afterCopy = () => {
-      copies++;
-      if (copies === 1) source.setSynced({ slot: late.slot, incarnation: 9 }, true);
-      if (copies !== 3) return;
-      source.set(late, 7n);
-      source.setSynced(late, true);
-    };
-    read();
-    expect([copies, probe.isSynced(late)]).to.deep.equal([4, false]);
-    source.afterCopy = () => undefined;
-    read();
-    expect([probe.isSynced(late), valueOf(late)]).to.deep.equal([true, 7n]);
-  });
-
   it('knows no time of values that was set while its slot was copied', () => {
     const source = new FakeSource();
     const asOf = { slot: 9, incarnation: 1 };
@@ -382,26 +215,6 @@ describe('the probe', () => {
     source.afterCopy = () => undefined;
     read();
     expect(probe.bits(asOf)).to.equal(7n);
-  });
-
-  it('what moves only while others are copied again is lost at once', () => {
-    const { source, root } = shop();
-    const [former, other] = ['former', 'other'].map((name) =>
-      source.addVariable(root, name, { type: 'u64', value: 1n }),
-    );
-    if (former === undefined || other === undefined) throw new Error('There are two');
-    const { probe, track, read } = probeOf(source);
-    for (const variable of [former, other]) track(variable);
-    read();
-    source.setSynced(other, false);
-    let copies = 0;
-    source.afterCopy = () => {
-      if (++copies !== 2) return;
-      source.remove(former);
-      source.addVariable(root, 'next', { type: 'u64', value: 9n, slot: former.slot });
-    };
-    expect(read()).to.have.members(['unsynced former', 'unsynced other']);
-    expect(probe.isSynced(former)).to.equal(false);
   });
 
   it('whatever a publisher does between two copies, an item has no value of another, and its own in the end', () =>
@@ -473,55 +286,8 @@ describe('the probe', () => {
           }
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 200 },
     ));
-
-  it('pages that follow on are read together, up to 64, wherever their copies are', () => {
-    const { source, root } = shop();
-    const { kernel, track, read, valueOf } = probeOf(source);
-    const all = Array.from({ length: 40_000 }, (_, i) =>
-      source.addVariable(root, `v${i}`, { type: 'u64', value: BigInt(i) }),
-    );
-    for (const [index, variable] of all.entries()) {
-      track(variable);
-      // What others take lies between the copies of these pages.
-      if (index % 5000 === 0) kernel.arena.take(100_000);
-    }
-    expect(read()).to.have.lengthOf(40_000);
-    const before = source.slotReads.length;
-    for (const variable of all) source.set(variable, BigInt(variable.slot) * 3n);
-    read();
-    const reads = source.slotReads.slice(before);
-    const [first, second] = reads.map(([, count]) => count);
-    expect(reads).to.deep.equal([
-      [0, first],
-      [first, second],
-    ]);
-    expect(first).to.be.within(32 * 512, 64 * 512);
-    expect((first ?? 0) + (second ?? 0)).to.equal(79 * 512);
-    expect(all.every((variable) => valueOf(variable) === BigInt(variable.slot) * 3n)).to.equal(
-      true,
-    );
-  });
-
-  it('copies again in the same step what lost its value, however much that is', () => {
-    const { source, root } = shop();
-    const { probe, track, read } = probeOf(source);
-    const all = Array.from({ length: 100_000 }, (_, i) =>
-      source.addVariable(root, `v${i}`, { type: 'u64', value: 1n }),
-    );
-    for (const variable of all) track(variable);
-    read();
-    for (const variable of all) source.setSynced(variable, false);
-    source.slotReads.length = 0;
-    const steps: number[] = [];
-    for (const reading = probe.reading(); reading.next().done !== true;)
-      steps.push(source.slotReads.splice(0).reduce((sum, [, count]) => sum + count, 0));
-    expect(steps.length).to.be.at.least(4);
-    expect(Math.max(...steps)).to.be.at.most(2 * 64 * 512);
-    while (probe.reportUnsynced());
-    expect(all.some((variable) => probe.isSynced(variable))).to.equal(false);
-  });
 
   it('tells of the watched items whose slots changed, and of no others', () =>
     fc.assert(

@@ -40,7 +40,7 @@ describe('the slots of names', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 100 },
     ));
 
   it('are those of many objects with the same names', () => {

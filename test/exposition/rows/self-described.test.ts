@@ -253,26 +253,4 @@ describe('an application without a catalogue', () => {
     add('e', '');
     expect(help()).to.equal('Variable head of objects of class Pump.');
   });
-
-  it('with more names than rows are kept, a histogram that is updated takes no further memory', () => {
-    const source = new FakeSource();
-    const root = source.addObject('h.1.pumps', 'PumpStation');
-    const [KEPT, ASKED] = [20_000, 4200];
-    for (let i = 0; i < KEPT; i++) source.addVariable(root, `n${i}`, { type: 'u64', value: i });
-    const valueOf = (sum: number) =>
-      ({ type: 'histogram', counts: BigUint64Array.of(1n, 2n), sum }) as const;
-    const histograms = Array.from({ length: ASKED }, (_, i) =>
-      source.addVariable(root, `h${i}`, { type: 'histogram', schema: [1], value: valueOf(1) }),
-    );
-    const { kernel, render } = watched(source, root, { limits: { series: 50_000 } });
-    render();
-    const updated = (round: number) => {
-      // More than are asked for between two of one of them.
-      for (const each of histograms) source.set(each, valueOf(round));
-      render();
-      return kernel.arena.used;
-    };
-    const first = updated(2);
-    expect(updated(3)).to.be.at.most(first);
-  });
 });

@@ -207,7 +207,7 @@ describe('the register of series', () => {
           before = now;
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     ));
 
   it('our own names are not for publishers', () => {

@@ -28,7 +28,7 @@ describe('decodeSeries', () => {
         expect(decodeSeries(series)).to.deep.equal({ name: metric, labels: { ...pairs } });
         expect(Object.entries(decodeSeries(series).labels)).to.deep.equal(Object.entries(pairs));
       }),
-      { numRuns: 500 },
+      { numRuns: 100 },
     );
   });
 
@@ -73,7 +73,7 @@ describe('familyText', () => {
         expect([...family.samples()]).to.deep.equal(wellFormed);
         expect([...family.samples()], 'a second time').to.deep.equal(wellFormed);
       }),
-      { numRuns: 300 },
+      { numRuns: 100 },
     );
   });
 

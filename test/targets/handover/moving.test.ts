@@ -266,66 +266,6 @@ describe('a target that moves to another partition', () => {
     publisher.close();
   });
 
-  it('gives the memory of a kept snapshot back with the next render, or with its end', () => {
-    const [old, other] = [new Kernel(), new Kernel()];
-    const before = old.arena.used;
-    const { set } = publish();
-    const target = serve({}, { kernel: old });
-    target.ask();
-    moveAtOnce(
-      target,
-      target.partition(1, undefined, () => other),
-    );
-    expect(old.arena.used, 'it is still served').to.be.greaterThan(before);
-    target.clock.advance(250);
-    set(2);
-    target.ask();
-    expect(old.arena.used).to.equal(before);
-    moveAtOnce(
-      target,
-      target.partition(2, undefined, () => old),
-    );
-    target.leave();
-    target.clock.advance(0);
-    expect([old.arena.used, other.arena.used]).to.deep.equal([before, new Kernel().arena.used]);
-  });
-
-  describe('while its publisher', () => {
-    type Shown = ReturnType<typeof publish>;
-    const happenings: readonly (readonly [string, (shown: Shown) => void, string])[] = [
-      ['changes a value', ({ set }) => set(2), x(2)],
-      ['restarts', ({ publisher }) => (publisher.close(), publish({ x: 3 })), x(3)],
-      [
-        'loses its root and shows another',
-        ({ publisher, root }) => {
-          publisher.removeObject(root);
-          publisher.addVariable(publisher.addRoot('H.5.demo', 'Root'), 'x', 'u64').set(5);
-        },
-        x(5),
-      ],
-      ['closes', ({ publisher }) => publisher.close(), ''],
-    ];
-    for (const [sentence, happen, wanted] of happenings)
-      for (const turn of [0, 1, 2, 3, 4])
-        it(`${sentence} at turn ${turn}, it is served in its new place as if it had not moved`, () => {
-          const shown = publish();
-          const target = serve();
-          target.ask();
-          const { queue, moving } = moveByHand(target);
-          for (let i = 0; i < turn; i++) queue.step();
-          happen(shown);
-          for (let i = 0; i < 20; i++) {
-            target.clock.advance(100);
-            queue.stepAll();
-          }
-          expect(moving.subscription.closed).to.equal(true);
-          queue.free();
-          expect(target.series()).to.deep.equal(wanted === '' ? [] : [wanted]);
-          const { isReady, partition } = target.target.status();
-          expect({ isReady, partition }).to.deep.equal({ isReady: wanted !== '', partition: 1 });
-        });
-  });
-
   it('answers demands that come on its way in its new place, each once', () => {
     const { set } = publish();
     const target = serve({ spacingMs: 0 });
@@ -344,20 +284,6 @@ describe('a target that moves to another partition', () => {
     expect(places).to.deep.equal(Array(4).fill([['ready', 1]]));
     const [hits = NaN, misses = NaN] = counts(target);
     expect(hits + misses).to.equal(5);
-  });
-
-  it('forgets demands that are given up on its way', () => {
-    publish();
-    const target = serve();
-    target.ask();
-    const { queue } = moveByHand(target);
-    const { seen, subscription } = follow(target.target.demand());
-    subscription.unsubscribe();
-    queue.stepAll();
-    target.clock.advance(0);
-    queue.stepAll();
-    expect(seen).to.deep.equal([]);
-    expect(target.internal(HITS)).to.equal(0);
   });
 
   it('moves at once when it is not ready, and gets ready there', () => {

@@ -180,6 +180,6 @@ describe('a target that moves, changes and loses its publisher at random', () =>
           life.leave();
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     ));
 });
