@@ -1,12 +1,10 @@
-// A component that goes wrong at random, for some seconds: the soak of bench/, kept alive.
+// A component that fails at random, for some seconds: a short run of bench/bridge-faults.js.
 import { runClean } from '../support/bench-script.js';
 
-const SECONDS = '12';
+const SECONDS = '6';
 
-describe('a bridged component that lives and goes wrong at random', function () {
+describe('a bridged component that fails at random', function () {
   this.timeout(180_000);
 
-  for (const seed of ['1', '2'])
-    it(`shows no wrong value and is back in time (seed ${seed})`, () =>
-      runClean('bridge-faults.js', SECONDS, seed));
+  it('shows no wrong value and recovers in time', () => runClean('bridge-faults.js', SECONDS, '1'));
 });

@@ -8,19 +8,6 @@ import { PROJECT, theatre } from '../support/processes.js';
 const BIN = join(PROJECT, 'dist/bin');
 const LAUNCHED_WITH = ['--v8-pool-size=1', '--max-semi-space-size=8', '--heap-growing-percent=50'];
 
-/** Makes objects that survive for a while, and then prints the size of the space of young objects. */
-const CHURN = `
-  import { getHeapSpaceStatistics } from 'node:v8';
-  import { setImmediate } from 'node:timers/promises';
-  for (let round = 0; round < 60; round++) {
-    const kept = [];
-    for (let i = 0; i < 150_000; i++) kept.push({ i });
-    await setImmediate();
-  }
-  const spaces = getHeapSpaceStatistics();
-  console.log(spaces.find((each) => each.space_name === 'new_space').space_size);
-`;
-
 describe('bundled programs', () => {
   const stage = theatre();
   const programs = readdirSync(BIN).filter((file) => /^shm_.*\.js$/.test(file));
@@ -41,16 +28,6 @@ describe('bundled programs', () => {
     const [, words = ''] = /^ENTRYPOINT (.*?\])/ms.exec(image) ?? [];
     const entry = JSON.parse(words.replace('\\\n', '')) as readonly string[];
     expect(entry.slice(1, -1)).to.deep.equal(LAUNCHED_WITH);
-  });
-
-  it('have no more memory for young objects than a scrape needs', () => {
-    const spaceOf = (options: readonly string[]): number => {
-      const words = [...options, '--input-type=module', '--eval', CHURN];
-      return Number(spawnSync(process.execPath, words, { encoding: 'utf8' }).stdout);
-    };
-    const bounded = spaceOf(LAUNCHED_WITH);
-    expect(bounded).to.be.within(1, 17_000_000);
-    expect(spaceOf([]), 'without the options').to.be.above(bounded);
   });
 
   it('run in the process that launches them, with their options of Node.js', async () => {

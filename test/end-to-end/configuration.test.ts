@@ -62,25 +62,23 @@ describe('the command line of shm_exporter', function () {
     });
 
   for (const program of ['bridge', 'dump', 'license', 'simulator'] as const)
-    for (const option of ['--help', '--version'])
-      it(`reports in one line that shm_${program} cannot write ${option} to a full stdout`, async () => {
-        const running = stage.start(program, [option], { stdoutTo: '/dev/full' });
-        expect(await running.ended).to.deep.equal({ status: 1, signal: null });
-        expect(running.stderr).to.equal(
-          `shm_${program}: stdout cannot be written: no space left on the device\n`,
-        );
-      });
-
-  for (const format of ['text', 'json', 'merged'])
-    it(`reports in one line, with status 4, that --once cannot write ${format} to a full stdout`, async () => {
-      const path = stage.config({ metrics_interval_seconds: 1, stdout_format: format });
-      const args = ['--once', '--config', path];
-      const exporter = stage.start('exporter', args, { stdoutTo: '/dev/full' });
-      expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
-      expect(exporter.stderr).to.match(
-        /^(\S+ (info|warning) .*\n)*\S+ error stdout cannot be written: ENOSPC: no space left on device, write\n$/,
+    it(`reports in one line that shm_${program} cannot write --help to a full stdout`, async () => {
+      const running = stage.start(program, ['--help'], { stdoutTo: '/dev/full' });
+      expect(await running.ended).to.deep.equal({ status: 1, signal: null });
+      expect(running.stderr).to.equal(
+        `shm_${program}: stdout cannot be written: no space left on the device\n`,
       );
     });
+
+  it('reports in one line, with status 4, that --once cannot write to a full stdout', async () => {
+    const path = stage.config({ metrics_interval_seconds: 1 });
+    const args = ['--once', '--config', path];
+    const exporter = stage.start('exporter', args, { stdoutTo: '/dev/full' });
+    expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
+    expect(exporter.stderr).to.match(
+      /^(\S+ (info|warning) .*\n)*\S+ error stdout cannot be written: ENOSPC: no space left on device, write\n$/,
+    );
+  });
 
   it('reports a full stdout once, and prints whole snapshots as soon as there is room', async function () {
     needsPrograms(this, 'prlimit');

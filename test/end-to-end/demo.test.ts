@@ -161,15 +161,26 @@ describe('npm run demo', function () {
 
     it('without a word on stderr', () => expect(linesOf(demo)).to.deep.equal([]));
 
-    it('runs twice at once; on one port, the second says what to do', async () => {
+    it('while a second one on its port says what to do', async () => {
       const from = demo.stderr.length;
-      const another = await ready();
       const second = stage.start('demo', ['--port', String(port)]);
       const context = await contextOf(second);
       expect(await second.ended).to.deep.equal({ status: 4, signal: null });
       expect(second.stderr).to.match(/Cannot listen on 127\.0\.0\.1:\d+: .*\ndemo: .* --port N\n$/);
       expect(tracesOf(context)).to.deep.equal([]);
-      expect(await another.demo.stop()).to.deep.equal({ status: 0, signal: null });
+      expect(linesOf(demo, from)).to.deep.equal([]);
+    });
+
+    it('while another runs, which ends with status 1 when its exporter is killed', async () => {
+      const from = demo.stderr.length;
+      const { demo: another, context: itsContext } = await ready();
+      const [victim = 0] = processesWith(itsContext).filter((pid) =>
+        processesWith('dist/bin/shm_exporter.js').includes(pid),
+      );
+      process.kill(victim, 'SIGKILL');
+      expect(await another.ended).to.deep.equal({ status: 1, signal: null });
+      expect(linesOf(another)).to.deep.equal(['demo: the exporter ended by SIGKILL']);
+      expect(tracesOf(itsContext)).to.deep.equal([]);
       expect(linesOf(demo, from)).to.deep.equal([]);
     });
 
@@ -197,33 +208,19 @@ describe('npm run demo', function () {
     });
   });
 
-  for (const signal of ['SIGKILL', 'SIGTERM'] as const)
-    it(`ends when npm, which started it, ends by ${signal}`, async () => {
-      const port = String(await freePort());
-      const npm = stage.command(['npm', 'run', 'demo', '--', '--port', port]);
-      const context = await contextOf(npm);
-      process.kill(npm.pid, signal);
-      try {
-        const isGone = () => (tracesOf(context).length === 0 ? true : undefined);
-        await answerOf('all of it is gone', isGone);
-      } finally {
-        for (const pid of processesWith(context)) process.kill(pid, 'SIGKILL');
-      }
-      await npm.ended;
-    });
-
-  for (const [who, has] of [
-    ['bridge', 'dist/bin/shm_bridge.js'],
-    ['exporter', 'dist/bin/shm_exporter.js'],
-  ] as const)
-    it(`ends with status 1 when the ${who} is killed, and leaves nothing behind`, async () => {
-      const { demo, context } = await ready();
-      const [victim = 0] = processesWith(context).filter((pid) => processesWith(has).includes(pid));
-      process.kill(victim, 'SIGKILL');
-      expect(await demo.ended).to.deep.equal({ status: 1, signal: null });
-      expect(linesOf(demo)).to.deep.equal([`demo: the ${who} ended by SIGKILL`]);
-      expect(tracesOf(context)).to.deep.equal([]);
-    });
+  it('ends when npm, which started it, is killed', async () => {
+    const port = String(await freePort());
+    const npm = stage.command(['npm', 'run', 'demo', '--', '--port', port]);
+    const context = await contextOf(npm);
+    process.kill(npm.pid, 'SIGKILL');
+    try {
+      const isGone = () => (tracesOf(context).length === 0 ? true : undefined);
+      await answerOf('all of it is gone', isGone);
+    } finally {
+      for (const pid of processesWith(context)) process.kill(pid, 'SIGKILL');
+    }
+    await npm.ended;
+  });
 
   it('takes its processes along when it is killed, and nothing stays in shared memory', async () => {
     const { demo, context } = await ready();
@@ -233,19 +230,18 @@ describe('npm run demo', function () {
     await answerOf('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
   });
 
-  for (const reader of ['head -n 1', 'timeout 4 cat'])
-    it(`ends when its reader goes away: ${reader}`, async () => {
-      const port = await freePort();
-      const file = stage.path(`read by ${reader}`);
-      const shell = stage.command([
-        ...['sh', '-c', `"$@" | ${reader} >"$0"; true`, file],
-        ...[process.execPath, 'dist/demo/cli.js', '--port', String(port)],
-      ]);
-      expect(await shell.ended).to.deep.equal({ status: 0, signal: null });
-      const [, context = ''] = /in \S*\/(\S+)/.exec(readFileSync(file, 'utf8')) ?? [];
-      expect(context).to.match(/^shm-demo-/);
-      await answerOf('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
-    });
+  it('ends when the reader of its stdout goes away', async () => {
+    const port = await freePort();
+    const file = stage.path('read');
+    const shell = stage.command([
+      ...['sh', '-c', '"$@" | timeout 4 cat >"$0"; true', file],
+      ...[process.execPath, 'dist/demo/cli.js', '--port', String(port)],
+    ]);
+    expect(await shell.ended).to.deep.equal({ status: 0, signal: null });
+    const [, context = ''] = /in \S*\/(\S+)/.exec(readFileSync(file, 'utf8')) ?? [];
+    expect(context).to.match(/^shm-demo-/);
+    await answerOf('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
+  });
 
   it('ends on SIGTERM before anything is ready', async () => {
     const demo = stage.start('demo', ['--port', String(await freePort())]);

@@ -106,12 +106,6 @@ describe('every program', function () {
     const run = (...args: string[]) =>
       spawnSync(process.execPath, [`dist/${script}`, ...args], { encoding: 'utf8' });
 
-    it(`prints a help text: ${name}`, () => {
-      const { status, stdout, stderr } = run('--help');
-      expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-      expect(stdout).to.match(/^Usage: \S+/);
-    });
-
     it(`prints the version of the package: ${name}`, () =>
       expect(run('--version')).to.include({ status: 0, stdout: `${packageVersion()}\n` }));
 

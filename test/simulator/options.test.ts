@@ -35,7 +35,7 @@ describe('shm_simulator', function () {
     it(`leaves nothing in shared memory at ${signal}, even while it begins`, async () => {
       const files = () =>
         readdirSync('/dev/shm').filter((name) => name.includes(`${stage.contextId}.pool.5`));
-      const words = ['--context-id', stage.contextId, '--server-key', '5', '--objects', '100000'];
+      const words = ['--context-id', stage.contextId, '--server-key', '5', '--objects', '20000'];
       const simulator = stage.start('simulator', words);
       await eventually('its file is there', () => files().length === 1);
       expect(await simulator.stop(signal)).to.deep.equal({ status: 0, signal: null });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readyPage, samplesOf, scrape } from '../end-to-end/page.js';
-import { inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
 import { answerOf, theatre } from '../support/processes.js';
 import { application, shop, targets } from './shop.js';
 import { shows } from './shows.js';
@@ -11,7 +11,7 @@ const highlighted = (page: string): readonly object[] =>
     .filter(({ name }) => name === NAME)
     .map(({ labels, value }) => ({ ...labels, shown: value }));
 
-inBothModes('the highlighted variable', function (worker_execution_mode) {
+describe('the highlighted variable', function () {
   this.slow(3000);
   const stage = theatre();
   const exporter = (settings: Readonly<Record<string, unknown>>) =>

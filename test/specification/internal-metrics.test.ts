@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readyPage, scrape } from '../end-to-end/page.js';
-import { inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
 import { delay, theatre } from '../support/processes.js';
 import { SECTIONS } from './rows.js';
 import { application, internal, shop, shopSeries } from './shop.js';
@@ -14,7 +14,7 @@ const NAMED = SECTIONS.flatMap(({ rows }) =>
   }),
 );
 
-inBothModes('the internal metrics', function (worker_execution_mode) {
+describe('the internal metrics', function () {
   this.slow(3000);
   const stage = theatre();
   let url = '';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { readyPage, scrape } from '../end-to-end/page.js';
-import { inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
 import { PROJECT, delay, answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { internal, targetOf, targets } from './shop.js';
@@ -30,7 +30,7 @@ const factsOf = (page: string) => ({
 });
 type Facts = ReturnType<typeof factsOf>;
 
-inBothModes('rebalancing', function (worker_execution_mode) {
+describe('rebalancing', function () {
   this.slow(4000);
   const stage = theatre();
   /** What each target showed from its first page on. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { samplesOf, scrape, seriesOf } from '../end-to-end/page.js';
-import { inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
 import { delay, answerOf, theatre } from '../support/processes.js';
 import { Publishers } from '../support/segment-of.js';
 import { aside, internal, scopes } from './shop.js';
@@ -79,7 +79,7 @@ const lineOf = ([happens, scope, value, render, scoped]: readonly [
 ]): string =>
   `${happens.join(', ')} > ${scope} ${value}, render ${render}${scoped && `, scope ${scoped}`}`;
 
-inBothModes('a script of updates and scrapes', function (worker_execution_mode) {
+describe('a script of updates and scrapes', function () {
   this.slow(20_000);
   const stage = theatre();
   const publishers = new Publishers();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readyPage, scrape } from '../end-to-end/page.js';
-import { inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
 import { delay, theatre } from '../support/processes.js';
 import { application, internal } from './shop.js';
 import { shows } from './shows.js';
@@ -8,7 +8,7 @@ import { shows } from './shows.js';
 /** Between two updates of the scenario. */
 const UPDATE_MS = 25;
 
-inBothModes('renders', function (worker_execution_mode) {
+describe('renders', function () {
   this.slow(4000);
   const stage = theatre();
   const COUNT = 'shop_count{"object":"@root"}';

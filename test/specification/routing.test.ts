@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readyPage, scrape, unready } from '../end-to-end/page.js';
-import { inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
 import { theatre } from '../support/processes.js';
 import { application, scopes, shop, shopSeries, targetOf, targets } from './shop.js';
 import { shows } from './shows.js';
@@ -10,7 +10,7 @@ const NONE =
   'no target matches the routing parameters, allowed: server_key=1, server_key=2, server_key=6, server_key=3\n';
 const NEITHER = 'several targets are configured: add server_key, or app and instance\n';
 
-inBothModes('routing', function (worker_execution_mode) {
+describe('routing', function () {
   this.slow(3000);
   const stage = theatre();
   let url = '';

@@ -3,6 +3,12 @@
 export const MODES = ['logical', 'threaded'] as const;
 export type Mode = (typeof MODES)[number];
 
+/**
+ * The mode of tests that need only one: pages pass from the thread of a partition to the listener, so more code
+ * takes part. `test/targets/hosting/partition.contract.test.ts` shows that both modes do the same.
+ */
+export const SPECIFIED_MODE: Mode = 'threaded';
+
 /** The same suite over each `worker_execution_mode`, which it is given. */
 export function inBothModes(title: string, suite: (this: Mocha.Suite, mode: Mode) => void): void {
   for (const mode of MODES)

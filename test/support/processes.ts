@@ -31,17 +31,23 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** Asks again every few milliseconds until there is an answer; fails with `what` after a while. */
+/** The shortest and the longest time between two probes. */
+const [MIN_PROBE_MS, MAX_PROBE_MS] = [5, 60];
+
+/**
+ * Probes until there is an answer; fails with `what` after a while. The time between two probes is a tenth of the
+ * time waited, within bounds: a long wait takes little of the machine, and a short one ends soon.
+ */
 export async function answerOf<T>(
   what: string,
   probe: () => T | undefined | Promise<T | undefined>,
   withinMs = 120_000,
 ): Promise<T> {
-  const end = performance.now() + withinMs;
-  while (performance.now() < end) {
+  const start = performance.now();
+  for (let waitedMs = 0; waitedMs < withinMs; waitedMs = performance.now() - start) {
     const answer = await probe();
     if (answer !== undefined) return answer;
-    await delay(15);
+    await delay(Math.min(MAX_PROBE_MS, Math.max(MIN_PROBE_MS, waitedMs / 10)));
   }
   throw new Error(`${what}: not within ${withinMs} ms`);
 }
