@@ -36,6 +36,7 @@ describe('items by their ids', () => {
         expect(items.size).to.equal(expected.size);
         for (let at = 0; at < id + 2; at++) expect(items.get(at)).to.equal(expected.get(at));
       }),
+      { numRuns: 20 },
     );
   });
 

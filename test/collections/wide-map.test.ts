@@ -73,7 +73,7 @@ describe('a set of hashes', () => {
           }
         for (const [, each] of steps) expect(hashes.has(each)).to.equal(wanted.has(each));
       }),
-      { numRuns: 300 },
+      { numRuns: 60 },
     ));
 
   it('holds many', () => {
@@ -106,6 +106,6 @@ describe('the slots of variables by name', () => {
         for (const [each] of steps) expect(slots.get(each)).to.equal(wanted.get(each));
         expect([...slots.values()].sort()).to.deep.equal([...wanted.values()].sort());
       }),
-      { numRuns: 300 },
+      { numRuns: 60 },
     ));
 });

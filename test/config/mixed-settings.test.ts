@@ -146,7 +146,7 @@ describe('loadConfig', () => {
           ).to.equal(true);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 50 },
     );
     expect(taken, 'files taken').to.be.greaterThan(0);
     expect(refused, 'files refused').to.be.greaterThan(0);

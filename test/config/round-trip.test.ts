@@ -82,7 +82,7 @@ describe('configuration files', () => {
             expect(thrown.message).to.match(/^f:\d+:\d+: ./);
           }
         }),
-        { numRuns: 2000 },
+        { numRuns: 200 },
       ));
 
   it('random arguments are either taken or refused', () =>

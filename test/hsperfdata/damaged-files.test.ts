@@ -70,7 +70,7 @@ function structureOf(bytes: Buffer, isBigEndian: boolean): number[] {
 
 describe('a damaged counter file', () => {
   const folder = temporaryFolder();
-  const runs = Number(process.env['PERF_RUNS'] ?? 1500);
+  const runs = Number(process.env['PERF_RUNS'] ?? 200);
 
   /** Reads a file as a JVM's, and returns its values by the names of the counters; undefined if it is refused. */
   function read(path: string): Map<string, bigint | string | undefined> | undefined {

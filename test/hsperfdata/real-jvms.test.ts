@@ -17,7 +17,7 @@ import { valuesOf, wholeSight } from '../support/gathered-values.js';
 import { TILL_CLASS } from './till-class.js';
 import { needs, needsPrograms } from '../support/needs.js';
 
-const COLLECTORS = ['Serial', 'Parallel', 'G1', 'Z', 'Shenandoah'];
+const COLLECTORS = ['G1', 'Z'];
 const FLAGS = ['--add-exports', 'java.base/jdk.internal.perf=ALL-UNNAMED', '-Xmx64m'];
 const SETTINGS = {
   directories: ['/tmp/hsperfdata_*'],

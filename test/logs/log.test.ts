@@ -97,6 +97,7 @@ describe('logger', () => {
             );
         }
       }),
+      { numRuns: 40 },
     ));
 });
 

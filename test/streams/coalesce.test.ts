@@ -305,7 +305,7 @@ describe('coalesce', () => {
           for (const happening of script) feed(model.take(happening));
           model.end(feed);
         }),
-        { numRuns: 2000 },
+        { numRuns: 500 },
       ));
   });
 });

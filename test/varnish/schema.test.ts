@@ -80,7 +80,7 @@ describe('a schema of Varnish', () => {
           expect(error).to.be.instanceOf(Fault);
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: 300 },
     );
   });
 

@@ -73,7 +73,7 @@ describe('an index of segments', () => {
           expect(error).to.be.instanceOf(Fault);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: 300 },
     );
   });
 

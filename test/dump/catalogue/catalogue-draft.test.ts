@@ -69,7 +69,7 @@ describe('a catalogue that is drafted', () => {
           ).to.equal(true);
         expect(text).not.to.match(/(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
       }),
-      { numRuns: 200 },
+      { numRuns: 30 },
     ));
 
   const ORIGIN = { segment: 's.pool.1', root: 'h.1.shop', moreRoots: 0, application: 'shop' };

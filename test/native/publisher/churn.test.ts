@@ -9,11 +9,11 @@ import { freshSegments } from '../../support/segments.js';
 import { until } from '../../support/until.js';
 
 const SLOTS = 40;
-const LOOKS = 4000;
-const KILLS = 32;
+const LOOKS = 1000;
+const KILLS = 8;
 /** Processes that are started together, to be killed one after the other. */
 const AT_ONCE = 4;
-const RACES = 5;
+const RACES = 2;
 
 /** Values that readers would serve now, each beside the name of its variable. */
 function* served(source: Source): Generator<readonly [Variable, string]> {
@@ -57,7 +57,7 @@ describe('a reader never pairs an old name with a new value (segment 6)', () => 
       }
     }
     expect(wrong).to.deep.equal([]);
-    expect(names.size, 'different clients seen').to.be.above(100);
+    expect(names.size, 'different clients seen').to.be.above(50);
   });
 });
 

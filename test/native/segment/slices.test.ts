@@ -63,7 +63,7 @@ describe('a directory that is read in slices', () => {
         watch.close();
         publisher.close();
       }),
-      { numRuns: 150 },
+      { numRuns: 40 },
     );
   });
 });

@@ -6,10 +6,10 @@ import { Forge } from '../../torture/forge.js';
 import { readTree } from '../../support/read-tree.js';
 import { freshSegments } from '../../support/segments.js';
 
-const OBJECTS = 4000;
+const OBJECTS = 2000;
 /** Changes that one look may bring: those of a slice of records, and of a slice of removals. */
 const MAX_AT_ONCE = 2 * RECORDS_AT_ONCE;
-const capacity = { records: 1 << 14, slots: 1 << 14, stringBytes: 1 << 20, frameBytes: 4096 };
+const capacity = { records: 1 << 13, slots: 1 << 13, stringBytes: 1 << 20, frameBytes: 4096 };
 
 describe('a directory that took over without most of what there was', () => {
   const segments = freshSegments();

@@ -5,7 +5,9 @@ import { freshChildren } from '../../support/children.js';
 import { freshSegments } from '../../support/segments.js';
 import { textOf } from '../../support/whole-values.js';
 
-const READS = 20_000;
+const READS = 4000;
+/** The publisher has changed each variable at least so often once the test ends. */
+const CHANGES = 100;
 
 /** The count that a frame was made from; undefined when it is made from more than one. */
 function countOf(frame: Frame): number | undefined {
@@ -25,7 +27,7 @@ describe('nothing torn is ever served (segment 4)', () => {
   const children = freshChildren();
   const segments = freshSegments();
 
-  it(`gives whole values in ${READS} reads of what changes all the time, in their order`, async () => {
+  it(`returns only whole values, in their order, in ${READS} reads of values that change all the time`, async () => {
     const child = children.start('flat-out-publisher', segments.contextId, '82');
     await children.message(child);
     const { source } = segments.watch('82').poll();
@@ -36,7 +38,8 @@ describe('nothing torn is ever served (segment 4)', () => {
     const torn: unknown[] = [];
     const last = new Map<Variable, number>();
     let whole = 0;
-    for (let read = 0; read < READS; read++) {
+    const hasMoved = () => framed.every((variable) => (last.get(variable) ?? 0) > CHANGES);
+    for (let read = 0; read < READS || !hasMoved(); read++) {
       const pair = wordOf(source, word);
       if (pair >> 32n !== (pair & 0xffffffffn)) torn.push(pair);
       const variable = framed[read % framed.length];
@@ -49,8 +52,6 @@ describe('nothing torn is ever served (segment 4)', () => {
     }
     expect(torn).to.deep.equal([]);
     expect(whole, 'whole copies').to.be.above(READS / 10);
-    for (const variable of framed)
-      expect(last.get(variable), `${variable.name} moved on`).to.be.above(100);
   });
 });
 

@@ -121,7 +121,7 @@ describe('the tree of a source', () => {
         }
         pair.check();
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     ));
 
   it('goes on with those that are left while others go, whatever is moved together', () => {
@@ -143,7 +143,7 @@ describe('the tree of a source', () => {
     const pair = new Pair();
     pair.addObject(0);
     pair.addObject(0);
-    for (let i = 0; i < 20_000; i++) {
+    for (let i = 0; i < 4000; i++) {
       pair.addVariable(i % 2, 0);
       if (i > 10) pair.removeVariable(0);
     }

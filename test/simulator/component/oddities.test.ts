@@ -47,7 +47,7 @@ describe('the oddity', () => {
         const tree = served(plan);
         expect(readComponent(text(tree, ...names))).to.deep.equal(meaningOf(tree));
       }),
-      { numRuns: 300 },
+      { numRuns: 50 },
     );
     expect(readComponent(text(odd, ...ODDITY_NAMES))).to.deep.equal(meaningOf(odd));
   });

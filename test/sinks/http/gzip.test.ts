@@ -83,7 +83,7 @@ describe('a compressed page', () => {
         expect(gunzipSync(bytes).equals(Buffer.concat(page.pieces))).to.equal(true);
         expect(state.isHeld).to.equal(false);
       }),
-      { numRuns: 150 },
+      { numRuns: 50 },
     );
   });
 

@@ -68,7 +68,10 @@ const SCOPED: readonly Pick<Asking, 'scope' | 'inPath'>[] = [
   { scope: [''], inPath: ['known'] },
 ];
 
-/** Enough of them where it does not matter which scope it is. */
+/** Sets of which every scope is asked while all targets are ready; the scope does not change which target it is. */
+const FULLY_SCOPED: readonly string[] = ['one target', 'several targets'];
+
+/** Scopes that suffice for the other cases. */
 const FEW = SCOPED.filter(
   ({ scope, inPath }) => scope.length === 0 && [undefined, 'known', 'unknown'].includes(inPath[0]),
 );
@@ -127,7 +130,7 @@ function said({ status, text }: RawAnswer): object {
 const CASES = Object.entries(SETS).flatMap(([name, targets]) =>
   STANDINGS.filter(([first, others]) => first === others || targets.length > 1).map(
     ([first, others]) => {
-      const isOneByOne = first === others && (first === 'ready' || first === 'syncing');
+      const areReady = first === 'ready' && others === 'ready';
       const configured = targets.map((target, index) => ({
         target: { ...target, value: index + 1 },
         standing: index === 0 ? first : others,
@@ -136,7 +139,7 @@ const CASES = Object.entries(SETS).flatMap(([name, targets]) =>
       return {
         title: `${name}, ${title}`,
         configured,
-        asked: askings(targets, isOneByOne ? SCOPED : FEW),
+        asked: askings(targets, areReady && FULLY_SCOPED.includes(name) ? SCOPED : FEW),
       };
     },
   ),

@@ -281,7 +281,7 @@ describe('the status page', () => {
           expect(page).not.to.match(/[\u202e]/);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 50 },
     ));
 
   it('heads stay whole', () => {
