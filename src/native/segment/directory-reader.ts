@@ -1,4 +1,4 @@
-// Copies new directory records with their strings, and detects that the directories changed roles.
+// Copies new directory records with their strings, and detects when the publisher switches directories.
 import { WideMap } from '../../collections/wide-map.js';
 import { Fault } from '../../errors.js';
 import type { Declaration } from '../../model.js';
@@ -14,13 +14,7 @@ import {
 import { corrupt, readStringBytes, readWords } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 
-/** The strings of a directory. */
-interface Strings {
-  text(offset: number, most: number, keep: boolean): string;
-  schema(offset: number, most: number): readonly number[] | undefined;
-}
-
-/** Where a record's strings are, and what else it says. */
+/** The fields of a record that declare a variable; strings are offsets. */
 export interface DeclarationFields extends Pick<Declaration, 'type' | 'kind'> {
   readonly name: number;
   readonly unit: number;
@@ -28,31 +22,32 @@ export interface DeclarationFields extends Pick<Declaration, 'type' | 'kind'> {
   readonly schema: number;
 }
 
-/** A declaration, and where its strings are. Those with one name follow each other. */
-interface ListedDeclaration {
+/** A declaration with the offsets of its strings; declarations with the same name form a linked list. */
+interface CachedDeclaration {
   readonly unit: number;
   readonly help: number;
   readonly schema: number;
   readonly declaration: Declaration;
-  readonly next: ListedDeclaration | undefined;
-  /** Of those from here on. */
+  readonly next: CachedDeclaration | undefined;
+  /** Length of the list from here on. */
   readonly count: number;
 }
 
-/** Further declarations with one name are made for each record. */
+/** Declarations per name that are cached; records beyond share none. */
 const MAX_NAMESAKES = 8;
 
+/** Shares equal declarations of many records. */
 class Declarations {
-  readonly #strings: Strings;
-  readonly #known = new WideMap<ListedDeclaration>();
+  readonly #strings: DirectoryReader;
+  readonly #known = new WideMap<CachedDeclaration>();
 
-  constructor(strings: Strings) {
+  constructor(strings: DirectoryReader) {
     this.#strings = strings;
   }
 
   /**
-   * What a record declares; undefined if its schema is not a list of ascending, finite numbers.
-   * @throws Fault SEGMENT_CORRUPT for a string outside of its bounds
+   * The declaration of a record; undefined if its schema is not a list of ascending, finite numbers.
+   * @throws Fault SEGMENT_CORRUPT for a string outside of the string region
    */
   of(fields: DeclarationFields): Declaration | undefined {
     const first = this.#known.get(fields.name);
@@ -66,7 +61,6 @@ class Declarations {
     return declaration;
   }
 
-  /** Names are kept here: with others, `text()` would keep them twice. */
   #read(at: DeclarationFields, name: string | undefined): Declaration | undefined {
     const schema = this.#strings.schema(at.schema, LIMITS.schemaEntries * 8);
     if (schema === undefined) return undefined;
@@ -82,30 +76,30 @@ class Declarations {
   }
 }
 
-const isSame = (known: ListedDeclaration, fields: DeclarationFields): boolean =>
+const isSame = (known: CachedDeclaration, fields: DeclarationFields): boolean =>
   known.unit === fields.unit &&
   known.help === fields.help &&
   known.schema === fields.schema &&
   known.declaration.type === fields.type &&
   known.declaration.kind === fields.kind;
 
-/** Records read in one slice: a few milliseconds of work. */
+/** Records copied per slice: a few milliseconds of work. */
 export const RECORDS_AT_ONCE = 1024;
 const ATTEMPTS = 5;
-/** Bytes of strings that are copied in one slice. */
+/** Bytes of strings copied per slice. */
 const STRINGS_AT_ONCE = 1 << 20;
-/** The most bytes of texts and schemas that this process keeps for one directory. */
+/** Limit of the bytes of texts and schemas that are kept for one directory. */
 const MAX_TEXT_BYTES = 2 ** 28;
 const NO_SCHEMA: readonly number[] = [];
 
-/** Records that were copied whole, with the strings that they refer to. */
+/** Consecutive records, whose strings have been copied. */
 export interface RecordSlice {
   /** 16 words per record; none while strings are still being copied. */
   readonly words: Uint32Array;
   readonly firstIndex: number;
-  /** True when these are the first records of a directory that took over. */
+  /** True for the first records after a switch of directories. */
   readonly isFresh: boolean;
-  /** True when the slice ends where the directory ended. */
+  /** True if the slice reaches the end of the directory. */
   readonly isLast: boolean;
 }
 
@@ -115,15 +109,15 @@ export class DirectoryReader {
   #epoch = -1;
   #next = 0;
   /** Whether the directory was copied up to its end. */
-  #isWhole = false;
-  /** How often another directory took over since one was whole. */
-  #takeovers = 0;
+  #isComplete = false;
+  /** Switches of directories since one was copied completely. */
+  #switches = 0;
   #strings = Buffer.alloc(0);
   #stringBytes = 0;
   readonly #texts = new WideMap<string>();
   readonly #schemas = new WideMap<readonly number[]>();
   #textBytes = 0;
-  /** What the records of the present directory declare. */
+  /** Declarations of the present directory. */
   declarations = new Declarations(this);
 
   constructor(file: SegmentFile, header: SegmentHeader) {
@@ -132,32 +126,32 @@ export class DirectoryReader {
   }
 
   /**
-   * The next records, or undefined if there are none.
-   * @throws Fault SEGMENT_RESTLESS if the directories change roles faster than they can be copied
+   * Copies the next records; undefined if there are none.
+   * @throws Fault SEGMENT_RESTLESS if the publisher switches directories faster than they can be copied
    */
   next(): RecordSlice | undefined {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const before = readWords(this.#file, this.#header);
       const isFresh = before.epoch !== this.#epoch;
       if (isFresh) {
-        const isCut = this.#epoch !== -1 && !this.#isWhole;
+        const isCut = this.#epoch !== -1 && !this.#isComplete;
         this.#restart();
-        if (isCut && ++this.#takeovers >= ATTEMPTS) break;
+        if (isCut && ++this.#switches >= ATTEMPTS) break;
       }
       const count = Math.min(before.records - this.#next, RECORDS_AT_ONCE);
       if (count < 0) throw corrupt(`the directory shrank to ${before.records} records`);
       if (count === 0 && !isFresh) return undefined;
       const side = before.epoch % 2;
-      // They were stored before the records, whose number was read first.
+      // The publisher stores strings before records, and `before` has the number of records.
       const hasStrings = this.#copyStrings(side, readStringBytes(this.#file, this.#header, side));
       const words = this.#copyRecords(side, hasStrings ? count : 0);
       if (this.#epochNow() !== before.epoch) continue;
       this.#epoch = before.epoch;
       const firstIndex = this.#next;
       this.#next += words.length / RECORD_WORDS;
-      this.#isWhole = this.#next === before.records;
-      if (this.#isWhole) this.#takeovers = 0;
-      return { words, firstIndex, isFresh, isLast: this.#isWhole };
+      this.#isComplete = this.#next === before.records;
+      if (this.#isComplete) this.#switches = 0;
+      return { words, firstIndex, isFresh, isLast: this.#isComplete };
     }
     this.#epoch = -1;
     throw new Fault(
@@ -166,16 +160,16 @@ export class DirectoryReader {
     );
   }
 
-  /** True if there are records not yet copied, or the directories changed roles. */
+  /** True if there are records to copy, or the publisher switched directories. */
   hasChanges(): boolean {
     const { epoch, records } = readWords(this.#file, this.#header);
     return epoch !== this.#epoch || records !== this.#next;
   }
 
-  /** The text at an offset; `keep` caches texts that many records share. */
-  text(offset: number, most: number, keep: boolean): string {
+  /** The text at an offset. @param keep caches the text, for texts that many records share */
+  text(offset: number, maxBytes: number, keep: boolean): string {
     if (offset === 0) return '';
-    const end = this.#endOf(offset, most);
+    const end = this.#endOf(offset, maxBytes);
     const known = this.#texts.get(offset);
     if (known !== undefined) return known;
     const text = this.#strings.toString('utf8', offset + 2, end);
@@ -184,12 +178,10 @@ export class DirectoryReader {
     return text;
   }
 
-  /**
-   * The 8-byte floats at an offset; undefined if they are not a list of ascending, finite numbers.
-   */
-  schema(offset: number, most: number): readonly number[] | undefined {
+  /** The 8-byte floats at an offset; undefined if they are not a list of ascending, finite numbers. */
+  schema(offset: number, maxBytes: number): readonly number[] | undefined {
     if (offset === 0) return NO_SCHEMA;
-    const end = this.#endOf(offset, most);
+    const end = this.#endOf(offset, maxBytes);
     const known = this.#schemas.get(offset);
     if (known !== undefined) return known;
     const schema = ascending(this.#strings.subarray(offset + 2, end));
@@ -198,21 +190,21 @@ export class DirectoryReader {
     return schema;
   }
 
-  /** Strings may overlap, so their sum has a bound of its own beside the region's size. */
+  /** Counts bytes towards the limit, since overlapping strings may add up to more than the region's size. */
   #spend(bytes: number): void {
     this.#textBytes += bytes;
     if (this.#textBytes > MAX_TEXT_BYTES)
       throw corrupt(`its strings add up to more than ${MAX_TEXT_BYTES} bytes`);
   }
 
-  #endOf(offset: number, most: number): number {
+  #endOf(offset: number, maxBytes: number): number {
     if (offset + 2 > this.#stringBytes)
       throw corrupt(`a string at ${offset} lies outside of ${this.#stringBytes} valid bytes`);
     const length = this.#strings.readUInt16LE(offset);
     const end = offset + 2 + length;
-    if (end > this.#stringBytes || length > most)
+    if (end > this.#stringBytes || length > maxBytes)
       throw corrupt(
-        `a string at ${offset} has ${length} bytes; at most ${most} are allowed and ${this.#stringBytes - offset - 2} are left`,
+        `a string at ${offset} has ${length} bytes; at most ${maxBytes} are allowed and ${this.#stringBytes - offset - 2} are left`,
       );
     return end;
   }
@@ -235,7 +227,7 @@ export class DirectoryReader {
     return new Uint32Array(records.buffer);
   }
 
-  /** Strings only grow, so only the new tail is copied: a part of it, and false if there is more. */
+  /** Copies the next part of the strings, which only grow; false if there is more. */
   #copyStrings(side: number, bytes: number): boolean {
     if (bytes <= this.#stringBytes) return true;
     if (bytes > this.#strings.length) {

@@ -1,13 +1,13 @@
-// Framed values, copied whole: two equal copies with begin = end and no update since, or nothing.
+// Copies framed values consistently: two equal copies with begin = end and no update since, or nothing.
 import { Budget } from '../../budget.js';
 import type { Declaration, Frame } from '../../model.js';
 import { LIMITS, frameWords } from './layout.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 import type { FrameLocation } from './object-variables.js';
 
-/** A frame that is updated every few microseconds seldom stands still for two copies. */
+/** Frames that change every few microseconds need many attempts for two equal copies. */
 const ATTEMPTS = 32;
-const LONGEST = frameWords('string', LIMITS.textBytes) * 8;
+const MAX_BYTES = frameWords('string', LIMITS.textBytes) * 8;
 
 type Declared = Pick<Declaration, 'type' | 'schema'>;
 
@@ -25,8 +25,8 @@ export class FrameReader {
   }
 
   /**
-   * The value of a framed variable; undefined if it was never set, is invalid, kept changing during
-   * a bounded number of copies, or the budget was spent.
+   * The value of a framed variable; undefined if it was never set, is invalid, changed during each of a bounded
+   * number of copies, or if the budget is spent.
    */
   read(
     { frameOffset, frameWords: words }: FrameLocation,
@@ -34,7 +34,7 @@ export class FrameReader {
     budget = new Budget(),
   ): Frame | undefined {
     const length = words * 8;
-    if (length === 0 || length > LONGEST) return undefined;
+    if (length === 0 || length > MAX_BYTES) return undefined;
     if (length > this.#first.length) {
       this.#first = Buffer.allocUnsafe(length);
       this.#second = Buffer.allocUnsafe(length);
@@ -49,19 +49,19 @@ export class FrameReader {
       const isSame = this.#first.compare(this.#second, 0, length, 0, length) === 0;
       [this.#first, this.#second] = [this.#second, this.#first];
       const isClosed = this.#first.compare(this.#first, 0, 8, length - 8, length) === 0;
-      // Its publisher rests in the middle of an update, perhaps for ever.
+      // The publisher stopped in the middle of an update, perhaps for ever.
       if (isSame && !isClosed) return undefined;
-      if (isSame && this.#hasNotMoved(at, length)) return decode(this.#first, length, declared);
+      if (isSame && this.#isUnchanged(at, length)) return decode(this.#first, length, declared);
     }
     return undefined;
   }
 
   /**
-   * True if no update has begun since. `end` was set when the first copy ended, so the update was
-   * complete before the second; this check shows that the next one began after it. Nothing relies
+   * True if no update has begun since the copies. The first copy has the `end` of the update, so the update was
+   * complete before the second copy; this check shows that the next update began after the second copy. Nothing relies
    * on the order of the bytes within one copy.
    */
-  #hasNotMoved(at: number, length: number): boolean {
+  #isUnchanged(at: number, length: number): boolean {
     const read = this.#file.read(this.#begin, 8, at + length - 8);
     return read === 8 && this.#begin.compare(this.#first, 0, 8) === 0;
   }

@@ -128,10 +128,9 @@ export const VARIABLE_KINDS = ['unknown', 'counter', 'gauge'] as const;
  *   +-----+---------------------------------------------+-------+
  *
  * A writer sets begin = n + 1, the payload, end = n + 1, and then the variable's slot = n + 1.
+ *
+ * `frameWords` is the length of a frame in 8-byte units; `size` counts bytes of text, bounds or quantiles.
  */
-export const FRAME_OVERHEAD_WORDS = 2;
-
-/** 8-byte units of a frame of `type`; `size` is bytes of text, bounds or quantiles. */
 export function frameWords(type: FramedType, size: number): number {
   const { words, entryBytes } = framedType(type).frame;
   return words + Math.ceil((size * entryBytes) / 8);

@@ -1,4 +1,4 @@
-// Judges a publisher by its segment and the system's facts. Format page, section 9.
+// Judges whether a publisher is alive, from its segment and its process. docs/segment-format.md, section 9.
 import { deviceText } from '../../foreign/verified-file.js';
 import {
   hasMapped,
@@ -13,13 +13,12 @@ import type { NameHolder, SegmentFile } from '../os/shared-memory.js';
 import { SEGMENT_STATE } from './layout.js';
 import type { SegmentHeader } from './segment-header.js';
 
-/** The facts behind the verdict; times are CLOCK_MONOTONIC in ns. */
+/** The facts behind a verdict. Times are CLOCK_MONOTONIC in ns. */
 export interface Evidence {
   readonly state: number;
-  /** What the name of the segment refers to. */
   readonly nameHolder: NameHolder;
   readonly isLocked: boolean;
-  /** By the clock of the reader. */
+  /** Time of the last heartbeat by the reader's clock. */
   readonly heartbeatNs: bigint;
   readonly heartbeatPeriodNs: bigint;
   readonly nowNs: bigint;
@@ -27,19 +26,19 @@ export interface Evidence {
 
 interface Judgement {
   readonly publisher: Verdict;
-  /** True if its values are served. */
+  /** True if the exporter serves its values. */
   readonly isServed: boolean;
 }
 
 const IS_LIVE = 'publisher is live';
 
 const MISSED_PERIODS = 5n;
-const LEAST_PATIENCE_NS = 3_000_000_000n;
+const MIN_TIMEOUT_NS = 3_000_000_000n;
 
 /**
- * The time of a publisher's last heartbeat, by the clock of the reader. The clock of a publisher in another time
- * namespace has an offset: a heartbeat that is not from the time between two polls counts as of the second poll.
- * The first heartbeat that is read may be of any earlier time.
+ * Converts heartbeat times to the reader's clock. The clock of a publisher in another time namespace has an offset:
+ * a new heartbeat whose time is not between the last two polls counts as of the second poll. The first heartbeat may
+ * have any earlier time.
  */
 export class HeartbeatClock {
   #heartbeatNs: bigint | undefined;
@@ -58,7 +57,7 @@ export class HeartbeatClock {
   }
 }
 
-/** @param stalledForNs how long a stalled publisher is served; 0 for no limit */
+/** @param stalledForNs time for which a stalled publisher is served; 0 for no limit */
 export function judge(evidence: Evidence, stalledForNs = 0n): Judgement {
   const publisher = verdictOnFile(evidence);
   return publisher === undefined
@@ -66,10 +65,7 @@ export function judge(evidence: Evidence, stalledForNs = 0n): Judgement {
     : { publisher, isServed: false };
 }
 
-/**
- * The verdicts that do not depend on the heartbeat; undefined while a publisher holds a live
- * segment.
- */
+/** The verdicts that do not depend on the heartbeat; undefined while a publisher holds a live segment. */
 function verdictOnFile({ state, nameHolder, isLocked }: Evidence): Verdict | undefined {
   if (state === SEGMENT_STATE.closed)
     return { state: 'closed', reason: 'publisher closed its segment' };
@@ -92,22 +88,22 @@ function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
   const ageNs = nowNs > heartbeatNs ? nowNs - heartbeatNs : 0n;
   const heartbeatAgeSeconds = Number(ageNs) / 1e9;
   const stated = heartbeatPeriodNs * MISSED_PERIODS;
-  const patience = stated > LEAST_PATIENCE_NS ? stated : LEAST_PATIENCE_NS;
-  if (ageNs <= patience)
+  const timeout = stated > MIN_TIMEOUT_NS ? stated : MIN_TIMEOUT_NS;
+  if (ageNs <= timeout)
     return { publisher: { state: 'live', reason: IS_LIVE, heartbeatAgeSeconds }, isServed: true };
-  const isServed = stalledForNs === 0n || ageNs <= patience + stalledForNs;
-  // While it is not served, operators see its reason, which should not change with every read.
+  const isServed = stalledForNs === 0n || ageNs <= timeout + stalledForNs;
+  // While it is not served, operators see the reason, which should not change with each poll.
   const silence = isServed
     ? heartbeatAgeSeconds.toFixed(1)
-    : `more than ${Number(patience + stalledForNs) / 1e9}`;
+    : `more than ${Number(timeout + stalledForNs) / 1e9}`;
   const reason = `no heartbeat from the publisher for ${silence} s`;
   return { publisher: { state: 'stalled', reason, heartbeatAgeSeconds }, isServed };
 }
 
-/** Tolerance for adjustments of the clock since the segment was made. */
+/** Tolerance for clock adjustments since the segment was created. */
 const MAX_EARLY_MS = 10_000;
 
-/** The process as its segment describes it and, while it runs, whether it belongs to another PID namespace. */
+/** The process that a segment states and, while it runs, whether it belongs to another PID namespace. */
 export function processOf(
   { pid, startedRealtimeNs }: Pick<SegmentHeader, 'pid' | 'startedRealtimeNs'>,
   { identity }: Pick<SegmentFile, 'identity'>,

@@ -1,8 +1,8 @@
-// The variables of one object in columns: an object each would take five times the memory.
+// Stores the variables of one object in columns, in a fifth of the memory of JavaScript objects.
 import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, Members, SlotRef, Variable } from '../../model.js';
 
-/** Where the frame of a variable is, and its length, in 8-byte units; both 0 for a scalar. */
+/** Offset and length of a variable's frame, in 8-byte units; both 0 for a scalar. */
 export interface FrameLocation {
   readonly frameOffset: number;
   readonly frameWords: number;
@@ -14,45 +14,46 @@ export interface VariableFacts extends SlotRef, FrameLocation {
   readonly declaration: Declaration;
 }
 
-/** Id (two words), slot, incarnation, round. */
+/** Columns of a row: id (two words), slot, incarnation, round. */
 const STRIDE = 5;
 const ID = 0;
 const SLOT = 2;
 const INCARNATION = 3;
 const ROUND = 4;
-/** V8 keeps arrays of up to 64 bytes among its objects, without memory of their own. */
+/** V8 stores arrays of up to 64 bytes on its heap, without a separate allocation. */
 const FIRST_CAPACITY = 3;
 const WORD = 2 ** 32;
 const NONE = new Uint32Array(0);
 const NO_DECLARATIONS: (Declaration | undefined)[] = [];
-/** Offset and length of a frame. */
+/** Columns of a frame: offset and length. */
 const FRAME_STRIDE = 2;
 
-/** In the order of their ids. Iterations go on while variables come and go. */
+/** Variables in ascending order of id. An iteration continues while variables are added and removed. */
 export class ObjectVariables implements Members<Variable> {
-  /** Set once, when it exists. */
+  /** Set once, after the object was created. */
   object!: ManagedObject;
   #rows = NONE;
-  /** For each row with a frame and all before it. */
+  /** Frames of rows, as far as there are any. */
   #frames = NONE;
-  /** Undefined for those that were removed, and for rows without a variable. */
+  /** Undefined for removed variables and unused rows. */
   #declarations = NO_DECLARATIONS;
-  /** Rows in use, those of removed variables included. */
+  /** Rows in use, including removed variables. */
   #used = 0;
   #size = 0;
-  /** How often rows moved. */
-  #moves = 0;
-  readonly #likely: number;
+  /** Counts compactions. */
+  #compactions = 0;
+  readonly #expected: number;
 
-  /** @param likely how many there will be, for all that is known: the first of them take that memory */
-  constructor(likely = 0) {
-    this.#likely = likely;
+  /** @param expected the expected number of variables, the initial capacity */
+  constructor(expected = 0) {
+    this.#expected = expected;
   }
 
   get size(): number {
     return this.#size;
   }
-  /** Rows in use, those of removed variables included. */
+
+  /** Rows in use, including removed variables. */
   get rows(): number {
     return this.#used;
   }
@@ -61,7 +62,7 @@ export class ObjectVariables implements Members<Variable> {
     return this.#find(id) >= 0;
   }
 
-  /** Adds a variable with a higher id than any before; returns it. */
+  /** Adds a variable, whose id must be the highest so far. */
   add(facts: VariableFacts, round: number): Variable {
     const { id, slot, incarnation, declaration } = facts;
     if ((this.#used + 1) * STRIDE > this.#rows.length) this.#makeRoom();
@@ -72,13 +73,13 @@ export class ObjectVariables implements Members<Variable> {
     this.#rows[at + INCARNATION] = incarnation;
     this.#rows[at + ROUND] = round;
     this.#declarations[this.#used] = declaration;
-    this.#placeFrame(facts);
+    this.#storeFrame(facts);
     this.#used++;
     this.#size++;
     return new ColumnVariable(this.object, id, slot, incarnation, declaration);
   }
 
-  /** Removes a variable; undefined if there is none with that id. */
+  /** Removes and returns a variable; undefined if there is none with that id. */
   delete(id: number): Variable | undefined {
     const row = this.#find(id);
     if (row < 0) return undefined;
@@ -88,28 +89,28 @@ export class ObjectVariables implements Members<Variable> {
     return variable;
   }
 
-  /** Says that a round named it; false if there is none with that id. */
+  /** Marks a variable as named in a round; false if there is none with that id. */
   name(id: number, round: number): boolean {
     const row = this.#find(id);
     if (row >= 0) this.#rows[row * STRIDE + ROUND] = round;
     return row >= 0;
   }
 
-  /** Whether there is one with an id from `first` on and below `end`. */
+  /** Whether a variable has an id from `first` on and below `end`. */
   hasBetween(first: number, end: number): boolean {
     for (let row = this.#rowAfter(first - 1); row < this.#used && this.#id(row) < end; row++)
       if (this.#declarations[row] !== undefined) return true;
     return false;
   }
 
-  /** The ids of those that a round did not name, and undefined for each other. */
+  /** Yields, per variable, the id if a round did not name it, else undefined. */
   *unnamed(round: number): Generator<number | undefined, void> {
     for (let row = 0; row < this.#used; row++)
       if (this.#declarations[row] !== undefined)
         yield this.#rows[row * STRIDE + ROUND] === round ? undefined : this.#id(row);
   }
 
-  /** Where the frame of a variable is; undefined if there is no variable with that id. */
+  /** The frame of a variable; undefined if there is none with that id. */
   frame(id: number): FrameLocation | undefined {
     const row = this.#find(id);
     if (row < 0) return undefined;
@@ -117,16 +118,16 @@ export class ObjectVariables implements Members<Variable> {
     return { frameOffset, frameWords: this.#frames[row * FRAME_STRIDE + 1] ?? 0 };
   }
 
-  /** Each result is valid until the next. */
+  /** Each result is valid until the next one. */
   [Symbol.iterator](): Iterator<Variable> {
-    let moves = this.#moves;
+    let compactions = this.#compactions;
     let last = 0;
     let next = 0;
     let result: { done: false; value: Variable } | undefined;
     return {
       next: () => {
-        if (moves !== this.#moves) {
-          moves = this.#moves;
+        if (compactions !== this.#compactions) {
+          compactions = this.#compactions;
           next = this.#rowAfter(last);
         }
         while (next < this.#used) {
@@ -156,7 +157,7 @@ export class ObjectVariables implements Members<Variable> {
     return (this.#rows[at] ?? 0) + (this.#rows[at + 1] ?? 0) * WORD;
   }
 
-  /** The row of a variable that is there, or -1. */
+  /** The row of a variable, or -1. */
   #find(id: number): number {
     const row = this.#rowAfter(id - 1);
     return row < this.#used && this.#id(row) === id && this.#declarations[row] !== undefined
@@ -176,8 +177,8 @@ export class ObjectVariables implements Members<Variable> {
     return low;
   }
 
-  /** Notes where the frame of the last row is. */
-  #placeFrame({ frameOffset, frameWords }: FrameLocation): void {
+  /** Stores the frame of the last row. */
+  #storeFrame({ frameOffset, frameWords }: FrameLocation): void {
     const at = this.#used * FRAME_STRIDE;
     if (at >= this.#frames.length) {
       if (frameWords === 0) return;
@@ -189,15 +190,15 @@ export class ObjectVariables implements Members<Variable> {
     this.#frames[at + 1] = frameWords;
   }
 
-  /** Moves the variables together if half of them are gone, or else takes more memory. */
+  /** Compacts the rows if half of the variables were removed, else grows. */
   #makeRoom(): void {
     const isSparse = this.#used > 0 && this.#size <= this.#used / 2;
-    if (isSparse) this.#moveTogether();
+    if (isSparse) this.#compact();
     else if (this.#used > 0) this.#grow(Math.max(FIRST_CAPACITY, this.#used * 2));
-    else this.#grow(this.#likely > 0 ? this.#likely : FIRST_CAPACITY);
+    else this.#grow(this.#expected > 0 ? this.#expected : FIRST_CAPACITY);
   }
 
-  /** Takes no more than that: an array that grows by itself begins with room for 17. */
+  /** Allocates exactly `capacity` rows: JavaScript arrays that grow by themselves start with room for 17. */
   #grow(capacity: number): void {
     const [rows, declarations] = [this.#rows, this.#declarations];
     this.#rows = new Uint32Array(capacity * STRIDE);
@@ -206,7 +207,7 @@ export class ObjectVariables implements Members<Variable> {
     for (let row = 0; row < this.#used; row++) this.#declarations[row] = declarations[row];
   }
 
-  #moveTogether(): void {
+  #compact(): void {
     let to = 0;
     for (let row = 0; row < this.#used; row++) {
       const declaration = this.#declarations[row];
@@ -217,6 +218,6 @@ export class ObjectVariables implements Members<Variable> {
     }
     this.#declarations.fill(undefined, to);
     this.#used = to;
-    this.#moves++;
+    this.#compactions++;
   }
 }

@@ -1,4 +1,4 @@
-// Parses directory records: checks each, its CRC too, and resolves what it adds or removes.
+// Parses and validates directory records.
 import type { Declaration, RootIdentity, SlotRef } from '../../model.js';
 import { VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
 import type { FramedType, ValueType } from '../../published.js';
@@ -23,10 +23,10 @@ const POLYNOMIAL = 0xedb88320;
 const BYTES = 256;
 const FIRST = RECORD.index / 4;
 
-/** What becomes of each byte of a word, the highest first: a word is taken in at once. */
+/** CRC tables for the four bytes of a word, so that one step processes a word. */
 const [HIGHEST, HIGH, LOW, LOWEST] = tables();
 
-/** The CRC of the record that begins with the word `at`, over all that follows its own. */
+/** The CRC-32 of the record at the word `at`, over the bytes after its CRC field. */
 export function recordCrc(words: Uint32Array, at: number): number {
   let crc = -1;
   for (let i = at + FIRST; i < at + RECORD_WORDS; i++) {
@@ -40,15 +40,13 @@ export function recordCrc(words: Uint32Array, at: number): number {
   return ~crc >>> 0;
 }
 
-type Tables = readonly [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
-
-function tables(): Tables {
+function tables(): readonly [Uint32Array, Uint32Array, Uint32Array, Uint32Array] {
   const highest = new Uint32Array(BYTES).map((_, byte) => {
     let crc = byte;
     for (let bit = 0; bit < 8; bit++) crc = (crc & 1) === 0 ? crc >>> 1 : (crc >>> 1) ^ POLYNOMIAL;
     return crc;
   });
-  /** The same with one more zero byte behind it. */
+  /** The table of a byte with one more zero byte after it. */
   const shifted = (table: Uint32Array): Uint32Array =>
     table.map((crc) => (crc >>> 8) ^ (highest[crc & 0xff] ?? 0));
   const high = shifted(highest);
@@ -70,7 +68,7 @@ interface VariableRecord extends VariableFacts {
 export type DirectoryRecord =
   ObjectRecord | VariableRecord | { readonly kind: 'tombstone'; readonly id: number };
 
-/** Value types by their number in a record; 0 is none. */
+/** Value types by their number in a record; 0 is unused. */
 const TYPE_OF_NUMBER: (ValueType | undefined)[] = [undefined];
 for (const [type, { number }] of Object.entries(VALUE_TYPES))
   TYPE_OF_NUMBER[number] = type as ValueType;
@@ -78,8 +76,8 @@ for (const [type, { number }] of Object.entries(VALUE_TYPES))
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
- * Where a record has the fields of a variable, in words. Each is a constant: to look it up in `RECORD` takes as
- * long as to read the field, and there may be millions of records.
+ * Word offsets of a variable's fields. Constants, since a lookup in `RECORD` takes as long as reading the field, and
+ * there may be millions of records.
  */
 const wordOf = (field: number): number => field / 4;
 const CRC = wordOf(RECORD.crc);
@@ -94,7 +92,7 @@ const UNIT = wordOf(RECORD.text1);
 const HELP = wordOf(RECORD.text2);
 const SCHEMA = wordOf(RECORD.text3);
 
-/** With this or a higher second word, an id is beyond JavaScript's integers. */
+/** An id whose second word is this or higher exceeds JavaScript's safe integers. */
 const MIN_UNSAFE_WORD = 2 ** 21;
 const BYTE = 0xff;
 
@@ -107,7 +105,7 @@ const NO_DECLARATION: Declaration = {
   schema: [],
 };
 
-/** Makes nothing for the record of a variable: a segment may have millions. */
+/** Reuses one object for the records of variables, of which a segment may have millions. */
 export class RecordParser {
   readonly #header: SegmentHeader;
   readonly #strings: DirectoryReader;
@@ -126,7 +124,7 @@ export class RecordParser {
     frameWords: 0,
   };
   #words: Uint32Array = new Uint32Array(0);
-  /** The first word of the record that is parsed, and its place in the directory. */
+  /** First word and index of the present record. */
   #at = 0;
   #index = 0;
 
@@ -136,8 +134,8 @@ export class RecordParser {
   }
 
   /**
-   * Parses the record at the word `at`, the `index`th of its directory; that of a variable is valid
-   * until the next one is parsed.
+   * Parses the record at the word `at`. The record of a variable is valid until the next one is parsed.
+   * @param index of the record in its directory
    * @throws Fault SEGMENT_CORRUPT
    */
   parse(words: Uint32Array, at: number, index: number): DirectoryRecord {
@@ -233,7 +231,7 @@ export class RecordParser {
     return declaration;
   }
 
-  /** Checks the place of a frame, too. */
+  /** Validates offset and length of a frame; returns its length in words. */
   #frameWords(type: FramedType, entries: number): number {
     const words = this.#u32(RECORD.extra1);
     const hasSchema = schemaOf(type) !== undefined;
@@ -251,7 +249,7 @@ export class RecordParser {
     return this.#words[this.#at + field / 4] ?? 0;
   }
 
-  /** Without a bigint: each would be garbage. */
+  /** Avoids bigints, which would be garbage. */
   #id(words: Uint32Array, at: number): number {
     const low = words[at] ?? 0;
     const high = words[at + 1] ?? 0;

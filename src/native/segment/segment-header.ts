@@ -1,4 +1,4 @@
-// The header page and the name of a segment.
+// Reads and validates the header page of a segment, and lists the segments of the host.
 import { closeSync, constants, openSync, readSync, readdirSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { Fault, isSystemError } from '../../errors.js';
@@ -20,7 +20,7 @@ import {
 /** The immutable facts of a segment. Offsets and sizes in bytes. */
 export interface SegmentHeader {
   readonly generation: bigint;
-  /** Of the publisher, as it says. */
+  /** The publisher's process, as it states. */
   readonly pid: bigint;
   readonly startedRealtimeNs: bigint;
   readonly heartbeatPeriodNs: bigint;
@@ -33,7 +33,7 @@ export interface SegmentHeader {
   readonly slotCapacity: number;
   readonly frames: number;
   readonly frameCapacity: number;
-  /** Where the last region ends: the file has at least so many bytes. */
+  /** End of the last region, the minimum size of the file. */
   readonly end: number;
 }
 
@@ -41,7 +41,7 @@ export interface SegmentHeader {
 export interface SegmentWords {
   readonly state: number;
   readonly heartbeatNs: bigint;
-  /** Wake-ups so far, the low 32 bits of them. */
+  /** The low 32 bits of the number of wake-ups. */
   readonly tick: number;
   readonly epoch: number;
   readonly records: number;
@@ -118,8 +118,8 @@ function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
 }
 
 /**
- * Checks that the file is still as large as its regions need.
- * @throws Fault SEGMENT_CORRUPT if it was cut
+ * Checks that the file still contains all regions.
+ * @throws Fault SEGMENT_CORRUPT if it was truncated
  */
 export function checkSize(file: SegmentFile, { end }: SegmentHeader): void {
   const size = file.size();
@@ -128,7 +128,7 @@ export function checkSize(file: SegmentFile, { end }: SegmentHeader): void {
 
 /**
  * Reads the mutable fields in one small copy.
- * @throws Fault SEGMENT_CORRUPT if they exceed what the header allows
+ * @throws Fault SEGMENT_CORRUPT if they exceed the capacities in the header
  */
 export function readWords(file: SegmentFile, header: SegmentHeader): SegmentWords {
   const bytes = Buffer.allocUnsafe(MUTABLE.size);
@@ -149,9 +149,9 @@ export function readWords(file: SegmentFile, header: SegmentHeader): SegmentWord
 }
 
 /**
- * How many bytes of a string region are valid. Read it after the directory field, in a copy of its
- * own: the order of bytes within one copy is unknown, and a record may need the newest string.
- * @throws Fault SEGMENT_CORRUPT if the region is smaller than that
+ * Reads the number of valid bytes of a string region. Call it after the directory field was read: the order of bytes
+ * within one copy is unknown, and a record may need the newest string.
+ * @throws Fault SEGMENT_CORRUPT if the number exceeds the region
  */
 export function readStringBytes(file: SegmentFile, header: SegmentHeader, side: number): number {
   const word = Buffer.allocUnsafe(8);
@@ -170,13 +170,13 @@ export const corrupt = (what: string): Fault =>
 const incompatible = (what: string): Fault =>
   new Fault('SEGMENT_INCOMPATIBLE', `Segment is of another format: ${what}`);
 
-/** A CRC as people compare it: eight digits. */
+/** A CRC as eight hexadecimal digits. */
 export const crcText = (crc: number): string => crc.toString(16).padStart(8, '0');
 
-/** Names of other programs' files do not have this form mostly: context id, pool name, server key. */
+/** The form of segment names: context id, pool name, server key. */
 const FORM = /^[^.][^.]*\..*\../;
 
-/** The names of all segments that this process may read; none if it may not list the folder. */
+/** The names of all segments that this process may read; none if it may not list the directory. */
 export function segmentNames(folder = SHM_FOLDER): readonly string[] {
   try {
     return readdirSync(folder)

@@ -1,4 +1,4 @@
-// A segment as a source of managed objects: its directory as a tree, its values as slots.
+// Reads a segment as a source: its directory as a tree of managed objects, its values as slots.
 import { Budget } from '../../budget.js';
 import type { Fault } from '../../errors.js';
 import type { Frame, Source, StructureChange, StructureChanges, Variable } from '../../model.js';
@@ -13,15 +13,15 @@ import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 import { Tree, isTooDeep } from './tree.js';
 
-/** The most live objects and variables that a reader keeps by default; it rejects a larger segment. */
+/** Default limit of live objects and variables; larger segments are rejected. */
 const MAX_ITEMS = 1 << 21;
-/** What one call may take by default: others wait for it. */
+/** Default work budget of one `sync`. */
 export const SYNC_STEPS = 8192;
-/** Steps of a record that is read and of an item that is removed; to look at an item is one. */
+/** Budget steps per record read, and per item removed; checking an item is one step. */
 const RECORD_STEPS = 8;
 const REMOVAL_STEPS = 8;
 
-/** Records that were copied, and how many words of them are taken in. */
+/** Copied records, and the offset in words of the first one to apply. */
 interface CopiedSlice extends RecordSlice {
   at: number;
 }
@@ -36,14 +36,11 @@ export class SegmentSource implements Source {
   readonly #maxItems: number;
   readonly #word = Buffer.alloc(4);
   #lastId = 0;
-  /**
-   * True while the other directory is read after a change of roles: items missing from it were
-   * removed.
-   */
-  #hasTakenOver = false;
-  /** The records that were copied last and are not taken in yet. */
+  /** True while the other directory is read after a switch: items missing from it were removed. */
+  #hasSwitched = false;
+  /** Copied records that are not applied yet. */
   #copied: CopiedSlice | undefined;
-  /** The running sweep that removes them. */
+  /** The sweep of missing items, while it runs. */
   #sweep: Iterator<StructureChange | undefined, void> | undefined;
 
   constructor(file: SegmentFile, header: SegmentHeader, maxItems = MAX_ITEMS) {
@@ -65,24 +62,27 @@ export class SegmentSource implements Source {
 
   sync(budget = new Budget({ steps: SYNC_STEPS })): StructureChanges {
     const changes: StructureChange[] = [];
-    // Nothing is read before removed items are let go of: they count as there until then.
+    // Removed items count towards the limit until they are freed, so nothing is read before.
     if (this.#tree.reclaim(budget))
       return { changes, hasMore: this.#hasUnread, isReclaiming: true };
-    // Nor before the sweep ends. Many records may have arrived meanwhile.
+    // Nothing is read before the sweep ends. Many records may have arrived meanwhile.
     if (this.#sweep !== undefined)
-      return { changes, hasMore: this.#sweepOn(changes, budget) || this.#directory.hasChanges() };
-    if (!this.#hasTakenOver && this.#tree.size > this.#maxItems) throw this.#tooMany();
-    // Copied by an earlier call, it may not be the last any more.
+      return {
+        changes,
+        hasMore: this.#continueSweep(changes, budget) || this.#directory.hasChanges(),
+      };
+    if (!this.#hasSwitched && this.#tree.size > this.#maxItems) throw this.#tooMany();
+    // A slice of an earlier call may no longer be the last.
     const isOld = this.#copied !== undefined;
     const slice = (this.#copied ??= this.#nextSlice());
     if (slice === undefined) return { changes, hasMore: false };
-    this.#takeIn(slice, changes, budget);
+    this.#applySlice(slice, changes, budget);
     if (slice.at < slice.words.length) return { changes, hasMore: true };
     this.#copied = undefined;
     if (!slice.isLast) return { changes, hasMore: true };
-    if (this.#hasTakenOver) this.#sweep = this.#tree.sweep();
-    this.#hasTakenOver = false;
-    const hasMore = this.#sweepOn(changes, budget) || (isOld && this.#directory.hasChanges());
+    if (this.#hasSwitched) this.#sweep = this.#tree.sweep();
+    this.#hasSwitched = false;
+    const hasMore = this.#continueSweep(changes, budget) || (isOld && this.#directory.hasChanges());
     return { changes, hasMore, isReclaiming: this.#tree.reclaim(budget) };
   }
 
@@ -121,26 +121,25 @@ export class SegmentSource implements Source {
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
   }
 
-  /** Copies the next records. */
   #nextSlice(): CopiedSlice | undefined {
     const slice = this.#directory.next();
     if (slice?.isFresh === true) {
-      this.#hasTakenOver = this.#tree.size > 0;
+      this.#hasSwitched = this.#tree.size > 0;
       this.#tree.beginRound();
       this.#lastId = 0;
     }
     if (slice === undefined) return undefined;
-    // Property by property, as in tree.ts: each record looks at it.
+    // Property by property, as in tree.ts, for fast access.
     const { words, firstIndex, isFresh, isLast } = slice;
     return { words, firstIndex, isFresh, isLast, at: 0 };
   }
 
-  /** Applies records of a slice, at least one, and adds what changed to `changes`. */
-  #takeIn(slice: CopiedSlice, changes: StructureChange[], budget: Budget): void {
+  /** Applies records of a slice, at least one, within the budget. */
+  #applySlice(slice: CopiedSlice, changes: StructureChange[], budget: Budget): void {
     const { words, firstIndex } = slice;
     while (slice.at < words.length) {
-      // What was removed does not count against what comes: it is let go of first.
-      if (this.#tree.isReclaiming && this.#tree.size >= this.#mostItems) return;
+      // Removed items must not count towards the limit: they are freed first.
+      if (this.#tree.isReclaiming && this.#tree.size >= this.#itemLimit) return;
       const record = this.#parser.parse(words, slice.at, firstIndex + slice.at / RECORD_WORDS);
       slice.at += RECORD_WORDS;
       const change = this.#apply(record);
@@ -150,8 +149,8 @@ export class SegmentSource implements Source {
     }
   }
 
-  /** Removes the next missing items and adds them to `changes`; false once none is left. */
-  #sweepOn(changes: StructureChange[], budget: Budget): boolean {
+  /** Removes missing items within the budget; false once none is left. */
+  #continueSweep(changes: StructureChange[], budget: Budget): boolean {
     while (this.#sweep !== undefined) {
       if (budget.isSpent) return true;
       const { done, value } = this.#sweep.next();
@@ -162,16 +161,16 @@ export class SegmentSource implements Source {
     return false;
   }
 
-  /** While the other directory is read, with what the sweep removes after that. */
-  get #mostItems(): number {
-    return this.#hasTakenOver ? 2 * this.#maxItems : this.#maxItems;
+  /** The limit of items, doubled after a switch, since the sweep of missing items comes later. */
+  get #itemLimit(): number {
+    return this.#hasSwitched ? 2 * this.#maxItems : this.#maxItems;
   }
 
   #tooMany(): Fault {
     return corrupt(`it has more than ${this.#maxItems} objects and variables (segment_max_items)`);
   }
 
-  /** Copies fixed-size entries of a region; counts those that are complete. */
+  /** Copies fixed-size entries of a region; returns the number of complete ones. */
   #read(region: number, size: number, first: number, count: number, into: Uint8Array): number {
     const length = Math.min(count, this.#header.slotCapacity - first) * size;
     if (length <= 0) return 0;
@@ -183,10 +182,10 @@ export class SegmentSource implements Source {
     const { id } = record;
     if (id <= this.#lastId) throw corrupt(`id ${id} comes after id ${this.#lastId}`);
     this.#lastId = id;
-    // After a change of roles, the directory repeats known items.
+    // After a switch, the directory repeats known items.
     if (this.#tree.name(id)) return undefined;
     if (id <= this.#tree.highestId) throw corrupt(`id ${id} is there again, or came too late`);
-    if (this.#tree.size >= this.#mostItems) throw this.#tooMany();
+    if (this.#tree.size >= this.#itemLimit) throw this.#tooMany();
     if (record.kind === 'object') {
       const { parentId } = record;
       const parent = this.#tree.object(parentId);

@@ -1,4 +1,4 @@
-// Watches one server key: opens its segment, follows its generations, and judges its publisher.
+// Watches the segment of one server key, across generations, and judges its publisher.
 import { getuid, hrtime } from 'node:process';
 import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, isSystemError, messageOf } from '../../errors.js';
@@ -12,17 +12,17 @@ import type { SegmentHeader, SegmentWords } from './segment-header.js';
 import { SYNC_STEPS, SegmentSource } from './segment-source.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
 
-/** The lock and the name are checked at most this often: both are system calls, one through ffi. */
-const ASK_EVERY_NS = 500_000_000n;
-/** A segment that failed is reopened at most this often. */
-const RETRY_EVERY_NS = 1_000_000_000n;
-/** Reading one that fails again and again takes at most this part of the time. */
+/** Time between two checks of lock and name, which are system calls, one of them through ffi. */
+const CHECK_EVERY_NS = 500_000_000n;
+/** Minimum time before a failed segment is reopened. */
+const MIN_RETRY_NS = 1_000_000_000n;
+/** A segment that fails repeatedly is read for at most 1/RETRY_SHARE of the time. */
 const RETRY_SHARE = 20n;
-/** No rest is longer, however long it took to read. */
-const MAX_REST_NS = 120_000_000_000n;
+/** Maximum time before a failed segment is reopened. */
+const MAX_RETRY_NS = 120_000_000_000n;
 const within = (ns: bigint, least: bigint, most: bigint): bigint =>
   ns < least ? least : ns > most ? most : ns;
-/** Records that are read before others have their turn. */
+/** Work budget of one poll. */
 const SLICE = {
   steps: SYNC_STEPS,
   ms: SLICE_MS,
@@ -34,14 +34,14 @@ interface OpenedSegment {
   readonly file: SegmentFile;
   readonly header: SegmentHeader;
   readonly source: SegmentSource;
-  /** Undefined until it is known whether the publisher runs. */
+  /** Undefined until the lock shows whether the publisher runs. */
   process: PublisherProcess | undefined;
-  askedAtNs: bigint;
+  checkedAtNs: bigint;
   /** Undefined until the first answer. */
   isLocked: boolean | undefined;
   nameHolder: NameHolder;
-  readonly lastBeat: HeartbeatClock;
-  /** Epoch and records of the directory, as far as they are read. */
+  readonly heartbeatClock: HeartbeatClock;
+  /** Epoch and number of records up to which the directory was read. */
   epoch: number;
   records: number;
 }
@@ -49,13 +49,13 @@ interface OpenedSegment {
 export interface WatchedPool {
   readonly contextId: string;
   readonly poolName: string;
-  /** How long a stalled publisher is served; without limit by default and with 0. */
+  /** Time for which a stalled publisher is served; 0, the default, for no limit. */
   readonly stalledAfterSeconds?: number | undefined;
-  /** Users whose segments are read, beside root and that of this process; with none, all are. */
+  /** Trusted users, besides root and the user of this process; with none, all users are trusted. */
   readonly trustedOwners?: readonly number[] | undefined;
-  /** The most objects and variables of a segment; `MAX_ITEMS` by default. */
+  /** Limit of objects and variables of a segment; `MAX_ITEMS` by default. */
   readonly segmentMaxItems?: number | undefined;
-  /** Nanoseconds of the clock of heartbeats; by default the system's, CLOCK_MONOTONIC. */
+  /** The clock of heartbeats in nanoseconds; by default CLOCK_MONOTONIC. */
   readonly nowNs?: (() => bigint) | undefined;
 }
 
@@ -84,11 +84,11 @@ export const segmentWatches =
 export interface WatchOptions {
   /** CLOCK_MONOTONIC in ns, the clock of heartbeats. */
   readonly now?: () => bigint;
-  /** How long a stalled publisher is served; 0 for no limit. */
+  /** Time for which a stalled publisher is served; 0 for no limit. */
   readonly stalledForNs?: bigint;
-  /** Ids of the users whose segments are read; undefined for all. */
+  /** Ids of trusted users; undefined for all. */
   readonly trusted?: readonly number[];
-  /** What one look may take; by default `SYNC_STEPS`. */
+  /** Makes the work budget of one poll; by default `SYNC_STEPS`. */
   readonly slice?: () => Budget;
   readonly maxItems?: number | undefined;
 }
@@ -98,62 +98,46 @@ export class SegmentWatch implements Watch {
   readonly #name: string;
   readonly #serverKey: string;
   readonly #now: () => bigint;
-  readonly #stalledForNs: bigint;
-  readonly #trusted: readonly number[] | undefined;
-  readonly #slice: (() => Budget) | undefined;
-  readonly #maxItems: number | undefined;
+  readonly #options: WatchOptions;
   #opened: OpenedSegment | undefined;
-  /** Why the last segment could not be read, until another verdict is reached. */
+  /** Why the last segment could not be read, until the next verdict. */
   #failure: Verdict | undefined;
-  /** The verdict on the last segment that ended, valid until the next one is judged. */
+  /** The verdict on the last segment that ended, until the next one is judged. */
   #ended: Verdict | undefined;
   #retryAtNs = 0n;
-  /** Time spent on reading the open segment, less what `#forgive` took off. */
+  /** Time spent on reading the open segment, reduced by `#forgive`. */
   #spentNs = 0n;
-  /** When the last look began. */
-  #lookedNs = 0n;
+  /** Start of the last poll. */
+  #polledNs = 0n;
 
-  constructor(
-    memory: SharedMemory,
-    name: string,
-    serverKey: string,
-    { now = () => hrtime.bigint(), stalledForNs = 0n, trusted, slice, maxItems }: WatchOptions = {},
-  ) {
+  constructor(memory: SharedMemory, name: string, serverKey: string, options: WatchOptions = {}) {
     this.#memory = memory;
     this.#name = name;
     this.#serverKey = serverKey;
-    this.#now = now;
-    this.#stalledForNs = stalledForNs;
-    this.#trusted = trusted;
-    this.#slice = slice;
-    this.#maxItems = maxItems;
+    this.#now = options.now ?? (() => hrtime.bigint());
+    this.#options = options;
   }
 
-  /** One bounded read; never throws, whatever the segment contains. */
   poll(): PollResult {
     const nowNs = this.#now();
     this.#forgive(nowNs);
     try {
-      const pollResult = this.#lookAt(nowNs) ?? this.#nothing(absent(this.#name));
+      const pollResult = this.#poll(nowNs) ?? this.#withoutSource(absent(this.#name));
       if (pollResult.hasMore) this.#spentNs += this.#now() - nowNs;
       return pollResult;
     } catch (error) {
       const endNs = this.#now();
-      const restNs = (this.#spentNs + endNs - nowNs) * RETRY_SHARE;
+      const delayNs = (this.#spentNs + endNs - nowNs) * RETRY_SHARE;
       this.close();
-      this.#retryAtNs = endNs + within(restNs, RETRY_EVERY_NS, MAX_REST_NS);
+      this.#retryAtNs = endNs + within(delayNs, MIN_RETRY_NS, MAX_RETRY_NS);
       this.#failure = failure(error);
-      return this.#nothing(this.#failure);
+      return this.#withoutSource(this.#failure);
     }
   }
 
-  /**
-   * Calls back once when the tick changes, if the system supports it; returns a function that ends
-   * the wait.
-   */
-  wait(tick: number, moved: () => void): () => void {
+  wait(tick: number, onChange: () => void): () => void {
     const { file } = this.#opened ?? {};
-    return file?.wait(MUTABLE_OFFSET + MUTABLE.tick, tick, moved) ?? (() => undefined);
+    return file?.wait(MUTABLE_OFFSET + MUTABLE.tick, tick, onChange) ?? (() => undefined);
   }
 
   existing(): Existing {
@@ -166,37 +150,38 @@ export class SegmentWatch implements Watch {
     this.#spentNs = 0n;
   }
 
-  /** Takes off what may be spent in the time since the last look: a segment that is good for long needs no rest. */
+  /** Reduces the time spent by the share of the time since the last poll, so that only repeated failures add up. */
   #forgive(nowNs: bigint): void {
-    const left = this.#spentNs - (nowNs - this.#lookedNs) / RETRY_SHARE;
-    this.#lookedNs = nowNs;
+    const left = this.#spentNs - (nowNs - this.#polledNs) / RETRY_SHARE;
+    this.#polledNs = nowNs;
     this.#spentNs = left > 0n ? left : 0n;
   }
 
-  #lookAt(nowNs: bigint): PollResult | undefined {
-    if (this.#failure !== undefined && nowNs < this.#retryAtNs) return this.#nothing(this.#failure);
+  #poll(nowNs: bigint): PollResult | undefined {
+    if (this.#failure !== undefined && nowNs < this.#retryAtNs)
+      return this.#withoutSource(this.#failure);
     const opened = (this.#opened ??= this.#open());
     if (opened === undefined) {
       this.#failure = undefined;
       return undefined;
     }
     const words = readWords(opened.file, opened.header);
-    this.#ask(opened, nowNs, words);
+    this.#check(opened, nowNs, words);
     if (opened.isLocked === undefined)
-      return this.#nothing(this.#failure ?? this.#ended ?? NOT_KNOWN_YET);
+      return this.#withoutSource(this.#failure ?? this.#ended ?? NOT_KNOWN_YET);
     const { isLocked, nameHolder } = opened;
     const { heartbeatPeriodNs } = opened.header;
     const { state, tick } = words;
-    const heartbeatNs = opened.lastBeat.at(words.heartbeatNs, nowNs);
+    const heartbeatNs = opened.heartbeatClock.at(words.heartbeatNs, nowNs);
     const { publisher, isServed } = judge(
       { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
-      this.#stalledForNs,
+      this.#options.stalledForNs,
     );
     const process = (opened.process ??= processOf(opened.header, opened.file, isLocked));
     if (!isServed) return { ...this.#unserved(publisher, tick), process };
     this.#ended = undefined;
-    const taken = takeIn(opened, words, this.#slice?.());
-    const { changes, hasMore, isReclaiming, isUnstable } = taken;
+    const synced = sync(opened, words, this.#options.slice?.());
+    const { changes, hasMore, isReclaiming, isUnstable } = synced;
     if (!hasMore) this.#failure = undefined;
     return {
       serverKey: this.#serverKey,
@@ -217,12 +202,11 @@ export class SegmentWatch implements Watch {
     const isStalled = publisher.state === 'stalled';
     this.#failure = undefined;
     this.#ended = isStalled ? undefined : publisher;
-    // A stalled publisher may resume at any moment: its segment stays open, with everything read so
-    // far.
-    if (isStalled) return { ...this.#nothing(publisher), tick };
-    // Closed for good or replaced: the next read starts with the segment that has the name then.
+    // A stalled publisher may resume at any moment, so its segment stays open.
+    if (isStalled) return { ...this.#withoutSource(publisher), tick };
+    // Closed for good or replaced: the next poll opens the segment that has the name then.
     this.close();
-    return this.#nothing(publisher);
+    return this.#withoutSource(publisher);
   }
 
   #open(): OpenedSegment | undefined {
@@ -231,29 +215,31 @@ export class SegmentWatch implements Watch {
     try {
       this.#checkOwnership(file);
       const header = readHeader(file);
-      const source = new SegmentSource(file, header, this.#maxItems);
-      const unasked = { askedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
-      const unseen = { lastBeat: new HeartbeatClock(), epoch: -1, records: 0 };
-      return { file, header, source, process: undefined, ...unasked, ...unseen };
+      const source = new SegmentSource(file, header, this.#options.maxItems);
+      const unchecked = { checkedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
+      const unread = { heartbeatClock: new HeartbeatClock(), epoch: -1, records: 0 };
+      return { file, header, source, process: undefined, ...unchecked, ...unread };
     } catch (error) {
       file.close();
       throw error;
     }
   }
 
-  /** @throws Fault NATIVE_FAILED for a segment that somebody may have written who is not trusted */
+  /** @throws Fault NATIVE_FAILED for a segment that an untrusted user may have written */
   #checkOwnership({ ownership: { uid, isWritableByAll } }: SegmentFile): void {
-    if (this.#trusted === undefined) return;
+    const { trusted } = this.#options;
+    if (trusted === undefined) return;
     const refuse = (why: string) =>
       new Fault('NATIVE_FAILED', `Segment ${this.#name} ${why}, and trusted_owners is set`);
-    if (!this.#trusted.includes(uid)) throw refuse(`belongs to user ${uid}, who is not trusted`);
+    if (!trusted.includes(uid)) throw refuse(`belongs to user ${uid}, who is not trusted`);
     if (isWritableByAll) throw refuse('may be written by everybody');
   }
 
-  #ask(opened: OpenedSegment, nowNs: bigint, words: SegmentWords): void {
+  #check(opened: OpenedSegment, nowNs: bigint, words: SegmentWords): void {
     const isQuiet = words.state !== 1;
-    if (!isQuiet && opened.askedAtNs !== 0n && nowNs - opened.askedAtNs < ASK_EVERY_NS) return;
-    opened.askedAtNs = nowNs;
+    if (!isQuiet && opened.checkedAtNs !== 0n && nowNs - opened.checkedAtNs < CHECK_EVERY_NS)
+      return;
+    opened.checkedAtNs = nowNs;
     opened.file.askLock((isLocked) => {
       opened.isLocked = isLocked;
     });
@@ -261,26 +247,25 @@ export class SegmentWatch implements Watch {
     if (opened.nameHolder === 'this') checkSize(opened.file, opened.header);
   }
 
-  #nothing(publisher: Verdict): PollResult {
+  #withoutSource(publisher: Verdict): PollResult {
     return nothingSeen(this.#serverKey, publisher);
   }
 }
 
-/** Reads new directory records; if the directory did not change, it reads nothing more. */
-function takeIn(
+/** Applies new directory records; reads nothing if the directory did not change. */
+function sync(
   opened: OpenedSegment,
   { epoch, records }: SegmentWords,
   budget?: Budget,
 ): StructureChanges & Pick<PollResult, 'isUnstable'> {
   if (opened.epoch === epoch && opened.records === records) return { changes: [], hasMore: false };
   try {
-    const taken = opened.source.sync(budget);
-    if (!taken.hasMore && taken.isReclaiming !== true)
+    const synced = opened.source.sync(budget);
+    if (!synced.hasMore && synced.isReclaiming !== true)
       [opened.epoch, opened.records] = [epoch, records];
-    return taken;
+    return synced;
   } catch (error) {
-    // A directory that changes too fast does not make the segment invalid: the next read tries
-    // again.
+    // A directory that changes too fast is not invalid: the next poll tries again.
     if (error instanceof Fault && error.code === 'SEGMENT_RESTLESS')
       return { changes: [], hasMore: true, isUnstable: true };
     throw error;

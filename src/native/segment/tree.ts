@@ -1,5 +1,5 @@
-// The managed objects of one source, built from its records.
-import type { ManagedObject, RootIdentity, SlotRef, StructureChange } from '../../model.js';
+// The tree of a segment's managed objects, built from its records.
+import type { ManagedObject, RootIdentity, StructureChange } from '../../model.js';
 import type { Budget } from '../../budget.js';
 import { ById, IdRanges } from '../../collections/by-id.js';
 import { LIMITS } from './layout.js';
@@ -10,49 +10,46 @@ export interface ObjectNode extends ManagedObject {
   readonly parent: ObjectNode | undefined;
   readonly children: ById<ObjectNode>;
   readonly variables: ObjectVariables;
-  /** Objects on the path from the root to this one, both counted. */
+  /** Number of objects on the path from the root, including both ends. */
   readonly depth: number;
-  /** The last round of records that named it. */
+  /** The last round that named the object. */
   round: number;
-  /** Whether it was removed: what is below it is gone, too. */
+  /** Whether the object was removed, with its subtree. */
   isRemoved: boolean;
 }
 
 export const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
 
 /** The contents of an object's record, strings resolved. */
-export interface ResolvedObject extends SlotRef {
-  readonly id: number;
-  readonly name: string;
-  readonly className: string;
-  readonly identity: RootIdentity;
-  readonly asOf: SlotRef | undefined;
-}
+export type ResolvedObject = Pick<
+  ManagedObject,
+  'id' | 'slot' | 'incarnation' | 'name' | 'className' | 'identity' | 'asOf'
+>;
 
 export class Tree {
   readonly roots = new ById<ObjectNode>();
-  /** With those below removed ones, until they are let go of. */
+  /** All objects, including subtrees of removed ones until `reclaim` frees them. */
   readonly #objects = new ById<ObjectNode>();
-  /** The objects of variables, by the variables' ids. */
+  /** The object of each variable, by the variable's id. */
   readonly #owners = new IdRanges<ObjectNode>(
     (object, first, end) => this.#objects.has(object) && object.variables.hasBetween(first, end),
   );
-  /** One for each removed object whose subtree is not let go of yet. */
-  readonly #leaving: Generator<void, void>[] = [];
-  /** The object that was asked for last: mostly the next one, too. */
+  /** One generator per removed object whose subtree is not freed yet. */
+  readonly #removals: Generator<void, void>[] = [];
+  /** The result of the last lookup, which the next one usually repeats. */
   #last: ObjectNode | undefined;
-  /** The object that was added last: others of its class have as many variables, mostly. */
+  /** The object added last, whose number of variables is expected of the next one of its class. */
   #newest: ObjectNode | undefined;
   #variables = 0;
   #round = 0;
   #highestId = 0;
 
-  /** Of all that were there ever. */
+  /** The highest id ever added. */
   get highestId(): number {
     return this.#highestId;
   }
 
-  /** Objects and variables, with those that are not let go of yet. */
+  /** Number of objects and variables, including removed ones that are not freed yet. */
   get size(): number {
     return this.#objects.size + this.#variables;
   }
@@ -63,7 +60,7 @@ export class Tree {
     return (this.#last = object);
   }
 
-  /** Where the frame of a variable is. */
+  /** The frame of a variable; undefined if there is none with that id. */
   frame(id: number): FrameLocation | undefined {
     return this.#ownerOf(id)?.variables.frame(id);
   }
@@ -82,8 +79,8 @@ export class Tree {
   }
 
   /**
-   * Removes items that this round did not name, children before parents, one object or variable per
-   * step. Nothing may be added before it ends.
+   * Removes items that this round did not name, children before parents, one per step. Nothing may be added before it
+   * ends.
    */
   *sweep(): Generator<StructureChange | undefined, void> {
     const unnamed: number[] = [];
@@ -102,8 +99,8 @@ export class Tree {
     // Property by property: V8 gives each object built by spreading a hidden class of its own.
     const { id, slot, incarnation, name, className, identity, asOf } = facts;
     const newest = this.#newest;
-    const likely = newest?.className === className ? newest.variables.rows : 0;
-    const variables = new ObjectVariables(likely);
+    const expected = newest?.className === className ? newest.variables.rows : 0;
+    const variables = new ObjectVariables(expected);
     const object: ObjectNode = {
       id,
       slot,
@@ -126,7 +123,7 @@ export class Tree {
     return { kind: 'object-added', object };
   }
 
-  /** Adds a variable, whose id is higher than that of any other. */
+  /** Adds a variable, whose id must be the highest so far. */
   addVariable(facts: VariableFacts, object: ObjectNode): StructureChange {
     const { id } = facts;
     this.#highestId = id;
@@ -136,8 +133,8 @@ export class Tree {
   }
 
   /**
-   * Removes an object with everything below it, or a variable; ignores ids that do not exist. What is
-   * below is not there any more, and `reclaim` frees it.
+   * Removes a variable, or an object with its subtree, whose memory `reclaim` frees later. Ignores ids that do not
+   * exist.
    */
   remove(id: number): StructureChange | undefined {
     const object = this.object(id);
@@ -149,26 +146,26 @@ export class Tree {
     }
     object.isRemoved = true;
     (object.parent?.children ?? this.roots).delete(id);
-    this.#leaving.push(this.#forget(object));
+    this.#removals.push(this.#forget(object));
     return { kind: 'object-removed', object };
   }
 
-  /** Whether some of what was removed is not let go of yet. */
+  /** Whether removed objects are not freed yet. */
   get isReclaiming(): boolean {
-    return this.#leaving.length > 0;
+    return this.#removals.length > 0;
   }
 
-  /** Frees what is below removed objects; false once nothing is left. */
+  /** Frees the subtrees of removed objects within the budget; false once nothing is left. */
   reclaim(budget: Budget): boolean {
-    for (let each = this.#leaving.at(-1); each !== undefined; each = this.#leaving.at(-1)) {
+    for (let each = this.#removals.at(-1); each !== undefined; each = this.#removals.at(-1)) {
       if (budget.isSpent) return true;
       budget.spend(1);
-      if (each.next().done === true) this.#leaving.pop();
+      if (each.next().done === true) this.#removals.pop();
     }
     return false;
   }
 
-  /** The object of a variable that exists. */
+  /** The object of a variable; undefined if the variable was removed. */
   #ownerOf(id: number): ObjectNode | undefined {
     const object = this.#owners.get(id);
     return object === undefined || !this.#objects.has(object) || isGone(object)
@@ -176,7 +173,7 @@ export class Tree {
       : object;
   }
 
-  /** Takes a subtree out of the index, an object a step. */
+  /** Removes a subtree from the index, one object per step. */
   *#forget(object: ObjectNode): Generator<void, void> {
     this.#variables -= object.variables.size;
     for (const child of object.children) yield* this.#forget(child);
