@@ -1,24 +1,24 @@
-// Items by their ids, runs of ids, and queues. No step takes longer because there are many.
+// Collections for millions of items in which no operation takes long: lists by id, ranges of ids, and queues.
 import type { Members } from '../model.js';
 
-/** Items of one chunk: a chunk is searched, moved together and parted with at once. */
+/** Items per chunk, the unit that one operation may move. */
 const CHUNK = 512;
 
-/** Most objects have no children: they share this. */
+/** Shared by all empty lists: most objects have no children. */
 const NONE: never[] = [];
 
 interface HasId {
   readonly id: number;
 }
 
-/** In the order of their ids. Iterations go on while items come and go. */
+/** Items in ascending order of id. An iteration continues while items are added and removed. */
 export class ById<T extends HasId> implements Members<T> {
-  /** None is empty. */
+  /** Not empty, each. */
   #chunks: T[][] = NONE;
   /** The first id of each chunk, or a lower one. */
   #firsts: number[] = NONE;
   #size = 0;
-  /** How often items moved to other places. */
+  /** Counts moves of items, which invalidate the position of an iteration. */
   #moves = 0;
 
   get size(): number {
@@ -35,7 +35,7 @@ export class ById<T extends HasId> implements Members<T> {
     return this.get(item.id) === item;
   }
 
-  /** Adds an item with a higher id than any before. */
+  /** Adds an item, whose id must be the highest so far. */
   add(item: T): void {
     const last = this.#chunks.at(-1);
     if (last !== undefined && last.length < CHUNK) last.push(item);
@@ -78,7 +78,7 @@ export class ById<T extends HasId> implements Members<T> {
         }
         for (let chunk = this.#chunks[at]; chunk !== undefined; chunk = this.#chunks[at]) {
           const value = chunk[index];
-          // The last chunk may grow yet.
+          // The last chunk may still grow.
           if (value === undefined && at + 1 === this.#chunks.length) break;
           if (value !== undefined) {
             index++;
@@ -98,7 +98,7 @@ export class ById<T extends HasId> implements Members<T> {
     this.#firsts.splice(at, 1);
   }
 
-  /** The last chunk that begins with this id or a lower one; the first if none does. */
+  /** The index of the last chunk whose first id is not higher than `id`; 0 if there is none. */
   #chunkOf(id: number): number {
     const firsts = this.#firsts;
     let low = 0;
@@ -112,11 +112,11 @@ export class ById<T extends HasId> implements Members<T> {
   }
 }
 
-/** The index of the first item with this id or a higher one. */
+/** The index of the first item whose id is not lower than `id`. */
 function indexFrom(chunk: readonly HasId[], id: number): number {
   let low = 0;
   let high = chunk.length;
-  // Mostly the last ones are asked for.
+  // Most lookups are beyond the last item.
   if (high > 0 && (chunk[high - 1]?.id ?? 0) < id) return high;
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -126,21 +126,22 @@ function indexFrom(chunk: readonly HasId[], id: number): number {
   return low;
 }
 
-/** Runs that are looked through at once for those that nobody needs. */
-const RUNS_CHUNK = 256;
+/** Ranges per chunk, the unit of one clean-up. */
+const RANGE_CHUNK = 256;
 
-interface RunChunk<T> {
-  /** The first id of each run; none is empty. */
+interface RangeChunk<T> {
+  /** The first id of each range. */
   readonly firsts: number[];
   readonly owners: T[];
 }
 
+/** Maps ranges of consecutive ids to their owners. */
 export class IdRanges<T> {
   readonly #isNeeded: (owner: T, first: number, end: number) => boolean;
-  readonly #chunks: RunChunk<T>[] = [];
-  /** The chunk that is looked through next. */
+  readonly #chunks: RangeChunk<T>[] = [];
+  /** The next chunk to clean up. */
   #next = 0;
-  /** The owner of the last run. */
+  /** The owner of the last range. */
   #latest: T | undefined;
 
   /** @param isNeeded whether an owner still has an id from `first` on and below `end` */
@@ -148,22 +149,22 @@ export class IdRanges<T> {
     this.#isNeeded = isNeeded;
   }
 
-  /** Adds an id higher than any before. */
+  /** Adds an id, which must be the highest so far. */
   add(id: number, owner: T): void {
     if (owner === this.#latest) return;
     this.#latest = owner;
     let last = this.#chunks.at(-1);
-    if (last === undefined || last.firsts.length === RUNS_CHUNK) {
+    if (last === undefined || last.firsts.length === RANGE_CHUNK) {
       last = { firsts: [], owners: [] };
-      // Two for each new one: those that nobody needs are never more than the others, about.
-      for (let i = 0; i < 2; i++) this.#tidyNext();
+      // Two chunks are cleaned up per new one, so that at most about half of the ranges are unneeded.
+      for (let i = 0; i < 2; i++) this.#cleanUpNext();
       this.#chunks.push(last);
     }
     last.firsts.push(id);
     last.owners.push(owner);
   }
 
-  /** The owner of an id that was added; for others anything. */
+  /** The owner of an id that was added. The result for other ids is unspecified. */
   get(id: number): T | undefined {
     const chunks = this.#chunks;
     const chunk = chunks[lastUpTo(chunks.length, (at) => (chunks[at]?.firsts[0] ?? 0) <= id)];
@@ -172,8 +173,8 @@ export class IdRanges<T> {
     return owners[lastUpTo(firsts.length, (at) => (firsts[at] ?? 0) <= id)];
   }
 
-  /** Drops the runs of the next chunk that nobody needs, and joins it with the one before it. */
-  #tidyNext(): void {
+  /** Drops unneeded ranges of the next chunk, and merges it with the one before it. */
+  #cleanUpNext(): void {
     if (this.#next >= this.#chunks.length) this.#next = 0;
     const at = this.#next++;
     const chunk = this.#chunks[at];
@@ -190,7 +191,7 @@ export class IdRanges<T> {
     }
     firsts.length = owners.length = to;
     const before = this.#chunks[at - 1];
-    if (to > 0 && (before === undefined || before.firsts.length + to > RUNS_CHUNK)) return;
+    if (to > 0 && (before === undefined || before.firsts.length + to > RANGE_CHUNK)) return;
     before?.firsts.push(...firsts);
     before?.owners.push(...owners);
     this.#chunks.splice(at, 1);
@@ -198,7 +199,7 @@ export class IdRanges<T> {
   }
 }
 
-/** The last index below `count` for which that holds; it holds up to there. -1 for none. */
+/** The last index below `count` for which `holds` is true, by binary search; -1 for none. */
 function lastUpTo(count: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = count;
@@ -210,14 +211,14 @@ function lastUpTo(count: number, holds: (index: number) => boolean): number {
   return low - 1;
 }
 
-// A queue that grows and shrinks in small steps.
-const BACKLOG_CHUNK = 1024;
+/** Items per chunk of a queue. */
+const QUEUE_CHUNK = 1024;
 
-/** First in, first out. */
+/** A FIFO queue that grows and shrinks in small steps. */
 export class FifoQueue<T> {
-  /** None is empty but the last. */
+  /** Only the last may be empty. */
   #chunks: T[][] = [[]];
-  /** Items of the first chunk that were taken. */
+  /** Number of items of the first chunk that were taken. */
   #taken = 0;
   #size = 0;
 
@@ -227,7 +228,7 @@ export class FifoQueue<T> {
 
   add(item: T): void {
     let last = this.#chunks.at(-1);
-    if (last === undefined || last.length === BACKLOG_CHUNK) this.#chunks.push((last = []));
+    if (last === undefined || last.length === QUEUE_CHUNK) this.#chunks.push((last = []));
     last.push(item);
     this.#size++;
   }
@@ -238,7 +239,7 @@ export class FifoQueue<T> {
     const item = this.#chunks[0]?.[this.#taken++];
     this.#size--;
     if (this.#size === 0) this.clear();
-    else if (this.#taken === BACKLOG_CHUNK) {
+    else if (this.#taken === QUEUE_CHUNK) {
       this.#chunks.shift();
       this.#taken = 0;
     }

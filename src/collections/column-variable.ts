@@ -1,7 +1,7 @@
-// A variable put together from the columns that keep it, when it is asked for.
+// A variable that is created on demand from columns.
 import type { Declaration, ManagedObject, Variable } from '../model.js';
 
-/** Takes half the memory of an object with all that is declared of it. */
+/** A variable that reads its declaration through getters, in half the memory of a copy. */
 export class ColumnVariable implements Variable {
   readonly object: ManagedObject;
   readonly id: number;

@@ -1,15 +1,15 @@
-// Maps and sets of many entries by number that grow in small steps.
+// A map and a set of millions of numbers that grow in small steps.
 
-/** With more entries, they are divided. */
-const FEW = 4096;
-/** A prime, so that ids at regular intervals are spread evenly. */
+/** Entries up to which a map has one part. */
+const MAX_UNDIVIDED = 4096;
+/** A prime, which distributes ids at regular intervals evenly. */
 const PARTS = 251;
 
-/** In no order once there are many. */
+/** A map by number, divided into parts once it is large. Iterations have no order. */
 export class WideMap<V> {
   #parts: Map<number, V>[] = [new Map<number, V>()];
   #size = 0;
-  /** The entry that was asked for last: mostly the next one, too. */
+  /** The result of the last lookup, which the next one usually repeats. */
   #lastKey: number | undefined;
   #lastValue: V | undefined;
 
@@ -35,7 +35,7 @@ export class WideMap<V> {
     part.set(key, value);
     if (key === this.#lastKey) this.#lastValue = value;
     this.#size += part.size - before;
-    if (this.#parts.length === 1 && this.#size > FEW) this.#divide();
+    if (this.#parts.length === 1 && this.#size > MAX_UNDIVIDED) this.#divide();
   }
 
   delete(key: number): boolean {
@@ -76,11 +76,11 @@ export class WideMap<V> {
   }
 }
 
-/** Each part grows alone, so that no step moves more than a part of all. */
+/** Each part grows separately, so that one step moves only a part of the entries. */
 const HASH_PARTS = 256;
 const FIRST_CAPACITY = 8;
 const NONE = new Float64Array(0);
-/** Stands for an empty place: 0 is kept apart. */
+/** Marks an empty place; the hash 0 is stored separately. */
 const EMPTY = 0;
 
 interface HashPart {
@@ -89,8 +89,8 @@ interface HashPart {
 }
 
 /**
- * Holds integers from 0 to 2^53 - 1 that are spread evenly. Those with the same last 8 bits are in one
- * part: where they are asked for one after the other, that part stays in the processor's caches.
+ * A set of evenly distributed integers from 0 to 2^53 - 1. Hashes with the same last 8 bits share a part: lookups in
+ * that order keep the part in the processor's caches.
  */
 export class Hashes {
   readonly #parts = Array.from({ length: HASH_PARTS }, (): HashPart => {
@@ -104,7 +104,7 @@ export class Hashes {
     return places.length > 0 && places[placeOf(places, hash)] === hash;
   }
 
-  /** False if it was there already. */
+  /** Adds a hash; false if it was present. */
   add(hash: number): boolean {
     if (hash === EMPTY) {
       const isNew = !this.#hasZero;
@@ -112,7 +112,7 @@ export class Hashes {
       return isNew;
     }
     const part = this.#partOf(hash);
-    // At most three of four places are taken.
+    // The load factor is at most 3/4.
     if ((part.count + 1) * 4 > part.places.length * 3) grow(part);
     const at = placeOf(part.places, hash);
     if (part.places[at] === hash) return false;
@@ -132,7 +132,7 @@ export class Hashes {
     let hole = placeOf(places, hash);
     if (places[hole] !== hash) return;
     part.count--;
-    // Those behind it move up, as far as their own first place.
+    // Linear probing: later entries move up to fill the hole, but not before their first place.
     const last = places.length - 1;
     for (let at = (hole + 1) & last; places[at] !== EMPTY; at = (at + 1) & last) {
       const moving = places[at] ?? EMPTY;
@@ -153,7 +153,7 @@ export class Hashes {
 const firstPlace = (places: Float64Array, hash: number): number =>
   Math.floor(hash / HASH_PARTS) & (places.length - 1);
 
-/** Where a hash is, or the empty place where it belongs; there is one. */
+/** The place of a hash, or the empty place where it belongs. */
 function placeOf(places: Float64Array, hash: number): number {
   let at = firstPlace(places, hash);
   while (places[at] !== EMPTY && places[at] !== hash) at = (at + 1) & (places.length - 1);
@@ -163,7 +163,7 @@ function placeOf(places: Float64Array, hash: number): number {
 function grow(part: HashPart): void {
   const former = part.places;
   part.places = new Float64Array(Math.max(FIRST_CAPACITY, former.length * 2));
-  // Without an iterator, which takes several calls for each until V8 compiles this for speed.
+  // Without an iterator, which takes several calls per entry until V8 optimizes this.
   for (let at = former.length; at-- > 0;) {
     const hash = former[at] ?? EMPTY;
     if (hash !== EMPTY) part.places[placeOf(part.places, hash)] = hash;

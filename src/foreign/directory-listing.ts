@@ -57,14 +57,14 @@ export class CachedListing<T> {
   }
 }
 
-export interface NameList {
+export interface DirectoryNames {
   readonly names: string[];
   /** Whether the directory has more names than the limit. */
   readonly isTruncated: boolean;
 }
 
 /** Reads the names in a directory, up to the limit. @throws Error if the directory cannot be read */
-export function readNames(path: string): NameList {
+export function readNames(path: string): DirectoryNames {
   const directory = opendirSync(path);
   const names: string[] = [];
   try {

@@ -11,7 +11,7 @@ import {
   readNames,
   namesIn,
 } from '../foreign/directory-listing.js';
-import type { Clocks, NameList } from '../foreign/directory-listing.js';
+import type { Clocks, DirectoryNames } from '../foreign/directory-listing.js';
 import { innermostPidOf } from '../foreign/processes.js';
 import { fitsAny } from '../rules/formats.js';
 
@@ -58,11 +58,11 @@ interface FoundFiles {
   readonly truncations: readonly string[];
 }
 
-const NO_NAMES: NameList = { names: [], isTruncated: false };
+const NO_NAMES: DirectoryNames = { names: [], isTruncated: false };
 
 /** Finds counter files in directories of the host. */
 export class HostFileFinder {
-  readonly #globs: readonly { readonly parent: string; readonly list: () => NameList }[];
+  readonly #globs: readonly { readonly parent: string; readonly list: () => DirectoryNames }[];
   readonly #users: readonly string[];
   readonly #clocks: Clocks;
   #directories = new Map<string, CachedListing<DirectoryFiles>>();

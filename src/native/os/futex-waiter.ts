@@ -1,4 +1,4 @@
-// Waits for changes of futex words: one system call on one thread for all idle segments.
+// Waits for changes of futex words, with one system call on one thread for all idle segments.
 import { stat } from 'node:fs';
 import { hrtime } from 'node:process';
 import { getSystemErrorName } from 'node:util';
@@ -6,34 +6,34 @@ import { Fault } from '../../errors.js';
 import { MORE_THREADS } from '../../thread-code.js';
 import { canWaitOnFutexes, futexWaitAny, futexWake, tryThreads } from './libc.js';
 
-/** The most words of one call, less the waiter's own. */
+/** Limit of words per call, without the waiter's own word. */
 const MAX_WORDS = 127;
-/** The most time of a call, so that none outlives its segments by much. */
-const LONGEST_WAIT_NS = 5_000_000_000n;
+/** Timeout of a call, so that it does not outlive its segments by much. */
+const TIMEOUT_NS = 5_000_000_000n;
 
 interface FutexCall {
   readonly word: Buffer;
   readonly expected: number;
-  readonly moved: () => void;
+  readonly onChange: () => void;
 }
 
 /**
- * Calls back once when a word changes. It may call early, late or, if the system refuses the call,
- * never, since the caller also polls.
+ * Calls back once when a word changes. The callback may come early, late or, without support of the system, never:
+ * callers also poll.
  */
 export class FutexWaiter {
   readonly #isSupported = canWaitOnFutexes();
-  /** Changes to wake our own call, when the list changes or the waiter closes. */
+  /** A word that the waiter changes to wake its own call, when the list of words changes. */
   readonly #own = Buffer.alloc(4);
   readonly #waiting = new Set<FutexCall>();
   #isCalling = false;
   #isClosed = false;
 
   /** Waits while `word` is `expected`; returns a function that ends the wait early. */
-  wait(word: Buffer, expected: number, moved: () => void): () => void {
+  wait(word: Buffer, expected: number, onChange: () => void): () => void {
     if (!this.#isSupported || this.#isClosed || this.#waiting.size >= MAX_WORDS)
       return () => undefined;
-    const entry: FutexCall = { word, expected, moved };
+    const entry: FutexCall = { word, expected, onChange };
     this.#waiting.add(entry);
     this.#renew();
     return () => {
@@ -62,12 +62,12 @@ export class FutexWaiter {
     const own = this.#own.readUInt32LE(0);
     const called = [...this.#waiting];
     const words = [{ word: this.#own, expected: own }, ...called];
-    futexWaitAny(words, hrtime.bigint(), LONGEST_WAIT_NS, () => {
+    futexWaitAny(words, hrtime.bigint(), TIMEOUT_NS, () => {
       this.#isCalling = false;
-      // The system does not report reliably which word changed, and reading a mapped word could
-      // kill the process: all callers check again, at the cost of a small read each.
+      // The system does not report reliably which word changed, and reading a mapped word could kill the process. So
+      // all callers are notified, and each checks with a small read.
       const isOwn = this.#own.readUInt32LE(0) !== own;
-      if (!isOwn) for (const entry of called) if (this.#waiting.delete(entry)) entry.moved();
+      if (!isOwn) for (const entry of called) if (this.#waiting.delete(entry)) entry.onChange();
       if (!this.#isRunning()) this.#call();
     });
   }
@@ -82,10 +82,9 @@ const THREADS = 4;
 const MAX_THREADS = 1024;
 
 /**
- * Starts all threads of the pool. By itself, libuv starts them at the first call that needs one, and aborts the
- * process if the system refuses them.
+ * Starts libuv's thread pool. By default, libuv starts it at the first use, and aborts the process if that fails.
  * @param size the environment variable UV_THREADPOOL_SIZE
- * @throws Fault NATIVE_FAILED when the system refuses them now
+ * @throws Fault NATIVE_FAILED if the system refuses the threads
  */
 export function startThreadPool(size: string | undefined): void {
   const count =
@@ -96,6 +95,6 @@ export function startThreadPool(size: string | undefined): void {
       'NATIVE_FAILED',
       `the system refuses ${count} more threads (${getSystemErrorName(-errno)}): ${MORE_THREADS}`,
     );
-  // Any call that needs a thread makes libuv start them all.
+  // Any call that needs a thread makes libuv start all of them.
   stat('/', () => undefined);
 }

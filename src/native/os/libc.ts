@@ -7,20 +7,18 @@ import { arch } from 'node:os';
 import ref from 'ref-napi';
 import { Fault } from '../../errors.js';
 
-// A call of the C library that is made often.
 // Node unloads a native package when the last thread that uses it ends. ffi-napi closes a handle of the event
 // loop at that moment, and libuv would then call unloaded code. Another reference keeps the packages loaded.
 for (const file of Object.keys(createRequire(import.meta.url).cache))
   if (/\/(ffi|ref)-napi\/.*\.node$/.test(file)) ffi.DynamicLibrary(file);
 
 const POINTER_BYTES = 8;
-/** What a result takes at least, however small its type is. */
+/** Minimum size of a result, whatever its type. */
 const RESULT_BYTES = 8;
 
-/** The type of an argument, and where its value is: whoever calls writes it there before. */
+/** The type of an argument, and the memory of its value, which the caller fills before a call. */
 type Argument = readonly [type: 'int' | 'long' | 'pointer', place: Buffer];
 
-/** The value of an argument, in a place of its own. */
 const int = (value: number): Buffer => ref.alloc('int', value);
 const long = (value: number): Buffer => ref.alloc('long', value);
 const pointer = (to: Buffer): Buffer => {
@@ -30,18 +28,18 @@ const pointer = (to: Buffer): Buffer => {
 };
 
 /**
- * Its arguments have places of their own, so that nothing is made for a call: it takes 2 us. A function
- * of `ffi.Library` makes some eight buffers for each, which takes 60.
+ * A C function with preallocated arguments. A call takes 2 us; one through `ffi.Library` allocates some eight buffers,
+ * which takes 60 us.
  */
-class FrequentCall {
+class PreparedCall {
   readonly #interface: Buffer;
   readonly #symbol: Buffer;
   readonly #result = Buffer.alloc(RESULT_BYTES);
   readonly #places: Buffer;
-  /** They stay as long as their addresses are in use. */
+  /** Keeps the arguments alive while their addresses are in use. */
   readonly arguments: readonly Argument[];
 
-  /** @param name of a function of the C library that returns an int or a long */
+  /** @param name a function of the C library that returns an int or a long */
   constructor(name: string, args: readonly Argument[]) {
     const types = args.map(([type]) => type);
     this.#interface = ffi.CIF('long', types);
@@ -53,14 +51,14 @@ class FrequentCall {
     });
   }
 
-  /** Calls it with what is in the places now; an int of the result. */
+  /** Calls the function with the present arguments; returns the result as an int. */
   call(): number {
     bindings.ffi_call(this.#interface, this.#symbol, this.#result, this.#places);
     return this.#result.readInt32LE(0);
   }
 }
 
-// Each call takes 60 us and holds native memory until the event loop has turned: for rare events only.
+// For rare events only: a call takes 60 us, and holds native memory until the next iteration of the event loop.
 const libc = ffi.Library(null, {
   mmap: ['pointer', ['pointer', 'size_t', 'int', 'int', 'int', 'int64']],
   munmap: ['int', ['pointer', 'size_t']],
@@ -102,16 +100,16 @@ const MSG_DONTWAIT_NOSIGNAL = 0x4040;
 /** System call numbers; futex_waitv (Linux 5.16) has the same number everywhere. */
 const SYS_FUTEX_WAITV = 449;
 const SYS_FUTEX: Partial<Record<string, number>> = { x64: 202, arm64: 98 };
-/** No kernel has a call of that number. */
+/** A number without a system call. */
 const NO_SYSCALL = -1;
 
 const M_TRIM_THRESHOLD = -1;
 const M_MMAP_THRESHOLD = -3;
 
-/** A mapping of a file; `bytes` is live. Never touch it after `unmap()`. */
+/** A mapping of a file. Never access `bytes` after `unmap()`. */
 export interface Mapping {
   readonly bytes: Buffer;
-  /** Maps another open file in place of this one. @throws Fault NATIVE_FAILED with the errno */
+  /** Maps another open file at the same address. @throws Fault NATIVE_FAILED with the errno */
   remap(fd: number): void;
   unmap(): void;
 }
@@ -146,8 +144,8 @@ const { mmap } = ffi.Library(null, {
 });
 
 /**
- * Replaces this process's mappings of an open file by zeros, which frees their memory: for the file of a
- * publisher whose worker thread ended. Node unmaps nothing then, and an access to zeros does no harm.
+ * Replaces this process's mappings of an open file by zeros, which frees their memory. For the file of a publisher
+ * whose worker thread ended: Node does not unmap it, and late accesses to zeros are harmless.
  */
 export function replaceMappings(fd: number): void {
   const { dev, ino } = fstatSync(fd);
@@ -168,7 +166,7 @@ function wholeFileLock(type: number): Buffer {
   return lock;
 }
 
-/** True if another descriptor holds a write lock on the open file. Does not take the lock. */
+/** Whether another open file description holds a write lock on the file. Does not take the lock. */
 export function isLocked(fd: number): boolean {
   const lock = wholeFileLock(F_RDLCK);
   if (libc.fcntl(fd, F_OFD_GETLK, lock) !== 0)
@@ -176,12 +174,12 @@ export function isLocked(fd: number): boolean {
   return lock.readInt16LE(0) !== F_UNLCK;
 }
 
-/** Takes the write lock of an open file for as long as its descriptor lives; false if refused. */
+/** Takes the write lock of an open file until its descriptor is closed; false if another one holds it. */
 export function tryLock(fd: number): boolean {
   return libc.fcntl(fd, F_OFD_SETLK, wholeFileLock(F_WRLCK)) === 0;
 }
 
-/** Gives a name to an open file without one; returns 0 or an errno such as EEXIST (17). */
+/** Links an open file without a name to a path; returns 0 or an errno such as EEXIST (17). */
 export function linkOpen(fd: number, path: string): number {
   const from = `/proc/self/fd/${fd}`;
   return libc.linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) === 0 ? 0 : ffi.errno();
@@ -209,7 +207,7 @@ export function sendDatagram(address: string, text: string): number {
   }
 }
 
-/** struct sockaddr_un without what follows the name, as unix(7) has it for both kinds of names. */
+/** struct sockaddr_un, cut after the name, for paths and abstract names. unix(7). */
 function unixAddress(address: string): Buffer {
   const family = Buffer.alloc(2);
   family.writeUInt16LE(AF_UNIX);
@@ -218,22 +216,21 @@ function unixAddress(address: string): Buffer {
   return Buffer.concat([family, Buffer.from(name)]);
 }
 
-/** A publisher wakes its readers at each change. */
-const woken = pointer(ref.NULL);
-const wake = new FrequentCall('syscall', [
+const wakeAddress = pointer(ref.NULL);
+const wake = new PreparedCall('syscall', [
   ['long', long(SYS_FUTEX[arch()] ?? NO_SYSCALL)],
-  ['pointer', woken],
+  ['pointer', wakeAddress],
   ['long', long(FUTEX_WAKE)],
   ['long', long(ALL_WAITERS)],
 ]);
 
 /** Wakes all waiters on the 4-byte word at the start of `word`. */
 export function futexWake(word: Buffer): void {
-  woken.writeBigUInt64LE(BigInt(ref.address(word)));
+  wakeAddress.writeBigUInt64LE(BigInt(ref.address(word)));
   wake.call();
 }
 
-/** True if kernel and seccomp profile let this process wait on several words at once. */
+/** Whether kernel and seccomp profile allow futex_waitv. */
 export function canWaitOnFutexes(): boolean {
   const EINVAL = 22; // the error for an empty list, where the call exists
   return libc.syscall(SYS_FUTEX_WAITV, ref.NULL, 0, 0, ref.NULL, 0, 0) === -1
@@ -248,8 +245,8 @@ export interface FutexWait {
 }
 
 /**
- * One `futex_waitv` call on a thread of libuv's pool: calls back when a word changes or has changed
- * already, and when the time is up. At most 128 words.
+ * Calls `futex_waitv` on a thread of libuv's pool, for at most 128 words. Calls `done` when a word has changed, and at
+ * the timeout.
  */
 export function futexWaitAny(
   waits: readonly FutexWait[],
@@ -277,15 +274,15 @@ export function futexWaitAny(
     CLOCK_MONOTONIC,
     0,
     () => {
-      // Naming the buffers here keeps them alive until the call is over.
+      // This reference keeps the buffers alive until the call ends.
       if (waiters.length + timespec.length > 0) done();
     },
   );
 }
 
 /**
- * Starts `count` threads, all of which exist at the same time, and ends them again. Returns 0, or the errno, such
- * as EAGAIN, with which the system refuses one. Each waits at a semaphore until all have started.
+ * Tests whether the system allows `count` more threads: starts them all, then ends them. Returns 0, or an errno such
+ * as EAGAIN. Each thread waits on a semaphore until all have started.
  */
 export function tryThreads(count: number): number {
   const semaphore = Buffer.alloc(SEMAPHORE_BYTES);
@@ -310,13 +307,12 @@ export function tryThreads(count: number): number {
 
 /** Calls a function of the C library once. */
 const call = (name: string, ...args: readonly Argument[]): number =>
-  new FrequentCall(name, args).call();
+  new PreparedCall(name, args).call();
 
 /**
- * Has malloc return what has so many bytes to the system as soon as it is freed, and the end of an arena
- * once four times as much is free there. By itself it keeps what is as large as anything that was freed
- * before, and twice as much at the end (mallopt(3), M_MMAP_THRESHOLD). False where the C library has no
- * such function.
+ * Makes malloc return freed blocks of at least `leastBytes` to the system at once, and the end of an arena when four
+ * times as much is free. By default, malloc raises these thresholds with the size of freed blocks (mallopt(3),
+ * M_MMAP_THRESHOLD). False if the C library has no mallopt.
  */
 export function returnFreed(leastBytes: number): boolean {
   try {
@@ -329,8 +325,8 @@ export function returnFreed(leastBytes: number): boolean {
 }
 
 /**
- * Has malloc return all pages that are free in its arenas, those of other threads too (malloc_trim(3)). False
- * where none are, or where the C library has no such function.
+ * Makes malloc return all free pages of all arenas to the system (malloc_trim(3)). False if there are none, or if the C
+ * library has no malloc_trim.
  */
 export function returnFreePages(): boolean {
   try {

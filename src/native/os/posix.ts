@@ -1,4 +1,4 @@
-// POSIX shared memory: segments under /dev/shm, read with pread, with their locks and futexes.
+// Opens segments in POSIX shared memory (/dev/shm), with their locks and futexes.
 import type { FutexWaiter } from './futex-waiter.js';
 import { PAGE } from '../segment/layout.js';
 import { isLocked, map } from './libc.js';
@@ -6,7 +6,7 @@ import type { Mapping } from './libc.js';
 import { openReadable } from './shared-memory.js';
 import type { ReadableFile, SegmentFile, SharedMemory } from './shared-memory.js';
 
-/** @param waiter waits for words; without one no callback is ever called */
+/** @param waiter waits for changes of words; without it, `wait` never calls back */
 export const posixMemory = (waiter?: FutexWaiter): SharedMemory => ({
   open(name) {
     const file = openReadable(name);
@@ -18,7 +18,7 @@ const NOTHING_TO_END = (): void => undefined;
 
 function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): SegmentFile {
   let page: Mapping | undefined;
-  let isRefused = false;
+  let hasFailed = false;
   return {
     identity: file.identity,
     ownership: file.ownership,
@@ -28,17 +28,17 @@ function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): Segme
     askLock(answer) {
       if (file.isOpen) answer(isLocked(file.fd));
     },
-    wait(position, expected, moved) {
+    wait(position, expected, onChange) {
       if (!file.isOpen || waiter === undefined || position + 4 > PAGE) return NOTHING_TO_END;
       try {
         // Only the kernel reads the mapped page, so a truncated file is harmless.
-        if (!isRefused) page ??= map(file.fd, PAGE, 'read');
+        if (!hasFailed) page ??= map(file.fd, PAGE, 'read');
       } catch {
         // Polling works without it.
-        isRefused = true;
+        hasFailed = true;
       }
       if (page === undefined) return NOTHING_TO_END;
-      return waiter.wait(page.bytes.subarray(position, position + 4), expected, moved);
+      return waiter.wait(page.bytes.subarray(position, position + 4), expected, onChange);
     },
     close() {
       page?.unmap();

@@ -1,4 +1,4 @@
-// The interface to shared memory, and files that are open for reading.
+// The interface to shared memory, and opening of segment files for reading.
 import {
   close,
   closeSync,
@@ -12,45 +12,44 @@ import {
 import type { Stats } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 
-/** What a name refers to, seen from a file that was opened under it. */
+/** The file to which a name refers now, compared to the file that was opened under it. */
 export type NameHolder = 'this' | 'another' | 'none';
 
-/** Who may have written a file. */
+/** The users who can write a file: its owner, or all. */
 export interface Ownership {
   readonly uid: number;
   readonly isWritableByAll: boolean;
 }
 
-/** One segment file, open for reading. `read` copies, so the publisher cannot crash us. */
+/** A segment file, open for reading. `read` copies, so the publisher cannot crash this process. */
 export interface SegmentFile {
-  /** Identifies the file among all that had or will have its name. */
+  /** Device and inode. */
   readonly identity: string;
-  /** When it was opened. */
+  /** Owner and mode when the file was opened. */
   readonly ownership: Ownership;
-  /** Copies up to `length` bytes from `position`; returns how many were copied. */
+  /** Copies up to `length` bytes from `position`; returns how many. */
   read(into: Uint8Array, length: number, position: number): number;
-  /** Size of the file now, in bytes. */
+  /** The present size in bytes. */
   size(): number;
-  /** What the name refers to now; `none` once the file is closed. */
+  /** The present holder of the name; `none` once the file is closed. */
   nameHolder(): NameHolder;
   /**
-   * Checks whether a publisher holds the lock, without taking it. The answer may arrive later, and
-   * never once the file is closed.
+   * Checks whether a publisher holds the lock, without taking it. The answer may arrive later; it never arrives after
+   * `close()`.
    * @throws Fault NATIVE_FAILED if the system call fails
    */
   askLock(answer: (isLocked: boolean) => void): void;
   /**
-   * Calls back once when the 4-byte word at `position` of the header page is not `expected` any
-   * more. This is best effort, since the caller also polls. Returns a function that ends the wait
-   * early.
+   * Calls back once when the 4-byte word at `position` of the header page differs from `expected`. Best effort, since
+   * callers also poll. Returns a function that ends the wait.
    */
-  wait(position: number, expected: number, moved: () => void): () => void;
+  wait(position: number, expected: number, onChange: () => void): () => void;
   close(): void;
 }
 
 export interface SharedMemory {
   /**
-   * The segment of that name; undefined if it does not exist.
+   * Opens a segment; undefined if it does not exist.
    * @throws Fault NATIVE_FAILED if it exists and cannot be opened
    */
   open(name: string): SegmentFile | undefined;
@@ -68,7 +67,7 @@ export interface ReadableFile extends Pick<
 }
 
 /**
- * Opens the segment of that name for reading; undefined if it does not exist.
+ * Opens a segment's file for reading; undefined if it does not exist.
  * @throws Fault NATIVE_FAILED if it exists and cannot be opened
  */
 export function openReadable(name: string): ReadableFile | undefined {
@@ -94,11 +93,11 @@ export function openReadable(name: string): ReadableFile | undefined {
     nameHolder() {
       const named = isOpen ? statSync(path, { throwIfNoEntry: false }) : undefined;
       if (named === undefined) return 'none';
-      // While it is open, no other file gets its inode number.
+      // While the file is open, no other file gets its inode number.
       return named.ino === ino && named.dev === dev ? 'this' : 'another';
     },
     close() {
-      // In another thread: whoever closes a removed file last waits until the system freed it.
+      // On another thread, since the last close of a removed file blocks until the system has freed it.
       if (isOpen) close(fd, () => undefined);
       isOpen = false;
     },
@@ -115,7 +114,6 @@ function openForReading(path: string): number | undefined {
   }
 }
 
-/** The facts of a file or link; undefined if the system refuses them. */
 function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path);
@@ -130,7 +128,7 @@ function whyNotOpened(path: string, code: unknown, error: unknown): string {
     const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
     return `Segment ${path} exists, but this process may not read it (EACCES): it belongs to user ${stats.uid}, group ${stats.gid}, and has mode ${mode}`;
   }
-  // O_NOFOLLOW: there need be no loop.
+  // With O_NOFOLLOW, ELOOP means a symbolic link.
   if (code === 'ELOOP') return `${path} is a link, which no segment is (ELOOP)`;
   return `Cannot open ${path}: ${messageOf(error)}`;
 }

@@ -2,13 +2,14 @@
 import type { SlotRef } from '../../published.js';
 
 const MAX_INCARNATIONS = 0x7fffffff;
-/** Freed slots to collect before reusing any: slots rest long enough, and values stay dense. */
-const RESTING = 64;
+/** Freed slots that are held back from reuse. More would spread the values over more memory. */
+const QUARANTINE = 64;
 
 export class SlotAllocator {
   readonly #capacity: number;
   readonly #free: SlotRef[] = [];
   #freeFrom = 0;
+  /** The first slot that was never used. */
   #fresh = 0;
 
   constructor(capacity: number) {
@@ -16,12 +17,12 @@ export class SlotAllocator {
   }
 
   /**
-   * A free slot with its new incarnation, or undefined if all are in use. `makeReal` is called for
-   * each fresh slot; if it returns false, a resting slot is used.
+   * Allocates a slot with its new incarnation; undefined if all are in use.
+   * @param commit allocates the memory of a slot that was never used; false makes the allocator reuse a freed slot
    */
-  take(makeReal: (slot: number) => boolean = () => true): SlotRef | undefined {
-    const resting = this.#free.length - this.#freeFrom;
-    if (resting <= RESTING && this.#fresh < this.#capacity && makeReal(this.#fresh))
+  allocate(commit: (slot: number) => boolean = () => true): SlotRef | undefined {
+    const freed = this.#free.length - this.#freeFrom;
+    if (freed <= QUARANTINE && this.#fresh < this.#capacity && commit(this.#fresh))
       return { slot: this.#fresh++, incarnation: 1 };
     const ref = this.#free[this.#freeFrom];
     if (ref === undefined) return undefined;
@@ -33,19 +34,15 @@ export class SlotAllocator {
     return ref;
   }
 
-  /**
-   * Frees a slot; returns its next incarnation, which the caller must write to its word at once.
-   */
-  give({ slot, incarnation }: SlotRef): number {
+  /** Frees a slot; returns its next incarnation, which the caller must store in the slot's word at once. */
+  free({ slot, incarnation }: SlotRef): number {
     const next = incarnation === MAX_INCARNATIONS ? 1 : incarnation + 1;
     this.#free.push({ slot, incarnation: next });
     return next;
   }
 }
 
-/**
- * Rounds a length up to a power of two or the midpoint below it, so that freed room can be reused.
- */
+/** Rounds a length up to a power of two, or to the midpoint below it, so that freed frames can be reused. */
 function sizeClass(words: number): number {
   let power = 4;
   while (power < words) power *= 2;
@@ -62,23 +59,23 @@ export class FrameAllocator {
     this.#capacity = capacity;
   }
 
-  /** End of the part used so far, in units. */
+  /** End of the used part, in units. */
   get top(): number {
     return this.#top;
   }
 
-  /** The offset of `words` units, or undefined if there is no room. */
-  take(words: number): number | undefined {
+  /** Allocates `words` units; returns their offset, or undefined without room. */
+  allocate(words: number): number | undefined {
     const size = sizeClass(words);
-    const free = this.#free.get(size)?.pop();
-    if (free !== undefined) return free;
+    const freed = this.#free.get(size)?.pop();
+    if (freed !== undefined) return freed;
     if (this.#top + size > this.#capacity) return undefined;
     const at = this.#top;
     this.#top += size;
     return at;
   }
 
-  give(at: number, words: number): void {
+  free(at: number, words: number): void {
     const size = sizeClass(words);
     const list = this.#free.get(size);
     if (list === undefined) this.#free.set(size, [at]);
@@ -86,7 +83,7 @@ export class FrameAllocator {
   }
 }
 
-/** How much a segment can hold. Reserved sparsely: only the used part takes memory. */
+/** Capacity of a segment. The file is sparse: only the used part takes memory. */
 export interface Capacity {
   readonly records: number;
   readonly stringBytes: number;

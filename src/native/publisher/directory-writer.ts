@@ -1,10 +1,10 @@
-// Appends records to the active directory, and moves the live ones to the other when it is full.
+// Appends records to the active directory; when it is full, switches to the other one with the live records.
 import { crc32 } from 'node:zlib';
 import { MUTABLE, MUTABLE_OFFSET, RECORD, RECORD_KIND, RECORD_SIZE } from '../segment/layout.js';
 import type { PublisherFile } from './publisher-file.js';
 import type { SegmentLayout } from './segment-layout.js';
 
-/** A record of an object or variable, with its texts as strings. */
+/** The record of an object or variable, with strings in place of offsets. */
 export interface LiveRecord {
   readonly id: number;
   readonly owner: number;
@@ -16,20 +16,20 @@ export interface LiveRecord {
   readonly name: string;
   readonly text1: string;
   readonly text2: string;
-  /** A text for a root's instance, bytes for the schema of a variable. */
+  /** Instance of a root, or schema of a variable as bytes. */
   readonly text3: string | Buffer;
-  /** A text for a root's application, a number for the offset of a frame. */
+  /** Application of a root, or offset of a variable's frame. */
   readonly text4: string | number;
   readonly extra1: number;
   readonly extra2: number;
 }
 
-/** Bytes of an id that are ever needed; the other two of its field are 0. */
+/** Used bytes of an id field; the other two are 0. */
 const ID_BYTES = 6;
-/** Live records and strings may fill this share, so that a change of roles always frees some. */
-const FULLEST = 0.75;
+/** Largest share that live records and strings may fill, so that a switch always frees some. */
+const MAX_FILL = 0.75;
 
-/** Where /dev/shm is full for a moment, it is asked again after that. */
+/** Time until the next attempt when /dev/shm is full. */
 const RETRY_MS = 1000;
 
 export class DirectoryWriter {
@@ -37,25 +37,22 @@ export class DirectoryWriter {
   readonly #layout: SegmentLayout;
   readonly #live = new Map<number, LiveRecord>();
   readonly #word: BigUint64Array;
-  /** The record being built, and the part that its checksum covers. */
+  /** The record under construction, and the part that its CRC covers. */
   readonly #record = Buffer.alloc(RECORD_SIZE);
-  readonly #checked = this.#record.subarray(RECORD.index);
+  readonly #crcRange = this.#record.subarray(RECORD.index);
   #epoch = 0;
   #records = 0;
   #stringBytes = 2;
-  /** Offsets of texts in the active strings. Bounded by the size of the region. */
+  /** Offsets of the active strings. Bounded by the size of the region. */
   #offsets = new Map<string, number>();
-  /** True after a change of roles that freed too little, until the next removal. */
+  /** True after a switch that freed too little, until the next removal. */
   #isFull = false;
-  /** How often memory could not be had. */
-  #refusals = 0;
-  /** Nothing is added before that, on the clock of `performance.now()`: memory could not be had. */
+  /** Number of failed allocations. */
+  #failures = 0;
+  /** After a failed allocation, the time of `performance.now()` of the next attempt. */
   #retryAtMs = 0;
-  /**
-   * True after a removal that could not be published, since /dev/shm was full: the next change
-   * publishes it.
-   */
-  #owesRemoval = false;
+  /** True after a removal that could not be published, since /dev/shm was full. The next change publishes it. */
+  #hasPendingRemoval = false;
 
   constructor(file: PublisherFile, layout: SegmentLayout) {
     this.#file = file;
@@ -65,16 +62,16 @@ export class DirectoryWriter {
     this.#storeStringBytes();
   }
 
-  /** Adds a record and publishes it; false if there is no room, even after a change of roles. */
+  /** Adds a record and publishes it; false if there is no room, even after a switch. */
   add(record: LiveRecord): boolean {
-    if (this.#owesRemoval) this.#owesRemoval = !this.#changeRoles(1);
-    if (this.#isFull || this.#live.size + 1 > this.#layout.records * FULLEST) return false;
+    if (this.#hasPendingRemoval) this.#hasPendingRemoval = !this.#switch(1);
+    if (this.#isFull || this.#live.size + 1 > this.#layout.records * MAX_FILL) return false;
     if (this.#retryAtMs > 0 && performance.now() < this.#retryAtMs) return false;
     this.#retryAtMs = 0;
-    const refusals = this.#refusals;
-    if (!this.#append(record) && !(this.#changeRoles(FULLEST) && this.#append(record))) {
-      // There may be memory later; to ask for it each time would copy all records in vain.
-      if (this.#refusals > refusals) this.#retryAtMs = performance.now() + RETRY_MS;
+    const failures = this.#failures;
+    if (!this.#append(record) && !(this.#switch(MAX_FILL) && this.#append(record))) {
+      // Memory may be free later; each attempt copies all records.
+      if (this.#failures > failures) this.#retryAtMs = performance.now() + RETRY_MS;
       else this.#isFull = true;
       return false;
     }
@@ -83,16 +80,16 @@ export class DirectoryWriter {
     return true;
   }
 
-  /** Publishes the removal of `ids`; the tombstone names the first, the others are below it. */
+  /** Publishes the removal of a subtree, whose root is the first id. */
   remove(ids: readonly number[]): void {
     const [first] = ids;
     if (first === undefined) return;
     for (const id of ids) this.#live.delete(id);
     this.#isFull = false;
     this.#retryAtMs = 0;
-    // A change of roles leaves removed records out, so it replaces the tombstone.
+    // A switch copies only live records, so it needs no tombstone.
     if (this.#appendTombstone(first)) this.#publish();
-    else this.#owesRemoval = !this.#changeRoles(1);
+    else this.#hasPendingRemoval = !this.#switch(1);
   }
 
   get #side(): 0 | 1 {
@@ -142,22 +139,22 @@ export class DirectoryWriter {
   }
 
   #reserve(region: number, end: number, capacity: number): boolean {
-    const isReal = this.#file.reserve(region, end, capacity);
-    if (!isReal) this.#refusals++;
-    return isReal;
+    const isReserved = this.#file.reserve(region, end, capacity);
+    if (!isReserved) this.#failures++;
+    return isReserved;
   }
 
-  /** Writes the record that was built. */
+  /** Writes the record under construction. */
   #write(): void {
     const bytes = this.#record;
     bytes.writeUInt32LE(this.#records, RECORD.index);
-    bytes.writeUInt32LE(crc32(this.#checked), RECORD.crc);
+    bytes.writeUInt32LE(crc32(this.#crcRange), RECORD.crc);
     const at = this.#layout.directories[this.#side] + this.#records * RECORD_SIZE;
     bytes.copy(this.#file.bytes, at);
     this.#records++;
   }
 
-  /** The offset of a text in the active strings, or undefined if there is no room. */
+  /** Stores a string once in the active strings; returns its offset, or undefined without room. */
   #store(text: string | Buffer): number | undefined {
     if (text.length === 0) return 0;
     const key = typeof text === 'string' ? text : `\0${text.toString('latin1')}`;
@@ -176,8 +173,8 @@ export class DirectoryWriter {
     return at;
   }
 
-  /** Writes the live records to the other directory; false when their strings overfill it. */
-  #changeRoles(fullest: number): boolean {
+  /** Writes the live records to the other directory and makes it active; false if their strings overfill it. */
+  #switch(maxFill: number): boolean {
     const before = [this.#epoch, this.#records, this.#stringBytes, this.#offsets] as const;
     this.#epoch++;
     this.#records = 0;
@@ -186,7 +183,7 @@ export class DirectoryWriter {
     this.#storeStringBytes();
     let isWritten = true;
     for (const record of this.#live.values()) isWritten &&= this.#append(record);
-    if (isWritten && this.#stringBytes <= this.#layout.stringBytes * fullest) {
+    if (isWritten && this.#stringBytes <= this.#layout.stringBytes * maxFill) {
       this.#publish();
       return true;
     }

@@ -1,4 +1,4 @@
-// Writes the heartbeat of a publisher.
+// An observable that writes the heartbeat of a publisher.
 import { EMPTY, ignoreElements, interval, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Publisher } from './publisher.js';

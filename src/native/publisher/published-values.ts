@@ -2,16 +2,15 @@
 import { VALUE_TYPES, scalarType } from '../../published.js';
 import type { FramedType, ScalarType, SlotRef, ValueType } from '../../published.js';
 
-// Which numbers a variable of each type can hold; a store of any other is rejected.
 type Scalar = number | bigint | boolean;
 
-/** The number that is stored for a value; undefined if the type cannot hold it. */
+/** Converts a value to the stored number; undefined if the type cannot hold it. */
 function storedNumber(type: ScalarType, value: Scalar): number | bigint | undefined {
   const { range } = scalarType(type);
   return range === undefined ? storedDouble(value) : storedInteger(range, value);
 }
 
-/** The integer that is stored for a value; undefined if it is none, or out of range. */
+/** Converts a value to the stored integer; undefined if it is not an integer, or out of range. */
 export function storedInteger(
   [least, most]: readonly [bigint, bigint],
   value: Scalar,
@@ -21,30 +20,27 @@ export function storedInteger(
   return integer >= least && integer <= most ? integer : undefined;
 }
 
-/**
- * The double that is stored for a value, the nearest one for a bigint; undefined if it is not a
- * number.
- */
+/** Converts a value to the stored double; undefined if it is not a number. */
 function storedDouble(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
   return typeof value === 'bigint' || typeof value === 'boolean' ? Number(value) : undefined;
 }
 
-/** The value as an integer; undefined if it is none, since JavaScript may pass anything. */
+/** Converts a value to an integer; undefined for anything else that a JavaScript caller may pass. */
 function integerOf(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined;
 }
 
-/** Describes what a type allows. */
+/** Describes the allowed values of a type. */
 export function allowedBy(type: ScalarType): string {
   const { range } = scalarType(type);
   if (range === undefined) return `${type} allows numbers`;
   return `${type} allows integers from ${range[0]} to ${range[1]}`;
 }
 
-/** The live memory of a segment, as arrays of words. */
+/** The mapped memory of a segment, as typed arrays. */
 export interface SlotMemory {
   readonly words: Uint32Array;
   readonly u64: BigUint64Array;
@@ -56,20 +52,19 @@ export interface SlotMemory {
   readonly frameBytes: Uint8Array;
 }
 
-/**
- * The variable of a handle. `ref` is undefined if the segment had no room: then nothing is stored.
- */
+/** The variable of a handle. */
 export interface ValuePlace {
   readonly name: string;
+  /** Undefined if the segment had no room: then nothing is stored. */
   readonly ref: SlotRef | undefined;
   readonly frame: FrameRegion;
   /** Bounds of a histogram, quantiles of a summary. */
   readonly schema: readonly number[];
 }
 
-/** Common to all handles. */
+/** The handle of a variable. */
 export abstract class PublishedValue {
-  /** Private: a clone of the handle, as by `structuredClone`, must not read the whole segment. */
+  /** Private, so that `structuredClone` of a handle does not copy the whole segment. */
   readonly #memory: SlotMemory;
   readonly ref: SlotRef | undefined;
   readonly #name: string;
@@ -118,9 +113,7 @@ export abstract class PublishedValue {
   }
 }
 
-/**
- * A variable that is one number. `set` is one 8-byte store; all return false if the variable is removed.
- */
+/** A variable with one number. `set` is one 8-byte store; all methods return false once the variable is removed. */
 export class PublishedScalar extends PublishedValue {
   readonly #type: ScalarType;
 
@@ -164,7 +157,7 @@ export interface FrameRegion {
   readonly words: number;
 }
 
-/** A framed value: begin, payload, end, slot, each store after the one before. */
+/** A framed value, stored in the order begin, payload, end, slot. */
 abstract class PublishedFrame extends PublishedValue {
   readonly place: FrameRegion;
 
@@ -186,7 +179,7 @@ abstract class PublishedFrame extends PublishedValue {
     return true;
   }
 
-  /** A sum or a quantile's value as it is stored. @throws RangeError for anything but a number */
+  /** Converts a sum or the value of a quantile. @throws RangeError for anything but a number */
   protected double(value: unknown): number {
     const double = storedDouble(value);
     if (double === undefined)
@@ -194,7 +187,7 @@ abstract class PublishedFrame extends PublishedValue {
     return double;
   }
 
-  /** A count as it is stored. @throws RangeError for anything but an integer from 0 to 2^64 - 1 */
+  /** Converts a count. @throws RangeError for anything but an integer from 0 to 2^64 - 1 */
   protected count(value: number | bigint): bigint {
     const count = storedInteger(VALUE_TYPES.u64.range, value);
     if (count === undefined)
@@ -247,7 +240,7 @@ export class PublishedHistogram extends PublishedFrame {
 
   /**
    * Replaces all counts, one more than there are bounds, and the sum.
-   * @throws RangeError for another number of counts, one that is no integer from 0 to 2^64 - 1, or a sum that is no number
+   * @throws RangeError for another number of counts, one that is not an integer from 0 to 2^64 - 1, or a sum that is not a number
    */
   set(counts: readonly (number | bigint)[], sum: number): boolean {
     const buckets = this.#bounds.length + 1;
@@ -272,8 +265,8 @@ export class PublishedSummary extends PublishedFrame {
   }
 
   /**
-   * Replaces all of it; the value of a quantile may be NaN, for none.
-   * @throws RangeError for another number of values, one that is no number, or a count that is no integer from 0 to 2^64 - 1
+   * Replaces count, sum and values; NaN means that a quantile has no value.
+   * @throws RangeError for another number of values, one that is not a number, or a count that is not an integer from 0 to 2^64 - 1
    */
   set(count: number | bigint, sum: number, values: readonly number[]): boolean {
     if (values.length !== this.#quantiles)

@@ -1,4 +1,4 @@
-// The file of a publisher: created without a name, locked until the publisher closes it, and named when complete.
+// Creates the file of a publisher without a name, holds its lock, and names it when it is complete.
 import {
   closeSync,
   constants,
@@ -24,7 +24,7 @@ const { O_RDWR, O_NOFOLLOW } = constants;
 const EEXIST = 17;
 
 const PLACE_ATTEMPTS = 3;
-/** Sparse space is allocated in steps of this many bytes. */
+/** Granularity of allocations in the sparse file, in bytes. */
 const STEP = 65_536;
 
 export class PublisherFile {
@@ -36,11 +36,11 @@ export class PublisherFile {
   /** Device and inode of the file. */
   #identity: string | undefined;
   readonly #mapping: Mapping;
-  /** Number of allocated bytes of each region, by the region's start. */
+  /** Allocated bytes of each region, by the region's offset. */
   readonly #allocated = new Map<number, number>();
   #isNamed = false;
 
-  /** @throws Fault NATIVE_FAILED when the file cannot be made, SEGMENT_FULL without room */
+  /** @throws Fault NATIVE_FAILED if the file cannot be created, SEGMENT_FULL without room */
   constructor(name: string, size: number, mode: number, unique: string) {
     this.#path = `${SHM_FOLDER}/${name}`;
     this.#temporary = `${SHM_FOLDER}/.${name}.${unique}.tmp`;
@@ -51,14 +51,14 @@ export class PublisherFile {
     try {
       if (!this.reserve(0, PAGE, PAGE))
         throw new Fault('SEGMENT_FULL', `${SHM_FOLDER} has no room for ${this.#path}`);
-      this.#mapping = this.#admit(this.#fd, (fd) => map(fd, size, 'write'));
+      this.#mapping = this.#share(this.#fd, (fd) => map(fd, size, 'write'));
     } catch (error) {
       closeSync(this.#fd);
       throw error;
     }
   }
 
-  /** The whole file; touch only what `reserve` allocated. */
+  /** The whole file. Access only the parts that `reserve` allocated. */
   get bytes(): Buffer {
     return this.#mapping.bytes;
   }
@@ -88,14 +88,14 @@ export class PublisherFile {
   }
 
   /**
-   * Places the segment again if something removed its name, as systemd-logind does when a user's last
-   * session ends. A file whose name was removed cannot get a new one, so a copy replaces it, at the same addresses.
+   * Restores the name if it was removed, as systemd-logind does when a user's last session ends. An unlinked file
+   * cannot get a new name, so a copy replaces it, mapped at the same addresses.
    * @throws Fault SEGMENT_FULL without room, SEGMENT_BUSY if another live publisher has the name
    */
   keepName(): void {
     const fd = this.#descriptor();
     if (this.#isNamed && this.#ownsName()) return;
-    // In another mount namespace the file still has its name, out of sight.
+    // The file may still have its name in another mount namespace.
     if (this.#isNamed && fstatSync(fd).nlink > 0) return;
     if (this.#isNamed) this.#replaceByCopy();
     this.place();
@@ -112,7 +112,7 @@ export class PublisherFile {
       try {
         unlinkSync(this.#path);
       } catch {
-        // The program dropped its rights: the name stays, of a closed segment.
+        // The program dropped its permissions: the name of the closed segment stays.
       }
     this.#mapping.unmap();
     if (identityOf(this.#fd) === this.#identity) closeSync(this.#fd);
@@ -127,8 +127,8 @@ export class PublisherFile {
   }
 
   /**
-   * The descriptor of the file. If the program closed it by mistake, its number may belong to another file;
-   * then this opens the segment's file again by its name, and takes the lock that was lost.
+   * The descriptor of the file. If the program closed it by mistake, the number may belong to another file now; the
+   * segment's file is then opened and locked again by its name.
    * @throws Fault NATIVE_FAILED if the name is gone too, SEGMENT_BUSY if another publisher has the lock
    */
   #descriptor(): number {
@@ -140,7 +140,7 @@ export class PublisherFile {
     throw new Fault('SEGMENT_BUSY', `${cannot}: another publisher has its name`);
   }
 
-  /** Makes and locks a file without a name, so that a refused or killed publisher leaves nothing behind. */
+  /** Creates and locks a file without a name, so that a failed or killed publisher leaves nothing behind. */
   #open(): number {
     const cannot = `Cannot make ${this.#path}`;
     const fd = attempt(cannot, () => openSync(SHM_FOLDER, O_TMPFILE | O_RDWR, 0o600));
@@ -157,13 +157,13 @@ export class PublisherFile {
   }
 
   /**
-   * Maps a file through a second open file description, and sets the mode that admits readers. A mapping of
-   * the first one would keep its lock: when a worker thread ends, Node closes its descriptors, but not its mappings.
+   * Sets the mode that admits readers, and maps a file through a second open file description. A mapping of the first
+   * one would keep the lock: when a worker thread ends, Node closes its descriptors, but not its mappings.
    */
-  #admit<T>(fd: number, mapIt: (fd: number) => T): T {
+  #share<T>(fd: number, mapIt: (fd: number) => T): T {
     const other = openSync(`/proc/self/fd/${fd}`, O_RDWR);
     try {
-      // The umask would restrict a mode given to open(). A refusal of the mode leaves no mapping.
+      // The umask would restrict a mode given to open(). If chmod fails, there is no mapping to undo.
       fchmodSync(fd, this.#mode);
       return mapIt(other);
     } finally {
@@ -175,7 +175,7 @@ export class PublisherFile {
     const fd = this.#open();
     try {
       for (const [region, length] of this.#allocated) copyTo(fd, this.bytes, region, length);
-      this.#admit(fd, (other) => {
+      this.#share(fd, (other) => {
         this.#mapping.remap(other);
       });
     } catch (error) {
@@ -189,7 +189,7 @@ export class PublisherFile {
     this.#isNamed = false;
   }
 
-  /** Gives the file a name; false if another file has it. */
+  /** Links the file to a path; false if another file has it. */
   #link(path: string): boolean {
     const errno = linkOpen(this.#descriptor(), path);
     if (errno === 0) return true;

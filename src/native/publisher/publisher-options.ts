@@ -1,4 +1,4 @@
-// The options of a publisher, its objects and its variables.
+// Options of a publisher, its objects and its variables, and their validation.
 import { OBJECT_STATES, VALUE_TYPES, schemaOf } from '../../published.js';
 import type { ObjectState, SlotRef, ValueType, VariableKind } from '../../published.js';
 import { LIMITS, MAX_UNIT_BYTES, VARIABLE_KINDS } from '../segment/layout.js';
@@ -26,7 +26,7 @@ export interface ObjectOptions {
   readonly state?: ObjectState;
   /** Default true. */
   readonly synced?: boolean;
-  /** The id is a foreign one: it need not begin with the id of its parent. Default false. */
+  /** Whether the id comes from elsewhere, so that it need not begin with the parent's id. Default false. */
   readonly foreignId?: boolean;
 }
 
@@ -39,8 +39,8 @@ export interface VariableOptions {
   /** The most bytes of a text. Default 64. */
   readonly textBytes?: number;
   /**
-   * True for a value from the start: no observations, 0, false, or an empty text. Default: true for
-   * histograms and summaries, false for the others.
+   * Whether the variable starts with a value: no observations, 0, false, or an empty text. Default: true for
+   * histograms and summaries, false for other types.
    */
   readonly synced?: boolean;
 }
@@ -79,7 +79,7 @@ export function stateNumber(state: ObjectState): bigint {
   return BigInt(OBJECT_STATES.indexOf(state));
 }
 
-/** @throws RangeError unless the value, which may be anything in JavaScript, is one of the names */
+/** @throws RangeError unless the value, of any type in JavaScript, is one of the names */
 function checkOneOf(what: string, value: unknown, names: readonly string[]): void {
   if (typeof value === 'string' && names.includes(value)) return;
   throw new RangeError(`${what} is ${String(value)}, ${names.join(', ')} are allowed`);

@@ -1,4 +1,4 @@
-// Publishes managed objects in a segment. The TypeScript counterpart of sdk/c/shm_publisher.h.
+// The publisher library: writes managed objects to a segment. The counterpart of sdk/c/shm_publisher.h.
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { hrtime, pid as ownPid } from 'node:process';
@@ -31,14 +31,15 @@ import type {
   VariableOptions,
 } from './publisher-options.js';
 
-interface Holding {
+/** The allocations and relations of a published object or variable. */
+interface PublishedItem {
   readonly ref: SlotRef;
   readonly asOf?: SlotRef | undefined;
   readonly frame?: FrameRegion;
-  /** The direct children of an object; a variable has none. */
+  /** Ids of the direct children and variables of an object. */
   readonly below?: Set<number>;
   readonly owner: number;
-  /** Objects on the path from the root, the object itself counted; 0 for a variable. */
+  /** Number of objects on the path from the root, including the object; 0 for a variable. */
   readonly depth: number;
 }
 
@@ -60,8 +61,8 @@ export class Publisher {
   readonly #memory: SlotMemory;
   #slots: SlotAllocator;
   #header: BigUint64Array;
-  readonly #holdings = new Map<number, Holding>();
-  /** Ids of variables by slot; may still hold removed ones. */
+  readonly #items = new Map<number, PublishedItem>();
+  /** Ids of variables by slot, including removed ones. */
   readonly #variableIds: number[] = [];
   readonly heartbeatMs: number;
   #lastId = 0;
@@ -71,8 +72,8 @@ export class Publisher {
   #isClosed = false;
 
   /**
-   * Creates a segment, not yet visible: add what exists and call `place()`.
-   * @throws Fault NATIVE_FAILED or SEGMENT_FULL when it cannot be made
+   * Creates a segment that is not visible yet: add the present objects, then call `place()`.
+   * @throws Fault NATIVE_FAILED or SEGMENT_FULL if the segment cannot be created
    */
   constructor(options: PublisherOptions) {
     const { contextId = 'shmApp', poolName = 'pool', serverKey, pid = ownPid } = options;
@@ -87,7 +88,7 @@ export class Publisher {
       throw new RangeError(`A heartbeat of ${this.heartbeatMs} ms, whole ones from 0 are allowed`);
     this.#layout = layOut({ ...DEFAULT_CAPACITY, ...options.capacity });
     const unique = `${pid}.${randomBytes(4).toString('hex')}`;
-    // Before there is a file, which a refusal of these facts would leave open.
+    // Before the file is created, since invalid options throw here.
     const header = headerBytes(this.#layout, {
       generation: randomBytes(8).readBigUInt64LE() | 1n,
       realtimeNs: (options.realtimeNs ?? systemRealtimeNs)(),
@@ -106,7 +107,7 @@ export class Publisher {
     this.beat();
   }
 
-  /** Makes the segment visible. @throws Fault SEGMENT_BUSY when another publisher has the key */
+  /** Makes the segment visible. @throws Fault SEGMENT_BUSY if another publisher has the server key */
   place(): void {
     if (this.#isClosed) throw new Fault('USAGE', 'The publisher is closed');
     this.beat();
@@ -153,8 +154,8 @@ export class Publisher {
     const hasSchema = schemaOf(type) !== undefined;
     const { synced = hasSchema } = options;
     const words = isFramed(type) ? frameWords(type, hasSchema ? schema.length : textBytes) : 0;
-    const ref = object.id === 0 || !this.#holdings.has(object.id) ? undefined : this.#takeSlot();
-    const offset = ref === undefined || words === 0 ? 0 : this.#takeFrame(words);
+    const ref = object.id === 0 || !this.#items.has(object.id) ? undefined : this.#allocateSlot();
+    const offset = ref === undefined || words === 0 ? 0 : this.#allocateFrame(words);
     if (ref === undefined || offset === undefined)
       return this.#dropVariable(type, { name, ref, frame: NO_FRAME, schema });
     const frame: FrameRegion = { offset, words };
@@ -176,10 +177,10 @@ export class Publisher {
       extra2: 0,
     });
     if (!isAdded) return this.#dropVariable(type, { name, ref, frame, schema });
-    this.#holdings.set(id, { ref, frame, owner: object.id, depth: 0 });
+    this.#items.set(id, { ref, frame, owner: object.id, depth: 0 });
     this.#variableIds[ref.slot] = id;
-    this.#holdings.get(object.id)?.below?.add(id);
-    return this.#handle(type, { name, ref, frame, schema });
+    this.#items.get(object.id)?.below?.add(id);
+    return this.#newHandle(type, { name, ref, frame, schema });
   }
 
   /**
@@ -225,8 +226,8 @@ export class Publisher {
   /** Removes one variable; its handle rejects values from now on. */
   removeVariable(value: { readonly ref: SlotRef | undefined }): void {
     const id = this.#variableIds[value.ref?.slot ?? NO_SLOT];
-    // Another variable may own the slot by now.
-    if (id !== undefined && this.#holdings.get(id)?.ref === value.ref) this.#remove(id);
+    // Another variable may have reused the slot.
+    if (id !== undefined && this.#items.get(id)?.ref === value.ref) this.#remove(id);
   }
 
   /** Writes a heartbeat: one store. Once a second it also places the segment again if its name was removed. */
@@ -242,9 +243,7 @@ export class Publisher {
     }
   }
 
-  /**
-   * Replaces the number of drops by the number of items without room now, for callers that retry.
-   */
+  /** Replaces the counts of dropped items, for callers that retry. */
   setDropped(objects: number, variables: number): void {
     Atomics.store(this.#header, MUTABLE.objectsDropped / 8, BigInt(objects));
     Atomics.store(this.#header, MUTABLE.variablesDropped / 8, BigInt(variables));
@@ -263,12 +262,12 @@ export class Publisher {
     this.#isClosed = true;
     Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.closed));
     this.notify();
-    // Handles that a program still holds must never touch unmapped memory: from here on no handle
-    // matches its word, no lookup finds a slot, and the header is a copy.
+    // Handles of the program must not access unmapped memory. From here on, no handle matches its word, no lookup
+    // finds a slot, and the header is a copy.
     Object.assign(this.#memory, NO_MEMORY);
     this.#header = this.#header.slice();
     this.#slots = new SlotAllocator(0);
-    this.#holdings.clear();
+    this.#items.clear();
     this.#isPlaced = false;
     this.#file.close();
   }
@@ -286,14 +285,14 @@ export class Publisher {
     for (const text of [host, instance, application])
       checkText('Root identity', text, LIMITS.nameBytes);
     const stored = stateNumber(state);
-    const depth = (this.#holdings.get(parent?.id ?? 0)?.depth ?? 0) + 1;
+    const depth = (this.#items.get(parent?.id ?? 0)?.depth ?? 0) + 1;
     if (depth > LIMITS.depth)
       throw new RangeError(
         `Object "${name}" has ${LIMITS.depth} objects on a path above it already`,
       );
-    const hasParent = parent === undefined || this.#holdings.has(parent.id);
-    const ref = hasParent ? this.#takeSlot() : undefined;
-    const asOf = parent === undefined && ref !== undefined ? this.#takeSlot() : undefined;
+    const hasParent = parent === undefined || this.#items.has(parent.id);
+    const ref = hasParent ? this.#allocateSlot() : undefined;
+    const asOf = parent === undefined && ref !== undefined ? this.#allocateSlot() : undefined;
     if (ref === undefined) return this.#dropObject(parent, name, ref, asOf);
     this.#memory.u64[ref.slot] = stored;
     this.#storeWord(ref, synced);
@@ -320,14 +319,12 @@ export class Publisher {
       extra2: asOf?.incarnation ?? 0,
     });
     if (!isAdded) return this.#dropObject(parent, name, ref, asOf);
-    this.#holdings.set(id, { ref, asOf, below: new Set(), owner: parent?.id ?? 0, depth });
-    if (parent !== undefined) this.#holdings.get(parent.id)?.below?.add(id);
+    this.#items.set(id, { ref, asOf, below: new Set(), owner: parent?.id ?? 0, depth });
+    if (parent !== undefined) this.#items.get(parent.id)?.below?.add(id);
     return { id, name, ref, parent, asOf };
   }
 
-  /**
-   * Initializes a variable, perhaps without a value: then the word of its slot does not say synced.
-   */
+  /** Initializes the slot and frame of a variable, with or without a value. */
   #storeFirst(
     type: ValueType,
     ref: SlotRef,
@@ -348,7 +345,7 @@ export class Publisher {
     this.#storeWord(ref, synced);
   }
 
-  #handle<T extends ValueType>(type: T, place: ValuePlace): PublishedValues[T] {
+  #newHandle<T extends ValueType>(type: T, place: ValuePlace): PublishedValues[T] {
     const made = isFramed(type)
       ? new FRAMED_VALUES[type](this.#memory, place)
       : new PublishedScalar(this.#memory, place, type);
@@ -357,10 +354,10 @@ export class Publisher {
 
   #dropVariable<T extends ValueType>(type: T, place: ValuePlace): PublishedValues[T] {
     const { ref, frame } = place;
-    if (ref !== undefined) this.#giveSlot(ref);
-    if (frame.words > 0) this.#frames.give(frame.offset, frame.words);
+    if (ref !== undefined) this.#freeSlot(ref);
+    if (frame.words > 0) this.#frames.free(frame.offset, frame.words);
     Atomics.add(this.#header, MUTABLE.variablesDropped / 8, 1n);
-    return this.#handle(type, { ...place, ref: undefined, frame: NO_FRAME });
+    return this.#newHandle(type, { ...place, ref: undefined, frame: NO_FRAME });
   }
 
   #dropObject(
@@ -368,29 +365,29 @@ export class Publisher {
     name: string,
     ...refs: readonly (SlotRef | undefined)[]
   ): PublishedObject {
-    for (const ref of refs) if (ref !== undefined) this.#giveSlot(ref);
+    for (const ref of refs) if (ref !== undefined) this.#freeSlot(ref);
     Atomics.add(this.#header, MUTABLE.objectsDropped / 8, 1n);
     return { id: 0, name, ref: undefined, parent, asOf: undefined };
   }
 
   #remove(id: number): void {
-    const holding = this.#holdings.get(id);
-    if (holding === undefined) return;
+    const item = this.#items.get(id);
+    if (item === undefined) return;
     const ids: number[] = [];
     const collect = (at: number) => {
       ids.push(at);
-      this.#holdings.get(at)?.below?.forEach(collect);
+      this.#items.get(at)?.below?.forEach(collect);
     };
     collect(id);
-    // The tombstone comes first: a reader that sees a new word also finds the old name gone.
+    // The tombstone comes first: a reader that sees a new word then also sees the removal.
     this.#directory.remove(ids);
-    this.#holdings.get(holding.owner)?.below?.delete(id);
+    this.#items.get(item.owner)?.below?.delete(id);
     for (const gone of ids) {
-      const { ref, asOf, frame } = this.#holdings.get(gone) ?? holding;
-      this.#holdings.delete(gone);
-      this.#giveSlot(ref);
-      if (asOf !== undefined) this.#giveSlot(asOf);
-      if (frame !== undefined && frame.words > 0) this.#frames.give(frame.offset, frame.words);
+      const { ref, asOf, frame } = this.#items.get(gone) ?? item;
+      this.#items.delete(gone);
+      this.#freeSlot(ref);
+      if (asOf !== undefined) this.#freeSlot(asOf);
+      if (frame !== undefined && frame.words > 0) this.#frames.free(frame.offset, frame.words);
     }
   }
 
@@ -402,26 +399,26 @@ export class Publisher {
     Atomics.store(this.#memory.words, slot, ((incarnation << 1) | Number(isSynced)) >>> 0);
   }
 
-  #takeSlot(): SlotRef | undefined {
+  #allocateSlot(): SlotRef | undefined {
     const { words, slotValues, slots } = this.#layout;
-    return this.#slots.take(
+    return this.#slots.allocate(
       (slot) =>
         this.#file.reserve(words, (slot + 1) * 4, slots * 4) &&
         this.#file.reserve(slotValues, (slot + 1) * 8, slots * 8),
     );
   }
 
-  #giveSlot(ref: SlotRef): void {
-    const incarnation = this.#slots.give(ref);
+  #freeSlot(ref: SlotRef): void {
+    const incarnation = this.#slots.free(ref);
     this.#storeWord({ slot: ref.slot, incarnation }, false);
   }
 
-  #takeFrame(words: number): number | undefined {
-    const offset = this.#frames.take(words);
+  #allocateFrame(words: number): number | undefined {
+    const offset = this.#frames.allocate(words);
     if (offset === undefined) return undefined;
     const { frames, frameBytes } = this.#layout;
     if (this.#file.reserve(frames, (offset + words) * 8, frameBytes)) return offset;
-    this.#frames.give(offset, words);
+    this.#frames.free(offset, words);
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-// The layout of the regions of a new segment, and its header page.
+// Computes the regions of a new segment, and the bytes of its header.
 import { crc32 } from 'node:zlib';
 import {
   BYTE_ORDER,
@@ -58,7 +58,7 @@ function check(name: string, value: number, most: number): void {
     throw new RangeError(`Capacity ${name} is ${value}, 1 to ${most} is allowed`);
 }
 
-/** The contents of a header beside the layout. Times in ns. */
+/** The fields of a header besides the layout. Times are in ns. */
 export interface HeaderFacts {
   readonly generation: bigint;
   readonly realtimeNs: bigint;

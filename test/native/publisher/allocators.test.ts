@@ -16,7 +16,7 @@ import { TINY, freshSegments } from '../../support/segments.js';
 describe('SlotAllocator', () => {
   it('gives fresh slots in order, then none', () => {
     const slots = new SlotAllocator(2);
-    expect([slots.take(), slots.take(), slots.take()]).to.deep.equal([
+    expect([slots.allocate(), slots.allocate(), slots.allocate()]).to.deep.equal([
       { slot: 0, incarnation: 1 },
       { slot: 1, incarnation: 1 },
       undefined,
@@ -25,30 +25,32 @@ describe('SlotAllocator', () => {
 
   it('gives the slot that has been free longest, with its next incarnation', () => {
     const slots = new SlotAllocator(3);
-    const refs = [slots.take(), slots.take(), slots.take()].filter((ref) => ref !== undefined);
+    const refs = [slots.allocate(), slots.allocate(), slots.allocate()].filter(
+      (ref) => ref !== undefined,
+    );
     expect(
-      [2, 0, 1].map((slot) => slots.give(refs[slot] ?? { slot, incarnation: 0 })),
+      [2, 0, 1].map((slot) => slots.free(refs[slot] ?? { slot, incarnation: 0 })),
     ).to.deep.equal([2, 2, 2]);
-    expect([slots.take(), slots.take(), slots.take()].map((ref) => ref?.slot)).to.deep.equal([
-      ...[2, 0, 1],
-    ]);
+    expect(
+      [slots.allocate(), slots.allocate(), slots.allocate()].map((ref) => ref?.slot),
+    ).to.deep.equal([...[2, 0, 1]]);
   });
 
   it('spares fresh slots once enough others rest', () => {
     const slots = new SlotAllocator(1000);
-    const first = Array.from({ length: 65 }, () => slots.take());
-    for (const ref of first) if (ref !== undefined) slots.give(ref);
-    expect(slots.take()).to.deep.equal({ slot: 0, incarnation: 2 });
-    expect(slots.take(), '64 rest, so that none of them is needed').to.deep.equal({
+    const first = Array.from({ length: 65 }, () => slots.allocate());
+    for (const ref of first) if (ref !== undefined) slots.free(ref);
+    expect(slots.allocate()).to.deep.equal({ slot: 0, incarnation: 2 });
+    expect(slots.allocate(), '64 rest, so that none of them is needed').to.deep.equal({
       ...{ slot: 65, incarnation: 1 },
     });
   });
 
   it('wraps incarnations from 2^31 - 1 to 1', () => {
     const slots = new SlotAllocator(1);
-    slots.take();
-    expect(slots.give({ slot: 0, incarnation: 0x7ffffffe })).to.equal(0x7fffffff);
-    expect(slots.give({ slot: 0, incarnation: 0x7fffffff })).to.equal(1);
+    slots.allocate();
+    expect(slots.free({ slot: 0, incarnation: 0x7ffffffe })).to.equal(0x7fffffff);
+    expect(slots.free({ slot: 0, incarnation: 0x7fffffff })).to.equal(1);
   });
 
   it('never gives a slot twice, nor an incarnation again, and all of them when asked', () => {
@@ -59,7 +61,7 @@ describe('SlotAllocator', () => {
       const incarnations = new Map<number, number>();
       for (const pick of picks)
         if (pick < 55) {
-          const ref = slots.take();
+          const ref = slots.allocate();
           expect(ref === undefined).to.equal(taken.length === capacity);
           if (ref === undefined) continue;
           expect(ref.slot).to.be.within(0, capacity - 1);
@@ -69,7 +71,7 @@ describe('SlotAllocator', () => {
           taken.push(ref);
         } else {
           const [ref] = taken.splice(pick % Math.max(taken.length, 1), 1);
-          if (ref !== undefined) slots.give(ref);
+          if (ref !== undefined) slots.free(ref);
         }
     });
     fc.assert(property, { numRuns: 20 });
@@ -96,19 +98,27 @@ describe('FrameAllocator', () => {
   for (const [words, size] of SIZES)
     it(`gives ${words} units the room of ${size}`, () => {
       const frames = new FrameAllocator(24_576);
-      expect([frames.take(words), frames.top, frames.take(words)]).to.deep.equal([0, size, size]);
+      expect([frames.allocate(words), frames.top, frames.allocate(words)]).to.deep.equal([
+        0,
+        size,
+        size,
+      ]);
     });
 
   it('has no room beyond its capacity, to the unit', () => {
-    expect(new FrameAllocator(11).take(9)).to.equal(undefined);
-    expect(new FrameAllocator(12).take(9)).to.equal(0);
+    expect(new FrameAllocator(11).allocate(9)).to.equal(undefined);
+    expect(new FrameAllocator(12).allocate(9)).to.equal(0);
   });
 
   it('gives room that was given back to whoever fits it, before new room', () => {
     const frames = new FrameAllocator(24);
-    expect([frames.take(12), frames.take(12), frames.take(12)]).to.deep.equal([0, 12, undefined]);
-    frames.give(12, 12);
-    expect([frames.take(10), frames.take(10)]).to.deep.equal([12, undefined]);
+    expect([frames.allocate(12), frames.allocate(12), frames.allocate(12)]).to.deep.equal([
+      0,
+      12,
+      undefined,
+    ]);
+    frames.free(12, 12);
+    expect([frames.allocate(10), frames.allocate(10)]).to.deep.equal([12, undefined]);
   });
 
   it('never gives room twice at once, nor beyond its capacity', () => {
@@ -120,8 +130,8 @@ describe('FrameAllocator', () => {
       const taken: { at: number; words: number }[] = [];
       for (const { words, give } of steps) {
         const [back] = give ? taken.splice(words % Math.max(taken.length, 1), 1) : [];
-        if (back !== undefined) frames.give(back.at, back.words);
-        const at = give ? undefined : frames.take(words);
+        if (back !== undefined) frames.free(back.at, back.words);
+        const at = give ? undefined : frames.allocate(words);
         if (at === undefined) continue;
         expect(at + words).to.be.at.most(Math.min(frames.top, capacity));
         for (const other of taken)
