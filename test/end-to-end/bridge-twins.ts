@@ -6,9 +6,9 @@ import type { ScenarioStep } from '#app/simulator/scenario.js';
 import { parseScenario } from '#app/simulator/scenario.js';
 import { SimulationStage } from '#app/simulator/simulation.js';
 import type { ComponentOptions } from '#app/simulator/component/component.js';
-import { ComponentServer } from '#app/simulator/component/component-server.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
+import { RecordingComponent } from '../support/components.js';
 import { PROJECT, answerOf } from '../support/processes.js';
 import type { Running, Theatre } from '../support/processes.js';
 import { applicationPart, scrape } from './page.js';
@@ -23,7 +23,7 @@ export const BRIDGED = '81';
 const CAPACITY = { records: 1 << 18, slots: 1 << 16 };
 
 export class BridgeTwins {
-  readonly server: ComponentServer;
+  readonly server: RecordingComponent;
   readonly #publisher: Publisher;
   readonly #stages: readonly [SimulationStage, SimulationStage];
   #url = '';
@@ -41,7 +41,7 @@ export class BridgeTwins {
     const { contextId } = theatre;
     this.#publisher = new Publisher({ contextId, serverKey: DIRECT, capacity: CAPACITY });
     this.#stages = [new SimulationStage(this.#publisher), new SimulationStage(tree)];
-    this.server = new ComponentServer(tree, options);
+    this.server = new RecordingComponent(tree, options);
     for (const object of objects) for (const stage of this.#stages) stage.add(object);
   }
 

@@ -1,4 +1,5 @@
 // Components that serve a scenario's tree on ports of their own.
+import type { IncomingMessage } from 'node:http';
 import { ComponentServer } from '#app/simulator/component/component-server.js';
 import type { ComponentOptions } from '#app/simulator/component/component.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
@@ -13,17 +14,33 @@ export function treeOf(scenario: object): ServedTree {
   return tree;
 }
 
+/** A component that keeps all requests that it got. */
+export class RecordingComponent extends ComponentServer {
+  readonly requests: Pick<IncomingMessage, 'method' | 'url' | 'headers'>[];
+
+  constructor(tree: ServedTree, options: ComponentOptions = {}) {
+    const requests: IncomingMessage[] = [];
+    super(tree, { ...options, onRequest: (request) => requests.push(request) });
+    this.requests = requests;
+  }
+
+  /** The number of clients that followed the redirection of the fault `redirect`. */
+  get followed(): number {
+    return this.requests.filter(({ url }) => url?.startsWith('/moved') === true).length;
+  }
+}
+
 /** Call inside `describe`: makes the function that serves; what it served ends after each test. */
 export function freshComponents() {
-  const servers: ComponentServer[] = [];
+  const servers: RecordingComponent[] = [];
   afterEach(async () => {
     await Promise.all(servers.splice(0).map((server) => server.close()));
   });
   return async (
     options: ComponentOptions = {},
     tree: ServedTree = treeOf(ODD_SCENARIO),
-  ): Promise<ComponentServer> => {
-    const server = new ComponentServer(tree, options);
+  ): Promise<RecordingComponent> => {
+    const server = new RecordingComponent(tree, options);
     servers.push(server);
     await server.listen(0);
     return server;

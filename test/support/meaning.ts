@@ -4,7 +4,7 @@ import type {
   ServedTree,
   ServedVariable,
 } from '#app/simulator/component/served-tree.js';
-import { STATE_TEXTS } from '#app/simulator/component/served-tree.js';
+import { STATE_TEXTS } from '#app/simulator/component/vendor-json.js';
 import type { ReadObject, ReadVariable } from './component-reader.js';
 
 export function meaningOf(tree: ServedTree): ReadonlyMap<string, ReadObject> {

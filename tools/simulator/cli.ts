@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// shm_simulator: publishes a changing tree, or plays a scenario; in shared memory or as JSON.
+// shm_simulator: publishes a changing tree or a scenario, in shared memory or as JSON.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { merge, timer } from 'rxjs';
@@ -12,7 +12,7 @@ import { Fault, messageOf } from '#app/errors.js';
 import { heartbeat } from '#app/native/publisher/heartbeat.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { ComponentServer } from './component/component-server.js';
-import { FAULT_USAGE, NO_FAULT, faultCommanded } from './component/faults.js';
+import { FAULT_USAGE, NO_FAULT, parseFaultCommand } from './component/faults.js';
 import { isForeground, readTls, withRunFacts } from './component/component.js';
 import { ODDITY_NAMES } from './component/oddities.js';
 import { ServedTree } from './component/served-tree.js';
@@ -40,7 +40,7 @@ const planOf = ({ app, objects }: SimulatorOptions): readonly PlannedInstance[] 
   return planPlainTree(objects);
 };
 
-/** Publishes the initial tree, and then its changes. */
+/** Publishes the initial tree at once, and changes it while subscribed. */
 function simulate(
   publisher: ObjectPublisher,
   scenario: Scenario | undefined,
@@ -57,7 +57,7 @@ function simulate(
   return live(publisher, tree, rate, changeFraction);
 }
 
-/** Publishes in a segment, which becomes visible only once it is complete. */
+/** Publishes in a segment, which becomes visible once the initial tree is complete. */
 function publish(options: SimulatorOptions, scenario: Scenario | undefined): Observable<Ending> {
   const serverKey = options.serverKey ?? scenario?.serverKey ?? undefined;
   if (serverKey === undefined)
@@ -72,7 +72,7 @@ function publish(options: SimulatorOptions, scenario: Scenario | undefined): Obs
     realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
     capacity: capacityFor(scenario?.objects.length ?? options.objects),
   });
-  // From here on a temporary file exists, which must be removed on an early end.
+  // The segment is a temporary file until place(), which must not outlive an early exit.
   process.once('exit', () => {
     publisher.close();
   });
@@ -81,13 +81,13 @@ function publish(options: SimulatorOptions, scenario: Scenario | undefined): Obs
   return merge(run$, heartbeat(publisher));
 }
 
-/** Room for many times the initial tree, within the limits of a segment; reserved, not used. */
+/** Capacity for many times the initial tree. Unused capacity takes no memory. */
 const capacityFor = (objects: number) => ({
   records: Math.min(1 << 22, Math.max(1 << 18, objects * 256)),
   slots: Math.min(1 << 24, Math.max(1 << 18, objects * 256)),
 });
 
-/** Serves the tree as JSON, in place of a segment. */
+/** Serves the tree as JSON over HTTP. */
 async function serve(
   port: number,
   options: SimulatorOptions,
@@ -106,18 +106,18 @@ async function serve(
   if (fault !== NO_FAULT) server.fault = fault;
   await server.listen(port);
   complain(`serving ${server.url}`);
-  obey(server);
+  readFaultCommands(server);
   return run$;
 }
 
-/** Lets lines on stdin change the fault. */
-function obey(server: ComponentServer): void {
+/** Changes the fault as lines on stdin command. */
+function readFaultCommands(server: ComponentServer): void {
   const { stdin } = process;
   // An unreadable stdin gives no commands.
   stdin.on('error', () => undefined);
   if (stdin.isTTY && !isForeground(readFileSync('/proc/self/stat', 'utf8'))) return;
   createInterface({ input: stdin }).on('line', (line) => {
-    const fault = faultCommanded(line);
+    const fault = parseFaultCommand(line);
     if (fault === undefined) {
       complain(`shm_simulator: ${FAULT_USAGE}`);
       return;
@@ -137,7 +137,7 @@ async function main(): Promise<void> {
     return;
   }
   const { options } = line;
-  // A terminal that is closed ends it, too, so that nothing stays in shared memory.
+  // SIGHUP, too: when the terminal closes, the segment must be removed.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
   const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario);
   const { jsonPort } = options;

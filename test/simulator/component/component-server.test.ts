@@ -248,23 +248,6 @@ describe('ComponentServer', () => {
       .that.matches(/^Cannot listen on 127\.0\.0\.1:\d+: /);
   });
 
-  it('remembers the last thousand requests', async () => {
-    const server = await serve({ keepsAlive: true });
-    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-    for (let batch = 0; batch < 101; batch++)
-      await Promise.all(
-        Array.from({ length: 10 }, (_, n) =>
-          ask(`${server.url}/none/${batch * 10 + n}`, { agent }),
-        ),
-      );
-    agent.destroy();
-    expect(server.requests).to.have.length(1000);
-    expect(server.requests.map(({ url }) => url)).not.to.include('/none/0');
-    expect(server.requests.at(-1)?.url).to.match(/^\/none\/100\d$/);
-    expect(server.requests.at(-1)).to.include({ method: 'GET' });
-    expect(server.requests.at(-1)?.headers).to.have.property('host');
-  });
-
   it('ends all connections at once when it is closed', async () => {
     const server = await serve({ keepsAlive: true, latencyMs: 100_000 });
     const silent = connect(Number(new URL(server.url).port), '127.0.0.1');

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ODDITY_NAMES, OddWays } from '#app/simulator/component/oddities.js';
+import { ODDITY_NAMES, OddityFilter } from '#app/simulator/component/oddities.js';
 import type { OddityName } from '#app/simulator/component/oddities.js';
 import type { ServedTree } from '#app/simulator/component/served-tree.js';
-import { vendorObject } from '#app/simulator/component/served-tree.js';
+import { vendorObject } from '#app/simulator/component/vendor-json.js';
 import { ask } from '../../support/component-client.js';
 import { readComponent } from '../../support/component-reader.js';
 import { freshComponents, treeOf } from '../../support/components.js';
@@ -12,8 +12,8 @@ import { ODD_SCENARIO } from '../../support/odd-scenario.js';
 import { anyTree, served } from './any-tree.js';
 
 function text(tree: ServedTree, ...oddities: readonly OddityName[]): string {
-  const ways = new OddWays(oddities);
-  return ways.text(ways.tree(Array.from(tree.roots, vendorObject)));
+  const filter = new OddityFilter(oddities);
+  return filter.text(filter.tree(Array.from(tree.roots, vendorObject)));
 }
 
 const odd = treeOf(ODD_SCENARIO);

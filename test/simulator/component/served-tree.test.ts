@@ -1,13 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import {
-  ServedTree,
-  vendorJson,
-  vendorObject,
-  vendorType,
-} from '#app/simulator/component/served-tree.js';
-import type { ServedObject, VendorObject } from '#app/simulator/component/served-tree.js';
+import { ServedTree } from '#app/simulator/component/served-tree.js';
+import type { ServedObject } from '#app/simulator/component/served-tree.js';
+import { vendorJson, vendorObject, vendorType } from '#app/simulator/component/vendor-json.js';
+import type { VendorObject } from '#app/simulator/component/vendor-json.js';
 import { Random } from '#app/simulator/course.js';
 import { LiveTree, planPlainTree } from '#app/simulator/live-tree.js';
 import type { ObjectPublisher } from '#app/simulator/live-tree.js';

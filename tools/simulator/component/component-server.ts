@@ -1,40 +1,29 @@
-// A stand-in for a real server's component: serves a tree as JSON, like the vendor's programs.
+// The HTTP server of a simulated component, which serves a tree as JSON like the vendor's programs.
 import { createServer } from 'node:http';
-import type {
-  IncomingHttpHeaders,
-  IncomingMessage,
-  RequestListener,
-  Server,
-  ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { Fault, messageOf } from '#app/errors.js';
 import { Component, DEFAULTS, HttpExchange } from './component.js';
-import type { ComponentOptions } from './component.js';
+import type { ComponentOptions, TlsPair } from './component.js';
 import { FAULTS } from './faults.js';
 import type { FaultName } from './faults.js';
 import type { ServedTree } from './served-tree.js';
 
-// The listening socket of a component: it can be closed, with all connections, and opened again.
 const ADDRESS = '127.0.0.1';
 const MAX_CONNECTIONS = 512;
 
-interface ListeningComponent {
-  readonly server: Server;
-  readonly port: number;
-}
-
+/** A listening socket that can be closed, with all its connections, and opened again. */
 class Listener {
-  readonly #tls: { readonly cert: string; readonly key: string } | undefined;
+  readonly #tls: TlsPair | undefined;
   readonly #onRequest: RequestListener;
   readonly #onConnection: (socket: Socket) => void;
   readonly #sockets = new Set<Socket>();
-  #listening: ListeningComponent | undefined;
+  #server: Server | undefined;
 
   constructor(
-    tls: { readonly cert: string; readonly key: string } | undefined,
+    tls: TlsPair | undefined,
     onRequest: RequestListener,
     onConnection: (socket: Socket) => void,
   ) {
@@ -44,14 +33,14 @@ class Listener {
   }
 
   get isOpen(): boolean {
-    return this.#listening !== undefined;
+    return this.#server !== undefined;
   }
 
   get connections(): number {
     return this.#sockets.size;
   }
 
-  /** @returns the port that was taken, @throws Fault LISTENER_FAILED */
+  /** Listens, and returns the port. @throws Fault LISTENER_FAILED */
   async open(port: number): Promise<number> {
     const server = this.#make();
     await new Promise<void>((resolve, reject) => {
@@ -61,15 +50,14 @@ class Listener {
       });
       server.listen(port, ADDRESS, resolve);
     });
-    const taken = (server.address() as AddressInfo).port;
-    this.#listening = { server, port: taken };
-    return taken;
+    this.#server = server;
+    return (server.address() as AddressInfo).port;
   }
 
   /** Stops listening and ends all connections, at once. */
   async shut(): Promise<void> {
-    const server = this.#listening?.server;
-    this.#listening = undefined;
+    const server = this.#server;
+    this.#server = undefined;
     const closed = new Promise<void>((resolve) => {
       if (server === undefined) resolve();
       else server.close(() => resolve());
@@ -97,7 +85,7 @@ class Listener {
   }
 }
 
-function secureServer(tls: { readonly cert: string; readonly key: string }): Server {
+function secureServer(tls: TlsPair): Server {
   try {
     return createSecureServer(tls);
   } catch (error) {
@@ -105,42 +93,17 @@ function secureServer(tls: { readonly cert: string; readonly key: string }): Ser
   }
 }
 
-// The last requests to a component, oldest first.
-interface LoggedRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: IncomingHttpHeaders;
-}
-
-const MAX_REQUESTS = 1000;
-
-class RequestLog {
-  readonly #requests: LoggedRequest[] = [];
-
-  /** At most 1000. */
-  get requests(): readonly LoggedRequest[] {
-    return this.#requests;
-  }
-
-  add({ method = '', url = '', headers }: IncomingMessage): void {
-    this.#requests.push({ method, url, headers });
-    if (this.#requests.length > MAX_REQUESTS) this.#requests.shift();
-  }
-}
-
-/** How often and how long it tries to get its port back after it released it. */
+/** The attempts to listen on the port again after a fault released it. */
 const REOPENING = { attempts: 100, everyMs: 50 };
 
-/** Listens on 127.0.0.1 only. */
+/** Serves a component on 127.0.0.1, with or without a fault. */
 export class ComponentServer {
   readonly #component: Component;
-  readonly #log = new RequestLog();
   readonly #listener: Listener;
   #fault: FaultName | undefined;
   #settled = Promise.resolve();
   #port: number | undefined;
-  #turns = 0;
-  #followed = 0;
+  #faultyAnswers = 0;
 
   constructor(tree: ServedTree, options: ComponentOptions = {}) {
     this.#component = new Component(tree, { ...DEFAULTS, ...options });
@@ -154,11 +117,11 @@ export class ComponentServer {
   }
 
   /**
-   * Port 0 takes a free one.
+   * Listens on a port; 0 takes a free one.
    * @throws Fault LISTENER_FAILED if it cannot listen, USAGE if the certificate cannot be used
    */
   async listen(port: number): Promise<void> {
-    // A fault that it has already shuts what listens while it has no port.
+    // A fault that was set before closes the listener, since there was no port.
     await this.#settled.catch(() => undefined);
     this.#port = await this.#listener.open(port);
     if (this.#fault === 'refuse') await this.#listener.shut();
@@ -186,30 +149,20 @@ export class ComponentServer {
 
   set fault(fault: FaultName | undefined) {
     this.#fault = fault;
-    this.#turns = 0;
+    this.#faultyAnswers = 0;
     if (fault === 'reset') this.#listener.reset();
     if (fault === 'refuse') void this.#listener.shut();
     this.#settled = this.#settled.catch(() => undefined).then(() => this.#settle());
-    // Callers that need the result use `settled`.
+    // Callers get the error from `settled`.
     this.#settled.catch(() => undefined);
   }
 
   /**
-   * Resolves once it listens, or has stopped, as the fault requires. Rejects with Fault
+   * Resolves once the server listens, or has stopped, as the fault requires. Rejects with Fault
    * LISTENER_FAILED if another process took the port meanwhile.
    */
   get settled(): Promise<void> {
     return this.#settled;
-  }
-
-  /** The last 1000 requests, oldest first. */
-  get requests(): readonly LoggedRequest[] {
-    return this.#log.requests;
-  }
-
-  /** How many requests followed the redirection of the fault `redirect`. */
-  get followed(): number {
-    return this.#followed;
   }
 
   get connections(): number {
@@ -238,19 +191,13 @@ export class ComponentServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#log.add(request);
     const component = this.#component;
+    component.options.onRequest(request);
     const exchange = new HttpExchange(request, response, component.options);
     try {
       await exchange.pause(component.options.latencyMs);
       if (this.#fault === undefined) exchange.send(await component.answer(request));
-      else
-        await FAULTS[this.#fault](exchange, component, {
-          turn: this.#turns++,
-          follow: () => {
-            this.#followed++;
-          },
-        });
+      else await FAULTS[this.#fault](exchange, component, this.#faultyAnswers++);
     } catch (error) {
       exchange.fail(error);
     }

@@ -1,4 +1,4 @@
-// A component's answers without faults.
+// A simulated component: its options, its answers, and one exchange with a client.
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
@@ -9,12 +9,12 @@ import { deflate, deflateRaw, gzip } from 'node:zlib';
 import { identity } from 'rxjs';
 import { Fault, messageOf } from '#app/errors.js';
 import type { PlannedInstance, PlannedVariable } from '../tree-plan.js';
-import { OddWays } from './oddities.js';
+import { OddityFilter } from './oddities.js';
 import type { OddityName } from './oddities.js';
-import { STATE_TEXTS, vendorObject } from './served-tree.js';
-import type { ServedTree, VendorObject } from './served-tree.js';
+import type { ServedTree } from './served-tree.js';
+import { STATE_TEXTS, vendorObject } from './vendor-json.js';
+import type { VendorObject } from './vendor-json.js';
 
-// How a component answers: its address, its key, and the options of the protocol.
 export interface ComponentOptions {
   /** Path before `/sharedmem`, such as `/rtds`. Default empty. */
   readonly base?: string;
@@ -23,7 +23,7 @@ export interface ComponentOptions {
   /** Status for requests without the key. Default 401. */
   readonly refusalStatus?: 401 | 403;
   /** PEM texts; with them it serves HTTPS. */
-  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  readonly tls?: TlsPair | undefined;
   /** Encoding for clients that accept deflate: zlib-wrapped, raw deflate or gzip. Default zlib. */
   readonly compression?: Compression;
   /** Chunks in place of a Content-Length. Default false. */
@@ -40,6 +40,13 @@ export interface ComponentOptions {
   readonly dripMs?: number;
   /** Default none. */
   readonly oddities?: Iterable<OddityName>;
+  /** Called with each request. */
+  readonly onRequest?: (request: IncomingMessage) => void;
+}
+
+export interface TlsPair {
+  readonly cert: string;
+  readonly key: string;
 }
 
 type Compression = 'zlib' | 'raw' | 'gzip';
@@ -57,12 +64,13 @@ export const DEFAULTS = {
   slowMs: 4000,
   dripMs: 200,
   oddities: [],
+  onRequest: () => undefined,
 } as const satisfies Required<ComponentOptions>;
 
-// One answer of a component: status, headers and body, independent of a connection.
+/** The answer to a request, independent of the connection. */
 export interface HttpAnswer {
   readonly status: number;
-  /** Without those for the length of the body and the connection. */
+  /** Without Content-Length and Connection. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
@@ -93,12 +101,12 @@ const acceptsDeflate = (header: string | undefined): boolean =>
     .split(',')
     .some((each) => /^\s*deflate\s*(;|$)/i.test(each) && !/;\s*q=0(\.0*)?\s*$/i.test(each));
 
-/** A list is an array in JSON, also of one object; undefined if nothing exists there. */
+/** The objects at a path: one, or a list; undefined if there are none. */
 interface View {
   readonly content: readonly VendorObject[] | VendorObject | undefined;
 }
 
-/** The pages under `print`, with the classes that they list. */
+/** The classes that each page under `print` lists. */
 const PRINTED: ReadonlyMap<string, RegExp> = new Map([
   ['services', /^(Consumer|RTRManaged|ManagedAggregate)?Service(\.|$)/],
   ['mounts', /^Consumer(\.|$)|Mount/],
@@ -106,7 +114,7 @@ const PRINTED: ReadonlyMap<string, RegExp> = new Map([
   ['process', /Process(\.|$)/],
 ]);
 
-/** Undefined for an unknown path; `path` has no query. */
+/** The view at a path without a query; undefined for an unknown path. */
 function viewAt(path: string, roots: readonly VendorObject[]): View | undefined {
   const [empty, tree, ...names] = path.split('/').map(decoded);
   if (empty !== '' || tree !== 'sharedmem') return undefined;
@@ -133,7 +141,7 @@ function find(
   return undefined;
 }
 
-/** Objects of such classes, without those below one another. */
+/** The topmost objects whose class matches. */
 const topmost = (objects: readonly VendorObject[], pattern: RegExp): readonly VendorObject[] =>
   objects.flatMap((object) =>
     pattern.test(object.Class) ? [object] : topmost(object.Children, pattern),
@@ -144,7 +152,7 @@ const withState = (service: VendorObject): VendorObject => ({
   State: service.State ?? STATE_TEXTS.normal,
 });
 
-/** Returned as it is if its encoding is invalid: then it matches no name. */
+/** The decoded segment of a path. One with an invalid encoding stays as it is, and matches no name. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -159,12 +167,12 @@ type ComponentRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 export class Component {
   tree: ServedTree;
   readonly options: Required<ComponentOptions>;
-  readonly #ways: OddWays;
+  readonly #oddities: OddityFilter;
 
   constructor(tree: ServedTree, options: Required<ComponentOptions>) {
     this.tree = tree;
     this.options = options;
-    this.#ways = new OddWays(options.oddities);
+    this.#oddities = new OddityFilter(options.oddities);
   }
 
   /** The roots as they are now, without oddities. */
@@ -174,36 +182,36 @@ export class Component {
 
   /** Objects of the tree as JSON, with oddities. */
   text(objects: readonly VendorObject[]): string {
-    return this.#ways.text(this.#ways.tree(objects));
+    return this.#oddities.text(this.#oddities.tree(objects));
   }
 
-  async answer(asked: ComponentRequest, roots = this.roots()): Promise<HttpAnswer> {
+  async answer(request: ComponentRequest, roots = this.roots()): Promise<HttpAnswer> {
     const { securityKey, refusalStatus, compression } = this.options;
-    if (securityKey !== undefined && asked.headers['security-key'] !== securityKey)
+    if (securityKey !== undefined && request.headers['security-key'] !== securityKey)
       return plainAnswer(refusalStatus, 'Security-Key is missing or wrong\n');
-    if (asked.method !== 'GET')
+    if (request.method !== 'GET')
       return plainAnswer(405, 'Only GET is known\n', {
         'Content-Type': 'text/plain',
         Allow: 'GET',
       });
-    const answer = this.#show(asked.url ?? '', roots);
-    const isAsked = acceptsDeflate(asked.headers['accept-encoding']);
-    return isAsked && answer.status === 200 ? compressed(answer, compression) : answer;
+    const answer = this.#show(request.url ?? '', roots);
+    const canDeflate = acceptsDeflate(request.headers['accept-encoding']);
+    return canDeflate && answer.status === 200 ? compressed(answer, compression) : answer;
   }
 
   #show(url: string, roots: readonly VendorObject[]): HttpAnswer {
     const { base, contentType } = this.options;
     const [path = ''] = url.split('?');
     const view = path.startsWith(base)
-      ? viewAt(path.slice(base.length), this.#ways.tree(roots))
+      ? viewAt(path.slice(base.length), this.#oddities.tree(roots))
       : undefined;
     if (view === undefined) return plainAnswer(404, 'There is nothing here\n');
     if (view.content === undefined) return NO_CONTENT;
-    return plainAnswer(200, this.#ways.text(view.content), { 'Content-Type': contentType });
+    return plainAnswer(200, this.#oddities.text(view.content), { 'Content-Type': contentType });
   }
 }
 
-/** A plan whose root has this process id and start; both stay constant. */
+/** The plan, with this process id and start time as constants of its root. */
 export function withRunFacts(
   plan: readonly PlannedInstance[],
   pid: number,
@@ -238,15 +246,18 @@ function startText(at: Date): string {
   return `${weekday.slice(0, 3)} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`;
 }
 
-/** @param stat the text of /proc/self/stat */
+/**
+ * True if the process is in the foreground of its terminal.
+ * @param stat the text of /proc/self/stat
+ */
 export function isForeground(stat: string): boolean {
   // After the name, which may contain blanks: state, parent, group, session, terminal, its group.
   const [, , group, , , foreground] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return group !== undefined && group === foreground;
 }
 
-/** @throws Fault USAGE if a file cannot be read */
-export const readTls = (cert: string, key: string): { cert: string; key: string } => ({
+/** Reads a certificate and its key. @throws Fault USAGE if a file cannot be read */
+export const readTls = (cert: string, key: string): TlsPair => ({
   cert: read('--tls-cert', cert),
   key: read('--tls-key', key),
 });
@@ -259,22 +270,21 @@ function read(option: string, path: string): string {
   }
 }
 
-// One request and its answer; the answer stops when the client disconnects.
-interface Manners {
-  readonly isChunked: boolean;
-  readonly keepsAlive: boolean;
-}
-
+/** One request and its answer, which stops when the client disconnects. */
 export class HttpExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly #manners: Manners;
+  readonly #options: Pick<Required<ComponentOptions>, 'isChunked' | 'keepsAlive'>;
   readonly #over = new AbortController();
 
-  constructor(request: IncomingMessage, response: ServerResponse, manners: Manners) {
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    options: Pick<Required<ComponentOptions>, 'isChunked' | 'keepsAlive'>,
+  ) {
     this.request = request;
     this.response = response;
-    this.#manners = manners;
+    this.#options = options;
     response.once('close', () => {
       this.#over.abort();
     });
@@ -290,8 +300,7 @@ export class HttpExchange {
   }
 
   send(answer: HttpAnswer): void {
-    const { isChunked } = this.#manners;
-    if (answer.status === 204 || !isChunked) this.head(answer, answer.body.length);
+    if (answer.status === 204 || !this.#options.isChunked) this.head(answer, answer.body.length);
     else this.head(answer);
     this.response.end(answer.body);
   }
@@ -306,12 +315,12 @@ export class HttpExchange {
     await pipeline([source, ...through, this.response]);
   }
 
-  /** Sends the head alone; without a length the body is chunked. */
+  /** Sends the status and headers; without a length, the body is chunked. */
   head({ status, headers }: Pick<HttpAnswer, 'status' | 'headers'>, length?: number): void {
     this.response.writeHead(status, {
       ...headers,
       ...(length !== undefined && status !== 204 && { 'Content-Length': length }),
-      ...(!this.#manners.keepsAlive && { Connection: 'close' }),
+      ...(!this.#options.keepsAlive && { Connection: 'close' }),
     });
     this.response.flushHeaders();
   }
@@ -327,7 +336,7 @@ export class HttpExchange {
     this.response.destroy();
   }
 
-  /** Ends an exchange that cannot continue, mostly because its client disconnected. */
+  /** Ends an exchange after an error, which is mostly a client that disconnected. */
   fail(error: unknown): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) response.destroy();

@@ -1,27 +1,18 @@
-// The faults of a component by name: each gives a wrong or late answer.
+// The faults of a component by name. Each sends a wrong answer, a late one, or none.
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, createDeflate } from 'node:zlib';
 import { NO_CONTENT, plainAnswer } from './component.js';
 import type { HttpAnswer, Component, HttpExchange } from './component.js';
-import { otherRun, vendorJson } from './served-tree.js';
+import { otherRun, vendorJson } from './vendor-json.js';
 
-/** What a fault needs beside the exchange. */
-interface Occasion {
-  /** The number of earlier exchanges with a fault. */
-  readonly turn: number;
-  /** Counts a client that has followed a redirection. */
-  readonly follow: () => void;
-}
-
-/** Sends a wrong answer, a late one, or none. */
+/** @param earlier the number of answers with this fault so far */
 type FaultyAnswer = (
   exchange: HttpExchange,
   component: Component,
-  occasion: Occasion,
+  earlier: number,
 ) => Promise<void> | void;
 
-// Sends the right answer wrongly: byte by byte, in part, or with a wrong length.
 const EXCESS_AFTER_MS = 50;
 
 /** Sends the head, then single bytes with a pause between them. */
@@ -35,21 +26,16 @@ const drip: FaultyAnswer = async (exchange, component) => {
   exchange.response.end();
 };
 
-/** Ends the connection in the middle of the body. */
-const cut: FaultyAnswer = async (exchange, component) => {
-  const answer = await component.answer(exchange.request);
-  exchange.head(answer, answer.body.length);
-  exchange.hangUpAfter(answer.body.subarray(0, Math.floor(answer.body.length / 2)));
-};
+/** Ends the connection after a share of the body, whose declared length is `excess` too large. */
+const truncated =
+  (share: number, excess = 0): FaultyAnswer =>
+  async (exchange, component) => {
+    const answer = await component.answer(exchange.request);
+    exchange.head(answer, answer.body.length + excess);
+    exchange.hangUpAfter(answer.body.subarray(0, Math.floor(answer.body.length * share)));
+  };
 
-/** Ends the connection after the head. */
-const headersOnly: FaultyAnswer = async (exchange, component) => {
-  const answer = await component.answer(exchange.request);
-  exchange.head(answer, answer.body.length);
-  exchange.hangUpAfter(Buffer.alloc(0));
-};
-
-/** Declares less than the body has; the rest follows once the client believes it is complete. */
+/** Declares half of the length, and sends the rest once the client has a complete body. */
 const shortLength: FaultyAnswer = async (exchange, component) => {
   const { body, ...head } = await component.answer(exchange.request);
   const half = Math.floor(body.length / 2);
@@ -59,14 +45,6 @@ const shortLength: FaultyAnswer = async (exchange, component) => {
   exchange.hangUpAfter(body.subarray(half));
 };
 
-/** Declares more than the body has. */
-const longLength: FaultyAnswer = async (exchange, component) => {
-  const answer = await component.answer(exchange.request);
-  exchange.head(answer, answer.body.length + 100);
-  exchange.hangUpAfter(answer.body);
-};
-
-// Bodies that no real component sends: too big, too deep, or mislabelled.
 const LOGIN_PAGE =
   '<!DOCTYPE html>\n<html><head><title>Sign in</title></head>\n' +
   '<body><form action="/login" method="post"><input name="user"></form></body></html>\n';
@@ -124,17 +102,22 @@ const brokenTextBody = (id: string): Buffer =>
 /** The target of redirections, which gives the right answers too. */
 const MOVED = '/moved';
 
-/** Answers with a body of its own, labelled as JSON. */
+/** Answers with these bytes, labelled as JSON. */
 const bodyOf =
   (bytes: (component: Component) => string | Buffer): FaultyAnswer =>
   (exchange, component) => {
     exchange.send({ ...jsonHead(component), body: Buffer.from(bytes(component)) });
   };
 
-const jsonHead = ({ options }: Component): Pick<HttpAnswer, 'status' | 'headers'> => ({
+const jsonHead = (
+  { options }: Component,
+  headers: HttpAnswer['headers'] = {},
+): Pick<HttpAnswer, 'status' | 'headers'> => ({
   status: 200,
-  headers: { 'Content-Type': options.contentType },
+  headers: { 'Content-Type': options.contentType, ...headers },
 });
+
+const DEFLATE = { 'Content-Encoding': 'deflate' };
 
 /** Answers with a status and a line of text. */
 const status =
@@ -153,7 +136,7 @@ const firstId = (component: Component): string => component.roots()[0]?.Instance
 const brotli = promisify<Buffer, Buffer>(brotliCompress);
 
 export const FAULTS = {
-  /** Does not listen; the listener implements it, and `reset`. */
+  /** Does not listen. The server implements this and `reset`. */
   refuse: (exchange) => {
     exchange.drop();
   },
@@ -164,20 +147,21 @@ export const FAULTS = {
   /** Never answers. */
   hang: () => undefined,
   drip,
-  cut,
-  headers_only: headersOnly,
+  cut: truncated(0.5),
+  headers_only: truncated(0),
   short_length: shortLength,
-  long_length: longLength,
+  long_length: truncated(1, 100),
   no_content: (exchange) => {
     exchange.send(NO_CONTENT);
   },
   /** Redirects to another path, which gives the right answer. */
-  redirect: async (exchange, component, { follow }) => {
+  redirect: async (exchange, component) => {
     const { method, url = '', headers } = exchange.request;
-    if (url.startsWith(MOVED)) {
-      follow();
-      exchange.send(await component.answer({ method, url: url.slice(MOVED.length), headers }));
-    } else exchange.send(plainAnswer(301, 'Moved\n', { Location: `${MOVED}${url}` }));
+    exchange.send(
+      url.startsWith(MOVED)
+        ? await component.answer({ method, url: url.slice(MOVED.length), headers })
+        : plainAnswer(301, 'Moved\n', { Location: `${MOVED}${url}` }),
+    );
   },
   unauthorized: status(401, 'Unauthorized'),
   forbidden: status(403, 'Forbidden'),
@@ -200,21 +184,13 @@ export const FAULTS = {
   /** 100 MB. */
   huge: (exchange, component) => exchange.stream(jsonHead(component), Readable.from(hugeBody())),
   /** 100 MB once inflated. */
-  huge_deflate: (exchange, component) => {
-    const { status: code, headers } = jsonHead(component);
-    const head = { status: code, headers: { ...headers, 'Content-Encoding': 'deflate' } };
-    return exchange.stream(head, Readable.from(hugeBody()), createDeflate());
-  },
+  huge_deflate: (exchange, component) =>
+    exchange.stream(jsonHead(component, DEFLATE), Readable.from(hugeBody()), createDeflate()),
   /** A zlib header, then a block of a type that does not exist. */
   bad_deflate: (exchange, component) => {
-    const { status: code, headers } = jsonHead(component);
-    const bytes = Buffer.alloc(1000, 0xff);
-    bytes.writeUInt16BE(0x789c);
-    exchange.send({
-      status: code,
-      headers: { ...headers, 'Content-Encoding': 'deflate' },
-      body: bytes,
-    });
+    const body = Buffer.alloc(1000, 0xff);
+    body.writeUInt16BE(0x789c);
+    exchange.send({ ...jsonHead(component, DEFLATE), body });
   },
   /** 10,000 levels. */
   deep: bodyOf(deepBody),
@@ -231,9 +207,9 @@ export const FAULTS = {
     exchange.send(await component.answer(exchange.request));
   },
   /** Alternates between this component and another at the same address. */
-  other_component: async (exchange, component, { turn }) => {
+  other_component: async (exchange, component, earlier) => {
     const roots = component.roots();
-    const shown = turn % 2 === 0 ? roots : roots.map(otherRun);
+    const shown = earlier % 2 === 0 ? roots : roots.map(otherRun);
     exchange.send(await component.answer(exchange.request, shown));
   },
   /** An encoding that the client did not request. */
@@ -252,15 +228,13 @@ export const FAULTS = {
 export type FaultName = keyof typeof FAULTS;
 export const FAULT_NAMES = Object.keys(FAULTS) as readonly FaultName[];
 
-// Parses the fault commands on stdin.
 export const NO_FAULT = 'none';
 
-const faultNamed = (text: string): FaultName | typeof NO_FAULT | undefined =>
-  text === NO_FAULT ? NO_FAULT : FAULT_NAMES.find((name) => name === text);
-
-/** `fault cut`, `fault none`; undefined for anything else. */
-export const faultCommanded = (line: string): FaultName | typeof NO_FAULT | undefined =>
-  faultNamed(/^\s*fault\s+(\S+)\s*$/.exec(line)?.[1] ?? '');
+/** Parses a command such as `fault cut` or `fault none`; undefined for anything else. */
+export function parseFaultCommand(line: string): FaultName | typeof NO_FAULT | undefined {
+  const [, text] = /^\s*fault\s+(\S+)\s*$/.exec(line) ?? [];
+  return text === NO_FAULT ? NO_FAULT : FAULT_NAMES.find((name) => name === text);
+}
 
 /** The answer to an unknown command. */
 export const FAULT_USAGE = `allowed: "fault NAME", with NAME one of ${[...FAULT_NAMES, NO_FAULT].join(', ')}`;
