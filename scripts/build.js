@@ -1,12 +1,19 @@
 // Builds dist/: the TypeScript, the WebAssembly kernel, and the data files beside them.
-import { execFileSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.js';
 import { prune } from './prune.js';
 import { revision } from './revision.js';
 
-const run = (bin, ...args) => execFileSync(`node_modules/.bin/${bin}`, args, { stdio: 'inherit' });
+async function run(bin, ...args) {
+  const [status] = await once(
+    spawn(`node_modules/.bin/${bin}`, args, { stdio: 'inherit' }),
+    'exit',
+  );
+  if (status !== 0) process.exit(1);
+}
 
 const ASSEMBLY = 'src/exposition/wasm/assembly';
 const WASM = 'dist/exposition/wasm/kernel.wasm';
@@ -18,32 +25,33 @@ const isFresh =
 
 prune('dist', 'src', 'tools');
 prune('dist-test', 'test');
-run('tsc', '-b', 'tools');
 mkdirSync('dist/exposition/wasm', { recursive: true });
-if (!isFresh)
-  run(
-    'asc',
-    join(ASSEMBLY, 'index.ts'),
-    '--outFile',
-    WASM,
-    '-O3',
-    '--noAssert',
-    '--runtime',
-    'stub',
-    '--importMemory',
-    '--enable',
-    'threads',
-    '--enable',
-    'simd',
-    '--sharedMemory',
-    '--initialMemory',
-    '16',
-    '--maximumMemory',
-    '65536',
-    '--noExportMemory',
-    '--lowMemoryLimit',
-    '0',
-  );
+const assembled = isFresh
+  ? undefined
+  : run(
+      'asc',
+      join(ASSEMBLY, 'index.ts'),
+      '--outFile',
+      WASM,
+      '-O3',
+      '--noAssert',
+      '--runtime',
+      'stub',
+      '--importMemory',
+      '--enable',
+      'threads',
+      '--enable',
+      'simd',
+      '--sharedMemory',
+      '--initialMemory',
+      '16',
+      '--maximumMemory',
+      '65536',
+      '--noExportMemory',
+      '--lowMemoryLimit',
+      '0',
+    );
+await Promise.all([run('tsc', '-b', 'tools'), assembled]);
 const isData = (path) =>
   !/\.(ts|tsbuildinfo)$/.test(path) &&
   !path.endsWith('tsconfig.json') &&
