@@ -1,6 +1,7 @@
 // The nouns that every part of the exporter speaks; types only, no behaviour.
 import type { Observable } from 'rxjs';
 import type { Budget } from './budget.js';
+import type { DeflatedText } from './exposition/compress/deflate-stream.js';
 import type { RootIdentity, SlotRef, ValueType, VariableKind } from './published.js';
 
 export * from './published.js';
@@ -194,8 +195,8 @@ export interface FamilyText {
   readonly bytes: number;
   /** Decodes the pieces one by one, as the samples are taken. */
   samples(): Iterable<Sample>;
-  /** The same lines for a deflate stream with the code of the snapshot, if that has one. */
-  readonly deflated?: readonly DeflatedPart[] | undefined;
+  /** The same lines for a deflate stream, if they compressed themselves. */
+  readonly deflated?: DeflatedText | undefined;
 }
 
 /** The header lines of a family. */
@@ -218,26 +219,6 @@ export interface Forms {
   readonly deflated: boolean;
 }
 
-/** Lines as a part of a deflate stream, in which a line feed must come before them. */
-export interface DeflatedPart {
-  /** A block of the stream, with a head of its own, and ending at a byte. A word can be read beyond. */
-  readonly data: Uint8Array;
-  /** Those of the lines, between the head and the end. */
-  readonly bits: number;
-  /** CRC-32 of the lines without its initial and final inversion, and their number of bytes. */
-  readonly crc: number;
-  readonly bytes: number;
-}
-
-/** Compressed data that more compressed data can follow. RFC 1951. */
-export interface Deflated {
-  /** Whole blocks, aligned to a byte; none is marked as the last. */
-  readonly pieces: readonly Uint8Array[];
-  /** CRC-32 and length of the uncompressed bytes. */
-  readonly crc: number;
-  readonly bytes: number;
-}
-
 /**
  * The rendered application text of one target at one moment. Its bytes stay valid while it is held:
  * call `hold()` before sending, and call the function that it returns once, when sent.
@@ -256,8 +237,8 @@ export interface Snapshot {
   readonly bytes: number;
   readonly series: number;
   readonly forms: Forms;
-  /** The code of the deflated parts: lengths of 286 literals and lengths, then of 30 distances. */
-  readonly code?: readonly number[] | undefined;
+  /** Whether its lines compressed themselves: then each family has them for a deflate stream. */
+  readonly isDeflated?: boolean | undefined;
   /** Whether OpenMetrics forbids a value that one of its families has, or has had since it is shown. */
   readonly hasForbidden?: boolean | undefined;
   hold(): () => void;
@@ -301,20 +282,20 @@ export type Exposition =
   ReadyExposition | { readonly kind: 'waiting'; readonly status: TargetStatus };
 
 /** A body to be sent; its bytes stay valid until `release()`, which is called once. */
-export interface Page {
-  readonly contentType: string;
+export interface Body {
   readonly pieces: readonly Uint8Array[];
   readonly bytes: number;
-  /**
-   * The first pieces, if they are likely to be sent again. The same list always holds the same
-   * bytes.
-   */
-  readonly lasting?: readonly Uint8Array[];
-  /** The pieces after those that last, if any do. */
-  readonly ending?: readonly Uint8Array[];
-  /** The pieces that last as a deflate stream, where that is ready. */
-  readonly deflated?: Deflated | undefined;
   readonly release: () => void;
+}
+
+/** A body without compression. */
+export interface Page extends Body {
+  readonly contentType: string;
+  /**
+   * Returns the page as gzip, at once if its lines compressed themselves. It takes the place of the page, which is
+   * released with it, or as soon as it is made. Undefined if the page must not be compressed.
+   */
+  gzip?(): Body | Promise<Body>;
 }
 
 /** What a sink writes in one go. Pieces may be made while it is read; `release()` is called once. */

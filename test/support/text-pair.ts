@@ -226,7 +226,7 @@ export class TextPair {
     for (const text of this.shared.values()) text.close();
     for (const { snapshot, text, release } of this.held) {
       expect(textOf(snapshot) === text).to.equal(true);
-      if (snapshot.code !== undefined) expect(unpacked(snapshot) === text).to.equal(true);
+      if (snapshot.isDeflated === true) expect(unpacked(snapshot) === text).to.equal(true);
       release();
       release();
     }

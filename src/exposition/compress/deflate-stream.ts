@@ -1,19 +1,39 @@
 // Deflate streams from ready parts: bits are joined, nothing is compressed again. RFC 1951.
 import { crc32, inflateRawSync } from 'node:zlib';
-import type { Deflated, DeflatedPart, FamilyText, Header } from '../../model.js';
 import { finishedCrc, innerCrc, shiftedCrc } from './crc.js';
-import { DeflateCode, LONGEST_CODE } from './deflate-code.js';
+import { LONGEST_CODE } from './deflate-code.js';
+import type { DeflateCode } from './deflate-code.js';
 import { BitWriter, wordsFor } from './huffman.js';
 import { madeOnce } from '../made-once.js';
 
 /** An empty block, marked as the last: with fixed codes, only the end of the block. */
 const END_OF_STREAM = Buffer.from([3, 0]);
 
-/** Codes by their lengths, which a snapshot shares with those after it. */
-const codes = new WeakMap<readonly number[], DeflateCode>();
+/** Lines as a part of a deflate stream, in which a line feed must come before them. */
+export interface DeflatedPart {
+  /** A block of the stream, with a head of its own, and ending at a byte. A word can be read beyond. */
+  readonly data: Uint8Array;
+  /** Those of the lines, between the head and the end. */
+  readonly bits: number;
+  /** CRC-32 of the lines without its initial and final inversion, and their number of bytes. */
+  readonly crc: number;
+  readonly bytes: number;
+}
 
-export const codeOf = (lengths: readonly number[]): DeflateCode =>
-  madeOnce(codes, lengths, () => new DeflateCode(lengths));
+/** Parts that follow each other, and the code of all of them. */
+export interface DeflatedText {
+  readonly parts: readonly DeflatedPart[];
+  readonly code: DeflateCode;
+}
+
+/** Compressed data that more compressed data can follow. RFC 1951. */
+export interface Deflated {
+  /** Whole blocks, aligned to a byte; none is marked as the last. */
+  readonly pieces: readonly Uint8Array[];
+  /** CRC-32 and length of the uncompressed bytes. */
+  readonly crc: number;
+  readonly bytes: number;
+}
 
 /** Parts of fewer bytes share a block: one of their own has a head of some 90. */
 const SMALL = 4096;
@@ -49,8 +69,8 @@ const wordAt = (text: Uint8Array, at: number): number =>
 const LINE_FEED = Buffer.from('\n');
 
 /** The text of some parts, which refer to the line feed before them. */
-export function inflated(parts: readonly DeflatedPart[], code: DeflateCode): Uint8Array {
-  const { pieces } = joined([deflatedText(LINE_FEED, code), ...parts], code);
+export function inflated({ parts, code }: DeflatedText): Uint8Array {
+  const { pieces } = joined({ parts: [deflatedText(LINE_FEED, code), ...parts], code });
   return inflateRawSync(Buffer.concat([...pieces, END_OF_STREAM])).subarray(1);
 }
 
@@ -60,26 +80,30 @@ const END_BITS = 15 + 3 + 7 + 32;
 /** Headers in a code, which seldom changes. */
 const deflatedHeaders = new WeakMap<DeflateCode, WeakMap<Header, DeflatedPart>>();
 
-/** Families whose lines compressed themselves, each below its header. */
+/** Families whose lines compressed themselves in one code, each below its header. */
 export function deflatedFamilies(
-  families: readonly FamilyText[],
+  families: readonly { readonly deflated?: DeflatedText | undefined }[],
   headers: readonly Header[],
-  lengths: readonly number[],
 ): Deflated {
-  const code = codeOf(lengths);
+  const code = families[0]?.deflated?.code;
+  if (code === undefined) return { pieces: [], crc: 0, bytes: 0 };
   const known = madeOnce(deflatedHeaders, code, () => new WeakMap());
   const parts: DeflatedPart[] = [];
-  families.forEach(({ deflated = [] }, index) => {
+  families.forEach(({ deflated }, index) => {
     const header = headers[index];
     if (header !== undefined)
       parts.push(madeOnce(known, header, ({ text }) => deflatedText(Buffer.from(text), code)));
-    for (const part of deflated) parts.push(part);
+    for (const part of deflated?.parts ?? []) parts.push(part);
   });
-  return joined(parts, code);
+  return joined({ parts, code });
+}
+
+interface Header {
+  readonly text: string;
 }
 
 /** Joins parts of one code, in their order: large ones as they are, runs of small ones in one block. */
-export function joined(parts: readonly DeflatedPart[], code: DeflateCode): Deflated {
+export function joined({ parts, code }: DeflatedText): Deflated {
   const runs = runsOf(parts);
   let words = 0;
   for (const run of runs) if (Array.isArray(run)) words += wordsOf(run, code);

@@ -1,7 +1,7 @@
 // Pages of the text formats, which share the rendered sample lines, and text 0.0.4 itself.
 import { bytesOf } from '../../bytes.js';
 import type {
-  Deflated,
+  Body,
   FamilyFacts,
   FamilyText,
   Format,
@@ -11,6 +11,9 @@ import type {
   SyncProgress,
 } from '../../model.js';
 import { deflatedFamilies } from '../compress/deflate-stream.js';
+import type { Deflated } from '../compress/deflate-stream.js';
+import { GzipText } from '../compress/gzip.js';
+import type { Gzippable } from '../compress/gzip.js';
 import { madeOnce } from '../made-once.js';
 import { headerText } from '../text/labels.js';
 import { familiesOf } from './scope.js';
@@ -79,7 +82,7 @@ export function textFormat(syntax: Syntax): Format {
 type HeaderOf = (facts: FamilyFacts) => Header;
 
 /** The families of a page, each below its header. Its forms are made where they are wanted, once. */
-class PageBody {
+class PageBody implements Gzippable {
   /** Pages of the same body come one after the other: what it is made of is held by each of them. */
   readonly #exposition: ReadyExposition;
   readonly #facts: readonly FamilyFacts[];
@@ -88,6 +91,7 @@ class PageBody {
   #bytes: number | undefined;
   #pieces: readonly Uint8Array[] | undefined;
   #deflated: Deflated | undefined;
+  readonly gzip = new GzipText(this);
 
   /**
    * @param facts as the format can express them, in the order of the families
@@ -117,9 +121,8 @@ class PageBody {
 
   /** Undefined if lines did not compress themselves. */
   get deflated(): Deflated | undefined {
-    const { code } = this.#exposition.snapshot;
-    if (code === undefined) return undefined;
-    return (this.#deflated ??= deflatedFamilies(this.#families, this.#headers, code));
+    if (this.#exposition.snapshot.isDeflated !== true) return undefined;
+    return (this.#deflated ??= deflatedFamilies(this.#families, this.#headers));
   }
 
   get #families(): readonly FamilyText[] {
@@ -191,10 +194,10 @@ function packed(families: readonly FamilyText[], headers: readonly Header[]): Ui
 
 class TextPage implements Page {
   readonly contentType: string;
-  readonly ending: readonly Uint8Array[];
   readonly bytes: number;
   readonly release: () => void;
   readonly #body: PageBody;
+  readonly #ending: readonly Uint8Array[];
 
   constructor(
     contentType: string,
@@ -203,20 +206,18 @@ class TextPage implements Page {
     release: () => void,
   ) {
     this.contentType = contentType;
-    this.ending = ending;
     this.bytes = body.bytes + bytesOf(ending);
     this.release = release;
     this.#body = body;
+    this.#ending = ending;
   }
 
-  get lasting(): readonly Uint8Array[] {
-    return this.#body.pieces;
-  }
   get pieces(): readonly Uint8Array[] {
-    return this.#body.pieces.concat(this.ending);
+    return this.#body.pieces.concat(this.#ending);
   }
-  get deflated(): Deflated | undefined {
-    return this.#body.deflated;
+
+  gzip(): Body | Promise<Body> {
+    return this.#body.gzip.body(this.#ending, this.release);
   }
 }
 

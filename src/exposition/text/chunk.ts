@@ -1,6 +1,7 @@
 // A chunk of a page: some blocks that follow each other, each below the header of its family if it is the family's
 // first, with one text. Pages send it as it lies.
-import type { DeflatedPart, FamilyFacts, Header } from '../../model.js';
+import type { FamilyFacts, Header } from '../../model.js';
+import type { DeflatedPart } from '../compress/deflate-stream.js';
 import { OVERRUN } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { PARTS_OFFSET, PART_BYTES, REWRITE_ROOM } from '../wasm/layout.js';

@@ -1,8 +1,8 @@
 // The rendered samples of one family: its bytes, and the parsed series.
 import { bytesOf } from '../../bytes.js';
-import type { DeflatedPart, FamilyFacts, FamilyText, HeadedText, Sample } from '../../model.js';
-import type { DeflateCode } from '../compress/deflate-code.js';
+import type { FamilyFacts, FamilyText, HeadedText, Sample } from '../../model.js';
 import { inflated } from '../compress/deflate-stream.js';
+import type { DeflatedText } from '../compress/deflate-stream.js';
 import { decodeSeries } from './labels.js';
 
 export const familyText = (facts: FamilyFacts, pieces: readonly Uint8Array[]): FamilyText => ({
@@ -40,11 +40,11 @@ export class ShortFamily implements FamilyText {
 export class HeadedFamily implements FamilyText {
   readonly facts: FamilyFacts;
   readonly headed: HeadedText;
-  readonly deflated: readonly DeflatedPart[] | undefined;
+  readonly deflated: DeflatedText | undefined;
   readonly bytes: number;
   #pieces: readonly Uint8Array[] | undefined;
 
-  constructor(facts: FamilyFacts, headed: HeadedText, deflated?: readonly DeflatedPart[]) {
+  constructor(facts: FamilyFacts, headed: HeadedText, deflated?: DeflatedText) {
     this.facts = facts;
     this.headed = headed;
     this.deflated = deflated;
@@ -66,22 +66,20 @@ export class HeadedFamily implements FamilyText {
 /** A family with parts of a deflate stream alone, which are unpacked where the text is wanted. */
 export class DeflatedFamily implements FamilyText {
   readonly facts: FamilyFacts;
-  readonly deflated: readonly DeflatedPart[];
+  readonly deflated: DeflatedText;
   readonly bytes: number;
-  readonly #code: DeflateCode;
   #pieces: readonly Uint8Array[] | undefined;
 
-  constructor(facts: FamilyFacts, deflated: readonly DeflatedPart[], code: DeflateCode) {
+  constructor(facts: FamilyFacts, deflated: DeflatedText) {
     this.facts = facts;
     this.deflated = deflated;
-    this.#code = code;
     let bytes = 0;
-    for (const part of deflated) bytes += part.bytes;
+    for (const part of deflated.parts) bytes += part.bytes;
     this.bytes = bytes;
   }
 
   get pieces(): readonly Uint8Array[] {
-    return (this.#pieces ??= [inflated(this.deflated, this.#code)]);
+    return (this.#pieces ??= [inflated(this.deflated)]);
   }
 
   samples(): Iterable<Sample> {

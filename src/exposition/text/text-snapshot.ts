@@ -1,14 +1,8 @@
 // The text of a target at one moment: its chunks, and what is made of them where it is wanted.
 import { Fault } from '../../errors.js';
-import type {
-  DeflatedPart,
-  FamilyFacts,
-  FamilyText,
-  Forms,
-  Header,
-  Snapshot,
-} from '../../model.js';
-import { codeOf } from '../compress/deflate-stream.js';
+import type { FamilyFacts, FamilyText, Forms, Header, Snapshot } from '../../model.js';
+import type { DeflateCode } from '../compress/deflate-code.js';
+import type { DeflatedPart } from '../compress/deflate-stream.js';
 import type { ChunkText } from './chunk.js';
 import { DeflatedFamily, HeadedFamily } from './family-text.js';
 
@@ -17,14 +11,17 @@ export class TextSnapshot implements Snapshot {
   readonly bytes: number;
   readonly series: number;
   readonly forms: Forms;
-  readonly code: readonly number[] | undefined;
   readonly hasForbidden: boolean | undefined;
+  readonly #code: DeflateCode | undefined;
   readonly #chunks: readonly ChunkText[];
   #families: readonly FamilyText[] | undefined;
   #page: readonly Uint8Array[] | undefined;
   #holders = 0;
 
-  /** @param chunks in the order of the page */
+  /**
+   * @param chunks in the order of the page
+   * @param code of their streams, if they have any
+   */
   constructor(
     chunks: readonly ChunkText[],
     {
@@ -33,17 +30,23 @@ export class TextSnapshot implements Snapshot {
       forms,
       code,
       hasForbidden,
-    }: Pick<Snapshot, 'facts' | 'series' | 'forms' | 'code' | 'hasForbidden'>,
+    }: Pick<TextSnapshot, 'facts' | 'series' | 'forms' | 'hasForbidden'> & {
+      readonly code: DeflateCode | undefined;
+    },
   ) {
     this.facts = facts;
     this.series = series;
     this.forms = forms;
-    this.code = code;
+    this.#code = code;
     this.hasForbidden = hasForbidden;
     this.#chunks = chunks;
     let bytes = 0;
     for (const chunk of chunks) bytes += chunk.bytes;
     this.bytes = bytes;
+  }
+
+  get isDeflated(): boolean {
+    return this.#code !== undefined;
   }
 
   get families(): readonly FamilyText[] {
@@ -74,7 +77,7 @@ export class TextSnapshot implements Snapshot {
     const memory = this.#memory;
     let family: FamilyParts | undefined;
     const end = (): void => {
-      if (family !== undefined) families.push(viewOf(family, this.code));
+      if (family !== undefined) families.push(viewOf(family, this.#code));
     };
     for (const { parts, text, bounds, streams } of this.#chunks)
       parts.forEach(({ facts, header }, index) => {
@@ -135,9 +138,10 @@ interface FamilyParts {
 
 function viewOf(
   { facts, header, memory, spans, streams }: FamilyParts,
-  code: readonly number[] | undefined,
+  code: DeflateCode | undefined,
 ): FamilyText {
-  const deflated = code === undefined ? undefined : streams;
+  const deflated = code && { parts: streams, code };
   if (memory !== undefined) return new HeadedFamily(facts, { header, memory, spans }, deflated);
-  return new DeflatedFamily(facts, streams, codeOf(code ?? []));
+  if (deflated === undefined) throw new RangeError(`${facts.name} was not rendered`);
+  return new DeflatedFamily(facts, deflated);
 }

@@ -19,13 +19,12 @@ import type { Observable } from 'rxjs';
 import type { SelfMetrics } from '../self-metrics.js';
 import type { Sink, SinkEvent } from '../sink.js';
 import { admission } from './admission.js';
-import { replyCompressor } from './gzip.js';
 import { deadline, listen, turnAway } from './http-server.js';
 import type { Exchange, ListenerOptions, Listening } from './http-server.js';
 import type { OwnPagesOptions } from './own-pages.js';
 import { treeResponder } from './pages/tree.js';
-import { send, textReply } from './reply.js';
-import type { HeaderFields, Reply, Sent } from './reply.js';
+import { encoded, send, textReply } from './reply.js';
+import type { EncodedReply, HeaderFields, Reply, Sent } from './reply.js';
 import { TREE_PATH, requested } from './requested.js';
 import type { ScrapeOptions } from './requested.js';
 
@@ -90,19 +89,22 @@ function failed(
 function responder(
   log: (message: string) => void,
 ): (exchange: Exchange, reply$: Observable<Reply>, headers: HeaderFields) => Observable<Sent> {
-  const compressed = replyCompressor();
   return ({ request, response }, reply$, headers) => {
     const { socket } = request;
-    const instead = (error: unknown): Observable<Reply> => of(failed(request, error, log));
-    const sent = (reply: Reply): Observable<Sent> => send(request, response, reply, headers);
+    const acceptEncoding = request.headers['accept-encoding'];
+    const instead = (error: unknown): Observable<EncodedReply> => {
+      const reply = failed(request, error, log);
+      return of({ ...reply, body: reply.page, saved: 0 });
+    };
+    const sent = (reply: EncodedReply): Observable<Sent> => send(request, response, reply, headers);
     // Like a response that is being sent, one that is being compressed is not cut.
-    const sentLater = (compressed$: Observable<Reply>): Observable<Sent> =>
+    const sentLater = (compressed$: Observable<EncodedReply>): Observable<Sent> =>
       compressed$.pipe(catchError(instead), mergeMap(sent), share({ resetOnRefCountZero: false }));
     // A client that went away gives its place to others at once.
     const gone$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
     const awaited$ = reply$.pipe(take(1), takeUntil(gone$));
     return awaited$.pipe(
-      map((reply) => compressed(reply, request.headers['accept-encoding'])),
+      map((reply) => encoded(reply, acceptEncoding)),
       catchError(instead),
       mergeMap((reply) => (isObservable(reply) ? sentLater(reply) : sent(reply))),
     );

@@ -11,7 +11,7 @@ import { pageReply } from './pages/page.js';
 import { statusPage } from './pages/status-page.js';
 import type { ServiceFacts } from './pages/status-page.js';
 import type { TreeResponder } from './pages/tree.js';
-import { plainPage, textReply } from './reply.js';
+import { compressiblePage, plainPage, textReply } from './reply.js';
 import type { Reply } from './reply.js';
 
 /** A name or an IPv4 address, or an IPv6 one in brackets, and a port or none. */
@@ -112,8 +112,7 @@ export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>(
         map((text) => ({
           status: 200,
           headers: { Vary: 'Accept-Encoding' },
-          page: plainPage(text, selfMetrics.contentType),
-          isCompressible: true,
+          page: compressiblePage(text, selfMetrics.contentType),
         })),
       ),
   ],

@@ -1,7 +1,9 @@
 // Sends one reply and reports when the response is over.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Observable } from 'rxjs';
-import type { Page } from '../../model.js';
+import { Observable, from, map } from 'rxjs';
+import { GzipText } from '../../exposition/compress/gzip.js';
+import type { Body, Page } from '../../model.js';
+import { prefersGzip } from './choose-format.js';
 
 /** How long a client may read nothing of its response. */
 const STUCK_MS = 30_000;
@@ -12,10 +14,13 @@ export interface Reply {
   readonly status: number;
   readonly headers?: HeaderFields;
   readonly page: Page;
-  /** Whether it is worth compressing for clients that accept that. */
-  readonly isCompressible?: boolean | undefined;
+}
+
+/** A reply as its client gets it. */
+export interface EncodedReply extends Reply {
+  readonly body: Body;
   /** Bytes that compressing saved; never negative. */
-  readonly saved?: number | undefined;
+  readonly saved: number;
 }
 
 /** A response that is over. */
@@ -33,9 +38,38 @@ export function textReply(status: number, text: string, headers: HeaderFields = 
   return { status, headers, page: plainPage(`${text}\n`, 'text/plain; charset=utf-8') };
 }
 
+/** A page that is not compressed: it is short, or a secret and a text of the client would be compressed together. */
 export function plainPage(text: string, contentType: string): Page {
   const body = Buffer.from(text);
   return { contentType, pieces: [body], bytes: body.length, release: () => undefined };
+}
+
+export function compressiblePage(text: string, contentType: string): Page {
+  const page = plainPage(text, contentType);
+  return { ...page, gzip: () => new GzipText(page).body([], page.release) };
+}
+
+/** Smaller bodies fit one packet as they are. */
+const MIN_BYTES = 1024;
+
+/** The reply as gzip, if a client with this Accept-Encoding header prefers that and it makes the body smaller. */
+export function encoded(
+  reply: Reply,
+  acceptEncoding: string | undefined,
+): EncodedReply | Observable<EncodedReply> {
+  const { page } = reply;
+  const plain = { ...reply, body: page, saved: 0 };
+  if (page.bytes < MIN_BYTES || !prefersGzip(acceptEncoding)) return plain;
+  const gzip = page.gzip?.();
+  if (gzip === undefined) return plain;
+  const headers = { ...reply.headers, 'Content-Encoding': 'gzip' };
+  const withBody = (body: Body): EncodedReply => ({
+    ...reply,
+    headers,
+    body,
+    saved: Math.max(0, page.bytes - body.bytes),
+  });
+  return gzip instanceof Promise ? from(gzip).pipe(map(withBody)) : withBody(gzip);
 }
 
 /**
@@ -45,11 +79,11 @@ export function plainPage(text: string, contentType: string): Page {
 export function send(
   { method, socket }: IncomingMessage,
   response: ServerResponse,
-  { status, headers, page, saved = 0 }: Reply,
+  { status, headers, page: { contentType }, body, saved }: EncodedReply,
   common: HeaderFields,
 ): Observable<Sent> {
   return new Observable((subscriber) => {
-    const pieces = method === 'HEAD' ? [] : page.pieces;
+    const pieces = method === 'HEAD' ? [] : body.pieces;
     let isWhole = pieces.length === 0;
     let isOver = false;
     // A response that queues behind another on its connection does not report the connection's end;
@@ -59,11 +93,11 @@ export function send(
       isOver = true;
       response.off('close', over);
       socket.off('close', over);
-      page.release();
+      body.release();
       const hasBody = isWhole && pieces.length > 0;
       subscriber.next({
         status,
-        bytes: hasBody ? page.bytes : 0,
+        bytes: hasBody ? body.bytes : 0,
         saved: hasBody ? saved : 0,
         isCut: !isWhole,
       });
@@ -77,8 +111,8 @@ export function send(
     socket.once('close', over);
     response.setTimeout(STUCK_MS, () => response.destroy());
     response.writeHead(status, {
-      'Content-Type': page.contentType,
-      'Content-Length': page.bytes,
+      'Content-Type': contentType,
+      'Content-Length': body.bytes,
       'Cache-Control': 'no-store',
       ...common,
       ...headers,

@@ -81,7 +81,7 @@ function replyWith(
   const usable = others.filter((each) => each.takes?.(exposition) !== false);
   const format = chooseFormat([text, ...usable], accept);
   const page = format.page(exposition);
-  return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page, isCompressible: true };
+  return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page };
 }
 
 /** The kind of the request, and the reply that it gets. */

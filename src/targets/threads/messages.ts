@@ -30,6 +30,7 @@ export interface TextMap {
   readonly forms: Forms;
   /** For each part of a deflate stream: index of the family, address, length, its bits, inner CRC and bytes of text. */
   readonly deflated?: Uint32Array<ArrayBuffer> | undefined;
+  /** The lengths of their code. */
   readonly code?: readonly number[] | undefined;
   readonly hasForbidden: boolean | undefined;
   readonly bytes: number;

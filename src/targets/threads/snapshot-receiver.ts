@@ -1,17 +1,11 @@
 // Makes snapshots of what the thread of a partition sends: views of the text in its memory.
 import { Fault } from '../../errors.js';
-import { codeOf } from '../../exposition/compress/deflate-stream.js';
+import { DeflateCode } from '../../exposition/compress/deflate-code.js';
+import type { DeflatedPart } from '../../exposition/compress/deflate-stream.js';
 import { madeOnce } from '../../exposition/made-once.js';
 import { DeflatedFamily, HeadedFamily, familyText } from '../../exposition/text/family-text.js';
 import { headerOf } from '../../exposition/text/labels.js';
-import type {
-  DeflatedPart,
-  FamilyFacts,
-  FamilyText,
-  Forms,
-  Header,
-  Snapshot,
-} from '../../model.js';
+import type { FamilyFacts, FamilyText, Forms, Header, Snapshot } from '../../model.js';
 import { NEW_FAMILY } from './messages.js';
 import type { SentSnapshot, TextMap } from './messages.js';
 
@@ -32,7 +26,7 @@ export class SnapshotReceiver {
   readonly #memory: Readonly<ThreadMemory>;
   readonly #headers = new WeakMap<FamilyFacts, Header>();
   #last: ReceivedSnapshot | undefined;
-  #code: readonly number[] | undefined;
+  #code: DeflateCode | undefined;
 
   constructor(memory: Readonly<ThreadMemory>) {
     this.#memory = memory;
@@ -52,8 +46,9 @@ export class SnapshotReceiver {
     holders: SentSnapshot['holders'],
     { places, facts: added, spans, page, deflated, code, ...sizes }: TextMap,
   ): ReceivedSnapshot {
-    // The same lengths each time, so that what is made of them is found again.
-    if (code !== undefined && String(code) !== String(this.#code)) this.#code = code;
+    // The same code while its lengths are the same, so that what is made of it is found again.
+    if (code !== undefined && String(code) !== String(this.#code?.lengths))
+      this.#code = new DeflateCode(code);
     const own = code && this.#code;
     const families = familiesAt(places, added, this.#last?.families ?? []);
     const { buffer: memory } = this.#memory;
@@ -62,17 +57,17 @@ export class SnapshotReceiver {
       if (family === undefined) continue;
       families[index] =
         own !== undefined && !sizes.forms.text
-          ? new DeflatedFamily(family, text.parts, codeOf(own))
+          ? new DeflatedFamily(family, { parts: text.parts, code: own })
           : new HeadedFamily(
               family,
               { header: madeOnce(this.#headers, family, headerOf), memory, spans: text.spans },
-              own && text.parts,
+              own && { parts: text.parts, code: own },
             );
     }
     const last = places === undefined ? this.#last?.facts : undefined;
     const facts = last ?? families.map((family) => family.facts);
     const pieces = page && [...this.#piecesAt(page)];
-    const shown = { facts, families, page: pieces, ...sizes, code: own };
+    const shown = { facts, families, page: pieces, ...sizes, isDeflated: own !== undefined };
     return new ReceivedSnapshot(shown, holders);
   }
 
@@ -128,7 +123,7 @@ class ReceivedSnapshot implements Snapshot {
   readonly bytes: number;
   readonly series: number;
   readonly forms: Forms;
-  readonly code: readonly number[] | undefined;
+  readonly isDeflated: boolean;
   readonly hasForbidden: boolean | undefined;
   readonly #holders: SentSnapshot['holders'];
 
@@ -140,11 +135,11 @@ class ReceivedSnapshot implements Snapshot {
       bytes,
       series,
       forms,
-      code,
+      isDeflated,
       hasForbidden,
     }: Pick<
       ReceivedSnapshot,
-      'facts' | 'families' | 'page' | 'bytes' | 'series' | 'forms' | 'code' | 'hasForbidden'
+      'facts' | 'families' | 'page' | 'bytes' | 'series' | 'forms' | 'isDeflated' | 'hasForbidden'
     >,
     holders: SentSnapshot['holders'],
   ) {
@@ -154,7 +149,7 @@ class ReceivedSnapshot implements Snapshot {
     this.bytes = bytes;
     this.series = series;
     this.forms = forms;
-    this.code = code;
+    this.isDeflated = isDeflated;
     this.hasForbidden = hasForbidden;
     this.#holders = holders;
   }

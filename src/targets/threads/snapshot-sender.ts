@@ -50,7 +50,7 @@ export class SnapshotSender {
   #grownMemory({ families, forms }: Snapshot): SharedArrayBuffer | undefined {
     let grown: SharedArrayBuffer | undefined;
     for (const family of families) {
-      const parts = family.deflated?.map(({ data }) => data.buffer) ?? [];
+      const parts = family.deflated?.parts.map(({ data }) => data.buffer) ?? [];
       // Text that is not ready is not made for this.
       const texts = forms.text ? [headedOf(family).memory] : [];
       for (const buffer of [...texts, ...parts])
@@ -65,7 +65,8 @@ export class SnapshotSender {
 
 /** @param before the families of the snapshot that was sent before */
 function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): TextMap {
-  const { families, page, bytes, series, forms, code, hasForbidden } = snapshot;
+  const { families, page, bytes, series, forms, hasForbidden } = snapshot;
+  const code = families[0]?.deflated?.code.lengths;
   const places = placesIn(before, families);
   const placeOf = (index: number) => (places === undefined ? index : (places[index] ?? NEW_FAMILY));
   const changed = families.flatMap((family, index) =>
@@ -76,8 +77,8 @@ function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): TextMap {
   const spans = texts.flatMap(({ family, index }) =>
     headedOf(family).spans.flatMap((at, i) => (i % 2 === 0 ? [index, at] : [at])),
   );
-  const parts = changed.flatMap(({ family: { deflated = [] }, index }) =>
-    deflated.flatMap(({ data, ...part }) => [
+  const parts = changed.flatMap(({ family: { deflated }, index }) =>
+    (deflated?.parts ?? []).flatMap(({ data, ...part }) => [
       ...[index, data.byteOffset, data.length],
       ...[part.bits, part.crc, part.bytes],
     ]),

@@ -8,10 +8,11 @@ import { plainPage, send } from '#app/sinks/http/reply.js';
 describe('a reply', () => {
   it('is handed to the system at once, before all else that is to be done', async () => {
     let waiting: number | undefined;
-    const page = { ...plainPage('', 'text/plain'), bytes: 2000 };
+    const page = plainPage('', 'text/plain');
     const pieces = [Buffer.alloc(1200, 'a'), Buffer.alloc(800, 'b')];
+    const body = { pieces, bytes: 2000, release: () => undefined };
     const server = createServer((request, response) => {
-      const sent$ = send(request, response, { status: 200, page: { ...page, pieces } }, {});
+      const sent$ = send(request, response, { status: 200, page, body, saved: 0 }, {});
       sent$.subscribe();
       waiting = request.socket.writableLength;
     }).listen(0, '127.0.0.1');

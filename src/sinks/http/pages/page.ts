@@ -1,7 +1,7 @@
 // The frame of a page for people: HTML that escapes, style, script, and pages that state a problem.
 import { createHash } from 'node:crypto';
 import { sentence } from '../../../shown/shown-text.js';
-import { plainPage } from '../reply.js';
+import { compressiblePage, plainPage } from '../reply.js';
 import type { Reply } from '../reply.js';
 
 /** Text that is HTML already. Nobody else makes one. */
@@ -216,12 +216,10 @@ const HEADERS = {
 };
 
 /** Whatever the headers of a web configuration are: a page needs these. */
-export const pageReply = (status: number, parts: PageParts): Reply => ({
-  status,
-  headers: HEADERS,
-  page: plainPage(pageText(parts), 'text/html; charset=utf-8'),
-  isCompressible: parts.isEcho !== true,
-});
+export function pageReply(status: number, parts: PageParts): Reply {
+  const pageOf = parts.isEcho === true ? plainPage : compressiblePage;
+  return { status, headers: HEADERS, page: pageOf(pageText(parts), 'text/html; charset=utf-8') };
+}
 
 export function pageText(parts: PageParts): string {
   const { title, mood, heading, skipTo, main, footer, refreshMs } = parts;

@@ -1,11 +1,8 @@
-// Pages and replies as one gzip member each; the part of a page that lasts is compressed once.
+// Pages as gzip: the text that pages of one snapshot share is compressed once.
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
-import { ReplaySubject, defer, finalize, isObservable, map, share, tap } from 'rxjs';
-import type { Observable } from 'rxjs';
 import { bytesOf } from '../../bytes.js';
-import type { Deflated, Page } from '../../model.js';
-import { prefersGzip } from './choose-format.js';
-import type { Reply } from './reply.js';
+import type { Body } from '../../model.js';
+import type { Deflated } from './deflate-stream.js';
 
 /** Level 6 takes twice the time and saves another twentieth: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
@@ -94,7 +91,7 @@ function* tasksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array, void> {
  * Adds the last few bytes, and CRC-32 and length of everything. They are compressed synchronously, unless what is
  * before them is so long that this would take more time than to send them as they are.
  */
-export function deflateEnd({ pieces, crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
+function deflateEnd({ pieces, crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(end, crc), 0);
   trailer.writeUInt32LE((bytes + end.length) % 2 ** 32, 4);
@@ -114,75 +111,59 @@ function storedHead(length: number): Uint8Array {
 /** RFC 1952: no name, no time, fastest method, no system in particular. */
 const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
 
-/**
- * Makes a function that takes a page and compresses it: what is ready at once is returned, else it is emitted.
- * The page is released as soon as nothing reads it any more, even if the subscriber has left.
- */
-export function pageCompressor(
-  compress: (pieces: readonly Uint8Array[]) => Promise<Deflated> = deflate,
-): (page: Page) => Page | Observable<Page> {
-  /** By the list that lasts, so that both are collected together. */
-  const known = new WeakMap<readonly Uint8Array[], Observable<Deflated>>();
-  const deflated = (page: Page, lasting: readonly Uint8Array[]): Observable<Deflated> => {
-    const shared$ = known.get(lasting);
-    if (shared$ !== undefined) {
-      page.release();
-      return shared$;
-    }
-    const made$ = defer(() => compress(lasting)).pipe(
-      tap({ error: () => known.delete(lasting) }),
-      finalize(() => {
-        page.release();
-      }),
-      // It reads the page to its end even without a subscriber: the next scrape uses the result.
-      share({
-        connector: () => new ReplaySubject(1),
-        resetOnRefCountZero: false,
-        resetOnComplete: false,
-      }),
-    );
-    known.set(lasting, made$);
-    return made$;
-  };
-  return (page) => {
-    const { contentType, ending = [] } = page;
-    const fresh = Buffer.concat(ending);
-    const whole = (start: Deflated, release: () => void): Page => {
-      const pieces = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
-      return { contentType, pieces, bytes: bytesOf(pieces), release };
-    };
-    try {
-      const ready = page.deflated;
-      if (ready !== undefined) return whole(ready, page.release);
-    } catch (error) {
-      page.release();
-      throw error;
-    }
-    return deflated(page, page.lasting ?? page.pieces).pipe(
-      map((start) => whole(start, () => undefined)),
-    );
-  };
+/** The text that a page begins with. */
+export interface Gzippable {
+  /** Large ones are not copied. They must not change until the text is compressed. */
+  readonly pieces: readonly Uint8Array[];
+  /** The same as a deflate stream, if its lines compressed themselves. */
+  readonly deflated?: Deflated | undefined;
 }
 
-/** Smaller bodies fit one packet as they are. */
-const MIN_BYTES = 1024;
+/** The text that several pages begin with as gzip: it is compressed once, and an end is added for each page. */
+export class GzipText {
+  readonly #text: Gzippable;
+  readonly #deflate: typeof deflate;
+  #deflating: Promise<Deflated> | undefined;
 
-/** Makes a function that makes of a reply what a client with this Accept-Encoding header gets. */
-export function replyCompressor(): (
-  reply: Reply,
-  acceptEncoding: string | undefined,
-) => Reply | Observable<Reply> {
-  const compressed = pageCompressor();
-  return (reply, acceptEncoding) => {
-    const { status, page, headers, isCompressible = false } = reply;
-    if (!isCompressible || page.bytes < MIN_BYTES || !prefersGzip(acceptEncoding)) return reply;
-    const withPage = (smaller: Page): Reply => ({
-      status,
-      headers: { ...headers, 'Content-Encoding': 'gzip' },
-      page: smaller,
-      saved: Math.max(0, page.bytes - smaller.bytes),
+  constructor(
+    text: Gzippable,
+    compress: (pieces: readonly Uint8Array[]) => Promise<Deflated> = deflate,
+  ) {
+    this.#text = text;
+    this.#deflate = compress;
+  }
+
+  /**
+   * The text and an end as one gzip member, at once if the text is there as a deflate stream.
+   * @param release called once nothing reads the text any more: when the body is released, or, if zlib compresses
+   *   the text, when that is over. Until then the bytes must not change.
+   */
+  body(end: readonly Uint8Array[], release: () => void): Body | Promise<Body> {
+    const fresh = Buffer.concat(end);
+    try {
+      const { deflated } = this.#text;
+      if (deflated !== undefined) return member(deflated, fresh, release);
+      if (this.#deflating === undefined) this.#deflating = this.#deflateOnce(release);
+      else release();
+    } catch (error) {
+      release();
+      throw error;
+    }
+    return this.#deflating.then((start) => member(start, fresh));
+  }
+
+  /** It is compressed to its end, whoever waits for it: the next page uses the result. */
+  #deflateOnce(release: () => void): Promise<Deflated> {
+    const deflating = this.#deflate(this.#text.pieces).finally(release);
+    deflating.catch(() => {
+      this.#deflating = undefined;
     });
-    const smaller = compressed(page);
-    return isObservable(smaller) ? smaller.pipe(map(withPage)) : withPage(smaller);
-  };
+    return deflating;
+  }
+}
+
+/** A gzip member. RFC 1952. */
+function member(start: Deflated, end: Uint8Array, release = (): void => undefined): Body {
+  const pieces = [HEADER, ...start.pieces, deflateEnd(start, end)];
+  return { pieces, bytes: bytesOf(pieces), release };
 }

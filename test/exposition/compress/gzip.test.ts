@@ -1,0 +1,204 @@
+// Pages as gzip: one member, whatever they are made of, and one compression for what lasts.
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { spawnSync } from 'node:child_process';
+import { constants, crc32, deflateRawSync, gunzipSync, inflateRawSync } from 'node:zlib';
+import { GzipText, deflate } from '#app/exposition/compress/gzip.js';
+import type { Deflated } from '#app/exposition/compress/deflate-stream.js';
+import type { Body } from '#app/model.js';
+import { needsPrograms } from '../../support/needs.js';
+
+describe('a page as gzip', () => {
+  /** A release function, and whether it was called. */
+  const holding = () => {
+    const state = { isHeld: true };
+    const release = () => {
+      state.isHeld = false;
+    };
+    return { state, release };
+  };
+  const text = (word: string, times: number) => Buffer.from(`${word}\n`.repeat(times));
+  const bytesOf = async (made: Body | Promise<Body>): Promise<Buffer> =>
+    Buffer.concat((await made).pieces);
+  /** The bytes of a page that begins with some pieces and ends with others. */
+  const gzipOf = (start: readonly Uint8Array[], ...end: readonly Uint8Array[]): Promise<Buffer> =>
+    bytesOf(new GzipText({ pieces: start }).body(end, () => undefined));
+  /** Counts compressions; each ends when the test says so. */
+  const counting = (pieces: readonly Uint8Array[], deflated?: Deflated) => {
+    const running: (() => void)[] = [];
+    const made: (readonly Uint8Array[])[] = [];
+    const compress = async (given: readonly Uint8Array[]) => {
+      made.push(given);
+      await new Promise<void>((resolve) => running.push(resolve));
+      return deflate(given);
+    };
+    const gzip = new GzipText({ pieces, deflated }, compress);
+    return { gzip, made, finish: () => running.shift()?.() };
+  };
+
+  /** Strict readers: they reject bytes behind the first member. */
+  const readers = [
+    ['gzip', ['-dc']],
+    [
+      'python3',
+      [
+        '-c',
+        'import sys, zlib\nd = zlib.decompressobj(31)\ns = sys.stdout.buffer\n' +
+          's.write(d.decompress(sys.stdin.buffer.read()) + d.flush())\n' +
+          'sys.exit(0 if d.eof and not d.unused_data else 1)',
+      ],
+    ],
+  ] as const;
+
+  it('is the page again once it is unzipped, wherever it is split', async () => {
+    const shared = new SharedArrayBuffer(65_536);
+    const piece = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.nat(200).map((times) => text('metric{label="value"} 1', times)),
+      // As kernels and threads of partitions have it.
+      fc.nat(60_000).map((length) => new Uint8Array(shared, 5, length).fill(length)),
+    );
+    const pieces = fc.array(piece, { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(pieces, pieces, async (start, end) => {
+        const { state, release } = holding();
+        const body = await new GzipText({ pieces: start }).body(end, release);
+        const bytes = Buffer.concat(body.pieces);
+        expect(body.bytes).to.equal(bytes.length);
+        expect(gunzipSync(bytes).equals(Buffer.concat([...start, ...end]))).to.equal(true);
+        expect(state.isHeld).to.equal(false);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  for (const [program, args] of readers)
+    it(`is one member that ${program} reads, large or empty`, async function () {
+      needsPrograms(this, program);
+      const large = Buffer.from(Uint32Array.from({ length: 400_000 }, (_, i) => i * i).buffer);
+      for (const [start, end] of [
+        [[large, text('a 1', 50_000), large], [text('own 2', 100)]],
+        [[], [text('own 2', 100)]],
+        [[text('a 1', 100)], []],
+        [[], []],
+      ] as const) {
+        const input = await gzipOf(start, ...end);
+        const { status, stdout, stderr } = spawnSync(program, args, {
+          input,
+          maxBuffer: 2 ** 24,
+        });
+        expect([status, stderr.toString()]).to.deep.equal([0, '']);
+        expect(stdout.equals(Buffer.concat([...start, ...end]))).to.equal(true);
+      }
+    });
+
+  /** Twelve megabytes that can hardly be compressed. */
+  const long = () => Buffer.from(Uint32Array.from({ length: 3_000_000 }, (_, i) => i * i).buffer);
+  const short = () => text('a 1', 100);
+  for (const [sentence, start, bytes, isStored] of [
+    ['is compressed to its end where it is short', short, 600, false],
+    ['ends as it is where that is next to nothing', long, 600, true],
+    ['ends as it is as long as a stored block may be', long, 65_535, true],
+    ['is compressed to its end where that is longer', long, 65_536, false],
+  ] as const)
+    it(sentence, async () => {
+      const end = Buffer.alloc(bytes, 'own 2\n');
+      const whole = await gzipOf([start()], end);
+      expect(whole.subarray(-bytes - 8, -8).equals(end)).to.equal(isStored);
+      expect(gunzipSync(whole).equals(Buffer.concat([start(), end]))).to.equal(true);
+    });
+
+  it('has the text that pages share compressed once: while it is compressed, and after that', async () => {
+    const start = [text('a 1', 100)];
+    const { gzip, made, finish } = counting(start);
+    const holders = Array.from({ length: 50 }, holding);
+    const bodies = holders.map(({ release }, i) => gzip.body([text(`own ${i}`, 3)], release));
+    expect(holders.map(({ state }) => state.isHeld)).to.deep.equal([
+      true,
+      ...Array.from({ length: 49 }, () => false),
+    ]);
+    finish();
+    const unzipped = await Promise.all(
+      bodies.map(async (body) => gunzipSync(await bytesOf(body)).toString()),
+    );
+    expect(holders[0]?.state.isHeld).to.equal(false);
+    const later = holding();
+    const bytes = await bytesOf(gzip.body([text('own later', 1)], later.release));
+    expect(gunzipSync(bytes).toString()).to.match(/^a 1\n[^]*\nown later\n$/);
+    expect(later.state.isHeld).to.equal(false);
+    unzipped.forEach((each, i) => {
+      expect(each.endsWith(`a 1\nown ${i}\nown ${i}\nown ${i}\n`)).to.equal(true);
+    });
+    expect(made).to.deep.equal([start]);
+  });
+
+  it('takes a stream that is ready, and holds its text for as long as it is sent', async () => {
+    const { gzip, made } = counting([text('a 1', 100)], await deflate([text('ready', 2)]));
+    const { state, release } = holding();
+    const body = await gzip.body([text('own', 3)], release);
+    expect(made).to.deep.equal([]);
+    expect(state.isHeld).to.equal(true);
+    expect(gunzipSync(Buffer.concat(body.pieces)).toString()).to.equal(
+      'ready\nready\nown\nown\nown\n',
+    );
+    body.release();
+    expect(state.isHeld).to.equal(false);
+  });
+
+  for (const what of ['deflated', 'pieces'])
+    it(`releases its text if ${what} cannot be made`, () => {
+      const { state, release } = holding();
+      const failing = Object.defineProperty({ pieces: [] }, what, {
+        get: () => {
+          throw new Error('no memory');
+        },
+      });
+      expect(() => new GzipText(failing).body([], release)).to.throw('no memory');
+      expect(state.isHeld).to.equal(false);
+    });
+
+  it('is compressed in parts, two at once, so that the pool has threads left', async () => {
+    const pages = [2.5, 0.1, 1.7].map((mb) => [text('a 1', mb * 250_000)]);
+    let [running, most, parts] = [0, 0, 0];
+    const compress = async (part: Uint8Array) => {
+      most = Math.max(most, ++running);
+      parts++;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running--;
+      return deflateRawSync(part, { finishFlush: constants.Z_FULL_FLUSH });
+    };
+    const made = await Promise.all(pages.map((page) => deflate(page, compress)));
+    expect({ most, isMany: parts > 6 }).to.deep.equal({ most: 2, isMany: true });
+    for (const [index, { pieces, crc, bytes }] of made.entries()) {
+      const plain = Buffer.concat(pages[index] ?? []);
+      const whole = inflateRawSync(Buffer.concat([...pieces, deflateRawSync('')]));
+      expect(whole.equals(plain)).to.equal(true);
+      expect({ crc, bytes }).to.deep.equal({ crc: crc32(plain), bytes: plain.length });
+    }
+  });
+
+  it('is not given up before no thread reads it any more', async () => {
+    let running = 0;
+    const compress = async (part: Uint8Array) => {
+      running++;
+      await new Promise((resolve) => setTimeout(resolve, part.length === 524_288 ? 20 : 1));
+      running--;
+      throw new Error('no memory');
+    };
+    const failure = await deflate([text('a 1', 150_000)], compress).catch(String);
+    expect({ failure, running }).to.deep.equal({ failure: 'Error: no memory', running: 0 });
+  });
+
+  it('releases text that cannot be compressed, and tries again the next time', async () => {
+    let fails = true;
+    const gzip = new GzipText({ pieces: [text('a 1', 100)] }, (pieces) =>
+      fails ? Promise.reject(new Error('no memory')) : deflate(pieces),
+    );
+    const { state, release } = holding();
+    const failure = await bytesOf(gzip.body([], release)).catch((error: unknown) => error);
+    expect(String(failure)).to.equal('Error: no memory');
+    expect(state.isHeld).to.equal(false);
+    fails = false;
+    expect(gunzipSync(await bytesOf(gzip.body([], () => undefined))).length).to.equal(400);
+  });
+});
