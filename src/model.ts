@@ -224,7 +224,7 @@ export interface Forms {
  * call `hold()` before sending, and call the function that it returns once, when sent.
  */
 export interface Snapshot {
-  /** Of its families, in the order of a page. */
+  /** Of its families, in the order of a page: the same list while they are the same. */
   readonly facts: readonly FamilyFacts[];
   /** Views of their lines, which may be made when this is read first; always the same list. */
   readonly families: readonly FamilyText[];

@@ -1,9 +1,9 @@
 // Deflate streams from ready parts: bits are joined, nothing is compressed again. RFC 1951.
 import { crc32, inflateRawSync } from 'node:zlib';
 import { finishedCrc, innerCrc, shiftedCrc } from './crc.js';
-import { LONGEST_CODE } from './deflate-code.js';
-import type { DeflateCode } from './deflate-code.js';
+import { DeflateCode, LONGEST_CODE } from './deflate-code.js';
 import { BitWriter, wordsFor } from './huffman.js';
+import type { CodeLengths } from './huffman.js';
 import { madeOnce } from '../made-once.js';
 
 /** An empty block, marked as the last: with fixed codes, only the end of the block. */
@@ -24,6 +24,13 @@ export interface DeflatedPart {
 export interface DeflatedText {
   readonly parts: readonly DeflatedPart[];
   readonly code: DeflateCode;
+}
+
+/** Texts of one code as plain numbers, for a thread that shares their memory. */
+export interface DeflatedAddresses {
+  readonly code: CodeLengths;
+  /** For each part: index of its text, address, length, bits, CRC and bytes, as in a `DeflatedPart`. */
+  readonly parts: Uint32Array<ArrayBuffer>;
 }
 
 /** Compressed data that more compressed data can follow. RFC 1951. */
@@ -82,7 +89,7 @@ const deflatedHeaders = new WeakMap<DeflateCode, WeakMap<Header, DeflatedPart>>(
 
 /** Families whose lines compressed themselves in one code, each below its header. */
 export function deflatedFamilies(
-  families: readonly { readonly deflated?: DeflatedText | undefined }[],
+  families: readonly DeflatedFamilyText[],
   headers: readonly Header[],
 ): Deflated {
   const code = families[0]?.deflated?.code;
@@ -98,8 +105,45 @@ export function deflatedFamilies(
   return joined({ parts, code });
 }
 
+interface DeflatedFamilyText {
+  readonly deflated?: DeflatedText | undefined;
+}
+
 interface Header {
   readonly text: string;
+}
+
+/** Undefined if there are no texts. */
+export function deflatedAddresses(
+  families: readonly DeflatedFamilyText[],
+): DeflatedAddresses | undefined {
+  const code = families[0]?.deflated?.code.lengths;
+  const parts: number[] = [];
+  families.forEach(({ deflated }, index) => {
+    for (const { data, bits, crc, bytes } of deflated?.parts ?? [])
+      parts.push(index, data.byteOffset, data.length, bits, crc, bytes);
+  });
+  return code && { code, parts: Uint32Array.from(parts) };
+}
+
+/**
+ * So many texts at addresses in a memory.
+ * @param last the code of former texts, which is used again if it is the same, as what was made with it is
+ */
+export function deflatedTextsAt(
+  { code: lengths, parts: numbers }: DeflatedAddresses,
+  memory: ArrayBufferLike,
+  count: number,
+  last: DeflateCode | undefined,
+): readonly DeflatedText[] {
+  const isSame = last !== undefined && String(last.lengths) === String(lengths);
+  const code = isSame ? last : new DeflateCode(lengths);
+  const lists = Array.from({ length: count }, (): DeflatedPart[] => []);
+  for (let i = 0; i < numbers.length; i += 6) {
+    const [index = 0, at, length, bits = 0, crc = 0, bytes = 0] = numbers.subarray(i, i + 6);
+    lists[index]?.push({ data: Buffer.from(memory, at, length), bits, crc, bytes });
+  }
+  return lists.map((parts) => ({ parts, code }));
 }
 
 /** Joins parts of one code, in their order: large ones as they are, runs of small ones in one block. */

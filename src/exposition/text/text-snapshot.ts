@@ -64,12 +64,9 @@ export class TextSnapshot implements Snapshot {
   hold(): () => void {
     if (this.#holders === 0) this.#holdPieces();
     this.#holders++;
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
+    return releaseOnce(() => {
       if (--this.#holders === 0) this.#releasePieces();
-    };
+    });
   }
 
   #asFamilies(): readonly FamilyText[] {
@@ -125,6 +122,15 @@ export class TextSnapshot implements Snapshot {
   #releasePieces(): void {
     for (const { pieces } of this.#chunks) for (const piece of pieces) piece.release();
   }
+}
+
+/** A function that calls `release` when it is called first. */
+export function releaseOnce(release: () => void): () => void {
+  let isHeld = true;
+  return () => {
+    if (isHeld) release();
+    isHeld = false;
+  };
 }
 
 /** What a view of a family is made of. */

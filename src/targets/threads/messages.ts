@@ -1,5 +1,6 @@
 // The messages between the main thread and the thread of a partition. Plain data only.
-import type { FamilyFacts, Forms, TreeAnswer, TreeQuery } from '../../model.js';
+import type { DeflatedAddresses } from '../../exposition/compress/deflate-stream.js';
+import type { FamilyFacts, Snapshot, TreeAnswer, TreeQuery } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
 import type { Refresh, RefreshReport, Report } from '../../streams/report.js';
 import type { PoolSettings, TargetDefinition } from '../formats.js';
@@ -11,30 +12,16 @@ export interface ThreadSetup extends PoolSettings {
   readonly kernel?: WebAssembly.Module;
 }
 
-/** The place of a family that was not in the snapshot before. */
-export const NEW_FAMILY = -1;
-
-/**
- * Where the text of a snapshot lies in the memory of a thread. What is the same as in the one that
- * its target sent before is left out: there may be thousands of families.
- */
-export interface TextMap {
-  /** For each family its place in that snapshot, or `NEW_FAMILY`; undefined for the same ones. */
-  readonly places: Int32Array<ArrayBuffer> | undefined;
-  /** Those of the new families, in order. */
-  readonly facts: readonly FamilyFacts[];
-  /** For each piece of a changed family, below its header: index of the family, where it starts and ends. */
+/** Where the text of a snapshot lies in the memory of a thread. */
+export interface TextMap extends Pick<Snapshot, 'bytes' | 'series' | 'forms' | 'hasForbidden'> {
+  /** Of its families; undefined if the snapshot that its target sent before has the same list. */
+  readonly facts: readonly FamilyFacts[] | undefined;
+  /** For each piece of a family's text: index of the family, where the piece starts and ends. */
   readonly spans: Uint32Array<ArrayBuffer>;
   /** Where each piece of the page starts and ends; undefined if it has none. */
   readonly page?: Uint32Array<ArrayBuffer> | undefined;
-  readonly forms: Forms;
-  /** For each part of a deflate stream: index of the family, address, length, its bits, inner CRC and bytes of text. */
-  readonly deflated?: Uint32Array<ArrayBuffer> | undefined;
-  /** The lengths of their code. */
-  readonly code?: readonly number[] | undefined;
-  readonly hasForbidden: boolean | undefined;
-  readonly bytes: number;
-  readonly series: number;
+  /** The lines of the families, if they compressed themselves. */
+  readonly deflated?: DeflatedAddresses | undefined;
 }
 
 /** A snapshot that stays in the memory of its thread while it has holders. */

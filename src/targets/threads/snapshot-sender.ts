@@ -1,7 +1,7 @@
 // Sends snapshots to the main thread: where their text lies in the memory of this thread.
+import { deflatedAddresses } from '../../exposition/compress/deflate-stream.js';
 import { madeOnce } from '../../exposition/made-once.js';
-import type { FamilyFacts, FamilyText, HeadedText, Snapshot } from '../../model.js';
-import { NEW_FAMILY } from './messages.js';
+import type { FamilyFacts, Snapshot } from '../../model.js';
 import type { SentSnapshot, TextMap } from './messages.js';
 
 const newCount = (): SentSnapshot['holders'] =>
@@ -14,10 +14,7 @@ export class SnapshotSender {
   readonly #held = new Map<Snapshot, () => void>();
   #memoryBytes = 0;
   /** The snapshot that each target sent last. */
-  readonly #last = new Map<
-    number,
-    { readonly snapshot: Snapshot; readonly families: readonly FamilyText[] }
-  >();
+  readonly #last = new Map<number, Snapshot>();
 
   /** Makes the main thread a holder of the snapshot; the message says how it differs from the last. */
   send(target: number, snapshot: Snapshot): SentSnapshot {
@@ -25,10 +22,9 @@ export class SnapshotSender {
     Atomics.add(holders, 0, 1);
     if (!this.#held.has(snapshot)) this.#held.set(snapshot, snapshot.hold());
     const last = this.#last.get(target);
-    if (last?.snapshot === snapshot) return { holders, text: undefined, memory: undefined };
-    const { families } = snapshot;
-    this.#last.set(target, { snapshot, families });
-    const text = textMapOf(snapshot, last?.families ?? []);
+    if (last === snapshot) return { holders, text: undefined, memory: undefined };
+    this.#last.set(target, snapshot);
+    const text = textMapOf(snapshot, last?.facts);
     return { holders, text, memory: this.#grownMemory(snapshot) };
   }
 
@@ -47,13 +43,11 @@ export class SnapshotSender {
     this.#last.delete(target);
   }
 
-  #grownMemory({ families, forms }: Snapshot): SharedArrayBuffer | undefined {
+  #grownMemory({ families }: Snapshot): SharedArrayBuffer | undefined {
     let grown: SharedArrayBuffer | undefined;
-    for (const family of families) {
-      const parts = family.deflated?.parts.map(({ data }) => data.buffer) ?? [];
-      // Text that is not ready is not made for this.
-      const texts = forms.text ? [headedOf(family).memory] : [];
-      for (const buffer of [...texts, ...parts])
+    for (const { headed, deflated } of families) {
+      const parts = deflated?.parts.map(({ data }) => data.buffer) ?? [];
+      for (const buffer of headed === undefined ? parts : [headed.memory, ...parts])
         if (buffer.byteLength > this.#memoryBytes && buffer instanceof SharedArrayBuffer) {
           this.#memoryBytes = buffer.byteLength;
           grown = buffer;
@@ -63,33 +57,20 @@ export class SnapshotSender {
   }
 }
 
-/** @param before the families of the snapshot that was sent before */
-function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): TextMap {
-  const { families, page, bytes, series, forms, hasForbidden } = snapshot;
-  const code = families[0]?.deflated?.code.lengths;
-  const places = placesIn(before, families);
-  const placeOf = (index: number) => (places === undefined ? index : (places[index] ?? NEW_FAMILY));
-  const changed = families.flatMap((family, index) =>
-    family === before[placeOf(index)] ? [] : [{ family, index }],
-  );
-  // Text that is not ready is not made for this.
-  const texts = forms.text ? changed : [];
-  const spans = texts.flatMap(({ family, index }) =>
-    headedOf(family).spans.flatMap((at, i) => (i % 2 === 0 ? [index, at] : [at])),
-  );
-  const parts = changed.flatMap(({ family: { deflated }, index }) =>
-    (deflated?.parts ?? []).flatMap(({ data, ...part }) => [
-      ...[index, data.byteOffset, data.length],
-      ...[part.bits, part.crc, part.bytes],
-    ]),
-  );
+/** @param sentFacts those of the snapshot that was sent before */
+function textMapOf(snapshot: Snapshot, sentFacts: readonly FamilyFacts[] | undefined): TextMap {
+  const { facts, families, page, isDeflated, bytes, series, forms, hasForbidden } = snapshot;
+  const spans: number[] = [];
+  families.forEach(({ headed }, index) => {
+    const own = headed?.spans ?? [];
+    for (let i = 0; i < own.length; i += 2) spans.push(index, own[i] ?? 0, own[i + 1] ?? 0);
+  });
   return {
-    places,
-    facts: families.filter((_, index) => placeOf(index) === NEW_FAMILY).map(({ facts }) => facts),
+    facts: facts === sentFacts ? undefined : facts,
     spans: Uint32Array.from(spans),
     page: page && Uint32Array.from(page.flatMap(spanOf)),
-    deflated: code && Uint32Array.from(parts),
-    ...{ forms, code, hasForbidden, bytes, series },
+    deflated: isDeflated === true ? deflatedAddresses(families) : undefined,
+    ...{ forms, hasForbidden, bytes, series },
   };
 }
 
@@ -97,23 +78,3 @@ const spanOf = ({ byteOffset, length }: Uint8Array): [start: number, end: number
   byteOffset,
   byteOffset + length,
 ];
-
-/** Text is rendered below its header. */
-function headedOf({ headed, facts }: FamilyText): HeadedText {
-  if (headed === undefined) throw new RangeError(`${facts.name} was not rendered`);
-  return headed;
-}
-
-/** The place of each family among those before; undefined for the same ones. */
-function placesIn(
-  before: readonly FamilyText[],
-  families: readonly FamilyText[],
-): TextMap['places'] {
-  const isSame =
-    before.length === families.length &&
-    families.every(({ facts }, index) => facts === before[index]?.facts);
-  if (isSame) return undefined;
-  const known = new Map<FamilyFacts, number>();
-  before.forEach(({ facts }, index) => known.set(facts, index));
-  return Int32Array.from(families, ({ facts }) => known.get(facts) ?? NEW_FAMILY);
-}

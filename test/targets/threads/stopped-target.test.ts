@@ -5,7 +5,6 @@ import { map } from 'rxjs';
 import { headerOf } from '#app/exposition/text/labels.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { NOTHING_COUNTED, unknownFacts } from '#app/streams/report.js';
-import { NEW_FAMILY } from '#app/targets/threads/messages.js';
 import type { FromThread, SentSnapshot } from '#app/targets/threads/messages.js';
 import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
@@ -33,7 +32,6 @@ const FACTS = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
 const sent = (at: number, length: number, memory?: SharedArrayBuffer): SentSnapshot => ({
   holders: new Int32Array(new SharedArrayBuffer(4)).fill(1),
   text: {
-    places: Int32Array.of(NEW_FAMILY),
     facts: [FACTS],
     spans: Uint32Array.of(0, at, at + headerOf(FACTS).bytes + length),
     bytes: length,
