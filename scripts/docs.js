@@ -12,6 +12,7 @@ import { metricsMarkdown } from '../dist/catalogue/metrics-markdown.js';
 import { settingsMarkdown } from '../dist/config/settings-doc.js';
 import { dashboardTexts } from '../dist/dashboards/dashboard-files.js';
 import { FORMATS } from '../dist/targets/formats.js';
+import { INTERNAL_FACTS } from '../dist/targets/internal-metrics.js';
 
 /** The tests that show each row of the specification; they are loaded for it, not run. */
 async function tests() {
@@ -32,11 +33,23 @@ const dashboards = [...dashboardTexts()].map(([file, text]) => [
   `deploy/grafana/${file}`,
   () => text,
 ]);
+/** The page with the table of the metrics of a target between its two comments. */
+function internalMetricsMarkdown() {
+  const rows = INTERNAL_FACTS.map(
+    ({ name, type, help }) => `| \`${name}\` | ${type} | ${help} |\n`,
+  );
+  const table = `| Metric | Type | Meaning |\n|---|---|---|\n${rows.join('')}`;
+  return readFileSync('docs/internal-metrics.md', 'utf8').replace(
+    /(<!-- generated: target metrics -->\n)[^]*(<!-- end -->)/,
+    (_, start, end) => `${start}\n${table}\n${end}`,
+  );
+}
+
 const generated = {
   'docs/bridge-configuration.md': bridgeMarkdown,
   'docs/configuration.md': () => settingsMarkdown(FORMATS),
+  'docs/internal-metrics.md': internalMetricsMarkdown,
   'docs/metrics.md': metricsMarkdown,
-  'docs/specification.md': async () => specificationMarkdown(SECTIONS, await tests()),
 };
 const pages = listedPages().map((page) => [
   page.path,
@@ -45,9 +58,13 @@ const pages = listedPages().map((page) => [
     return withNavigation(page, await make());
   },
 ]);
+const specification = [
+  'test/specification/README.md',
+  async () => specificationMarkdown(SECTIONS, await tests()),
+];
 const isCheck = process.argv.includes('--check');
 
-for (const [path, make] of [...dashboards, ...pages]) {
+for (const [path, make] of [...dashboards, specification, ...pages]) {
   const text = await make();
   if (!isCheck) writeFileSync(path, text);
   else if (readFileSync(path, 'utf8') !== text) {

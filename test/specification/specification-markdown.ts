@@ -1,4 +1,4 @@
-// The page docs/specification.md: each row of the specification, and the tests that show it.
+// The page test/specification/README.md: each row of the specification, and the tests that show it.
 import type { ShowingTest } from './shown-rows.js';
 import type { Section } from './specification-file.js';
 
@@ -18,7 +18,7 @@ const cell = (text: string): string =>
     .replaceAll('|', '\\|');
 
 const link = ({ title, file }: ShowingTest): string =>
-  `[${cell(title).replace(/[[\]]/g, '\\$&')}](../${file})`;
+  `[${cell(title).replace(/[[\]]/g, '\\$&')}](../../${file})`;
 
 /**
  * The page. `files` of the tests are relative to the project.

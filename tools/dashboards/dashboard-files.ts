@@ -24,7 +24,7 @@ const exporterDashboard = (): Dashboard =>
       uid: 'shm-exporter',
       title: 'shm_exporter',
       description:
-        'The exporter and the state of its targets. Docs: docs/outputs.md and docs/alerts.md.',
+        'The exporter and the state of its targets. Docs: docs/internal-metrics.md and docs/alerts.md.',
       variables: [
         { name: 'job', label: 'Job', query: 'label_values(shm_exporter_build_info, job)' },
         {

@@ -2,7 +2,6 @@ import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { tlsPath } from '../support/component-certificates.js';
-import { PageOutput } from '../support/page-output.js';
 import { readsPage } from '../support/page-reader.js';
 import { theatre } from '../support/processes.js';
 
@@ -14,7 +13,7 @@ function checkTaken(config: string): void {
   expect({ stdout, stderr }).to.deep.equal({ stdout: 'configuration is valid\n', stderr: '' });
 }
 
-readsPage('docs/outputs.md', {
+readsPage('docs/http.md', {
   checks: {
     'tls_server_config:': (text) => {
       const file = text
@@ -33,13 +32,6 @@ readsPage('docs/outputs.md', {
         (app) => `[[targets]]\napp = "${app}"\nserver_key = "${app}"\n`,
       );
       checkTaken(stage.config({}, `${targets.join('')}${text}`));
-    },
-    '# snapshot': (text) => {
-      const tree = stage.simulate('--app', 'ads', '--server-key', '82', '--root', 'host.1.ads');
-      const settings = { server_keys: ['82'], metrics_http_enabled: false };
-      const { stdout } = stage.run('exporter', '--config', stage.config(settings), '--once');
-      tree.close();
-      new PageOutput(text.split('\n').slice(0, -1)).check(stdout);
     },
   },
 });
