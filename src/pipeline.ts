@@ -1,14 +1,10 @@
 // One target from shared memory to its answers: the file that a newcomer reads first.
 import {
-  Subject,
-  asyncScheduler,
   catchError,
   concat,
   defer,
   filter,
   finalize,
-  from,
-  ignoreElements,
   map,
   merge,
   mergeMap,
@@ -24,15 +20,15 @@ import type { TargetEvent } from './model.js';
 import { chooseRoot } from './streams/choose-root.js';
 import type { ChosenRoot, DesiredRoot, RootChoice } from './streams/choose-root.js';
 import { coalesce } from './streams/coalesce.js';
-import type { Arrival, Deferred, Demand, Due } from './streams/coalesce.js';
+import type { Demand } from './streams/coalesce.js';
 import { inTurn, unbound$ } from './streams/inbox.js';
 import type { Change, TargetInput } from './streams/inbox.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
-import { ViewRefresher, ViewRenderer } from './streams/refresh-view.js';
-import type { Rendered } from './streams/refresh-view.js';
-import type { Refresh, ServingReport } from './streams/report.js';
+import type { Refresh, Report } from './streams/report.js';
 import type { Scheduler } from './streams/scheduler.js';
 import type { ServerPool } from './streams/server-pool.js';
+import { ViewRefresher } from './streams/view-refresher.js';
+import type { Refreshed } from './streams/view-refresher.js';
 
 /** The refresh that is not carried out yet; undefined where there is none. */
 export type OpenRefresh = BehaviorSubject<Refresh | undefined>;
@@ -61,7 +57,7 @@ export type Step =
   | { readonly kind: 'root'; readonly choice: RootChoice; readonly view: TargetView | undefined }
   /** A refresh found no root to carry it out on. */
   | { readonly kind: 'rootless' }
-  | Rendered;
+  | Refreshed;
 
 /** From shared memory to rendered text. It runs in a partition, for as long as it is subscribed to. */
 export const hostingPipeline = (parts: HostingParts): Observable<Step> => {
@@ -78,44 +74,27 @@ export const hostingPipeline = (parts: HostingParts): Observable<Step> => {
 
 export interface ServingParts {
   readonly demand$: Observable<Demand>;
-  /** Of the partition that serves at the moment. */
-  readonly report$: Observable<ServingReport>;
+  readonly report$: Observable<Report>;
   /** `render_min_interval_ms`. */
   readonly spacingMs: () => number;
   /** Milliseconds of a clock that does not step. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
-  /** Answers whoever waited for what arrived; returns what an operator wants to read. */
-  readonly answer: (arrival: Arrival) => readonly TargetEvent[];
-  /** Has the partition carry a refresh out for all who wait. */
+  /** Answers the demands that waited for this report; returns events for the log. */
+  readonly answer: (report: Report) => readonly TargetEvent[];
+  /** Sends a refresh, whose report answers all demands so far. */
   readonly command: (refresh: Refresh) => void;
 }
 
 /** From demands and reports to commands and answers. It runs beside the sinks. */
 export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> =>
-  defer(() => {
-    const { demand$, report$, spacingMs, nowMs, scheduler } = parts;
-    const due$ = new Subject<Due>();
-    return merge(demand$, report$, due$).pipe(
-      coalesce(spacingMs, nowMs), //        refresh now, later, or not at all
-      mergeMap(({ arrival, refresh, deferred }) => {
-        const event$ = from(parts.answer(arrival)); // each by its scope, to the sinks
-        if (refresh !== undefined) parts.command(refresh);
-        return deferred === undefined ? event$ : merge(event$, whenDue(deferred, due$, scheduler));
-      }),
-    );
-  });
-
-const whenDue = (
-  { deferral, dueMs }: Deferred,
-  due$: Subject<Due>,
-  scheduler: SchedulerLike = asyncScheduler,
-): Observable<never> =>
-  timer(dueMs, scheduler).pipe(
-    map(() => {
-      due$.next({ kind: 'due', deferral });
+  merge(parts.demand$, parts.report$).pipe(
+    coalesce(parts.spacingMs, parts.nowMs, parts.scheduler), // refresh now, later, or not at all
+    mergeMap(({ report, refresh }) => {
+      const events = report === undefined ? [] : parts.answer(report); // to the sinks, each by its scope
+      if (refresh !== undefined) parts.command(refresh);
+      return events;
     }),
-    ignoreElements(),
   );
 
 /** Carries out refreshes as far as that goes without a root. */
@@ -147,7 +126,6 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
     const view = parts.makeView(choice);
     const structure = { pollResults: 0, hasChanges: () => choice.source.hasChanges() };
     const refresher = new ViewRefresher(view, structure);
-    const renderer = new ViewRenderer(view);
     // A demand looks at the segment itself, so between demands a ready target mostly need not.
     const isUrgent = () => !refresher.isReady || parts.isEager || view.hasObserved;
     const change$ = pool.pollResult$(choice.serverKey, isUrgent).pipe(
@@ -157,17 +135,14 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
       }),
     );
     const refresh$ = open$.pipe(filter((refresh) => refresh !== undefined));
-    const takeIn = function* (input: TargetInput): Generator<void, Rendered> {
-      const taken = yield* refresher.take(input); // structure in, values copied, the startup gate
-      return yield* renderer.render(taken); //       a new text, where a refresh may make one
-    };
+    const takeIn = (input: TargetInput) => refresher.process(input); // copy, startup gate, render
     const isEarly = () => refresher.isPartial;
     const bind$ = unbound$((wake) => view.whenMore(wake));
     return merge<TargetInput[]>(bind$, change$, refresh$).pipe(
       inTurn(queue, { takeIn, look, isEarly, took: refreshed }), // one after the other
       startWith<Step>({ kind: 'root', choice, view }),
       finalize(() => {
-        renderer.release();
+        refresher.release();
         const closing = view.closing();
         tasks.start(() => closing.next().done === true);
       }),

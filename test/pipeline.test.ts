@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { BehaviorSubject, Subject, asyncScheduler, map } from 'rxjs';
 import { compileFilters } from '#app/catalogue/match/filters.js';
+import { newCounters } from '#app/exposition/counters.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TargetView } from '#app/exposition/target-view.js';
 import { segmentWatches } from '#app/native/segment/segment-watch.js';
@@ -9,8 +10,8 @@ import { RESTART_MS, hostingPipeline, servingPipeline } from '#app/pipeline.js';
 import type { Step } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/coalesce.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
-import { NOTHING_COUNTED, unknownFacts } from '#app/streams/report.js';
-import type { Refresh, ServingReport } from '#app/streams/report.js';
+import { unknownFacts } from '#app/streams/report.js';
+import type { Refresh, Report } from '#app/streams/report.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import { CountingMemory } from './support/counting-memory.js';
 import { follow } from './support/follow.js';
@@ -350,18 +351,19 @@ describe('servingPipeline', () => {
     it(
       sentence,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
-        const [spacingMs, report$] = [time(spacing), new Subject<ServingReport>()];
+        const [spacingMs, report$] = [time(spacing), new Subject<Report>()];
         let isDirty = false;
         const happening$ = hot(demanded);
+        let waiting = 0;
         const demand$ = happening$.pipe(
           map((letter): Demand => {
             isDirty ||= letter !== 'd';
+            if (letter !== 'x') waiting++;
             return { kind: letter === 'x' ? ('changed' as 'demand') : 'demand' };
           }),
         );
         const facts = { ...unknownFacts('82'), isReady: true };
-        const counted = NOTHING_COUNTED;
-        let waiting = 0;
+        const counted = { refreshesMs: [], counts: newCounters() };
         const answer$ = servingPipeline({
           demand$,
           report$,
@@ -372,13 +374,13 @@ describe('servingPipeline', () => {
             const hasRendered = mayRender && isDirty;
             isDirty &&= !hasRendered;
             const snapshot = undefined;
-            report$.next({ kind: 'refreshed', facts, counted, snapshot, hasRendered, isDirty });
+            const shown = { snapshot, hasRendered, isDirty };
+            report$.next({ kind: 'refreshed', facts, ...counted, ...shown });
           },
-          answer: (arrival) => {
-            if (arrival.kind === 'demand') waiting++;
-            if (arrival.kind !== 'refreshed') return [];
+          answer: (report) => {
+            if (report.kind !== 'refreshed') return [];
             const message =
-              waiting === 0 ? 'r' : arrival.hasRendered ? 'R' : arrival.isDirty ? 'S' : 's';
+              waiting === 0 ? 'r' : report.hasRendered ? 'R' : report.isDirty ? 'S' : 's';
             waiting = 0;
             return [{ level: 'info', message }];
           },

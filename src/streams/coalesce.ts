@@ -1,32 +1,24 @@
 // Decides when a target is refreshed, and whether that refresh may render. Spec 1.9.
-import { defer, map } from 'rxjs';
-import type { OperatorFunction } from 'rxjs';
-import type { Refresh, RefreshReport, ServingReport } from './report.js';
+import { EMPTY, asyncScheduler, defer, expand, map, timer } from 'rxjs';
+import type { OperatorFunction, SchedulerLike } from 'rxjs';
+import type { Refresh, RefreshReport, Report } from './report.js';
 
-/** Somebody wants the text. */
+/** A client waits for a page. */
 export interface Demand {
   readonly kind: 'demand';
 }
 
-/** A deferred render is due. */
-export interface Due {
-  readonly kind: 'due';
-  readonly deferral: number;
-}
-
-/** A render that is put off by `dueMs` milliseconds. */
-export interface Deferred {
-  readonly deferral: number;
-  readonly dueMs: number;
-}
-
-export type Arrival = Demand | Due | ServingReport;
-
+/** The consequences of a demand, of a report, or of the end of a deferral. */
 export interface Decision {
-  readonly arrival: Arrival;
-  /** The command to send now, if any. */
-  readonly refresh?: Refresh | undefined;
-  readonly deferred?: Deferred | undefined;
+  readonly report?: Report;
+  /** The command to send now. */
+  readonly refresh?: Refresh;
+  /** A render that was put off. */
+  readonly deferral?: Deferral;
+}
+
+interface Deferral {
+  readonly ms: number;
 }
 
 /**
@@ -36,19 +28,23 @@ export interface Decision {
  * @param now milliseconds of a clock that does not step
  */
 export const coalesce =
-  (spacingMs: () => number, now: () => number): OperatorFunction<Arrival, Decision> =>
-  (arrival$) =>
+  (
+    spacingMs: () => number,
+    now: () => number,
+    scheduler: SchedulerLike = asyncScheduler,
+  ): OperatorFunction<Demand | Report, Decision> =>
+  (input$) =>
     defer(() => {
       const state = new Coalescing(spacingMs, now);
-      return arrival$.pipe(
-        map((arrival) => {
-          const { refresh, deferred } = state.take(arrival);
-          return { arrival, refresh, deferred };
-        }),
+      return input$.pipe(
+        map((input) => (input.kind === 'demand' ? state.demand() : state.report(input))),
+        expand(({ deferral }) =>
+          deferral === undefined
+            ? EMPTY
+            : timer(deferral.ms, scheduler).pipe(map(() => state.end(deferral))),
+        ),
       );
     });
-
-type Act = Omit<Decision, 'arrival'>;
 
 class Coalescing {
   readonly #spacingMs: () => number;
@@ -56,47 +52,50 @@ class Coalescing {
   #renderedAt = -Infinity;
   #isOpen = false;
   #isDemanded = false;
-  /** Whether to render without a demand: a deferred render is due, or spacing 0 renders each change. */
+  /** Whether to render without a demand: at the end of a deferral, or after a change with spacing 0. */
   #isRenderWanted = false;
-  /** The deferral whose render is still to come. */
-  #pending: number | undefined;
-  #deferrals = 0;
+  /** The deferral that has not ended. */
+  #pending: Deferral | undefined;
 
   constructor(spacingMs: () => number, now: () => number) {
     this.#spacingMs = spacingMs;
     this.#now = now;
   }
 
-  take(arrival: Arrival): Act {
-    switch (arrival.kind) {
-      case 'demand':
-        this.#isDemanded = true;
-        return this.#next();
+  demand(): Decision {
+    this.#isDemanded = true;
+    return this.#next();
+  }
+
+  /** A demand may have rendered before the end of the deferral, and another deferral may be pending. */
+  end(deferral: Deferral): Decision {
+    if (deferral !== this.#pending) return {};
+    this.#pending = undefined;
+    this.#isRenderWanted = true;
+    return this.#next();
+  }
+
+  report(report: Report): Decision {
+    switch (report.kind) {
       case 'changed':
         this.#isRenderWanted ||= this.#spacingMs() === 0;
-        return this.#next();
-      case 'due':
-        // A demand may have rendered first, and another deferral may be pending by now.
-        if (arrival.deferral !== this.#pending) return {};
-        this.#pending = undefined;
-        this.#isRenderWanted = true;
-        return this.#next();
+        return { report, ...this.#next() };
       case 'refreshed':
-        return this.#refreshed(arrival);
+        return { report, ...this.#refreshed(report) };
       case 'facts':
       case 'switched':
-        if (!arrival.facts.isReady) this.#forget();
-        return {};
+        if (!report.facts.isReady) this.#forget();
+        return { report };
       case 'failed':
         this.#forget();
         this.#isOpen = this.#isDemanded = false;
-        return {};
+        return { report };
       default:
-        return {};
+        return { report };
     }
   }
 
-  #refreshed({ facts: { isReady }, isDirty, hasRendered }: RefreshReport): Act {
+  #refreshed({ facts: { isReady }, isDirty, hasRendered }: RefreshReport): Decision {
     this.#isOpen = false;
     if (!isReady) this.#forget();
     else if (hasRendered) this.#rendered();
@@ -104,7 +103,9 @@ class Coalescing {
     else if (isDirty && this.#renderedAt === -Infinity) this.#isDemanded = true;
     const next = this.#next();
     const isPending = isReady && isDirty && this.#pending === undefined;
-    return isPending && next.refresh?.mayRender !== true ? { ...next, ...this.#defer() } : next;
+    return isPending && next.refresh?.mayRender !== true
+      ? { ...next, deferral: this.#defer() }
+      : next;
   }
 
   #rendered(): void {
@@ -114,14 +115,14 @@ class Coalescing {
     if (this.#spacingMs() > 0) this.#isRenderWanted = false;
   }
 
-  /** The last render is not served any more, and no render is pending. */
+  /** Ends the deferral; the last render is not served again. */
   #forget(): void {
     this.#renderedAt = -Infinity;
     this.#pending = undefined;
     this.#isRenderWanted = false;
   }
 
-  #next(): Act {
+  #next(): Decision {
     if (this.#isOpen || !(this.#isDemanded || this.#isRenderWanted)) return {};
     const isSpaced = this.#now() - this.#renderedAt >= this.#spacingMs();
     const mayRender = this.#isRenderWanted || isSpaced;
@@ -130,10 +131,8 @@ class Coalescing {
     return { refresh: { kind: 'refresh', mayRender } };
   }
 
-  #defer(): Act {
-    const deferral = ++this.#deferrals;
-    this.#pending = deferral;
-    const dueMs = Math.max(0, this.#renderedAt + this.#spacingMs() - this.#now());
-    return { deferred: { deferral, dueMs } };
+  #defer(): Deferral {
+    const ms = Math.max(0, this.#renderedAt + this.#spacingMs() - this.#now());
+    return (this.#pending = { ms });
   }
 }

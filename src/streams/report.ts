@@ -1,4 +1,4 @@
-// What a target sends to its partition, and what it gets back: refreshes, facts, counts and texts. Plain data: they cross threads.
+// The commands from a served target to its partition, and the reports back. Plain data: both cross threads.
 import { newCounters } from '../exposition/counters.js';
 import type { Counts } from '../exposition/counters.js';
 import type { Missing } from '../exposition/left-out.js';
@@ -13,55 +13,46 @@ import type {
   Verdict,
 } from '../model.js';
 
-/** Take in the present values; render them if that changes the text and `mayRender` allows it. One report answers it. */
+/** A command to copy the present values, and to render them if the text changes and `mayRender` allows it. One report answers it. */
 export interface Refresh {
   readonly kind: 'refresh';
   readonly mayRender: boolean;
-  /** What a render is to make; text, if nothing is said. */
+  /** The forms that a render produces; text by default. */
   readonly forms?: Forms;
 }
 
-/** What the view of a target measures. */
-export interface ViewFacts {
-  readonly series: number;
-  /** The moment (Unix ns) that the root's values stand for, where it states one. */
-  readonly asOfNs: bigint | undefined;
-  readonly droppedObjects: number;
-  readonly droppedVariables: number;
-  readonly missing: Missing;
-  /** See `CatalogueFit`. */
-  readonly rowsWithoutVariable: number;
-  readonly variablesWithoutRow: number;
-  readonly filtersUnmatched: number;
-  readonly rowsOfWrongType: number;
-}
-
-/** What was counted since the last report. */
-export interface Counted {
-  /** How many milliseconds each refresh took. */
-  readonly refreshesMs: readonly number[];
-  readonly counts: Counts;
-}
-
-export const NOTHING_COUNTED: Counted = { refreshesMs: [], counts: newCounters() };
-
+/** The present state of a target in its partition. */
 export interface TargetFacts {
-  /** The key whose root was chosen, else the first configured one. */
+  /** The server key of the chosen root, else the first configured one. */
   readonly serverKey: string;
-  /** Id of the chosen root; empty while none is. */
+  /** The id of the chosen root; empty without one. */
   readonly root: string;
   readonly isReady: boolean;
   readonly publisher: Verdict;
-  /** Who published it, as far as that is known. */
+  /** The publisher's process, if the format states it. */
   readonly process?: PublisherProcess | undefined;
   readonly progress: SyncProgress;
-  /** The publisher's wake-up that was taken in last; undefined before the first. */
+  /** The number of the publisher's last wake-up; undefined before the first. */
   readonly tick: number | undefined;
-  /** Undefined while there is no root. */
-  readonly view: ViewFacts | undefined;
-  /** The highlighted variable, where there is one with a value. */
+  /** Undefined without a root. */
+  readonly view:
+    | {
+        readonly series: number;
+        /** The moment (Unix ns) of the root's values, if the publisher states it. */
+        readonly asOfNs: bigint | undefined;
+        readonly droppedObjects: number;
+        readonly droppedVariables: number;
+        readonly missing: Missing;
+        /** See `CatalogueFit`. */
+        readonly rowsWithoutVariable: number;
+        readonly variablesWithoutRow: number;
+        readonly filtersUnmatched: number;
+        readonly rowsOfWrongType: number;
+      }
+    | undefined;
+  /** The highlighted variable, if the target has one with a value. */
   readonly highlighted: HighlightedValue | undefined;
-  /** Of the partition: busy time divided by idle time, and how long refreshes waited. */
+  /** The partition's busy time divided by its idle time, and the waits of its refreshes. */
   readonly queue: { readonly busyIdleRatio: number; readonly waits: Durations };
 }
 
@@ -84,17 +75,21 @@ export const unknownFacts = (serverKey: string): TargetFacts => ({
   queue: { busyIdleRatio: 0, waits: NO_DURATIONS },
 });
 
-/** The present facts, and what was counted since the last report. */
-interface News {
-  readonly facts: TargetFacts;
-  readonly counted: Counted;
+/** What a hosting counted since its last report. */
+interface Counted {
+  /** The milliseconds of each refresh. */
+  readonly refreshesMs: readonly number[];
+  readonly counts: Counts;
 }
 
-/** A refresh was carried out. */
-export interface RefreshReport extends News {
+export const NOTHING_COUNTED: Counted = { refreshesMs: [], counts: newCounters() };
+
+/** The answer to a refresh. */
+export interface RefreshReport extends Counted {
   readonly kind: 'refreshed';
+  readonly facts: TargetFacts;
   readonly hasRendered: boolean;
-  /** Whether the text would differ if it were rendered now. */
+  /** Whether a render now would produce a different text. */
   readonly isDirty: boolean;
   /**
    * The last text. Its bytes stay until the emission returns, unless they are held. Undefined while
@@ -103,20 +98,17 @@ export interface RefreshReport extends News {
   readonly snapshot: Snapshot | undefined;
 }
 
+/** A message to a served target: from its partition, or from the handover between two partitions. */
 export type Report =
   | RefreshReport
   /** Root, readiness or publisher changed, or a second has passed. */
-  | ({ readonly kind: 'facts' } & News)
+  | ({ readonly kind: 'facts'; readonly facts: TargetFacts } & Counted)
   /** The publisher announced a change; reported only with spacing 0, which renders each change. */
   | { readonly kind: 'changed' }
-  | { readonly kind: 'event'; readonly event: TargetEvent };
-
-/** What reaches a served target, whichever hosting serves it. */
-export type ServingReport =
-  | Report
+  | { readonly kind: 'event'; readonly event: TargetEvent }
+  /** The partition has failed; the target starts there again after `REVIVE_MS`. */
+  | { readonly kind: 'failed'; readonly reason: string }
   /** Another hosting serves from now on. */
   | { readonly kind: 'switched'; readonly facts: TargetFacts }
-  /** The partition that served has failed; the hosting starts again after a while. */
-  | { readonly kind: 'failed'; readonly reason: string }
-  /** What a standby counted that is news. */
-  | { readonly kind: 'standby'; readonly counted: Counted };
+  /** The counts of a standby, without those that the serving hosting has reported before. */
+  | ({ readonly kind: 'standby' } & Counted);

@@ -1,4 +1,5 @@
 // The metrics about a target itself. Spec 2.5.
+import type { Counters } from '../exposition/counters.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
 import { ShortFamily } from '../exposition/text/family-text.js';
@@ -6,7 +7,6 @@ import { labelsText, numberText, seriesText } from '../exposition/text/labels.js
 import type { Labels } from '../exposition/text/labels.js';
 import type { FamilyFacts, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
 import type { TargetFacts } from '../streams/report.js';
-import type { TargetCounts } from './target-counts.js';
 
 const HIGHLIGHTED = {
   name: 'shm_exporter_target_highlighted_value',
@@ -30,11 +30,15 @@ export interface Rebalances {
   readonly lastMs: number;
 }
 
-/** Everything that internal metrics speak of, at one moment. */
+/** The counters of a target: those of its views, and the scrapes that each cache served or not. */
+export type TargetCounters = Counters &
+  Record<'cacheHits' | 'cacheMisses' | 'scopeHits' | 'scopeMisses', number>;
+
+/** The values that internal metrics read, at one moment. */
 interface Moment {
   readonly facts: TargetFacts;
-  readonly counts: Pick<TargetCounts, 'view' | 'scrapes'>;
-  /** How long the target's refreshes took. */
+  readonly counts: Readonly<TargetCounters>;
+  /** The durations of the target's refreshes. */
   readonly refreshes: Durations;
   readonly rebalances: Rebalances;
   /** Unix time in milliseconds. */
@@ -75,25 +79,25 @@ const ROWS: readonly Row[] = [
     `${inside}scrape_render_cache_hits_total`,
     'counter',
     'Scrapes served from the rendered-output cache.',
-    ({ counts }) => counts.scrapes.cacheHits,
+    ({ counts }) => counts.cacheHits,
   ],
   [
     `${inside}scrape_render_cache_misses_total`,
     'counter',
     'Scrapes that needed refreshed rendered output.',
-    ({ counts }) => counts.scrapes.cacheMisses,
+    ({ counts }) => counts.cacheMisses,
   ],
   [
     `${inside}scrape_scope_cache_hits_total`,
     'counter',
     'Scoped scrapes served from the scope cache.',
-    ({ counts }) => counts.scrapes.scopeHits,
+    ({ counts }) => counts.scopeHits,
   ],
   [
     `${inside}scrape_scope_cache_misses_total`,
     'counter',
     'Scoped scrapes that needed rebuilding of scoped output.',
-    ({ counts }) => counts.scrapes.scopeMisses,
+    ({ counts }) => counts.scopeMisses,
   ],
   [
     'shm_exporter_worker_busy_idle_ratio',
@@ -171,25 +175,25 @@ const ROWS: readonly Row[] = [
     'shm_exporter_target_series_clashes_total',
     'counter',
     'Series left out because another had their name and labels, or another metric their name.',
-    ({ counts }) => counts.view.clashes,
+    ({ counts }) => counts.clashes,
   ],
   [
     'shm_exporter_target_series_omitted_total',
     'counter',
     'Series left out because the target would have shown more than it may.',
-    ({ counts }) => counts.view.omitted,
+    ({ counts }) => counts.omitted,
   ],
   [
     'shm_exporter_target_objects_omitted_total',
     'counter',
     'Objects left out because the target would have tracked more than it may.',
-    ({ counts }) => counts.view.omittedObjects,
+    ({ counts }) => counts.omittedObjects,
   ],
   [
     'shm_exporter_target_variables_omitted_total',
     'counter',
     'Variables left out because the target would have tracked more than it may.',
-    ({ counts }) => counts.view.omittedVariables,
+    ({ counts }) => counts.omittedVariables,
   ],
   [
     'shm_exporter_target_clashing_series',
@@ -219,7 +223,7 @@ const ROWS: readonly Row[] = [
     'shm_exporter_target_stale_frames_total',
     'counter',
     'Texts, histograms and summaries that kept changing while they were copied and kept their last value.',
-    ({ counts }) => counts.view.staleFrames,
+    ({ counts }) => counts.staleFrames,
   ],
   [
     'shm_exporter_target_dropped_objects',

@@ -1,7 +1,9 @@
 // A target as sinks see it. What must outlive a hosting is kept here.
 import { Observable, Subject, defer, finalize } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
+import { addCounts, newCounters } from '../exposition/counters.js';
 import { selectFamilies } from '../exposition/page/scope.js';
+import { SampleWindow } from '../exposition/sample-window.js';
 import type {
   Exposition,
   FamilyFacts,
@@ -18,16 +20,16 @@ import type {
   TreeQuery,
 } from '../model.js';
 import { servingPipeline } from '../pipeline.js';
-import type { Arrival, Demand } from '../streams/coalesce.js';
-import type { Refresh, RefreshReport } from '../streams/report.js';
+import type { Demand } from '../streams/coalesce.js';
+import type { Refresh, RefreshReport, Report } from '../streams/report.js';
 import { aboutTarget } from './about-target.js';
 import { FORMATS } from './formats.js';
 import { Handover } from './handover/handover.js';
 import type { Place } from './handover/hosting.js';
 import { internalFamilies, internalMetrics } from './internal-metrics.js';
-import type { Rebalances, ShownMetrics } from './internal-metrics.js';
+import type { Rebalances, ShownMetrics, TargetCounters } from './internal-metrics.js';
 import { LastText } from './last-text.js';
-import { TargetCounts, TargetHistory } from './target-counts.js';
+import { TargetHistory } from './target-history.js';
 
 export interface ServedParts extends Place {
   readonly rebalances: Rebalances;
@@ -55,7 +57,11 @@ export class ServedTarget implements Target {
   /** Those whom the next refresh answers, and those whom the open one does. */
   readonly #waiting = new Set<Waiter>();
   readonly #asked = new Set<Waiter>();
-  readonly #counts = new TargetCounts();
+  readonly #counts: TargetCounters = {
+    ...newCounters(),
+    ...{ cacheHits: 0, cacheMisses: 0, scopeHits: 0, scopeMisses: 0 },
+  };
+  readonly #refreshes = new SampleWindow();
   readonly #text = new LastText();
   readonly #shown: ShownMetrics = new Map();
   readonly #history: TargetHistory;
@@ -91,7 +97,7 @@ export class ServedTarget implements Target {
   }
   /** Milliseconds that its refreshes took so far. */
   get busyMs(): number {
-    return this.#counts.refreshes.sum;
+    return this.#refreshes.sum;
   }
 
   /** Keeps the target alive while it is subscribed to; emits what an operator wants to read. */
@@ -104,7 +110,7 @@ export class ServedTarget implements Target {
         spacingMs: () => this.place.definition.spacingMs,
         nowMs,
         scheduler,
-        answer: (arrival) => this.#take(arrival),
+        answer: (report) => this.#receive(report),
         command: (refresh) => {
           this.#command(refresh);
         },
@@ -176,7 +182,7 @@ export class ServedTarget implements Target {
     const { rebalances, unixMs } = this.#parts;
     const { facts } = this.#handover.serving;
     const counts = this.#counts;
-    const refreshes = counts.refreshes.durations;
+    const refreshes = this.#refreshes.durations;
     return internalMetrics({ facts, counts, refreshes, rebalances, unixMs: unixMs() });
   }
 
@@ -194,17 +200,20 @@ export class ServedTarget implements Target {
     this.#handover.send({ kind: 'refresh', mayRender: refresh.mayRender, forms });
   }
 
-  #take(arrival: Arrival): readonly TargetEvent[] {
-    if ('counted' in arrival) this.#counts.add(arrival.counted);
-    if ('facts' in arrival) {
-      const { root: id, serverKey, isReady } = arrival.facts;
+  #receive(report: Report): readonly TargetEvent[] {
+    if ('counts' in report) {
+      addCounts(this.#counts, report.counts);
+      for (const tookMs of report.refreshesMs) this.#refreshes.add(tookMs);
+    }
+    if ('facts' in report) {
+      const { root: id, serverKey, isReady } = report.facts;
       if (id !== '') this.#lastRoot = { serverKey, id };
       if (!isReady) this.#text.drop();
-      this.#history.note(arrival.facts, this.#parts.unixMs());
+      this.#history.note(report.facts, this.#parts.unixMs());
     }
-    switch (arrival.kind) {
+    switch (report.kind) {
       case 'refreshed':
-        return this.#answer(arrival);
+        return this.#answer(report);
       case 'switched':
         this.#text.keep();
         return [];
@@ -214,7 +223,7 @@ export class ServedTarget implements Target {
         this.#turnAway();
         return [];
       case 'event':
-        return [aboutTarget(this, arrival.event)];
+        return [aboutTarget(this, report.event)];
       default:
         return [];
     }
@@ -234,7 +243,8 @@ export class ServedTarget implements Target {
       }
       const selection = scope && selectFamilies(snapshot, scope);
       // A scrape is counted before its page is written. Of those who share a render one is a miss.
-      this.#counts.scrape(hasRendered && index === 0, selection?.isHit);
+      this.#counts[hasRendered && index === 0 ? 'cacheMisses' : 'cacheHits']++;
+      if (selection !== undefined) this.#counts[selection.isHit ? 'scopeHits' : 'scopeMisses']++;
       const internal = internalFamilies(this.internal(), status, scope, this.#shown);
       answer({ kind: 'ready', snapshot, selected: selection?.families, internal, status });
     });

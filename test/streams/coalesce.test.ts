@@ -2,20 +2,25 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Subject, asyncScheduler, filter, map, of } from 'rxjs';
-import type { Observable } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
+import { newCounters } from '#app/exposition/counters.js';
 import { coalesce } from '#app/streams/coalesce.js';
-import type { Arrival, Decision } from '#app/streams/coalesce.js';
-import { NOTHING_COUNTED, unknownFacts } from '#app/streams/report.js';
+import type { Decision, Demand } from '#app/streams/coalesce.js';
+import { unknownFacts } from '#app/streams/report.js';
+import type { Report } from '#app/streams/report.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
+import { VirtualClock } from '../support/virtual-clock.js';
 
-const counted = NOTHING_COUNTED;
-const ready = { facts: { ...unknownFacts('82'), isReady: true }, counted };
-const unready = { facts: unknownFacts('82'), counted };
+type Input = Demand | Report;
+
+const counted = { refreshesMs: [], counts: newCounters() };
+const ready = { facts: { ...unknownFacts('82'), isReady: true }, ...counted };
+const unready = { facts: unknownFacts('82'), ...counted };
 const none = { hasRendered: false, isDirty: false, snapshot: undefined };
 
 /** Letters of reports: `r`endered, un`c`hanged, `o`ld text served, `n`ot ready. */
-const arrivals = {
+const inputs = {
   d: { kind: 'demand' },
   C: { kind: 'changed' },
   r: { kind: 'refreshed', ...ready, ...none, hasRendered: true },
@@ -27,20 +32,18 @@ const arrivals = {
   s: { kind: 'switched', facts: ready.facts },
   S: { kind: 'switched', facts: unready.facts },
   x: { kind: 'failed', reason: 'gone' },
-  '1': { kind: 'due', deferral: 1 },
-  '2': { kind: 'due', deferral: 2 },
-} as const satisfies Record<string, Arrival>;
+} as const satisfies Record<string, Input>;
 
-/** Decisions in short: `M` a refresh that may render, `m` one that may not; `D` defers by so much. */
-const told = ({ refresh, deferred }: Decision): string =>
+/** Decisions in short: `M` a refresh that may render, `m` one that may not; `D` a deferral, in milliseconds. */
+const told = ({ refresh, deferral }: Decision): string =>
   [
     refresh === undefined ? '' : refresh.mayRender ? 'M' : 'm',
-    deferred === undefined ? '' : `D${deferred.deferral}+${deferred.dueMs}`,
+    deferral === undefined ? '' : `D${deferral.ms}`,
   ].join('');
 const decided =
   (spacingMs: number, now = () => asyncScheduler.now()) =>
-  (arrival$: Observable<Arrival>) =>
-    arrival$.pipe(
+  (input$: Observable<Input>) =>
+    input$.pipe(
       coalesce(() => spacingMs, now),
       map(told),
       filter((text) => text !== ''),
@@ -48,7 +51,7 @@ const decided =
 
 describe('coalesce', () => {
   const values = {
-    ...{ M: 'M', m: 'm', a: 'D1+2', b: 'D1+3', e: 'D1+5', p: 'D2+2' },
+    ...{ M: 'M', m: 'm', a: 'D2', b: 'D3', e: 'D6', f: 'D7' },
   };
   const pictures = [
     {
@@ -60,13 +63,13 @@ describe('coalesce', () => {
     {
       sentence: 'inside the spacing a demand may not render, and one render is deferred to its end',
       spacing: '-----|',
-      arrived: '-d-r-do-1r--',
+      arrived: '-d-r-do--r--',
       wanted: '-M---ma-M---',
     },
     {
       sentence: 'demands inside the spacing share one deferred render',
       spacing: '-----|',
-      arrived: '-d-rdodo1r--',
+      arrived: '-d-rdodo-r--',
       wanted: '-M--mbm-M---',
     },
     {
@@ -84,25 +87,25 @@ describe('coalesce', () => {
     {
       sentence: 'a deferred render is dropped when a demand was faster',
       spacing: '-----|',
-      arrived: '-d-r-do-dr1-',
+      arrived: '-d-r-do-(dr)',
       wanted: '-M---ma-M---',
     },
     {
-      sentence: 'a deferral of before says nothing of the one that is owed now',
-      spacing: '-----|',
-      arrived: '-dr-do---dr-do1-2',
-      wanted: '-M--ma---M--mp--M',
+      sentence: 'an earlier deferral does not end the present one',
+      spacing: '---------|',
+      arrived: '-dr-doNdrdo-------',
+      wanted: '-M--me-M-mf------M',
     },
     {
-      sentence: 'a render that is due waits for the refresh that is open',
+      sentence: 'a deferred render waits for the refresh that is open',
       spacing: '-----|',
-      arrived: '-d-r-dod1-o-',
+      arrived: '-d-r-dod--o-',
       wanted: '-M---mam--M-',
     },
     {
-      sentence: 'a render for a demand makes up for one that came due meanwhile',
+      sentence: 'a render for a demand makes up for a deferral that ends meanwhile',
       spacing: '-----|',
-      arrived: '-d-r-do-d1r--',
+      arrived: '-d-r-do-d-r--',
       wanted: '-M---ma-M----',
     },
     {
@@ -138,19 +141,19 @@ describe('coalesce', () => {
     {
       sentence: 'what is not ready any more has no last render, and owes none',
       spacing: '-----|',
-      arrived: '-d-r-doN-1d-',
+      arrived: '-d-r-doN--d-',
       wanted: '-M---ma---M-',
     },
     {
       sentence: 'another hosting keeps the spacing and the deferred render',
       spacing: '-----|',
-      arrived: '-d-r-dos1r--',
+      arrived: '-d-r-dos-r--',
       wanted: '-M---ma-M---',
     },
     {
       sentence: 'a hosting that is not ready has no last render',
       spacing: '-----|',
-      arrived: '-d-r-doS-1d-',
+      arrived: '-d-r-doS--d-',
       wanted: '-M---ma---M-',
     },
     {
@@ -170,40 +173,40 @@ describe('coalesce', () => {
     it(
       sentence,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
-        const arrival$ = hot(arrived, arrivals);
+        const input$ = hot(arrived, inputs);
         const leaves = `      ^${'-'.repeat(18)}!`;
 
-        expectObservable(arrival$.pipe(decided(time(spacing))), leaves).toBe(wanted, values);
-        expectSubscriptions(arrival$.subscriptions).toBe(leaves);
+        expectObservable(input$.pipe(decided(time(spacing))), leaves).toBe(wanted, values);
+        expectSubscriptions(input$.subscriptions).toBe(leaves);
       }),
     );
 
   it(
     'completes with its source',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const arrival$ = hot(' -d-r-|', arrivals);
+      const input$ = hot(' -d-r-|', inputs);
       const subscribed = '   ^----!';
-      expectObservable(arrival$.pipe(decided(5))).toBe('-M---|', values);
-      expectSubscriptions(arrival$.subscriptions).toBe(subscribed);
+      expectObservable(input$.pipe(decided(5))).toBe('-M---|', values);
+      expectSubscriptions(input$.subscriptions).toBe(subscribed);
     }),
   );
 
   it(
     'passes an error on',
     marbles(({ hot, expectObservable }) => {
-      expectObservable(hot(' -d-#', arrivals).pipe(decided(5))).toBe('-M-#', values);
+      expectObservable(hot(' -d-#', inputs).pipe(decided(5))).toBe('-M-#', values);
     }),
   );
 
   it(
     'takes a source that has everything at once',
     marbles(({ expectObservable }) => {
-      const { d, r, o } = arrivals;
-      expectObservable(of(d, r, d, o, d).pipe(decided(5))).toBe('(Mmem|)', values);
+      const { d, r, o } = inputs;
+      expectObservable(of(d, r, d, o, d).pipe(decided(6))).toBe('(Mmem)|', values);
     }),
   );
 
-  describe('whatever the order of demands, changes, answers and timers', () => {
+  describe('whatever the order of demands, changes, answers and late timers', () => {
     const SPACING_MS = 10;
     type Happening = 'demand' | 'change' | 'answer' | 'lose' | { readonly wait: number };
     const happenings = fc.array(
@@ -214,74 +217,79 @@ describe('coalesce', () => {
       { maxLength: 60 },
     );
 
-    /** A partition that answers when it is told to, and timers that may come late. */
+    /** A clock whose timers are late. */
+    class LateClock extends VirtualClock {
+      constructor(private readonly lateMs: number) {
+        super();
+      }
+      override schedule: VirtualClock['schedule'] = (work, delay = 0, state) =>
+        super.schedule(work, delay + this.lateMs, state);
+    }
+
+    /** A partition that answers when it is told to. */
     class Model {
-      nowMs = 0;
       /** Number of changes of the values; which of them was rendered last. */
       #values = 0;
       #rendered = -1;
       #renderedAt = -Infinity;
       #open: { readonly mayRender: boolean; readonly demands: number } | undefined;
       #waiting = 0;
-      #due: { readonly deferral: number; readonly atMs: number }[] = [];
       /** Since when a served text is known to be old, while no render made up for it. */
       #oldSince: number | undefined;
 
+      constructor(private readonly clock: VirtualClock) {}
+
       /** What arrives when something happens. */
-      readonly take = (happening: Happening): Arrival[] => {
+      readonly take = (happening: Happening): Input[] => {
         if (happening === 'demand') this.#waiting++;
         else if (happening === 'change') this.#values++;
         else if (happening === 'lose') return this.#lose();
         else if (happening === 'answer') return this.#answer();
-        else return this.#wait(happening.wait);
+        else {
+          this.clock.advance(happening.wait);
+          return [];
+        }
         return happening === 'demand' ? [{ kind: 'demand' }] : [{ kind: 'changed' }];
       };
 
-      hear({ refresh, deferred }: Decision): void {
+      hear({ refresh }: Decision): void {
         if (refresh !== undefined) {
           expect(this.#open, 'one refresh is open at a time').to.equal(undefined);
           this.#open = { mayRender: refresh.mayRender, demands: this.#waiting };
           this.#waiting = 0;
         }
-        if (deferred !== undefined)
-          this.#due.push({ deferral: deferred.deferral, atMs: this.nowMs + deferred.dueMs });
       }
 
       /** Nothing is forgotten: who waits is asked for, what is old is rendered once it may be. */
-      end(feed: (arrivals: readonly Arrival[]) => void): void {
+      end(feed: (inputs: readonly Input[]) => void): void {
         for (let round = 0; round < 20; round++) {
           feed(this.#answer());
-          feed(this.#wait(SPACING_MS));
+          this.clock.advance(SPACING_MS);
         }
         expect(this.#waiting, 'nobody waits').to.equal(0);
         expect(this.#open, 'no refresh is open').to.equal(undefined);
         expect(this.#oldSince, 'an old text that was served is made up for').to.equal(undefined);
       }
 
-      #answer(): Arrival[] {
+      #answer(): Input[] {
         const open = this.#open;
         if (open === undefined) return [];
         this.#open = undefined;
         const wasDirty = this.#rendered !== this.#values;
         const hasRendered = open.mayRender && wasDirty;
         if (hasRendered) {
-          expect(this.nowMs - this.#renderedAt, 'the spacing is kept').to.be.at.least(SPACING_MS);
+          expect(this.clock.now() - this.#renderedAt, 'the spacing is kept').to.be.at.least(
+            SPACING_MS,
+          );
           this.#rendered = this.#values;
-          this.#renderedAt = this.nowMs;
+          this.#renderedAt = this.clock.now();
           this.#oldSince = undefined;
-        } else if (wasDirty) this.#oldSince ??= this.nowMs;
+        } else if (wasDirty) this.#oldSince ??= this.clock.now();
         const isDirty = wasDirty && !hasRendered;
         return [{ kind: 'refreshed', ...ready, snapshot: undefined, hasRendered, isDirty }];
       }
 
-      #wait(ms: number): Arrival[] {
-        this.nowMs += ms;
-        const due = this.#due.filter(({ atMs }) => atMs <= this.nowMs);
-        this.#due = this.#due.filter(({ atMs }) => atMs > this.nowMs);
-        return due.map(({ deferral }) => ({ kind: 'due', deferral }));
-      }
-
-      #lose(): Arrival[] {
+      #lose(): Input[] {
         this.#open = undefined;
         this.#waiting = 0;
         this.#rendered = -1;
@@ -293,11 +301,13 @@ describe('coalesce', () => {
 
     it('keeps the spacing, answers everybody, and makes up for each old text', () =>
       fc.assert(
-        fc.property(happenings, (script) => {
-          const model = new Model();
+        fc.property(happenings, fc.nat(5), (script, lateMs) => {
+          const clock = new LateClock(lateMs);
+          const model = new Model(clock);
           const stage = coalesce(
             () => SPACING_MS,
-            () => model.nowMs,
+            () => clock.now(),
+            clock,
           );
           const feed = feeder(stage, (decision) => {
             model.hear(decision);
@@ -310,14 +320,14 @@ describe('coalesce', () => {
   });
 });
 
-/** Feeds arrivals into an operator one by one. */
+/** Feeds inputs into an operator one by one. */
 function feeder(
-  stage: (arrival$: Observable<Arrival>) => Observable<Decision>,
+  stage: OperatorFunction<Input, Decision>,
   hear: (decision: Decision) => void,
-): (arrivals: readonly Arrival[]) => void {
-  const arrival$ = new Subject<Arrival>();
-  follow(stage(arrival$).pipe(map(hear)));
-  return (arrivals) => {
-    for (const arrival of arrivals) arrival$.next(arrival);
+): (inputs: readonly Input[]) => void {
+  const input$ = new Subject<Input>();
+  follow(input$.pipe(stage, map(hear)));
+  return (inputs) => {
+    for (const input of inputs) input$.next(input);
   };
 }

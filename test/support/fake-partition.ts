@@ -1,6 +1,7 @@
 // A partition without targets at work: it notes what it hosts, and is as busy as a test says.
 import { EMPTY, Subject, defer, merge, of } from 'rxjs';
-import { NOTHING_COUNTED, unknownFacts } from '#app/streams/report.js';
+import { newCounters } from '#app/exposition/counters.js';
+import { unknownFacts } from '#app/streams/report.js';
 import type { Report } from '#app/streams/report.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import type { HostedTarget, Partition } from '#app/targets/hosting/partition.js';
@@ -36,8 +37,7 @@ export class FakePartition implements Partition {
 
   #facts(key: string, tookMs: number): Report {
     const facts = { ...unknownFacts(key), isReady: this.isReady };
-    const counted = { ...NOTHING_COUNTED, refreshesMs: [tookMs] };
-    return { kind: 'facts', facts, counted };
+    return { kind: 'facts', facts, refreshesMs: [tookMs], counts: newCounters() };
   }
 
   close(): void {

@@ -1,14 +1,14 @@
 // Since when a target is ready or not, and when its newest value came.
 import { expect } from 'chai';
 import { unknownFacts } from '#app/streams/report.js';
-import type { ViewFacts } from '#app/streams/report.js';
-import { TargetHistory } from '#app/targets/target-counts.js';
+import type { TargetFacts } from '#app/streams/report.js';
+import { TargetHistory } from '#app/targets/target-history.js';
 
 describe('the history of a target', () => {
   const unknown = unknownFacts('82');
   const syncing = { ...unknown, root: 'h.1.ads', tick: 7 };
   const ready = { ...syncing, isReady: true };
-  const view: ViewFacts = {
+  const view: TargetFacts['view'] = {
     ...{ series: 0, asOfNs: undefined, droppedObjects: 0, droppedVariables: 0 },
     ...{ rowsWithoutVariable: 0, variablesWithoutRow: 0, filtersUnmatched: 0, rowsOfWrongType: 0 },
     missing: { clashingSeries: 0, omittedSeries: 0, omittedObjects: 0, omittedVariables: 0 },

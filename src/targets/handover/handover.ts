@@ -14,18 +14,18 @@ import {
   timer,
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
+import { newCounters } from '../../exposition/counters.js';
 import type { TargetEvent } from '../../model.js';
-import { NOTHING_COUNTED } from '../../streams/report.js';
-import type { Counted, Refresh, Report, ServingReport } from '../../streams/report.js';
+import type { Refresh, Report } from '../../streams/report.js';
 import { Hosting } from './hosting.js';
-import type { Failed, Place } from './hosting.js';
+import type { Place } from './hosting.js';
 
 /** A standby that is not ready by then gives up; one with a new definition takes over as it is. */
 export const MAX_STANDBY_MS = 60_000;
 
 export class Handover {
   readonly #scheduler: SchedulerLike | undefined;
-  readonly #report$ = new Subject<ServingReport>();
+  readonly #report$ = new Subject<Report>();
   /** The target is where it is to be. */
   readonly #settled$ = new Subject<void>();
   readonly #started$ = new Subject<Hosting>();
@@ -62,7 +62,7 @@ export class Handover {
     this.#serving.send(refresh);
   }
 
-  run(): Observable<ServingReport> {
+  run(): Observable<Report> {
     return defer(() => {
       this.#isRunning = true;
       const hosting$ = this.#started$.pipe(
@@ -112,7 +112,7 @@ export class Handover {
     return merge(report$, hosting === this.#standby ? late$ : EMPTY).pipe(ignoreElements());
   }
 
-  #hearStandby(standby: Hosting, report: Report | Failed): void {
+  #hearStandby(standby: Hosting, report: Report): void {
     const isRedefined = standby.definition !== this.#serving.definition;
     if (report.kind === 'failed') {
       if (isRedefined) this.#say('warning', report.reason);
@@ -121,13 +121,15 @@ export class Handover {
     // What another definition leaves out is news; else the same was reported before.
     if (report.kind === 'event' && isRedefined && report.event.level === 'warning')
       this.#report$.next(report);
-    if (!('facts' in report)) return;
-    const { counted } = report;
-    this.#report$.next({ kind: 'standby', counted: isRedefined ? counted : newsOf(counted) });
+    if (report.kind !== 'facts' && report.kind !== 'refreshed') return;
+    const { refreshesMs, counts } = report;
+    // Under the same definition a standby leaves out again what the serving hosting has left out.
+    const own = isRedefined ? counts : { ...newCounters(), staleFrames: counts.staleFrames };
+    this.#report$.next({ kind: 'standby', refreshesMs, counts: own });
     if (report.facts.isReady) this.#switch();
   }
 
-  #hearServing(serving: Hosting, report: Report | Failed): void {
+  #hearServing(serving: Hosting, report: Report): void {
     if (report.kind === 'failed') {
       this.#say('warning', report.reason);
       this.#turnAway(report.reason);
@@ -198,9 +200,3 @@ export class Handover {
     this.#report$.next({ kind: 'event', event: { level, message } });
   }
 }
-
-/** What a standby counts that its former did not: it finds again what was left out before. */
-const newsOf = ({ refreshesMs, counts: { staleFrames } }: Counted): Counted => ({
-  refreshesMs,
-  counts: { ...NOTHING_COUNTED.counts, staleFrames },
-});

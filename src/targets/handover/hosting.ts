@@ -29,12 +29,6 @@ export interface Place {
   readonly partition: Partition;
 }
 
-/** Its partition has failed. */
-export interface Failed {
-  readonly kind: 'failed';
-  readonly reason: string;
-}
-
 /** A partition that failed is tried again after this time. */
 export const REVIVE_MS = 5000;
 
@@ -97,7 +91,7 @@ export class Hosting implements Place {
   }
 
   /** Runs it while it is subscribed to, until `end()`. */
-  run(scheduler?: SchedulerLike): Observable<Report | Failed> {
+  run(scheduler?: SchedulerLike): Observable<Report> {
     return defer(() => this.#start()).pipe(
       map((report) => this.#noted(report)),
       catchError((error: unknown, again$) =>
@@ -124,7 +118,7 @@ export class Hosting implements Place {
     return report;
   }
 
-  #fail(error: unknown): Failed {
+  #fail(error: unknown): Report {
     const reason = `partition ${this.partition.number} failed: ${messageOf(error)}`;
     this.#hosted = undefined;
     this.#failure = reason;

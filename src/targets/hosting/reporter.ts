@@ -12,15 +12,9 @@ import type { Step } from '../../pipeline.js';
 import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
-import type { Rendered } from '../../streams/refresh-view.js';
-import type {
-  Counted,
-  RefreshReport,
-  Report,
-  TargetFacts,
-  ViewFacts,
-} from '../../streams/report.js';
+import type { RefreshReport, Report, TargetFacts } from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
+import type { Refreshed } from '../../streams/view-refresher.js';
 import type { PollResult } from '../../streams/watch.js';
 import type { TargetDefinition } from '../formats.js';
 
@@ -94,7 +88,7 @@ export class Reporter {
 
   /** What is known now, and what was counted since the last report. */
   facts(): Report {
-    return { kind: 'facts', facts: this.#facts(), counted: this.#counted() };
+    return { kind: 'facts', facts: this.#facts(), ...this.#counted() };
   }
 
   /** A refresh is over. */
@@ -144,7 +138,7 @@ export class Reporter {
   }
 
   /** Notes what a refresh showed; true when readiness or the publisher changed. */
-  #noteRefresh({ input, isReady, tick }: Rendered): boolean {
+  #noteRefresh({ input, isReady, tick }: Refreshed): boolean {
     this.#tick = tick;
     const isPublisherNew = input.kind === 'change' && this.#notePublisher(input.pollResult);
     const isReadyNew = isReady && !this.#isReady;
@@ -160,7 +154,7 @@ export class Reporter {
     return isPublisherNew || isReadyNew;
   }
 
-  #answer(refresh: Rendered): readonly Report[] {
+  #answer(refresh: Refreshed): readonly Report[] {
     const { input, isReady, hasRendered, isDirty, snapshot } = refresh;
     if (input.kind === 'refresh')
       return [this.#refreshed(hasRendered, isDirty, isReady ? snapshot : undefined)];
@@ -198,17 +192,16 @@ export class Reporter {
     this.#say('debug', `${this.#definition.variable} is ${text ?? 'without a value'}`);
   }
 
-  /** Property by property, as in native/segment/tree.ts: it is read at each scrape. */
   #refreshed(
     hasRendered: boolean,
     isDirty: boolean,
     snapshot: RefreshReport['snapshot'],
   ): RefreshReport {
-    const [facts, counted] = [this.#facts(), this.#counted()];
-    return { kind: 'refreshed', hasRendered, isDirty, snapshot, facts, counted };
+    const facts = this.#facts();
+    return { kind: 'refreshed', facts, ...this.#counted(), hasRendered, isDirty, snapshot };
   }
 
-  #counted(): Counted {
+  #counted(): Pick<RefreshReport, 'refreshesMs' | 'counts'> {
     const counts = diffOf(this.counters, this.#reported);
     const refreshesMs = this.#refreshesMs;
     this.#reported = { ...this.counters };
@@ -260,7 +253,7 @@ export class Reporter {
       : progress;
   }
 
-  #viewFacts(serverKey: string): ViewFacts | undefined {
+  #viewFacts(serverKey: string): TargetFacts['view'] {
     if (this.#view === undefined) return undefined;
     const { asOfNs, series, missing, fit } = this.#view;
     const { objects, variables } = this.#pool.drops(serverKey);

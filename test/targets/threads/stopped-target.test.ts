@@ -19,9 +19,8 @@ class Puppet extends EventEmitter {
     this.removeAllListeners();
   }
   answer(target: number, snapshot: SentSnapshot): void {
-    const counted = NOTHING_COUNTED;
-    const news = { facts: unknownFacts('82'), counted, hasRendered: true, isDirty: false };
-    const report = { kind: 'refreshed', snapshot, ...news } as const;
+    const shown = { facts: unknownFacts('82'), hasRendered: true, isDirty: false };
+    const report = { kind: 'refreshed', snapshot, ...shown, ...NOTHING_COUNTED } as const;
     this.emit('message', { kind: 'report', target, report } satisfies FromThread);
   }
 }

@@ -1,11 +1,12 @@
-// When a target's values are copied, and what is told of it afterwards.
+// When an input copies values, when it renders them, and how long the text is held.
 import { expect } from 'chai';
-import type { StructureChange } from '#app/model.js';
+import type { Forms, Snapshot, StructureChange } from '#app/model.js';
 import type { TargetInput } from '#app/streams/inbox.js';
-import { ViewRefresher } from '#app/streams/refresh-view.js';
-import type { Refreshes, Structure } from '#app/streams/refresh-view.js';
+import { ViewRefresher } from '#app/streams/view-refresher.js';
+import type { RefreshableView, Structure } from '#app/streams/view-refresher.js';
 import { lastOf } from '../support/last-of.js';
 import { root, pollResult } from '../support/poll-results.js';
+import { snapshotOf } from '../support/snapshot-of.js';
 
 const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') };
 const change = (given = {}, number = 0): TargetInput => ({
@@ -16,7 +17,7 @@ const change = (given = {}, number = 0): TargetInput => ({
 const refresh = { kind: 'refresh', mayRender: true } as const;
 
 /** Notes what is asked of it: `b`indMore, `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve. Always dirty. */
-class NotingView implements Refreshes {
+class NotingView implements RefreshableView {
   notes = '';
   /** Further steps of a refresh. */
   steps = 0;
@@ -49,6 +50,10 @@ class NotingView implements Refreshes {
   observe(): boolean {
     this.notes += 'o';
     return true;
+  }
+  // eslint-disable-next-line require-yield -- it is done at once
+  *rendering(): Generator<void, Snapshot> {
+    return snapshotOf([]);
   }
 }
 
@@ -141,7 +146,7 @@ describe('ViewRefresher', () => {
       const structure = { pollResults: 0, hasChanges: () => row.hasChanges === true };
       const refresher = new ViewRefresher(view, structure);
       for (const key of row.inputs) {
-        lastOf(refresher.take(inputs[key as keyof typeof inputs]));
+        lastOf(refresher.process(inputs[key as keyof typeof inputs]));
         notes.push(view.notes.slice(notes.join('').length));
       }
       expect(notes.join(' ')).to.equal(row.notes);
@@ -153,14 +158,15 @@ describe('ViewRefresher', () => {
     const refresher = new ViewRefresher(view, FRESH);
     return Array.from(keys, (key) => {
       const input = inputs[key as keyof typeof inputs];
-      const { isDirty, isReady } = lastOf(refresher.take(input));
-      return `${key}${isDirty ? ' dirty' : ''}${isReady ? ' ready' : ''}`;
+      const { isDirty, hasRendered, isReady } = lastOf(refresher.process(input));
+      const text = isDirty ? ' dirty' : hasRendered ? ' rendered' : '';
+      return `${key}${text}${isReady ? ' ready' : ''}`;
     });
   };
 
   it('tells whether there is something new, and whether all was synced once', () => {
     expect(showing('bdmccdD').join(', ')).to.equal(
-      'b, d, m, c dirty ready, c ready, d dirty ready, D dirty ready',
+      'b, d, m, c dirty ready, c ready, d rendered ready, D dirty ready',
     );
   });
 
@@ -170,7 +176,7 @@ describe('ViewRefresher', () => {
     const ready: boolean[] = [];
     for (const isSynced of [false, true, false, true]) {
       view.isSynced = isSynced;
-      ready.push(lastOf(refresher.take(inputs.c)).isReady);
+      ready.push(lastOf(refresher.process(inputs.c)).isReady);
     }
     expect(ready).to.deep.equal([false, true, true, true]);
   });
@@ -184,7 +190,7 @@ describe('ViewRefresher', () => {
       inputs.m,
       change({ hasMore: true, isUnstable: true }),
     ]) {
-      lastOf(refresher.take(input));
+      lastOf(refresher.process(input));
       partial.push(refresher.isPartial);
     }
     expect(partial).to.deep.equal([false, false, true, false]);
@@ -198,7 +204,7 @@ describe('ViewRefresher', () => {
   ): readonly boolean[] => {
     const refresher = new ViewRefresher(new NotingView(), structure);
     return numbers.map((number) => {
-      const { isReady } = lastOf(refresher.take(change({}, number)));
+      const { isReady } = lastOf(refresher.process(change({}, number)));
       later();
       return isReady;
     });
@@ -222,9 +228,9 @@ describe('ViewRefresher', () => {
     view.isSynced = false;
     const refresher = new ViewRefresher(view, FRESH);
     view.slices.push(true);
-    for (const key of ['c', 'g'] as const) lastOf(refresher.take(inputs[key]));
+    for (const key of ['c', 'g'] as const) lastOf(refresher.process(inputs[key]));
     [view.bindsWhenFresh, view.isSynced] = [true, true];
-    expect(lastOf(refresher.take(inputs.d)).isDirty).to.equal(true);
+    expect(lastOf(refresher.process(inputs.d)).hasRendered).to.equal(true);
     expect(view.notes).to.equal('a0rbffr');
   });
 
@@ -232,8 +238,116 @@ describe('ViewRefresher', () => {
     const view = new NotingView();
     view.steps = 2;
     const refresher = new ViewRefresher(view, FRESH);
-    lastOf(refresher.take(inputs.c));
-    const steps = refresher.take(inputs.d);
+    lastOf(refresher.process(inputs.c));
+    const steps = refresher.process(inputs.d);
+    expect(Array.from({ length: 3 }, () => steps.next().done)).to.deep.equal([false, false, true]);
+  });
+});
+
+const BOTH = { text: true, deflated: true };
+
+/** Renders snapshots 0, 1, 2 … that count how often they are held. */
+class NumberingView extends NotingView {
+  readonly held: number[] = [];
+  isDirty = true;
+  /** @param renderSteps in which a render is done */
+  constructor(readonly renderSteps = 1) {
+    super();
+  }
+  // eslint-disable-next-line require-yield -- it is done at once
+  override *refreshing(): Generator<void, boolean> {
+    return this.isDirty;
+  }
+  override *rendering(forms: Forms = { text: true, deflated: false }): Generator<void, Snapshot> {
+    for (let step = 1; step < this.renderSteps; step++) yield;
+    const number = this.held.push(0) - 1;
+    const count = (by: number) => (this.held[number] = (this.held[number] ?? 0) + by);
+    const hold = () => {
+      count(1);
+      return () => void count(-1);
+    };
+    return snapshotOf([], { bytes: number, forms, hold });
+  }
+}
+
+describe('ViewRefresher at a render', () => {
+  const may = { kind: 'refresh', mayRender: true } as const;
+  /** In lower case, and by `b`, the values are the same as before. */
+  const taken = {
+    R: may,
+    r: may,
+    P: { ...may, forms: BOTH },
+    p: { ...may, forms: BOTH },
+    q: { ...may, mayRender: false, forms: BOTH },
+    S: { kind: 'refresh', mayRender: false },
+    b: { kind: 'bind' },
+  } satisfies Record<string, TargetInput>;
+
+  /** A view that is synced, unless it is `unsynced`. */
+  const started = (view: NumberingView, unsynced = false) => {
+    view.isSynced = !unsynced;
+    const refresher = new ViewRefresher(view, { pollResults: 0, hasChanges: () => false });
+    lastOf(refresher.process(change()));
+    const process = (key: string) => {
+      view.isDirty = key === key.toUpperCase();
+      return refresher.process(taken[key as keyof typeof taken]);
+    };
+    return { refresher, process };
+  };
+
+  /** What each refresh shows: the snapshot's number, whether it is new, whether it is outdated. */
+  const table = [
+    ['a refresh that may render a changed text renders it', 'RR', '0 new, 1 new'],
+    ['an unchanged text is the last one', 'RrRr', '0 new, 0, 1 new, 1'],
+    [
+      'a refresh that may not render reports the last text, and that it is old',
+      'RS',
+      '0 new, 0 dirty',
+    ],
+    ['before the first render there is no text', 'SR', '- dirty, 0 new'],
+    ['a target that is not ready renders nothing', 'RR', '- dirty, - dirty', true],
+    ['a form that the last text lacks is made, and is no new text', 'RppP', '0 new, 1, 1, 2 new'],
+    ['a form that the last text lacks waits until a refresh may render', 'Rqp', '0 new, 0, 1'],
+    ['what is no refresh renders nothing', 'bRb', '-, 0 new, 0'],
+  ] as const satisfies readonly (readonly [string, string, string, boolean?])[];
+  for (const [sentence, keys, wanted, unsynced] of table)
+    it(sentence, () => {
+      const { process } = started(new NumberingView(), unsynced);
+      const seen = Array.from(keys, (key) => {
+        const { snapshot, hasRendered, isDirty } = lastOf(process(key));
+        const words = [snapshot?.bytes ?? '-', hasRendered ? 'new' : '', isDirty ? 'dirty' : ''];
+        return words.filter((word) => word !== '').join(' ');
+      });
+      expect(seen.join(', ')).to.equal(wanted);
+    });
+
+  it('holds the last render until the next, so that its bytes stay while it may be served', () => {
+    const view = new NumberingView();
+    const { refresher, process } = started(view);
+    const held = (['R', 'S', 'R'] as const).map((key) => {
+      lastOf(process(key));
+      return [...view.held];
+    });
+    expect(held).to.deep.equal([[1], [1], [0, 1]]);
+    refresher.release();
+    expect(view.held).to.deep.equal([0, 0]);
+  });
+
+  it('releases the last text before the next, so that its memory is used again', () => {
+    const view = new NumberingView();
+    const held: number[] = [];
+    const render = view.rendering.bind(view);
+    view.rendering = () => {
+      held.push(view.held.reduce((sum, each) => sum + each, 0));
+      return render();
+    };
+    const { process } = started(view);
+    for (let round = 0; round < 3; round++) lastOf(process('R'));
+    expect(held).to.deep.equal([0, 0, 0]);
+  });
+
+  it('yields between the steps of a render', () => {
+    const steps = started(new NumberingView(3)).process('R');
     expect(Array.from({ length: 3 }, () => steps.next().done)).to.deep.equal([false, false, true]);
   });
 });

@@ -1,0 +1,149 @@
+import type { TargetView } from '../exposition/target-view.js';
+import type { Forms, Snapshot } from '../model.js';
+import type { TargetInput } from './inbox.js';
+
+/** The state of a target's view after it processed an input. */
+export interface Refreshed {
+  readonly kind: 'refreshed';
+  readonly input: TargetInput;
+  /** The startup gate, which opens at the first full sync and stays open. Spec 3. */
+  readonly isReady: boolean;
+  /** The number of the publisher's last wake-up; undefined before the first. */
+  readonly tick: number | undefined;
+  readonly hasRendered: boolean;
+  /** Whether a render now would produce a different text; known after the first full sync. */
+  readonly isDirty: boolean;
+  /** The last text, which stays until the next render. */
+  readonly snapshot: Snapshot | undefined;
+}
+
+/** The part of a view that a refresh needs. */
+export type RefreshableView = Pick<
+  TargetView,
+  | 'bindMore'
+  | 'absorb'
+  | 'refreshing'
+  | 'refreshFresh'
+  | 'observe'
+  | 'hasObserved'
+  | 'hasMore'
+  | 'isSynced'
+  | 'rendering'
+>;
+
+/** How much of a source's structure the poll results have brought. */
+export interface Structure {
+  /** The number of poll results with structure, processed or not. */
+  readonly pollResults: number;
+  /** Whether the source has structure that no poll result has brought. */
+  hasChanges(): boolean;
+}
+
+/**
+ * Processes the inputs of a target. A refresh copies the values, and renders them if it may and the text
+ * has changed; while the tree still grows before the first full sync, nothing can be served. A change copies
+ * values only until the first full sync, and observed variables at each wake-up.
+ */
+export class ViewRefresher {
+  readonly #view: RefreshableView;
+  readonly #structure: Structure;
+  #isReady = false;
+  #tick: number | undefined;
+  /** The number of the last change. */
+  #number = 0;
+  /** `Structure.pollResults` at the first check that found structure to come. */
+  #pollResultsThen: number | undefined;
+  #hasMore = true;
+  #isUnstable = false;
+  #snapshot: Snapshot | undefined;
+  #release = (): void => undefined;
+
+  constructor(view: RefreshableView, structure: Structure) {
+    this.#view = view;
+    this.#structure = structure;
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  /** Whether a page of a ready target would lack objects of a directory that is still being read. */
+  get isPartial(): boolean {
+    return this.#isReady && this.#hasMore && !this.#isUnstable;
+  }
+
+  /** Processes an input. No other call may use the view before the last step. */
+  *process(input: TargetInput): Generator<void, Refreshed> {
+    const view = this.#view;
+    let isWakeUp = false;
+    if (input.kind === 'change') {
+      const { changes, tick, hasMore, isUnstable = false } = input.pollResult;
+      view.absorb(changes);
+      yield;
+      isWakeUp = this.#tick !== undefined && this.#tick !== tick;
+      [this.#number, this.#tick, this.#hasMore] = [input.number, tick, hasMore];
+      this.#isUnstable = isUnstable;
+    }
+    if (input.kind === 'bind' && view.bindMore()) yield;
+    const isDirty = yield* this.#copy(input, isWakeUp && view.hasObserved);
+    this.#isReady ||= view.isSynced && !this.#hasMore && this.#isWhole();
+    const hasRendered = yield* this.#render(input, isDirty);
+    return {
+      kind: 'refreshed',
+      input,
+      isReady: this.#isReady,
+      tick: this.#tick,
+      hasRendered,
+      isDirty: isDirty && !hasRendered,
+      snapshot: this.#snapshot,
+    };
+  }
+
+  /** Releases the last text. */
+  release(): void {
+    this.#release();
+    this.#release = () => undefined;
+    this.#snapshot = undefined;
+  }
+
+  /** Copies values if the input needs them; true if the text would differ. */
+  *#copy(input: TargetInput, observes: boolean): Generator<void, boolean> {
+    const view = this.#view;
+    const isGrowing = () => this.#hasMore || view.hasMore;
+    const isWanted = observes || (this.#isReady && input.kind === 'refresh');
+    // While a tree is still growing, only new items are copied. That may bind the last of them.
+    if (!isWanted && isGrowing()) view.refreshFresh();
+    const copies = isWanted || (!this.#isReady && !isGrowing());
+    const isChanged = copies && (yield* view.refreshing());
+    return observes ? view.observe() : isChanged;
+  }
+
+  /**
+   * Whether the whole tree is known. Objects may have been added between the read of the directory and the
+   * copy of the words, so the directory must have nothing new, or a later read must have been processed.
+   */
+  #isWhole(): boolean {
+    const { pollResults } = this.#structure;
+    if (this.#pollResultsThen !== undefined && this.#number > this.#pollResultsThen) return true;
+    if (this.#number === pollResults && !this.#structure.hasChanges()) return true;
+    this.#pollResultsThen ??= pollResults;
+    return false;
+  }
+
+  /** Renders if the input may render and needs it; true if the text is a new one. */
+  *#render(input: TargetInput, isDirty: boolean): Generator<void, boolean> {
+    if (input.kind !== 'refresh' || !input.mayRender || !this.#isReady) return false;
+    // The same text in another form is not a new one.
+    const isLacking = this.#snapshot !== undefined && lacks(this.#snapshot.forms, input.forms);
+    if (!isDirty && !isLacking) return false;
+    // Release the last text first, so that blocks reuse memory that is still in the cache.
+    this.release();
+    const next = yield* this.#view.rendering(input.forms);
+    this.#release = next.hold();
+    this.#snapshot = next;
+    return isDirty;
+  }
+}
+
+const lacks = (has: Forms, wanted: Forms | undefined): boolean =>
+  wanted !== undefined && ((wanted.text && !has.text) || (wanted.deflated && !has.deflated));
