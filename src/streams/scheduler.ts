@@ -1,4 +1,3 @@
-// Runs work cooperatively: a time slice of about a millisecond in each turn of the event loop.
 import { Observable } from 'rxjs';
 import { SLICE_MS } from '../budget.js';
 import { monotonicMs } from '../clock.js';
@@ -6,27 +5,29 @@ import { monotonicMs } from '../clock.js';
 interface Task {
   /** Takes a short step; true once the work is done. */
   readonly step: () => boolean;
-  /** Whether a client waits for its end; that may change while it waits. */
+  /** Whether a client waits for the result; may change while the task waits. */
   readonly isUrgent: () => boolean;
-  /** When it began to wait for its next slice. */
+  /** When the task began to wait for its next slice. */
   sinceMs: number;
   isCancelled: boolean;
 }
 
-/** For so many milliseconds urgent tasks may keep all others waiting. */
+/** Urgent tasks may keep all others waiting for this long. */
 const MAX_WAIT_MS = 10;
 const never = (): boolean => false;
 
 /**
- * Gives each task a slice in FIFO order. Urgent tasks go first, unless no other task had a slice for
- * `MAX_WAIT_MS`. The event loop serves sockets and timers after each turn. An idle scheduler schedules nothing.
+ * Runs tasks cooperatively, in time slices of a millisecond in each turn of the event loop, in FIFO order.
+ * Urgent tasks go first, unless no other task had a slice for `MAX_WAIT_MS`. The event loop serves sockets
+ * and timers after each turn. An idle scheduler schedules nothing.
  */
 export class Scheduler {
   readonly #nowMs: () => number;
   readonly #yieldTo: (next: () => void) => void;
-  #tasks: Task[] = [];
+  /** The tasks that wait for a slice, in FIFO order. */
+  readonly #waiting = new Set<Task>();
   #isArmed = false;
-  /** When a task that is not urgent had a slice last. */
+  /** When a task that is not urgent had its last slice. */
   #othersRanMs = -Infinity;
 
   /**
@@ -63,18 +64,18 @@ export class Scheduler {
     this.#add(task);
     return () => {
       task.isCancelled = true;
-      this.#tasks = this.#tasks.filter((each) => each !== task);
+      this.#waiting.delete(task);
     };
   }
 
   #add(task: Task): void {
     task.sinceMs = this.#nowMs();
-    this.#tasks.push(task);
+    this.#waiting.add(task);
     this.#arm();
   }
 
   #arm(): void {
-    if (this.#isArmed || this.#tasks.length === 0) return;
+    if (this.#isArmed || this.#waiting.size === 0) return;
     this.#isArmed = true;
     this.#yieldTo(() => {
       this.#isArmed = false;
@@ -89,24 +90,29 @@ export class Scheduler {
   /** Begins further slices within half of `SLICE_MS`, at most as many as tasks waited when the turn began. */
   #turn(): void {
     const startMs = this.#nowMs();
-    let left = this.#tasks.length;
+    let left = this.#waiting.size;
     do {
       const task = this.#next(startMs);
       if (task === undefined) return;
+      this.#waiting.delete(task);
       this.#slice(task, startMs + SLICE_MS);
     } while (--left > 0 && this.#nowMs() < startMs + SLICE_MS / 2);
   }
 
-  /** Removes the task that is to have the next slice. */
+  /** The first urgent task, or the first other one if there is none or it has waited for too long. */
   #next(nowMs: number): Task | undefined {
-    const urgent = this.#tasks.find(({ isUrgent }) => isUrgent());
-    const other = this.#tasks.find(({ isUrgent }) => !isUrgent());
-    const isOverdue =
-      other !== undefined && nowMs - Math.max(other.sinceMs, this.#othersRanMs) >= MAX_WAIT_MS;
-    const next = isOverdue ? other : (urgent ?? other);
-    if (next === other) this.#othersRanMs = nowMs;
-    this.#tasks = this.#tasks.filter((each) => each !== next);
-    return next;
+    let urgent: Task | undefined;
+    let other: Task | undefined;
+    for (const task of this.#waiting) {
+      if (task.isUrgent()) urgent ??= task;
+      else other ??= task;
+      if (urgent !== undefined && other !== undefined) break;
+    }
+    if (other === undefined) return urgent;
+    const waitedMs = nowMs - Math.max(other.sinceMs, this.#othersRanMs);
+    if (urgent !== undefined && waitedMs < MAX_WAIT_MS) return urgent;
+    this.#othersRanMs = nowMs;
+    return other;
   }
 
   #slice(task: Task, endMs: number): void {
