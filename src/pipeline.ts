@@ -1,5 +1,6 @@
-// One target from shared memory to its answers: the file that a newcomer reads first.
+// One target from shared memory to its answers: read this file first.
 import {
+  Observable,
   catchError,
   concat,
   defer,
@@ -13,7 +14,7 @@ import {
   takeUntil,
   timer,
 } from 'rxjs';
-import type { BehaviorSubject, Observable, SchedulerLike } from 'rxjs';
+import type { BehaviorSubject, SchedulerLike } from 'rxjs';
 import { messageOf } from './errors.js';
 import type { TargetView } from './exposition/target-view.js';
 import type { TargetEvent } from './model.js';
@@ -21,45 +22,42 @@ import { chooseRoot } from './streams/choose-root.js';
 import type { ChosenRoot, DesiredRoot, RootChoice } from './streams/choose-root.js';
 import { coalesce } from './streams/coalesce.js';
 import type { Demand } from './streams/coalesce.js';
-import { inTurn, unbound$ } from './streams/inbox.js';
-import type { Change, TargetInput } from './streams/inbox.js';
+import { processInputs } from './streams/target-inputs.js';
+import type { Change, Refresh, TargetInput } from './streams/target-inputs.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
-import type { Refresh, Report } from './streams/report.js';
+import type { Report } from './streams/report.js';
 import type { Scheduler } from './streams/scheduler.js';
 import type { ServerPool } from './streams/server-pool.js';
 import { ViewRefresher } from './streams/view-refresher.js';
 import type { Refreshed } from './streams/view-refresher.js';
 
-/** The refresh that is not carried out yet; undefined where there is none. */
-export type OpenRefresh = BehaviorSubject<Refresh | undefined>;
-
 export interface HostingParts extends DesiredRoot {
   readonly serverKeys: readonly string[];
   readonly pool: ServerPool;
-  /** Of the thread. */
+  /** The scheduler of the thread. */
   readonly tasks: Scheduler;
-  /** Of the partition. */
+  /** The queue of the partition. */
   readonly queue: RefreshQueue;
-  /** It outlives roots: what is open when a root is lost is carried out without one. */
-  readonly open$: OpenRefresh;
-  /** Whether changes matter without a demand: they are rendered then, or logged. */
+  /** The refresh without an answer. It outlives roots: after the loss of a root it is answered without one. */
+  readonly open$: BehaviorSubject<Refresh | undefined>;
+  /** Whether changes matter without a demand, since they are rendered or logged. */
   readonly isEager: boolean;
-  /** Has the pool look at the server keys for a refresh that is to be carried out now. */
-  readonly look: () => void;
+  /** Polls the server keys for a refresh. */
+  readonly poll: () => void;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
-  /** A refresh took that many milliseconds. */
-  readonly refreshed: (tookMs: number) => void;
+  /** Called with the duration of each task. */
+  readonly onTaskEnd: (tookMs: number) => void;
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** What happened to a target in its partition. */
+/** The result of a step of a target in its partition. */
 export type Step =
   | { readonly kind: 'root'; readonly choice: RootChoice; readonly view: TargetView | undefined }
-  /** A refresh found no root to carry it out on. */
+  /** A refresh arrived while no root was chosen. */
   | { readonly kind: 'rootless' }
   | Refreshed;
 
-/** From shared memory to rendered text. It runs in a partition, for as long as it is subscribed to. */
+/** From shared memory to rendered text. It runs in a partition, while it is subscribed to. */
 export const hostingPipeline = (parts: HostingParts): Observable<Step> => {
   let hasRoot = false;
   const pollResults = parts.serverKeys.map((key) => parts.pool.pollResult$(key, () => !hasRoot));
@@ -97,21 +95,21 @@ export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> =>
     }),
   );
 
-/** Carries out refreshes as far as that goes without a root. */
+/** Answers refreshes without a root. */
 const withoutRoot = (
   choice: Exclude<RootChoice, ChosenRoot>,
-  { open$, look }: HostingParts,
+  { open$, poll }: HostingParts,
 ): Observable<Step> =>
   open$.pipe(
-    filter((input) => input !== undefined),
+    filter((refresh) => refresh !== undefined),
     map((): Step => {
-      look(); // ends this where it shows a root, which the refresh is then carried out on
+      poll(); // a root that appears here ends this stream, and the refresh uses that root
       return { kind: 'rootless' };
     }),
     startWith<Step>({ kind: 'root', choice, view: undefined }),
   );
 
-/** A target that failed is started anew after this time; its demands are told why meanwhile. */
+/** A target that failed starts again after this time; meanwhile its answers state the reason. */
 export const RESTART_MS = 5000;
 function whileDown(error: unknown, parts: HostingParts): Observable<Step> {
   const [key = ''] = parts.serverKeys;
@@ -121,12 +119,12 @@ function whileDown(error: unknown, parts: HostingParts): Observable<Step> {
 }
 
 function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
-  const { pool, queue, tasks, open$, look, refreshed } = parts;
+  const { pool, queue, tasks, open$, poll, onTaskEnd } = parts;
   return defer(() => {
     const view = parts.makeView(choice);
     const structure = { pollResults: 0, hasChanges: () => choice.source.hasChanges() };
     const refresher = new ViewRefresher(view, structure);
-    // A demand looks at the segment itself, so between demands a ready target mostly need not.
+    // A refresh polls by itself, so between demands most ready targets need no frequent polls.
     const isUrgent = () => !refresher.isReady || parts.isEager || view.hasObserved;
     const change$ = pool.pollResult$(choice.serverKey, isUrgent).pipe(
       map((pollResult): Change => {
@@ -135,11 +133,18 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
       }),
     );
     const refresh$ = open$.pipe(filter((refresh) => refresh !== undefined));
-    const takeIn = (input: TargetInput) => refresher.process(input); // copy, startup gate, render
-    const isEarly = () => refresher.isPartial;
-    const bind$ = unbound$((wake) => view.whenMore(wake));
+    const bind$ = new Observable<TargetInput>((subscriber) => {
+      const bind = (): void => {
+        subscriber.next({ kind: 'bind' });
+      };
+      const end = view.whenMore(bind);
+      bind();
+      return end;
+    });
+    const process = (input: TargetInput) => refresher.process(input); // copy, startup gate, render
+    const isPartial = () => refresher.isPartial;
     return merge<TargetInput[]>(bind$, change$, refresh$).pipe(
-      inTurn(queue, { takeIn, look, isEarly, took: refreshed }), // one after the other
+      processInputs(queue, { process, poll, isPartial, onTaskEnd }), // one task at a time
       startWith<Step>({ kind: 'root', choice, view }),
       finalize(() => {
         refresher.release();

@@ -11,8 +11,9 @@ import type { Step } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/coalesce.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { unknownFacts } from '#app/streams/report.js';
-import type { Refresh, Report } from '#app/streams/report.js';
+import type { Report } from '#app/streams/report.js';
 import { ServerPool } from '#app/streams/server-pool.js';
+import type { Refresh } from '#app/streams/target-inputs.js';
 import { CountingMemory } from './support/counting-memory.js';
 import { follow } from './support/follow.js';
 import { marbles } from './support/marbles.js';
@@ -58,8 +59,8 @@ describe('hostingPipeline', () => {
       queue,
       open$,
       isEager: false,
-      look: () => {
-        pool.look('82');
+      poll: () => {
+        pool.poll('82');
       },
       makeView: ({ source, root }) =>
         onView(
@@ -77,7 +78,7 @@ describe('hostingPipeline', () => {
             onClash: () => undefined,
           }),
         ),
-      refreshed: (ms) => tookMs.push(ms),
+      onTaskEnd: (ms) => tookMs.push(ms),
       scheduler: clock,
     });
     const steps = follow(

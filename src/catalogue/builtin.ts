@@ -81,11 +81,25 @@ const builtInTexts = (): ReadonlyMap<string, string> =>
 const builtInText = (app: string): string =>
   readFileSync(new URL(`${app}.toml`, import.meta.url), 'utf8');
 
-/**
- * The catalogue of a text that was checked before, by this thread or another one.
- * @throws Fault CONFIG_INVALID for one that was not
- */
-export const catalogueOf = (source: CatalogueText): Catalogue => madeOf(source) ?? madeFrom(source);
+/** The most catalogues in a cache. Reloads of changed files evict the oldest. */
+const MAX_CACHED = 64;
+
+/** The parsed catalogues of a thread, by their texts. */
+export class CatalogueCache {
+  readonly #parsed = new Map<string, Catalogue>();
+
+  /** @throws Fault CONFIG_INVALID for a text that was not checked before, by this thread or another one */
+  get(source: CatalogueText): Catalogue {
+    const { text } = source;
+    const known = this.#parsed.get(text);
+    if (known !== undefined) return known;
+    const catalogue = madeOf(source) ?? madeFrom(source);
+    this.#parsed.set(text, catalogue);
+    const [oldest] = this.#parsed.keys();
+    if (this.#parsed.size > MAX_CACHED && oldest !== undefined) this.#parsed.delete(oldest);
+    return catalogue;
+  }
+}
 
 function madeFrom(source: CatalogueText): Catalogue {
   const { catalogue, problems } = readCatalogue(source);

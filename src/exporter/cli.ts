@@ -15,7 +15,7 @@ import { posixMemory } from '../native/os/posix.js';
 import { pipeWriter } from '../sinks/stdout/stdout.js';
 import { ServiceManager, activatedSockets } from '../systemd/service-manager.js';
 import { formatWatches } from '../targets/formats.js';
-import { partitionCount } from '../targets/placement/placement.js';
+import { partitionCount } from '../targets/placement.js';
 import { checkStart } from './check-start.js';
 import type { Start } from './check-start.js';
 import { illnessOf } from './health.js';

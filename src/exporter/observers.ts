@@ -4,7 +4,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import { counted } from '../counted.js';
 import type { Target, TargetEvent } from '../model.js';
 import type { SinkEvent, Targets } from '../sinks/sink.js';
-import { aboutTarget } from '../targets/about-target.js';
+import { aboutTarget } from '../targets/served-target.js';
 
 /** How often targets are checked; rare enough to cost an idle process nothing. */
 const PERIOD_MS = 5000;

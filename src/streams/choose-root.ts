@@ -1,10 +1,10 @@
-// Chooses the root of a target among those that its server keys show.
+// Chooses the root of a target among the roots behind its server keys.
 import { combineLatest, defer, distinctUntilChanged, scan } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ManagedObject, RootIdentity, Source, Verdict } from '../model.js';
 import type { PollResult } from './watch.js';
 
-/** What the root's record states, else its id parsed from the right: host names hold dots. */
+/** The identity that the root's record states, else its id parsed from the right: host names hold dots. */
 export function identityOf({
   name,
   identity,
@@ -23,11 +23,11 @@ export interface DesiredRoot {
   readonly app: string;
   /** A full root id or an instance number; empty for none. */
   readonly hint: string;
-  /** Preferred if it is there and fits. */
+  /** Preferred if it exists and fits. */
   readonly former?: FormerRoot | undefined;
 }
 
-/** A root that was chosen before, elsewhere. */
+/** The root that the target had in another hosting. */
 export interface FormerRoot {
   readonly serverKey: string;
   readonly root: string;
@@ -38,22 +38,28 @@ export interface ChosenRoot {
   readonly serverKey: string;
   readonly source: Source;
   readonly root: ManagedObject;
-  /** Ids of roots that would have fitted as well. */
+  /** The ids of other roots that fit. */
   readonly others: readonly string[];
 }
 
 export type RootChoice =
   ChosenRoot | { readonly kind: 'none'; readonly reason: string; readonly publisher: Verdict };
 
+/** A root, with its sort keys. */
 interface Candidate {
   readonly serverKey: string;
-  readonly order: number;
   readonly source: Source;
   readonly root: ManagedObject;
   readonly identity: RootIdentity;
+  /** The index of the server key. */
+  readonly order: number;
+  /** The number of segments of its id. */
+  readonly segments: number;
+  /** The instance number; the greatest number if the instance is none. */
+  readonly instance: number;
 }
 
-/** How many roots of a server key are considered: a publisher has a handful. */
+/** The most roots of a server key that are compared: a publisher has a handful. */
 const MAX_ROOTS = 16_384;
 
 const ABSENT: Verdict = { state: 'absent', reason: 'no server key has been looked at yet' };
@@ -84,9 +90,9 @@ function isThere(choice: RootChoice, seen: readonly PollResult[]): boolean {
   return pollResult?.source === choice.source && choice.source.roots.has(choice.root);
 }
 
-/** The best root of these poll results; none while a directory is being read, which may show a better one. */
+/** The best root of these poll results; none while a directory is being read, since it may hold a better one. */
 export function choose(seen: readonly PollResult[], desired: DesiredRoot): RootChoice {
-  // A directory that never rests must not hold up the roots behind the other keys.
+  // A directory that changes all the time must not block the roots behind the other keys.
   const reading = seen.find(({ hasMore, isUnstable }) => hasMore && isUnstable !== true);
   if (reading !== undefined) {
     const reason = `the directory of server key ${reading.serverKey}, which is being read`;
@@ -99,54 +105,38 @@ export function choose(seen: readonly PollResult[], desired: DesiredRoot): RootC
   const fitting = desired.hint === '' ? ofApp : exact.length > 0 ? exact : byInstance;
   const isFormer = ({ serverKey, root }: Candidate) =>
     serverKey === desired.former?.serverKey && root.name === desired.former.root;
-  const [best, ...others] = fitting
-    .map(ranked)
-    .sort((a, b) => Number(isFormer(b.each)) - Number(isFormer(a.each)) || byPreference(a, b));
+  const [best, ...others] = fitting.sort(
+    (a, b) => Number(isFormer(b)) - Number(isFormer(a)) || byPreference(a, b),
+  );
   if (best === undefined) return none(seen, desired);
-  const { serverKey, source, root } = best.each;
-  return {
-    kind: 'chosen',
-    serverKey,
-    source,
-    root,
-    others: others.map(({ each }) => each.root.name),
-  };
+  const { serverKey, source, root } = best;
+  return { kind: 'chosen', serverKey, source, root, others: others.map((each) => each.root.name) };
 }
 
-/** The roots that a poll result shows; of very many, those that were published first. */
+/** The first `MAX_ROOTS` roots of a poll result, in the order of their publication. */
 function candidates({ serverKey, source }: PollResult, order: number): Candidate[] {
   const found: Candidate[] = [];
   if (source === undefined) return found;
   for (const root of source.roots) {
     if (found.length === MAX_ROOTS) break;
-    found.push({ serverKey, order, source, root, identity: identityOf(root) });
+    const identity = identityOf(root);
+    const instance = Number(identity.instance);
+    found.push({
+      ...{ serverKey, source, root, identity, order },
+      segments: root.name.split('.').length,
+      instance: Number.isNaN(instance) ? Number.MAX_VALUE : instance,
+    });
   }
   return found;
 }
 
-/** A candidate with what it is compared by. */
-interface Ranked {
-  readonly each: Candidate;
-  readonly segments: number;
-  readonly instance: number;
-}
-
-function ranked(each: Candidate): Ranked {
-  const instance = Number(each.identity.instance);
-  return {
-    each,
-    segments: each.root.name.split('.').length,
-    instance: Number.isNaN(instance) ? Number.MAX_VALUE : instance,
-  };
-}
-
 /** Fewest segments, then the order of the server keys, then the lowest instance, then the id. */
-function byPreference(a: Ranked, b: Ranked): number {
+function byPreference(a: Candidate, b: Candidate): number {
   return (
     a.segments - b.segments ||
-    a.each.order - b.each.order ||
+    a.order - b.order ||
     a.instance - b.instance ||
-    (a.each.root.name < b.each.root.name ? -1 : Number(a.each.root.name > b.each.root.name))
+    (a.root.name < b.root.name ? -1 : Number(a.root.name > b.root.name))
   );
 }
 

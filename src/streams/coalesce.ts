@@ -1,7 +1,8 @@
 // Decides when a target is refreshed, and whether that refresh may render. Spec 1.9.
 import { EMPTY, asyncScheduler, defer, expand, map, timer } from 'rxjs';
 import type { OperatorFunction, SchedulerLike } from 'rxjs';
-import type { Refresh, RefreshReport, Report } from './report.js';
+import type { RefreshReport, Report } from './report.js';
+import type { Refresh } from './target-inputs.js';
 
 /** A client waits for a page. */
 export interface Demand {

@@ -4,45 +4,47 @@ import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Scheduler } from './scheduler.js';
 import type { PollResult } from './watch.js';
 
-/** A segment that changes is polled about this often; it stands still after this time without a change. */
-export const MOVING_MS = 100;
-export const STILL_AFTER_MS = 1000;
-/** A segment that stands still or is not there is polled this often. */
-export const STILL_MS = 1000;
+/** The poll period of a segment that changes, and the time without a change after which it is idle. */
+export const ACTIVE_POLL_MS = 100;
+export const IDLE_AFTER_MS = 1000;
+/** The poll period of a segment that is idle or absent. */
+export const IDLE_POLL_MS = 1000;
 
-export class Movement {
+/** Decides when a segment is polled next. */
+export class PollSchedule {
   readonly #now: () => number;
   #last: PollResult | undefined;
-  #movedAt = -Infinity;
+  #changedAt = -Infinity;
 
-  /** @param now milliseconds of a clock that does not step; segments with one are looked at together */
+  /** @param now milliseconds of a clock that does not step; segments that share a clock are polled together */
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Whether it is worth waiting for the segment's futex instead of polling. */
-  get isStill(): boolean {
-    return this.#last?.source !== undefined && this.#now() - this.#movedAt >= STILL_AFTER_MS;
+  /** Whether to wait for the segment's futex instead of polling. */
+  get isIdle(): boolean {
+    return this.#last?.source !== undefined && this.#now() - this.#changedAt >= IDLE_AFTER_MS;
   }
 
   /**
-   * Notes a poll result; returns the milliseconds until the next look.
+   * Notes a poll result; returns the milliseconds until the next poll.
    * @param isUrgent false where changes can wait
    */
-  next(seen: PollResult, isUrgent = true): number {
+  next(pollResult: PollResult, isUrgent = true): number {
     const now = this.#now();
-    if (this.#last === undefined || !isSamePollResult(this.#last, seen)) this.#movedAt = now;
-    this.#last = seen;
-    if (seen.isUnstable === true) return untilNext(MOVING_MS, now);
-    if (seen.hasMore || seen.isReclaiming === true) return 0;
-    const isMoving = isUrgent && now - this.#movedAt < STILL_AFTER_MS;
-    return untilNext(isMoving ? MOVING_MS : STILL_MS, now);
+    if (this.#last === undefined || !isSamePollResult(this.#last, pollResult))
+      this.#changedAt = now;
+    this.#last = pollResult;
+    if (pollResult.isUnstable === true) return untilNext(ACTIVE_POLL_MS, now);
+    if (pollResult.hasMore || pollResult.isReclaiming === true) return 0;
+    const isActive = isUrgent && now - this.#changedAt < IDLE_AFTER_MS;
+    return untilNext(isActive ? ACTIVE_POLL_MS : IDLE_POLL_MS, now);
   }
 }
 
 /**
- * Milliseconds until the next multiple of a period; a period more if that is too soon. What has a period and
- * a clock in common is due in the same moments, so that the process wakes up once for all of it.
+ * Milliseconds until the next multiple of a period, or the one after if that is too soon. Timers with the same
+ * period and clock fire together, so that the process wakes up once for all of them.
  */
 export function untilNext(period: number, now: number): number {
   const wait = Math.ceil(period - (now % period));
@@ -53,12 +55,12 @@ export function untilNext(period: number, now: number): number {
 export const isSamePollResult = (a: PollResult, b: PollResult): boolean =>
   a.tick === b.tick && isSameStructure(a, b);
 
-/** The same but for the tick: values may have changed, and nothing else did. */
+/** True if the two differ in nothing but the tick: values may have changed. */
 export function isSameStructure(a: PollResult, b: PollResult): boolean {
   return (
     a.source === b.source &&
     a.publisher.state === b.publisher.state &&
-    // The reason of a stalled publisher holds its age, which grows with every look.
+    // The reason of a stalled publisher holds its age, which grows with every poll.
     (a.publisher.reason === b.publisher.reason || a.publisher.state === 'stalled') &&
     (a.warnings ?? []).join() === (b.warnings ?? []).join() &&
     b.changes.length === 0 &&
@@ -70,50 +72,49 @@ export function isSameStructure(a: PollResult, b: PollResult): boolean {
 }
 
 /**
- * Emits what each look shows, the first at once. The next look follows `waitMs(seen)` later, or as
+ * Emits the result of each poll, the first at once. The next poll follows `waitMs(result)` later, or as
  * soon as `again` is called.
- * @param sooner begins to wait for a reason to look; what it returns ends that
- * @param tasks runs looks that follow at once in turn with other work; timers by default
+ * @param waitForChange begins to wait for a change, and returns the teardown of that wait
+ * @param tasks runs polls without a wait among other work; timers by default
  */
-export function keepLooking<T>(
-  look: () => T,
-  waitMs: (seen: T) => number,
-  sooner: (seen: T, again: () => void) => TeardownLogic,
+export function repeatPoll<T>(
+  poll: () => T,
+  waitMs: (result: T) => number,
+  waitForChange: (result: T, again: () => void) => TeardownLogic,
   scheduler: SchedulerLike = asyncScheduler,
   tasks?: Scheduler,
 ): Observable<T> {
   return new Observable((subscriber) => {
     let waiting = new Subscription();
-    /** The look that follows by itself. */
-    let due: { readonly atMs: number; readonly action: Subscription } | undefined;
-    const follow = (): true => {
-      due = undefined;
+    let timer: { readonly atMs: number; readonly action: Subscription } | undefined;
+    const onTimer = (): true => {
+      timer = undefined;
       next();
       return true;
     };
-    /** One that is due at that moment already stays: to call it off and to schedule another takes longer. */
-    const followIn = (ms: number): void => {
+    /** Keeps a timer for the same moment: replacing it takes longer. */
+    const setTimer = (ms: number): void => {
       const atMs = scheduler.now() + ms;
-      if (due !== undefined && Math.abs(due.atMs - atMs) < 1) return;
-      due?.action.unsubscribe();
+      if (timer !== undefined && Math.abs(timer.atMs - atMs) < 1) return;
+      timer?.action.unsubscribe();
       const action =
         ms > 0 || tasks === undefined
-          ? scheduler.schedule(follow, ms)
-          : new Subscription(tasks.start(follow));
-      due = { atMs, action };
+          ? scheduler.schedule(onTimer, ms)
+          : new Subscription(tasks.start(onTimer));
+      timer = { atMs, action };
     };
     const next = (): void => {
       waiting.unsubscribe();
       try {
-        const seen = look();
-        subscriber.next(seen);
+        const result = poll();
+        subscriber.next(result);
         if (subscriber.closed) return;
         const wait = (waiting = new Subscription());
         const again = (): void => {
           if (!wait.closed) next();
         };
-        followIn(waitMs(seen));
-        wait.add(sooner(seen, again));
+        setTimer(waitMs(result));
+        wait.add(waitForChange(result, again));
       } catch (error) {
         subscriber.error(error);
       }
@@ -121,7 +122,7 @@ export function keepLooking<T>(
     next();
     return () => {
       waiting.unsubscribe();
-      due?.action.unsubscribe();
+      timer?.action.unsubscribe();
     };
   });
 }

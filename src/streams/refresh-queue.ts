@@ -1,19 +1,18 @@
-// The queue of a partition: runs turns of its targets on the scheduler of its thread, and measures them. Spec 1.10, 2.5.
+// The queue of a partition: runs the tasks of its targets on the scheduler of its thread, and measures them. Spec 1.10, 2.5.
 import type { Observable } from 'rxjs';
 import { monotonicMs } from '../clock.js';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { Durations } from '../exposition/sample-window.js';
 import type { Scheduler } from './scheduler.js';
 
-/** A turn of a target. */
-export interface Turn<T> {
+interface QueuedTask<T> {
   readonly steps: () => Generator<void, T>;
   /** When the wait began, by `nowMs` of the queue. */
   readonly sinceMs: number;
-  /** Whether a client waits for it. */
+  /** Whether a client waits for the result. */
   readonly isUrgent: () => boolean;
-  /** Called with the milliseconds that its steps took. */
-  readonly took: (ms: number) => void;
+  /** Called with the milliseconds that the steps took. */
+  readonly onEnd: (tookMs: number) => void;
 }
 
 export class RefreshQueue {
@@ -35,23 +34,23 @@ export class RefreshQueue {
     return this.#now();
   }
 
-  /** How long refreshes waited for their turn. */
+  /** The waits of all tasks. */
   get waits(): Durations {
     return this.#waits.durations;
   }
 
-  /** Time spent on refreshes, divided by the time spent waiting for one. */
+  /** The time in steps of tasks, divided by the rest of the time. */
   get busyIdleRatio(): number {
     const idleMs = this.#now() - this.#startedMs - this.#busyMs;
     return idleMs > 0 ? this.#busyMs / idleMs : 0;
   }
 
   /** Emits the result of the steps. */
-  run<T>(turn: Turn<T>): Observable<T> {
-    return this.#scheduler.run(() => this.#measured(turn), turn.isUrgent);
+  run<T>(task: QueuedTask<T>): Observable<T> {
+    return this.#scheduler.run(() => this.#measured(task), task.isUrgent);
   }
 
-  *#measured<T>({ steps, sinceMs, took }: Turn<T>): Generator<void, T> {
+  *#measured<T>({ steps, sinceMs, onEnd }: QueuedTask<T>): Generator<void, T> {
     this.#waits.add(this.#now() - sinceMs);
     const all = steps();
     let tookMs = 0;
@@ -62,7 +61,7 @@ export class RefreshQueue {
       this.#busyMs += ms;
       tookMs += ms;
       if (done === true) {
-        took(tookMs);
+        onEnd(tookMs);
         return value;
       }
       yield;

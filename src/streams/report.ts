@@ -1,25 +1,10 @@
-// The commands from a served target to its partition, and the reports back. Plain data: both cross threads.
+// The reports from a target's partition to the served target. Plain data: they cross threads.
 import { newCounters } from '../exposition/counters.js';
 import type { Counts } from '../exposition/counters.js';
 import type { Missing } from '../exposition/left-out.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
-import type {
-  Forms,
-  PublisherProcess,
-  Snapshot,
-  SyncProgress,
-  TargetEvent,
-  Verdict,
-} from '../model.js';
-
-/** A command to copy the present values, and to render them if the text changes and `mayRender` allows it. One report answers it. */
-export interface Refresh {
-  readonly kind: 'refresh';
-  readonly mayRender: boolean;
-  /** The forms that a render produces; text by default. */
-  readonly forms?: Forms;
-}
+import type { PublisherProcess, Snapshot, SyncProgress, TargetEvent, Verdict } from '../model.js';
 
 /** The present state of a target in its partition. */
 export interface TargetFacts {

@@ -1,3 +1,4 @@
+// Runs work in time slices, between turns of the event loop.
 import { Observable } from 'rxjs';
 import { SLICE_MS } from '../budget.js';
 import { monotonicMs } from '../clock.js';

@@ -1,4 +1,4 @@
-// The watches of server keys that all targets of a thread share, by format.
+// The watches of server keys, which all targets of a thread share.
 import {
   Observable,
   ReplaySubject,
@@ -12,37 +12,43 @@ import {
 } from 'rxjs';
 import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Verdict } from '../model.js';
-import { MOVING_MS, Movement, isSamePollResult, isSameStructure, keepLooking } from './poll.js';
+import {
+  ACTIVE_POLL_MS,
+  PollSchedule,
+  isSamePollResult,
+  isSameStructure,
+  repeatPoll,
+} from './poll.js';
 import type { Scheduler } from './scheduler.js';
 import { NO_DROPS } from './watch.js';
 import type { PollResult, Watch, Watches } from './watch.js';
 
 interface PoolParts {
   readonly watch: Watches;
-  /** Of the thread; timers by default. */
+  /** Runs polls without a wait; timers by default. */
   readonly tasks?: Scheduler | undefined;
   readonly scheduler?: SchedulerLike | undefined;
   /** Milliseconds of a clock that does not step; by default the scheduler's. */
   readonly nowMs?: (() => number) | undefined;
 }
 
-const NOT_LOOKED_FOR: Verdict = {
+const NOT_POLLED: Verdict = {
   state: 'absent',
   reason: 'its segment has not been looked for yet',
 };
 
-/** Keys that are looked at in the same moments; each further group has its moments that much later. */
-const KEYS_A_GROUP = 32;
+/** The number of keys that are polled together; each further group follows `GROUP_OFFSET_MS` later. */
+const KEYS_PER_GROUP = 32;
 const GROUP_OFFSET_MS = 7;
 
-/** A server key that is followed. */
-interface Followed {
+/** A server key that targets have subscribed to. */
+interface PolledKey {
   readonly pollResult$: Observable<PollResult>;
-  /** Looks now. */
-  look: () => void;
-  /** How many keys were followed when it began. */
+  /** Polls now. */
+  poll: () => void;
+  /** The number of polled keys before this one. */
   readonly ordinal: number;
-  /** One for each follower. */
+  /** One function for each subscriber: whether each change matters to it at once. */
   readonly urgent: Set<() => boolean>;
   /** Whether a poll result is being emitted. */
   isEmitting: boolean;
@@ -52,98 +58,98 @@ interface Followed {
 export class ServerPool {
   readonly #parts: PoolParts;
   readonly #scheduler: SchedulerLike;
-  readonly #followed = new Map<string, Followed>();
+  readonly #polled = new Map<string, PolledKey>();
 
   constructor(parts: PoolParts) {
     this.#parts = parts;
     this.#scheduler = parts.scheduler ?? asyncScheduler;
   }
 
-  /** Whether no key is followed. */
+  /** Whether no key is polled. */
   get isIdle(): boolean {
-    return this.#followed.size === 0;
+    return this.#polled.size === 0;
   }
 
   /**
-   * What the segment of a server key shows, whenever that changes. Replays the last poll result.
-   * @param isUrgent whether each change matters at once; while it does not to anybody, the segment is
-   *   looked at as if it stood still, and a tick alone is not shown
+   * Polls a server key, and emits each result that differs from the last. Replays the last poll result.
+   * @param isUrgent whether each change matters at once; while it matters to no subscriber, the segment is
+   *   polled as if it were idle, and a change of the tick alone is not emitted
    */
   pollResult$(serverKey: string, isUrgent = () => true): Observable<PollResult> {
     return defer(() => {
-      const followed = this.#followed.get(serverKey) ?? this.#follow(serverKey);
-      followed.urgent.add(isUrgent);
-      return followed.pollResult$.pipe(finalize(() => followed.urgent.delete(isUrgent)));
+      const key = this.#polled.get(serverKey) ?? this.#start(serverKey);
+      key.urgent.add(isUrgent);
+      return key.pollResult$.pipe(finalize(() => key.urgent.delete(isUrgent)));
     });
   }
 
   /**
-   * Looks at a server key now; followers see what is new before this returns. During an emission of
-   * that key it does nothing: nothing is newer, and a second poll result would overtake the first.
+   * Polls a server key now; its subscribers have a new result before this returns. Does nothing during an
+   * emission of that key: nothing is newer, and a second poll result would overtake the first.
    */
-  look(serverKey: string): void {
-    const followed = this.#followed.get(serverKey);
-    if (followed?.isEmitting === false) followed.look();
+  poll(serverKey: string): void {
+    const key = this.#polled.get(serverKey);
+    if (key?.isEmitting === false) key.poll();
   }
 
   /** The newest verdict on the publisher of a server key. */
   publisher(serverKey: string): Verdict {
-    return this.#followed.get(serverKey)?.last?.publisher ?? NOT_LOOKED_FOR;
+    return this.#polled.get(serverKey)?.last?.publisher ?? NOT_POLLED;
   }
 
-  /** The process that published a server key when it was looked at last. */
+  /** The publisher's process at the last poll. */
   process(serverKey: string): PollResult['process'] {
-    return this.#followed.get(serverKey)?.last?.process;
+    return this.#polled.get(serverKey)?.last?.process;
   }
 
-  /** What the publisher of a server key had no room for. */
+  /** The items that the publisher had no room for. */
   drops(serverKey: string): PollResult['drops'] {
-    return this.#followed.get(serverKey)?.last?.drops ?? NO_DROPS;
+    return this.#polled.get(serverKey)?.last?.drops ?? NO_DROPS;
   }
 
-  #follow(serverKey: string): Followed {
-    const followed: Followed = {
-      look: () => undefined,
-      ordinal: this.#followed.size,
+  #start(serverKey: string): PolledKey {
+    const key: PolledKey = {
+      poll: () => undefined,
+      ordinal: this.#polled.size,
       urgent: new Set(),
       isEmitting: false,
       last: undefined,
-      pollResult$: defer(() => this.#watch(serverKey, followed)).pipe(
+      pollResult$: defer(() => this.#watch(serverKey, key)).pipe(
         share({
           connector: () => new ReplaySubject(1),
           resetOnRefCountZero: true,
         }),
       ),
     };
-    this.#followed.set(serverKey, followed);
-    return followed;
+    this.#polled.set(serverKey, key);
+    return key;
   }
 
-  #watch(serverKey: string, followed: Followed): Observable<PollResult> {
+  #watch(serverKey: string, key: PolledKey): Observable<PollResult> {
     const watch = this.#parts.watch(serverKey);
     const nowMs = this.#parts.nowMs ?? (() => this.#scheduler.now());
-    const offset = Math.floor(followed.ordinal / KEYS_A_GROUP) * GROUP_OFFSET_MS;
-    const movement = new Movement(() => nowMs() + offset);
-    const isUrgent = () => [...followed.urgent].some((each) => each());
+    const offset = Math.floor(key.ordinal / KEYS_PER_GROUP) * GROUP_OFFSET_MS;
+    const schedule = new PollSchedule(() => nowMs() + offset);
+    const isUrgent = () => [...key.urgent].some((each) => each());
     const isSame = (a: PollResult, b: PollResult): boolean =>
       isUrgent() ? isSamePollResult(a, b) : isSameStructure(a, b);
-    const look = (): PollResult => (followed.last = watch.poll());
-    const sooner = (seen: PollResult, again: () => void): TeardownLogic => {
-      followed.look = again;
-      return movement.isStill && isUrgent() ? this.#onWake(watch, seen, again) : undefined;
+    const poll = (): PollResult => (key.last = watch.poll());
+    const waitForChange = (result: PollResult, again: () => void): TeardownLogic => {
+      key.poll = again;
+      return schedule.isIdle && isUrgent() ? this.#onWake(watch, result, again) : undefined;
     };
-    return keepLooking(
-      look,
-      (seen) => movement.next(seen, isUrgent()),
-      sooner,
+    return repeatPoll(
+      poll,
+      (result) => schedule.next(result, isUrgent()),
+      waitForChange,
       this.#scheduler,
       this.#parts.tasks,
     ).pipe(
       distinctUntilChanged(isSame),
-      concatMap((seen) => emitting(followed, seen)),
+      concatMap((result) => emitting(key, result)),
       finalize(() => {
         watch.close();
-        this.#followed.delete(serverKey);
+        this.#polled.delete(serverKey);
       }),
     );
   }
@@ -154,30 +160,30 @@ export class ServerPool {
     const arm = () => {
       armed.add(watch.wait(tick, wake));
     };
-    armed.add(this.#scheduler.schedule(arm, MOVING_MS));
+    armed.add(this.#scheduler.schedule(arm, ACTIVE_POLL_MS));
     return armed;
   }
 }
 
-/** Emits a poll result, and marks the key for as long as that takes. */
-const emitting = (followed: Followed, pollResult: PollResult): Observable<PollResult> =>
+/** Emits a poll result, and marks the key meanwhile. */
+const emitting = (key: PolledKey, pollResult: PollResult): Observable<PollResult> =>
   new Observable((subscriber) => {
-    followed.isEmitting = true;
+    key.isEmitting = true;
     try {
       subscriber.next(pollResult);
     } finally {
-      followed.isEmitting = false;
+      key.isEmitting = false;
     }
     subscriber.complete();
   });
 
-/** What a target says of its format. */
+/** The `format_settings` of a target. */
 type Settings = Readonly<Record<string, unknown>>;
 
-/** What watches server keys, by the name of the format. */
+/** The watches of each format, by its name. */
 export type FormatWatches = ReadonlyMap<string, (settings: Settings) => Watches>;
 
-/** The pool of a format with these settings: targets that have the same share it. */
+/** Returns the pool of a format with these settings. Targets with equal settings share it. */
 export type ServerPools = (format: string, settings?: Settings) => ServerPool;
 
 /** Makes the pools of one thread. @throws Error for a format that was not checked before */
@@ -189,7 +195,7 @@ export function serverPools(formats: FormatWatches, parts: Omit<PoolParts, 'watc
     const key = JSON.stringify([format, settings]);
     const known = pools.get(key);
     if (known !== undefined) return known;
-    // Settings that a reload took away leave nothing behind.
+    // Drop the pools of settings that a reload has removed.
     for (const [each, pool] of pools) if (pool.isIdle) pools.delete(each);
     const pool = new ServerPool({ ...parts, watch: watches(settings) });
     pools.set(key, pool);

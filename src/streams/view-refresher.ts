@@ -1,6 +1,7 @@
+// Processes the inputs of a target: copies values, opens the startup gate, renders.
 import type { TargetView } from '../exposition/target-view.js';
 import type { Forms, Snapshot } from '../model.js';
-import type { TargetInput } from './inbox.js';
+import type { TargetInput } from './target-inputs.js';
 
 /** The state of a target's view after it processed an input. */
 export interface Refreshed {

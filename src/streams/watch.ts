@@ -1,54 +1,54 @@
-// The interface of a format: a watch looks at one server key, and what it sees is a poll result.
+// The interface of a format: a watch polls one server key.
 import type { PublisherProcess, Source, StructureChange, Verdict } from '../model.js';
 
-/** What one look at a server key shows. */
+/** The state of a server key at a poll. */
 export interface PollResult {
   readonly serverKey: string;
   readonly publisher: Verdict;
-  /** What the log says once of each target: sentences that stay the same while they hold. */
+  /** Sentences that each target logs once; each stays the same while it holds. */
   readonly warnings?: readonly string[];
-  /** Where the format says it. */
+  /** The publisher's process, if the format states it. */
   readonly process?: PublisherProcess;
   /** The open source, while its values may be served; a new object for each generation. */
   readonly source: Source | undefined;
-  /** What the source's structure gained and lost since the last look. */
+  /** The additions to and removals from the source since the last poll. */
   readonly changes: readonly StructureChange[];
-  /** True while more changes wait to be taken in: look again soon. */
+  /** True while more changes are to be read: poll again soon. */
   readonly hasMore: boolean;
-  /** True while memory of what is gone is being freed: look again soon. */
+  /** True while memory of removed items is being freed: poll again soon. */
   readonly isReclaiming?: boolean | undefined;
-  /** True when the structure changed faster than it could be copied: look again, but not at once. */
+  /** True when the structure changed faster than it could be copied: poll again, but not at once. */
   readonly isUnstable?: boolean | undefined;
-  /** Wake-ups so far; a change means that the publisher has something new. */
+  /** The number of wake-ups so far; a higher one means that the publisher has changed something. */
   readonly tick: number;
-  /** What the publisher had no room for. */
+  /** The items that the publisher had no room for. */
   readonly drops: { readonly objects: number; readonly variables: number };
 }
 
-/** Starts to watch a server key; called once for each key that is followed. */
+/** Starts the watch of a server key. */
 export type Watches = (serverKey: string) => Watch;
 
-/** A name that is watched, and those that exist. */
+/** A name that is watched, and the names that exist. */
 export interface Existing {
   readonly name: string;
   readonly names: readonly string[];
 }
 
-/** Looks at one server key, whatever the format behind it. */
+/** Polls one server key, whatever the format behind it. */
 export interface Watch {
-  /** One bounded look; never throws. */
+  /** One poll of bounded work; never throws. */
   poll(): PollResult;
-  /** Calls `moved` once when the tick moves, if the format can tell; returns a function that ends the wait. */
+  /** Calls `moved` once when the tick changes, if the format can tell; returns a function that ends the wait. */
   wait(tick: number, moved: () => void): () => void;
-  /** What could be watched, where the format can tell: for somebody whose server key shows nothing. */
+  /** The names that could be watched, if the format can tell: for messages about a server key without a segment. */
   existing?(): Existing;
   close(): void;
 }
 
-/** Of a publisher that had room for all. */
+/** The drops of a publisher that had room for all. */
 export const NO_DROPS: PollResult['drops'] = { objects: 0, variables: 0 };
 
-/** A look that shows no source. */
+/** A poll result without a source. */
 export const nothingSeen = (serverKey: string, publisher: Verdict): PollResult => ({
   serverKey,
   publisher,

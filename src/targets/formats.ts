@@ -18,7 +18,7 @@ export interface TargetDefinition extends FilterSettings {
   readonly app: string;
   /** One of `FORMATS`. */
   readonly format: string;
-  /** Those of that format, checked. */
+  /** The checked settings of that format. */
   readonly formatSettings: FormatSettings;
   readonly serverKeys: readonly string[];
   /** Root-selection hint; empty for none. */
@@ -29,7 +29,7 @@ export interface TargetDefinition extends FilterSettings {
   readonly showsUncatalogued: boolean;
   /** Patterns of paths, for labels of series without a row. */
   readonly pathLabels: readonly string[];
-  /** Of the texts of points in time: an IANA name, or '' for the exporter's own. */
+  /** The time zone of the publisher's texts: an IANA name, or '' for the exporter's own. */
   readonly publisherTimeZone: string;
   readonly limits: TargetLimits;
   /** Undefined for an application without one. */
@@ -44,9 +44,9 @@ export interface TargetDefinition extends FilterSettings {
 export interface PoolSettings {
   readonly contextId: string;
   readonly poolName: string;
-  /** How long a publisher that stopped beating is served; 0 for ever. */
+  /** How long a publisher without heartbeats is served; 0 for ever. */
   readonly stalledAfterSeconds?: number | undefined;
-  /** Users whose segments are read, beside root and that of the process; empty reads all. */
+  /** The users whose segments are read, beside root and the process's own user; empty reads all. */
   readonly trustedOwners?: readonly number[] | undefined;
   /** The most objects and variables of a segment. */
   readonly segmentMaxItems?: number | undefined;
@@ -61,16 +61,17 @@ interface FormatParts extends PoolSettings {
 /** The settings of one target's format, checked. Plain data: they go to threads. */
 export type FormatSettings = Readonly<Record<string, unknown>>;
 
-/** A row: what of its values is proven, what `format_settings` of a target may hold, and what watches its server keys. */
+/** The row of a format. */
 interface TargetFormat {
-  /** What is proven, and what is best effort, in a few words for operators. */
+  /** In a few words for operators: which values are proven, and which are best effort. */
   readonly certainty: string;
+  /** The keys that `format_settings` of a target may have. */
   readonly settings: TableFields;
   readonly rule: Rule<FormatSettings>;
   readonly watches: (parts: FormatParts, settings: FormatSettings) => Watches;
 }
 
-/** @param watches gets the values of these settings, named as their rows are */
+/** @param watches gets the values of these settings, by their keys */
 const targetFormat = <F extends TableFields>(
   certainty: string,
   settings: F,
@@ -79,7 +80,7 @@ const targetFormat = <F extends TableFields>(
   certainty,
   settings,
   rule: table('a table', settings),
-  // Whoever makes a definition has checked them with the rule above.
+  // The plan has checked them with the rule above.
   watches: (parts, values) => watches(parts, values as ValuesOf<F>),
 });
 
@@ -103,7 +104,7 @@ export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map([
   ],
 ]);
 
-/** What watches the server keys of each format, by its name and settings. */
+/** The watches of each format, by its name and settings. */
 export const formatWatches = (parts: FormatParts): FormatWatches =>
   new Map(
     [...FORMATS].map(([name, { watches }]) => [name, (settings) => watches(parts, settings)]),

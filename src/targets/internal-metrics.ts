@@ -24,7 +24,7 @@ export const highlightedMetric = ({ path, value, text }: HighlightedValue): Inte
   labels: { path, value: text ?? '' },
 });
 
-/** What rebalancing did so far, for all targets. */
+/** The counters of rebalancing, for all targets. */
 export interface Rebalances {
   readonly moves: number;
   readonly lastMs: number;
@@ -49,13 +49,13 @@ type Row = readonly [
   name: string,
   type: InternalMetric['type'],
   help: string,
-  /** Undefined where it is not known. */
+  /** Undefined if the value is unknown. */
   valueAt: (moment: Moment) => number | undefined,
 ];
 
 const inside = 'shm_exporter_internal_';
 
-/** In the order of the specification, then ours. */
+/** In the order of the specification, followed by further metrics. */
 const ROWS: readonly Row[] = [
   [
     `${inside}target_ready`,
@@ -286,10 +286,10 @@ const TARGET_INFO: FamilyFacts = {
   unit: '',
 };
 
-/** Every metric that a page may have beside those of the application. */
+/** The metrics of a page that are not the application's. */
 export const INTERNAL_FACTS: readonly FamilyFacts[] = [...FACTS.values(), HIGHLIGHTED, TARGET_INFO];
 
-/** The internal metrics of a target; what is unknown is left out. */
+/** The internal metrics of a target that have a value. */
 export function internalMetrics(moment: Moment): InternalMetric[] {
   const metrics: InternalMetric[] = [];
   for (const [name, type, help, valueAt] of ROWS) {
@@ -311,16 +311,15 @@ function asOfAge({ facts, unixMs }: Moment): number | undefined {
   return asOfNs === undefined ? undefined : unixMs / 1e3 - Number(asOfNs) / 1e9;
 }
 
-/** Families of internal metrics without labels, by name, each with the value that it shows. */
+/** The last text and value of each internal metric without labels, by name. */
 export type ShownMetrics = Map<
   string,
   { readonly value: number | bigint; readonly family: FamilyText }
 >;
 
 /**
- * The internal metrics of a target as text, all or those that a scope selects, with the info metric
- * that names the target.
- * @param shown those that the target showed last: what kept its value is used again, the rest is put there
+ * The text of a target's internal metrics that the scope selects, with the info metric that names the target.
+ * @param shown a cache of the texts, which this function updates
  */
 export function internalFamilies(
   metrics: readonly InternalMetric[],

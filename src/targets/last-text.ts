@@ -1,10 +1,10 @@
-// The last text of a target, which is served while nothing newer may be rendered.
+// The last text of a target, which is served until a newer one may be rendered.
 import type { Snapshot } from '../model.js';
 
 export class LastText {
   #snapshot: Snapshot | undefined;
   #release: (() => void) | undefined;
-  /** Whether it is the text of a hosting that has ended. */
+  /** Whether the hosting that rendered it has ended. */
   #isKept = false;
 
   get snapshot(): Snapshot | undefined {
@@ -12,8 +12,8 @@ export class LastText {
   }
 
   /**
-   * The text to serve: the one that a refresh reports, else the last one. It is held from now on.
-   * Call it while the reported one is there.
+   * The text to serve: the one that a refresh reports, else the last one. Holds it. Call it during
+   * the report.
    */
   take(reported: Snapshot | undefined): Snapshot | undefined {
     if (reported === undefined) return this.#snapshot;
@@ -24,17 +24,17 @@ export class LastText {
     return reported;
   }
 
-  /** Releases the text, unless its hosting has ended; the next report brings it back. */
+  /** Releases the text for a render, unless its hosting has ended; the next report brings it back. */
   lend(): void {
     if (!this.#isKept) this.drop();
   }
 
-  /** The hosting that rendered it has ended, so that only this holds it. */
+  /** Call it when the hosting that rendered the text has ended: no other holder is left. */
   keep(): void {
     this.#isKept = this.#snapshot !== undefined;
   }
 
-  /** Releases the text: it is not served any more. */
+  /** Releases the text, which is not served any more. */
   drop(): void {
     this.#release?.();
     this.#release = undefined;

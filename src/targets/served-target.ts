@@ -1,4 +1,4 @@
-// A target as sinks see it. What must outlive a hosting is kept here.
+// A target as sinks see it, with the state that outlives a hosting.
 import { Observable, Subject, defer, finalize } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
@@ -21,8 +21,8 @@ import type {
 } from '../model.js';
 import { servingPipeline } from '../pipeline.js';
 import type { Demand } from '../streams/coalesce.js';
-import type { Refresh, RefreshReport, Report } from '../streams/report.js';
-import { aboutTarget } from './about-target.js';
+import type { RefreshReport, Report } from '../streams/report.js';
+import type { Refresh } from '../streams/target-inputs.js';
 import { FORMATS } from './formats.js';
 import { Handover } from './handover/handover.js';
 import type { Place } from './handover/hosting.js';
@@ -40,10 +40,10 @@ export interface ServedParts extends Place {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** The answer to a scrape that waits for a target when a reload, or the end of the exporter, ends the target. */
+/** The reason in the answer to scrapes that wait when a reload, or the end of the exporter, ends their target. */
 const ENDED = 'nothing: the exporter does not serve this target any more';
 
-/** Somebody who waits for an answer. */
+/** A scrape that waits for an answer. */
 interface Waiter {
   readonly scope: Scope | undefined;
   readonly form: keyof Forms;
@@ -54,7 +54,7 @@ export class ServedTarget implements Target {
   readonly #parts: ServedParts;
   readonly #handover: Handover;
   readonly #demand$ = new Subject<Demand>();
-  /** Those whom the next refresh answers, and those whom the open one does. */
+  /** The scrapes that the next refresh answers, and those that the open one does. */
   readonly #waiting = new Set<Waiter>();
   readonly #asked = new Set<Waiter>();
   readonly #counts: TargetCounters = {
@@ -66,7 +66,7 @@ export class ServedTarget implements Target {
   readonly #shown: ShownMetrics = new Map();
   readonly #history: TargetHistory;
   #lastRoot: FoundRoot | undefined;
-  /** The forms that were requested so far: each render produces them. */
+  /** The forms that scrapes have requested so far: each render produces them. */
   readonly #requested = new Set<keyof Forms>();
 
   constructor(parts: ServedParts) {
@@ -91,16 +91,16 @@ export class ServedTarget implements Target {
   get lastRoot(): FoundRoot | undefined {
     return this.#lastRoot;
   }
-  /** Where it is, or is on its way to. */
+  /** Its definition and partition, or those that it is changing to. */
   get place(): Place {
     return this.#handover.desired;
   }
-  /** Milliseconds that its refreshes took so far. */
+  /** The milliseconds of all refreshes so far. */
   get busyMs(): number {
     return this.#refreshes.sum;
   }
 
-  /** Keeps the target alive while it is subscribed to; emits what an operator wants to read. */
+  /** Runs the target while it is subscribed to; emits events for the log. */
   run(): Observable<TargetEvent> {
     const { nowMs, scheduler } = this.#parts;
     return defer(() =>
@@ -117,15 +117,15 @@ export class ServedTarget implements Target {
       }).pipe(
         finalize(() => {
           this.#text.drop();
-          this.#turnAway();
+          this.#rejectWaiters();
         }),
       ),
     );
   }
 
   /**
-   * Changes partition or definition while the target goes on being served. Completes when that is
-   * done or given up.
+   * Changes partition or definition while the target is served. Completes when the change is done or
+   * abandoned.
    */
   change(desired: Partial<Place>): Observable<never> {
     return this.#handover.change(desired);
@@ -143,7 +143,7 @@ export class ServedTarget implements Target {
       };
       this.#waiting.add(waiter);
       if (this.#handover.isServing) this.#demand$.next({ kind: 'demand' });
-      else this.#turnAway();
+      else this.#rejectWaiters();
       return () => {
         this.#waiting.delete(waiter);
         this.#asked.delete(waiter);
@@ -186,7 +186,7 @@ export class ServedTarget implements Target {
     return internalMetrics({ facts, counts, refreshes, rebalances, unixMs: unixMs() });
   }
 
-  /** All who wait are answered by this refresh. */
+  /** Sends a refresh, which answers all waiting scrapes. */
   #command(refresh: Refresh): void {
     for (const waiter of this.#waiting) {
       this.#asked.add(waiter);
@@ -220,7 +220,7 @@ export class ServedTarget implements Target {
       case 'failed':
         this.#history.note(this.#handover.serving.facts, this.#parts.unixMs());
         this.#text.drop();
-        this.#turnAway();
+        this.#rejectWaiters();
         return [];
       case 'event':
         return [aboutTarget(this, report.event)];
@@ -231,7 +231,7 @@ export class ServedTarget implements Target {
 
   #answer({ hasRendered, snapshot: own }: RefreshReport): readonly TargetEvent[] {
     const snapshot = this.#text.take(own);
-    // Ready, but not rendered since: the refresh is repeated for those who asked.
+    // Ready, but not rendered since: the refresh is repeated.
     if (snapshot === undefined && this.status().isReady) return [];
     const asked = [...this.#asked];
     this.#asked.clear();
@@ -242,7 +242,7 @@ export class ServedTarget implements Target {
         return;
       }
       const selection = scope && selectFamilies(snapshot, scope);
-      // A scrape is counted before its page is written. Of those who share a render one is a miss.
+      // Count a scrape before its page is written. Of the scrapes that share a render, one is a miss.
       this.#counts[hasRendered && index === 0 ? 'cacheMisses' : 'cacheHits']++;
       if (selection !== undefined) this.#counts[selection.isHit ? 'scopeHits' : 'scopeMisses']++;
       const internal = internalFamilies(this.internal(), status, scope, this.#shown);
@@ -254,11 +254,11 @@ export class ServedTarget implements Target {
     return asked.map(() => aboutTarget(this, { level: 'debug', message }));
   }
 
-  /** Tells all who wait that there is nothing to serve. */
-  #turnAway(): void {
+  /** Answers all waiting scrapes with the reason why there is no page. */
+  #rejectWaiters(): void {
     const now = this.status();
     const { progress } = now;
-    // A target that is ready lacks nothing: it ends.
+    // A ready target waits for nothing, so it ends.
     const reason = progress.reason === '' ? ENDED : progress.reason;
     const status = { ...now, progress: { ...progress, reason } };
     const all = [...this.#asked, ...this.#waiting];
@@ -266,4 +266,13 @@ export class ServedTarget implements Target {
     this.#waiting.clear();
     for (const { answer } of all) answer({ kind: 'waiting', status });
   }
+}
+
+/** An event that names its target. @param message the rest of the sentence after the target's name */
+export function aboutTarget(
+  { app, serverKeys }: Pick<Target, 'app' | 'serverKeys'>,
+  { level, message }: TargetEvent,
+): TargetEvent {
+  const name = `target ${app} on ${serverKeys.join(', ')}`;
+  return { level, message: `${name} ${message}`, about: { app, serverKeys } };
 }

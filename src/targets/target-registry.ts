@@ -1,11 +1,11 @@
-// The target registry: which targets there are now, and in which partition each is. Spec 1.3.3.
+// The present targets, and the partition of each. Spec 1.3.3.
 import { isDeepStrictEqual } from 'node:util';
 import { EMPTY, Subject, concat, defer, finalize, merge, mergeMap, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { TargetEvent } from '../model.js';
 import type { TargetDefinition } from './formats.js';
 import type { Partition } from './hosting/partition.js';
-import { hashPlace, leastLoaded, planMoves } from './placement/placement.js';
+import { hashPlace, leastLoaded, planMoves } from './placement.js';
 import { ServedTarget } from './served-target.js';
 import type { ServedParts } from './served-target.js';
 
@@ -14,25 +14,23 @@ export interface RegistryParts extends Omit<
   'definition' | 'partition' | 'rebalances'
 > {
   readonly assignment: 'hash' | 'least_loaded';
-  /** The partition of a number, made when it is first asked for. */
+  /** The partition with a number, made at its first use. */
   readonly partition: (number: number) => Partition;
-  /** Milliseconds of a clock that does not step. */
-  readonly nowMs: () => number;
 }
 
 interface Entry {
   readonly target: ServedTarget;
   readonly ended$: Subject<void>;
-  /** When its load was measured, and its busy time then. */
+  /** When its load was measured last, and its busy time then. */
   measured: { readonly atMs: number; readonly busyMs: number };
-  /** The part of its time that it was being refreshed; undefined until it is measured. */
+  /** The share of time that its refreshes took; undefined until it is measured. */
   load: number | undefined;
 }
 
-/** A load is measured over at least this time. */
+/** The shortest period over which a load is measured. */
 const LEAST_PERIOD_MS = 1000;
 
-/** What tells a target from all others through reloads; all else of it may change. */
+/** The identity of a target through reloads; its other settings may change. */
 const identityOf = ({ app, format, serverKeys, instance }: TargetDefinition): string =>
   JSON.stringify([app, format, instance, ...serverKeys]);
 
@@ -51,7 +49,7 @@ export class TargetRegistry {
     return this.#entries.map(({ target }) => target);
   }
 
-  /** Runs all targets while it is subscribed to, those of later updates as well. */
+  /** Runs all targets, including those of later updates, while it is subscribed to. */
   run(): Observable<TargetEvent> {
     return defer(() => {
       const run = ({ target, ended$ }: Entry) => target.run().pipe(takeUntil(ended$));
@@ -63,11 +61,11 @@ export class TargetRegistry {
   }
 
   /**
-   * Makes these the targets, in this order. One that stays keeps its partition and goes on being
-   * served, under its new definition as soon as that is ready.
+   * Replaces the targets, in this order. A target that stays keeps its partition, and is served under its
+   * old definition until the new one is ready.
    */
   update(definitions: readonly TargetDefinition[], partitions: number): Observable<never> {
-    // Never fewer: those that stay may be in any of them.
+    // Never fewer: a target that stays may be in any of them.
     this.#partitions = Math.max(this.#partitions, partitions);
     this.#measure();
     const former = new Map<string, Entry[]>();
@@ -77,7 +75,7 @@ export class TargetRegistry {
     }
     const changes: Observable<never>[] = [];
     const added: Entry[] = [];
-    // One by one: each new target is placed beside those before it.
+    // One by one, so that the place of each new target depends on those before it.
     const kept = definitions.map((each) => former.get(identityOf(each))?.shift());
     const gone = [...former.values()].flat();
     this.#entries = kept.filter((entry) => entry !== undefined);
@@ -99,8 +97,9 @@ export class TargetRegistry {
   }
 
   /**
-   * One pass of rebalancing with at most so many moves; completes when the targets have moved.
-   * @param leastLoad a partition that is busy for less than this part of its time is left alone
+   * One pass of rebalancing; completes when the targets have moved.
+   * @param most the most moves
+   * @param leastLoad no target leaves a partition that is busy for less than this share of its time
    */
   rebalance(most: number, leastLoad: number): Observable<never> {
     return defer(() => {
@@ -116,7 +115,7 @@ export class TargetRegistry {
         ...moves.map(({ target: index, to }) =>
           defer(() => {
             const entry = entries[index];
-            // A reload may have removed it while others moved.
+            // A reload may have removed the target meanwhile.
             return entry && this.#entries.includes(entry) ? this.#move(entry.target, to) : EMPTY;
           }),
         ),
@@ -152,7 +151,7 @@ export class TargetRegistry {
       return hashPlace(identityOf(definition), this.#partitions);
     const loads = Array.from({ length: this.#partitions }, () => 0);
     const known = this.#entries.map(({ load }) => load).filter((load) => load !== undefined);
-    // A target that was not measured yet counts as an average one.
+    // A target without a measurement counts as an average one.
     const average = known.reduce((sum, load) => sum + load, 0) / known.length || 1;
     for (const { target, load = average } of this.#entries) {
       const { number } = target.place.partition;

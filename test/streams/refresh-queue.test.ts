@@ -9,7 +9,7 @@ describe('RefreshQueue', () => {
     let nowMs = 1000;
     const now = () => nowMs;
     const others = (next: () => void): void => {
-      nowMs += 100; // the turn of others
+      nowMs += 100; // other tasks
       next();
     };
     const queue = new RefreshQueue(new Scheduler(now, others), now);
@@ -22,8 +22,9 @@ describe('RefreshQueue', () => {
       return 'done';
     };
     const took: number[] = [];
-    const turn = { steps, sinceMs, isUrgent: () => false, took: (ms: number) => took.push(ms) };
-    expect(follow(queue.run(turn)).seen).to.deep.equal(['done']);
+    const onEnd = (ms: number) => took.push(ms);
+    const task = { steps, sinceMs, isUrgent: () => false, onEnd };
+    expect(follow(queue.run(task)).seen).to.deep.equal(['done']);
     expect(queue.waits).to.deep.include({ count: 1, sum: 100 });
     expect(took).to.deep.equal([25]);
     expect(queue.busyIdleRatio).to.equal(25 / 200);

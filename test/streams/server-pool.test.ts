@@ -6,7 +6,7 @@ import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { canWaitOnFutexes } from '#app/native/os/libc.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { segmentWatches } from '#app/native/segment/segment-watch.js';
-import { MOVING_MS, STILL_AFTER_MS, STILL_MS } from '#app/streams/poll.js';
+import { ACTIVE_POLL_MS, IDLE_AFTER_MS, IDLE_POLL_MS } from '#app/streams/poll.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import type { PollResult } from '#app/streams/watch.js';
 import { CountingMemory } from '../support/counting-memory.js';
@@ -91,7 +91,7 @@ describe('ServerPool', () => {
       const step$ = hot('   42ms t', {
         t: () => {
           publisher.notify();
-          pool.look('82');
+          pool.poll('82');
           told.push(newest);
         },
       });
@@ -174,15 +174,15 @@ describe('ServerPool', () => {
     const lookAgain = (seen: PollResult): number => {
       if (seen.tick === 1) {
         publisher.notify();
-        pool.look('82');
+        pool.poll('82');
       }
       return seen.tick;
     };
     const first = follow(pool.pollResult$('82').pipe(map(lookAgain)));
     const second = follow(pool.pollResult$('82').pipe(map(({ tick }) => tick)));
     publisher.notify();
-    pool.look('82');
-    pool.look('82');
+    pool.poll('82');
+    pool.poll('82');
     expect(first.seen).to.deep.equal([0, 1, 2]);
     expect(second.seen).to.deep.equal([0, 1, 2]);
     for (const { subscription } of [first, second]) subscription.unsubscribe();
@@ -190,7 +190,7 @@ describe('ServerPool', () => {
 
   it('knows nothing of a key that nobody asked for', () => {
     const pool = newPool();
-    pool.look('82');
+    pool.poll('82');
     expect(memory.asked).to.equal(0);
     expect(pool.publisher('82')).to.deep.equal({
       state: 'absent',
@@ -215,8 +215,8 @@ describe('ServerPool', () => {
     needs(this, canWaitOnFutexes(), 'the kernel has no futex_waitv');
     const publisher = publishers.withRoot('82', 'H.1.ads');
     const waiter = new FutexWaiter();
-    const armed = STILL_AFTER_MS + MOVING_MS;
-    const scheduler = new VirtualTimeScheduler(undefined, armed + STILL_MS / 2);
+    const armed = IDLE_AFTER_MS + ACTIVE_POLL_MS;
+    const scheduler = new VirtualTimeScheduler(undefined, armed + IDLE_POLL_MS / 2);
     const pool = new ServerPool({
       watch: segmentWatches(posixMemory(waiter), {
         contextId: publishers.contextId,

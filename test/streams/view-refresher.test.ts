@@ -1,7 +1,7 @@
 // When an input copies values, when it renders them, and how long the text is held.
 import { expect } from 'chai';
 import type { Forms, Snapshot, StructureChange } from '#app/model.js';
-import type { TargetInput } from '#app/streams/inbox.js';
+import type { TargetInput } from '#app/streams/target-inputs.js';
 import { ViewRefresher } from '#app/streams/view-refresher.js';
 import type { RefreshableView, Structure } from '#app/streams/view-refresher.js';
 import { lastOf } from '../support/last-of.js';

@@ -7,7 +7,7 @@ import { segmentWatches } from '#app/native/segment/segment-watch.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import { CatalogueShelf } from '#app/targets/hosting/host-target.js';
+import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
 import { TargetRegistry } from '#app/targets/target-registry.js';
@@ -25,7 +25,7 @@ export class LiveTargets {
     const watch = segmentWatches(posixMemory(), { contextId, poolName: 'pool' });
     const tasks = new Scheduler();
     const pool = new ServerPool({ watch, nowMs, tasks });
-    const thread = { pools: () => pool, shelf: new CatalogueShelf(), nowMs, tasks };
+    const thread = { pools: () => pool, catalogues: new CatalogueCache(), nowMs, tasks };
     const partitions = [0, 1].map((number) => new LogicalPartition(number, thread));
     this.#registry = new TargetRegistry({
       assignment: 'least_loaded',

@@ -9,7 +9,7 @@ import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import type { Scheduler } from '#app/streams/scheduler.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import { CatalogueShelf } from '#app/targets/hosting/host-target.js';
+import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
 import { CountingMemory } from './counting-memory.js';
@@ -85,7 +85,7 @@ export class Served {
     const { clock: scheduler, pool, tasks } = this;
     const nowMs = () => scheduler.now();
     const pools = () => pool;
-    const thread = { pools, shelf: new CatalogueShelf(), nowMs, scheduler, tasks };
+    const thread = { pools, catalogues: new CatalogueCache(), nowMs, scheduler, tasks };
     return new LogicalPartition(number, thread, queue, makeKernel);
   }
 

@@ -32,9 +32,9 @@ describe('ServedTarget', () => {
       publisher.place();
       const target = serve();
       publisher.addObject(root, 'H.1.demo.a', 'Part');
-      target.pool.look('82');
+      target.pool.poll('82');
       publisher.addObject(root, 'H.1.demo.b', 'Part');
-      target.pool.look('82');
+      target.pool.poll('82');
       // From here on nobody looks before the turn that copies the values.
       const late = publisher.addObject(root, 'H.1.demo.c', 'Part');
       const x = publisher.addVariable(late, 'x', 'u64');
@@ -225,7 +225,7 @@ describe('ServedTarget', () => {
       const waiting = follow(target.target.demand());
       expect(waiting.seen).to.have.length(0);
       publisher.close();
-      target.pool.look('82');
+      target.pool.poll('82');
       expect(waiting.seen.map(({ kind }) => kind)).to.deep.equal(['waiting']);
       expect(waiting.subscription.closed).to.equal(true);
     });

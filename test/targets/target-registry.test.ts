@@ -1,7 +1,7 @@
 // Which targets there are, and in which partitions. Spec 1.3.3 and 1.10.
 import { expect } from 'chai';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import { hashPlace } from '#app/targets/placement/placement.js';
+import { hashPlace } from '#app/targets/placement.js';
 import { TargetRegistry } from '#app/targets/target-registry.js';
 import { definitionOf } from '../support/definition-of.js';
 import { FakePartition } from '../support/fake-partition.js';

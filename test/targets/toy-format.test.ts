@@ -4,7 +4,7 @@ import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { serverPools } from '#app/streams/server-pool.js';
 import type { Watch, Watches } from '#app/streams/watch.js';
-import { CatalogueShelf } from '#app/targets/hosting/host-target.js';
+import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
 import { definitionOf } from '../support/definition-of.js';
@@ -83,7 +83,7 @@ describe('a target of a second format', () => {
     ]);
     const tasks = schedulerOf(scheduler);
     const pools = serverPools(formats, { scheduler, tasks });
-    const thread = { pools, shelf: new CatalogueShelf(), tasks, nowMs, scheduler };
+    const thread = { pools, catalogues: new CatalogueCache(), tasks, nowMs, scheduler };
     const queue = new RefreshQueue(tasks, nowMs);
     const kernel = new Kernel();
     const target = new ServedTarget({

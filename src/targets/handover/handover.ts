@@ -1,4 +1,4 @@
-// Which hosting serves a target, and how another one takes over. ARCHITECTURE.md has the steps.
+// Replaces the hosting that serves a target. ARCHITECTURE.md has the steps.
 import {
   EMPTY,
   Subject,
@@ -16,24 +16,25 @@ import {
 import type { Observable, SchedulerLike } from 'rxjs';
 import { newCounters } from '../../exposition/counters.js';
 import type { TargetEvent } from '../../model.js';
-import type { Refresh, Report } from '../../streams/report.js';
+import type { Report } from '../../streams/report.js';
+import type { Refresh } from '../../streams/target-inputs.js';
 import { Hosting } from './hosting.js';
 import type { Place } from './hosting.js';
 
-/** A standby that is not ready by then gives up; one with a new definition takes over as it is. */
+/** A standby that is not ready after this time gives up; one with a new definition takes over as it is. */
 export const MAX_STANDBY_MS = 60_000;
 
 export class Handover {
   readonly #scheduler: SchedulerLike | undefined;
   readonly #report$ = new Subject<Report>();
-  /** The target is where it is to be. */
+  /** Emits when the serving hosting is the desired one. */
   readonly #settled$ = new Subject<void>();
   readonly #started$ = new Subject<Hosting>();
   #desired: Place;
   #serving: Hosting;
   /** Takes over as soon as it is ready. */
   #standby: Hosting | undefined;
-  /** The refresh that is not answered yet. */
+  /** The refresh without an answer. */
   #refresh: Refresh | undefined;
   #isRunning = false;
 
@@ -43,20 +44,19 @@ export class Handover {
     this.#serving = new Hosting(place);
   }
 
-  /** Where the target is to be. */
+  /** The partition and definition that the target is to have. */
   get desired(): Place {
     return this.#desired;
   }
-  /** What serves it. */
   get serving(): Pick<Hosting, 'partition' | 'facts' | 'failure' | 'queryTree'> {
     return this.#serving;
   }
-  /** Whether a refresh would be answered by a report. */
+  /** Whether a report would answer a refresh. */
   get isServing(): boolean {
     return this.#isRunning && this.#serving.failure === '';
   }
 
-  /** Sends a refresh to the hosting that serves; one that takes over meanwhile gets it again. */
+  /** Sends a refresh to the serving hosting, and again to one that takes over before the answer. */
   send(refresh: Refresh): void {
     this.#refresh = refresh;
     this.#serving.send(refresh);
@@ -82,7 +82,7 @@ export class Handover {
 
   /**
    * Changes partition or definition; the old hosting serves until the new one is ready. Completes
-   * when that is done or given up.
+   * when the change is done or abandoned.
    */
   change(desired: Partial<Place>): Observable<never> {
     return defer(() => {
@@ -99,8 +99,8 @@ export class Handover {
   #run(hosting: Hosting): Observable<never> {
     const report$ = hosting.run(this.#scheduler).pipe(
       map((report) => {
-        if (hosting === this.#standby) this.#hearStandby(hosting, report);
-        else if (hosting === this.#serving) this.#hearServing(hosting, report);
+        if (hosting === this.#standby) this.#receiveFromStandby(hosting, report);
+        else if (hosting === this.#serving) this.#receiveFromServing(hosting, report);
       }),
     );
     const late$ = timer(MAX_STANDBY_MS, this.#scheduler).pipe(
@@ -112,13 +112,13 @@ export class Handover {
     return merge(report$, hosting === this.#standby ? late$ : EMPTY).pipe(ignoreElements());
   }
 
-  #hearStandby(standby: Hosting, report: Report): void {
+  #receiveFromStandby(standby: Hosting, report: Report): void {
     const isRedefined = standby.definition !== this.#serving.definition;
     if (report.kind === 'failed') {
-      if (isRedefined) this.#say('warning', report.reason);
+      if (isRedefined) this.#log('warning', report.reason);
       else this.#giveUp(report.reason);
     }
-    // What another definition leaves out is news; else the same was reported before.
+    // Under the same definition, the serving hosting has logged the same before.
     if (report.kind === 'event' && isRedefined && report.event.level === 'warning')
       this.#report$.next(report);
     if (report.kind !== 'facts' && report.kind !== 'refreshed') return;
@@ -129,24 +129,24 @@ export class Handover {
     if (report.facts.isReady) this.#switch();
   }
 
-  #hearServing(serving: Hosting, report: Report): void {
+  #receiveFromServing(serving: Hosting, report: Report): void {
     if (report.kind === 'failed') {
-      this.#say('warning', report.reason);
-      this.#turnAway(report.reason);
+      this.#log('warning', report.reason);
+      this.#fail(report.reason);
       return;
     }
     if (report.kind === 'refreshed') this.#refresh = undefined;
     this.#report$.next(report);
-    // A hosting that is not ready has nothing to lose.
+    // Without a ready hosting there is no page to keep up.
     if ('facts' in report && !report.facts.isReady && serving === this.#serving) this.#switch();
   }
 
-  #turnAway(reason: string): void {
+  #fail(reason: string): void {
     this.#refresh = undefined;
     this.#report$.next({ kind: 'failed', reason });
   }
 
-  /** Starts or ends a standby, so that the target gets where it is to be. */
+  /** Starts or ends a standby, so that the target gets its desired partition and definition. */
   #reconcile(): void {
     if (this.#standby?.isAt(this.#desired) === true) return;
     this.#standby?.end();
@@ -160,7 +160,7 @@ export class Handover {
     if (!this.#serving.facts.isReady) this.#switch();
   }
 
-  /** The standby serves from now on, and answers the open refresh. */
+  /** Makes the standby serve, which answers the open refresh. */
   #switch(): void {
     const former = this.#serving;
     const next = this.#standby;
@@ -171,12 +171,12 @@ export class Handover {
     this.#report$.next({ kind: 'switched', facts: next.facts });
     former.end();
     if (former.partition !== next.partition)
-      this.#say(
+      this.#log(
         'info',
         `moved from partition ${former.partition.number} to ${next.partition.number}`,
       );
-    if (next.failure !== '') this.#turnAway(next.failure);
-    // Another refresh that a report brought was sent at once.
+    if (next.failure !== '') this.#fail(next.failure);
+    // A refresh that came during a report above was sent at once.
     else if (open !== undefined && open === this.#refresh) next.send(open);
     this.#reconcile();
   }
@@ -185,18 +185,18 @@ export class Handover {
     if (standby.definition === this.#serving.definition) {
       this.#giveUp(`it did not get ready in partition ${standby.partition.number}`);
     } else {
-      this.#say('warning', 'takes its new definition, which is not ready yet');
+      this.#log('warning', 'takes its new definition, which is not ready yet');
       this.#switch();
     }
   }
 
   #giveUp(reason: string): void {
-    this.#say('warning', `stays in its partition: ${reason}`);
+    this.#log('warning', `stays in its partition: ${reason}`);
     this.#desired = this.#serving;
     this.#reconcile();
   }
 
-  #say(level: TargetEvent['level'], message: string): void {
+  #log(level: TargetEvent['level'], message: string): void {
     this.#report$.next({ kind: 'event', event: { level, message } });
   }
 }

@@ -1,4 +1,4 @@
-// One hosting of a target: in one partition, under one definition, tried again where the partition fails.
+// A target in one partition, under one definition. It starts again after a failure of the partition.
 import {
   EMPTY,
   Subject,
@@ -19,17 +19,18 @@ import { messageOf } from '../../errors.js';
 import type { TreeAnswer, TreeQuery } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
 import { unknownFacts } from '../../streams/report.js';
-import type { Refresh, Report, TargetFacts } from '../../streams/report.js';
+import type { Report, TargetFacts } from '../../streams/report.js';
+import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
 import type { HostedTarget, Partition } from '../hosting/partition.js';
 
-/** What a target is, and where it is run. */
+/** The definition of a target, and the partition that runs it. */
 export interface Place {
   readonly definition: TargetDefinition;
   readonly partition: Partition;
 }
 
-/** A partition that failed is tried again after this time. */
+/** The time after which a target starts again in a partition that failed. */
 export const REVIVE_MS = 5000;
 
 const NO_HOSTING: TreeAnswer = {
@@ -44,11 +45,11 @@ export class Hosting implements Place {
   readonly ended$ = this.#end$.asObservable();
   #hosted: HostedTarget | undefined;
   #facts: TargetFacts;
-  /** The root that it has, or that it is to take if it is there. */
+  /** The present root, or the one to choose if it exists. */
   #root: FormerRoot | undefined;
   #failure = '';
 
-  /** @param former the hosting that it succeeds; undefined for the first */
+  /** @param former its predecessor; undefined for the first hosting */
   constructor({ definition, partition }: Place, former?: Hosting) {
     this.definition = definition;
     this.partition = partition;
@@ -56,14 +57,14 @@ export class Hosting implements Place {
     this.#facts = unknownFacts(definition.serverKeys[0] ?? '');
   }
 
-  /** What it reported last. */
+  /** The last reported facts. */
   get facts(): TargetFacts {
     return this.#facts;
   }
   get root(): FormerRoot | undefined {
     return this.#root;
   }
-  /** Why its partition is gone; empty while it is there. */
+  /** The reason why its partition has failed; empty while it works. */
   get failure(): string {
     return this.#failure;
   }
@@ -72,7 +73,7 @@ export class Hosting implements Place {
     this.#hosted?.send(refresh);
   }
 
-  /** A look at the tree: one answer, whatever happens to the partition. */
+  /** One answer from the tree, whatever happens to the partition. */
   queryTree(query: TreeQuery): Observable<TreeAnswer> {
     return defer(() => this.#hosted?.queryTree(query) ?? EMPTY).pipe(
       catchError(() => EMPTY),
@@ -90,9 +91,12 @@ export class Hosting implements Place {
     return this.definition === definition && this.partition === partition;
   }
 
-  /** Runs it while it is subscribed to, until `end()`. */
+  /** Runs the target while it is subscribed to, until `end()`. */
   run(scheduler?: SchedulerLike): Observable<Report> {
-    return defer(() => this.#start()).pipe(
+    return defer(() => {
+      this.#hosted = this.partition.host(this.definition, this.#root);
+      return this.#hosted.report$;
+    }).pipe(
       map((report) => this.#noted(report)),
       catchError((error: unknown, again$) =>
         concat(of(this.#fail(error)), timer(REVIVE_MS, scheduler).pipe(ignoreElements()), again$),
@@ -101,17 +105,11 @@ export class Hosting implements Place {
     );
   }
 
-  #start(): Observable<Report> {
-    this.#hosted = this.partition.host(this.definition, this.#root);
-    return this.#hosted.report$;
-  }
-
-  /** The report, noted. */
   #noted(report: Report): Report {
     this.#failure = '';
     if (!('facts' in report)) return report;
     const { root, serverKey } = report.facts;
-    // Only a root that was lost is forgotten: a partition that starts again does not know it yet.
+    // Forget a root only when it is lost: a partition that starts again does not know it yet.
     if (root !== '') this.#root = { serverKey, root };
     else if (this.#facts.root !== '') this.#root = undefined;
     this.#facts = report.facts;

@@ -1,40 +1,164 @@
-// A partition in the thread that it was made in: a queue, and memory of its own.
+// Runs targets in the thread that it was made in: processes their inputs, and reports.
+import {
+  BehaviorSubject,
+  asyncScheduler,
+  defer,
+  filter,
+  map,
+  merge,
+  mergeMap,
+  of,
+  repeat,
+  timer,
+} from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
+import { Budget, SLICE_MS } from '../../budget.js';
+import type { BudgetLimits } from '../../budget.js';
+import type { CatalogueCache } from '../../catalogue/builtin.js';
+import { compileFilters, compilePathLabels } from '../../catalogue/match/filters.js';
 import { Kernel } from '../../exposition/wasm/kernel.js';
-import type { FormerRoot } from '../../streams/choose-root.js';
+import type { TargetLimits } from '../../exposition/target-limits.js';
+import { TargetView } from '../../exposition/target-view.js';
+import { VIEW_STEPS } from '../../exposition/tree-work.js';
+import type { TreeAnswer } from '../../model.js';
+import { hostingPipeline } from '../../pipeline.js';
+import type { Step } from '../../pipeline.js';
+import type { ChosenRoot, FormerRoot } from '../../streams/choose-root.js';
+import { untilNext } from '../../streams/poll.js';
 import { RefreshQueue } from '../../streams/refresh-queue.js';
+import type { Scheduler } from '../../streams/scheduler.js';
+import type { ServerPools } from '../../streams/server-pool.js';
+import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
-import { hostTarget } from './host-target.js';
-import type { Workplace } from './host-target.js';
 import type { HostedTarget, Partition } from './partition.js';
+import { Reporter } from './reporter.js';
 
+/** What all partitions of a thread share. */
+export interface PartitionParts {
+  readonly pools: ServerPools;
+  readonly catalogues: CatalogueCache;
+  readonly tasks: Scheduler;
+  /** Milliseconds of a clock that does not step. */
+  readonly nowMs: () => number;
+  readonly scheduler?: SchedulerLike | undefined;
+  /** Makes the budget of one slice of binding; by default one by the clock of the process. */
+  readonly budget?: ((limits: BudgetLimits) => Budget) | undefined;
+}
+
+/** The limits of one slice in which a view binds additions and removals. */
+const BIND = {
+  steps: VIEW_STEPS,
+  ms: SLICE_MS,
+  leastSteps: VIEW_STEPS / 32,
+  stepsPerClockRead: 16,
+};
+/** The period of reports without a demand, so that facts stay up to date. */
+const FACTS_EVERY_MS = 1000;
+/** A target without changes reports in each fourth period: the load of the queue, and a sign of life. */
+const QUIET_PERIODS = 4;
+
+/** A partition with its own queue and memory, in the thread that made it. */
 export class LogicalPartition implements Partition {
   readonly number: number;
-  readonly #thread: Omit<Workplace, 'queue' | 'kernel'>;
+  readonly #parts: PartitionParts;
   readonly #queue: RefreshQueue;
   readonly #makeKernel: () => Kernel;
   #kernel: Kernel | undefined;
 
-  /** @param thread what all partitions of the thread share */
   constructor(
     number: number,
-    thread: Omit<Workplace, 'queue' | 'kernel'>,
-    queue = new RefreshQueue(thread.tasks, thread.nowMs),
+    parts: PartitionParts,
+    queue = new RefreshQueue(parts.tasks, parts.nowMs),
     makeKernel = (): Kernel => new Kernel(),
   ) {
     this.number = number;
-    this.#thread = thread;
+    this.#parts = parts;
     this.#queue = queue;
     this.#makeKernel = makeKernel;
   }
 
   host(definition: TargetDefinition, former?: FormerRoot): HostedTarget {
-    // Made when a target runs: a partition without memory fails its targets, not those who host them.
-    const kernel = () => (this.#kernel ??= this.#makeKernel());
-    const place = { ...this.#thread, queue: this.#queue, kernel };
-    return hostTarget(definition, place, former);
+    const { tasks, nowMs, scheduler = asyncScheduler } = this.#parts;
+    const pool = this.#parts.pools(definition.format, definition.formatSettings);
+    const open$ = new BehaviorSubject<Refresh | undefined>(undefined);
+    const reporter = new Reporter(definition, pool, this.#queue);
+    let view: TargetView | undefined;
+    const { serverKeys } = definition;
+    const report$ = defer(() => {
+      const makeView = this.#viewMaker(definition, reporter);
+      const step$ = hostingPipeline({
+        ...{ app: definition.app, hint: definition.instance, former, serverKeys },
+        ...{ pool, tasks, queue: this.#queue, open$, makeView, scheduler },
+        isEager: definition.spacingMs === 0 || definition.isDebug,
+        poll: () => {
+          for (const key of serverKeys) pool.poll(key);
+          reporter.logLookup();
+        },
+        onTaskEnd: (tookMs) => {
+          reporter.refreshesMs.push(tookMs);
+        },
+      });
+      return merge(
+        step$.pipe(
+          mergeMap((step) => {
+            // Close the refresh before its report, which may bring the next.
+            if (isAnswer(step)) open$.next(undefined);
+            if (step.kind === 'root') ({ view } = step);
+            return reporter.reportsOn(step);
+          }),
+        ),
+        // All targets report at the same moments, which are mostly those of polls as well.
+        defer(() => timer(untilNext(FACTS_EVERY_MS, nowMs()), scheduler)).pipe(
+          repeat(),
+          filter((_, period) => reporter.hasChanged || period % QUIET_PERIODS === 0),
+          map(() => reporter.facts()),
+        ),
+      );
+    });
+    return {
+      report$,
+      send: (refresh) => {
+        open$.next(refresh);
+      },
+      queryTree: (query) =>
+        defer(() => {
+          const present = view;
+          if (present !== undefined) return tasks.run(() => present.queryTree(query));
+          return of<TreeAnswer>({ kind: 'no-tree', reason: reporter.reason });
+        }),
+    };
   }
 
   close(): void {
     this.#kernel = undefined;
   }
+
+  /** @throws Fault NATIVE_FAILED without memory for the kernel: only the targets of this partition fail */
+  #viewMaker(definition: TargetDefinition, reporter: Reporter): (chosen: ChosenRoot) => TargetView {
+    const { app, variable, limits, showsUncatalogued, catalogue: text } = definition;
+    const catalogue = text && this.#parts.catalogues.get(text);
+    const filters = compileFilters(catalogue, definition);
+    const pathLabels = compilePathLabels(definition.pathLabels);
+    const { budget = newBudget } = this.#parts;
+    const parts = {
+      ...{ app, catalogue, variable, filters, showsUncatalogued, pathLabels, limits },
+      kernel: (this.#kernel ??= this.#makeKernel()),
+      timeZone: definition.publisherTimeZone,
+      counters: reporter.counters,
+      onClash: (series: string, why: string) => {
+        reporter.clash(series, why);
+      },
+      onOmitted: (limit: keyof TargetLimits, omitted: string) => {
+        reporter.omitted(limit, omitted);
+      },
+      slice: () => budget(BIND),
+    };
+    return ({ source, root }) => new TargetView({ ...parts, source, root });
+  }
 }
+
+const newBudget = (limits: BudgetLimits): Budget => new Budget(limits);
+
+/** Whether a step answers the open refresh. */
+const isAnswer = (step: Step): boolean =>
+  step.kind === 'rootless' || (step.kind === 'refreshed' && step.input.kind === 'refresh');

@@ -1,4 +1,4 @@
-// The partitions of the process, made when they are first asked for.
+// The partitions of the process, each made at its first use.
 import { kernelCode } from '../../exposition/wasm/kernel.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import { Scheduler } from '../../streams/scheduler.js';
@@ -6,7 +6,7 @@ import { serverPools } from '../../streams/server-pool.js';
 import { formatWatches } from '../formats.js';
 import type { PoolSettings } from '../formats.js';
 import { ThreadedPartition, partitionThreads } from '../threads/threaded-partition.js';
-import { CatalogueShelf } from './host-target.js';
+import { CatalogueCache } from '../../catalogue/builtin.js';
 import { LogicalPartition } from './logical-partition.js';
 import type { Partition } from './partition.js';
 
@@ -21,14 +21,13 @@ export class PartitionSet {
   constructor(settings: PartitionSettings, memory: SharedMemory, nowMs: () => number) {
     const { workerExecutionMode, contextId, poolName } = settings;
     const { stalledAfterSeconds, trustedOwners, segmentMaxItems } = settings;
-    // No more than this: it goes to threads.
+    // Only these fields, since they are sent to threads.
     const bounds = { stalledAfterSeconds, trustedOwners, segmentMaxItems };
     const pool: PoolSettings = { contextId, poolName, ...bounds };
-    // Partitions of one thread look at a segment together.
     const formats = formatWatches({ memory, ...pool });
     const tasks = new Scheduler();
     const pools = serverPools(formats, { nowMs, tasks });
-    const thread = { pools, shelf: new CatalogueShelf(), nowMs, tasks };
+    const thread = { pools, catalogues: new CatalogueCache(), nowMs, tasks };
     const isThreaded = workerExecutionMode === 'threaded';
     if (isThreaded) {
       const start = partitionThreads();

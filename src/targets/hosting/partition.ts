@@ -2,22 +2,23 @@
 import type { Observable } from 'rxjs';
 import type { TreeAnswer, TreeQuery } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
-import type { Refresh, Report } from '../../streams/report.js';
+import type { Report } from '../../streams/report.js';
+import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
 
 /** A target that a partition runs. */
 export interface HostedTarget {
   /** Runs the target while it is subscribed to; errors when the partition fails as a whole. */
   readonly report$: Observable<Report>;
-  /** Has an effect while the target runs. At most one refresh is open at a time. */
+  /** Sends a refresh, while the target runs. At most one refresh is open at a time. */
   send(refresh: Refresh): void;
-  /** A look at its tree, while the target runs: one answer. Errors when the partition fails meanwhile. */
+  /** One answer from its tree, while the target runs. Errors when the partition fails meanwhile. */
   queryTree(query: TreeQuery): Observable<TreeAnswer>;
 }
 
 export interface Partition {
   readonly number: number;
-  /** @param former the root that the target had before: taken again if it is there */
+  /** @param former the root that the target had before, which it chooses again if it exists */
   host(definition: TargetDefinition, former?: FormerRoot): HostedTarget;
   /** Releases its memory or thread; its targets must have ended before. */
   close(): void;

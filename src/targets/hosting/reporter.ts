@@ -1,4 +1,4 @@
-// What is known of a target in its partition, and the reports that are made of it.
+// The state of a target in its partition, and the reports on it.
 import { counted } from '../../counted.js';
 import { diffOf, newCounters } from '../../exposition/counters.js';
 import type { Counts } from '../../exposition/counters.js';
@@ -22,25 +22,21 @@ const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
   objects: { synced: 0, total: 0 },
   variables: { synced: 0, total: 0 },
 };
-/** Clashing series that are reported by name. */
+/** The most clashing series that are logged by name. */
 const MAX_NAMED_CLASHES = 100;
-/** Most warnings of the format of a target that are logged. */
+/** The most warnings of a format that are logged. */
 const MAX_WARNINGS = 16;
-/** Events that wait for the next step. */
+/** The most events that wait for the next step. */
 const MAX_WAITING_EVENTS = 1000;
 
-export interface ReporterParts {
-  readonly pool: ServerPool;
-  readonly queue: RefreshQueue;
-}
-
 export class Reporter {
-  /** The counters that the target's views add to. */
+  /** The counters of all views of the target. */
   readonly counters = newCounters();
+  /** The milliseconds of each refresh since the last report. */
+  readonly refreshesMs: number[] = [];
   readonly #definition: TargetDefinition;
   readonly #pool: ServerPool;
   readonly #queue: RefreshQueue;
-  #refreshesMs: number[] = [];
   #reported: Counts = newCounters();
   readonly #clashes = new Set<string>();
   readonly #exceeded = new Set<keyof TargetLimits>();
@@ -52,73 +48,68 @@ export class Reporter {
   #publisherState: PublisherState | undefined;
   #highlighted: HighlightedValue | undefined;
   #tick: number | undefined;
-  /** Whether anything happened since the last facts. */
-  #hasNews = true;
+  /** Whether the target had a step since the last facts. */
+  #hasStepped = true;
 
-  constructor(definition: TargetDefinition, { pool, queue }: ReporterParts) {
+  constructor(definition: TargetDefinition, pool: ServerPool, queue: RefreshQueue) {
     this.#definition = definition;
     this.#pool = pool;
     this.#queue = queue;
   }
 
-  /** Whether facts now may differ from the last, by more than how busy the queue is. */
-  get hasNews(): boolean {
-    return this.#hasNews || !this.#isReady || this.#publisherState !== 'live';
+  /** Whether facts now may differ from the last ones in more than the load of the queue. */
+  get hasChanged(): boolean {
+    return this.#hasStepped || !this.#isReady || this.#publisherState !== 'live';
   }
 
-  /** What the target waits for. */
+  /** The object, variable or condition that the target waits for. */
   get reason(): string {
     return this.#progress().reason;
   }
 
-  /** The reports that a step makes; the answer to a refresh comes last. */
-  take(step: Step): readonly Report[] {
-    this.#hasNews = true;
+  /** The reports on a step; the answer to a refresh comes last. */
+  reportsOn(step: Step): readonly Report[] {
+    this.#hasStepped = true;
     switch (step.kind) {
       case 'root':
         return [...this.#root(step), this.facts()];
       case 'rootless':
         return [...this.#flush(), this.#refreshed(false, false, undefined)];
       case 'refreshed': {
-        const isNews = this.#noteRefresh(step);
-        return [...this.#flush(), ...(isNews ? [this.facts()] : []), ...this.#answer(step)];
+        const isChange = this.#noteRefresh(step);
+        return [...this.#flush(), ...(isChange ? [this.facts()] : []), ...this.#answer(step)];
       }
     }
   }
 
-  /** What is known now, and what was counted since the last report. */
+  /** The present facts, and the counts since the last report. */
   facts(): Report {
     return { kind: 'facts', facts: this.#facts(), ...this.#counted() };
   }
 
-  /** A refresh is over. */
-  refreshed(tookMs: number): void {
-    this.#refreshesMs.push(tookMs);
-  }
-
-  /** Notes that a series was left out because of another; logs the first with each name and labels. */
+  /** Logs that a series was left out because of another one; once for each name and labels. */
   clash(series: string, why: string): void {
     if (this.#clashes.size >= MAX_NAMED_CLASHES || this.#clashes.has(series)) return;
     this.#clashes.add(series);
-    this.#say('warning', `left out series ${series}: ${why}`);
+    this.#log('warning', `left out series ${series}: ${why}`);
   }
 
-  /** A limit left something out; the first of each limit is named. */
-  omitted(limit: keyof TargetLimits, what: string): void {
+  /** Logs the first item that a limit left out. */
+  omitted(limit: keyof TargetLimits, item: string): void {
     if (this.#exceeded.has(limit)) return;
     this.#exceeded.add(limit);
     const why = limitText(this.#definition.limits, limit);
-    this.#say('warning', `left out ${what}: ${why}; further ones are counted`);
+    this.#log('warning', `left out ${item}: ${why}; further ones are counted`);
   }
 
-  /** The server keys were looked at for a refresh. */
-  lookedUp(): void {
+  /** Logs the server keys after their poll for a refresh. */
+  logLookup(): void {
     if (!this.#definition.isDebug) return;
     const found = this.#definition.serverKeys.map(
       (key) => `server key ${key} ${this.#pool.publisher(key).state}`,
     );
     const root = this.#choice?.kind === 'chosen' ? `root ${this.#choice.root.name}` : 'no root';
-    this.#say('debug', `lookup: ${found.join(', ')}; ${root}`);
+    this.#log('debug', `lookup: ${found.join(', ')}; ${root}`);
   }
 
   #root({ choice, view }: Extract<Step, { readonly kind: 'root' }>): readonly Report[] {
@@ -128,16 +119,16 @@ export class Reporter {
     this.#isReady = false;
     this.#publisherState = this.#tick = undefined;
     if (choice.kind === 'none') {
-      this.#say(isLoss ? 'warning' : 'info', `waiting on ${choice.reason}`);
+      this.#log(isLoss ? 'warning' : 'info', `waiting on ${choice.reason}`);
     } else {
       const { root, serverKey, others } = choice;
-      this.#say('info', `takes root ${root.name} of server key ${serverKey}`);
-      if (others.length > 0) this.#say('warning', `roots not taken: ${shortened(others)}`);
+      this.#log('info', `takes root ${root.name} of server key ${serverKey}`);
+      if (others.length > 0) this.#log('warning', `roots not taken: ${shortened(others)}`);
     }
     return this.#flush();
   }
 
-  /** Notes what a refresh showed; true when readiness or the publisher changed. */
+  /** Notes the result of an input; true when readiness or the publisher changed. */
   #noteRefresh({ input, isReady, tick }: Refreshed): boolean {
     this.#tick = tick;
     const isPublisherNew = input.kind === 'change' && this.#notePublisher(input.pollResult);
@@ -145,12 +136,12 @@ export class Reporter {
     this.#isReady = isReady;
     if (isReadyNew) {
       const { objects, variables } = this.#progress();
-      this.#say(
+      this.#log(
         'info',
         `ready: ${counted(objects.total, 'object')}, ${counted(variables.total, 'variable')}`,
       );
     }
-    if (this.#definition.isDebug) this.#sayProgress();
+    if (this.#definition.isDebug) this.#logProgress();
     return isPublisherNew || isReadyNew;
   }
 
@@ -165,31 +156,31 @@ export class Reporter {
     for (const warning of warnings) {
       if (this.#warnings.has(warning) || this.#warnings.size >= MAX_WARNINGS) continue;
       this.#warnings.add(warning);
-      this.#say('warning', warning);
+      this.#log('warning', warning);
     }
     if (this.#definition.isDebug)
-      this.#say('debug', `update: tick ${tick}, ${changes.length} changes in the directory`);
+      this.#log('debug', `update: tick ${tick}, ${changes.length} changes in the directory`);
     const isNew = publisher.state !== this.#publisherState;
     if (isNew && (this.#publisherState !== undefined || publisher.state !== 'live'))
-      this.#say(publisher.state === 'live' ? 'info' : 'warning', publisher.reason);
+      this.#log(publisher.state === 'live' ? 'info' : 'warning', publisher.reason);
     this.#publisherState = publisher.state;
     return isNew;
   }
 
-  #sayProgress(): void {
-    this.#sayHighlighted();
+  #logProgress(): void {
+    this.#logHighlighted();
     if (this.#isReady) return;
     const { objects, variables, reason } = this.#progress();
     const counts = `objects ${objects.synced}/${objects.total}, variables ${variables.synced}/${variables.total}`;
-    this.#say('debug', `sync: ${counts}, waiting on ${reason}`);
+    this.#log('debug', `sync: ${counts}, waiting on ${reason}`);
   }
 
-  #sayHighlighted(): void {
+  #logHighlighted(): void {
     const value = this.#view?.highlighted;
     if (value === this.#highlighted) return;
     this.#highlighted = value;
     const text = value && (value.text ?? numberText(value.value));
-    this.#say('debug', `${this.#definition.variable} is ${text ?? 'without a value'}`);
+    this.#log('debug', `${this.#definition.variable} is ${text ?? 'without a value'}`);
   }
 
   #refreshed(
@@ -203,15 +194,12 @@ export class Reporter {
 
   #counted(): Pick<RefreshReport, 'refreshesMs' | 'counts'> {
     const counts = diffOf(this.counters, this.#reported);
-    const refreshesMs = this.#refreshesMs;
     this.#reported = { ...this.counters };
-    this.#refreshesMs = [];
-    return { refreshesMs, counts };
+    return { refreshesMs: this.refreshesMs.splice(0), counts };
   }
 
   #facts(): TargetFacts {
-    this.#hasNews = false;
-    const { busyIdleRatio, waits } = this.#queue;
+    this.#hasStepped = false;
     const chosen = this.#choice?.kind === 'chosen' ? this.#choice : undefined;
     const serverKey = chosen?.serverKey ?? this.#definition.serverKeys[0] ?? '';
     const publisher =
@@ -226,7 +214,7 @@ export class Reporter {
       tick: this.#tick,
       view: this.#viewFacts(serverKey),
       highlighted: this.#view?.highlighted,
-      queue: { busyIdleRatio, waits },
+      queue: { busyIdleRatio: this.#queue.busyIdleRatio, waits: this.#queue.waits },
     };
   }
 
@@ -238,7 +226,7 @@ export class Reporter {
 
   #progress(): SyncProgress {
     if (this.#choice?.kind === 'none') return { ...NO_PROGRESS, reason: this.#choice.reason };
-    // Once ready, late objects block nothing, so the missing ones are not looked for.
+    // Late objects block nothing once the target is ready, so it does not search for missing ones.
     if (this.#isReady && this.#view !== undefined) {
       const { objects, variables } = this.#view.counts;
       return { objects, variables, reason: '' };
@@ -247,7 +235,7 @@ export class Reporter {
       ...NO_PROGRESS,
       reason: 'the first look at its segments',
     };
-    // All that is known is synced; there may be more in the directory.
+    // All known items are synced; the directory may hold more.
     return progress.reason === ''
       ? { ...progress, reason: 'the rest of its objects, which are being read' }
       : progress;
@@ -255,7 +243,7 @@ export class Reporter {
 
   #viewFacts(serverKey: string): TargetFacts['view'] {
     if (this.#view === undefined) return undefined;
-    const { asOfNs, series, missing, fit } = this.#view;
+    const { asOfNs, series, missing, fit, filtersUnmatched } = this.#view;
     const { objects, variables } = this.#pool.drops(serverKey);
     return {
       series,
@@ -263,14 +251,14 @@ export class Reporter {
       droppedObjects: objects,
       droppedVariables: variables,
       missing,
+      filtersUnmatched,
       rowsWithoutVariable: fit.rowsWithoutVariable,
       variablesWithoutRow: fit.variablesWithoutRow,
-      filtersUnmatched: this.#view.filtersUnmatched,
       rowsOfWrongType: fit.rowsOfWrongType,
     };
   }
 
-  #say(level: TargetEvent['level'], message: string): void {
+  #log(level: TargetEvent['level'], message: string): void {
     if (this.#events.length < MAX_WAITING_EVENTS) this.#events.push({ level, message });
   }
 

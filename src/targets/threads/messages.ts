@@ -2,10 +2,11 @@
 import type { DeflatedAddresses } from '../../exposition/compress/deflate-stream.js';
 import type { FamilyFacts, Snapshot, TreeAnswer, TreeQuery } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
-import type { Refresh, RefreshReport, Report } from '../../streams/report.js';
+import type { RefreshReport, Report } from '../../streams/report.js';
+import type { Refresh } from '../../streams/target-inputs.js';
 import type { PoolSettings, TargetDefinition } from '../formats.js';
 
-/** What a thread is made with. */
+/** The parameters of a thread. */
 export interface ThreadSetup extends PoolSettings {
   readonly number: number;
   /** The compiled kernel; without it the thread reads the kernel from its file. */
@@ -34,12 +35,12 @@ export interface SentSnapshot {
   readonly memory: SharedArrayBuffer | undefined;
 }
 
-/** A report with a snapshot as it crosses threads. */
+/** A report in the form that crosses threads. */
 export type SentReport =
   | (Omit<RefreshReport, 'snapshot'> & { readonly snapshot: SentSnapshot | undefined })
   | Exclude<Report, RefreshReport>;
 
-/** What a thread asks of a segment that it has open. */
+/** The requests of a thread about its open segments. */
 export type FileMessage =
   | {
       readonly kind: 'opened';
@@ -58,10 +59,10 @@ export type FileMessage =
   | { readonly kind: 'end-wait'; readonly file: number; readonly wait: number }
   | { readonly kind: 'closed'; readonly file: number };
 
-/** The replies to that. */
+/** The replies to those requests. */
 export type FileReply =
   | { readonly kind: 'lock'; readonly file: number; readonly isLocked: boolean }
-  /** The system refused to say. */
+  /** The state of the lock is unknown. */
   | { readonly kind: 'no-lock'; readonly file: number; readonly reason: string }
   | { readonly kind: 'moved'; readonly file: number; readonly wait: number };
 
@@ -80,7 +81,7 @@ export type ToThread =
       readonly id: number;
       readonly query: TreeQuery;
     }
-  /** Nobody waits for its answer any more. */
+  /** Cancels a query. */
   | { readonly kind: 'end-query'; readonly id: number }
   | FileReply;
 

@@ -1,4 +1,4 @@
-// A partition behind its messages: it runs targets as those of the main thread say.
+// A partition in its thread: runs targets at the commands of the main thread.
 import {
   EMPTY,
   Subject,
@@ -17,16 +17,19 @@ import { messageOf } from '../../errors.js';
 import type { Report } from '../../streams/report.js';
 import { serverPools } from '../../streams/server-pool.js';
 import { formatWatches } from '../formats.js';
-import { CatalogueShelf } from '../hosting/host-target.js';
-import type { Workplace } from '../hosting/host-target.js';
+import { CatalogueCache } from '../../catalogue/builtin.js';
 import { LogicalPartition } from '../hosting/logical-partition.js';
+import type { PartitionParts } from '../hosting/logical-partition.js';
 import type { HostedTarget } from '../hosting/partition.js';
 import type { FileMessage, FromThread, SentReport, ThreadSetup, ToThread } from './messages.js';
 import { RemoteMemory } from './remote-memory.js';
 import type { OpenFile } from './remote-memory.js';
 import { SnapshotSender } from './snapshot-sender.js';
 
-export interface ThreadParts extends Pick<Workplace, 'nowMs' | 'budget' | 'scheduler' | 'tasks'> {
+export interface ThreadParts extends Pick<
+  PartitionParts,
+  'nowMs' | 'budget' | 'scheduler' | 'tasks'
+> {
   readonly setup: ThreadSetup;
   /** Opens a file for reading; by default one of shared memory. */
   readonly open?: OpenFile | undefined;
@@ -45,7 +48,7 @@ export class PartitionThread {
   readonly #partition: LogicalPartition;
   readonly #sender = new SnapshotSender();
   readonly #running = new Map<number, Running>();
-  /** What ends the queries that are not over. */
+  /** Emits to end each open query. */
   readonly #queries = new Map<number, Subject<void>>();
 
   constructor({ setup, open, nowNs, ...place }: ThreadParts) {
@@ -54,23 +57,23 @@ export class PartitionThread {
     }, open);
     const formats = formatWatches({ memory: this.#memory, nowNs, ...setup });
     const pools = serverPools(formats, place);
-    const thread = { ...place, pools, shelf: new CatalogueShelf() };
+    const thread = { ...place, pools, catalogues: new CatalogueCache() };
     this.#partition = new LogicalPartition(setup.number, thread);
   }
 
-  /** Hears the messages of the main thread while it is subscribed to; emits those to it. */
+  /** Handles the messages of the main thread while it is subscribed to; emits messages to it. */
   run(message$: Observable<ToThread>): Observable<FromThread> {
-    return merge(this.#fileMessage$, message$.pipe(mergeMap((message) => this.#hear(message))));
+    return merge(this.#fileMessage$, message$.pipe(mergeMap((message) => this.#handle(message))));
   }
 
-  #hear(message: ToThread): Observable<FromThread> {
+  #handle(message: ToThread): Observable<FromThread> {
     switch (message.kind) {
       case 'start':
         return this.#start(message);
       case 'query':
         return this.#queryTree(message);
       case 'refresh':
-        // Before the render, which uses its memory again.
+        // Before the render, which reuses the memory.
         this.#sender.releaseUnheld();
         this.#running.get(message.target)?.hosted.send(message.refresh);
         break;
@@ -81,7 +84,7 @@ export class PartitionThread {
         this.#queries.get(message.id)?.next();
         break;
       default:
-        this.#memory.hear(message);
+        this.#memory.handle(message);
     }
     return EMPTY;
   }
@@ -107,7 +110,7 @@ export class PartitionThread {
     );
   }
 
-  /** Answers once: with nothing if the target does not run here, or the query fails. */
+  /** One answer; undefined if the target does not run here, or the query fails. */
   #queryTree({ target, id, query }: Extract<ToThread, { kind: 'query' }>): Observable<FromThread> {
     return defer(() => {
       const end$ = new Subject<void>();

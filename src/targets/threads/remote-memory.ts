@@ -1,4 +1,4 @@
-// Shared memory for a thread: it reads by itself, and asks the main thread for locks and waits.
+// Shared memory for a thread, which reads by itself and asks the main thread for locks and waits.
 import { Fault } from '../../errors.js';
 import { openReadable } from '../../native/os/shared-memory.js';
 import type {
@@ -12,7 +12,7 @@ import type { FileMessage, FileReply } from './messages.js';
 /** Opens the file of a segment for reading; undefined if there is none. */
 export type OpenFile = (name: string) => Omit<ReadableFile, 'fd'> | undefined;
 
-/** An open segment, as it is spoken of with the main thread. */
+/** An open segment, which the messages to the main thread name by its number. */
 class RemoteFile implements SegmentFile {
   readonly #file: Omit<ReadableFile, 'fd'>;
   readonly #number: number;
@@ -76,7 +76,7 @@ class RemoteFile implements SegmentFile {
     this.#send({ kind: 'closed', file: this.#number });
   }
 
-  hear(reply: FileReply): void {
+  handle(reply: FileReply): void {
     if (reply.kind === 'moved') {
       const moved = this.#waits.get(reply.wait);
       this.#waits.delete(reply.wait);
@@ -114,7 +114,7 @@ export class RemoteMemory implements SharedMemory {
     return remote;
   }
 
-  hear(reply: FileReply): void {
-    this.#files.get(reply.file)?.hear(reply);
+  handle(reply: FileReply): void {
+    this.#files.get(reply.file)?.handle(reply);
   }
 }

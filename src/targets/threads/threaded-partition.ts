@@ -1,4 +1,4 @@
-// A partition in a worker thread, which is ended if it reports nothing for a while.
+// A partition in a worker thread. A thread that reports nothing for 30 seconds is ended.
 import type { Worker } from 'node:worker_threads';
 import {
   EMPTY,
@@ -21,22 +21,23 @@ import { messageOf } from '../../errors.js';
 import type { TreeAnswer, TreeQuery } from '../../model.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
-import type { Refresh, Report } from '../../streams/report.js';
+import type { Report } from '../../streams/report.js';
+import type { Refresh } from '../../streams/target-inputs.js';
 import { threadOf } from '../../thread-code.js';
 import type { TargetDefinition } from '../formats.js';
 import type { HostedTarget, Partition } from '../hosting/partition.js';
-import { FileDesk } from './file-desk.js';
+import { FileProxy } from './file-proxy.js';
 import type { FromThread, ThreadSetup, ToThread } from './messages.js';
 import { SnapshotReceiver, release } from './snapshot-receiver.js';
 import type { ThreadMemory } from './snapshot-receiver.js';
 
-/** A target reports once a second; its thread may be busy, but not for as long as this. */
+/** The longest time between two reports of a target. A ready one without changes reports every four seconds. */
 export const MAX_SILENCE_MS = 30_000;
-/** What arrived while this process did not run is heard first. */
+/** Time to receive messages that arrived while this process was suspended. */
 const GRACE_MS = 1000;
 
-/** Calls `end` when nothing was reported for `MAX_SILENCE_MS`; the end of the thread then ends the stream. */
-export const unlessSilent = <T>(
+/** Calls `end` after `MAX_SILENCE_MS` without a report; the end of the thread then ends the stream. */
+export const watchdog = <T>(
   end: () => unknown,
   scheduler: SchedulerLike,
 ): MonoTypeOperatorFunction<T> =>
@@ -55,28 +56,28 @@ export const unlessSilent = <T>(
 
 type ReportMessage = Extract<FromThread, { kind: 'report' }>;
 
-interface Remote {
-  readonly hear: (message: ReportMessage) => void;
+interface RemoteTarget {
+  readonly receive: (message: ReportMessage) => void;
   readonly fail: (reason: string) => void;
 }
 
-/** What is used of a worker. */
+/** The part of a `Worker` that a partition uses. */
 export interface ThreadWorker {
-  on(event: 'message', hear: (message: FromThread) => void): unknown;
-  on(event: 'error', hear: (error: unknown) => void): unknown;
-  on(event: 'exit', hear: (code: number) => void): unknown;
+  on(event: 'message', listener: (message: FromThread) => void): unknown;
+  on(event: 'error', listener: (error: unknown) => void): unknown;
+  on(event: 'exit', listener: (code: number) => void): unknown;
   postMessage(message: ToThread): void;
   terminate(): unknown;
 }
 
 interface Thread {
   readonly worker: ThreadWorker;
-  readonly desk: FileDesk;
+  readonly files: FileProxy;
   readonly memory: ThreadMemory;
-  readonly remotes: Map<number, Remote>;
-  /** Those who wait for an answer, by the query number. */
+  readonly targets: Map<number, RemoteTarget>;
+  /** The subscribers to answers, by the number of the query. */
   readonly queries: Map<number, Subscriber<TreeAnswer>>;
-  /** Ends it, and fails its targets with the reason. */
+  /** Ends the thread, and fails its targets with the reason. */
   readonly end: (reason: string) => void;
 }
 
@@ -90,7 +91,7 @@ export class ThreadedPartition implements Partition {
   #lastTarget = 0;
   #lastQuery = 0;
 
-  /** @param memory for what a thread cannot do itself: locks and ticks */
+  /** @param memory for locks and waits, which need foreign functions */
   constructor(
     setup: ThreadSetup,
     memory: SharedMemory,
@@ -114,8 +115,8 @@ export class ThreadedPartition implements Partition {
       };
       const report$ = new Observable<Report>((subscriber) => {
         const receiver = new SnapshotReceiver(thread.memory);
-        thread.remotes.set(target, {
-          hear: ({ report }) => {
+        thread.targets.set(target, {
+          receive: ({ report }) => {
             pass(report, receiver, subscriber);
           },
           fail: (reason) => {
@@ -124,14 +125,14 @@ export class ThreadedPartition implements Partition {
         });
         send({ kind: 'start', target, definition, former });
         return () => {
-          thread.remotes.delete(target);
+          thread.targets.delete(target);
           send({ kind: 'stop', target });
         };
       });
       const silent = () => {
         thread.end(`its thread was silent for ${MAX_SILENCE_MS / 1000} seconds`);
       };
-      return report$.pipe(unlessSilent(silent, this.#scheduler));
+      return report$.pipe(watchdog(silent, this.#scheduler));
     });
     return {
       report$,
@@ -142,11 +143,11 @@ export class ThreadedPartition implements Partition {
     };
   }
 
-  /** Empty while there is no thread, and where the target does not run in it. */
+  /** Empty if the target does not run in a thread. */
   #queryTree(target: number, query: TreeQuery): Observable<TreeAnswer> {
     return defer(() => {
       const thread = this.#thread;
-      if (thread?.remotes.has(target) !== true) return EMPTY;
+      if (thread?.targets.has(target) !== true) return EMPTY;
       const { worker, queries } = thread;
       const send = (message: ToThread): void => {
         worker.postMessage(message);
@@ -166,34 +167,34 @@ export class ThreadedPartition implements Partition {
   close(): void {
     const thread = this.#thread;
     this.#thread = undefined;
-    thread?.desk.close();
+    thread?.files.close();
     void thread?.worker.terminate();
   }
 
   #start(): Thread {
     const worker = this.#startWorker(this.#setup);
-    const desk = new FileDesk(this.#memory, (reply) => {
+    const files = new FileProxy(this.#memory, (reply) => {
       worker.postMessage(reply);
     });
     const memory = { buffer: new SharedArrayBuffer(0) };
     const ended = (reason: string) => {
       if (this.#thread === thread) this.#thread = undefined;
-      desk.close();
-      for (const remote of [...thread.remotes.values()]) remote.fail(reason);
+      files.close();
+      for (const target of [...thread.targets.values()]) target.fail(reason);
       for (const subscriber of [...thread.queries.values()]) subscriber.complete();
     };
     const thread: Thread = {
-      ...{ worker, desk, memory, remotes: new Map(), queries: new Map() },
+      ...{ worker, files, memory, targets: new Map(), queries: new Map() },
       end: (reason) => {
         ended(reason);
         void worker.terminate();
       },
     };
     worker.on('message', (message: FromThread) => {
-      if (message.kind === 'report') hear(thread, message);
+      if (message.kind === 'report') receive(thread, message);
       else if (message.kind === 'answered') answer(thread, message);
-      else if (message.kind === 'failed') thread.remotes.get(message.target)?.fail(message.reason);
-      else desk.hear(message);
+      else if (message.kind === 'failed') thread.targets.get(message.target)?.fail(message.reason);
+      else files.handle(message);
     });
     worker.on('error', (error) => {
       ended(`its thread failed: ${messageOf(error)}`);
@@ -221,17 +222,17 @@ function answer(
   subscriber?.complete();
 }
 
-/** A report may arrive after its target has ended: then nothing holds its snapshot. */
-function hear({ memory, remotes }: Thread, message: ReportMessage): void {
+/** Releases the snapshot of a report that arrives after the end of its target. */
+function receive({ memory, targets }: Thread, message: ReportMessage): void {
   const sent = message.report.kind === 'refreshed' ? message.report.snapshot : undefined;
-  // Whichever target it is for: the others of the thread render there as well.
+  // All targets of the thread render in this memory.
   if (sent?.memory !== undefined) memory.buffer = sent.memory;
-  const remote = remotes.get(message.target);
-  if (remote !== undefined) remote.hear(message);
+  const target = targets.get(message.target);
+  if (target !== undefined) target.receive(message);
   else if (sent !== undefined) release(sent);
 }
 
-/** Passes a report on, with what was sent as a snapshot of this thread. */
+/** Emits a report, with its snapshot as one of this thread. */
 function pass(
   report: ReportMessage['report'],
   receiver: SnapshotReceiver,

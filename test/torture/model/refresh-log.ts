@@ -1,6 +1,7 @@
 // Notes which hosting is sent which refresh, and what it reports; says where that breaks the rules.
 import { defer, finalize, tap } from 'rxjs';
-import type { Refresh, Report } from '#app/streams/report.js';
+import type { Report } from '#app/streams/report.js';
+import type { Refresh } from '#app/streams/target-inputs.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import type { Partition } from '#app/targets/hosting/partition.js';
 import type { Meetings, SpanKind } from './meetings.js';

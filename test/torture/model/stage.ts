@@ -8,7 +8,7 @@ import { Scheduler } from '#app/streams/scheduler.js';
 import { serverPools } from '#app/streams/server-pool.js';
 import { formatWatches } from '#app/targets/formats.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import { CatalogueShelf } from '#app/targets/hosting/host-target.js';
+import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
 import type { Partition } from '#app/targets/hosting/partition.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
@@ -122,8 +122,8 @@ export class Stage {
     const formats = formatWatches({ memory: publications, ...pool });
     const tasks = this.#tasks();
     const pools = serverPools(formats, { nowMs, scheduler: clock, tasks });
-    const shelf = new CatalogueShelf();
-    const thread = { pools, shelf, nowMs, scheduler: clock, tasks, budget: this.#budget };
+    const catalogues = new CatalogueCache();
+    const thread = { pools, catalogues, nowMs, scheduler: clock, tasks, budget: this.#budget };
     return (number) => new LogicalPartition(number, thread);
   }
 

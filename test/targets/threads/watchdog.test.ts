@@ -7,7 +7,7 @@ import { posixMemory } from '#app/native/os/posix.js';
 import {
   MAX_SILENCE_MS,
   ThreadedPartition,
-  unlessSilent,
+  watchdog,
 } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { eventually } from '../../support/eventually.js';
@@ -15,9 +15,9 @@ import { follow } from '../../support/follow.js';
 import { marbles } from '../../support/marbles.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
-describe('unlessSilent', () => {
+describe('watchdog', () => {
   const ends: number[] = [];
-  const watched = () => unlessSilent<string>(() => ends.push(asyncScheduler.now()), asyncScheduler);
+  const watched = () => watchdog<string>(() => ends.push(asyncScheduler.now()), asyncScheduler);
   beforeEach(() => {
     ends.length = 0;
   });

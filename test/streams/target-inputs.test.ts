@@ -1,12 +1,10 @@
-// Turns of a target: what each takes in, and when.
-import { expect } from 'chai';
+// The tasks of a target: which inputs each processes, and when.
 import { Subject, asyncScheduler, merge, takeUntil } from 'rxjs';
 import type { StructureChange } from '#app/model.js';
-import { inTurn, unbound$ } from '#app/streams/inbox.js';
-import type { TargetInput, TurnParts } from '#app/streams/inbox.js';
+import { processInputs } from '#app/streams/target-inputs.js';
+import type { TargetInput, InputProcessing } from '#app/streams/target-inputs.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { Scheduler } from '#app/streams/scheduler.js';
-import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 import { root, pollResult } from '../support/poll-results.js';
 
@@ -39,28 +37,28 @@ function queueIn(pauseMs: number, isDivided = false): RefreshQueue {
   return new RefreshQueue(tasks, now);
 }
 
-/** Takes an input in within two steps. */
-const parts = (given: Partial<TurnParts<string>> = {}): TurnParts<string> => ({
-  *takeIn(input) {
+/** Processes an input in two steps. */
+const parts = (given: Partial<InputProcessing<string>> = {}): InputProcessing<string> => ({
+  *process(input) {
     yield;
     return letter(input);
   },
-  look: () => undefined,
-  isEarly: () => false,
-  took: () => undefined,
+  poll: () => undefined,
+  isPartial: () => false,
+  onTaskEnd: () => undefined,
   ...given,
 });
 
-describe('inTurn', () => {
+describe('processInputs', () => {
   it(
-    'takes in all that waits in one turn: structure first, then the refresh',
+    'processes all pending inputs in one task: structure first, then the refresh',
     marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
       const pause = time('      ----|           ');
       const input$ = hot('      -R-c--bR-------|', inputs);
       const taken = '           -----(cR)-(bR)-|';
       const subscribed = '      ^--------------!';
 
-      expectObservable(input$.pipe(inTurn(queueIn(pause), parts()))).toBe(taken);
+      expectObservable(input$.pipe(processInputs(queueIn(pause), parts()))).toBe(taken);
       expectSubscriptions(input$.subscriptions).toBe(subscribed);
     }),
   );
@@ -72,51 +70,53 @@ describe('inTurn', () => {
       const input$ = hot('      -bcd------|', inputs);
       const taken = '           -----(bX)-|';
 
-      expectObservable(input$.pipe(inTurn(queueIn(pause), parts()))).toBe(taken);
+      expectObservable(input$.pipe(processInputs(queueIn(pause), parts()))).toBe(taken);
     }),
   );
 
   it(
-    'begins the next turn once the last one is over, however many slices that took',
+    'begins the next task after the end of the last one, however many slices that took',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('      --|          ');
       const input$ = hot('      -c--R---------', inputs);
       const taken = '           -----c-----R--';
 
-      expectObservable(input$.pipe(inTurn(queueIn(pause, true), parts()))).toBe(taken);
+      expectObservable(input$.pipe(processInputs(queueIn(pause, true), parts()))).toBe(taken);
     }),
   );
 
   it(
-    'lets a refresh that is early look again, and takes in what each look shows',
+    'polls again for a refresh that would be partial, and processes the change of each poll',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('      ---|      ');
       const refresh$ = hot('    -R--------', inputs);
       const taken = '           ----(cccR)';
       const shown$ = new Subject<TargetInput>();
-      let looks = 0;
-      const look = (): void => {
-        looks++;
+      let polls = 0;
+      const poll = (): void => {
+        polls++;
         shown$.next(inputs.c);
       };
       const taken$ = merge(refresh$, shown$).pipe(
-        inTurn(queueIn(pause), parts({ look, isEarly: () => looks < 3 })),
+        processInputs(queueIn(pause), parts({ poll, isPartial: () => polls < 3 })),
       );
       expectObservable(taken$).toBe(taken);
     }),
   );
 
   it(
-    'takes in a refresh that is early for a second',
+    'processes a refresh that stays partial after a second',
     marbles(({ hot, expectObservable }) => {
       const refresh$ = hot('R-', inputs);
-      const taken$ = refresh$.pipe(inTurn(queueIn(400, true), parts({ isEarly: () => true })));
+      const taken$ = refresh$.pipe(
+        processInputs(queueIn(400, true), parts({ isPartial: () => true })),
+      );
       expectObservable(taken$).toBe('2s R');
     }),
   );
 
   it(
-    'takes in nothing for a consumer that left when it looked',
+    'processes nothing for a consumer that left during the poll',
     marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
       const pause = time('      ---|    ');
       const input$ = hot('      -Rc-----', inputs);
@@ -124,7 +124,7 @@ describe('inTurn', () => {
       const subscribed = '      ^---!   ';
       const lost$ = new Subject<void>();
       const taken$ = input$.pipe(
-        inTurn(queueIn(pause), parts({ look: () => lost$.next() })),
+        processInputs(queueIn(pause), parts({ poll: () => lost$.next() })),
         takeUntil(lost$),
       );
       expectObservable(taken$).toBe(taken);
@@ -138,28 +138,13 @@ describe('inTurn', () => {
       const pause = time('      --|   ');
       const input$ = hot('      -c-#  ', inputs);
       const failing = parts({
-        takeIn: () => {
+        process: () => {
           throw new Error('torn');
         },
       });
-      expectObservable(input$.pipe(inTurn(queueIn(9), parts()))).toBe('---#');
-      const failed$ = hot('     -c----', inputs).pipe(inTurn(queueIn(pause), failing));
+      expectObservable(input$.pipe(processInputs(queueIn(9), parts()))).toBe('---#');
+      const failed$ = hot('     -c----', inputs).pipe(processInputs(queueIn(pause), failing));
       expectObservable(failed$).toBe('---#', undefined, new Error('torn'));
     }),
   );
-});
-
-describe('unbound$', () => {
-  it('emits at once and whenever there is more, until its consumer leaves', () => {
-    let wake: (() => void) | undefined;
-    const bind$ = unbound$((more) => {
-      wake = more;
-      return () => (wake = undefined);
-    });
-    const { seen, subscription } = follow(bind$);
-    wake?.();
-    expect(seen.map(letter)).to.deep.equal(['b', 'b']);
-    subscription.unsubscribe();
-    expect(wake).to.equal(undefined);
-  });
 });

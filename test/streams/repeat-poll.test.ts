@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { asyncScheduler, finalize } from 'rxjs';
 import type { SchedulerLike, Subscription } from 'rxjs';
-import { keepLooking } from '#app/streams/poll.js';
+import { repeatPoll } from '#app/streams/poll.js';
 import { marbles } from '../support/marbles.js';
 
-describe('keepLooking', () => {
+describe('repeatPoll', () => {
   /** Numbers its looks: '1', '2' and so on. */
   const counting = () => {
     let looks = 0;
@@ -16,7 +16,7 @@ describe('keepLooking', () => {
     'looks at once, and again after the wait that each look asked for',
     marbles(({ expectObservable }) => {
       const waits: Record<string, number> = { '1': 2, '2': 4, '3': 1 };
-      const seen$ = keepLooking(
+      const seen$ = repeatPoll(
         counting(),
         (seen) => waits[seen] ?? 100,
         () => undefined,
@@ -39,7 +39,7 @@ describe('keepLooking', () => {
       const looks = '       1-2----3----4-';
       const subscribed = ['^-!           ', '--^----!      ', '-------^----!', '------------^!'];
 
-      const seen$ = keepLooking(
+      const seen$ = repeatPoll(
         counting(),
         () => wait,
         (_, next) =>
@@ -69,7 +69,7 @@ describe('keepLooking', () => {
           return schedule(...given);
         },
       };
-      const seen$ = keepLooking(
+      const seen$ = repeatPoll(
         counting(),
         () => (due.find((at) => at > asyncScheduler.now()) ?? 100) - asyncScheduler.now(),
         (_, next) =>
@@ -87,7 +87,7 @@ describe('keepLooking', () => {
     'ends with the error of a look',
     marbles(({ expectObservable }) => {
       const look = counting();
-      const seen$ = keepLooking(
+      const seen$ = repeatPoll(
         () => {
           const seen = look();
           if (seen === '3') throw new Error('blind');
@@ -103,7 +103,7 @@ describe('keepLooking', () => {
   it(
     'looks for each consumer apart',
     marbles(({ expectObservable }) => {
-      const seen$ = keepLooking(
+      const seen$ = repeatPoll(
         counting(),
         () => 3,
         () => undefined,

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { asyncScheduler, map } from 'rxjs';
 import {
-  MOVING_MS,
-  Movement,
-  STILL_MS,
+  ACTIVE_POLL_MS,
+  PollSchedule,
+  IDLE_POLL_MS,
   isSamePollResult,
   isSameStructure,
 } from '#app/streams/poll.js';
@@ -12,7 +12,7 @@ import type { PollResult } from '#app/streams/watch.js';
 import { marbles } from '../support/marbles.js';
 import { root, pollResult, sourceOf, unseen } from '../support/poll-results.js';
 
-describe('Movement', () => {
+describe('PollSchedule', () => {
   const source = sourceOf();
   const seen = {
     a: pollResult({ source }),
@@ -23,9 +23,9 @@ describe('Movement', () => {
     x: unseen('absent', 'no segment'),
   };
   const told = {
-    p: [MOVING_MS, false],
-    s: [STILL_MS, true],
-    n: [STILL_MS, false],
+    p: [ACTIVE_POLL_MS, false],
+    s: [IDLE_POLL_MS, true],
+    n: [IDLE_POLL_MS, false],
     o: [0, false],
     f: [0, true],
   };
@@ -53,9 +53,9 @@ describe('Movement', () => {
     it(
       sentence,
       marbles(({ hot, expectObservable }) => {
-        const movement = new Movement(() => asyncScheduler.now());
+        const schedule = new PollSchedule(() => asyncScheduler.now());
         const wait$ = hot(pollResults, seen).pipe(
-          map((each) => [movement.next(each), movement.isStill]),
+          map((each) => [schedule.next(each), schedule.isIdle]),
         );
         expectObservable(wait$).toBe(waits.trim(), told);
       }),
@@ -63,27 +63,27 @@ describe('Movement', () => {
 
   it('comes to the next multiple of its period, in which others come too, but not too soon', () => {
     let now = 0;
-    const movement = new Movement(() => now);
+    const schedule = new PollSchedule(() => now);
     const waits = [0, 30, 40.5, 90, 230].map((at) => {
       now = at;
-      return movement.next({ ...seen.a, tick: at });
+      return schedule.next({ ...seen.a, tick: at });
     });
     expect(waits).to.deep.equal([100, 70, 60, 110, 70]);
   });
 
   it('looks seldom at a segment whose changes can wait', () => {
     let now = 0;
-    const movement = new Movement(() => now);
+    const schedule = new PollSchedule(() => now);
     const next = (at: number, isUrgent: boolean) => {
       now = at;
-      return movement.next({ ...seen.a, tick: at }, isUrgent);
+      return schedule.next({ ...seen.a, tick: at }, isUrgent);
     };
     expect([next(0, false), next(1000, true), next(1100, false)]).to.deep.equal([1000, 100, 900]);
-    expect(movement.next(seen.m, false), 'not if there is more to read').to.equal(0);
+    expect(schedule.next(seen.m, false), 'not if there is more to read').to.equal(0);
   });
 
   it('is not still before the first poll result', () => {
-    expect(new Movement(() => asyncScheduler.now()).isStill).to.equal(false);
+    expect(new PollSchedule(() => asyncScheduler.now()).isIdle).to.equal(false);
   });
 });
 

@@ -1,8 +1,8 @@
 // Which targets are moved to even out the loads. Spec 1.10.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { planMoves } from '#app/targets/placement/placement.js';
-import type { Loaded } from '#app/targets/placement/placement.js';
+import { planMoves } from '#app/targets/placement.js';
+import type { Loaded } from '#app/targets/placement.js';
 
 /** Targets by their partitions: the loads of each. */
 const targets = (...partitions: readonly (readonly number[])[]): Loaded[] =>

@@ -1,7 +1,7 @@
 // In which partition a target is placed. Spec 1.10.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { hashPlace, leastLoaded, partitionCount } from '#app/targets/placement/placement.js';
+import { hashPlace, leastLoaded, partitionCount } from '#app/targets/placement.js';
 
 describe('partitionCount (spec 8)', () => {
   /** What is configured, the mode, the targets, and the partitions on four cores. */

@@ -1,4 +1,4 @@
-// Places targets in partitions, and moves them from busy to idle ones.
+// Chooses the partition of a new target, and plans moves from busy to idle partitions.
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
@@ -6,8 +6,8 @@ import { availableParallelism } from 'node:os';
 const MAX_PARTITIONS = 64;
 
 /**
- * As many as configured; 0 means one for each target, within the cap. Threads beyond the processor's
- * cores gain nothing, so that there are no more of them.
+ * The configured number of partitions; 0 means one for each target, within the cap. More threads than cores
+ * gain nothing.
  */
 export function partitionCount(
   settings: {
@@ -26,9 +26,8 @@ export function partitionCount(
 const MULTIPLIER = 2862933555777941757n;
 
 /**
- * The partition of a key, from 0 on: the same for the same key and number of partitions. When there
- * are more partitions, a key stays or moves to one of the new. Jump consistent hash, Lamping and
- * Veach 2014.
+ * The partition of a key, from 0 on. With more partitions, a key stays or moves to a new one. Jump
+ * consistent hash, Lamping and Veach 2014.
  */
 export function hashPlace(key: string, partitions: number): number {
   let state = createHash('sha256').update(key).digest().readBigUInt64LE(0);
@@ -41,11 +40,11 @@ export function hashPlace(key: string, partitions: number): number {
   return place;
 }
 
-/** The partition with the smallest load; the first of several. */
+/** The first partition with the smallest load. */
 export const leastLoaded = (loads: readonly number[]): number =>
   loads.reduce((best, load, place) => (load < (loads[best] ?? Infinity) ? place : best), 0);
 
-/** A target's partition and its load, in one unit for all. */
+/** The partition and the load of a target, in any unit. */
 export interface Loaded {
   readonly partition: number;
   readonly load: number;
@@ -57,14 +56,14 @@ interface Move {
   readonly to: number;
 }
 
-/** A difference below this part of the larger load is left alone, or targets would move for ever. */
+/** The smallest difference, as a share of the larger load, that causes a move; otherwise targets would move for ever. */
 const LEAST_DIFFERENCE = 0.2;
 
 /**
- * Moves that even out the loads, most useful first: each takes the target from the fullest
- * partition that has a fitting one to the emptiest that brings the two closest together. None is planned that would only swap
- * their roles.
- * @param least a partition below this load is not worth relieving
+ * Plans moves that even out the loads, the most useful first. Each moves a target from the fullest partition
+ * with a fitting one to the emptiest: the target that leaves the smallest difference between the two.
+ * @param most the most moves
+ * @param least no target leaves a partition below this load
  */
 export function planMoves(
   targets: readonly Loaded[],
@@ -92,14 +91,14 @@ export function planMoves(
   return moves;
 }
 
-/** Partitions by their loads. One whose load is a single target must not stop the others. */
+/** Partitions by their loads. The fullest may have one target, which cannot move. */
 const fromFullest = (loads: readonly number[]): number[] =>
   [...loads.keys()].sort((a, b) => (loads[b] ?? 0) - (loads[a] ?? 0));
 
 const isWorthIt = (full: number, empty: number, least: number): boolean =>
   full >= least && full - empty > full * LEAST_DIFFERENCE;
 
-/** The target whose move leaves the smallest gap, if that is clearly smaller than the present one. */
+/** The target whose move leaves the smallest gap, if that gap is clearly smaller than the present one. */
 function bestFit(targets: readonly Loaded[], partition: number, gap: number): number | undefined {
   let best: number | undefined;
   let smallest = gap * (1 - LEAST_DIFFERENCE);

@@ -1,75 +1,75 @@
-// Queries locks and waits for ticks on behalf of a thread, which has no foreign functions.
+// Queries locks and waits for ticks for a thread, which has no foreign functions.
 import { messageOf } from '../../errors.js';
 import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
 import type { FileMessage, FileReply } from './messages.js';
 
-interface Served {
-  /** Undefined when the name is another file's by now. */
+interface ProxiedFile {
+  /** Undefined if the name now belongs to another file. */
   readonly file: SegmentFile | undefined;
-  /** Why it could not be opened; empty where it is, and where the name is another file's. */
+  /** The reason why the file could not be opened; empty otherwise. */
   readonly failure: string;
   readonly waits: Map<number, () => void>;
 }
 
-export class FileDesk {
+export class FileProxy {
   readonly #memory: SharedMemory;
   readonly #reply: (reply: FileReply) => void;
-  readonly #served = new Map<number, Served>();
+  readonly #files = new Map<number, ProxiedFile>();
 
   constructor(memory: SharedMemory, reply: (reply: FileReply) => void) {
     this.#memory = memory;
     this.#reply = reply;
   }
 
-  hear(message: FileMessage): void {
+  handle(message: FileMessage): void {
     const { file } = message;
     if (message.kind === 'opened') {
-      this.#served.set(file, { ...this.#open(message), waits: new Map() });
+      this.#files.set(file, { ...this.#open(message), waits: new Map() });
       return;
     }
-    const served = this.#served.get(file);
-    if (served === undefined) return;
-    if (message.kind === 'ask-lock') this.#askLock(file, served);
+    const proxied = this.#files.get(file);
+    if (proxied === undefined) return;
+    if (message.kind === 'ask-lock') this.#askLock(file, proxied);
     if (message.kind === 'end-wait') {
-      served.waits.get(message.wait)?.();
-      served.waits.delete(message.wait);
+      proxied.waits.get(message.wait)?.();
+      proxied.waits.delete(message.wait);
     }
     if (message.kind === 'closed') {
-      this.#close(served);
-      this.#served.delete(file);
+      this.#close(proxied);
+      this.#files.delete(file);
     }
     if (message.kind === 'wait') {
       const { wait, position, expected } = message;
-      const end = served.file?.wait(position, expected, () => {
-        served.waits.delete(wait);
+      const end = proxied.file?.wait(position, expected, () => {
+        proxied.waits.delete(wait);
         this.#reply({ kind: 'moved', file, wait });
       });
-      if (end !== undefined) served.waits.set(wait, end);
+      if (end !== undefined) proxied.waits.set(wait, end);
     }
   }
 
-  /** Releases everything: the thread has ended. */
+  /** Closes all files, after the end of the thread. */
   close(): void {
-    for (const served of this.#served.values()) this.#close(served);
-    this.#served.clear();
+    for (const proxied of this.#files.values()) this.#close(proxied);
+    this.#files.clear();
   }
 
   #open({
     name,
     identity,
-  }: Extract<FileMessage, { kind: 'opened' }>): Pick<Served, 'file' | 'failure'> {
+  }: Extract<FileMessage, { kind: 'opened' }>): Pick<ProxiedFile, 'file' | 'failure'> {
     try {
       const file = this.#memory.open(name);
       if (file === undefined || file.identity === identity) return { file, failure: '' };
       file.close();
       return { file: undefined, failure: '' };
     } catch (error) {
-      // The thread could open it a moment ago: it is not known whether anybody locks it.
+      // The thread has just opened it, so whether a process locks it is unknown.
       return { file: undefined, failure: messageOf(error) };
     }
   }
 
-  #askLock(number: number, { file, failure }: Served): void {
+  #askLock(number: number, { file, failure }: ProxiedFile): void {
     const answer = (isLocked: boolean) => {
       this.#reply({ kind: 'lock', file: number, isLocked });
     };
@@ -82,7 +82,7 @@ export class FileDesk {
     }
   }
 
-  #close({ file, waits }: Served): void {
+  #close({ file, waits }: ProxiedFile): void {
     for (const end of waits.values()) end();
     file?.close();
   }

@@ -1,0 +1,143 @@
+// The inputs of a target, which its partition processes one after the other.
+import { EMPTY, Observable, defer, filter, mergeAll, mergeMap, of, repeat } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
+import type { Forms } from '../model.js';
+import type { RefreshQueue } from './refresh-queue.js';
+import type { PollResult } from './watch.js';
+
+/** A command to copy the present values, and to render them if the text changes and `mayRender` allows it. One report answers it. */
+export interface Refresh {
+  readonly kind: 'refresh';
+  readonly mayRender: boolean;
+  /** The forms that a render produces; text by default. */
+  readonly forms?: Forms;
+}
+
+/** A poll result of the root's server key. */
+export interface Change {
+  readonly kind: 'change';
+  readonly pollResult: PollResult;
+  /** The number of poll results with structure so far. */
+  readonly number: number;
+}
+
+export type TargetInput =
+  | Refresh
+  | Change
+  /** Binds the next part of the tree. */
+  | { readonly kind: 'bind' };
+
+/** The inputs that wait for the next task. Waiting changes are merged, so that a fast publisher costs one task at a time. */
+class PendingInputs {
+  #change: Change | undefined;
+  #bind: TargetInput | undefined;
+  #refresh: Refresh | undefined;
+  /** When the first pending input came. */
+  sinceMs = 0;
+
+  get isEmpty(): boolean {
+    return [this.#change, this.#bind, this.#refresh].every((input) => input === undefined);
+  }
+
+  get refresh(): Refresh | undefined {
+    return this.#refresh;
+  }
+
+  add(input: TargetInput, nowMs: number): void {
+    if (this.isEmpty) this.sinceMs = nowMs;
+    if (input.kind === 'change') this.#change = merged(this.#change, input);
+    else if (input.kind === 'bind') this.#bind = input;
+    else this.#refresh = input;
+  }
+
+  /** Removes and returns all inputs but the refresh. */
+  takeStructure(): readonly TargetInput[] {
+    const structure = [this.#bind, this.#change].filter((input) => input !== undefined);
+    this.#change = this.#bind = undefined;
+    return structure;
+  }
+
+  removeRefresh(): void {
+    this.#refresh = undefined;
+  }
+}
+
+/** The later change with the structure of both. */
+function merged(first: Change | undefined, next: Change): Change {
+  if (first === undefined) return next;
+  const changes = first.pollResult.changes.concat(next.pollResult.changes);
+  return { ...next, pollResult: { ...next.pollResult, changes } };
+}
+
+export interface InputProcessing<T> {
+  readonly process: (input: TargetInput) => Generator<void, T>;
+  /** Polls the server keys for a refresh; the poll may bring a change. */
+  readonly poll: () => void;
+  /** Whether a refresh now would give a page that lacks objects, so that it polls again. */
+  readonly isPartial: () => boolean;
+  /** Called with the duration of each task. */
+  readonly onTaskEnd: (tookMs: number) => void;
+}
+
+/** A refresh polls again for this long at most. */
+const MAX_PARTIAL_MS = 1000;
+
+/**
+ * Processes all pending inputs in one task, and then those that came meanwhile in the next. The bind and the
+ * change come first, then the refresh, so that it shows the values of its own moment.
+ */
+export const processInputs =
+  <T>(queue: RefreshQueue, parts: InputProcessing<T>): OperatorFunction<TargetInput, T> =>
+  (input$) =>
+    defer(() => {
+      const pending = new PendingInputs();
+      let isRunning = false;
+      const isFirst = (input: TargetInput): boolean => {
+        pending.add(input, queue.nowMs);
+        const wasRunning = isRunning;
+        isRunning = true;
+        return !wasRunning;
+      };
+      const whilePending = (): Observable<true> => {
+        isRunning = !pending.isEmpty;
+        return isRunning ? of(true) : EMPTY;
+      };
+      const task$ = defer(() =>
+        queue.run({
+          steps: () => processPending(pending, queue, parts),
+          sinceMs: pending.sinceMs,
+          isUrgent: () => pending.refresh !== undefined,
+          onEnd: parts.onTaskEnd,
+        }),
+      );
+      return input$.pipe(
+        filter(isFirst),
+        mergeMap(() => task$.pipe(repeat({ delay: whilePending }))),
+        mergeAll(),
+      );
+    });
+
+/** Yields after each poll: a poll that shows the loss of the root cancels the task. */
+function* processPending<T>(
+  pending: PendingInputs,
+  queue: RefreshQueue,
+  { poll, process, isPartial }: InputProcessing<T>,
+): Generator<void, readonly T[]> {
+  const startedMs = queue.nowMs;
+  const results: T[] = [];
+  const { refresh } = pending;
+  do {
+    if (refresh !== undefined) {
+      poll();
+      yield;
+    }
+    for (const input of pending.takeStructure()) {
+      if (results.length > 0) yield;
+      results.push(yield* process(input));
+    }
+  } while (refresh !== undefined && isPartial() && queue.nowMs - startedMs < MAX_PARTIAL_MS);
+  if (refresh === undefined) return results;
+  results.push(yield* process(refresh));
+  pending.removeRefresh();
+  return results;
+}
