@@ -1,35 +1,35 @@
-// What work may cost before other work has its turn. Every walk over a publisher's data takes its steps from one.
+// Limits the work between two yields. Every walk over a publisher's data takes its steps from a budget.
 import { monotonicMs } from './clock.js';
 
-/** Milliseconds of work after which other work has its turn, where work can be divided. */
+/** The length of a time slice in milliseconds. */
 export const SLICE_MS = 1;
 
 export interface BudgetLimits {
-  /** Items that are walked over, put or removed. */
+  /** The most items that are visited, added or removed. */
   readonly steps?: number;
-  /** Bytes that are copied. */
+  /** The most bytes that are copied. */
   readonly bytes?: number;
-  /** Milliseconds from the first moment on. */
+  /** The most milliseconds since the budget was made. */
   readonly ms?: number;
-  /** Steps that may always be taken, however long other processes keep the processor. */
+  /** Steps that `ms` does not limit, so that work advances even while the thread is often preempted. */
   readonly leastSteps?: number;
-  /** Steps between two reads of the clock, where a read takes as long as a step; by default each check reads it. */
+  /** Steps between two reads of the clock, for steps as short as a read; by default each check reads it. */
   readonly stepsPerClockRead?: number;
 }
 
-/** Spent as soon as one of its limits is reached. A check before each item overdraws it by one item at most. */
+/** A budget is spent when it reaches one of its limits. A check before each item overdraws it by one item at most. */
 export class Budget {
   readonly #limits: Required<BudgetLimits>;
   readonly #nowMs: () => number;
   readonly #startMs: number;
   #steps = 0;
   #bytes = 0;
-  /** The milliseconds that had passed at the last read of the clock, and the steps at which the next is due. */
+  /** The milliseconds until the last read of the clock, and the number of steps at the next read. */
   #passedMs = 0;
   #nextRead = 0;
 
   /**
-   * Without a limit it is never spent.
+   * A budget without limits is never spent.
    * @param nowMs milliseconds of a clock that does not step
    */
   constructor(
@@ -52,12 +52,12 @@ export class Budget {
     this.#bytes += bytes;
   }
 
-  /** Those that were spent. */
+  /** The bytes that were spent. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Until they are spent; time may be over before. */
+  /** The steps until the limit; the time may end before. */
   get stepsLeft(): number {
     return this.#limits.steps - this.#steps;
   }
@@ -66,7 +66,7 @@ export class Budget {
     return this.#hasSpent(1);
   }
 
-  /** Whether half of it is spent, for work that comes first and must not take all. */
+  /** Whether half of it is spent, for work that must leave the other half to later work. */
   get isHalfSpent(): boolean {
     return this.#hasSpent(0.5);
   }

@@ -1,4 +1,4 @@
-// Bytes that lie in pieces.
+// The total length of several byte arrays.
 
 export function bytesOf(pieces: readonly Uint8Array[]): number {
   let bytes = 0;

@@ -1,10 +1,10 @@
-// The clock that durations are measured with.
+// The clock for durations.
 import { hrtime } from 'node:process';
 
 const NS_PER_MS = 1e6;
 
 /**
- * Milliseconds of CLOCK_MONOTONIC, which does not step, since the machine started. `performance.now()` tells
- * such a time too, but calls five functions of Node for it.
+ * Milliseconds of CLOCK_MONOTONIC, which does not step, since the start of the machine. `performance.now()` is
+ * slower: it calls five functions of Node.
  */
 export const monotonicMs = (): number => Number(hrtime.bigint()) / NS_PER_MS;

@@ -23,7 +23,7 @@ import type { ChosenRoot, DesiredRoot, RootChoice } from './streams/choose-root.
 import { coalesce } from './streams/coalesce.js';
 import type { Demand } from './streams/coalesce.js';
 import { processInputs } from './streams/target-inputs.js';
-import type { Change, Refresh, TargetInput } from './streams/target-inputs.js';
+import type { Refresh, TargetInput } from './streams/target-inputs.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
 import type { Report } from './streams/report.js';
 import type { Scheduler } from './streams/scheduler.js';
@@ -122,16 +122,12 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
   const { pool, queue, tasks, open$, poll, onTaskEnd } = parts;
   return defer(() => {
     const view = parts.makeView(choice);
-    const structure = { pollResults: 0, hasChanges: () => choice.source.hasChanges() };
-    const refresher = new ViewRefresher(view, structure);
+    const refresher = new ViewRefresher(view, choice.source);
     // A refresh polls by itself, so between demands most ready targets need no frequent polls.
     const isUrgent = () => !refresher.isReady || parts.isEager || view.hasObserved;
-    const change$ = pool.pollResult$(choice.serverKey, isUrgent).pipe(
-      map((pollResult): Change => {
-        if (pollResult.changes.length > 0 || pollResult.hasMore) structure.pollResults++;
-        return { kind: 'change', pollResult, number: structure.pollResults };
-      }),
-    );
+    const change$ = pool
+      .pollResult$(choice.serverKey, isUrgent)
+      .pipe(map((pollResult) => refresher.change(pollResult)));
     const refresh$ = open$.pipe(filter((refresh) => refresh !== undefined));
     const bind$ = new Observable<TargetInput>((subscriber) => {
       const bind = (): void => {

@@ -1,16 +1,16 @@
-// What publishers state of objects and variables. It imports nothing: the types of the package need no other package.
+// The value types, kinds and states that publishers use. It imports nothing, so that the package's types need no other package.
 
-/** What all programs know of a value type. */
+/** The properties of every value type. */
 interface ValueTypeRow {
   /** Its number in a record of a segment (segment-format.md). */
   readonly number: number;
-  /** The type of its metric where the publisher states no kind. */
+  /** The type of its metric if the publisher states no kind. */
   readonly metricType: 'unknown' | 'gauge' | 'info' | 'histogram' | 'summary';
 }
 
-/** A type whose values are one number, in the slot. */
+/** A type whose values are one number in the slot. */
 interface ScalarTypeRow extends ValueTypeRow {
-  /** How the 8 bytes of the slot are read. */
+  /** The encoding of the 8 bytes of the slot. */
   readonly bits: 'u64' | 'i64' | 'f64' | 'bool';
   /** The least and the greatest integer; absent for floating-point numbers. */
   readonly range?: readonly [bigint, bigint];
@@ -19,9 +19,9 @@ interface ScalarTypeRow extends ValueTypeRow {
 /** A type whose values are a frame of several words; the slot counts its updates. */
 interface FramedTypeRow extends ValueTypeRow {
   readonly frame: {
-    /** 8-byte words of a frame without entries, with the two words that enclose it. */
+    /** The number of 8-byte words of a frame without entries, with the two words that enclose it. */
     readonly words: number;
-    /** Bytes that each byte of text, bound or quantile adds. */
+    /** The bytes for each byte of text, bound or quantile. */
     readonly entryBytes: number;
   };
   /** The meaning of its schema, if it has one. */
@@ -29,8 +29,9 @@ interface FramedTypeRow extends ValueTypeRow {
 }
 
 /**
- * The value types. A scalar type has no other place in the TypeScript code. A framed one also needs a handle that
- * writes it (`FRAMED_VALUES`), a decoder (frame-reader.ts), and a row of a catalogue that shows it.
+ * The value types. The exporter and the publisher need no more for a scalar type. A framed one also needs a
+ * handle that writes it (`FRAMED_VALUES`), a decoder (frame-reader.ts), and a catalogue row kind that shows it.
+ * The simulator maps the types of its vendor's JSON by name.
  */
 export const VALUE_TYPES = {
   u64: { number: 1, metricType: 'unknown', bits: 'u64', range: [0n, 2n ** 64n - 1n] },
@@ -76,7 +77,7 @@ export const framedType = (type: FramedType): FramedTypeRow => VALUE_TYPES[type]
 export const schemaOf = (type: ValueType): FramedTypeRow['schema'] =>
   isFramed(type) ? framedType(type).schema : undefined;
 
-/** What a publisher says of a variable's meaning, in Prometheus terms. */
+/** The meaning of a variable, in Prometheus terms. */
 export type VariableKind = 'unknown' | 'counter' | 'gauge';
 
 /** Management states of an object, in the order of their numbers in a segment (0 to 5). */
@@ -90,7 +91,7 @@ export const OBJECT_STATES = [
 ] as const;
 export type ObjectState = (typeof OBJECT_STATES)[number];
 
-/** Where a value lives: a slot of 8 bytes, valid while the slot's word carries `incarnation`. */
+/** The slot of a value, which is valid while the slot's word carries `incarnation`. */
 export interface SlotRef {
   readonly slot: number;
   readonly incarnation: number;

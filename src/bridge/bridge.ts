@@ -2,7 +2,7 @@
 import type { LookupFunction } from 'node:net';
 import { concatMap, defer, finalize, from, map, merge, of, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
-import { counted } from '../counted.js';
+import { pluralize } from '../pluralize.js';
 import type { TargetEvent } from '../model.js';
 import { heartbeat } from '../native/publisher/heartbeat.js';
 import { Publisher } from '../native/publisher/publisher.js';
@@ -148,8 +148,8 @@ function shown(outcome: PollOutcome, component: ComponentConfig, config: BridgeC
   return {
     text: scenarioText(objects, { ...config, serverKey }),
     remarks: [
-      `${about}: ${counted(tree.objects.size, 'object')}, ${counted(tree.variableCount, 'variable')}; ${took}`,
-      `${name}: to be published under server key ${serverKey}: ${counted(objects.size, 'object')}, ${counted(published, 'variable')}`,
+      `${about}: ${pluralize(tree.objects.size, 'object')}, ${pluralize(tree.variableCount, 'variable')}; ${took}`,
+      `${name}: to be published under server key ${serverKey}: ${pluralize(objects.size, 'object')}, ${pluralize(published, 'variable')}`,
       ...idlePatterns(selected, tree).map((sentence) => `${name}: ${sentence}`),
       ...odd.map(([oddity, count]) => `${name}: ${count} ${oddity.replaceAll('_', ' ')}`),
       ...tree.unknownTypes.map((type) => `${name}: unknown type ${JSON.stringify(type)}`),

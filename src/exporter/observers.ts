@@ -1,7 +1,7 @@
 // What the exporter logs while it runs: losses of publishers, scrapes that wait, and its status.
 import { asyncScheduler, defer, distinctUntilChanged, interval, map, mergeMap, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
-import { counted } from '../counted.js';
+import { pluralize } from '../pluralize.js';
 import type { Target, TargetEvent } from '../model.js';
 import type { SinkEvent, Targets } from '../sinks/sink.js';
 import { aboutTarget } from '../targets/served-target.js';
@@ -135,7 +135,7 @@ export const statusLine = (
     map(() => {
       const statuses = registry.targets.map((target) => target.status());
       const ready = statuses.filter(({ isReady }) => isReady);
-      return `${ready.length} of ${counted(statuses.length, 'target')} ready`;
+      return `${ready.length} of ${pluralize(statuses.length, 'target')} ready`;
     }),
     distinctUntilChanged(),
   );

@@ -15,7 +15,7 @@ import {
 import type { Observable } from 'rxjs';
 import { monotonicMs } from '../clock.js';
 import { configHash } from '../config/changed-settings.js';
-import { counted } from '../counted.js';
+import { pluralize } from '../pluralize.js';
 import { trustedKeys } from '../license/license-keys.js';
 import { loadLicense, watchLicense } from '../license/license-watch.js';
 import type { LicenseStatus } from '../license/license.js';
@@ -115,7 +115,7 @@ export function service(
         }
         const next = reload.planned;
         const { plan, config: given } = next;
-        const counts = `${counted(plan.length, 'target')}, ${counted(given.scopes.length, 'scope')}`;
+        const counts = `${pluralize(plan.length, 'target')}, ${pluralize(given.scopes.length, 'scope')}`;
         log({ level: 'info', message: `configuration reloaded: ${counts}` });
         return update(next);
       }),

@@ -1,8 +1,8 @@
 // Watches all JVMs of a host: every server key shows the same tree, which lives as long as the exporter.
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
-import { counted } from '../counted.js';
 import type { Variable } from '../model.js';
+import { pluralize } from '../pluralize.js';
 import { NO_DROPS } from '../streams/watch.js';
 import type { PollResult, Watch, Watches } from '../streams/watch.js';
 import { ContainerFileFinder, HostFileFinder } from './jvm-discovery.js';
@@ -120,7 +120,7 @@ export class HsperfdataWatch implements Watch {
 }
 
 function reasonOf(count: number, refusals: readonly string[]): string {
-  const shown = `${counted(count, 'JVM is', 'JVMs are')} shown`;
+  const shown = `${pluralize(count, 'JVM is', 'JVMs are')} shown`;
   const [first] = refusals;
   if (first === undefined) return shown;
   return `${shown}, ${refusals.length} left out: ${first}`;

@@ -1,5 +1,5 @@
 // Texts, times and counts for people: what publishers write, made safe for a page and a terminal.
-import { nounFor } from '../counted.js';
+import { nounFor } from '../pluralize.js';
 import { nearest } from '../document/nearest.js';
 
 /**

@@ -5,6 +5,7 @@ import type { Missing } from '../exposition/left-out.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
 import type { PublisherProcess, Snapshot, SyncProgress, TargetEvent, Verdict } from '../model.js';
+import { NOT_POLLED } from './watch.js';
 
 /** The present state of a target in its partition. */
 export interface TargetFacts {
@@ -41,6 +42,11 @@ export interface TargetFacts {
   readonly queue: { readonly busyIdleRatio: number; readonly waits: Durations };
 }
 
+/** The progress before anything is known of the tree. */
+export const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
+  objects: { synced: 0, total: 0 },
+  variables: { synced: 0, total: 0 },
+};
 const NO_DURATIONS: Durations = { count: 0, sum: 0, mean: 0, p50: 0, p95: 0, p99: 0 };
 
 /** The facts of a target that has not reported yet. */
@@ -48,12 +54,8 @@ export const unknownFacts = (serverKey: string): TargetFacts => ({
   serverKey,
   root: '',
   isReady: false,
-  progress: {
-    objects: { synced: 0, total: 0 },
-    variables: { synced: 0, total: 0 },
-    reason: 'its worker partition, which is starting',
-  },
-  publisher: { state: 'absent', reason: 'its segment has not been looked for yet' },
+  progress: { ...NO_PROGRESS, reason: 'its worker partition, which is starting' },
+  publisher: NOT_POLLED,
   tick: undefined,
   view: undefined,
   highlighted: undefined,

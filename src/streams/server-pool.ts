@@ -4,7 +4,6 @@ import {
   ReplaySubject,
   Subscription,
   asyncScheduler,
-  concatMap,
   defer,
   distinctUntilChanged,
   finalize,
@@ -20,7 +19,7 @@ import {
   repeatPoll,
 } from './poll.js';
 import type { Scheduler } from './scheduler.js';
-import { NO_DROPS } from './watch.js';
+import { NOT_POLLED, NO_DROPS } from './watch.js';
 import type { PollResult, Watch, Watches } from './watch.js';
 
 interface PoolParts {
@@ -32,11 +31,6 @@ interface PoolParts {
   readonly nowMs?: (() => number) | undefined;
 }
 
-const NOT_POLLED: Verdict = {
-  state: 'absent',
-  reason: 'its segment has not been looked for yet',
-};
-
 /** The number of keys that are polled together; each further group follows `GROUP_OFFSET_MS` later. */
 const KEYS_PER_GROUP = 32;
 const GROUP_OFFSET_MS = 7;
@@ -44,14 +38,12 @@ const GROUP_OFFSET_MS = 7;
 /** A server key that targets have subscribed to. */
 interface PolledKey {
   readonly pollResult$: Observable<PollResult>;
-  /** Polls now. */
+  /** Polls now, unless a poll result is being emitted. */
   poll: () => void;
   /** The number of polled keys before this one. */
   readonly ordinal: number;
   /** One function for each subscriber: whether each change matters to it at once. */
   readonly urgent: Set<() => boolean>;
-  /** Whether a poll result is being emitted. */
-  isEmitting: boolean;
   last: PollResult | undefined;
 }
 
@@ -88,8 +80,7 @@ export class ServerPool {
    * emission of that key: nothing is newer, and a second poll result would overtake the first.
    */
   poll(serverKey: string): void {
-    const key = this.#polled.get(serverKey);
-    if (key?.isEmitting === false) key.poll();
+    this.#polled.get(serverKey)?.poll();
   }
 
   /** The newest verdict on the publisher of a server key. */
@@ -112,7 +103,6 @@ export class ServerPool {
       poll: () => undefined,
       ordinal: this.#polled.size,
       urgent: new Set(),
-      isEmitting: false,
       last: undefined,
       pollResult$: defer(() => this.#watch(serverKey, key)).pipe(
         share({
@@ -146,7 +136,6 @@ export class ServerPool {
       this.#parts.tasks,
     ).pipe(
       distinctUntilChanged(isSame),
-      concatMap((result) => emitting(key, result)),
       finalize(() => {
         watch.close();
         this.#polled.delete(serverKey);
@@ -164,18 +153,6 @@ export class ServerPool {
     return armed;
   }
 }
-
-/** Emits a poll result, and marks the key meanwhile. */
-const emitting = (key: PolledKey, pollResult: PollResult): Observable<PollResult> =>
-  new Observable((subscriber) => {
-    key.isEmitting = true;
-    try {
-      subscriber.next(pollResult);
-    } finally {
-      key.isEmitting = false;
-    }
-    subscriber.complete();
-  });
 
 /** The `format_settings` of a target. */
 type Settings = Readonly<Record<string, unknown>>;

@@ -17,7 +17,7 @@ export interface Refresh {
 export interface Change {
   readonly kind: 'change';
   readonly pollResult: PollResult;
-  /** The number of poll results with structure so far. */
+  /** The number of poll results with structure until then. */
   readonly number: number;
 }
 

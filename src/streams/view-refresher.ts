@@ -1,7 +1,8 @@
 // Processes the inputs of a target: copies values, opens the startup gate, renders.
 import type { TargetView } from '../exposition/target-view.js';
-import type { Forms, Snapshot } from '../model.js';
-import type { TargetInput } from './target-inputs.js';
+import type { Forms, Snapshot, Source } from '../model.js';
+import type { Change, TargetInput } from './target-inputs.js';
+import type { PollResult } from './watch.js';
 
 /** The state of a target's view after it processed an input. */
 export interface Refreshed {
@@ -32,14 +33,6 @@ export type RefreshableView = Pick<
   | 'rendering'
 >;
 
-/** How much of a source's structure the poll results have brought. */
-export interface Structure {
-  /** The number of poll results with structure, processed or not. */
-  readonly pollResults: number;
-  /** Whether the source has structure that no poll result has brought. */
-  hasChanges(): boolean;
-}
-
 /**
  * Processes the inputs of a target. A refresh copies the values, and renders them if it may and the text
  * has changed; while the tree still grows before the first full sync, nothing can be served. A change copies
@@ -47,21 +40,21 @@ export interface Structure {
  */
 export class ViewRefresher {
   readonly #view: RefreshableView;
-  readonly #structure: Structure;
+  readonly #source: Pick<Source, 'hasChanges'>;
   #isReady = false;
   #tick: number | undefined;
-  /** The number of the last change. */
-  #number = 0;
-  /** `Structure.pollResults` at the first check that found structure to come. */
-  #pollResultsThen: number | undefined;
+  /** The numbers of the last change that arrived, of the last one that was processed, and of the one to wait for. */
+  #arrived = 0;
+  #processed = 0;
+  #awaited = Infinity;
   #hasMore = true;
   #isUnstable = false;
   #snapshot: Snapshot | undefined;
   #release = (): void => undefined;
 
-  constructor(view: RefreshableView, structure: Structure) {
+  constructor(view: RefreshableView, source: Pick<Source, 'hasChanges'>) {
     this.#view = view;
-    this.#structure = structure;
+    this.#source = source;
   }
 
   get isReady(): boolean {
@@ -73,6 +66,12 @@ export class ViewRefresher {
     return this.#isReady && this.#hasMore && !this.#isUnstable;
   }
 
+  /** The input for a poll result that arrives. */
+  change(pollResult: PollResult): Change {
+    if (pollResult.changes.length > 0 || pollResult.hasMore) this.#arrived++;
+    return { kind: 'change', pollResult, number: this.#arrived };
+  }
+
   /** Processes an input. No other call may use the view before the last step. */
   *process(input: TargetInput): Generator<void, Refreshed> {
     const view = this.#view;
@@ -82,7 +81,7 @@ export class ViewRefresher {
       view.absorb(changes);
       yield;
       isWakeUp = this.#tick !== undefined && this.#tick !== tick;
-      [this.#number, this.#tick, this.#hasMore] = [input.number, tick, hasMore];
+      [this.#processed, this.#tick, this.#hasMore] = [input.number, tick, hasMore];
       this.#isUnstable = isUnstable;
     }
     if (input.kind === 'bind' && view.bindMore()) yield;
@@ -124,10 +123,9 @@ export class ViewRefresher {
    * copy of the words, so the directory must have nothing new, or a later read must have been processed.
    */
   #isWhole(): boolean {
-    const { pollResults } = this.#structure;
-    if (this.#pollResultsThen !== undefined && this.#number > this.#pollResultsThen) return true;
-    if (this.#number === pollResults && !this.#structure.hasChanges()) return true;
-    this.#pollResultsThen ??= pollResults;
+    if (this.#processed >= this.#awaited) return true;
+    if (this.#processed === this.#arrived && !this.#source.hasChanges()) return true;
+    this.#awaited = Math.min(this.#awaited, this.#arrived + 1);
     return false;
   }
 

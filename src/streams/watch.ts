@@ -45,6 +45,12 @@ export interface Watch {
   close(): void;
 }
 
+/** The verdict before the first poll. */
+export const NOT_POLLED: Verdict = {
+  state: 'absent',
+  reason: 'its segment has not been looked for yet',
+};
+
 /** The drops of a publisher that had room for all. */
 export const NO_DROPS: PollResult['drops'] = { objects: 0, variables: 0 };
 

@@ -45,234 +45,194 @@ interface Moment {
   readonly unixMs: number;
 }
 
-type Row = readonly [
+type Row = readonly [name: string, type: InternalMetric['type'], help: string, valueAt: ValueAt];
+
+/** Reads the value of a metric; undefined if it is unknown. */
+type ValueAt = (moment: Moment) => number | undefined;
+
+const gauge = (name: string, help: string, valueAt: ValueAt): Row => [name, 'gauge', help, valueAt];
+const counter = (name: string, help: string, valueAt: ValueAt): Row => [
+  name,
+  'counter',
+  help,
+  valueAt,
+];
+
+/** The rows of a median, a 95th and a 99th percentile, in milliseconds. */
+const percentiles = (
   name: string,
-  type: InternalMetric['type'],
-  help: string,
-  /** Undefined if the value is unknown. */
-  valueAt: (moment: Moment) => number | undefined,
+  quantity: string,
+  durationsAt: (moment: Moment) => Durations,
+): readonly Row[] => [
+  gauge(`${name}_p50_ms`, `Median sampled ${quantity}.`, (at) => durationsAt(at).p50),
+  gauge(`${name}_p95_ms`, `95th percentile sampled ${quantity}.`, (at) => durationsAt(at).p95),
+  gauge(`${name}_p99_ms`, `99th percentile sampled ${quantity}.`, (at) => durationsAt(at).p99),
 ];
 
 const inside = 'shm_exporter_internal_';
 
 /** In the order of the specification, followed by further metrics. */
 const ROWS: readonly Row[] = [
-  [
+  gauge(
     `${inside}target_ready`,
-    'gauge',
     '1 when the target serves scrapes, 0 when it answers 503.',
     ({ facts }) => Number(facts.isReady),
-  ],
-  [
+  ),
+  gauge(
     `${inside}target_initial_sync_complete`,
-    'gauge',
     '1 after the tracked subtree finished its initial full sync.',
     ({ facts }) => Number(facts.isReady),
-  ],
-  [
+  ),
+  gauge(
     `${inside}target_pending_sync_items`,
-    'gauge',
     'Objects and variables not yet synced for the first time.',
     pendingOf,
-  ],
-  [
+  ),
+  counter(
     `${inside}scrape_render_cache_hits_total`,
-    'counter',
     'Scrapes served from the rendered-output cache.',
     ({ counts }) => counts.cacheHits,
-  ],
-  [
+  ),
+  counter(
     `${inside}scrape_render_cache_misses_total`,
-    'counter',
     'Scrapes that needed refreshed rendered output.',
     ({ counts }) => counts.cacheMisses,
-  ],
-  [
+  ),
+  counter(
     `${inside}scrape_scope_cache_hits_total`,
-    'counter',
     'Scoped scrapes served from the scope cache.',
     ({ counts }) => counts.scopeHits,
-  ],
-  [
+  ),
+  counter(
     `${inside}scrape_scope_cache_misses_total`,
-    'counter',
     'Scoped scrapes that needed rebuilding of scoped output.',
     ({ counts }) => counts.scopeMisses,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_worker_busy_idle_ratio',
-    'gauge',
     'Ratio of worker busy refresh time to idle queue-wait time.',
     ({ facts }) => facts.queue.busyIdleRatio,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_worker_dequeue_latency_avg_ms',
-    'gauge',
     'Average worker queue wait.',
     ({ facts }) => facts.queue.waits.mean,
-  ],
-  [
-    'shm_exporter_worker_dequeue_latency_p50_ms',
-    'gauge',
-    'Median sampled queue wait.',
-    ({ facts }) => facts.queue.waits.p50,
-  ],
-  [
-    'shm_exporter_worker_dequeue_latency_p95_ms',
-    'gauge',
-    '95th percentile sampled queue wait.',
-    ({ facts }) => facts.queue.waits.p95,
-  ],
-  [
-    'shm_exporter_worker_dequeue_latency_p99_ms',
-    'gauge',
-    '99th percentile sampled queue wait.',
-    ({ facts }) => facts.queue.waits.p99,
-  ],
-  [
+  ),
+  ...percentiles(
+    'shm_exporter_worker_dequeue_latency',
+    'queue wait',
+    ({ facts }) => facts.queue.waits,
+  ),
+  counter(
     'shm_exporter_worker_rebalance_total',
-    'counter',
     'Target moves done by runtime rebalancing.',
     ({ rebalances }) => rebalances.moves,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_worker_rebalance_last_duration_ms',
-    'gauge',
     'Duration of the most recent rebalance pass.',
     ({ rebalances }) => rebalances.lastMs,
-  ],
-  [
+  ),
+  counter(
     'shm_exporter_target_refresh_total',
-    'counter',
     'Refresh cycles executed for the target.',
     ({ refreshes }) => refreshes.count,
-  ],
-  [
-    'shm_exporter_target_refresh_duration_p50_ms',
-    'gauge',
-    'Median sampled refresh duration.',
-    ({ refreshes }) => refreshes.p50,
-  ],
-  [
-    'shm_exporter_target_refresh_duration_p95_ms',
-    'gauge',
-    '95th percentile sampled refresh duration.',
-    ({ refreshes }) => refreshes.p95,
-  ],
-  [
-    'shm_exporter_target_refresh_duration_p99_ms',
-    'gauge',
-    '99th percentile sampled refresh duration.',
-    ({ refreshes }) => refreshes.p99,
-  ],
-  [
+  ),
+  ...percentiles(
+    'shm_exporter_target_refresh_duration',
+    'refresh duration',
+    ({ refreshes }) => refreshes,
+  ),
+  gauge(
     'shm_exporter_target_series',
-    'gauge',
     'Application series that the target shows.',
     ({ facts }) => facts.view?.series,
-  ],
-  [
+  ),
+  counter(
     'shm_exporter_target_series_clashes_total',
-    'counter',
     'Series left out because another had their name and labels, or another metric their name.',
     ({ counts }) => counts.clashes,
-  ],
-  [
+  ),
+  counter(
     'shm_exporter_target_series_omitted_total',
-    'counter',
     'Series left out because the target would have shown more than it may.',
     ({ counts }) => counts.omitted,
-  ],
-  [
+  ),
+  counter(
     'shm_exporter_target_objects_omitted_total',
-    'counter',
     'Objects left out because the target would have tracked more than it may.',
     ({ counts }) => counts.omittedObjects,
-  ],
-  [
+  ),
+  counter(
     'shm_exporter_target_variables_omitted_total',
-    'counter',
     'Variables left out because the target would have tracked more than it may.',
     ({ counts }) => counts.omittedVariables,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_clashing_series',
-    'gauge',
     'Series that are left out now because another has their name and labels, or another metric their name.',
     ({ facts }) => facts.view?.missing.clashingSeries,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_omitted_series',
-    'gauge',
     'Series that are left out now because the target may show no more.',
     ({ facts }) => facts.view?.missing.omittedSeries,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_omitted_objects',
-    'gauge',
     'Objects that are left out now because the target may track no more.',
     ({ facts }) => facts.view?.missing.omittedObjects,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_omitted_variables',
-    'gauge',
     'Variables that are left out now because the target may track no more.',
     ({ facts }) => facts.view?.missing.omittedVariables,
-  ],
-  [
+  ),
+  counter(
     'shm_exporter_target_stale_frames_total',
-    'counter',
     'Texts, histograms and summaries that kept changing while they were copied and kept their last value.',
     ({ counts }) => counts.staleFrames,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_dropped_objects',
-    'gauge',
     'Objects that the publisher had no room for in its segment.',
     ({ facts }) => facts.view?.droppedObjects,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_dropped_variables',
-    'gauge',
     'Variables that the publisher had no room for in its segment.',
     ({ facts }) => facts.view?.droppedVariables,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_catalogue_rows_unmatched',
-    'gauge',
     'Catalogue rows that read a variable which no object of their class has, where such objects are there; all rows while no object was of any class.',
     ({ facts }) => facts.view?.rowsWithoutVariable,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_catalogue_rows_mistyped',
-    'gauge',
     'Catalogue rows that read a variable of a type which they cannot show.',
     ({ facts }) => facts.view?.rowsOfWrongType,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_variables_without_row',
-    'gauge',
     'Variables that no catalogue row reads, in objects that some row is for.',
     ({ facts }) => facts.view?.variablesWithoutRow,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_filters_unmatched',
-    'gauge',
     'Entries of classes, seed_path_groups and seed_paths that have matched no object.',
     ({ facts }) => facts.view?.filtersUnmatched,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_heartbeat_age_seconds',
-    'gauge',
     'Time since the last heartbeat of the publisher.',
     ({ facts }) => facts.publisher.heartbeatAgeSeconds,
-  ],
-  [
+  ),
+  gauge(
     'shm_exporter_target_as_of_age_seconds',
-    'gauge',
     'Age of the values, where the publisher states the moment that they stand for.',
     asOfAge,
-  ],
+  ),
 ];
 
 /** Name, type, unit and help of every internal metric, by name. */

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { Budget, SLICE_MS } from '../budget.js';
-import { counted } from '../counted.js';
+import { pluralize } from '../pluralize.js';
 import { Fault } from '../errors.js';
 import { CLOCKS, namesIn } from '../foreign/directory-listing.js';
 import type { Clocks } from '../foreign/directory-listing.js';
@@ -219,7 +219,7 @@ function whyAbsent(path: string, serverKey: string): string {
 }
 
 function reasonOf({ count, refusals }: VarnishInstance): string {
-  const shown = `${counted(count, 'segment is', 'segments are')} shown`;
+  const shown = `${pluralize(count, 'segment is', 'segments are')} shown`;
   const [first] = refusals;
   return first === undefined ? shown : `${shown}, ${refusals.length} left out: ${first}`;
 }

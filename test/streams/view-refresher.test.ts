@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Forms, Snapshot, StructureChange } from '#app/model.js';
 import type { TargetInput } from '#app/streams/target-inputs.js';
 import { ViewRefresher } from '#app/streams/view-refresher.js';
-import type { RefreshableView, Structure } from '#app/streams/view-refresher.js';
+import type { RefreshableView } from '#app/streams/view-refresher.js';
 import { lastOf } from '../support/last-of.js';
 import { root, pollResult } from '../support/poll-results.js';
 import { snapshotOf } from '../support/snapshot-of.js';
@@ -143,8 +143,7 @@ describe('ViewRefresher', () => {
       view.hasObserved = row.hasObserved === true;
       view.slices.push(...Array.from(row.inputs.replace(/[^bg]/g, ''), (key) => key === 'g'));
       const notes: string[] = [];
-      const structure = { pollResults: 0, hasChanges: () => row.hasChanges === true };
-      const refresher = new ViewRefresher(view, structure);
+      const refresher = new ViewRefresher(view, { hasChanges: () => row.hasChanges === true });
       for (const key of row.inputs) {
         lastOf(refresher.process(inputs[key as keyof typeof inputs]));
         notes.push(view.notes.slice(notes.join('').length));
@@ -152,7 +151,7 @@ describe('ViewRefresher', () => {
       expect(notes.join(' ')).to.equal(row.notes);
     });
 
-  const FRESH = { pollResults: 0, hasChanges: () => false };
+  const FRESH = { hasChanges: () => false };
   /** What each input shows. */
   const showing = (keys: string, view = new NotingView()) => {
     const refresher = new ViewRefresher(view, FRESH);
@@ -196,31 +195,22 @@ describe('ViewRefresher', () => {
     expect(partial).to.deep.equal([false, false, true, false]);
   });
 
-  /** For which of these changes, by number, the target is ready. */
-  const readyAt = (
-    numbers: readonly number[],
-    structure: Structure,
-    later: () => void = () => undefined,
-  ): readonly boolean[] => {
-    const refresher = new ViewRefresher(new NotingView(), structure);
-    return numbers.map((number) => {
-      const { isReady } = lastOf(refresher.process(change({}, number)));
-      later();
-      return isReady;
-    });
-  };
+  it('waits for structure that has arrived and is not processed yet', () => {
+    const refresher = new ViewRefresher(new NotingView(), FRESH);
+    const arrived = [1, 2, 3].map(() => refresher.change(pollResult({ changes: [added] })));
+    const ready = arrived.map((each) => lastOf(refresher.process(each)).isReady);
+    expect(ready).to.deep.equal([false, false, true]);
+  });
 
-  it('waits for structure that was seen and is still on its way', () =>
-    expect(readyAt([3, 4, 5], { pollResults: 5, hasChanges: () => false })).to.deep.equal([
-      false,
-      false,
-      true,
-    ]));
-
-  it('waits for a later look, but not for a source that always has news', () => {
-    const structure = { pollResults: 2, hasChanges: () => true };
-    const later = () => structure.pollResults++;
-    expect(readyAt([2, 2, 3, 3], structure, later)).to.deep.equal([false, false, true, true]);
+  it('waits for a later poll, but not for a source that always has more', () => {
+    const refresher = new ViewRefresher(new NotingView(), { hasChanges: () => true });
+    const arrive = () => refresher.change(pollResult({ changes: [added] }));
+    const isReady = (input: TargetInput) => lastOf(refresher.process(input)).isReady;
+    const first = arrive();
+    expect(isReady(first)).to.equal(false);
+    const second = arrive();
+    expect(isReady(first)).to.equal(false);
+    expect(isReady(second)).to.equal(true);
   });
 
   it('copies the values in a refresh that bound the last of the tree: it may turn ready', () => {
@@ -286,7 +276,7 @@ describe('ViewRefresher at a render', () => {
   /** A view that is synced, unless it is `unsynced`. */
   const started = (view: NumberingView, unsynced = false) => {
     view.isSynced = !unsynced;
-    const refresher = new ViewRefresher(view, { pollResults: 0, hasChanges: () => false });
+    const refresher = new ViewRefresher(view, { hasChanges: () => false });
     lastOf(refresher.process(change()));
     const process = (key: string) => {
       view.isDirty = key === key.toUpperCase();

@@ -15,7 +15,7 @@ const SHARED = [
   'budget',
   'bytes',
   'clock',
-  'counted',
+  'pluralize',
   'thread-code',
 ];
 

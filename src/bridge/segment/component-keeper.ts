@@ -1,5 +1,5 @@
 // Keeps the segment of one component up to date: applies each poll, and reports events.
-import { counted } from '../../counted.js';
+import { pluralize } from '../../pluralize.js';
 import type { TargetEvent } from '../../model.js';
 import type { Publisher } from '../../native/publisher/publisher.js';
 import { quoted } from '../../document/document.js';
@@ -95,11 +95,11 @@ export class ComponentKeeper {
     own.set('isStale', false);
     own.setOddities(tree.oddities);
     this.#count(changes);
-    const facts = `${counted(tree.objects.size, 'object')}, ${counted(tree.variableCount, 'variable')}, ${size.decoded} bytes in ${Math.round(durationMs)} ms`;
+    const facts = `${pluralize(tree.objects.size, 'object')}, ${pluralize(tree.variableCount, 'variable')}, ${size.decoded} bytes in ${Math.round(durationMs)} ms`;
     const silence = this.#goodAtMs === undefined ? '' : ` after ${this.#silence(start)}`;
     if (this.#conditions.changeTo('trouble', ''))
       report('info', `received its tree${silence}: ${facts}`);
-    else report('debug', `${facts}; ${counted(changes.changedValues, 'value')} changed`);
+    else report('debug', `${facts}; ${pluralize(changes.changedValues, 'value')} changed`);
     this.#goodAtMs = start;
     this.#reportOdd(tree, changes, report);
   }

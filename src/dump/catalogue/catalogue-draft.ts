@@ -1,6 +1,6 @@
 // The text of a catalogue file for a tree, with each guess said in a comment.
 import { metricNamePart } from '../../catalogue/names.js';
-import { counted } from '../../counted.js';
+import { pluralize } from '../../pluralize.js';
 import { Fault } from '../../errors.js';
 import type { ManagedObject } from '../../model.js';
 import { application } from '../../rules/formats.js';
@@ -39,7 +39,7 @@ export function* catalogueDraft(
 ): Generator<string> {
   const app = appOf(origin.application);
   const isGuessed = app !== origin.application;
-  const more = origin.moreRoots > 0 ? ` and ${counted(origin.moreRoots, 'more root')}` : '';
+  const more = origin.moreRoots > 0 ? ` and ${pluralize(origin.moreRoots, 'more root')}` : '';
   yield `# A draft of shm_dump for ${nameText(origin.root)}${more} in segment ${origin.segment}.`;
   yield '# Above a line is said what was guessed of it: check that before you use the file.';
   yield `app = ${tomlText(app)}${isGuessed ? '  # guessed: the published name cannot be one' : ''}`;

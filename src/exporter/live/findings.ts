@@ -5,7 +5,7 @@ import type { FilterSettings, Filters } from '../../catalogue/match/filters.js';
 import { ROOT, compileSeedPrefix, segmentsOf } from '../../catalogue/match/patterns.js';
 import { compileRules, placeUnder } from '../../catalogue/match/rules.js';
 import type { PlacedObject } from '../../catalogue/match/rules.js';
-import { counted, nounFor } from '../../counted.js';
+import { nounFor, pluralize } from '../../pluralize.js';
 import { quoted } from '../../document/document.js';
 import type { Path } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
@@ -153,7 +153,7 @@ function straysLine(kinds: readonly UnreadClass[]): string {
     .map(({ className, example }) => `${quoted(className)} at ${quoted(example || ROOT)}`);
   const more = kinds.length - examples.length;
   const rest = more > 0 ? ` and ${more} more ${nounFor(more, 'class', 'classes')}` : '';
-  return `no row is for ${counted(objects, 'object')} with ${counted(variables, 'variable')}: ${examples.join(', ')}${rest}`;
+  return `no row is for ${pluralize(objects, 'object')} with ${pluralize(variables, 'variable')}: ${examples.join(', ')}${rest}`;
 }
 
 /** A sentence about the value at a path inside the target, such as `['classes', 0]`. */

@@ -3,7 +3,7 @@ import type { Catalogue } from '../../catalogue/catalogue.js';
 import { compileFilters, uncataloguedIn } from '../../catalogue/match/filters.js';
 import type { Filters } from '../../catalogue/match/filters.js';
 import type { Config, TargetConfig } from '../../config/resolve.js';
-import { counted } from '../../counted.js';
+import { pluralize } from '../../pluralize.js';
 import { keyPath, quoted } from '../../document/document.js';
 import { compileScope } from '../../exposition/page/scope.js';
 import type { FamilyFacts } from '../../model.js';
@@ -125,7 +125,7 @@ function rootLines(
   ];
   return [
     `root ${root.name} of server key ${serverKey}${rest}`,
-    `tracks ${tracked.length} of ${counted(objects.length, 'object')}, ${counted(variables, 'variable')}, ${counted(families.size, 'metric')}`,
+    `tracks ${tracked.length} of ${pluralize(objects.length, 'object')}, ${pluralize(variables, 'variable')}, ${pluralize(families.size, 'metric')}`,
     ...(isWhole ? [] : ['the tree is larger than what is checked: the rest is left out']),
     ...findings.map((finding) => `warning: ${finding}`),
   ];

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { defer, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { counted } from '../../counted.js';
+import { pluralize } from '../../pluralize.js';
 import type { Scope, Target } from '../../model.js';
 import type { SelfMetrics } from '../self-metrics.js';
 import { identitiesOf, parametersOf } from '../sink.js';
@@ -156,6 +156,6 @@ function readiness(targets: readonly Target[]): Reply {
   const reason = first?.progress.reason ?? '';
   return textReply(
     503,
-    `${waiting.length} of ${counted(targets.length, 'target')} not ready: ${reason}`,
+    `${waiting.length} of ${pluralize(targets.length, 'target')} not ready: ${reason}`,
   );
 }

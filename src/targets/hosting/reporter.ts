@@ -1,5 +1,5 @@
 // The state of a target in its partition, and the reports on it.
-import { counted } from '../../counted.js';
+import { pluralize } from '../../pluralize.js';
 import { diffOf, newCounters } from '../../exposition/counters.js';
 import type { Counts } from '../../exposition/counters.js';
 import type { HighlightedValue } from '../../exposition/read/highlight.js';
@@ -12,16 +12,13 @@ import type { Step } from '../../pipeline.js';
 import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
+import { NO_PROGRESS } from '../../streams/report.js';
 import type { RefreshReport, Report, TargetFacts } from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
 import type { Refreshed } from '../../streams/view-refresher.js';
 import type { PollResult } from '../../streams/watch.js';
 import type { TargetDefinition } from '../formats.js';
 
-const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
-  objects: { synced: 0, total: 0 },
-  variables: { synced: 0, total: 0 },
-};
 /** The most clashing series that are logged by name. */
 const MAX_NAMED_CLASHES = 100;
 /** The most warnings of a format that are logged. */
@@ -84,7 +81,7 @@ export class Reporter {
 
   /** The present facts, and the counts since the last report. */
   facts(): Report {
-    return { kind: 'facts', facts: this.#facts(), ...this.#counted() };
+    return { kind: 'facts', facts: this.#facts(), ...this.#pluralize() };
   }
 
   /** Logs that a series was left out because of another one; once for each name and labels. */
@@ -138,7 +135,7 @@ export class Reporter {
       const { objects, variables } = this.#progress();
       this.#log(
         'info',
-        `ready: ${counted(objects.total, 'object')}, ${counted(variables.total, 'variable')}`,
+        `ready: ${pluralize(objects.total, 'object')}, ${pluralize(variables.total, 'variable')}`,
       );
     }
     if (this.#definition.isDebug) this.#logProgress();
@@ -189,10 +186,10 @@ export class Reporter {
     snapshot: RefreshReport['snapshot'],
   ): RefreshReport {
     const facts = this.#facts();
-    return { kind: 'refreshed', facts, ...this.#counted(), hasRendered, isDirty, snapshot };
+    return { kind: 'refreshed', facts, ...this.#pluralize(), hasRendered, isDirty, snapshot };
   }
 
-  #counted(): Pick<RefreshReport, 'refreshesMs' | 'counts'> {
+  #pluralize(): Pick<RefreshReport, 'refreshesMs' | 'counts'> {
     const counts = diffOf(this.counters, this.#reported);
     this.#reported = { ...this.counters };
     return { refreshesMs: this.refreshesMs.splice(0), counts };

@@ -57,8 +57,8 @@ export const watchdog = <T>(
 type ReportMessage = Extract<FromThread, { kind: 'report' }>;
 
 interface RemoteTarget {
-  readonly receive: (message: ReportMessage) => void;
-  readonly fail: (reason: string) => void;
+  readonly subscriber: Subscriber<Report>;
+  readonly receiver: SnapshotReceiver;
 }
 
 /** The part of a `Worker` that a partition uses. */
@@ -107,26 +107,15 @@ export class ThreadedPartition implements Partition {
 
   host(definition: TargetDefinition, former?: FormerRoot): HostedTarget {
     const target = ++this.#lastTarget;
-    let send: (message: ToThread) => void = () => undefined;
     const report$ = defer(() => {
       const thread = (this.#thread ??= this.#start());
-      send = (message) => {
-        thread.worker.postMessage(message);
-      };
       const report$ = new Observable<Report>((subscriber) => {
         const receiver = new SnapshotReceiver(thread.memory);
-        thread.targets.set(target, {
-          receive: ({ report }) => {
-            pass(report, receiver, subscriber);
-          },
-          fail: (reason) => {
-            subscriber.error(new Error(reason));
-          },
-        });
-        send({ kind: 'start', target, definition, former });
+        thread.targets.set(target, { subscriber, receiver });
+        thread.worker.postMessage({ kind: 'start', target, definition, former });
         return () => {
           thread.targets.delete(target);
-          send({ kind: 'stop', target });
+          thread.worker.postMessage({ kind: 'stop', target });
         };
       });
       const silent = () => {
@@ -137,7 +126,7 @@ export class ThreadedPartition implements Partition {
     return {
       report$,
       send: (refresh: Refresh) => {
-        send({ kind: 'refresh', target, refresh });
+        this.#thread?.worker.postMessage({ kind: 'refresh', target, refresh });
       },
       queryTree: (query) => this.#queryTree(target, query),
     };
@@ -149,15 +138,12 @@ export class ThreadedPartition implements Partition {
       const thread = this.#thread;
       if (thread?.targets.has(target) !== true) return EMPTY;
       const { worker, queries } = thread;
-      const send = (message: ToThread): void => {
-        worker.postMessage(message);
-      };
       return new Observable<TreeAnswer>((subscriber) => {
         const id = ++this.#lastQuery;
         queries.set(id, subscriber);
-        send({ kind: 'query', target, id, query });
+        worker.postMessage({ kind: 'query', target, id, query });
         return () => {
-          if (queries.delete(id)) send({ kind: 'end-query', id });
+          if (queries.delete(id)) worker.postMessage({ kind: 'end-query', id });
         };
       });
     });
@@ -180,7 +166,7 @@ export class ThreadedPartition implements Partition {
     const ended = (reason: string) => {
       if (this.#thread === thread) this.#thread = undefined;
       files.close();
-      for (const target of [...thread.targets.values()]) target.fail(reason);
+      for (const target of [...thread.targets.values()]) fail(target, reason);
       for (const subscriber of [...thread.queries.values()]) subscriber.complete();
     };
     const thread: Thread = {
@@ -193,7 +179,7 @@ export class ThreadedPartition implements Partition {
     worker.on('message', (message: FromThread) => {
       if (message.kind === 'report') receive(thread, message);
       else if (message.kind === 'answered') answer(thread, message);
-      else if (message.kind === 'failed') thread.targets.get(message.target)?.fail(message.reason);
+      else if (message.kind === 'failed') fail(thread.targets.get(message.target), message.reason);
       else files.handle(message);
     });
     worker.on('error', (error) => {
@@ -222,27 +208,23 @@ function answer(
   subscriber?.complete();
 }
 
-/** Releases the snapshot of a report that arrives after the end of its target. */
-function receive({ memory, targets }: Thread, message: ReportMessage): void {
-  const sent = message.report.kind === 'refreshed' ? message.report.snapshot : undefined;
-  // All targets of the thread render in this memory.
-  if (sent?.memory !== undefined) memory.buffer = sent.memory;
-  const target = targets.get(message.target);
-  if (target !== undefined) target.receive(message);
-  else if (sent !== undefined) release(sent);
-}
+const fail = (target: RemoteTarget | undefined, reason: string): void =>
+  target?.subscriber.error(new Error(reason));
 
-/** Emits a report, with its snapshot as one of this thread. */
-function pass(
-  report: ReportMessage['report'],
-  receiver: SnapshotReceiver,
-  subscriber: Subscriber<Report>,
-): void {
+/** Emits a report, with its snapshot as one of this thread. After the end of the target, releases the snapshot. */
+function receive({ memory, targets }: Thread, message: ReportMessage): void {
+  const { report } = message;
+  const target = targets.get(message.target);
   if (report.kind !== 'refreshed') {
-    subscriber.next(report);
+    target?.subscriber.next(report);
     return;
   }
-  receiver.receive(report.snapshot, (snapshot) => {
-    subscriber.next({ ...report, snapshot });
-  });
+  const { snapshot: sent } = report;
+  // All targets of the thread render in this memory.
+  if (sent?.memory !== undefined) memory.buffer = sent.memory;
+  if (target !== undefined)
+    target.receiver.receive(sent, (snapshot) => {
+      target.subscriber.next({ ...report, snapshot });
+    });
+  else if (sent !== undefined) release(sent);
 }

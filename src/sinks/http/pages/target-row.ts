@@ -1,5 +1,5 @@
 // One target of the status page: a row of its table.
-import { nounFor } from '../../../counted.js';
+import { nounFor } from '../../../pluralize.js';
 import type {
   NewestBy,
   ReadFormat,

@@ -1,8 +1,8 @@
 // Numbers of things in logs and messages.
 import { expect } from 'chai';
-import { counted } from '#app/counted.js';
+import { pluralize } from '#app/pluralize.js';
 
-describe('counted', () => {
+describe('pluralize', () => {
   const table = [
     [0, 'object', undefined, '0 objects'],
     [1, 'object', undefined, '1 object'],
@@ -12,5 +12,5 @@ describe('counted', () => {
     [3, 'class', 'classes', '3 classes'],
   ] as const;
   for (const [count, noun, plural, text] of table)
-    it(`says ${text}`, () => expect(counted(count, noun, plural)).to.equal(text));
+    it(`says ${text}`, () => expect(pluralize(count, noun, plural)).to.equal(text));
 });
