@@ -4,7 +4,7 @@ import { Budget, SLICE_MS } from '../budget.js';
 import type { Variable } from '../model.js';
 import { pluralize } from '../pluralize.js';
 import { NO_DROPS } from '../streams/watch.js';
-import type { PollResult, Watch, Watches } from '../streams/watch.js';
+import type { PollResult, Watch, WatchFactory } from '../streams/watch.js';
 import { ContainerFileFinder, HostFileFinder } from './jvm-discovery.js';
 import { CLOCKS, DirectoryWatch } from '../foreign/directory-listing.js';
 import { JvmTracker } from './jvm-tracker.js';
@@ -31,7 +31,7 @@ const INSTANCE = '1';
 const APPLICATION = 'jvm';
 
 export const hsperfdataWatches =
-  (settings: HsperfdataSettings, options: HsperfdataWatchOptions = {}): Watches =>
+  (settings: HsperfdataSettings, options: HsperfdataWatchOptions = {}): WatchFactory =>
   (serverKey) =>
     new HsperfdataWatch(serverKey, settings, options);
 

@@ -20,10 +20,10 @@ import {
 } from './poll.js';
 import type { Scheduler } from './scheduler.js';
 import { NOT_POLLED, NO_DROPS } from './watch.js';
-import type { PollResult, Watch, Watches } from './watch.js';
+import type { PollResult, Watch, WatchFactory } from './watch.js';
 
 interface PoolParts {
-  readonly watch: Watches;
+  readonly watch: WatchFactory;
   /** Runs polls without a wait; timers by default. */
   readonly tasks?: Scheduler | undefined;
   readonly scheduler?: SchedulerLike | undefined;
@@ -158,13 +158,16 @@ export class ServerPool {
 type Settings = Readonly<Record<string, unknown>>;
 
 /** The watches of each format, by its name. */
-export type FormatWatches = ReadonlyMap<string, (settings: Settings) => Watches>;
+export type FormatWatchFactories = ReadonlyMap<string, (settings: Settings) => WatchFactory>;
 
 /** Returns the pool of a format with these settings. Targets with equal settings share it. */
 export type ServerPools = (format: string, settings?: Settings) => ServerPool;
 
 /** Makes the pools of one thread. @throws Error for a format that was not checked before */
-export function serverPools(formats: FormatWatches, parts: Omit<PoolParts, 'watch'>): ServerPools {
+export function serverPools(
+  formats: FormatWatchFactories,
+  parts: Omit<PoolParts, 'watch'>,
+): ServerPools {
   const pools = new Map<string, ServerPool>();
   return (format, settings = {}) => {
     const watches = formats.get(format);

@@ -26,7 +26,7 @@ export interface PollResult {
 }
 
 /** Starts the watch of a server key. */
-export type Watches = (serverKey: string) => Watch;
+export type WatchFactory = (serverKey: string) => Watch;
 
 /** A name that is watched, and the names that exist. */
 export interface Existing {

@@ -9,8 +9,8 @@ import { segmentWatches } from '../native/segment/segment-watch.js';
 import type { Rule } from '../rules/rule.js';
 import { table } from '../rules/table.js';
 import type { TableFields, ValuesOf } from '../rules/table.js';
-import type { FormatWatches } from '../streams/server-pool.js';
-import type { Watches } from '../streams/watch.js';
+import type { FormatWatchFactories } from '../streams/server-pool.js';
+import type { WatchFactory } from '../streams/watch.js';
 import { VARNISH_SETTINGS } from '../varnish/settings.js';
 import { varnishWatches } from '../varnish/varnish-watch.js';
 
@@ -68,14 +68,14 @@ interface TargetFormat {
   /** The keys that `format_settings` of a target may have. */
   readonly settings: TableFields;
   readonly rule: Rule<FormatSettings>;
-  readonly watches: (parts: FormatParts, settings: FormatSettings) => Watches;
+  readonly watches: (parts: FormatParts, settings: FormatSettings) => WatchFactory;
 }
 
 /** @param watches gets the values of these settings, by their keys */
 const targetFormat = <F extends TableFields>(
   certainty: string,
   settings: F,
-  watches: (parts: FormatParts, settings: ValuesOf<F>) => Watches,
+  watches: (parts: FormatParts, settings: ValuesOf<F>) => WatchFactory,
 ): TargetFormat => ({
   certainty,
   settings,
@@ -105,7 +105,7 @@ export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map([
 ]);
 
 /** The watches of each format, by its name and settings. */
-export const formatWatches = (parts: FormatParts): FormatWatches =>
+export const formatWatches = (parts: FormatParts): FormatWatchFactories =>
   new Map(
     [...FORMATS].map(([name, { watches }]) => [name, (settings) => watches(parts, settings)]),
   );

@@ -16,7 +16,7 @@ import {
 } from '../foreign/verified-file.js';
 import type { Verdict } from '../model.js';
 import { NO_DROPS, nothingSeen } from '../streams/watch.js';
-import type { Existing, PollResult, Watch, Watches } from '../streams/watch.js';
+import type { Existing, PollResult, Watch, WatchFactory } from '../streams/watch.js';
 import { VarnishManager, uptimeOf } from './varnish-manager.js';
 import { CLEAN_NAMES } from './names/clean-names.js';
 import { COMPAT_NAMES } from './names/compat-names.js';
@@ -53,7 +53,7 @@ interface OpenedInstance {
 }
 
 export const varnishWatches =
-  (settings: VarnishSettings, options: VarnishWatchOptions = {}): Watches =>
+  (settings: VarnishSettings, options: VarnishWatchOptions = {}): WatchFactory =>
   (serverKey) =>
     new VarnishWatch(serverKey, settings, options);
 

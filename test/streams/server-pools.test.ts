@@ -1,13 +1,13 @@
 // One pool for each format of a thread.
 import { expect } from 'chai';
 import { serverPools } from '#app/streams/server-pool.js';
-import type { Watches } from '#app/streams/watch.js';
+import type { WatchFactory } from '#app/streams/watch.js';
 import { follow } from '../support/follow.js';
 import { pollResult } from '../support/poll-results.js';
 
 describe('serverPools', () => {
   const watching =
-    (tick: number): Watches =>
+    (tick: number): WatchFactory =>
     () => ({
       poll: () => pollResult({ tick }),
       wait: () => () => undefined,

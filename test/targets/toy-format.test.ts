@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { serverPools } from '#app/streams/server-pool.js';
-import type { Watch, Watches } from '#app/streams/watch.js';
+import type { Watch, WatchFactory } from '#app/streams/watch.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
@@ -69,8 +69,8 @@ class ToyWatch implements Watch {
 
 describe('a target of a second format', () => {
   const numbers: number[] = [];
-  const toy: Watches = (serverKey) => new ToyWatch(serverKey, numbers);
-  const native: Watches = () => {
+  const toy: WatchFactory = (serverKey) => new ToyWatch(serverKey, numbers);
+  const native: WatchFactory = () => {
     throw new Error('The other format is not asked');
   };
 

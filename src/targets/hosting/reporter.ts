@@ -81,7 +81,7 @@ export class Reporter {
 
   /** The present facts, and the counts since the last report. */
   facts(): Report {
-    return { kind: 'facts', facts: this.#facts(), ...this.#pluralize() };
+    return { kind: 'facts', facts: this.#facts(), ...this.#takeCounts() };
   }
 
   /** Logs that a series was left out because of another one; once for each name and labels. */
@@ -186,10 +186,11 @@ export class Reporter {
     snapshot: RefreshReport['snapshot'],
   ): RefreshReport {
     const facts = this.#facts();
-    return { kind: 'refreshed', facts, ...this.#pluralize(), hasRendered, isDirty, snapshot };
+    return { kind: 'refreshed', facts, ...this.#takeCounts(), hasRendered, isDirty, snapshot };
   }
 
-  #pluralize(): Pick<RefreshReport, 'refreshesMs' | 'counts'> {
+  /** The counts since the last report. */
+  #takeCounts(): Pick<RefreshReport, 'refreshesMs' | 'counts'> {
     const counts = diffOf(this.counters, this.#reported);
     this.#reported = { ...this.counters };
     return { refreshesMs: this.refreshesMs.splice(0), counts };
