@@ -28,8 +28,8 @@ export class ScrapeWork {
     this.#series = series;
     this.#values = new Values(series);
     this.#image = Buffer.alloc(series * 12);
-    this.#cells = this.#kernel.arena.take(series * CELL_BYTES);
-    this.#copied = this.#kernel.arena.take(SPAN * 16);
+    this.#cells = this.#kernel.arena.allocate(series * CELL_BYTES);
+    this.#copied = this.#kernel.arena.allocate(SPAN * 16);
     this.#kernel.bytes.fill(0, this.#cells, this.#cells + series * CELL_BYTES);
     this.#addLines();
     const path = `/dev/shm/shm-work-${process.pid}`;

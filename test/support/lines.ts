@@ -29,7 +29,7 @@ export class Cells {
 
   constructor(kernel: Kernel, count: number) {
     this.#kernel = kernel;
-    this.at = kernel.arena.take(count * CELL_BYTES);
+    this.at = kernel.arena.allocate(count * CELL_BYTES);
     kernel.bytes.fill(0, this.at, this.at + count * CELL_BYTES);
   }
 

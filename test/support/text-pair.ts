@@ -183,18 +183,18 @@ export class TextPair {
   /** Renders where there is memory for so many pieces of it and no more. */
   renderWithout(memory: number, forms: Forms): void {
     const { arena } = this.kernel;
-    const take = arena.take.bind(arena);
+    const allocate = arena.allocate.bind(arena);
     let left = memory;
-    arena.take = (bytes) => {
+    arena.allocate = (bytes) => {
       if (left-- === 0) throw new Error('no memory');
-      return take(bytes);
+      return allocate(bytes);
     };
     try {
       finished(this.text.rendering(forms));
     } catch (error) {
       expect(error).to.have.property('message', 'no memory');
     } finally {
-      arena.take = take;
+      arena.allocate = allocate;
     }
   }
 

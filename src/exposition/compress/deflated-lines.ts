@@ -6,7 +6,7 @@ import type { Deflater } from './deflater.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { GROUP_BITS, RECORD_BYTES, SUM_BYTES } from '../wasm/layout.js';
 import type { LineTable } from '../wasm/line-table.js';
-import type { Scratch } from '../wasm/scratch.js';
+import type { Scratch } from '../wasm/memory.js';
 import { TextPiece } from '../text/text-piece.js';
 
 const GROUP_LINES = 1 << GROUP_BITS;
@@ -133,7 +133,7 @@ export class DeflatedLines {
     const { capacity } = this.#table;
     if (capacity !== this.#capacity) {
       // First, since there may be no memory for it.
-      const records = this.#kernel.arena.take(roomOf(capacity));
+      const records = this.#kernel.arena.allocate(roomOf(capacity));
       this.#giveRecords();
       this.#capacity = capacity;
       this.#records = records;
@@ -145,7 +145,7 @@ export class DeflatedLines {
   }
 
   #giveRecords(): void {
-    if (this.#capacity > 0) this.#kernel.arena.give(this.#records, roomOf(this.#capacity));
+    if (this.#capacity > 0) this.#kernel.arena.free(this.#records, roomOf(this.#capacity));
     this.#capacity = 0;
   }
 

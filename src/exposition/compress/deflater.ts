@@ -3,7 +3,7 @@ import { crcTables } from './crc.js';
 import { CODE_BYTES, DeflateCode, SYMBOLS } from './deflate-code.js';
 import type { CodeLengths } from './huffman.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { Scratch } from '../wasm/scratch.js';
+import { Scratch } from '../wasm/memory.js';
 
 /** Lines whose blocks are counted to check the code. */
 const LINES_A_CHECK = 8;
@@ -47,7 +47,7 @@ export class Deflater {
     this.#kernel = kernel;
     this.#room = new Scratch(kernel);
     kernel.installCrcTables(crcTables());
-    this.table = kernel.arena.take(CODE_BYTES);
+    this.table = kernel.arena.allocate(CODE_BYTES);
     this.#use(this.code);
   }
 
@@ -73,7 +73,7 @@ export class Deflater {
 
   close(): void {
     this.#room.close();
-    this.#kernel.arena.give(this.table, CODE_BYTES);
+    this.#kernel.arena.free(this.table, CODE_BYTES);
   }
 
   #use(code: DeflateCode): void {

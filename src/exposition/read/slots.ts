@@ -3,7 +3,7 @@ import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, SlotRef, Source, Variable } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { CELL_BYTES, MOVED_AT } from '../wasm/layout.js';
-import { Scratch } from '../wasm/scratch.js';
+import { Scratch } from '../wasm/memory.js';
 
 /** Slots per page: 4 KiB of values and 2 KiB of words in the source, 8 KiB of cells here. */
 const PAGE_SLOTS = 512;
@@ -165,7 +165,7 @@ export class SlotPages {
   }
 
   close(): void {
-    for (const { at, bytes } of this.#pieces) this.#kernel.arena.give(at, bytes);
+    for (const { at, bytes } of this.#pieces) this.#kernel.arena.free(at, bytes);
     this.#pieces.length = 0;
     this.#extents.length = 0;
     this.#extentOfPage.clear();
@@ -220,7 +220,7 @@ export class SlotPages {
   }
 
   #takeZeros(bytes: number): number {
-    const at = this.#kernel.arena.takeZeros(bytes, (from, to) => {
+    const at = this.#kernel.arena.allocateZeroed(bytes, (from, to) => {
       this.#kernel.bytes.fill(0, from, to);
     });
     this.#pieces.push({ at, bytes });

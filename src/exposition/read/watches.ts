@@ -1,7 +1,7 @@
 // Which of some addresses in kernel memory changed since the last time.
 import { WideMap } from '../../collections/wide-map.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { Scratch } from '../wasm/scratch.js';
+import { Scratch } from '../wasm/memory.js';
 
 /** How many items are reported again at a time, though they did not change. */
 const MAX_AGAIN = 1024;
@@ -24,7 +24,7 @@ export class Watches<T extends { readonly id: number }> {
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
     this.#scratch = new Scratch(kernel);
-    this.#at = kernel.arena.take(FIRST_CAPACITY * WATCH_BYTES);
+    this.#at = kernel.arena.allocate(FIRST_CAPACITY * WATCH_BYTES);
   }
 
   /** Watches the 8 bytes at `address` for an item, once. */
@@ -83,7 +83,7 @@ export class Watches<T extends { readonly id: number }> {
     this.#indexOf.clear();
     this.#again.clear();
     this.#scratch.close();
-    this.#kernel.arena.give(this.#at, this.#capacity * WATCH_BYTES);
+    this.#kernel.arena.free(this.#at, this.#capacity * WATCH_BYTES);
   }
 
   #addressOf(index: number): number {
@@ -101,9 +101,9 @@ export class Watches<T extends { readonly id: number }> {
   #grow(): void {
     const { arena } = this.#kernel;
     const [former, size] = [this.#at, this.#capacity * WATCH_BYTES];
-    this.#at = arena.take(size * 2);
+    this.#at = arena.allocate(size * 2);
     this.#capacity *= 2;
     this.#kernel.bytes.copyWithin(this.#at, former, former + size);
-    arena.give(former, size);
+    arena.free(former, size);
   }
 }

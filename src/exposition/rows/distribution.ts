@@ -29,7 +29,7 @@ export class Distribution {
     this.#shape = shape;
     this.#conversion = conversion;
     this.#steps = shape.type === 'histogram' ? shape.bounds.length + 1 : shape.quantiles.length;
-    this.#at = kernel.arena.take((this.#steps + 2) * CELL_BYTES);
+    this.#at = kernel.arena.allocate((this.#steps + 2) * CELL_BYTES);
     kernel.bytes.fill(0, this.#at, this.#at + (this.#steps + 2) * CELL_BYTES);
     // Without observations, quantiles are NaN and buckets are zero.
     if (shape.type === 'summary') for (let i = 0; i < this.#steps; i++) this.#setNumber(i, NaN);
@@ -83,7 +83,7 @@ export class Distribution {
   }
 
   close(): void {
-    this.#kernel.arena.give(this.#at, (this.#steps + 2) * CELL_BYTES);
+    this.#kernel.arena.free(this.#at, (this.#steps + 2) * CELL_BYTES);
   }
 
   #cell(index: number): number {

@@ -16,7 +16,7 @@ import { PointInTime } from '../read/time.js';
 import type { OnOmitted, TargetRoom } from '../target-limits.js';
 import type { CatalogueFit } from './catalogue-fit.js';
 import { Frames } from './distribution.js';
-import { HeldScales } from './held-scales.js';
+import { TargetScales } from '../wasm/kernel-tables.js';
 import { RowLabels } from './labels.js';
 import type { LabelText } from './labels.js';
 import { Observations } from './observed.js';
@@ -54,7 +54,7 @@ export class MetricBuilder {
   readonly #probe: Probe;
   readonly #uses: RowUses;
   readonly #frames: Frames;
-  readonly #scales: HeldScales;
+  readonly #scales: TargetScales;
   readonly #lines: RowLines;
   readonly #stage: RowStage;
   readonly #hideFormer = (former: Variable): void => {
@@ -83,7 +83,7 @@ export class MetricBuilder {
     const uses = new RowUses({ ...below, labels });
     const frames = new Frames(below);
     const observations = new Observations(kernel, probe);
-    const scales = new HeldScales(kernel.scales);
+    const scales = new TargetScales(kernel.scales);
     const times = new PointInTime(timeZone);
     const parts = { kernel, probe, uses, frames, observations, scales, register, times };
     this.#stage = new RowStage(parts);

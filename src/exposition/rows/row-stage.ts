@@ -18,7 +18,7 @@ import type { PointInTime } from '../read/time.js';
 import { seriesText } from '../text/labels.js';
 import { Distribution } from './distribution.js';
 import type { Frames } from './distribution.js';
-import type { HeldScales } from './held-scales.js';
+import type { TargetScales } from '../wasm/kernel-tables.js';
 import type { LabelText } from './labels.js';
 import type { Observations } from './observed.js';
 import type { RowUses } from './row-uses.js';
@@ -31,7 +31,7 @@ export interface StageParts {
   readonly uses: RowUses;
   readonly frames: Frames;
   readonly observations: Observations;
-  readonly scales: HeldScales;
+  readonly scales: TargetScales;
   readonly register: SeriesRegister;
   readonly times: PointInTime;
 }

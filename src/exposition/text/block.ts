@@ -6,7 +6,7 @@ import type { Kernel } from '../wasm/kernel.js';
 import { LineTable } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
 import type { SharedText } from '../wasm/memory.js';
-import type { Scratch } from '../wasm/scratch.js';
+import type { Scratch } from '../wasm/memory.js';
 
 /** The output forms that a render must produce: text, parts of a deflate stream, or both. */
 export interface Wanted {

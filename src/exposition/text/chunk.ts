@@ -130,7 +130,7 @@ export class Chunk implements WritingTask {
   close(): void {
     this.#dropText();
     this.#last = undefined;
-    if (this.#table !== 0) this.#kernel.arena.give(this.#table, this.#tableBytes);
+    if (this.#table !== 0) this.#kernel.arena.free(this.#table, this.#tableBytes);
     this.#table = 0;
   }
 
@@ -204,7 +204,7 @@ export class Chunk implements WritingTask {
   }
 
   #setUp(): void {
-    this.#table = this.#kernel.arena.take(this.#tableBytes);
+    this.#table = this.#kernel.arena.allocate(this.#tableBytes);
     const { u32 } = this.#kernel;
     u32[this.#table >>> 2] = this.parts.length;
     let at = (this.#table >>> 2) + PARTS_AT;

@@ -6,7 +6,7 @@ import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
 import { hashOf } from '../wasm/memory.js';
-import { Scratch } from '../wasm/scratch.js';
+import { Scratch } from '../wasm/memory.js';
 import type { Wanted, WritingRoom, WritingTask } from './block.js';
 import type { ChunkText } from './chunk.js';
 import { Chunks, isTooLarge } from './chunks.js';

@@ -20,7 +20,7 @@ export class TextPiece {
   }
 
   static of(kernel: Kernel, capacity: number): TextPiece {
-    return new TextPiece(kernel, kernel.arena.take(capacity), sizeClass(capacity));
+    return new TextPiece(kernel, kernel.arena.allocate(capacity), sizeClass(capacity));
   }
 
   /** Bytes of the text. */
@@ -61,6 +61,6 @@ export class TextPiece {
 
   release(): void {
     if (--this.#holders > 0) return;
-    this.#kernel.arena.give(this.address, this.capacity);
+    this.#kernel.arena.free(this.address, this.capacity);
   }
 }

@@ -1,18 +1,15 @@
-// The kernel's module and memory, with an arena beside it.
+// The kernel's module and memory: the render code in WebAssembly, and views of the memory that it works on.
 import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
-import { BlockNumbers } from './block-numbers.js';
-import type { KernelExports } from './kernel-exports.js';
-import { CRC_TABLES_CELL, FREE_AT, RESULT_AT } from './layout.js';
+import { BlockTable, Scales } from './kernel-tables.js';
+import { CRC_TABLES_CELL, FREE_AT, POW10_AT, RESULT_AT } from './layout.js';
 import { Arena, TextStore } from './memory.js';
-import { Scales } from './scales.js';
-import { writeTables } from './tables.js';
 
-/** How the kernel reads a value's 8 bytes; the result of `Scales.hold` is added to it. */
+/** How the kernel decodes the 8 bytes of a value. The flags of `Scales.acquire` are added for a scaled value. */
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
 export type Op = (typeof OP)[keyof typeof OP];
 
-/** So many bytes behind what it writes may the kernel overwrite, and behind what it reads, read. */
+/** The kernel copies 16 bytes at a time: it may read and overwrite this many bytes after the end of a text. */
 export const OVERRUN = 16;
 
 const WASM_PAGE = 65_536;
@@ -21,16 +18,16 @@ const MAX_PAGES = 65_536;
 
 let compiled: WebAssembly.Module | undefined;
 
-/** The code of the kernel. The first call reads it, unless another thread has shared it. */
+/** The compiled kernel. The first call loads it, unless another thread has shared it. */
 export const kernelCode = (): WebAssembly.Module =>
   (compiled ??= new WebAssembly.Module(readFileSync(new URL('kernel.wasm', import.meta.url))));
 
-/** Has this thread use the code that another thread read: an upgrade may replace the file later. */
+/** Makes this thread use the code that another thread loaded. An upgrade may replace the file later. */
 export function shareKernelCode(code: WebAssembly.Module): void {
   compiled = code;
 }
 
-/** Shared, because its buffers then survive growth and can be sent while a worker renders. */
+/** Shared memory: its buffers stay valid when it grows, and a socket can send from it while a worker renders. */
 function reserve(maximum: number): WebAssembly.Memory {
   try {
     return new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum, shared: true });
@@ -44,17 +41,50 @@ function reserve(maximum: number): WebAssembly.Memory {
   }
 }
 
+/** The functions of assembly/index.ts. A block is passed as the address of its header; chunks and cells as theirs. */
+interface KernelExports {
+  touch(cell: number): void;
+  insert(
+    block: number,
+    index: number,
+    entry: number,
+    line: number,
+    owner: number,
+    sub: number,
+    hash: number,
+    name: number,
+    labels: number,
+    cell: number,
+    op: number,
+  ): number;
+  sort(block: number, old: number, fresh: number, from: number, to: number): void;
+  absorb(cells: number, values: number, words: number, count: number, out: number): number;
+  changedWatches(table: number, count: number, out: number): number;
+  hasForbidden(block: number, nameBytes: number): number;
+  staleness(chunk: number): number;
+  chunkChanges(chunk: number): number;
+  renderAll(chunk: number, to: number): number;
+  renderChanged(chunk: number, from: number, bytes: number, to: number): number;
+  rewrite(chunk: number, text: number, bytes: number, room: number): number;
+  prepareRecords(block: number): void;
+  bestPeriod(block: number, code: number, to: number): number;
+  countSymbols(block: number, code: number, to: number): void;
+  deflateAll(block: number, code: number, to: number): number;
+  deflateChanged(block: number, code: number, from: number, to: number): number;
+  writeValue(bits: bigint, op: number, at: number): number;
+}
+
 export interface KernelOptions {
-  /** Of 64 KiB. */
+  /** The most pages of 64 KiB that the memory may grow to. */
   readonly maxPages?: number | undefined;
 }
 
-/** One instance: its memory holds copied values, line tables and text of one partition. */
+/** A kernel instance. Its memory holds the copied values, line tables and texts of one partition. */
 export class Kernel {
   readonly run: KernelExports;
   readonly arena: Arena;
   readonly scales: Scales;
-  readonly blocks: BlockNumbers;
+  readonly blocks: BlockTable;
   readonly texts: TextStore;
   /** Inner CRC and number of bytes of the lines that were deflated last. */
   readonly written: Uint32Array;
@@ -69,7 +99,7 @@ export class Kernel {
   constructor({ maxPages = MAX_PAGES }: KernelOptions = {}) {
     this.#maxPages = maxPages;
     this.#memory = reserve(maxPages);
-    writeTables(this.#memory.buffer);
+    new Uint8Array(this.#memory.buffer).set((powers ??= powersOfTen()), POW10_AT);
     const instance = new WebAssembly.Instance(kernelCode(), { env: { memory: this.#memory } });
     this.written = new Uint32Array(this.#memory.buffer, RESULT_AT, 2);
     this.run = instance.exports as unknown as KernelExports;
@@ -77,23 +107,23 @@ export class Kernel {
     this.#u32 = new Uint32Array(this.#memory.buffer);
     this.#u64 = new BigUint64Array(this.#memory.buffer);
     this.#f64 = new Float64Array(this.#memory.buffer);
-    // Text is read sixteen bytes at a time, so that many are behind all that is allocated.
+    // Reads of 16 bytes at a time may pass the end of the last allocation.
     const end = INITIAL_PAGES * WASM_PAGE - OVERRUN;
     this.arena = new Arena(FREE_AT, end, (bytes) => this.#grow(bytes));
     this.scales = new Scales(this);
-    this.blocks = new BlockNumbers(this);
+    this.blocks = new BlockTable(this);
     this.texts = new TextStore(this);
   }
 
-  /** Puts the tables of assembly/crc.ts into the memory, once. */
+  /** Copies the tables of assembly/crc.ts into the memory, once. */
   installCrcTables(tables: Uint32Array): void {
     if (this.#u32[CRC_TABLES_CELL >>> 2] !== 0) return;
-    const at = this.arena.take(tables.byteLength);
+    const at = this.arena.allocate(tables.byteLength);
     this.#u32.set(tables, at >>> 2);
     this.#u32[CRC_TABLES_CELL >>> 2] = at;
   }
 
-  /** Views of the whole memory as it is now. Do not keep them across an allocation. */
+  /** Views of the whole memory at its present size. Do not keep them across an allocation. */
   get bytes(): Uint8Array {
     return this.#bytes;
   }
@@ -132,4 +162,30 @@ export class Kernel {
     this.#f64 = new Float64Array(this.#memory.buffer);
     return step * WASM_PAGE;
   }
+}
+
+const LOWEST_EXPONENT = -292;
+const HIGHEST_EXPONENT = 324;
+
+/** 10^k as 128 bits, rounded up, scaled so that the highest bit is set (Giulietti 2020, 9.7). */
+function powerOfTen(k: number): bigint {
+  const shift = 127 - Math.floor((k * 1741647) / 2 ** 19);
+  const ceiling = (n: bigint, d: bigint) => (n + d - 1n) / d;
+  const scale = (n: bigint, d: bigint) =>
+    shift >= 0 ? ceiling(n << BigInt(shift), d) : ceiling(n, d << BigInt(-shift));
+  return k >= 0 ? scale(10n ** BigInt(k), 1n) : scale(1n, 10n ** BigInt(-k));
+}
+
+let powers: Uint8Array | undefined;
+
+/** The table of powers of ten at `POW10_AT`. */
+function powersOfTen(): Uint8Array {
+  const view = new DataView(new ArrayBuffer(FREE_AT));
+  for (let k = LOWEST_EXPONENT; k <= HIGHEST_EXPONENT; k++) {
+    const entry = POW10_AT + 16 * (k - LOWEST_EXPONENT);
+    const g = powerOfTen(k);
+    view.setBigUint64(entry, g >> 64n, true);
+    view.setBigUint64(entry + 8, g & 0xffffffffffffffffn, true);
+  }
+  return new Uint8Array(view.buffer, POW10_AT);
 }

@@ -98,10 +98,10 @@ export class LineTable {
     const { arena, blocks } = kernel;
     this.#kernel = kernel;
     this.#capacity = capacity;
-    const [at, address, number] = arena.takeFor(capacity * LINE_BYTES, (linesAt) =>
-      arena.takeFor(
+    const [at, address, number] = arena.allocateFor(capacity * LINE_BYTES, (linesAt) =>
+      arena.allocateFor(
         HEADER_BYTES,
-        (headerAt) => [linesAt, headerAt, blocks.take(headerAt)] as const,
+        (headerAt) => [linesAt, headerAt, blocks.assign(headerAt)] as const,
       ),
     );
     this.#at = at;
@@ -247,9 +247,9 @@ export class LineTable {
   #sortEntries(): void {
     const { arena, blocks, run } = this.#kernel;
     const [former, old] = [this.#at, this.#number];
-    const [at, number] = arena.takeFor(
+    const [at, number] = arena.allocateFor(
       this.#capacity * LINE_BYTES,
-      (linesAt) => [linesAt, blocks.take(this.address)] as const,
+      (linesAt) => [linesAt, blocks.assign(this.address)] as const,
     );
     this.#at = at;
     this.#number = number;
@@ -259,8 +259,8 @@ export class LineTable {
     this.#setHeader(HEADER.isTrivial, 1);
     this.#setHeader(HEADER.stale, RESHAPED);
     this.#setUp();
-    blocks.give(old);
-    arena.give(former, this.#capacity * LINE_BYTES);
+    blocks.release(old);
+    arena.free(former, this.#capacity * LINE_BYTES);
   }
 
   /** Frees everything. Nothing may touch the cells of its lines any more. */
@@ -272,9 +272,9 @@ export class LineTable {
       texts.release(u32[at + ENTRY.labels] ?? 0);
     }
     this.#count = 0;
-    this.#kernel.blocks.give(this.#number);
-    this.#kernel.arena.give(this.#at, this.#capacity * LINE_BYTES);
-    this.#kernel.arena.give(this.address, HEADER_BYTES);
+    this.#kernel.blocks.release(this.#number);
+    this.#kernel.arena.free(this.#at, this.#capacity * LINE_BYTES);
+    this.#kernel.arena.free(this.address, HEADER_BYTES);
   }
 
   /** A line behind all others, for which there is room; returns its entry. */
@@ -331,7 +331,7 @@ export class LineTable {
     const [former, was] = [this.#at, this.#capacity];
     const [keys, entries, subs] = [this.#keyOf(0), this.#entryOf(0), this.#subOf(0)];
     // First, since there may be no memory for it.
-    this.#at = arena.take(capacity * LINE_BYTES);
+    this.#at = arena.allocate(capacity * LINE_BYTES);
     this.#capacity = capacity;
     const kept = Math.min(was, capacity);
     const { bytes } = this.#kernel;
@@ -341,7 +341,7 @@ export class LineTable {
     // Offsets and lengths are those of a text that is not used again.
     const order = former + was * BEFORE_ORDER;
     bytes.copyWithin(this.#orderAt, order, order + kept * ORDER_BYTES);
-    arena.give(former, was * LINE_BYTES);
+    arena.free(former, was * LINE_BYTES);
     this.#setUp();
   }
 

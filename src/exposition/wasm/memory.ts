@@ -1,6 +1,5 @@
-// The kernel's memory: an arena of size classes with free lists, and texts that many lines share.
-
-/** Sizes are rounded up to a quarter of a power of two, so that at most a fifth is wasted. */
+// The kernel's memory: an arena, a scratch buffer, and texts that many lines share.
+/** Rounds a size up to a quarter of a power of two: at most a fifth is wasted. */
 export function sizeClass(bytes: number): number {
   if (bytes <= 64) return Math.max(16, Math.ceil(bytes / 16) * 16);
   const power = 2 ** Math.floor(Math.log2(bytes - 1));
@@ -8,14 +7,15 @@ export function sizeClass(bytes: number): number {
   return Math.ceil(bytes / quarter) * quarter;
 }
 
+/** Allocates kernel memory by size classes, with a free list for each. */
 export class Arena {
-  readonly #free = new Map<number, number[]>();
+  readonly #freeLists = new Map<number, number[]>();
   readonly #grow: (bytes: number) => number;
   #top: number;
   #end: number;
   #used = 0;
 
-  /** @param grow adds at least that many bytes and returns how many */
+  /** @param grow adds at least this many bytes to the memory, and returns how many it added */
   constructor(start: number, end: number, grow: (bytes: number) => number) {
     this.#top = start;
     this.#end = end;
@@ -28,43 +28,43 @@ export class Arena {
   }
 
   /** Allocates `bytes` bytes of undefined content; returns an address, a multiple of 16. */
-  take(bytes: number): number {
+  allocate(bytes: number): number {
     const size = sizeClass(bytes);
-    const at = this.#free.get(size)?.pop() ?? this.#fresh(size);
+    const at = this.#freeLists.get(size)?.pop() ?? this.#fresh(size);
     this.#used += size;
     return at;
   }
 
-  /** Allocates memory for what uses it; frees it again if that fails, for instance where there is no memory for more. */
-  takeFor<T>(bytes: number, use: (at: number) => T): T {
-    const at = this.take(bytes);
+  /** Allocates memory and passes its address to `use`; frees it if `use` throws, for instance for lack of memory. */
+  allocateFor<T>(bytes: number, use: (at: number) => T): T {
+    const at = this.allocate(bytes);
     try {
       return use(at);
     } catch (error) {
-      this.give(at, bytes);
+      this.free(at, bytes);
       throw error;
     }
   }
 
   /**
-   * The same as `take`, of zeros. Memory that was never used has them, and takes no memory of the machine before
-   * it is.
-   * @param clear writes zeros from an address to another
+   * Allocates `bytes` zero bytes. Fresh memory is zero already and is not written, so the operating system maps
+   * no pages for it yet.
+   * @param clear writes zeros from the first address up to the second
    */
-  takeZeros(bytes: number, clear: (from: number, to: number) => void): number {
+  allocateZeroed(bytes: number, clear: (from: number, to: number) => void): number {
     const size = sizeClass(bytes);
-    const isUsed = (this.#free.get(size)?.length ?? 0) > 0;
-    const at = this.take(bytes);
+    const isUsed = (this.#freeLists.get(size)?.length ?? 0) > 0;
+    const at = this.allocate(bytes);
     if (isUsed) clear(at, at + bytes);
     return at;
   }
 
-  /** Frees what `take(bytes)` allocated. */
-  give(at: number, bytes: number): void {
+  /** Frees the result of `allocate(bytes)`. */
+  free(at: number, bytes: number): void {
     const size = sizeClass(bytes);
     this.#used -= size;
-    const list = this.#free.get(size);
-    if (list === undefined) this.#free.set(size, [at]);
+    const list = this.#freeLists.get(size);
+    if (list === undefined) this.#freeLists.set(size, [at]);
     else list.push(at);
   }
 
@@ -77,53 +77,78 @@ export class Arena {
   }
 }
 
-/** The number of holders, and that of bytes. */
+/** A reusable buffer in kernel memory for data that does not outlive a call. It only grows. */
+export class Scratch {
+  readonly #arena: Arena;
+  #at = 0;
+  #bytes = 0;
+
+  constructor({ arena }: { readonly arena: Arena }) {
+    this.#arena = arena;
+  }
+
+  /** The address of at least `bytes` bytes, valid until the next call. */
+  of(bytes: number): number {
+    if (bytes <= this.#bytes) return this.#at;
+    this.close();
+    this.#at = this.#arena.allocate(bytes);
+    this.#bytes = bytes;
+    return this.#at;
+  }
+
+  close(): void {
+    if (this.#bytes > 0) this.#arena.free(this.#at, this.#bytes);
+    this.#bytes = 0;
+  }
+}
+
+/** The reference count and the length of a text, u32 each, before its bytes. */
 const HEAD_BYTES = 8;
 
-/** The memory of the texts. */
-interface Memory {
+interface TextMemory {
   readonly arena: Arena;
   readonly u32: Uint32Array;
   window(at: number, bytes: number): Buffer;
 }
 
+/** Reference-counted UTF-8 texts in kernel memory. */
 export class TextStore {
-  readonly #memory: Memory;
+  readonly #memory: TextMemory;
 
-  constructor(memory: Memory) {
+  constructor(memory: TextMemory) {
     this.#memory = memory;
   }
 
-  /** Stores a text with so many holders, who give it back; returns its address. */
-  store(text: string, holders = 1): number {
+  /** Stores a text with this reference count; returns its address. */
+  store(text: string, references = 1): number {
     const length = Buffer.byteLength(text);
-    const at = this.#memory.arena.take(HEAD_BYTES + length);
+    const at = this.#memory.arena.allocate(HEAD_BYTES + length);
     const { u32 } = this.#memory;
-    u32[at >>> 2] = holders;
+    u32[at >>> 2] = references;
     u32[(at >>> 2) + 1] = length;
     this.#memory.window(at + HEAD_BYTES, length).write(text, 'utf8');
     return at;
   }
 
-  /** Frees the text with its last holder. */
+  /** Removes one reference, and frees the text with the last one. */
   release(at: number): void {
     const { u32 } = this.#memory;
-    const holders = (u32[at >>> 2] ?? 0) - 1;
-    u32[at >>> 2] = holders;
-    if (holders === 0) this.#memory.arena.give(at, HEAD_BYTES + this.lengthOf(at));
+    const references = (u32[at >>> 2] ?? 0) - 1;
+    u32[at >>> 2] = references;
+    if (references === 0) this.#memory.arena.free(at, HEAD_BYTES + this.lengthOf(at));
   }
 
-  holders(at: number): number {
+  referencesTo(at: number): number {
     return this.#memory.u32[at >>> 2] ?? 0;
   }
 
-  /** The number of its bytes. */
+  /** The length of a text in bytes. */
   lengthOf(at: number): number {
     return this.#memory.u32[(at >>> 2) + 1] ?? 0;
   }
 }
 
-/** A text for many lines; the kernel's memory has it from its first use until `close()`. */
+/** A text that many lines share. It is in kernel memory from its first use until `close()`. */
 export class SharedText {
   readonly #texts: TextStore;
   readonly text: string;
@@ -135,15 +160,15 @@ export class SharedText {
     this.text = text;
   }
 
-  /** Its address. Whoever keeps it counts as a holder, and releases it. */
+  /** The address of the text. A line that keeps it adds a reference, and releases it later. */
   get address(): number {
     if (this.#at === 0) this.#at = this.#texts.store(this.text);
     return this.#at;
   }
 
-  /** Whether a line has it. */
+  /** Whether a line refers to the text. */
   get isUsed(): boolean {
-    return this.#at !== 0 && this.#texts.holders(this.#at) > 1;
+    return this.#at !== 0 && this.#texts.referencesTo(this.#at) > 1;
   }
 
   get hash(): TextHash {
@@ -157,7 +182,7 @@ export class SharedText {
   }
 }
 
-/** Two hashes of 32 bits, signed: V8 keeps these without an object of their own. */
+/** Two signed 32-bit hashes: V8 stores such numbers without allocating an object. */
 export interface TextHash {
   readonly a: number;
   readonly b: number;

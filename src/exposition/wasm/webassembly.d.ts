@@ -1,4 +1,4 @@
-// The part of the WebAssembly interface that the kernel uses; @types/node has none of it.
+// The part of the WebAssembly interface that the kernel uses; @types/node lacks it.
 declare namespace WebAssembly {
   interface Module {
     readonly [Symbol.toStringTag]: string;

@@ -54,7 +54,7 @@ describe('the probe', () => {
     const { source, root } = shop();
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 7n });
     const kernel = new Kernel();
-    kernel.arena.take(2 ** 31);
+    kernel.arena.allocate(2 ** 31);
     const { probe, track, read, valueOf } = probeOf(source, kernel);
     track(sales);
     probe.watch(sales);

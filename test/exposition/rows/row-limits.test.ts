@@ -142,7 +142,7 @@ describe('many scales in one partition', () => {
 
   it('are left out and counted where there is no room, and the rest is shown', () => {
     const kernel = new Kernel();
-    for (let i = 0; i < 65_535; i++) kernel.scales.hold({ multiply: 1, divide: 1000 + i });
+    for (let i = 0; i < 65_535; i++) kernel.scales.acquire({ multiply: 1, divide: 1000 + i });
     const { lines, view } = till(kernel, [2, 3, 4]);
     expect(lines()).to.deep.equal(['shop_x2 6']);
     expect(view.counters.omitted).to.equal(2);

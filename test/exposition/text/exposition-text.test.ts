@@ -155,13 +155,13 @@ describe('the text of all families', () => {
       const taken: number[] = [];
       const TABLE = MAX_LINES * 47;
       expect(() => {
-        for (;;) taken.push(arena.take(TABLE));
+        for (;;) taken.push(arena.allocate(TABLE));
       }).to.throw('needs more than');
       expect(() => {
         put(MAX_LINES);
       }).to.throw('needs more than');
       finished(text.closing());
-      for (const at of taken) arena.give(at, TABLE);
+      for (const at of taken) arena.free(at, TABLE);
       expect(arena.used).to.equal(before);
     }
   });
@@ -180,15 +180,15 @@ describe('the text of all families', () => {
     for (let family = 0; family < 3; family++) pair.put(family, 1, 0, family);
     const before = pair.render().families;
     const { arena } = pair.kernel;
-    const take = arena.take.bind(arena);
+    const allocate = arena.allocate.bind(arena);
     for (let index = 0; index < 3; index++) pair.set(index, 123);
     const held = finished(pair.text.rendering(FORMS.text)).hold();
     for (let index = 0; index < 3; index++) pair.set(index, 4567);
-    arena.take = () => {
+    arena.allocate = () => {
       throw new Error('no memory');
     };
     expect(() => finished(pair.text.rendering(FORMS.text))).to.throw('no memory');
-    arena.take = take;
+    arena.allocate = allocate;
     held();
     expect(pair.render().families).not.to.deep.equal(before);
     pair.close();

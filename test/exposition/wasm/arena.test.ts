@@ -31,7 +31,7 @@ describe('the arena', () => {
         const out: { at: number; size: number }[] = [];
         for (const each of steps) {
           if ('take' in each) {
-            const piece = { at: arena.take(each.take), size: each.take };
+            const piece = { at: arena.allocate(each.take), size: each.take };
             expect(piece.at % 16).to.equal(0);
             expect(piece.at).to.be.at.least(1024);
             for (const { at, size } of out)
@@ -39,7 +39,7 @@ describe('the arena', () => {
             out.push(piece);
           } else {
             const [piece] = out.splice(each.give % Math.max(1, out.length), 1);
-            if (piece !== undefined) arena.give(piece.at, piece.size);
+            if (piece !== undefined) arena.free(piece.at, piece.size);
           }
           const used = out.reduce((sum, { size }) => sum + sizeClass(size), 0);
           expect(arena.used).to.equal(used);
@@ -52,13 +52,13 @@ describe('the arena', () => {
       fc.property(fc.array(fc.tuple(bytes, fc.boolean()), { maxLength: 40 }), (pieces) => {
         const arena = arenaOf(1);
         const used = pieces.map(([size, isGiven]) => {
-          const at = arena.take(size);
-          if (isGiven) arena.give(at, size);
+          const at = arena.allocate(size);
+          if (isGiven) arena.free(at, size);
           return { at, size };
         });
         for (const [size] of pieces) {
           const cleared: number[] = [];
-          const at = arena.takeZeros(size, (from, to) => cleared.push(from, to));
+          const at = arena.allocateZeroed(size, (from, to) => cleared.push(from, to));
           const wasUsed = used.some((piece) => piece.at === at);
           expect(cleared).to.deep.equal(wasUsed ? [at, at + size] : []);
         }
@@ -69,9 +69,9 @@ describe('the arena', () => {
     fc.assert(
       fc.property(fc.array(bytes, { minLength: 1, maxLength: 40 }), (sizes) => {
         const arena = arenaOf(1);
-        const first = sizes.map((size) => arena.take(size));
-        sizes.forEach((size, i) => arena.give(first[i] ?? 0, size));
-        const second = sizes.map((size) => arena.take(size));
+        const first = sizes.map((size) => arena.allocate(size));
+        sizes.forEach((size, i) => arena.free(first[i] ?? 0, size));
+        const second = sizes.map((size) => arena.allocate(size));
         expect(second.toSorted()).to.deep.equal(first.toSorted());
       }),
     ));
@@ -79,10 +79,10 @@ describe('the arena', () => {
   it('asks for exactly what is missing', () => {
     const asked: number[] = [];
     const arena = new Arena(0, 64, (missing) => asked.push(missing) && 1000);
-    arena.take(64);
-    arena.take(64);
-    arena.take(640);
-    arena.take(640);
+    arena.allocate(64);
+    arena.allocate(64);
+    arena.allocate(640);
+    arena.allocate(640);
     expect(asked).to.deep.equal([64, 344]);
   });
 });
@@ -90,13 +90,13 @@ describe('the arena', () => {
 describe('memory that grows', () => {
   it('windows made before show the same bytes, and what is written later', () => {
     const kernel = new Kernel();
-    const at = kernel.arena.take(4096);
+    const at = kernel.arena.allocate(4096);
     const before = kernel.window(at, 4096);
     before.fill('early');
     const copy = Buffer.from(before);
     const views = kernel.bytes;
     for (let megabytes = 1; megabytes <= 64; megabytes *= 2) {
-      const piece = kernel.arena.take(megabytes * 2 ** 20);
+      const piece = kernel.arena.allocate(megabytes * 2 ** 20);
       kernel.bytes.fill(megabytes, piece, piece + megabytes * 2 ** 20);
       expect(before.equals(copy)).to.equal(true);
     }
@@ -107,8 +107,8 @@ describe('memory that grows', () => {
 
   it('more than 4 GiB are refused, and what is there goes on', () => {
     const kernel = new Kernel();
-    expect(() => kernel.arena.take(2 ** 32)).to.throw('needs more than 4096 MiB of memory');
+    expect(() => kernel.arena.allocate(2 ** 32)).to.throw('needs more than 4096 MiB of memory');
     expect(kernel.arena.used).to.equal(0);
-    expect(kernel.arena.take(64)).to.be.greaterThan(0);
+    expect(kernel.arena.allocate(64)).to.be.greaterThan(0);
   });
 });

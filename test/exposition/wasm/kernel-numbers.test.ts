@@ -3,16 +3,16 @@ import { randomFillSync } from 'node:crypto';
 import { expect } from 'chai';
 import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
 import { VALUE_ROOM } from '#app/exposition/wasm/line-table.js';
-import type { Scale } from '#app/exposition/wasm/scales.js';
+import type { Conversion } from '#app/catalogue/row.js';
 import { floatText } from '#app/exposition/text/labels.js';
 
 type OpKind = keyof typeof OP;
 
-const WHOLE: Scale = { multiply: 1, divide: 1 };
+const WHOLE: Conversion = { multiply: 1, divide: 1 };
 const ANY_BITS = 60_000;
 
 const kernel = new Kernel();
-const at = kernel.arena.take(64);
+const at = kernel.arena.allocate(64);
 const paper = kernel.window(at, 64);
 
 const wide = (bits: bigint): number => new Float64Array(BigUint64Array.of(bits).buffer)[0] ?? NaN;
@@ -28,7 +28,7 @@ function numberOf(bits: bigint, kind: OpKind): bigint | number {
   return isWrapped ? signed + 2n ** 32n : signed;
 }
 
-function expected(bits: bigint, kind: OpKind, { multiply, divide }: Scale): string {
+function expected(bits: bigint, kind: OpKind, { multiply, divide }: Conversion): string {
   const number = numberOf(bits, kind);
   if (multiply !== 1 || divide !== 1) return floatText((Number(number) * multiply) / divide);
   return typeof number === 'bigint' ? String(number) : floatText(number);
@@ -36,7 +36,7 @@ function expected(bits: bigint, kind: OpKind, { multiply, divide }: Scale): stri
 
 /** The first few of the values whose text differs from the expected one. */
 function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] {
-  const held = kernel.scales.hold(scale) ?? 0;
+  const held = kernel.scales.acquire(scale) ?? 0;
   const op = OP[kind] | held;
   const found: string[] = [];
   for (const bits of all) {

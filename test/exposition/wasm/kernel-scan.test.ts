@@ -9,13 +9,13 @@ const { run } = kernel;
 
 /** A place in the kernel's memory that holds these numbers. */
 function u32(numbers: readonly number[]): number {
-  const at = kernel.arena.take(numbers.length * 4);
+  const at = kernel.arena.allocate(numbers.length * 4);
   kernel.u32.set(numbers, at / 4);
   return at;
 }
 
 function u64(numbers: readonly bigint[]): number {
-  const at = kernel.arena.take(numbers.length * 8);
+  const at = kernel.arena.allocate(numbers.length * 8);
   kernel.u64.set(numbers, at / 8);
   return at;
 }
@@ -86,7 +86,7 @@ describe('differences in copied values', () => {
         const count = current.length;
         const slots = u64(incoming);
         const table = u64(current.flatMap((bits, i) => [BigInt(slots + i * 8), bits]));
-        const out = kernel.arena.take(count * 4 + 4);
+        const out = kernel.arena.allocate(count * 4 + 4);
         const wanted = incoming.flatMap((bits, i) => (bits === current[i] ? [] : [i]));
         expect(run.changedWatches(table, count, out)).to.equal(wanted.length);
         expect(u32At(out, wanted.length)).to.deep.equal(wanted);

@@ -16,11 +16,11 @@ function tableOf(kernel: Kernel) {
   const insert = (index: number, owner: number, labels: string, cell: number, op: number) =>
     table.insert(index, { owner, sub: 0 }, name, cellLine(labels, cells.of(cell), op), owner * 7);
   // Of one part without a header: assembly/lines.ts.
-  const chunk = kernel.arena.take(24);
+  const chunk = kernel.arena.allocate(24);
   kernel.u32.set([1, table.address, 0, 0], chunk >>> 2);
   const text = () => {
     table.sort();
-    const to = kernel.arena.take(table.roomNeeded);
+    const to = kernel.arena.allocate(table.roomNeeded);
     const bytes = kernel.run.renderAll(chunk, to);
     return kernel.window(to, bytes).toString();
   };
@@ -76,11 +76,11 @@ describe('a table of lines', () => {
         cells.set(0, value);
         insert(table.count, table.count, labels, 0, OP.f64);
         const room = table.roomNeeded;
-        const to = kernel.arena.take(room + CANARY);
+        const to = kernel.arena.allocate(room + CANARY);
         kernel.bytes.fill(0x55, to, to + room + CANARY);
         kernel.run.renderAll(chunk, to);
         const behind = kernel.bytes.slice(to + room, to + room + CANARY);
-        kernel.arena.give(to, room + CANARY);
+        kernel.arena.free(to, room + CANARY);
         expect(new Set(behind)).to.deep.equal(new Set([0x55]));
       }),
     );
@@ -88,7 +88,7 @@ describe('a table of lines', () => {
 
   it('works beyond 2 GiB', () => {
     const kernel = new Kernel();
-    kernel.arena.take(2 ** 31);
+    kernel.arena.allocate(2 ** 31);
     const { table, cells, insert, text, isStale } = tableOf(kernel);
     for (let i = 0; i < 9; i++) insert(i, i, `i="${i}"`, i % 2, OP.u64);
     cells.setBits(1, 7n);
@@ -123,7 +123,7 @@ describe('a table of lines', () => {
       table.insert(i, { owner: i, sub: 0 }, name, cellLine(`i="${i}"`, cells.at, OP.u64), i);
     table.close();
     name.close();
-    kernel.arena.give(cells.at, 16);
+    kernel.arena.free(cells.at, 16);
     expect(kernel.arena.used).to.equal(before);
   });
 });

@@ -7,11 +7,11 @@ const MAX_SCALES = 65_536;
 describe('the scales of a kernel', () => {
   const kernel = new Kernel();
   const { scales, arena } = kernel;
-  const at = arena.take(64);
+  const at = arena.allocate(64);
   const before = arena.used;
 
   const hold = (divide: number): number => {
-    const flags = scales.hold({ multiply: 1, divide });
+    const flags = scales.acquire({ multiply: 1, divide });
     if (flags === undefined) throw new Error(`no room for ${divide}`);
     return flags;
   };
@@ -21,7 +21,7 @@ describe('the scales of a kernel', () => {
   };
 
   it('are one for the same factors, and none for 1', () => {
-    expect(scales.hold({ multiply: 1, divide: 1 })).to.equal(0);
+    expect(scales.acquire({ multiply: 1, divide: 1 })).to.equal(0);
     const [one, again, other] = [hold(4), hold(4), hold(8)];
     expect(again).to.equal(one);
     expect(other).not.to.equal(one);
@@ -52,11 +52,11 @@ describe('the scales of a kernel', () => {
   it('are refused beyond what an op code can name, until one is let go', () => {
     const held = Array.from({ length: MAX_SCALES }, (_, i) => hold(2 + i));
     const [first = 0] = held;
-    expect(scales.hold({ multiply: 3, divide: 7 })).to.equal(undefined);
+    expect(scales.acquire({ multiply: 3, divide: 7 })).to.equal(undefined);
     expect(hold(2)).to.equal(first);
     scales.release(first);
     scales.release(first);
-    expect(scales.hold({ multiply: 3, divide: 7 })).to.equal(first);
+    expect(scales.acquire({ multiply: 3, divide: 7 })).to.equal(first);
     expect(written(7n, first)).to.equal('3');
     expect(written(BigInt(MAX_SCALES + 1), held.at(-1) ?? 0)).to.equal('1');
     for (const flags of held) scales.release(flags);
