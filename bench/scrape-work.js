@@ -55,7 +55,7 @@ export class ScrapeWork {
       const cell = this.#cells + at * CELL_BYTES;
       readSync(this.#file, valueWindow, 0, count * 8, at * 8);
       readSync(this.#file, wordWindow, 0, count * 4, this.#series * 8 + at * 4);
-      this.#kernel.run.absorb(cell, this.#copied, words, count, out);
+      this.#kernel.run.storeChanged(cell, this.#copied, words, count, out);
     }
   }
 

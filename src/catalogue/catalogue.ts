@@ -41,10 +41,10 @@ export function parseCatalogue(text: string, file: string, kinds = ROW_KINDS): C
   return catalogue;
 }
 
-/** Those that this thread has made: between threads only their texts travel. */
+/** The catalogues that this thread has parsed: threads send each other only the texts. */
 const made = new WeakMap<CatalogueText, Catalogue>();
 
-/** What this thread has made of this very text, if it has. */
+/** The catalogue that this thread has parsed from this text object, if any. */
 export const madeOf = (source: CatalogueText): Catalogue | undefined => made.get(source);
 
 /**

@@ -43,10 +43,10 @@ export function labelProblem(label: string): string | undefined {
 }
 
 /** Name, type and unit of a metric; the type is undefined if it is invalid. */
-type Named = Pick<FamilyFacts, 'name' | 'unit'> & { readonly type: MetricType | undefined };
+type NamedMetric = Pick<FamilyFacts, 'name' | 'unit'> & { readonly type: MetricType | undefined };
 
 /** Everything that is wrong with the name and unit of a metric of `app`. */
-export function nameProblems({ name, type, unit }: Named, app: string): readonly string[] {
+export function nameProblems({ name, type, unit }: NamedMetric, app: string): readonly string[] {
   const text = JSON.stringify(name);
   const problems: string[] = [];
   if (!NAME.test(name)) return [`${text} is not a metric name, allowed: letters, digits and _`];
@@ -118,7 +118,7 @@ export class NameOwners {
   }
 }
 
-/** What a name is made of; everything but the type is as the publisher writes it. */
+/** The parts of a described name; all but the type are as the publisher writes them. */
 export interface Described {
   readonly app: string;
   readonly className: string;
@@ -166,7 +166,7 @@ export function describedName({ app, className, variable, unit, type }: Describe
 
 const wordsOf = (text: string): string[] => metricNamePart(text).split('_').filter(Boolean);
 
-/** The second behind the first, without the words with which the first ends already. */
+/** Appends `second` to `first`, without the words that `first` already ends with. */
 function joined(first: readonly string[], second: readonly string[]): string[] {
   const isShared = (count: number) =>
     second.slice(0, count).every((word, index) => first[first.length - count + index] === word);

@@ -1,4 +1,4 @@
-// A row of a catalogue: what it reads, and the stage that gives it values.
+// A row of a catalogue: what it reads, and the context that gives it values.
 import type { FamilyFacts, ValueType, Variable } from '../model.js';
 import type { LabelValues, VariablePattern } from './match/patterns.js';
 
@@ -34,7 +34,7 @@ function greatestDivisor(a: number, b: number): number {
   return a;
 }
 
-/** A value that each render reads where it is kept. Only a stage makes one. */
+/** A value that each render reads from kernel memory. Only a `RowContext` creates one. */
 export interface LiveValue {
   readonly address: number;
   readonly op: number;
@@ -50,8 +50,8 @@ export interface Series {
 }
 
 /**
- * All series of a row, or the value of the only one, which has no labels of its own; or `unchanged`: it
- * keeps its series, and each render reads their values.
+ * All series of a row; or the value of its only series, which has no labels of its own; or `unchanged` if the row
+ * keeps its series, whose values each render reads.
  */
 export type RowOutput = readonly Series[] | LiveValue | 'unchanged';
 
@@ -60,10 +60,10 @@ export type Shape =
   | { readonly type: 'histogram'; readonly bounds: readonly number[] }
   | { readonly type: 'summary'; readonly quantiles: readonly number[] };
 
-/** For one variable of one object, while a row is shown. */
-export interface Stage {
+/** The values of one object, for a row that is evaluated for one of its variables. */
+export interface RowContext {
   /**
-   * The variable for which the row is shown; it has a value, and a type that the row reads. In a row of several
+   * The variable that the row is evaluated for. It has a value, and a type that the row reads. In a row of several
    * variables it is any of them, of any type.
    */
   readonly variable: Variable;
@@ -73,7 +73,7 @@ export interface Stage {
   text(variable: Variable): string | undefined;
   /** The Unix seconds of a point in time; undefined for another text. */
   seconds(text: string): number | undefined;
-  /** A number as it is at each render; undefined when it cannot be rendered as one. */
+  /** A number that each render reads; undefined if the value is no number. */
   live(variable: Variable, conversion?: Conversion, wrap32?: boolean): LiveValue | undefined;
   /**
    * The published histogram or summary of its variable.
@@ -88,7 +88,7 @@ export interface Stage {
 /** The most series of one row and variable: a histogram's buckets, its sum and count. */
 export const MAX_LINES_A_ROW = 1024;
 
-/** What rows of all kinds have. */
+/** The properties that rows of all kinds have. */
 export interface RowFacts {
   /** The metric; rows of one metric share one object. */
   readonly family: FamilyFacts;
@@ -104,7 +104,7 @@ export interface RowFacts {
   readonly isPersonal: boolean;
 }
 
-/** Whether a row is of no catalogue: a variable has one of these at most, which may be made anew. */
+/** Whether a row comes from a publisher's declaration instead of a catalogue. A variable has at most one such row. */
 export const isDescribed = ({ where }: Pick<RowFacts, 'where'>): boolean => where === '';
 
 /** A variable that a row reads. */
@@ -137,7 +137,7 @@ export interface Row extends RowFacts {
   readonly isDerived: boolean;
   /** The most series that it makes of one variable, or of the state. */
   readonly linesOf: (variable?: Variable) => number;
-  readonly series: (stage: Stage) => RowOutput;
+  readonly series: (context: RowContext) => RowOutput;
   /** The series of an object's state, given by name; only for a row that shows it. */
   readonly ofState?: ((state: string) => readonly Series[]) | undefined;
   /** The problem with the labels of its series, those of the path included. */

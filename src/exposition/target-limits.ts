@@ -32,7 +32,7 @@ const SETTINGS: Readonly<Record<keyof TargetLimits, string>> = {
 export const limitText = (limits: TargetLimits, limit: keyof TargetLimits): string =>
   `${SETTINGS[limit]} is ${limits[limit]}`;
 
-/** How much more a target may have. */
+/** Compares the size of a target with its limits. */
 export class TargetRoom {
   readonly #size: TargetLimits;
   readonly limits: TargetLimits;
@@ -48,21 +48,21 @@ export class TargetRoom {
     return this.#size[kind] >= this.limits[kind] ? kind : this.reachedByText(textBytes);
   }
 
-  /** The limit that leaves no room for so many bytes of text more of what is there. */
+  /** The limit that leaves no room for this many further bytes of text. */
   reachedByText(textBytes: number): keyof TargetLimits | undefined {
     return this.#size.textBytes + textBytes > this.limits.textBytes ? 'textBytes' : undefined;
   }
 }
 
-interface Item {
+interface LimitedObject {
   readonly id: number;
   readonly name: string;
 }
-interface ItemOfObject extends Item {
-  readonly object: Item;
+interface LimitedVariable extends LimitedObject {
+  readonly object: LimitedObject;
 }
 
-/** Lets items in while there is room. */
+/** Admits items while there is room, and counts those that it left out. */
 export class ItemGate {
   readonly #room: TargetRoom;
   readonly #onOmitted: OnOmitted;
@@ -85,7 +85,7 @@ export class ItemGate {
     return this.#leftVariables.amount;
   }
 
-  admitsObject(object: Item): boolean {
+  admitsObject(object: LimitedObject): boolean {
     this.#leftObjects.deleteAll(object.id);
     const limit = this.#room.reached('objects');
     if (limit === undefined) return true;
@@ -95,7 +95,7 @@ export class ItemGate {
     return false;
   }
 
-  admitsVariable(variable: ItemOfObject): boolean {
+  admitsVariable(variable: LimitedVariable): boolean {
     const { id, name, object } = variable;
     this.#leftVariables.delete(object.id, id);
     const limit = this.#room.reached('variables');
@@ -107,12 +107,12 @@ export class ItemGate {
   }
 
   /** Notes that an object was removed with its variables. */
-  objectGone({ id }: Item): void {
+  objectGone({ id }: LimitedObject): void {
     this.#leftObjects.deleteAll(id);
     this.#leftVariables.deleteAll(id);
   }
 
-  variableGone({ id, object }: ItemOfObject): void {
+  variableGone({ id, object }: LimitedVariable): void {
     this.#leftVariables.delete(object.id, id);
   }
 }

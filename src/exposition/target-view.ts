@@ -18,8 +18,8 @@ import { PendingItems } from './read/tree-walk.js';
 import type { CatalogueFit } from './rows/catalogue-fit.js';
 import { ExpositionText } from './text/exposition-text.js';
 import { TrackedTree } from './tracked-tree.js';
+import type { ViewParts } from './tracked-tree.js';
 import { TreeWork } from './tree-work.js';
-import type { ViewParts } from './view-parts.js';
 
 export class TargetView {
   readonly counters: Counters;
@@ -64,7 +64,7 @@ export class TargetView {
   get filtersUnmatched(): number {
     return this.#tree.filtersUnmatched;
   }
-  /** How well the catalogue fits what is tracked; changes as objects and variables come and go. */
+  /** How well the catalogue fits the tracked items at present. */
   get fit(): CatalogueFit {
     return this.#tree.builder.fit;
   }
@@ -132,16 +132,16 @@ export class TargetView {
   }
 
   /**
-   * Takes in all changes so far and copies the values, in small steps; true if a render would produce
-   * a different text. Nothing else may be done with the view before the last.
+   * Applies all changes so far and copies the values, in small steps. Until the last step, no other method may be
+   * called. Returns whether a render would produce a different text.
    */
   *refreshing(): Generator<void, boolean> {
     if (this.#isClosed) return false;
-    // What is tracked only after the copy would be missing from the page.
-    yield* this.#work.takingIn();
+    // Items that are tracked only after the copy would be missing from the page.
+    yield* this.#work.applyingChanges();
     this.#tree.builder.refresh();
     if (yield* this.#tree.probe.reading()) this.#tree.touch();
-    yield* this.#work.takingIn();
+    yield* this.#work.applyingChanges();
     this.#work.catchUp();
     return this.#tree.isDirty;
   }
@@ -149,7 +149,7 @@ export class TargetView {
   /** Copies only slots tracked since the last copy: enough to follow a growing tree. */
   refreshFresh(): void {
     if (this.#isClosed) return;
-    this.#tree.readFresh();
+    this.#tree.readNew();
     this.#work.catchUp();
   }
 
@@ -166,10 +166,10 @@ export class TargetView {
   /** Answers a query of the tree, in small steps: it changes nothing, and goes on while the view changes. */
   queryTree(query: TreeQuery): Generator<void, TreeAnswer> {
     const { root, source } = this.#parts;
-    const membership = this.#tree.membership(() => this.#work.isBound);
+    const tracking = this.#tree.trackingExplainer(() => this.#work.isBound);
     const evaluator = new TreeQueryEvaluator(
       {
-        ...{ root, source, membership, fates: this.#tree.builder.fates },
+        ...{ root, source, tracking, metrics: this.#tree.builder.explainer },
         tracked: () => {
           const { objects, variables } = this.counts;
           return { objects: objects.total, variables: variables.total };
@@ -186,7 +186,7 @@ export class TargetView {
    * `ExpositionText.rendering`. Nothing else may be done with the view before the last.
    */
   *rendering(forms?: Forms): Generator<void, Snapshot> {
-    while (this.#work.letGo()) yield;
+    while (this.#work.removeNext()) yield;
     this.#tree.rendered();
     return yield* this.#text.rendering(forms);
   }

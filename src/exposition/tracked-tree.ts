@@ -1,24 +1,54 @@
-// What a target tracks below its root: objects and variables come and go, get values and lose them, and have lines.
+// The objects and variables that a target tracks below its root, with their values and lines.
+import type { Budget } from '../budget.js';
+import type { Catalogue } from '../catalogue/catalogue.js';
 import { FilterFit, uncataloguedIn } from '../catalogue/match/filters.js';
+import type { Filters, PathLabels } from '../catalogue/match/filters.js';
 import { placeUnder } from '../catalogue/match/rules.js';
 import { WideMap } from '../collections/wide-map.js';
-import type { ManagedObject, SyncProgress, Variable } from '../model.js';
+import type { ManagedObject, Source, SyncProgress, Variable } from '../model.js';
 import type { Counters } from './counters.js';
 import type { Effort } from './effort.js';
-import { Membership } from './query/readers.js';
+import { TrackingExplainer } from './query/explain.js';
 import { Highlight } from './read/highlight.js';
 import type { HighlightedValue } from './read/highlight.js';
 import { Probe } from './read/probe.js';
 import type { ProbeListener } from './read/probe.js';
-import type { Tracked } from './read/slots.js';
+import type { TreeItem } from './read/tree-walk.js';
 import { SyncCounts } from './read/sync-counts.js';
 import { isVariable } from './read/tree-walk.js';
 import { MetricBuilder } from './rows/metric-builder.js';
 import { SeriesRegister } from './rows/series-register.js';
+import type { OnClash } from './rows/series-register.js';
 import { ItemGate, TargetRoom } from './target-limits.js';
-import type { TargetLimits } from './target-limits.js';
+import type { OnOmitted, TargetLimits } from './target-limits.js';
 import type { ExpositionText } from './text/exposition-text.js';
-import type { ViewParts } from './view-parts.js';
+import type { Kernel } from './wasm/kernel.js';
+
+export interface ViewParts {
+  readonly app: string;
+  readonly kernel: Kernel;
+  readonly source: Source;
+  readonly root: ManagedObject;
+  readonly catalogue: Catalogue | undefined;
+  readonly filters: Filters;
+  /** Whether variables that no row of the catalogue reads are shown as well. */
+  readonly showsUncatalogued: boolean;
+  /** Further labels of series without a row. */
+  readonly pathLabels: PathLabels;
+  /** Path of a variable to highlight; empty for none. */
+  readonly variable: string;
+  /** The time zone of times written as text: an IANA name, or '' for that of the process. */
+  readonly timeZone: string;
+  /** Called with each series that was left out because another has its name and labels. */
+  readonly onClash: OnClash;
+  /** The counters that the view adds to; by default its own. */
+  readonly counters?: Counters;
+  /** The limits of the target; by default `DEFAULT_LIMITS`. */
+  readonly limits?: TargetLimits;
+  readonly onOmitted?: OnOmitted;
+  /** The most work of one call if the rest can wait; by default `VIEW_STEPS`. */
+  readonly slice?: () => Budget;
+}
 
 /** The work of tracking an object, whose rows must be found, and of a variable, without lines. */
 const OBJECT_EFFORT = 4;
@@ -30,7 +60,7 @@ export class TrackedTree implements ProbeListener {
   readonly register: SeriesRegister;
   readonly #parts: ViewParts;
   readonly #evicted: (object: ManagedObject) => void;
-  /** Tracked objects, by id. */
+  /** TreeItem objects, by id. */
   readonly #objects = new WideMap<ManagedObject>();
   readonly #counts = new SyncCounts();
   readonly #room: TargetRoom;
@@ -42,8 +72,8 @@ export class TrackedTree implements ProbeListener {
 
   /**
    * @param text that its lines are put into
-   * @param effort to which it adds: items that are tracked, and their lines
-   * @param evicted called with an object whose slot another one has: it is to be removed, and what is below it
+   * @param effort counts the work of tracked items and their lines
+   * @param evicted called with an object whose slot another object has taken: remove it with everything below it
    */
   constructor(
     parts: ViewParts,
@@ -119,7 +149,7 @@ export class TrackedTree implements ProbeListener {
     return this.#counts.areAllSynced;
   }
 
-  /** The first item without a value that is waited for; empty if there is none. */
+  /** The first item whose first value is missing; empty if there is none. */
   get firstUnsynced(): string {
     for (const object of this.#objects.values()) {
       if (this.#isAwaited(object)) return `object ${object.name}`;
@@ -132,50 +162,47 @@ export class TrackedTree implements ProbeListener {
 
   /**
    * Why items are not tracked.
-   * @param isBound whether all that was seen of the tree is taken in
+   * @param isBound whether every item of the tree so far has been processed
    */
-  membership(isBound: () => boolean): Membership {
+  trackingExplainer(isBound: () => boolean): TrackingExplainer {
     const { root, filters } = this.#parts;
     const { probe } = this;
-    return new Membership({
+    return new TrackingExplainer({
       ...{ root, filters, room: this.#room, tracked: this.#objects, probe, isBound },
     });
   }
 
   /** Tracks an item that is in the tree, if the filters take it and there is room. */
-  add(item: Tracked): void {
+  add(item: TreeItem): void {
     this.#effort.steps += isVariable(item) ? VARIABLE_EFFORT : OBJECT_EFFORT;
     if (isVariable(item)) this.#addVariable(item);
     else this.#addObject(item);
   }
 
-  /**
-   * The variables of an object that have rows still. Once the object is removed, the tree has none of them; those
-   * whose own removal is only heard of later are left.
-   */
+  /** The variables of a removed object that still have rows, because their own removal has not arrived yet. */
   variablesOf(object: ManagedObject): readonly Variable[] {
     return this.builder.variablesOf(object);
   }
 
-  /** What is below an object goes before it. */
-  remove(item: Tracked): void {
+  /** Removes an item, after everything below it. */
+  remove(item: TreeItem): void {
     if (isVariable(item)) this.#removeVariable(item);
     else this.#removeObject(item);
   }
 
   /** Copies only slots that are tracked since the last copy. */
-  readFresh(): void {
-    if (this.probe.readFresh()) this.touch();
+  readNew(): void {
+    if (this.probe.readNew()) this.touch();
   }
 
-  synced(item: Tracked): void {
+  synced(item: TreeItem): void {
     this.touch();
     this.#counts.got(item);
     if (isVariable(item)) this.builder.variableSynced(item);
     else this.builder.objectSynced(item);
   }
 
-  unsynced(item: Tracked): void {
+  unsynced(item: TreeItem): void {
     this.touch();
     this.#counts.lost(item);
     if (isVariable(item)) this.builder.variableUnsynced(item);
@@ -186,12 +213,12 @@ export class TrackedTree implements ProbeListener {
    * Stops waiting for an item that was removed, though its publisher could not record the removal.
    * It stays tracked without a value, until its removal arrives after all.
    */
-  gone(item: Tracked): void {
+  gone(item: TreeItem): void {
     // A removed root is waited for: without it there is nothing to show.
     if (item !== this.#parts.root) this.#counts.forget(item);
   }
 
-  changed(item: Tracked): void {
+  changed(item: TreeItem): void {
     if (isVariable(item)) this.builder.variableChanged(item);
     else this.builder.objectChanged(item);
   }
@@ -257,7 +284,7 @@ export class TrackedTree implements ProbeListener {
    * Untracks the previous owner of the item's slot, in case its removal arrives later. False if a
    * later item owns the slot: then this one is gone already.
    */
-  #vacate({ id, slot }: Tracked): boolean {
+  #vacate({ id, slot }: TreeItem): boolean {
     const former = this.probe.trackedAt(slot);
     if (former === undefined) return true;
     if (former.id > id) return false;
@@ -269,25 +296,25 @@ export class TrackedTree implements ProbeListener {
   /** Hides an object's own lines now, and has it removed with everything below it. */
   #evict(object: ManagedObject): void {
     if (this.probe.isSynced(object)) this.unsynced(object);
-    if (this.probe.isForgotten(object)) this.#counts.await(object);
+    if (this.probe.isReportedGone(object)) this.#counts.await(object);
     this.probe.untrack(object);
     this.#evicted(object);
   }
 
-  #isAwaited(item: Tracked): boolean {
+  #isAwaited(item: TreeItem): boolean {
     const { probe } = this;
-    return !probe.isSynced(item) && (item === this.#parts.root || !probe.isForgotten(item));
+    return !probe.isSynced(item) && (item === this.#parts.root || !probe.isReportedGone(item));
   }
 
   /** Takes an item that is not tracked any more out of the numbers. */
-  #discount(item: Tracked): void {
+  #discount(item: TreeItem): void {
     this.touch();
-    if (!this.probe.isForgotten(item)) this.#counts.forget(item);
+    if (!this.probe.isReportedGone(item)) this.#counts.forget(item);
     if (this.probe.isSynced(item)) this.#counts.lost(item);
   }
 }
 
-/** What a target has whenever it is looked at: limits are asked for each series. */
+/** The present size of a target, by getters: the limits are checked for each series. */
 const sizeOf = (
   objects: WideMap<ManagedObject>,
   counts: SyncCounts,

@@ -1,18 +1,16 @@
-// The work that a target has left with its tree, slice by slice: what comes, what goes, and the rest of the tree.
+// Schedules a target's work on its tree in slices: removed items, added items, and the rest of the initial tree.
 import { Budget } from '../budget.js';
 import type { ManagedObject, Source, StructureChange } from '../model.js';
 import type { Effort } from './effort.js';
 import { PendingItems, isVariable } from './read/tree-walk.js';
 import type { TrackedTree } from './tracked-tree.js';
 
-/**
- * Work of one slice. A line that is put, looked up or removed is a step, or more if it is long.
- */
+/** Steps of work in one slice. Adding, looking up or removing a line is one step, or more for a long line. */
 export const VIEW_STEPS = 1024;
-/** The work of any item, beside that of tracking it. */
+/** The steps of any item, beside those of tracking it. */
 const ITEM_EFFORT = 1;
 const FEW_ITEMS = 8;
-/** Work after which it is looked whether an item lost its value, or time is over. */
+/** Steps between two checks for lost values and for the end of the slice. */
 const FEW_STEPS = 16;
 /** The most queued changes: a caller that adds more must wait for them. */
 const MAX_PENDING = 1 << 18;
@@ -33,13 +31,13 @@ export class TreeWork {
   readonly #tree: TrackedTree;
   readonly #pending: PendingItems;
   readonly #effort: Effort;
-  /** True while a call of `more` is to come, since not everything is bound. */
+  /** Whether the caller will call `more` again, since work is left. */
   #isDriven = true;
   #wake: (() => void) | undefined;
-  /** Do a piece of work, if there is any: made once, since a million items are a million calls. */
-  readonly #change = (): boolean => this.letGo() || this.#takeIn();
+  /** Units of work; false if there is none. Created once, since they run for each of a million items. */
+  readonly #change = (): boolean => this.removeNext() || this.#addNext();
   readonly #anything = (budget: Budget): boolean =>
-    this.letGo() || this.#goOn(budget) || this.#takeIn();
+    this.removeNext() || this.#bindNext(budget) || this.#addNext();
 
   constructor(parts: TreeWorkParts) {
     this.#parts = parts;
@@ -48,17 +46,17 @@ export class TreeWork {
     this.#effort = parts.effort;
   }
 
-  /** Whether all that was seen of the tree is taken in. */
+  /** Whether every item of the tree so far has been processed. */
   get isBound(): boolean {
     return this.#pending.isEmpty;
   }
 
-  /** Whether something is left to bind, or to show of what was copied. */
+  /** Whether items are left to bind, or reports of copied values. */
   get hasMore(): boolean {
     return !this.isBound || this.#tree.probe.hasUnreported;
   }
 
-  /** Whether new items are too many for the next copy, so that they are shown in slices, too. */
+  /** Whether new items are too many to be shown with the next copy at once. */
   get #hasManyUnread(): boolean {
     return this.#tree.probe.unread > FEW_ITEMS;
   }
@@ -68,7 +66,7 @@ export class TreeWork {
     const slice = this.#slice();
     this.#workOn(slice);
     if (!this.hasMore && this.#hasManyUnread) {
-      this.#tree.readFresh();
+      this.#tree.readNew();
       this.#workOn(slice);
     }
     this.#isDriven = this.hasMore;
@@ -107,7 +105,7 @@ export class TreeWork {
   }
 
   /** Does the queued work, slice by slice, without the rest of the tree that existed from the start. */
-  *takingIn(): Generator<void, void> {
+  *applyingChanges(): Generator<void, void> {
     while (this.#pending.size > 0 || this.#tree.probe.hasUnreported) {
       this.#workOn(this.#slice());
       yield;
@@ -117,7 +115,7 @@ export class TreeWork {
   /**
    * Takes the next item that was removed or lost its value out of the text; false if there is none.
    */
-  letGo(): boolean {
+  removeNext(): boolean {
     const item = this.#pending.nextRemoved();
     if (item === undefined) return this.#counted(this.#tree.probe.reportUnsynced());
     this.#effort.steps += ITEM_EFFORT;
@@ -142,7 +140,7 @@ export class TreeWork {
     return this.#parts.slice?.() ?? new Budget({ steps: VIEW_STEPS });
   }
 
-  /** Works until the budget is spent: half of it is for changes, so that neither they nor the tree wait. */
+  /** Works until the budget is spent. The first half is reserved for changes, so that neither they nor the tree starve. */
   #workOn(budget: Budget): void {
     while (!budget.isHalfSpent && this.#spending(budget, this.#change));
     while (!budget.isSpent && this.#spending(budget, this.#anything));
@@ -156,7 +154,7 @@ export class TreeWork {
   }
 
   /** Tracks the next added item, if it still exists. */
-  #takeIn(): boolean {
+  #addNext(): boolean {
     const item = this.#pending.nextAdded();
     if (item === undefined) return false;
     this.#effort.steps += ITEM_EFFORT;
@@ -166,12 +164,12 @@ export class TreeWork {
   }
 
   /** Shows the next items that got their values, then binds the next items of the tree: a few of both. */
-  #goOn(budget: Budget): boolean {
+  #bindNext(budget: Budget): boolean {
     const effort = this.#effort;
     const { probe } = this.#tree;
     const begin = effort.steps;
     const end = begin + Math.min(FEW_STEPS, budget.stepsLeft);
-    // A slot that has another owner now is one of the things that are to be removed first.
+    // Removals first: the former owner of a reused slot may be among them.
     while (effort.steps < end && !this.#pending.removesAny && probe.reportSynced())
       effort.steps += ITEM_EFFORT;
     while (effort.steps < end && !this.#pending.removesAny) {

@@ -44,7 +44,7 @@ export class Cells {
 
   setBits(index: number, bits: bigint): void {
     this.#kernel.u64[this.of(index) / 8] = bits;
-    this.#kernel.run.touch(this.of(index));
+    this.#kernel.run.markDirty(this.of(index));
   }
 
   set(index: number, value: number): void {

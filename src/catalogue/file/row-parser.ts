@@ -97,14 +97,14 @@ export class RowParser {
   readonly #kinds: readonly RowKind[];
   readonly #known: readonly string[];
 
-  /** @param kinds a row has the first kind that suits it */
+  /** @param kinds a row has the first kind that matches it */
   constructor(families: Families, kinds: readonly RowKind[]) {
     this.#families = families;
     this.#kinds = kinds;
     this.#known = [...new Set([...COMMON, ...kinds.flatMap(keysOf)])];
   }
 
-  /** The row in `table`; undefined, with a problem, if no kind suits it. */
+  /** The row in `table`; undefined, with a problem, if no kind matches it. */
   parse(table: Table): Row | undefined {
     const before = table.problems.count;
     table.only(this.#known);
@@ -114,7 +114,7 @@ export class RowParser {
       checkCommonValues(table);
       return undefined;
     }
-    const kind = this.#kinds.find((each) => each.suits(table, family.type));
+    const kind = this.#kinds.find((each) => each.matches(table, family.type));
     if (kind === undefined) return undefined;
     this.#checkKeys(table, kind, family);
     const row = kind.read(table, factsOf(table, family));

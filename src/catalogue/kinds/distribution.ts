@@ -9,7 +9,7 @@ export const distribution: RowKind = {
   types: ['histogram', 'summary'],
   must: ['var'],
   may: ['scale'],
-  suits: (_table, type) => type === 'histogram' || type === 'summary',
+  matches: (_table, type) => type === 'histogram' || type === 'summary',
   read: (table, facts) =>
     distributionRow(facts, plainVariable(table, 'var'), conversionIn(table, 'scale')),
 };
@@ -23,9 +23,9 @@ export function distributionRow(facts: RowFacts, variable: string, conversion: C
     isDerived: true,
     // +Inf, sum and count
     linesOf: (published) => (published?.schema.length ?? 0) + 3,
-    series: (stage) =>
-      stage.variable.type === type
-        ? stage.distribution(() => shapeOf(type, stage.variable, conversion), conversion)
+    series: (context) =>
+      context.variable.type === type
+        ? context.distribution(() => shapeOf(type, context.variable, conversion), conversion)
         : [],
   });
 }

@@ -1,14 +1,14 @@
 // Always 1; the labels are the texts of variables.
 import { labelVariables } from '../file/table.js';
 import { rowOf } from '../row.js';
-import type { Row, RowFacts, Stage } from '../row.js';
+import type { Row, RowFacts, RowContext } from '../row.js';
 import { TEXTS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
 export const info: RowKind = {
   types: ['info'],
   must: ['labels_from'],
-  suits: (table, type) => type === 'info' || table.has('labels_from'),
+  matches: (table, type) => type === 'info' || table.has('labels_from'),
   read(table, facts) {
     const pairs = labelVariables(table, 'labels_from');
     if (pairs.length === 0)
@@ -29,15 +29,15 @@ export const infoRow = (facts: RowFacts, pairs: readonly Pair[]): Row =>
     ownLabels: pairs.map(([label]) => label),
     isDerived: true,
     linesOf: () => 1,
-    series(stage) {
+    series(context) {
       // A variable without a value leaves its label out; without any label there is no series.
-      const labels = Object.fromEntries(pairs.flatMap((each) => labelOf(each, stage)));
+      const labels = Object.fromEntries(pairs.flatMap((each) => labelOf(each, context)));
       return Object.keys(labels).length === 0 ? [] : [{ labels, value: 1 }];
     },
   });
 
-function labelOf([label, name]: Pair, stage: Stage): readonly (readonly [string, string])[] {
-  const variable = stage.named(name);
-  const text = variable && stage.text(variable);
+function labelOf([label, name]: Pair, context: RowContext): readonly (readonly [string, string])[] {
+  const variable = context.named(name);
+  const text = variable && context.text(variable);
   return text === undefined ? [] : [[label, text]];
 }

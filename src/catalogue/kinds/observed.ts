@@ -8,7 +8,7 @@ export const observedHistogram: RowKind = {
   types: ['histogram'],
   must: ['var', 'observe', 'buckets'],
   may: ['scale'],
-  suits: (table, type) =>
+  matches: (table, type) =>
     type === 'histogram' && ['observe', 'buckets', 'quantiles'].some((key) => table.has(key)),
   read(table, facts) {
     mustBe(table, 'observe', table.flag('observe'), true);
@@ -21,7 +21,7 @@ export const observedHistogram: RowKind = {
       isDerived: false,
       // +Inf, sum and count
       linesOf: () => bounds.length + 3,
-      series: (stage) => stage.observed({ type: 'histogram', bounds }, conversion),
+      series: (context) => context.observed({ type: 'histogram', bounds }, conversion),
     });
   },
 };
@@ -31,7 +31,7 @@ export const observedSummary: RowKind = {
   types: ['summary'],
   must: ['var', 'observe', 'quantiles'],
   may: ['scale'],
-  suits: (table, type) =>
+  matches: (table, type) =>
     type === 'summary' && ['observe', 'buckets', 'quantiles'].some((key) => table.has(key)),
   read(table, facts) {
     mustBe(table, 'observe', table.flag('observe'), true);
@@ -44,7 +44,7 @@ export const observedSummary: RowKind = {
       isDerived: false,
       // sum and count
       linesOf: () => quantiles.length + 2,
-      series: (stage) => stage.observed({ type: 'summary', quantiles }, conversion),
+      series: (context) => context.observed({ type: 'summary', quantiles }, conversion),
     });
   },
 };

@@ -10,7 +10,7 @@ export const pair: RowKind = {
   types: ['summary'],
   must: ['sum_var', 'count_var'],
   may: ['scale', 'wrap32'],
-  suits: (table) => table.has('sum_var') || table.has('count_var'),
+  matches: (table) => table.has('sum_var') || table.has('count_var'),
   read(table, facts) {
     const sum = plainVariable(table, 'sum_var');
     const count = plainVariable(table, 'count_var');
@@ -27,10 +27,10 @@ export const pair: RowKind = {
       ownLabels: [],
       isDerived: false,
       linesOf: () => 2,
-      series(stage) {
-        const [ofSum, ofCount] = [stage.named(sum), stage.named(count)];
-        const total = ofSum && stage.live(ofSum, conversion, wrap32);
-        const number = ofCount && stage.live(ofCount, UNCHANGED, wrap32);
+      series(context) {
+        const [ofSum, ofCount] = [context.named(sum), context.named(count)];
+        const total = ofSum && context.live(ofSum, conversion, wrap32);
+        const number = ofCount && context.live(ofCount, UNCHANGED, wrap32);
         if (total === undefined || number === undefined) return [];
         return [
           { suffix: '_sum', value: total },

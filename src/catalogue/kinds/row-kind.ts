@@ -12,7 +12,7 @@ export interface RowKind {
   readonly must: readonly string[];
   readonly may?: readonly string[];
   /** True if a row with these keys may be of this kind; the first such kind of the list wins. */
-  suits(table: Table, type: MetricType): boolean;
+  matches(table: Table, type: MetricType): boolean;
   /** Reads the keys of its kind; each error becomes a problem of the table. */
   read(table: Table, facts: RowFacts): Row;
 }

@@ -8,7 +8,7 @@ import { scalar } from './scalar.js';
 import { state, stateset } from './states.js';
 import { timestamp } from './timestamp.js';
 
-/** A row is of the first kind that suits its keys; the last one suits every other row. */
+/** A row is of the first kind that matches its keys; the last one matches every other row. */
 export const ROW_KINDS: readonly RowKind[] = [
   info,
   pair,

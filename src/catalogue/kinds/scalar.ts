@@ -10,7 +10,7 @@ export const scalar: RowKind = {
   types: ['gauge', 'counter', 'unknown'],
   must: ['var'],
   may: ['scale', 'wrap32'],
-  suits: () => true,
+  matches: () => true,
   read(table, facts) {
     const variable = variableIn(table, 'var');
     return scalarRow(facts, {
@@ -40,8 +40,8 @@ export function scalarRow(facts: RowFacts, scalar: ScalarRow): Row {
     ownLabels: pattern === undefined ? [] : [pattern.label],
     isDerived: false,
     linesOf: () => 1,
-    series(stage) {
-      return stage.live(stage.variable, conversion, wrap32) ?? [];
+    series(context) {
+      return context.live(context.variable, conversion, wrap32) ?? [];
     },
   });
 }

@@ -24,7 +24,7 @@ const STATE = '@state';
 export const state: RowKind = {
   types: ['stateset'],
   must: ['var'],
-  suits: (table, type) => type === 'stateset' && table.text('var') === STATE,
+  matches: (table, type) => type === 'stateset' && table.text('var') === STATE,
   read(_table, facts) {
     const { name } = facts.family;
     return rowOf(facts, {
@@ -43,7 +43,7 @@ export const state: RowKind = {
 export const stateset: RowKind = {
   types: ['stateset'],
   must: ['var', 'states'],
-  suits: (_table, type) => type === 'stateset',
+  matches: (_table, type) => type === 'stateset',
   read(table, facts) {
     const { name } = facts.family;
     const states = stateNames(table, 'states');
@@ -52,8 +52,8 @@ export const stateset: RowKind = {
       ownLabels: [],
       isDerived: true,
       linesOf: () => states.length,
-      series(stage) {
-        const present = stage.text(stage.variable);
+      series(context) {
+        const present = context.text(context.variable);
         return present === undefined ? [] : stateSeries(name, states, present);
       },
       labelProblem: takenByStates(name),

@@ -7,7 +7,7 @@ import type { RowKind } from './row-kind.js';
 export const timestamp: RowKind = {
   types: ['gauge'],
   must: ['var', 'conv'],
-  suits: (table) => table.has('conv'),
+  matches: (table) => table.has('conv'),
   read(table, facts) {
     mustBe(table, 'conv', table.text('conv'), 'timestamp');
     return rowOf(facts, {
@@ -15,8 +15,8 @@ export const timestamp: RowKind = {
       ownLabels: [],
       isDerived: true,
       linesOf: () => 1,
-      series(stage) {
-        const value = stage.seconds(stage.text(stage.variable) ?? '');
+      series(context) {
+        const value = context.seconds(context.text(context.variable) ?? '');
         return value === undefined ? [] : [{ value }];
       },
     });

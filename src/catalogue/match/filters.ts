@@ -169,7 +169,7 @@ function unknownIn(
   return (name) => `found ${quoted(name)}${hint(name, known)}${allowed}`;
 }
 
-/** Beyond this many an entry that matches nothing is not noticed: each costs a test for each object. */
+/** Only this many entries are checked: each costs a test for each object. */
 const MAX_ENTRIES = 256;
 
 export class FilterFit {
@@ -190,7 +190,7 @@ export class FilterFit {
   }
 }
 
-// What must be known of a catalogue to show the variables that none of its rows reads.
+/** The parts of a catalogue that matter for variables without a row. */
 export interface Uncatalogued {
   /** The rows of all classes, whichever of them a target has chosen. */
   readonly rules: Rules;

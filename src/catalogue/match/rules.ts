@@ -42,7 +42,8 @@ export interface RowUse {
   readonly captured: LabelValues;
 }
 
-export interface RuleSet {
+/** The rows of one class for objects at one place. */
+export interface ClassRows {
   /** The alias of the class that the rows belong to. */
   readonly alias: string;
   /** Whether variables that no row reads are shown as their publisher describes them. */
@@ -57,7 +58,7 @@ export interface RuleSet {
 
 const NO_USES: readonly RowUse[] = [];
 
-function compileRuleSet(alias: string, rows: readonly Row[], isDescribed = false): RuleSet {
+function compileClassRows(alias: string, rows: readonly Row[], isDescribed = false): ClassRows {
   const byName = new Map<string, RowUse[]>();
   const patterned: RowUse[] = [];
   for (const row of rows)
@@ -88,9 +89,9 @@ function capturedUse(use: RowUse, variable: string): readonly RowUse[] {
   return [{ row, reading, captured: { [pattern.label]: value } }];
 }
 
-/** What applies to one object: shared rows, and the labels that its own path gave. */
+/** The rows of a class that apply to an object, and the labels from its path. */
 export interface ObjectRules {
-  readonly set: RuleSet;
+  readonly set: ClassRows;
   readonly labels: LabelValues;
 }
 
@@ -104,7 +105,7 @@ export interface Rules {
   /** Whether any row reads the object. */
   reads(object: PlacedObject): boolean;
   /** The rows for tracked objects below this object, if it is of their class. */
-  rulesBelow(object: PlacedObject): readonly RuleSet[];
+  rulesBelow(object: PlacedObject): readonly ClassRows[];
 }
 
 /** The rows of one class that read objects at one place. */
@@ -115,7 +116,7 @@ interface RulePlace {
   readonly depth: number;
   /** The allowed classes of the object of the class; undefined if that is the object itself. */
   readonly parentIds: readonly string[] | undefined;
-  readonly set: RuleSet;
+  readonly set: ClassRows;
 }
 
 const NONE: readonly ObjectRules[] = [];
@@ -124,7 +125,7 @@ const NONE: readonly ObjectRules[] = [];
 interface Below {
   readonly patterns: readonly PathPattern[];
   readonly at: string;
-  readonly set: RuleSet;
+  readonly set: ClassRows;
 }
 
 /**
@@ -152,7 +153,7 @@ export function compileRules(
     const segments = segmentsOf(object.seedPath);
     return places.flatMap((place) => rulesAt(place, object, segments) ?? []);
   };
-  const rulesBelow = ({ className, seedPath }: PlacedObject): readonly RuleSet[] => {
+  const rulesBelow = ({ className, seedPath }: PlacedObject): readonly ClassRows[] => {
     const segments = segmentsOf(seedPath);
     return (belowByClass.get(className) ?? [])
       .filter(({ patterns }) => firstMatch(patterns, segments) !== undefined)
@@ -186,7 +187,7 @@ function placesOf(owner: CatalogueClass): (readonly [readonly string[], RulePlac
       at,
       depth: segmentsOf(at).length,
       parentIds: classId === undefined ? undefined : owner.classIds,
-      set: compileRuleSet(owner.alias, rows, isDescribed),
+      set: compileClassRows(owner.alias, rows, isDescribed),
     };
     return [classId === undefined ? owner.classIds : [classId], place] as const;
   });

@@ -1,7 +1,7 @@
 // How the rows of a catalogue fit the existing objects, and which metrics they make.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { Uncatalogued } from '../../catalogue/match/filters.js';
-import type { RuleSet, Rules } from '../../catalogue/match/rules.js';
+import type { ClassRows, Rules } from '../../catalogue/match/rules.js';
 import type { Reading, Row } from '../../catalogue/row.js';
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
@@ -92,14 +92,14 @@ export function rowFindings(
   rules: Rules,
   objects: readonly CountedObject[],
 ): RowFindings {
-  const bySet = new Map<RuleSet, SeenVariables>();
+  const bySet = new Map<ClassRows, SeenVariables>();
   const families = new Set<FamilyFacts>();
   const unread = new Map<string, Set<string>>();
   const unfit = new Set<string>();
   const described = new SelfDescribed(app);
   const shared = new SharedNames();
 
-  const take = (variable: Variable, sets: readonly RuleSet[]): void => {
+  const take = (variable: Variable, sets: readonly ClassRows[]): void => {
     const { name, type } = variable;
     let isRead = false;
     for (const set of sets) {
@@ -148,7 +148,7 @@ export function rowFindings(
 
 /** The variables that rows name and no object has, each with the nearest existing name. */
 function idleRows(
-  { alias, rows }: RuleSet,
+  { alias, rows }: ClassRows,
   { names, found }: SeenVariables,
   file: string,
 ): string[] {

@@ -1,4 +1,4 @@
-// One look at a target's tree, in small steps: the rows of a part of it that fit a query.
+// Evaluates a query of a target's tree in small steps: returns matching rows of a part of it.
 import { Budget } from '../../budget.js';
 import type {
   ManagedObject,
@@ -10,15 +10,14 @@ import type {
   TreeVariable,
   Variable,
 } from '../../model.js';
-import type { Tracked } from '../read/slots.js';
+import type { TreeItem } from '../read/tree-walk.js';
 import { isVariable } from '../read/tree-walk.js';
-import type { Fates } from './fates.js';
+import type { MetricExplainer, TrackingExplainer } from './explain.js';
 import { PASSED, PartWalk, Search, objectsBelow } from './part-walk.js';
-import type { Membership } from './readers.js';
-import { SlotCopies, TreeValues } from './tree-values.js';
+import { SlotCopies, TreeValues, noValue } from './tree-values.js';
 import type { ReadValue } from './tree-values.js';
 
-/** Items between two moments at which others may have their turn. */
+/** The number of items after which other work may run. */
 const STEPS_A_PAUSE = 64;
 /** Pauses after which copies of slots are read again. */
 const PAUSES_A_COPY = 8;
@@ -28,8 +27,8 @@ const MAX_LABELS = 1024;
 export interface QueryContext {
   readonly root: ManagedObject;
   readonly source: Source;
-  readonly fates: Fates;
-  readonly membership: Membership;
+  readonly metrics: MetricExplainer;
+  readonly tracking: TrackingExplainer;
   readonly tracked: () => { readonly objects: number; readonly variables: number };
   /** Whether the target has lost its root meanwhile. */
   readonly isClosed: () => boolean;
@@ -65,7 +64,7 @@ export class TreeQueryEvaluator {
     if (top === undefined) return { kind: 'no-object' };
     const walk = new PartWalk(top, this.#query.from);
     const above = ancestorsOf(top, root);
-    // It begins at the position, so that each look gets further.
+    // The time starts at the position of the query, so that each query makes progress.
     let time: Budget | undefined;
     for (;;) {
       const { position } = walk;
@@ -77,7 +76,7 @@ export class TreeQueryEvaluator {
       const item = walk.next();
       if (item === undefined) return this.#part(above, undefined, false);
       if (item === PASSED) continue;
-      // By the clock of whoever waits: what others took of it counts.
+      // Wall-clock time: the client also waits while other work runs.
       time ??= new Budget({ ms: this.#query.maxMs });
       if (this.#isFull) return this.#part(above, position, false);
       const depth = above.length + walk.depth;
@@ -119,35 +118,35 @@ export class TreeQueryEvaluator {
   }
 
   #takeObject(object: ManagedObject, depth: number): void {
-    const { fates, membership } = this.#parts;
-    const whyNot = membership.whyNotObject(object);
+    const { metrics, tracking } = this.#parts;
+    const whyNot = tracking.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
-    if (!this.#isChosen(object, read, whyNot === '' && fates.whyUnread(object) === '')) return;
+    if (!this.#isChosen(object, read, whyNot === '' && metrics.whyUnread(object) === '')) return;
     const isFit = this.#search.fits({
       object: object.name,
       className: object.className,
       variable: undefined,
-      metrics: () => fates.namesOf(object),
+      metrics: () => metrics.namesOf(object),
       value: () => read.text,
     });
     if (isFit) this.#addObject(object, depth, true);
   }
 
   #takeVariable(variable: Variable, depth: number): void {
-    const { fates, membership } = this.#parts;
-    const whyNot = membership.whyNotVariable(variable);
+    const { metrics, tracking } = this.#parts;
+    const whyNot = tracking.whyNotVariable(variable);
     let known: ReadValue | undefined;
     const read = (): ReadValue => (known ??= whyNot === '' ? this.#read(variable) : NOT_READ);
     const { choice } = this.#query;
     if (choice === 'unsynced' && (whyNot !== '' || read().isSynced)) return;
-    if (choice === 'metrics' && !fates.isShown(variable)) return;
-    if (choice === 'left-out' && fates.isShown(variable)) return;
+    if (choice === 'metrics' && !metrics.isShown(variable)) return;
+    if (choice === 'left-out' && metrics.isShown(variable)) return;
     const { object } = variable;
     const isFit = this.#search.fits({
       object: object.name,
       className: object.className,
       variable: variable.name,
-      metrics: () => fates.namesOf(variable),
+      metrics: () => metrics.namesOf(variable),
       value: () => read().text,
     });
     if (!isFit) return;
@@ -155,33 +154,33 @@ export class TreeQueryEvaluator {
     this.#add(this.#variableRow(variable, read(), whyNot));
   }
 
-  /** Objects whose state no row shows are left out only if something leaves them out. */
+  /** Whether the query chooses an object. One without a row for its state counts as left out only if a filter or limit left it out. */
   #isChosen(object: ManagedObject, { isSynced }: ReadValue, isIncluded: boolean): boolean {
     const { choice } = this.#query;
     if (choice === 'all') return true;
     if (choice === 'unsynced') return isIncluded && !isSynced;
-    return choice === 'metrics' ? this.#parts.fates.isShown(object) : !isIncluded;
+    return choice === 'metrics' ? this.#parts.metrics.isShown(object) : !isIncluded;
   }
 
   #read(variable: Variable): ReadValue {
     const isHidden =
       variable.type === 'string' &&
       !this.#query.showsUnreadTexts &&
-      !this.#parts.fates.isRead(variable);
+      !this.#parts.metrics.isRead(variable);
     const read = this.#values.ofVariable(variable);
     return isHidden && read.isSynced ? HIDDEN : read;
   }
 
   #addObject(object: ManagedObject, depth: number, isMatch: boolean): void {
-    const { fates, membership } = this.#parts;
+    const { metrics, tracking } = this.#parts;
     const { id, name, className } = object;
-    const whyNot = membership.whyNotObject(object);
+    const whyNot = tracking.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
     const row: TreeObject = {
       ...{ kind: 'object', id, name, className, depth, isMatch },
       variables: object.variables.size,
       children: object.children.size,
-      ...fate(object, read, fates, whyNot),
+      ...outcome(object, read, metrics, whyNot),
     };
     this.#shown = object;
     this.#add(row);
@@ -192,7 +191,7 @@ export class TreeQueryEvaluator {
     return {
       ...{ kind: 'variable', id, name, type, unit, variableKind: kind },
       help: help.slice(0, MAX_HELP),
-      ...fate(variable, read, this.#parts.fates, whyNot),
+      ...outcome(variable, read, this.#parts.metrics, whyNot),
     };
   }
 
@@ -202,27 +201,24 @@ export class TreeQueryEvaluator {
   }
 }
 
-const NOT_READ: ReadValue = {
-  value: { kind: 'none', reason: 'not read' },
-  text: '',
-  isSynced: false,
-};
-const HIDDEN: ReadValue = {
-  value: { kind: 'none', reason: 'hidden: no row reads this text' },
-  text: '',
-  isSynced: true,
-};
+const NOT_READ = noValue('not read', false);
+const HIDDEN = noValue('hidden: no row reads this text', true);
 
-/** What a row says of the value, and of what becomes of it. */
-function fate(item: Tracked, { value, isSynced }: ReadValue, fates: Fates, whyNot: string) {
+/** The value of an item, and its metrics or the reason why it has none. */
+function outcome(
+  item: TreeItem,
+  { value, isSynced }: ReadValue,
+  explainer: MetricExplainer,
+  whyNot: string,
+) {
   if (whyNot !== '') return { value, isSynced, metrics: [], why: whyNot };
-  const metrics = fates
+  const metrics = explainer
     .metricsOf(item)
     .map((each) => ({ ...each, labels: each.labels.slice(0, MAX_LABELS) }));
-  return { value, isSynced, metrics, why: fates.whyUnread(item) };
+  return { value, isSynced, metrics, why: explainer.whyUnread(item) };
 }
 
-/** From the root on. */
+/** The names of the ancestors of an object, from the root on. */
 function ancestorsOf(object: ManagedObject, root: ManagedObject): readonly string[] {
   const names: string[] = [];
   if (object === root) return names;

@@ -1,4 +1,4 @@
-// The values of a tree for people, read from the source at the moment of the look.
+// Reads the values of a tree from the source during a query, as text for people.
 import { Budget } from '../../budget.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { Frame, ManagedObject, SlotRef, Source, TreeValue, Variable } from '../../model.js';
@@ -10,7 +10,7 @@ import { numberText } from '../text/labels.js';
 const PAGE_SLOTS = 512;
 const MAX_PAGES = 64;
 
-interface Page {
+interface SlotPage {
   readonly values: Buffer;
   /** Before and after the values: a value is valid if both say so (docs/segment-format.md, 9). */
   readonly before: Buffer;
@@ -19,9 +19,9 @@ interface Page {
 
 export class SlotCopies {
   readonly #source: Pick<Source, 'readSlots' | 'readWords'>;
-  readonly #pages = new Map<number, Page>();
-  /** Memory of forgotten copies: a look at a large tree would leave much of it behind. */
-  readonly #free: Page[] = [];
+  readonly #pages = new Map<number, SlotPage>();
+  /** Pages to reuse: a query of a large tree would produce much garbage. */
+  readonly #free: SlotPage[] = [];
 
   constructor(source: Pick<Source, 'readSlots' | 'readWords'>) {
     this.#source = source;
@@ -36,13 +36,13 @@ export class SlotCopies {
     return isValid ? values.readBigUInt64LE(at * 8) : undefined;
   }
 
-  /** Forgets the copies: others were taken in meanwhile. */
+  /** Drops all copies, so that later ones are current. */
   clear(): void {
     this.#free.push(...this.#pages.values());
     this.#pages.clear();
   }
 
-  #page(number: number): Page {
+  #page(number: number): SlotPage {
     const known = this.#pages.get(number);
     if (known !== undefined) return known;
     if (this.#pages.size >= MAX_PAGES) this.clear();
@@ -57,8 +57,7 @@ export class SlotCopies {
   }
 }
 
-/** Where words are 0 there is no value. */
-const newPage = (): Page => ({
+const newPage = (): SlotPage => ({
   values: Buffer.alloc(PAGE_SLOTS * 8),
   before: Buffer.alloc(PAGE_SLOTS * 4),
   after: Buffer.alloc(PAGE_SLOTS * 4),
@@ -117,7 +116,7 @@ const MAX_PARTS = 8;
 
 export interface ReadValue {
   readonly value: TreeValue;
-  /** What a search looks in: the whole text. */
+  /** The whole text, for searches. */
   readonly text: string;
   readonly isSynced: boolean;
 }
@@ -148,16 +147,13 @@ export class TreeValues {
   }
 }
 
-const NOT_SYNCED: ReadValue = {
-  value: { kind: 'none', reason: 'not synced' },
+export const noValue = (reason: string, isSynced: boolean): ReadValue => ({
+  value: { kind: 'none', reason },
   text: '',
-  isSynced: false,
-};
-const NO_COPY: ReadValue = {
-  value: { kind: 'none', reason: 'no whole copy' },
-  text: '',
-  isSynced: true,
-};
+  isSynced,
+});
+const NOT_SYNCED = noValue('not synced', false);
+const NO_COPY = noValue('no whole copy', true);
 
 const plain = (text: string): ReadValue => ({
   value: { kind: 'plain', text },

@@ -1,103 +1,31 @@
 // The value of the variable that the operator chose by its path, while objects come and go.
+import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { placeUnder } from '../../catalogue/match/rules.js';
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
 import { exactOf } from './slot-value.js';
 import { syncedWord } from './slots.js';
 
-/**
- * A binary heap that knows the index of each item: every call takes a logarithmic number of steps.
- */
-export class Ranking<T extends { readonly id: number }> {
-  readonly #isBefore: (a: T, b: T) => boolean;
-  readonly #heap: T[] = [];
-  /** By id. */
-  readonly #indexOf = new Map<number, number>();
-
-  constructor(isBefore: (a: T, b: T) => boolean) {
-    this.#isBefore = isBefore;
-  }
-
-  get first(): T | undefined {
-    return this.#heap[0];
-  }
-
-  add(item: T): void {
-    if (!this.#indexOf.has(item.id)) this.#rise(item, this.#heap.length);
-  }
-
-  delete(item: T): void {
-    const index = this.#indexOf.get(item.id);
-    const last = this.#heap.pop();
-    if (index === undefined || last === undefined) {
-      if (last !== undefined) this.#heap.push(last);
-      return;
-    }
-    this.#indexOf.delete(item.id);
-    if (last.id !== item.id) this.#sink(last, this.#rise(last, index));
-  }
-
-  /** Puts an item at an index, or above it by its rank; returns the final index. */
-  #rise(item: T, from: number): number {
-    let index = from;
-    while (index > 0) {
-      const above = (index - 1) >> 1;
-      const parent = this.#heap[above];
-      if (parent === undefined || !this.#isBefore(item, parent)) break;
-      this.#place(parent, index);
-      index = above;
-    }
-    this.#place(item, index);
-    return index;
-  }
-
-  #sink(item: T, from: number): void {
-    let index = from;
-    for (;;) {
-      const below = this.#firstBelow(index);
-      const child = this.#heap[below];
-      if (child === undefined || !this.#isBefore(child, item)) break;
-      this.#place(child, index);
-      index = below;
-    }
-    this.#place(item, index);
-  }
-
-  #firstBelow(index: number): number {
-    const left = this.#heap[index * 2 + 1];
-    const right = this.#heap[index * 2 + 2];
-    const isRight = left !== undefined && right !== undefined && this.#isBefore(right, left);
-    return index * 2 + (isRight ? 2 : 1);
-  }
-
-  #place(item: T, index: number): void {
-    this.#heap[index] = item;
-    this.#indexOf.set(item.id, index);
-  }
-}
-
 /** An object whose id is a prefix of the path. */
 interface Owner {
-  /** That of the object. */
   readonly id: number;
   readonly object: ManagedObject;
-  /** The rest of the path, which is the name of the variable. */
+  /** The name of the variable: the rest of the path. */
   readonly name: string;
   /** Its variables of that name, latest first. */
-  readonly variables: Ranking<Variable>;
+  readonly variables: IndexedHeap<Variable>;
 }
 
 /**
- * Of the objects below the root, the one with the longest id that is a prefix of the path owns the
- * variable, and the rest of the path is the variable's name. Its caller reports each object before
- * its variables, and everything that is removed.
+ * Finds a variable by its path. The object with the longest id that is a prefix of the path owns it; the rest of
+ * the path is the variable's name. The caller adds each object before its variables, and removes both.
  */
 export class NamedVariable {
   readonly #root: ManagedObject;
   /** The path without the root's id: seed path and variable, or a variable of the root alone. */
   readonly #place: string;
   readonly #owners = new Map<ManagedObject, Owner>();
-  readonly #ranked = new Ranking<Owner>(
+  readonly #ranked = new IndexedHeap<Owner>(
     (a, b) => a.name.length < b.name.length || (a.name === b.name && isNewer(a.object, b.object)),
   );
 
@@ -110,7 +38,7 @@ export class NamedVariable {
     this.#place = path.startsWith(prefix) ? path.slice(prefix.length) : path;
   }
 
-  /** The variable, as far as the tree was reported; undefined while there is none. */
+  /** The latest variable of this path; undefined while there is none. */
   find(): Variable | undefined {
     return this.#ranked.first?.variables.first;
   }
@@ -118,7 +46,7 @@ export class NamedVariable {
   addObject(object: ManagedObject): void {
     const name = object === this.#root ? this.#place : this.#nameBelow(object);
     if (name === undefined || this.#owners.has(object)) return;
-    const owner = { id: object.id, object, name, variables: new Ranking<Variable>(isNewer) };
+    const owner = { id: object.id, object, name, variables: new IndexedHeap<Variable>(isNewer) };
     this.#owners.set(object, owner);
     this.#ranked.add(owner);
   }
@@ -146,12 +74,8 @@ export class NamedVariable {
   }
 }
 
-/** Of two variables with one name the later wins, and so of two objects with one id. */
-const isNewer = (item: { readonly id: number }, than: { readonly id: number }): boolean =>
-  item.id > than.id;
-
 /** The value of a variable. */
-interface Reading {
+interface CurrentValue {
   /**
    * The exact value of a scalar: all but f64 are bigints. The count of a histogram or summary. 1
    * for a text.
@@ -161,7 +85,7 @@ interface Reading {
   readonly text?: string;
 }
 
-export interface HighlightedValue extends Reading {
+export interface HighlightedValue extends CurrentValue {
   /** As configured. */
   readonly path: string;
 }
@@ -206,30 +130,30 @@ export class Highlight {
    */
   read(): HighlightedValue | undefined {
     const variable = this.#named.find();
-    const reading = variable === undefined ? undefined : this.#readingOf(variable);
-    if (variable === undefined || reading === undefined) return (this.#shown = undefined);
+    const current = variable === undefined ? undefined : this.#currentValue(variable);
+    if (variable === undefined || current === undefined) return (this.#shown = undefined);
     const last = this.#shown?.value;
     const value =
-      last !== undefined && isSame(last, reading) ? last : { path: this.#path, ...reading };
+      last !== undefined && isSame(last, current) ? last : { path: this.#path, ...current };
     this.#shown = { variable, value };
     return value;
   }
 
   /** A value is valid if the word said so before and after the copy (segment-format.md, 9). */
-  #readingOf(variable: Variable): Reading | undefined {
+  #currentValue(variable: Variable): CurrentValue | undefined {
     if (!this.#isSynced(variable)) return undefined;
-    const reading = isFramed(variable.type) ? this.#frameOf(variable) : this.#scalarOf(variable);
-    return this.#isSynced(variable) ? reading : undefined;
+    const current = isFramed(variable.type) ? this.#frameOf(variable) : this.#scalarOf(variable);
+    return this.#isSynced(variable) ? current : undefined;
   }
 
-  #scalarOf(variable: Variable): Reading | undefined {
+  #scalarOf(variable: Variable): CurrentValue | undefined {
     if (this.#source.readSlots(variable.slot, 1, this.#bits) < 1) return undefined;
     return { value: exactOf(this.#bits.readBigUInt64LE(), variable) };
   }
 
-  #frameOf(variable: Variable): Reading | undefined {
+  #frameOf(variable: Variable): CurrentValue | undefined {
     const frame = this.#source.readFrame(variable);
-    if (frame !== undefined) return readingOfFrame(frame);
+    if (frame !== undefined) return frameValue(frame);
     return this.#shown?.variable.id === variable.id ? this.#shown.value : undefined;
   }
 
@@ -239,10 +163,10 @@ export class Highlight {
   }
 }
 
-const isSame = (a: Reading, b: Reading): boolean =>
+const isSame = (a: CurrentValue, b: CurrentValue): boolean =>
   Object.is(a.value, b.value) && a.text === b.text;
 
-function readingOfFrame(frame: Frame): Reading {
+function frameValue(frame: Frame): CurrentValue {
   if (frame.type === 'string') return { value: 1, text: frame.text };
   if (frame.type === 'summary') return { value: frame.count };
   return { value: frame.counts.reduce((sum, count) => sum + count, 0n) };

@@ -3,45 +3,41 @@ import { FifoQueue } from '../../collections/by-id.js';
 import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { FLAG, NO_OWNER, SlotPages, TrackedSlots, syncedWord } from './slots.js';
-import type { Span, Tracked } from './slots.js';
-import { Watches } from './watches.js';
+import type { Region } from './slots.js';
+import type { TreeItem } from './tree-walk.js';
+import { ChangeDetector } from './change-detector.js';
 
-/** Slots of which it is noted in one step whether they have values. */
-const NOTES_A_STEP = 4096;
+/** How many slots have their flags updated in one step. */
+const UPDATES_PER_STEP = 4096;
 
 export interface ProbeListener {
-  /** The item has a value now; called by `reportSynced`. */
-  synced(item: Tracked): void;
+  /** The item got its value; called by `reportSynced`. */
+  synced(item: TreeItem): void;
   /** The item lost its value; called by `reportUnsynced`. */
-  unsynced(item: Tracked): void;
-  /**
-   * Another item owns the slot now, so this one never has a value again; called by
-   * `reportUnsynced`.
-   */
-  gone(item: Tracked): void;
+  unsynced(item: TreeItem): void;
+  /** Another item owns the slot now, so this item never gets a value again; called by `reportUnsynced`. */
+  gone(item: TreeItem): void;
   /** The slot of a watched item changed; called by `read`. */
-  changed(item: Tracked): void;
+  changed(item: TreeItem): void;
 }
 
 export class Probe {
   readonly #pages: SlotPages;
-  readonly #watches: Watches<Tracked>;
+  readonly #detector: ChangeDetector<TreeItem>;
   readonly #listener: ProbeListener;
   readonly #tracked = new TrackedSlots();
-  /** Slots tracked since the last read: their words may be in memory already. */
-  #fresh: number[] = [];
+  /** Slots tracked since the last read. Their words may be in kernel memory already. */
+  #newSlots: number[] = [];
   #unread = 0;
-  /**
-   * Slots whose words changed while their values were copied: they are valid after the next copy.
-   */
-  readonly #late = new Set<number>();
-  /** Slots whose items got or lost their values, not yet reported to the listener. */
-  readonly #got = new FifoQueue<number>();
+  /** Slots whose words changed during both copies of a read: their values count after the next read. */
+  readonly #unsettled = new Set<number>();
+  /** Slots whose items gained or lost a value that the listener has not heard of yet. */
+  readonly #gained = new FifoQueue<number>();
   readonly #lost = new FifoQueue<number>();
 
   constructor(kernel: Kernel, source: Source, listener: ProbeListener) {
     this.#pages = new SlotPages(kernel, source);
-    this.#watches = new Watches(kernel);
+    this.#detector = new ChangeDetector(kernel);
     this.#listener = listener;
   }
 
@@ -51,17 +47,16 @@ export class Probe {
   }
 
   /**
-   * Tracks an item. A page of which nothing was copied so far is copied at once.
-   * @returns whether the item has a value there, of which the listener hears nothing then; else the next read
-   * reports it
+   * Tracks an item. The first item of a page copies that page at once.
+   * @returns whether the item has a value now. If so, `synced` is not called for it; if not, a later read reports it.
    */
-  track(item: Tracked): boolean {
+  track(item: TreeItem): boolean {
     const { slot, incarnation } = item;
     if (!this.#pages.isRead(slot)) this.#readFirst(slot);
-    const isSynced = this.#isLive(slot, incarnation);
+    const isSynced = this.#hasValue(slot, incarnation);
     this.#tracked.set(item, isSynced ? FLAG.synced : 0);
     if (isSynced) return true;
-    this.#fresh.push(slot);
+    this.#newSlots.push(slot);
     this.#unread++;
     return false;
   }
@@ -72,12 +67,12 @@ export class Probe {
   }
 
   /** Stops tracking an item, without a report. */
-  untrack(item: Tracked): void {
+  untrack(item: TreeItem): void {
     if (this.isTracked(item)) this.#tracked.delete(item.slot);
   }
 
   /** The item tracked at a slot now. */
-  trackedAt(slot: number): Tracked | undefined {
+  trackedAt(slot: number): TreeItem | undefined {
     return this.#tracked.item(slot);
   }
 
@@ -86,17 +81,17 @@ export class Probe {
     return this.#tracked.id(slot);
   }
 
-  isTracked({ slot, id }: Tracked): boolean {
+  isTracked({ slot, id }: TreeItem): boolean {
     return this.#tracked.id(slot) === id;
   }
 
-  isSynced(item: Tracked): boolean {
+  isSynced(item: TreeItem): boolean {
     return this.isTracked(item) && this.#tracked.has(item.slot, FLAG.synced);
   }
 
-  /** True if a tracked item was reported as gone. */
-  isForgotten(item: Tracked): boolean {
-    return this.isTracked(item) && this.#tracked.has(item.slot, FLAG.forgotten);
+  /** Whether `gone` was called for a tracked item. */
+  isReportedGone(item: TreeItem): boolean {
+    return this.isTracked(item) && this.#tracked.has(item.slot, FLAG.reportedGone);
   }
 
   /** Address of the copy of a slot; the slot's page is read from now on. */
@@ -106,44 +101,43 @@ export class Probe {
 
   /** The copied bits of a slot, tracked or not, if its page is read and it has a value. */
   bits(ref: SlotRef): bigint | undefined {
-    return this.#isLate(ref.slot) ? undefined : this.#pages.bits(ref);
+    return this.#isUnsettled(ref.slot) ? undefined : this.#pages.bits(ref);
   }
 
   /** Reports every change of the item's slot from now on. */
-  watch(item: Tracked): void {
-    this.#watches.add(item, this.address(item.slot));
+  watch(item: TreeItem): void {
+    this.#detector.add(item, this.address(item.slot));
   }
 
-  unwatch(item: Tracked): void {
-    this.#watches.remove(item);
+  unwatch(item: TreeItem): void {
+    this.#detector.remove(item);
   }
 
-  /** Reports a watched item again at the next read, whether its slot changes or not. */
-  again(item: Tracked): void {
-    this.#watches.again(item);
+  /** Makes the next read report a watched item as changed, whether its slot changes or not. */
+  reportAgain(item: TreeItem): void {
+    this.#detector.reportAgain(item);
   }
 
   /** True while a value that an item got or lost is not yet reported. */
   get hasUnreported(): boolean {
-    return this.#got.size > 0 || this.#lost.size > 0;
+    return this.#gained.size > 0 || this.#lost.size > 0;
   }
 
   /**
-   * Copies the tracked slots, notes which items got or lost a value, and reports changes of watched
-   * ones. A value is valid if the word of its slot was the expected one both before and after the
-   * copy (docs/segment-format.md, section 9). In small steps, before the last of which nothing else
-   * may be done with the probe.
-   * @returns true if any value differs from the last copy
+   * Copies the tracked slots, finds the items that gained or lost a value, and reports changes of watched items. A
+   * value is valid if its slot had the expected word before and after the copy (docs/segment-format.md, section 9).
+   * It works in small steps; until the last one, no other method may be called.
+   * @returns whether any value differs from the last copy
    */
   *reading(): Generator<void, boolean> {
-    this.#watches.forget();
-    const isChanged = yield* this.#copying(this.#pages.spans);
+    this.#detector.invalidateRepeated();
+    const isChanged = yield* this.#copying(this.#pages.regions);
     return (yield* this.#reportingChanges()) || isChanged;
   }
 
-  /** The same only for pages with slots tracked since the last copy; reports nothing. */
-  readFresh(): boolean {
-    return last(this.#copying(this.#pages.spansOf(this.#fresh)));
+  /** Copies only the pages with slots tracked since the last copy; reports no changes. */
+  readNew(): boolean {
+    return resultOf(this.#copying(this.#pages.regionsOf(this.#newSlots)));
   }
 
   /** Reports the next item that got its value; false if there is none. */
@@ -156,98 +150,98 @@ export class Probe {
     return this.#reportNext(true);
   }
 
-  *#copying(spans: readonly Span[]): Generator<void, boolean> {
-    const fresh = this.#fresh;
+  *#copying(regions: readonly Region[]): Generator<void, boolean> {
+    const newSlots = this.#newSlots;
     this.#unread = 0;
-    // Those that change again keep waiting: their values are older than their words.
-    this.#fresh = [];
-    this.#late.clear();
-    let isChanged = fresh.length > 0;
-    for (const span of spans) {
-      const moved: number[] = [];
-      if (this.#pages.read(span, moved)) isChanged = true;
-      const late = this.#copyAgain(moved);
-      // Some of the latter did not move before: a value that belongs to another item now is lost at once.
-      yield* this.#noting(moved);
-      yield* this.#noting(late);
+    // Slots that change again are added anew: their values are older than their words.
+    this.#newSlots = [];
+    this.#unsettled.clear();
+    let isChanged = newSlots.length > 0;
+    for (const region of regions) {
+      const changed: number[] = [];
+      if (this.#pages.read(region, changed)) isChanged = true;
+      const unsettled = this.#copyUnsettled(changed);
+      // The second copy may find other slots: a value that belongs to another item now is lost at once.
+      yield* this.#updatingFlags(changed);
+      yield* this.#updatingFlags(unsettled);
       yield;
     }
-    yield* this.#noting(fresh);
+    yield* this.#updatingFlags(newSlots);
     return isChanged;
   }
 
-  *#noting(slots: readonly number[]): Generator<void, void> {
-    let noted = 0;
+  *#updatingFlags(slots: readonly number[]): Generator<void, void> {
+    let updated = 0;
     for (const slot of slots) {
-      this.#note(slot);
-      if (++noted % NOTES_A_STEP === 0) yield;
+      this.#updateFlags(slot);
+      if (++updated % UPDATES_PER_STEP === 0) yield;
     }
   }
 
-  /** Copies a page of which nothing is tracked, so that nothing is to be noted of it. */
+  /** Copies a page before any of its slots is tracked, so there are no flags to update. */
   #readFirst(slot: number): void {
-    const moved: number[] = [];
-    this.#pages.readFirst(slot, moved);
-    this.#copyAgain(moved);
+    const changed: number[] = [];
+    this.#pages.readFirst(slot, changed);
+    this.#copyUnsettled(changed);
   }
 
   /**
-   * Copies the values whose words changed again, since they may be older than those words. What changes once
-   * more has no value before the next read, which notes it again.
-   * @returns the slots of that
+   * Copies again the values whose words changed, since these values may be older than their words. A slot whose
+   * word changes once more has no value until the next read.
+   * @returns these slots
    */
-  #copyAgain(moved: readonly number[]): readonly number[] {
-    const late: number[] = [];
-    if (moved.length === 0) return late;
-    for (const span of this.#pages.spansOf(moved)) this.#pages.read(span, late);
-    for (const slot of late) {
-      this.#fresh.push(slot);
-      this.#late.add(slot);
+  #copyUnsettled(changed: readonly number[]): readonly number[] {
+    const unsettled: number[] = [];
+    if (changed.length === 0) return unsettled;
+    for (const region of this.#pages.regionsOf(changed)) this.#pages.read(region, unsettled);
+    for (const slot of unsettled) {
+      this.#newSlots.push(slot);
+      this.#unsettled.add(slot);
     }
-    return late;
+    return unsettled;
   }
 
   close(): void {
     this.#pages.close();
-    this.#watches.close();
+    this.#detector.close();
     this.#tracked.clear();
-    this.#got.clear();
+    this.#gained.clear();
     this.#lost.clear();
   }
 
-  #note(slot: number): void {
+  #updateFlags(slot: number): void {
     const flags = this.#tracked.flags(slot);
     if (flags === NO_OWNER) return;
     const isSynced = (flags & FLAG.synced) !== 0;
-    if (this.#isLive(slot, this.#tracked.incarnation(slot)) !== isSynced)
-      this.#await(slot, isSynced);
-    if (!this.#hasMovedOn(slot)) return;
-    // Decided now, since a copy must not count for an item tracked at the slot later.
+    if (this.#hasValue(slot, this.#tracked.incarnation(slot)) !== isSynced)
+      this.#queueReport(slot, isSynced);
+    if (!this.#isReused(slot)) return;
+    // The flag is set now: an item that is tracked at the slot later must not inherit it.
     this.#tracked.setFlags(slot, this.#tracked.flags(slot) | FLAG.gone);
-    this.#await(slot, true);
+    this.#queueReport(slot, true);
   }
 
-  /** Queues a report, once. */
-  #await(slot: number, isLost: boolean): void {
-    const flag = isLost ? FLAG.awaitsLost : FLAG.awaitsGot;
+  /** Queues a report unless it is queued already. */
+  #queueReport(slot: number, isLost: boolean): void {
+    const flag = isLost ? FLAG.reportsLost : FLAG.reportsGained;
     const flags = this.#tracked.flags(slot);
     if ((flags & flag) !== 0) return;
     this.#tracked.setFlags(slot, flags | flag);
-    (isLost ? this.#lost : this.#got).add(slot);
+    (isLost ? this.#lost : this.#gained).add(slot);
   }
 
   #reportNext(isLost: boolean): boolean {
-    const slot = (isLost ? this.#lost : this.#got).next();
+    const slot = (isLost ? this.#lost : this.#gained).next();
     if (slot === undefined) return false;
-    // Another item may own it now, or it changed back since.
+    // Since it was queued, the slot may have lost its owner or changed back.
     const flags = this.#tracked.flags(slot);
     if (flags !== NO_OWNER)
-      this.#report(slot, flags & ~(isLost ? FLAG.awaitsLost : FLAG.awaitsGot));
+      this.#report(slot, flags & ~(isLost ? FLAG.reportsLost : FLAG.reportsGained));
     return true;
   }
 
   #report(slot: number, flags: number): void {
-    const isSynced = this.#isLive(slot, this.#tracked.incarnation(slot));
+    const isSynced = this.#hasValue(slot, this.#tracked.incarnation(slot));
     this.#tracked.setFlags(slot, isSynced ? flags | FLAG.synced : flags & ~FLAG.synced);
     if (isSynced !== ((flags & FLAG.synced) !== 0)) {
       const item = this.#tracked.item(slot);
@@ -259,43 +253,43 @@ export class Probe {
 
   #reportGone(slot: number): void {
     const flags = this.#tracked.flags(slot);
-    if ((flags & FLAG.forgotten) !== 0) return;
-    this.#tracked.setFlags(slot, flags | FLAG.forgotten);
+    if ((flags & FLAG.reportedGone) !== 0) return;
+    this.#tracked.setFlags(slot, flags | FLAG.reportedGone);
     const item = this.#tracked.item(slot);
     if (item !== undefined) this.#listener.gone(item);
   }
 
-  /** True if the copy of a slot is the value of the item with that incarnation. */
-  #isLive(slot: number, incarnation: number): boolean {
-    return this.#pages.word(slot) === syncedWord(incarnation) && !this.#isLate(slot);
+  /** Whether the copy of a slot is a value of the item with this incarnation. */
+  #hasValue(slot: number, incarnation: number): boolean {
+    return this.#pages.word(slot) === syncedWord(incarnation) && !this.#isUnsettled(slot);
   }
 
-  #isLate(slot: number): boolean {
-    return this.#late.size > 0 && this.#late.has(slot);
+  #isUnsettled(slot: number): boolean {
+    return this.#unsettled.size > 0 && this.#unsettled.has(slot);
   }
 
-  /** True if a slot was reused. A publisher stores the word before the record that needs it. */
-  #hasMovedOn(slot: number): boolean {
+  /** Whether another item uses the slot now. A publisher stores the word before the item's record. */
+  #isReused(slot: number): boolean {
     const word = this.#pages.word(slot);
     return word > 1 && word >>> 1 !== this.#tracked.incarnation(slot);
   }
 
   *#reportingChanges(): Generator<void, boolean> {
-    // Listeners may watch and unwatch during the reports, so look up the items first.
-    const changed = this.#watches.changed();
+    // The listener may watch and unwatch items during the reports.
+    const changed = this.#detector.changed();
     for (const item of changed) {
       if (!this.isTracked(item)) continue;
-      if (this.#isLive(item.slot, item.incarnation)) this.#listener.changed(item);
-      // A loss not yet reported: if the value is back by then, its change is still reported.
-      else if (this.isSynced(item)) this.#watches.again(item);
+      if (this.#hasValue(item.slot, item.incarnation)) this.#listener.changed(item);
+      // Its loss is not reported yet. If the value is back by then, its change must still be reported.
+      else if (this.isSynced(item)) this.#detector.reportAgain(item);
       yield;
     }
     return changed.length > 0;
   }
 }
 
-/** What the steps end with, all of them taken at once. */
-function last<T>(steps: Generator<void, T>): T {
+/** Runs all steps at once; returns their result. */
+function resultOf<T>(steps: Generator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return value;

@@ -20,7 +20,7 @@ export const numberOf = (bits: bigint, variable: Variable): number =>
 export const decimalOf = (bits: bigint, variable: Variable): string =>
   numberText(exactOf(bits, variable));
 
-/** The value itself, integers exact; of a frame the number of its updates. */
+/** The value, integers exact. For a framed variable it is the number of its updates. */
 export function exactOf(bits: bigint, { type }: Variable): bigint | number {
   const read = isFramed(type) ? 'u64' : scalarType(type).bits;
   if (read === 'i64') return BigInt.asIntN(64, bits);

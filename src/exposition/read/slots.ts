@@ -1,47 +1,47 @@
 // The slots that a probe tracks, by pages: copies of their values and words in kernel memory, and their owners.
 import { ColumnVariable } from '../../collections/column-variable.js';
-import type { Declaration, ManagedObject, SlotRef, Source, Variable } from '../../model.js';
+import type { Declaration, ManagedObject, SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { CELL_BYTES, MOVED_AT } from '../wasm/layout.js';
+import { CELL_BYTES, CHANGED_WORDS_AT } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
+import type { TreeItem } from './tree-walk.js';
 
 /** Slots per page: 4 KiB of values and 2 KiB of words in the source, 8 KiB of cells here. */
 const PAGE_SLOTS = 512;
 const PAGE_BYTES = PAGE_SLOTS * CELL_BYTES;
-/** What one read copies at most: few enough to stay in the cache until they are compared. */
-const READ_PAGES = 64;
-/** How many pages an extent has at most, and how much larger it is than the one that it continues. */
+/** The most pages of one copy: few enough to stay in the processor's cache until they are compared. */
+const MAX_REGION_PAGES = 64;
+/** An extent that continues another one reserves this many times its pages, up to a maximum. */
 const EXTENT_PAGES = 16;
-const GROWTH = 4;
-/** Of a slot, its value, its word and, if that differs, its index. */
+const GROWTH_FACTOR = 4;
+/** For each slot of a copy: its value, its word, and its index if the word changed. */
 const SCRATCH_BYTES = 8 + 4 + 4;
-/** Where a cell has its word, in 4-byte units. */
-const WORD = 2;
+/** The offset of the word in a cell, in 4-byte units. */
+const WORD_OFFSET = 2;
 
-/** Pages that are contiguous in the source and in memory. */
-interface Extent {
+/** Pages that are contiguous both in the source and in kernel memory. */
+interface PageExtent {
   readonly firstPage: number;
-  /** Pages with memory, and how many of them, counted from the first, hold tracked slots. */
+  /** Pages with memory. The first `used` of them hold tracked slots. */
   room: number;
   used: number;
   readonly cells: number;
 }
 
-/** Pages that are contiguous in memory. */
-interface Run {
+/** Pages whose cells are contiguous in kernel memory. */
+interface CellRange {
   pages: number;
   readonly cells: number;
 }
 
-/** Pages that are contiguous in the source, so that one copy reads them: runs of them, in their order. */
-export interface Span {
+/** Pages that are contiguous in the source, so one copy reads them, with the ranges of their cells in order. */
+export interface Region {
   readonly firstPage: number;
   pages: number;
-  readonly runs: Run[];
+  readonly ranges: CellRange[];
 }
 
-/** Kernel memory, freed at the end. */
-interface Piece {
+interface Allocation {
   readonly at: number;
   readonly bytes: number;
 }
@@ -50,13 +50,13 @@ export class SlotPages {
   readonly #kernel: Kernel;
   readonly #source: Source;
   readonly #scratch: Scratch;
-  readonly #extents: Extent[] = [];
-  readonly #extentOfPage = new Map<number, Extent>();
-  /** The page that was asked for last, mostly the next one too, and its extent. */
+  readonly #extents: PageExtent[] = [];
+  readonly #extentOfPage = new Map<number, PageExtent>();
+  /** The page of the last lookup and its extent: the next lookup is mostly for the same page. */
   #lastPage = -1;
-  #last: Extent | undefined;
-  readonly #pieces: Piece[] = [];
-  /** Pages that `readFirst` copied, and the one that was asked for last. */
+  #last: PageExtent | undefined;
+  readonly #allocations: Allocation[] = [];
+  /** Pages that `readFirst` copied, and the last one that was looked up. */
   readonly #read = new Set<number>();
   #lastRead = -1;
   #bytesRead = 0;
@@ -74,7 +74,7 @@ export class SlotPages {
 
   /** Address of a slot's cell; the slot's page is read from now on. */
   address(slot: number): number {
-    const extent = this.#cover(slot);
+    const extent = this.#extentFor(slot);
     return extent.cells + (slot - extent.firstPage * PAGE_SLOTS) * CELL_BYTES;
   }
 
@@ -88,11 +88,11 @@ export class SlotPages {
   }
 
   /** Copies the page of a slot, which is read from now on; see `read`. */
-  readFirst(slot: number, moved: number[]): void {
+  readFirst(slot: number, changedSlots: number[]): void {
     const page = Math.floor(slot / PAGE_SLOTS);
-    const { firstPage, cells } = this.#cover(slot);
-    const runs = [{ pages: 1, cells: cells + (page - firstPage) * PAGE_BYTES }];
-    this.read({ firstPage: page, pages: 1, runs }, moved);
+    const { firstPage, cells } = this.#extentFor(slot);
+    const ranges = [{ pages: 1, cells: cells + (page - firstPage) * PAGE_BYTES }];
+    this.read({ firstPage: page, pages: 1, ranges }, changedSlots);
     this.#read.add(page);
   }
 
@@ -101,7 +101,7 @@ export class SlotPages {
     const extent = this.#extentOf(Math.floor(slot / PAGE_SLOTS));
     if (extent === undefined) return 0;
     const cell = extent.cells + (slot - extent.firstPage * PAGE_SLOTS) * CELL_BYTES;
-    return this.#kernel.u32[(cell >>> 2) + WORD] ?? 0;
+    return this.#kernel.u32[(cell >>> 2) + WORD_OFFSET] ?? 0;
   }
 
   /** The copied bits of a slot, if its page is read and its word says that it has a value. */
@@ -111,35 +111,35 @@ export class SlotPages {
       : undefined;
   }
 
-  /** All pages that are read, in spans of one copy each. */
-  get spans(): Span[] {
-    const spans: Span[] = [];
-    for (const { firstPage, used, cells } of this.#extents) extend(spans, firstPage, used, cells);
-    return spans;
+  /** All pages that are read, grouped by copy. */
+  get regions(): Region[] {
+    const regions: Region[] = [];
+    for (const { firstPage, used, cells } of this.#extents) append(regions, firstPage, used, cells);
+    return regions;
   }
 
-  /** The pages of these slots; contiguous pages are read together. */
-  spansOf(slots: readonly number[]): Span[] {
+  /** The pages of these slots, grouped by copy. */
+  regionsOf(slots: readonly number[]): Region[] {
     const pages = new Set<number>();
     let newest = -1;
     for (const slot of slots) {
       const page = Math.floor(slot / PAGE_SLOTS);
-      // Mostly the next slot is on the same page: look up the set for others only.
+      // The next slot is mostly on the same page.
       if (page !== newest) pages.add((newest = page));
     }
-    const spans: Span[] = [];
+    const regions: Region[] = [];
     for (const page of [...pages].sort((a, b) => a - b)) {
-      const { firstPage, cells } = this.#cover(page * PAGE_SLOTS);
-      extend(spans, page, 1, cells + (page - firstPage) * PAGE_BYTES);
+      const { firstPage, cells } = this.#extentFor(page * PAGE_SLOTS);
+      append(regions, page, 1, cells + (page - firstPage) * PAGE_BYTES);
     }
-    return spans;
+    return regions;
   }
 
   /**
-   * Copies the values of these pages and then their words, and adds the slots whose words differ from the last
-   * copy to `moved`; true if any value or word does.
+   * Copies the values of these pages, then their words. Appends the slots whose words differ to `changedSlots`.
+   * @returns whether any value or word differs from the last copy
    */
-  read({ firstPage, pages, runs }: Span, moved: number[]): boolean {
+  read({ firstPage, pages, ranges }: Region, changedSlots: number[]): boolean {
     const slots = pages * PAGE_SLOTS;
     const first = firstPage * PAGE_SLOTS;
     const values = this.#scratch.of(slots * SCRATCH_BYTES);
@@ -148,16 +148,16 @@ export class SlotPages {
     const valuesRead = this.#source.readSlots(first, slots, this.#kernel.window(values, slots * 8));
     const wordsRead = this.#source.readWords(first, slots, this.#kernel.window(words, slots * 4));
     this.#bytesRead += valuesRead * 8 + wordsRead * 4;
-    // What the source no longer has keeps its last values.
+    // Slots that the source no longer has keep their last values.
     let left = Math.min(valuesRead, wordsRead);
     let at = 0;
     let changed = 0;
     const { run, u32 } = this.#kernel;
-    for (const { pages: some, cells } of runs) {
+    for (const { pages: some, cells } of ranges) {
       const count = Math.min(some * PAGE_SLOTS, left);
-      changed += run.absorb(cells, values + at * 8, words + at * 4, count, out);
-      const found = u32[MOVED_AT >>> 2] ?? 0;
-      for (let i = 0; i < found; i++) moved.push(first + at + (u32[(out >>> 2) + i] ?? 0));
+      changed += run.storeChanged(cells, values + at * 8, words + at * 4, count, out);
+      const found = u32[CHANGED_WORDS_AT >>> 2] ?? 0;
+      for (let i = 0; i < found; i++) changedSlots.push(first + at + (u32[(out >>> 2) + i] ?? 0));
       at += count;
       left -= count;
     }
@@ -165,8 +165,8 @@ export class SlotPages {
   }
 
   close(): void {
-    for (const { at, bytes } of this.#pieces) this.#kernel.arena.free(at, bytes);
-    this.#pieces.length = 0;
+    for (const { at, bytes } of this.#allocations) this.#kernel.arena.free(at, bytes);
+    this.#allocations.length = 0;
     this.#extents.length = 0;
     this.#extentOfPage.clear();
     this.#lastPage = this.#lastRead = -1;
@@ -175,25 +175,25 @@ export class SlotPages {
     this.#scratch.close();
   }
 
-  #extentOf(page: number): Extent | undefined {
+  #extentOf(page: number): PageExtent | undefined {
     if (page === this.#lastPage) return this.#last;
     this.#lastPage = page;
     return (this.#last = this.#extentOfPage.get(page));
   }
 
-  #cover(slot: number): Extent {
+  #extentFor(slot: number): PageExtent {
     const page = Math.floor(slot / PAGE_SLOTS);
     const known = this.#extentOf(page);
     if (known !== undefined) {
       const pages = page - known.firstPage;
-      // Pages between them without tracked slots are not read.
+      // The pages in between have no tracked slots and must not be read.
       if (pages > known.used) return this.#split(known, pages);
       known.used = Math.max(known.used, pages + 1);
       return known;
     }
     // Slots are tracked mostly in order: an extent that continues another reserves more.
     const before = this.#extentOfPage.get(page - 1);
-    const wanted = before === undefined ? 1 : Math.min(before.room * GROWTH, EXTENT_PAGES);
+    const wanted = before === undefined ? 1 : Math.min(before.room * GROWTH_FACTOR, EXTENT_PAGES);
     let room = 1;
     while (room < wanted && !this.#extentOfPage.has(page + room)) room++;
     const cells = this.#takeZeros(room * PAGE_BYTES);
@@ -201,7 +201,7 @@ export class SlotPages {
   }
 
   /** Splits an extent: the pages after its first ones become another. */
-  #split(extent: Extent, pages: number): Extent {
+  #split(extent: PageExtent, pages: number): PageExtent {
     const room = extent.room - pages;
     extent.room = pages;
     return this.#addExtent({
@@ -212,7 +212,7 @@ export class SlotPages {
     });
   }
 
-  #addExtent(extent: Extent): Extent {
+  #addExtent(extent: PageExtent): PageExtent {
     this.#extents.push(extent);
     this.#lastPage = -1;
     for (let i = 0; i < extent.room; i++) this.#extentOfPage.set(extent.firstPage + i, extent);
@@ -223,48 +223,45 @@ export class SlotPages {
     const at = this.#kernel.arena.allocateZeroed(bytes, (from, to) => {
       this.#kernel.bytes.fill(0, from, to);
     });
-    this.#pieces.push({ at, bytes });
+    this.#allocations.push({ at, bytes });
     return at;
   }
 }
 
-/** Adds pages to the last span where they go on in the source, and to its last run where they do so in memory. */
-function extend(spans: Span[], firstPage: number, pages: number, cells: number): void {
-  const last = spans.at(-1);
-  const goesOn = last !== undefined && last.firstPage + last.pages === firstPage;
-  if (!goesOn || last.pages + pages > READ_PAGES) {
-    spans.push({ firstPage, pages, runs: [{ pages, cells }] });
+/** Adds pages to the last region and range if they are contiguous; otherwise begins new ones. */
+function append(regions: Region[], firstPage: number, pages: number, cells: number): void {
+  const last = regions.at(-1);
+  const isContiguous = last !== undefined && last.firstPage + last.pages === firstPage;
+  if (!isContiguous || last.pages + pages > MAX_REGION_PAGES) {
+    regions.push({ firstPage, pages, ranges: [{ pages, cells }] });
     return;
   }
   last.pages += pages;
-  const run = last.runs.at(-1);
+  const run = last.ranges.at(-1);
   if (run !== undefined && run.cells + run.pages * PAGE_BYTES === cells) run.pages += pages;
-  else last.runs.push({ pages, cells });
+  else last.ranges.push({ pages, cells });
 }
 
 /** The word of a slot whose variable or object has a value. */
 export const syncedWord = (incarnation: number): number => ((incarnation << 1) | 1) >>> 0;
 
-/** What a probe tracks: an object (its state) or a variable (its value). */
-export type Tracked = ManagedObject | Variable;
-
-/** What is known of an item. */
+/** The flags of a tracked item. */
 export const FLAG = {
-  /** It has a value, as was last reported. */
+  /** The last report said that the item has a value. */
   synced: 1,
-  /** Another item owns its slot now. */
+  /** Another item uses the slot now. */
   gone: 2,
-  /** That was reported. */
-  forgotten: 4,
-  /** A value that it got waits to be reported, and one that it lost. */
-  awaitsGot: 8,
-  awaitsLost: 16,
+  /** The listener was told so. */
+  reportedGone: 4,
+  /** A report of a gained or lost value is queued. */
+  reportsGained: 8,
+  reportsLost: 16,
 } as const;
 
-/** Instead of flags: the slot has no owner. */
+/** The flags of a slot without a tracked item. */
 export const NO_OWNER = -1;
 
-interface Page {
+interface OwnerPage {
   readonly number: number;
   /** Slots with an owner. */
   count: number;
@@ -279,12 +276,12 @@ interface Page {
 }
 
 export class TrackedSlots {
-  readonly #pages = new Map<number, Page>();
-  /** The page that was asked for last: mostly the next one too. */
-  #last: Page | undefined;
+  readonly #pages = new Map<number, OwnerPage>();
+  /** The page of the last lookup: the next one is mostly the same. */
+  #last: OwnerPage | undefined;
 
-  /** Makes an item the owner of its slot; `flags` are what is known of it. */
-  set(item: Tracked, flags: number): void {
+  /** Makes an item the owner of its slot. */
+  set(item: TreeItem, flags: number): void {
     const { slot, id, incarnation } = item;
     const page = this.#pageOf(slot) ?? this.#addPage(Math.floor(slot / PAGE_SLOTS));
     const at = slot % PAGE_SLOTS;
@@ -313,19 +310,19 @@ export class TrackedSlots {
     return this.#pageOf(slot)?.ids[slot % PAGE_SLOTS] ?? 0;
   }
 
-  /** That of the owner's value; 0 for none. */
+  /** The incarnation of the owner; 0 without one. */
   incarnation(slot: number): number {
     return this.#pageOf(slot)?.incarnations[slot % PAGE_SLOTS] ?? 0;
   }
 
-  /** What is known of the owner of a slot, or `NO_OWNER`. */
+  /** The flags of the owner of a slot, or `NO_OWNER`. */
   flags(slot: number): number {
     const page = this.#pageOf(slot);
     const at = slot % PAGE_SLOTS;
     return page === undefined || page.ids[at] === 0 ? NO_OWNER : (page.flags[at] ?? 0);
   }
 
-  /** Of a slot that has an owner. */
+  /** Sets the flags of the owner of a slot. */
   setFlags(slot: number, flags: number): void {
     const page = this.#pageOf(slot);
     if (page !== undefined) page.flags[slot % PAGE_SLOTS] = flags;
@@ -337,7 +334,7 @@ export class TrackedSlots {
   }
 
   /** The owner of a slot. */
-  item(slot: number): Tracked | undefined {
+  item(slot: number): TreeItem | undefined {
     const page = this.#pageOf(slot);
     const at = slot % PAGE_SLOTS;
     const object = page?.objects[at];
@@ -352,7 +349,7 @@ export class TrackedSlots {
     this.#last = undefined;
   }
 
-  #pageOf(slot: number): Page | undefined {
+  #pageOf(slot: number): OwnerPage | undefined {
     const number = Math.floor(slot / PAGE_SLOTS);
     if (this.#last?.number === number) return this.#last;
     const page = this.#pages.get(number);
@@ -360,8 +357,8 @@ export class TrackedSlots {
     return page;
   }
 
-  #addPage(number: number): Page {
-    const page: Page = {
+  #addPage(number: number): OwnerPage {
+    const page: OwnerPage = {
       number,
       count: 0,
       ids: new Float64Array(PAGE_SLOTS),

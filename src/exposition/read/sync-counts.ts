@@ -1,13 +1,12 @@
 // How many of the tracked objects and variables there are, and how many of them have a value.
-import type { ManagedObject, SyncProgress, Variable } from '../../model.js';
+import type { SyncProgress } from '../../model.js';
 import { isVariable } from './tree-walk.js';
+import type { TreeItem } from './tree-walk.js';
 
 interface Count {
   synced: number;
   total: number;
 }
-
-type Item = ManagedObject | Variable;
 
 export class SyncCounts {
   readonly #objects = { synced: 0, total: 0 };
@@ -30,27 +29,25 @@ export class SyncCounts {
     );
   }
 
-  /** An item is waited for from now on. */
-  await(item: Item): void {
+  /** Adds an item to the total. */
+  await(item: TreeItem): void {
     this.#of(item).total++;
   }
 
-  /** An item is not waited for any more. */
-  forget(item: Item): void {
+  /** Removes an item from the total. */
+  forget(item: TreeItem): void {
     this.#of(item).total--;
   }
 
-  /** An item got its value. */
-  got(item: Item): void {
+  got(item: TreeItem): void {
     this.#of(item).synced++;
   }
 
-  /** An item lost its value. */
-  lost(item: Item): void {
+  lost(item: TreeItem): void {
     this.#of(item).synced--;
   }
 
-  #of(item: Item): Count {
+  #of(item: TreeItem): Count {
     return isVariable(item) ? this.#variables : this.#objects;
   }
 }

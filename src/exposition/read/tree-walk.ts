@@ -1,18 +1,19 @@
-// Walks a tree one step at a time while items come and go, and keeps those that wait to be taken in.
+// Walks a tree one step at a time while items come and go, and queues added and removed items.
 import { FifoQueue } from '../../collections/by-id.js';
 import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 
-type Item = ManagedObject | Variable;
+/** An object, whose slot holds its state, or a variable, whose slot holds its value. */
+export type TreeItem = ManagedObject | Variable;
 
 /** Removals go first; that loses nothing, since items added and removed again are skipped. */
 export class PendingItems {
-  readonly #removed = new FifoQueue<Item>();
-  readonly #added = new FifoQueue<Item>();
+  readonly #removed = new FifoQueue<TreeItem>();
+  readonly #added = new FifoQueue<TreeItem>();
   readonly #walk: TreeWalk;
   /** The object that is being removed, with everything below it. */
   #leaving: TreeWalk | undefined;
-  /** What is to be removed before all else, the last one first. */
-  readonly #first: Item[] = [];
+  /** A stack of items to remove before all others. */
+  readonly #first: TreeItem[] = [];
 
   constructor(root: ManagedObject) {
     this.#walk = new TreeWalk(root, true);
@@ -24,7 +25,7 @@ export class PendingItems {
     return this.#added.size + this.#removed.size + this.#first.length + leaving;
   }
 
-  /** Whether `nextRemoved` has one. */
+  /** Whether `nextRemoved` returns an item. */
   get removesAny(): boolean {
     return this.#removed.size > 0 || this.#leaving !== undefined || this.#first.length > 0;
   }
@@ -40,8 +41,8 @@ export class PendingItems {
     else this.#removed.add(change.variable);
   }
 
-  /** While the tree is bound, most of what is added is still ahead in it. */
-  #add(item: Item): void {
+  /** While the tree is walked, the walk itself reaches most added items later. */
+  #add(item: TreeItem): void {
     if (!this.#walk.willVisit(item)) this.#added.add(item);
   }
 
@@ -51,14 +52,14 @@ export class PendingItems {
     this.#removed.add(object);
   }
 
-  /** Has an object removed next, after these variables of it. */
+  /** Makes these variables and then their object the next items to remove. */
   removeFirst(object: ManagedObject, variables: readonly Variable[]): void {
     this.#first.push(object);
     for (const variable of variables) this.#first.push(variable);
   }
 
-  /** The next item to remove; an object comes after everything that is below it in the tree. */
-  nextRemoved(): Item | undefined {
+  /** The next item to remove; an object follows everything below it. */
+  nextRemoved(): TreeItem | undefined {
     const first = this.#first.pop();
     if (first !== undefined) return first;
     for (;;) {
@@ -72,7 +73,7 @@ export class PendingItems {
   }
 
   /** The next added item, whether it still exists or not. */
-  nextAdded(): Item | undefined {
+  nextAdded(): TreeItem | undefined {
     return this.#added.next();
   }
 
@@ -85,12 +86,12 @@ export class PendingItems {
   }
 
   /** The next item that existed from the start; an object comes before everything below it. */
-  nextBound(): Item | undefined {
+  nextBound(): TreeItem | undefined {
     return this.#walk.next();
   }
 }
 
-export const isVariable = (item: Item): item is Variable => 'object' in item;
+export const isVariable = (item: TreeItem): item is Variable => 'object' in item;
 
 interface Level {
   readonly object: ManagedObject;
@@ -108,9 +109,9 @@ interface Level {
 export class TreeWalk {
   readonly #objectsFirst: boolean;
   readonly #levels: Level[] = [];
-  /** The object that was entered last and is not yet visited. */
+  /** The object that was entered last, until it is visited. */
   #entered: ManagedObject | undefined;
-  /** The object whose variables `willVisit` was asked about since the last step, and the answer. */
+  /** The last answer of `willVisit` about the variables of an object since the last step. */
   #asked: ManagedObject | undefined;
   #visits = false;
 
@@ -146,7 +147,7 @@ export class TreeWalk {
     return undefined;
   }
 
-  /** True if an item that was just added will be visited, since what it hangs below is not over. */
+  /** Whether the walk will reach an item that was just added. */
   willVisit(item: ManagedObject | Variable): boolean {
     if (!('object' in item)) return this.#willVisit(item, false);
     const { object } = item;
@@ -155,12 +156,12 @@ export class TreeWalk {
     return this.#visits;
   }
 
-  /** The same of an object, or of the variables that are added to it. */
+  /** Whether the walk will reach an object, or variables that are added to it. */
   #willVisit(item: ManagedObject, ofVariables: boolean): boolean {
     if (this.isOver) return false;
     const level = this.#levelOf(ofVariables ? item : item.parent);
     if (level !== undefined) return !ofVariables || !level.hasAllVariables;
-    // Not entered, or over: that depends on the ancestor whose parent the walk is in.
+    // The object is either ahead or done: compare its ancestor at the level of the walk with the last child there.
     let below = item;
     for (let above = below.parent; above !== undefined; above = below.parent) {
       const open = this.#levelOf(above);

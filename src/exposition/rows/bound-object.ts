@@ -1,69 +1,23 @@
-// An object whose rows are found: the rows of each class that reads it, and which of its variables own their names.
-import type { RowUse, RuleSet } from '../../catalogue/match/rules.js';
+// A tracked object with the rows that read it, and the slots of its variables by name.
+import type { RowUse, ClassRows } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';
+import type { IndexedHeap } from '../../collections/indexed-heap.js';
 import type { Variable } from '../../model.js';
 import type { LabelText, ObjectLabels } from './labels.js';
 import type { Describes } from './self-described.js';
 
-export class Namesakes {
-  /** By id; removed ones are cleaned up now and then. */
-  #sorted: Variable[] = [];
-  /** By id. */
-  readonly #there = new Set<number>();
-
-  get isEmpty(): boolean {
-    return this.#there.size === 0;
-  }
-
-  has({ id }: Variable): boolean {
-    return this.#there.has(id);
-  }
-
-  add(variable: Variable): void {
-    this.#there.add(variable.id);
-    this.#sorted.splice(this.#placeOf(variable), 0, variable);
-  }
-
-  delete(variable: Variable): void {
-    this.#there.delete(variable.id);
-    if (this.#sorted.length > 2 * this.#there.size)
-      this.#sorted = this.#sorted.filter((each) => this.#there.has(each.id));
-  }
-
-  /** Removes the last one; undefined if none is left. */
-  takeLast(): Variable | undefined {
-    for (;;) {
-      const last = this.#sorted.pop();
-      if (last === undefined || this.#there.delete(last.id)) return last;
-    }
-  }
-
-  /** Mostly the end: variables arrive in the order of their ids. */
-  #placeOf({ id }: Variable): number {
-    let low = 0;
-    let high = this.#sorted.length;
-    if ((this.#sorted[high - 1]?.id ?? 0) < id) return high;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#sorted[middle]?.id ?? 0) < id) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-}
-
-/** Up to so many, looking through a list takes about as long as a map. */
+/** Up to this many names, a search of a list is about as fast as a map. */
 const MAX_LISTED = 8;
-/** A list of one object alone does without the memory of a map for longer. */
+/** For a list that belongs to one object, saving the memory of a map is worth a longer search. */
 const MAX_LISTED_ALONE = 100;
 const NONE = -1;
-/** So few removed ones may keep their places. */
+/** Up to this many removed names stay in a list. */
 const FEW = 8;
 
-/** Names in the order in which they came. Many objects may have the first of them. */
+/** Names in the order of their arrival. Many objects may share a list and have the first names of it. */
 class NameList {
   readonly names: string[];
-  /** Whether several objects have, or had, names of it. */
+  /** Whether several objects use the list, or have used it. */
   isShared = false;
   #places: Map<string, number> | undefined;
 
@@ -71,7 +25,7 @@ class NameList {
     this.names = names;
   }
 
-  /** The place of a name, or -1. */
+  /** The index of a name, or -1. */
   placeOf(name: string): number {
     const mostListed = this.isShared ? MAX_LISTED : MAX_LISTED_ALONE;
     if (this.names.length <= mostListed) return this.names.indexOf(name);
@@ -88,13 +42,14 @@ class NameList {
   }
 }
 
+/** The slots of an object's variables by name. Objects with the same names share one list of names. */
 export class NamedSlots {
   #list: NameList;
-  /** By the places of names; less than 0 where one was removed. */
+  /** The slot of each name, by the index of the name; `NONE` for a removed one. */
   #slots: number[] = [];
   #removed = 0;
 
-  /** @param like those of an object that may have the same names: these are kept once */
+  /** @param like the slots of an object that may have the same names */
   constructor(like?: NamedSlots) {
     this.#list = like === undefined ? new NameList() : like.#list;
   }
@@ -125,12 +80,12 @@ export class NamedSlots {
     for (const slot of this.#slots) if (slot !== NONE) yield slot;
   }
 
-  /** @param place of the name in the list, or -1 */
+  /** @param place the index of the name in the list, or -1 */
   #add(name: string, place: number, slot: number): void {
     const next = this.#slots.length;
     if (place === next) this.#list.isShared = true;
     else {
-      // Others have these names, in another order or besides others.
+      // Other objects share the list, with other names or in another order.
       if (place >= 0 || this.#list.names.length > next)
         this.#list = new NameList(this.#list.names.slice(0, next));
       this.#list.append(name);
@@ -139,7 +94,7 @@ export class NamedSlots {
     if (this.#removed > FEW && this.#removed > this.#slots.length / 2) this.#tidy();
   }
 
-  /** Forgets the names of those that were removed. */
+  /** Drops removed names. */
   #tidy(): void {
     const { names } = this.#list;
     const kept = this.#slots.flatMap((slot, place) => (slot === NONE ? [] : [place]));
@@ -149,7 +104,7 @@ export class NamedSlots {
   }
 }
 
-/** A row as it applies to one variable or object, with the text of its labels. */
+/** A row that shows the state of an object, with the text of its labels. */
 export interface Use {
   readonly row: Row;
   readonly labels: LabelText;
@@ -157,16 +112,16 @@ export interface Use {
 
 export interface BoundObject {
   /** The rows of each class that reads it, with the text of the labels from its path. */
-  readonly rules: readonly { readonly set: RuleSet; readonly labels: ObjectLabels }[];
+  readonly rules: readonly { readonly set: ClassRows; readonly labels: ObjectLabels }[];
   /** The rows for objects below it. */
-  readonly below: readonly RuleSet[];
+  readonly below: readonly ClassRows[];
   readonly states: readonly Use[];
   /** Shows variables that no row reads; undefined if the target leaves them out. */
   readonly described: Describes | undefined;
   /** The slot of the variable of each name; of several, the latest. */
   readonly variables: NamedSlots;
-  /** The earlier ones, for the few names that several variables have. */
-  earlier: Map<string, Namesakes> | undefined;
+  /** The earlier variables of the few names that several variables share. */
+  earlier: Map<string, IndexedHeap<Variable>> | undefined;
 }
 
 const NO_USES: readonly RowUse[] = [];
@@ -175,7 +130,7 @@ const NO_USES: readonly RowUse[] = [];
 export const setsOf = ({
   rules,
   below,
-}: Pick<BoundObject, 'rules' | 'below'>): readonly RuleSet[] => [
+}: Pick<BoundObject, 'rules' | 'below'>): readonly ClassRows[] => [
   ...rules.map(({ set }) => set),
   ...below,
 ];
@@ -184,7 +139,7 @@ export const setsOf = ({
 export function usesOf({ rules }: BoundObject, { name }: Variable): readonly RowUse[] {
   const [first] = rules;
   if (first === undefined) return NO_USES;
-  // Mostly one class reads an object, and there may be a million variables.
+  // Mostly one class reads an object: avoid an allocation for each variable.
   return rules.length === 1 ? first.set.usesOf(name) : rules.flatMap(({ set }) => set.usesOf(name));
 }
 

@@ -1,4 +1,4 @@
-// Histograms and summaries: the framed values that rows show, with derived values in the kernel's memory.
+// Histograms and summaries: copies of framed values, and the numbers derived from them in kernel memory.
 import { Budget } from '../../budget.js';
 import { convert, isDescribed } from '../../catalogue/row.js';
 import type { Conversion, Row, Series, Shape } from '../../catalogue/row.js';
@@ -15,7 +15,7 @@ import type { OnOmitted, TargetRoom } from '../target-limits.js';
 
 const MAX_COUNT = 2n ** 64n - 1n;
 
-/** Derived values in order: buckets (cumulative) or quantiles, then sum, then count. */
+/** The derived numbers of a histogram or summary: cumulative buckets or quantiles, then sum, then count. */
 export class Distribution {
   readonly #kernel: Kernel;
   readonly #shape: Shape;
@@ -66,7 +66,7 @@ export class Distribution {
       total += counts[i] ?? 0n;
       // Parsers refuse a page whose cumulative buckets decrease.
       if (total > MAX_COUNT) total = MAX_COUNT;
-      // A bound that its conversion makes infinite has no bucket of its own: the rest is in +Inf.
+      // A bound that becomes infinite by conversion has no bucket: its counts are in +Inf.
       if (i < this.#steps - 1) this.#set(i, total);
     }
     this.#set(this.#steps - 1, total);
@@ -95,7 +95,7 @@ export class Distribution {
     const cell = this.#cell(index);
     if (u64[cell >>> 3] === bits) return;
     u64[cell >>> 3] = bits;
-    run.touch(cell);
+    run.markDirty(cell);
   }
 
   #setNumber(index: number, value: number): void {
@@ -111,29 +111,30 @@ function bitsOf(value: number): bigint {
   return doubleBits[0] ?? 0n;
 }
 
-/** The most that one refresh copies, and how often it tries again: more would hold up others. */
+/** The most bytes that one refresh copies, and the most retries, so that other targets need not wait. */
 const MAX_BYTES = 2 ** 30;
 const MAX_RETRIES = 4096;
 /** Copies of each frame that a refresh may make, on average; two are needed. */
 const COPIES = 4;
-/** Copying so much takes about as long as adding a line. */
+/** Copying this many bytes takes about as long as adding a line. */
 const BYTES_A_STEP = 8192;
 
 interface FramesParts {
   readonly source: Source;
   readonly probe: Probe;
-  /** New frames that are copied add to it. */
+  /** Counts the work of copying new frames. */
   readonly effort: Effort;
   readonly counters: Counters;
   readonly room: TargetRoom;
   readonly onOmitted?: OnOmitted | undefined;
 }
 
-/** A row of a catalogue, or the one that is made of what the publisher of a variable describes. */
+/** A row of a catalogue, or the symbol for the row of a publisher's declaration, which may be made anew. */
 type RowKey = Row | typeof DESCRIBED;
 const DESCRIBED = Symbol('described');
 const keyOf = (row: Row): RowKey => (isDescribed(row) ? DESCRIBED : row);
 
+/** The last good copies of framed values, and the distributions that rows derive from them. */
 export class Frames {
   readonly #source: Source;
   readonly #probe: Probe;
@@ -142,13 +143,13 @@ export class Frames {
   /** By the variable's id. */
   readonly #frames = new WideMap<Frame>();
   readonly #distributions = new WideMap<Map<RowKey, Distribution>>();
-  /** Of the frames that are kept. */
+  /** Bytes of all frames. */
   #bytes = 0;
   readonly #counters: Counters;
   /** By the variable's id. */
   readonly #leftOut = new LeftOut();
   readonly #effort: Effort;
-  /** Of this refresh. */
+  /** The budget of the current refresh. */
   #budget = new Budget({ bytes: 0 });
 
   constructor({ source, probe, effort, counters, room, onOmitted = () => undefined }: FramesParts) {
@@ -160,23 +161,23 @@ export class Frames {
     this.#onOmitted = onOmitted;
   }
 
-  /** Of the frames that are kept. */
+  /** Bytes of all frames. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Values that are left out now, because of a limit or because frames overlap and so are larger than all can be. */
+  /** Values that are left out now: by a limit, or because frames overlap and so exceed the size of the source. */
   get leftOut(): number {
     return this.#leftOut.amount;
   }
 
-  /** A refresh begins. */
+  /** Begins the budget of a refresh. */
   refresh(): void {
     const bytes = Math.min(MAX_BYTES, COPIES * this.#source.frameBytes);
     this.#budget = new Budget({ bytes, steps: MAX_RETRIES });
   }
 
-  /** Copies the frame of a variable that is new; false when there is none yet. */
+  /** Copies the frame of a new variable; false if it cannot be copied yet. */
   take(variable: Variable): boolean {
     const budget = new Budget();
     const isTaken = this.#copy(variable, budget);
@@ -184,10 +185,7 @@ export class Frames {
     return isTaken;
   }
 
-  /**
-   * Copies a frame again, within what the refresh may copy. One that keeps changing keeps its last
-   * good value.
-   */
+  /** Copies a frame again within the budget of the refresh. If it keeps changing, the last good copy stays. */
   takeAgain(variable: Variable): boolean {
     return this.#copy(variable, this.#budget);
   }
@@ -196,7 +194,7 @@ export class Frames {
     const frame = this.#source.readFrame(variable, budget);
     if (frame === undefined) {
       this.#counters.staleFrames++;
-      this.#probe.again(variable);
+      this.#probe.reportAgain(variable);
       return false;
     }
     const growth = sizeOf(frame) - sizeOf(this.#frames.get(variable.id));
@@ -207,7 +205,7 @@ export class Frames {
       this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
       return false;
     }
-    // Texts count twice, and what is gone may be let go of a little later than its memory is used again.
+    // Texts count twice, and a publisher may reuse the memory of a removed frame before the removal is seen here.
     if (bytes > 4 * this.#source.frameBytes) {
       this.#omit(variable);
       return false;

@@ -1,4 +1,4 @@
-// The labels that rows and formats give to series, as text that is made once.
+// The labels that rows and formats give to series, as cached text.
 import type { LabelValues } from '../../catalogue/match/patterns.js';
 import type { RowUse } from '../../catalogue/match/rules.js';
 import { ownLabelsOf } from '../../catalogue/row.js';
@@ -10,14 +10,14 @@ import { joinLabels, labelsPart, labelsText } from '../text/labels.js';
 export interface LabelText {
   /** As `labelsText` gives it. */
   readonly text: string;
-  /** As it stands in a line. */
+  /** The text as part of a line. */
   readonly shared: SharedText;
 }
 
-/** Labels without a line are first removed when there are so many labels, and again whenever their number doubles. */
+/** The number of labels at which unused ones are first removed; later ones are removed when the number doubles. */
 const MANY = 256;
 
-/** The labels of one object, and those with labels of a row behind them; each is kept once. */
+/** The labels of one object, alone and joined with labels of rows. Each text is made once. */
 export class ObjectLabels {
   readonly #kernel: Kernel;
   readonly #first: LabelText;
@@ -30,7 +30,7 @@ export class ObjectLabels {
     this.#first = { text, shared: new SharedText(kernel.texts, labelsPart(text)) };
   }
 
-  /** With these labels behind those of the object. */
+  /** The labels of the object followed by these. */
   with(own: string): LabelText {
     if (own === '') return this.#first;
     const others = (this.#others ??= new Map<string, LabelText>());
@@ -44,7 +44,7 @@ export class ObjectLabels {
     return joined;
   }
 
-  /** The same as text, for people: nothing is kept for a line. */
+  /** The same as plain text, which is not kept. */
   textWith(own: string): string {
     return joinLabels(this.#first.text, own);
   }
@@ -66,16 +66,16 @@ export class ObjectLabels {
 }
 
 export class RowLabels {
-  /** Of rows of the catalogue. */
+  /** The labels of each row of the catalogue. */
   readonly #texts = new Map<Row, string>();
 
-  /** Those that a row gives to a variable, beside those of its object. */
+  /** The labels that a row gives to a variable, beside those of its object. */
   ofUse({ row, reading, captured }: RowUse): string {
     const text = this.ofRow(row);
     return reading.pattern === undefined ? text : joinLabels(labelsText(captured), text);
   }
 
-  /** Those that every series of a row carries. */
+  /** The labels that every series of a row has. */
   ofRow(row: Row): string {
     let text = this.#texts.get(row);
     if (text === undefined) {
@@ -86,7 +86,7 @@ export class RowLabels {
   }
 }
 
-/** Labels from the path of an object, with the stated ones behind them that no row gives by itself. */
+/** Labels from the path of an object, followed by those of its format that neither path nor rows give. */
 export function withStated(
   path: LabelValues,
   stated: LabelValues | undefined,

@@ -9,8 +9,7 @@ import { isFramed } from '../../published.js';
 import type { Counters } from '../counters.js';
 import type { Effort } from '../effort.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { Fates } from '../query/fates.js';
-import { Readers } from '../query/readers.js';
+import { MetricExplainer } from '../query/explain.js';
 import type { Probe } from '../read/probe.js';
 import { PointInTime } from '../read/time.js';
 import type { OnOmitted, TargetRoom } from '../target-limits.js';
@@ -21,7 +20,7 @@ import { RowLabels } from './labels.js';
 import type { LabelText } from './labels.js';
 import { Observations } from './observed.js';
 import { RowLines } from './row-lines.js';
-import { RowStage } from './row-stage.js';
+import { RowEvaluator } from './row-evaluator.js';
 import { RowUses } from './row-uses.js';
 import type { SeriesRegister } from './series-register.js';
 
@@ -49,31 +48,30 @@ export interface BuilderParts {
 
 export class MetricBuilder {
   readonly observations: Observations;
-  /** What becomes of each item, for people. */
-  readonly fates: Fates;
+  readonly explainer: MetricExplainer;
   readonly #probe: Probe;
   readonly #uses: RowUses;
   readonly #frames: Frames;
   readonly #scales: TargetScales;
   readonly #lines: RowLines;
-  readonly #stage: RowStage;
+  readonly #context: RowEvaluator;
   readonly #hideFormer = (former: Variable): void => {
     this.#hide(former);
   };
-  // For the rows of a variable: made once, since there may be a million of them.
+  // Callbacks for the rows of a variable, created once instead of for each of a million variables.
   readonly #show = (row: Row, labels: LabelText, variable: Variable): void => {
-    this.#play(row, labels, variable, false);
+    this.#update(row, labels, variable, false);
   };
   readonly #showNew = (row: Row, labels: LabelText, variable: Variable): void => {
     if (row.isDerived) this.#probe.watch(variable);
-    this.#play(row, labels, variable, false);
+    this.#update(row, labels, variable, false);
   };
   readonly #showDerived = (row: Row, labels: LabelText, variable: Variable): void => {
-    if (row.isDerived) this.#play(row, labels, variable, false);
+    if (row.isDerived) this.#update(row, labels, variable, false);
   };
   /** Removes the series that need the variable; a row of several variables keeps its other series. */
   readonly #hideLines = (row: Row, labels: LabelText, variable: Variable): void => {
-    if (isShared(row)) this.#play(row, labels, variable, true);
+    if (isShared(row)) this.#update(row, labels, variable, true);
     else this.#lines.set(row, labels, variable.id, [], row.linesOf(variable));
   };
 
@@ -86,15 +84,16 @@ export class MetricBuilder {
     const scales = new TargetScales(kernel.scales);
     const times = new PointInTime(timeZone);
     const parts = { kernel, probe, uses, frames, observations, scales, register, times };
-    this.#stage = new RowStage(parts);
+    this.#context = new RowEvaluator(parts);
     this.observations = observations;
     this.#probe = probe;
     this.#uses = uses;
     this.#frames = frames;
     this.#scales = scales;
     this.#lines = new RowLines(register, catalogue);
-    const readers = new Readers(uses, below.rules, labels);
-    this.fates = new Fates({ readers, lines: this.#lines, register, frames, probe });
+    const lines = this.#lines;
+    const { rules } = below;
+    this.explainer = new MetricExplainer({ uses, rules, labels, lines, register, frames, probe });
   }
 
   /** Bytes of the framed values that are kept. */
@@ -112,7 +111,7 @@ export class MetricBuilder {
     return this.#uses.fit;
   }
 
-  /** A refresh begins: `variableChanged` will be called for what changed. */
+  /** Begins a refresh: `variableChanged` is then called for each changed variable. */
   refresh(): void {
     this.#frames.refresh();
   }
@@ -127,12 +126,12 @@ export class MetricBuilder {
     this.#uses.unbind(object);
   }
 
-  /** The variables of an object that own their names; their lines are to be removed before it. */
+  /** The variables of an object that own their names. They must be removed before the object. */
   variablesOf(object: ManagedObject): readonly Variable[] {
     return this.#uses.variablesOf(object);
   }
 
-  /** Of two variables with one name the later wins. */
+  /** Adds a variable; of two variables with one name the later wins. */
   addVariable(variable: Variable): void {
     this.#uses.add(variable, this.#hideFormer);
   }
@@ -189,8 +188,8 @@ export class MetricBuilder {
     this.#scales.close();
   }
 
-  #play(row: Row, labels: LabelText, variable: Variable, isLeaving: boolean): void {
-    const shown = this.#stage.play(row, labels, variable, isLeaving);
+  #update(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): void {
+    const shown = this.#context.evaluate(row, labels, variable, losesValue);
     const owner = isShared(row) ? variable.object.id : variable.id;
     this.#lines.set(row, labels, owner, shown, row.linesOf(variable));
   }

@@ -1,4 +1,4 @@
-// The observed variables of a target: each of their values is an observation of a histogram or summary.
+// Observed variables: each value is an observation of a histogram or summary that the exporter keeps.
 import { UNCHANGED, convert } from '../../catalogue/row.js';
 import type { Conversion, RowOutput, Shape } from '../../catalogue/row.js';
 import { WideMap } from '../../collections/wide-map.js';
@@ -9,7 +9,7 @@ import { numberOf } from '../read/slot-value.js';
 import { SampleWindow } from '../sample-window.js';
 import { Distribution } from './distribution.js';
 
-/** One observed variable. `observe` counts; the distribution's lines show it. */
+/** The distribution of the values of one variable. */
 export class Observed {
   readonly distribution: Distribution;
   /** See `observedKey`. */
@@ -59,13 +59,12 @@ export class Observed {
   }
 }
 
-/** Identifies a series, with its steps and unit, among all of the variable. */
+/** Identifies a series, with its bounds or quantiles and its conversion, among those of a variable. */
 function observedKey(shape: Shape, { multiply, divide }: Conversion, series: string): string {
   const steps = shape.type === 'histogram' ? shape.bounds : shape.quantiles;
   return `${series} ${steps.join(' ')} ${multiply}/${divide}`;
 }
 
-/** A variable, and what shows its values. */
 interface ObservedVariable {
   readonly variable: Variable;
   readonly all: readonly Observed[];

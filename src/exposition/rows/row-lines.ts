@@ -1,4 +1,4 @@
-// Puts the series of rows into the text, each row's under a key of its own.
+// Puts the series of rows into the text; each series of a row has a key of its own.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { LiveValue, Row, RowOutput, Series } from '../../catalogue/row.js';
@@ -8,7 +8,7 @@ import type { LabelText } from './labels.js';
 import type { SeriesRegister } from './series-register.js';
 
 /** The rank of a row's family, and the sub of the row's first line. */
-interface Place {
+interface LinePosition {
   readonly rank: number;
   readonly first: number;
 }
@@ -16,8 +16,8 @@ interface Place {
 export class RowLines {
   readonly #register: SeriesRegister;
   readonly #ranks: ReadonlyMap<string, number>;
-  /** Of the rows of the catalogue. */
-  readonly #places = new Map<Row, Place>();
+  /** The positions of the rows of the catalogue. */
+  readonly #positions = new Map<Row, LinePosition>();
 
   /** @param catalogue defines the order of families and rows, those without a row last; undefined for none */
   constructor(register: SeriesRegister, catalogue: Catalogue | undefined) {
@@ -27,7 +27,7 @@ export class RowLines {
     classes
       .flatMap(({ rows }) => rows)
       .forEach((row, index) => {
-        this.#places.set(row, { rank: this.#rankOf(row), first: index * MAX_LINES_A_ROW });
+        this.#positions.set(row, { rank: this.#rankOf(row), first: index * MAX_LINES_A_ROW });
       });
   }
 
@@ -38,7 +38,7 @@ export class RowLines {
   set(row: Row, labels: LabelText, owner: number, shown: RowOutput, room: number): void {
     if (shown === 'unchanged') return;
     const { family } = row;
-    const { rank, first } = this.#placeOf(row);
+    const { rank, first } = this.#positionOf(row);
     let sub = first;
     if (isOne(shown))
       this.#register.put(family, rank, { owner, sub: sub++ }, liveLine(labels, shown));
@@ -51,24 +51,24 @@ export class RowLines {
       this.#register.omit(shown.length, family.name, { owner, sub: first });
   }
 
-  /** How many series of a row and owner are shown, and how many wait for others with their names and labels. */
-  standing(
+  /** The numbers of series of a row and owner that are shown, and that wait because of a clash. */
+  stateOf(
     row: Row,
     owner: number,
     room: number,
   ): { readonly shown: number; readonly waiting: number } {
     const { name } = row.family;
-    const { first } = this.#placeOf(row);
+    const { first } = this.#positionOf(row);
     const counts = { shown: 0, waiting: 0 };
     for (let index = 0; index < Math.min(room, MAX_LINES_A_ROW); index++) {
-      const standing = this.#register.standing(name, { owner, sub: first + index });
-      if (standing !== undefined) counts[standing]++;
+      const state = this.#register.stateOf(name, { owner, sub: first + index });
+      if (state !== undefined) counts[state]++;
     }
     return counts;
   }
 
-  #placeOf(row: Row): Place {
-    return this.#places.get(row) ?? { rank: this.#rankOf(row), first: 0 };
+  #positionOf(row: Row): LinePosition {
+    return this.#positions.get(row) ?? { rank: this.#rankOf(row), first: 0 };
   }
 
   #rankOf({ family }: Row): number {

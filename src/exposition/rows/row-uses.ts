@@ -1,15 +1,16 @@
-// Which rows read which variables of the bound objects, and with what labels.
+// Finds the rows that read the variables of bound objects, and their labels.
 import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
 import { placeUnder } from '../../catalogue/match/rules.js';
 import type { PlacedObject, RowUse, Rules } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';
+import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import type { Probe } from '../read/probe.js';
 import { isVariable } from '../read/tree-walk.js';
 import { labelsText } from '../text/labels.js';
-import { NamedSlots, Namesakes, closeBound, setsOf, usesOf } from './bound-object.js';
+import { NamedSlots, closeBound, setsOf, usesOf } from './bound-object.js';
 import type { BoundObject, Use } from './bound-object.js';
 import { CatalogueFit } from './catalogue-fit.js';
 import { ObjectLabels, withStated } from './labels.js';
@@ -44,9 +45,9 @@ export class RowUses {
   readonly #describing: Describing;
   /** By the object's id. */
   readonly #bound = new WideMap<BoundObject>();
-  /** The one that was asked for last: mostly the next one, too. */
+  /** The last lookup: the next one is mostly for the same object. */
   #last: { readonly id: number; readonly bound: BoundObject } | undefined;
-  /** The object that was bound last: others of its class have the same names, mostly. */
+  /** The last bound object: the next one of its class mostly has the same names of variables. */
   #newest: { readonly className: string; readonly variables: NamedSlots } | undefined;
   readonly #labels: RowLabels;
   readonly #kernel: Kernel;
@@ -103,7 +104,7 @@ export class RowUses {
     return [...slots].flatMap((slot) => this.#variableAt(object, slot) ?? []);
   }
 
-  /** Forgets an object, whose variables are removed. */
+  /** Removes an object after its variables. */
   unbind(object: ManagedObject): void {
     const bound = this.boundOf(object);
     if (bound === undefined) return;
@@ -146,8 +147,8 @@ export class RowUses {
       // A subtree is bound in slices, so the later one may be bound first.
       const isEarlier = variable.id < other.id;
       if (!isEarlier) hide(other);
-      const earlier = (bound.earlier ??= new Map<string, Namesakes>());
-      const namesakes = earlier.get(name) ?? new Namesakes();
+      const earlier = (bound.earlier ??= new Map<string, IndexedHeap<Variable>>());
+      const namesakes = earlier.get(name) ?? new IndexedHeap<Variable>(isNewer);
       earlier.set(name, namesakes);
       namesakes.add(isEarlier ? variable : other);
       if (isEarlier) return;
@@ -165,16 +166,19 @@ export class RowUses {
     let next: Variable | undefined;
     if (this.#owns(bound, variable)) {
       this.#leave(bound, variable);
-      next = namesakes?.takeLast();
-      if (next !== undefined) this.#enter(bound, next);
+      next = namesakes?.first;
+      if (next !== undefined) {
+        namesakes?.delete(next);
+        this.#enter(bound, next);
+      }
     } else namesakes?.delete(variable);
-    if (namesakes?.isEmpty === true) bound.earlier?.delete(name);
+    if (namesakes?.size === 0) bound.earlier?.delete(name);
     return next;
   }
 
   /**
-   * Calls back with each row that reads a variable; with none if a later variable owns its name. Makes no
-   * list of them: a million variables are asked for.
+   * Calls back with each row that reads a variable; with none if a later variable owns its name. It allocates no
+   * list, since it runs for each of a million variables.
    */
   each(
     variable: Variable,
@@ -195,7 +199,7 @@ export class RowUses {
       callback(row, described.labelsOf(variable), variable);
   }
 
-  /** Whether any of these rows is rebuilt when a value changes. */
+  /** Whether a row of the variable must be evaluated again when its value changes. */
   hasDerived(variable: Variable): boolean {
     const bound = this.boundOf(variable.object);
     if (bound === undefined || !this.#owns(bound, variable)) return false;
@@ -254,6 +258,6 @@ export class RowUses {
 
 const isDerived = ({ row }: RowUse): boolean => row.isDerived;
 
-/** Whether a catalogue could have a row for a variable and has none, or has some. */
+/** Whether a variable counts for the fit of the catalogue: rows read it, or rows of its class could. */
 const isCounted = ({ rules }: BoundObject, uses: readonly RowUse[]): boolean =>
   uses.length > 0 || (rules.length > 0 && !rules.some(({ set }) => set.isDescribed));

@@ -4,7 +4,7 @@ import { infoRow } from '../../catalogue/kinds/info.js';
 import { scalarRow } from '../../catalogue/kinds/scalar.js';
 import type { PathLabels } from '../../catalogue/match/filters.js';
 import type { LabelValues } from '../../catalogue/match/patterns.js';
-import type { RuleSet } from '../../catalogue/match/rules.js';
+import type { ClassRows } from '../../catalogue/match/rules.js';
 import { describedName, metricNamePart, namesTaken } from '../../catalogue/names.js';
 import type { Described } from '../../catalogue/names.js';
 import { UNCHANGED } from '../../catalogue/row.js';
@@ -27,23 +27,23 @@ import type { LabelText } from './labels.js';
 /** The prefix of all metrics of an application without a catalogue. */
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
 
-/** The most cached rows and families; further ones are made anew each time, which takes longer. */
-const MAX_KNOWN = 20_000;
+/** The most cached rows and families; further ones are made at each use. */
+const MAX_CACHED = 20_000;
 
-/** The most declarations whose row is kept: all are forgotten then, those of a former publisher too. */
-const MAX_ASKED = 4096;
+/** The most declarations with a cached row. At the limit the cache is cleared, including those of former publishers. */
+const MAX_DECLARATIONS = 4096;
 
 /** The most characters of a publisher's help that are shown. */
 const MAX_HELP = 512;
 
 const BASE = { labels: {}, at: '', classId: undefined, isPersonal: false, where: '' };
 
-/** The word that tells a metric from one of the catalogue that has its name. */
+/** The word added to a name that a metric of the catalogue has. */
 const MARK = ' uncatalogued';
 const NONE: ReadonlySet<string> = new Set();
 
-/** What a row depends on, and the row. */
-interface Asked {
+/** A row with all that it depends on. */
+interface CachedRow {
   readonly declaration: Declaration;
   readonly className: string;
   readonly stated: StatedMetric | undefined;
@@ -56,16 +56,16 @@ export class SelfDescribed {
   readonly #taken: ReadonlySet<string>;
   readonly #isShown: (name: string) => boolean;
   readonly #families = new Map<string, FamilyFacts>();
-  /** A cache of rows: thousands of objects share a class. */
+  /** Cached rows: thousands of objects share a class. */
   readonly #rows = new Map<string, Row>();
-  /** That of the variable that was asked for last: it is asked for several times. */
-  #last: Asked | undefined;
-  /** What was asked for last of each declaration: objects of a class have theirs in common. */
-  #asked = new Map<Declaration, Asked>();
+  /** The last result: callers ask several times for one variable. */
+  #last: CachedRow | undefined;
+  /** The last result for each declaration: the objects of a class share declarations. */
+  #byDeclaration = new Map<Declaration, CachedRow>();
 
   /**
    * @param taken names of metrics and series that a catalogue owns
-   * @param isShown whether the metric of that name has series: for so long, what was said of it first stays
+   * @param isShown whether the metric of that name has series. As long as it has, its first help text stays.
    */
   constructor(app: string, taken = NONE, isShown: (name: string) => boolean = () => true) {
     this.#app = app;
@@ -85,15 +85,15 @@ export class SelfDescribed {
     const { declaration, object } = variable;
     const { className } = object;
     const last =
-      this.#last?.declaration === declaration ? this.#last : this.#asked.get(declaration);
+      this.#last?.declaration === declaration ? this.#last : this.#byDeclaration.get(declaration);
     if (last?.className === className && last.stated === stated) {
       this.#last = last;
       return last.row;
     }
     const row = this.#knownRow(variable, className, stated);
     this.#last = { declaration, className, stated, row };
-    if (this.#asked.size >= MAX_ASKED) this.#asked = new Map();
-    this.#asked.set(declaration, this.#last);
+    if (this.#byDeclaration.size >= MAX_DECLARATIONS) this.#byDeclaration = new Map();
+    this.#byDeclaration.set(declaration, this.#last);
     return row;
   }
 
@@ -102,9 +102,9 @@ export class SelfDescribed {
     const own = `${type} ${kind} ${unit.length} ${unit} ${className.length} ${className} ${name}`;
     const key = stated === undefined ? own : `${stated.name} ${own}`;
     const known = this.#rows.get(key);
-    if (known !== undefined && this.#isRight(known.family, variable, stated)) return known;
+    if (known !== undefined && this.#isValid(known.family, variable, stated)) return known;
     const row = this.#makeRow(variable, stated);
-    if (known !== undefined || this.#rows.size < MAX_KNOWN) this.#rows.set(key, row);
+    if (known !== undefined || this.#rows.size < MAX_CACHED) this.#rows.set(key, row);
     return row;
   }
 
@@ -124,15 +124,15 @@ export class SelfDescribed {
     const described = { app: this.#app, className, variable: own, unit, type };
     const name = stated?.name ?? this.#nameOf(described);
     const known = this.#families.get(name);
-    if (known?.type === type && this.#isRight(known, variable, stated)) return known;
+    if (known?.type === type && this.#isValid(known, variable, stated)) return known;
     const family = { name, type, unit, help: helpOf(variable, stated) };
-    const isKept = known === undefined ? this.#families.size < MAX_KNOWN : !this.#isShown(name);
+    const isKept = known === undefined ? this.#families.size < MAX_CACHED : !this.#isShown(name);
     if (isKept) this.#families.set(name, family);
     return family;
   }
 
-  /** Whether that is what the publisher says, or what it said first of what is shown. */
-  #isRight({ name, help }: FamilyFacts, variable: Variable, stated?: StatedMetric): boolean {
+  /** Whether a cached family still applies: its help is the publisher's, or its metric is shown already. */
+  #isValid({ name, help }: FamilyFacts, variable: Variable, stated?: StatedMetric): boolean {
     return help === helpOf(variable, stated) || this.#isShown(name);
   }
 
@@ -158,7 +158,6 @@ function metricTypeOf(type: ValueType, kind: VariableKind): MetricType {
   return isFramed(type) || kind === 'unknown' ? VALUE_TYPES[type].metricType : kind;
 }
 
-/** What all objects of a target have in common. */
 export interface Describing {
   readonly rows: SelfDescribed;
   readonly kernel: Kernel;
@@ -166,17 +165,17 @@ export interface Describing {
 }
 
 interface ObjectFacts {
-  /** Rules of classes that the target leaves out: what they read is not shown. */
-  readonly leftOut: readonly RuleSet[];
+  /** Rows of classes that the target leaves out. Variables that they read are not shown. */
+  readonly leftOut: readonly ClassRows[];
   /** The labels that the format states. */
   readonly stated: LabelValues | undefined;
 }
 
-/** Shows the variables of an object as their publisher describes them. */
+/** Rows and labels from a publisher's declarations, for the variables of an object. */
 export interface Describes {
   /** The row of a variable; undefined if it is left out. */
   rowOf(variable: Variable): Row | undefined;
-  /** The labels of its lines; `textOf` is the same for people. */
+  /** The labels of the lines of a variable; `textOf` returns them as plain text. */
   labelsOf(variable: Variable): LabelText;
   textOf(variable: Variable): string;
   close(): void;
@@ -203,7 +202,7 @@ export class DescribedByClass implements Describes {
     return this.#labels.textWith('');
   }
   close(): void {
-    // The labels are not its own.
+    // The labels belong to the class.
   }
 }
 
@@ -213,7 +212,7 @@ export class DescribedObject implements Describes {
   readonly #facts: ObjectFacts;
   /** Made for the first variable that needs it: rows may read all variables of an object. */
   #labels: ObjectLabels | undefined;
-  /** Of metrics that the format states: each has its own. */
+  /** The labels of metrics that the format states, different for each. */
   #stated: ObjectLabels | undefined;
 
   constructor(target: Describing, seedPath: string, facts: ObjectFacts) {
@@ -244,14 +243,14 @@ export class DescribedObject implements Describes {
     this.#stated?.close();
   }
 
-  /** Its seed path, or `@root`, what `path_labels` makes of it, and what its format states. */
+  /** The seed path or `@root`, the labels of `path_labels`, and those of the format. */
   get #text(): string {
     const object = this.#seedPath === '' ? '@root' : this.#seedPath;
     const labels = { object, ...this.#target.pathLabels(this.#seedPath) };
     return labelsText(withStated(labels, this.#facts.stated));
   }
 
-  /** Without the seed path: the format says what tells its metrics apart. */
+  /** Labels without the seed path: those of the format tell its metrics apart. */
   #textWith({ labels }: StatedMetric): string {
     const ofPath = this.#target.pathLabels(this.#seedPath);
     return labelsText({ ...ofPath, ...this.#facts.stated, ...labels });

@@ -1,4 +1,4 @@
-// Puts series into the exposition text so that no two have the same name and labels; others wait.
+// Puts series into the exposition text so that no two have the same name and labels. Duplicates wait.
 import { NameOwners, unsharedNames } from '../../catalogue/names.js';
 import { Hashes } from '../../collections/wide-map.js';
 import type { FamilyFacts } from '../../model.js';
@@ -13,7 +13,7 @@ import { effortOf } from '../text/exposition-text.js';
 import type { ExpositionText } from '../text/exposition-text.js';
 import type { Family } from '../text/family.js';
 
-export interface Waiting {
+export interface WaitingSeries {
   readonly facts: FamilyFacts;
   readonly rank: number;
   readonly key: LineKey;
@@ -22,37 +22,37 @@ export interface Waiting {
   readonly hash: number;
 }
 
-/** Further ones are only counted. */
+/** The most waiting series; any number above counts as one. */
 const MAX_WAITING = 10_000;
 
-const placeOf = (name: string, { owner, sub }: LineKey): string => `${owner} ${sub} ${name}`;
+const positionOf = (name: string, { owner, sub }: LineKey): string => `${owner} ${sub} ${name}`;
 
-class WaitingSeries {
-  readonly #byPlace = new Map<string, Waiting>();
-  readonly #byHash = new Map<number, Set<Waiting>>();
+class WaitingList {
+  readonly #byPosition = new Map<string, WaitingSeries>();
+  readonly #byHash = new Map<number, Set<WaitingSeries>>();
   /** By each unshared name of the metric of a series. */
-  readonly #byName = new Map<string, Set<Waiting>>();
+  readonly #byName = new Map<string, Set<WaitingSeries>>();
   #dropped = 0;
 
-  /** The number of waiting series, plus one if any were dropped: those stay missing until the target starts again. */
+  /** The number of waiting series, plus one if any were dropped. Dropped ones stay missing until the target restarts. */
   get size(): number {
-    return this.#byPlace.size + this.#dropped;
+    return this.#byPosition.size + this.#dropped;
   }
 
-  /** The series that waits under that key in that family. */
-  at(name: string, key: LineKey): Waiting | undefined {
-    // Clashes are rare, and every new line calls this.
-    return this.#byPlace.size === 0 ? undefined : this.#byPlace.get(placeOf(name, key));
+  /** The waiting series with this metric name and key. */
+  at(name: string, key: LineKey): WaitingSeries | undefined {
+    // Fast path: every new line calls this, and clashes are rare.
+    return this.#byPosition.size === 0 ? undefined : this.#byPosition.get(positionOf(name, key));
   }
 
   /** Adds a series, replacing the one with its key; drops it if too many wait. */
-  put(next: Waiting): void {
+  put(next: WaitingSeries): void {
     this.delete(next.facts.name, next.key);
-    if (this.#byPlace.size >= MAX_WAITING) {
+    if (this.#byPosition.size >= MAX_WAITING) {
       this.#dropped = 1;
       return;
     }
-    this.#byPlace.set(placeOf(next.facts.name, next.key), next);
+    this.#byPosition.set(positionOf(next.facts.name, next.key), next);
     addTo(this.#byHash, next.hash, next);
     for (const name of unsharedNames(next.facts)) addTo(this.#byName, name, next);
   }
@@ -60,30 +60,30 @@ class WaitingSeries {
   delete(name: string, key: LineKey): void {
     const former = this.at(name, key);
     if (former === undefined) return;
-    this.#byPlace.delete(placeOf(name, key));
+    this.#byPosition.delete(positionOf(name, key));
     removeFrom(this.#byHash, former.hash, former);
     for (const each of unsharedNames(former.facts)) removeFrom(this.#byName, each, former);
   }
 
   /** The series with that name and labels, oldest first. */
-  withHash(hash: number): readonly Waiting[] {
+  withHash(hash: number): readonly WaitingSeries[] {
     return [...(this.#byHash.get(hash) ?? [])];
   }
 
   /** The series whose metrics have a name of that metric, oldest first for each name. */
-  forMetric(facts: FamilyFacts): readonly Waiting[] {
+  forMetric(facts: FamilyFacts): readonly WaitingSeries[] {
     const found = unsharedNames(facts).flatMap((name) => [...(this.#byName.get(name) ?? [])]);
     return [...new Set(found)];
   }
 }
 
-function addTo<K>(map: Map<K, Set<Waiting>>, key: K, waiting: Waiting): void {
+function addTo<K>(map: Map<K, Set<WaitingSeries>>, key: K, waiting: WaitingSeries): void {
   const set = map.get(key);
   if (set === undefined) map.set(key, new Set([waiting]));
   else set.add(waiting);
 }
 
-function removeFrom<K>(map: Map<K, Set<Waiting>>, key: K, waiting: Waiting): void {
+function removeFrom<K>(map: Map<K, Set<WaitingSeries>>, key: K, waiting: WaitingSeries): void {
   const set = map.get(key);
   set?.delete(waiting);
   if (set?.size === 0) map.delete(key);
@@ -91,7 +91,7 @@ function removeFrom<K>(map: Map<K, Set<Waiting>>, key: K, waiting: Waiting): voi
 
 /** The most families that one target shows. */
 const MAX_FAMILIES = 10_000;
-/** The metrics of the exporter itself begin with this. */
+/** The prefix of the exporter's own metrics. */
 const OWN_PREFIX = 'shm_exporter_';
 const SAME_SERIES = 'another series has this name and these labels';
 
@@ -99,15 +99,15 @@ const SAME_SERIES = 'another series has this name and these labels';
 export type OnClash = (series: string, why: string) => void;
 
 /**
- * Keeps names unique. The first series with a name and labels is shown, and the first metric with a name, or
- * with series of that name. Later ones wait until it is removed, and are counted.
+ * Keeps names unique: shows the first series with a name and labels, and the first metric with a name. Later ones wait
+ * until the first is removed, and are counted.
  */
 export class SeriesRegister {
   readonly #text: ExpositionText;
   readonly #hashes = new Hashes();
   /** The metrics that are shown. */
   readonly #owners = new NameOwners();
-  readonly #waiting = new WaitingSeries();
+  readonly #waiting = new WaitingList();
   readonly #counters: Counters;
   /** Grouped by owner; the key of a series in its group has its sub and name. */
   readonly #leftOut = new LeftOut();
@@ -116,7 +116,7 @@ export class SeriesRegister {
   readonly #room: TargetRoom;
   readonly #onOmitted: OnOmitted;
 
-  /** @param effort to which series add that are not shown, as lines of the text do */
+  /** @param effort counts the work of series that are not shown; the text counts that of its lines */
   constructor(
     text: ExpositionText,
     effort: Effort,
@@ -144,7 +144,7 @@ export class SeriesRegister {
   }
 
   /** Whether a series is shown, or waits for another with its name and labels; undefined if neither. */
-  standing(name: string, key: LineKey): 'shown' | 'waiting' | undefined {
+  stateOf(name: string, key: LineKey): 'shown' | 'waiting' | undefined {
     if (this.#text.hash(name, key) !== undefined) return 'shown';
     return this.#waiting.at(name, key) === undefined ? undefined : 'waiting';
   }
@@ -154,7 +154,7 @@ export class SeriesRegister {
     return this.#owners.refusalOf(facts) || SAME_SERIES;
   }
 
-  /** Why a further series of that name would not be shown whatever its labels; empty if it would. */
+  /** Why no further series of that name can be shown, whatever its labels; empty if it can. */
   refusalOf(facts: FamilyFacts): string {
     const { name } = facts;
     if (name.startsWith(OWN_PREFIX))
@@ -186,14 +186,14 @@ export class SeriesRegister {
   /** Adds a series, or replaces the line of the one with this key. */
   put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
     const { name } = facts;
-    this.#takeBack(name, key);
+    this.#uncountLeftOut(name, key);
     const family = this.#text.family(name);
     const hash = this.#text.seriesHash(name, line);
     const former = family?.hash(key);
-    if (!this.#take(facts, family, hash, former)) {
+    if (!this.#reserve(facts, family, hash, former)) {
       if (former !== undefined) this.remove(name, key);
       // The text of the labels is copied: shared labels are removed once no shown line has them.
-      this.#wait({ facts, rank, key, line: { ...line, labels: labelsOf(line) }, hash });
+      this.#enqueue({ facts, rank, key, line: { ...line, labels: labelsOf(line) }, hash });
       return;
     }
     if (former === undefined || family === undefined) {
@@ -209,11 +209,11 @@ export class SeriesRegister {
     }
     if (former === hash) return;
     this.#hashes.delete(former);
-    this.#admit(family.facts, former);
+    this.#showWaiting(family.facts, former);
   }
 
   remove(name: string, key: LineKey): void {
-    this.#takeBack(name, key);
+    this.#uncountLeftOut(name, key);
     const family = this.#text.family(name);
     const hash = family?.hash(key);
     if (family === undefined || hash === undefined) {
@@ -222,10 +222,10 @@ export class SeriesRegister {
     }
     this.#text.remove(name, key);
     this.#hashes.delete(hash);
-    this.#admit(family.facts, hash);
+    this.#showWaiting(family.facts, hash);
   }
 
-  /** Shows a series that was not shown and whose name and labels are taken for it, if there is room. */
+  /** Shows a new series after `#reserve`, if there is room. */
   #show(
     family: Family | undefined,
     facts: FamilyFacts,
@@ -249,11 +249,11 @@ export class SeriesRegister {
   }
 
   /** No longer counts the series with this key as left out. */
-  #takeBack(name: string, key: LineKey): void {
+  #uncountLeftOut(name: string, key: LineKey): void {
     if (this.#leftOut.has(key.owner)) this.#leftOut.delete(key.owner, leftKey(name, key));
   }
 
-  /** Whether the line of a series that is shown may have this text. */
+  /** Whether there is room for the new text of a shown series. */
   #hasRoomToGrow(family: Family, key: LineKey, line: Line): boolean {
     const { name } = family.facts;
     const { suffix } = line;
@@ -263,7 +263,7 @@ export class SeriesRegister {
     return limit === undefined;
   }
 
-  /** Bounds what a publisher can make a target show, and reserves the exporter's own names. */
+  /** Enforces the limits of the target, and reserves the names of the exporter's own metrics. */
   #hasRoomFor(name: string, family: Family | undefined, line: Line): boolean {
     if (family === undefined && name.startsWith(OWN_PREFIX)) return false;
     const limit = this.#room.reached('series', labelsOf(line).length);
@@ -279,7 +279,7 @@ export class SeriesRegister {
    * series has them, or another metric the name of its metric.
    * @param family of its name, if there is one
    */
-  #take(facts: FamilyFacts, family: Family | undefined, hash: number, former?: number): boolean {
+  #reserve(facts: FamilyFacts, family: Family | undefined, hash: number, former?: number): boolean {
     const isShowable =
       family === undefined
         ? this.#owners.refusalOf(facts) === ''
@@ -288,7 +288,7 @@ export class SeriesRegister {
   }
 
   /** Counts a clash, unless the series with this key is waiting already. */
-  #wait(next: Waiting): void {
+  #enqueue(next: WaitingSeries): void {
     const { facts, key, line, hash } = next;
     this.#effort.steps += effortOf(line);
     if (this.#waiting.at(facts.name, key)?.hash !== hash) {
@@ -299,14 +299,14 @@ export class SeriesRegister {
   }
 
   /** Shows the series that waited for the name and labels of a removed series, or for the removal of its metric. */
-  #admit(gone: FamilyFacts, hash: number): void {
+  #showWaiting(gone: FamilyFacts, hash: number): void {
     const isLast = !this.isShown(gone.name);
     if (isLast) this.#owners.delete(gone);
     const forMetric = isLast ? this.#waiting.forMetric(gone) : [];
     for (const next of [...this.#waiting.withHash(hash), ...forMetric]) {
       const { facts, rank, key, line } = next;
       const family = this.#text.family(facts.name);
-      if (!this.#take(facts, family, next.hash)) continue;
+      if (!this.#reserve(facts, family, next.hash)) continue;
       this.#waiting.delete(facts.name, key);
       this.#show(family, facts, rank, key, line, next.hash);
     }

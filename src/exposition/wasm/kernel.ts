@@ -43,7 +43,7 @@ function reserve(maximum: number): WebAssembly.Memory {
 
 /** The functions of assembly/index.ts. A block is passed as the address of its header; chunks and cells as theirs. */
 interface KernelExports {
-  touch(cell: number): void;
+  markDirty(cell: number): void;
   insert(
     block: number,
     index: number,
@@ -58,8 +58,8 @@ interface KernelExports {
     op: number,
   ): number;
   sort(block: number, old: number, fresh: number, from: number, to: number): void;
-  absorb(cells: number, values: number, words: number, count: number, out: number): number;
-  changedWatches(table: number, count: number, out: number): number;
+  storeChanged(cells: number, values: number, words: number, count: number, out: number): number;
+  findChanged(table: number, count: number, out: number): number;
   hasForbidden(block: number, nameBytes: number): number;
   staleness(chunk: number): number;
   chunkChanges(chunk: number): number;

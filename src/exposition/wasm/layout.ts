@@ -6,8 +6,8 @@ export const ENTRY_BITS = 11;
 /** The most lines of a block. */
 export const MAX_LINES = 1 << ENTRY_BITS;
 
-/** How many words differed in the last `absorb`. */
-export const MOVED_AT = 12;
+/** The number of words that differed in the last `storeChanged`. */
+export const CHANGED_WORDS_AT = 12;
 /** Holds the address of the scales of values: pairs of doubles, multiplier and divisor. */
 export const SCALES_CELL = 16;
 /** Holds the address of the tables of assembly/crc.ts. */
@@ -18,13 +18,13 @@ export const BLOCKS_CELL = 40;
 export const POW10_AT = 64;
 /** A value before it is encoded, 48 bytes. */
 export const VALUE_AT = 9936;
-/** The references of the line that was written last: assembly/likeness.ts. */
-export const NOTES_AT = VALUE_AT + 48;
+/** The back-references of the line that was written last: assembly/line-diff.ts. */
+export const REFERENCES_AT = VALUE_AT + 48;
 /** The sum of the lines that were deflated last: CRC, bytes and bits, u32 each. */
 export const RESULT_AT = VALUE_AT + 64;
-/** `prefetch` stores what it read here, so that the compiler keeps the reads. */
+/** The kernel stores the result of prefetching reads here, so that the compiler keeps the reads. */
 export const PREFETCHED_AT = VALUE_AT + 76;
-/** How much longer the value of each line of a block is: i8. */
+/** By how many bytes the value of each line of a block grew: i8. */
 export const RESIZED_AT = VALUE_AT + 80;
 /** The first free byte. */
 export const FREE_AT = RESIZED_AT + MAX_LINES;
@@ -37,12 +37,12 @@ export const KEY_BYTES = 16;
 /** A block's header before the bits of its changes. */
 export const CHANGES_OFFSET = 40;
 
-/** What is kept of each compressed line, and the sum of a line or of as many lines as a group has. */
+/** The record of a compressed line, and the sum of a line or a group of lines: assembly/deflate.ts. */
 export const RECORD_BYTES = 24;
 export const SUM_BYTES = 12;
 export const GROUP_BITS = 5;
 
-/** The number of parts before those of a chunk, and a part. */
+/** The parts of a chunk follow their number: assembly/lines.ts. */
 export const PARTS_OFFSET = 4;
 export const PART_BYTES = 16;
 /** Room for a value in `rewrite`. */

@@ -8,50 +8,50 @@ import type { SharedText, TextHash } from './memory.js';
 /** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const VALUE_ROOM = 26;
 
-/** With a bit for each entry and form: assembly/block.ts. */
+/** The fields and two bitmaps, one bit for each entry: assembly/block.ts. */
 const HEADER_BYTES = CHANGES_OFFSET + (2 * MAX_LINES) / 8;
 const CELL_LINE = 12;
-/** Beside each entry and its key (owner and hash, both f64): the key's sub u32. */
+/** The key of an entry is its owner and hash, f64 each; `sub` is u32, in an array of its own. */
 const SUB_BYTES = 4;
-/** Of each line, by its index: the offset of its value in the text, its entry, and the length of its value. */
+/** For each line, by its index: the offset of its value in the text, its entry, and the length of its value. */
 const OFFSET_BYTES = 4;
 const ORDER_BYTES = 2;
 const LENGTH_BYTES = 1;
 const BEFORE_ORDER = KEY_BYTES + ENTRY_BYTES + SUB_BYTES + OFFSET_BYTES;
 const LINE_BYTES = BEFORE_ORDER + ORDER_BYTES + LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
-/** A table with memory for so many times its lines gives back all but that for about twice as many. */
+/** A table with memory for this many times its lines shrinks to twice its lines. */
 const ROOMY = 8;
 const HAS_NEXT = 0x80000000;
 
-/** What of a header and an entry is written here, in 4-byte units. */
+/** Offsets in a header and an entry, in 4-byte units. */
 const HEADER = { entries: 0, order: 1, count: 2, stale: 3, isTrivial: 4, capacity: 8 } as const;
 const ENTRY = { name: 0, labels: 1, cell: 2, next: 4 } as const;
 
-/** A power of two. */
+/** Rounds up to a power of two. */
 const capacityFor = (lines: number): number =>
   Math.max(FIRST_CAPACITY, 2 ** Math.ceil(Math.log2(lines)));
 
-/** No owner has that id. */
+/** No owner has this id. */
 const UNKNOWN = -1;
 
-/** Why the forms are stale, as assembly/block.ts has it: the text in the lower half, the stream in the upper one. */
+/** The reasons why text (lower half) and stream (upper half) are stale: assembly/block.ts. */
 const TEXT_STALE = 0xffff;
 const STREAM_STALE = 0xffff_0000;
-/** Both are, and lines came or went. */
+/** Both are stale, because lines were added or removed. */
 const RESHAPED = 0x0001_0003;
 
 /** The parts of a line after the name of its family. */
 export interface Line {
   /** What follows the name of the family, such as `_sum`. */
   readonly suffix: string;
-  /** The labels in braces, if any, and a blank: shared, or those of this line alone. */
+  /** The labels in braces, if any, and a blank; a string belongs to this line alone. */
   readonly labels: SharedText | string;
-  /** The value of a line without a cell, and a line feed; '' for others. */
+  /** The constant value of a line without a cell, and a line feed; '' for others. */
   readonly fixed: string;
-  /** Address of 16 bytes in the kernel's memory, the value first; 0 for a line without. */
+  /** The address of the cell with the value; 0 for a constant value. */
   readonly cell: number;
-  /** One of `OP`, plus the result of `Scales.hold` for a scaled value. */
+  /** One of `OP`, plus the flags of `Scales.acquire` for a scaled value. */
   readonly op: number;
 }
 
@@ -62,38 +62,38 @@ export interface LineKey {
 }
 
 /**
- * 52 bits that stand for the name of a line, suffix included, and its labels. The last 8 are of the labels
- * alone: `Hashes` keeps those of one object, which come one after the other, close together.
+ * A 52-bit hash of the name of a line, suffix included, and its labels. Its last 8 bits depend on the labels alone:
+ * `Hashes` then stores the series of one object, which are added together, close to each other.
  */
 export function seriesHash(name: TextHash, { labels }: Line): number {
   const own = typeof labels === 'string' ? hashOf(labels) : labels.hash;
-  // Two names with one half in common are told apart for each labels anew.
+  // Mix name and labels, so that two names that share one half of their hash do not clash for all labels.
   const a = Math.imul(Math.imul(name.a ^ own.b, 0x01000193) ^ name.b ^ own.a, 0x85ebca6b);
   const b = Math.imul(name.b ^ own.a, 0x5bd1e995) ^ own.b;
   return (a >>> 0) * 0x100000 + (((b ^ (b >>> 15)) & 0xfff00) | (own.a & 0xff));
 }
 
-/** Labels and blank. */
 export const labelsOf = ({ labels }: Line): string =>
   typeof labels === 'string' ? labels : labels.text;
 
+/** The lines of a block, in the order of their keys. */
 export class LineTable {
   readonly #kernel: Kernel;
-  /** Address of its header. */
+  /** The address of the header. */
   readonly address: number;
   #number: number;
   #at: number;
   #capacity: number;
   #count = 0;
-  /** The key of the last line, with which nearly all are compared; `UNKNOWN` until it is read again. */
+  /** The key of the last line, cached for appending lines in order; `UNKNOWN` if it must be read again. */
   #lastOwner = UNKNOWN;
   #lastSub = 0;
-  /** Entries that removed lines left. */
+  /** Entries of removed lines. */
   #free: number[] = [];
   /** Bytes of all names and labels. */
   #textBytes = 0;
 
-  /** @param capacity lines that it has memory for from the beginning */
+  /** @param capacity the number of lines to allocate memory for */
   constructor(kernel: Kernel, capacity = FIRST_CAPACITY) {
     const { arena, blocks } = kernel;
     this.#kernel = kernel;
@@ -115,7 +115,7 @@ export class LineTable {
   get count(): number {
     return this.#count;
   }
-  /** Lines that it has memory for. */
+  /** The number of lines that the table has memory for. */
   get capacity(): number {
     return this.#capacity;
   }
@@ -123,22 +123,22 @@ export class LineTable {
   get textBytes(): number {
     return this.#textBytes;
   }
-  /** The most bytes that the lines are as text. */
+  /** The most bytes that the lines may take as text. */
   get roomNeeded(): number {
     return this.#textBytes + this.#count * VALUE_ROOM + OVERRUN;
   }
 
-  /** Whether values changed since the text was written, or lines came or went. */
+  /** Whether values changed, or lines were added or removed, since the text was written. */
   get isTextStale(): boolean {
     return ((this.#kernel.u32[(this.address >>> 2) + HEADER.stale] ?? 0) & TEXT_STALE) !== 0;
   }
 
-  /** Whether values changed since the stream was written. */
+  /** Whether values changed, or lines were added or removed, since the stream was written. */
   get isStreamStale(): boolean {
     return ((this.#kernel.u32[(this.address >>> 2) + HEADER.stale] ?? 0) & STREAM_STALE) !== 0;
   }
 
-  /** Negative when all lines come before `key`, positive when all come after, else 0. */
+  /** Negative if all lines are before `key`, positive if all are after it, else 0. */
   compare(key: LineKey): number {
     if (this.#count === 0) return 0;
     if (this.#isAfterAll(key)) return -1;
@@ -149,7 +149,7 @@ export class LineTable {
   find(key: LineKey): number {
     let low = 0;
     let high = this.#count;
-    // Mostly lines arrive in their order.
+    // Lines mostly arrive in order.
     if (high > 0 && this.#isAfterAll(key)) return -1 - high;
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -169,7 +169,7 @@ export class LineTable {
     return this.#textBytesOf(this.#entry(index));
   }
 
-  /** Returns the bytes of its name and labels. Fewer than `MAX_LINES` lines are there. */
+  /** Inserts a line into a table with fewer than `MAX_LINES` lines; returns the bytes of its name and labels. */
   insert(index: number, key: LineKey, name: SharedText, line: Line, hash: number): number {
     this.#reserve(this.#count + 1);
     const { run, texts } = this.#kernel;
@@ -201,7 +201,7 @@ export class LineTable {
     return bytes;
   }
 
-  /** Returns the bytes of its name and labels. */
+  /** Removes a line; returns the bytes of its name and labels. */
   remove(index: number): number {
     const entry = this.#take(index);
     const { u32, texts } = this.#kernel;
@@ -213,7 +213,7 @@ export class LineTable {
     return bytes;
   }
 
-  /** Moves the lines from `index` on to the end of `other`: all of them, or none if there is no memory. */
+  /** Moves the lines from `index` on to the end of `other`; moves none if memory runs out. */
   moveTail(index: number, other: LineTable): void {
     other.#reserve(other.#count + this.#count - index);
     for (let i = index; i < this.#count; i++) {
@@ -227,19 +227,19 @@ export class LineTable {
       other.#textBytes += bytes;
     }
     this.#lastOwner = other.#lastOwner = UNKNOWN;
-    // The first of them is used first, so that lines that follow may be in order again.
+    // The lowest entry is reused first, so that lines added later may be in order again.
     for (let i = this.#count; i-- > index;) this.#free.push(this.#entry(i));
     this.#setCount(index);
   }
 
   /**
-   * Brings the entries into the order of the lines, which makes all that follows faster, and gives back memory for
-   * lines that are gone. What is kept beside entries is not theirs any more, and text and stream must be written anew.
+   * Sorts the entries into the order of the lines, so that the kernel reads them sequentially, and frees memory of
+   * removed lines. Text and stream must then be written anew.
    */
   sort(): void {
     if (this.#kernel.u32[(this.address >>> 2) + HEADER.isTrivial] === 0) this.#sortEntries();
     if (this.#capacity <= FIRST_CAPACITY || this.#capacity < ROOMY * this.#count) return;
-    // In order, entries are below the number of lines.
+    // All sorted entries are below the number of lines.
     this.#free = [];
     this.#resize(capacityFor(2 * this.#count));
   }
@@ -263,7 +263,7 @@ export class LineTable {
     arena.free(former, this.#capacity * LINE_BYTES);
   }
 
-  /** Frees everything. Nothing may touch the cells of its lines any more. */
+  /** Frees everything. Nothing may markDirty the cells of its lines any more. */
   close(): void {
     const { u32, texts } = this.#kernel;
     for (let index = 0; index < this.#count; index++) {
@@ -277,7 +277,7 @@ export class LineTable {
     this.#kernel.arena.free(this.address, HEADER_BYTES);
   }
 
-  /** A line behind all others, for which there is room; returns its entry. */
+  /** Adds an entry for a line after all others, without allocating; returns it. */
   #append(): number {
     const entry = this.#free.pop() ?? this.#count;
     this.#place(this.#count, entry);
@@ -286,7 +286,7 @@ export class LineTable {
     return entry;
   }
 
-  /** Takes the line at an index out of the order and off its cell; returns its entry. */
+  /** Removes the line at an index from the order and from its cell; returns its entry. */
   #take(index: number): number {
     const entry = this.#entry(index);
     const { u32 } = this.#kernel;
@@ -300,7 +300,7 @@ export class LineTable {
     return entry;
   }
 
-  /** Moves the lines from one index on to another. */
+  /** Moves the order of the lines from one index on to another index. */
   #moveOrder(from: number, to: number): void {
     const order = this.#orderAt;
     const end = order + this.#count * ORDER_BYTES;
@@ -320,12 +320,12 @@ export class LineTable {
     this.#kernel.u32[(this.address >>> 2) + field] = value;
   }
 
-  /** Takes memory for so many lines where it has too little; keeps what it has if there is none. */
+  /** Ensures memory for this many lines; changes nothing if memory runs out. */
   #reserve(lines: number): void {
     if (lines > this.#capacity) this.#resize(capacityFor(lines));
   }
 
-  /** Takes memory for so many lines; all entries are below that. */
+  /** Reallocates for this many lines; all entries must be below that. */
   #resize(capacity: number): void {
     const { arena } = this.#kernel;
     const [former, was] = [this.#at, this.#capacity];
@@ -338,21 +338,21 @@ export class LineTable {
     bytes.copyWithin(this.#keyOf(0), keys, keys + kept * KEY_BYTES);
     bytes.copyWithin(this.#entryOf(0), entries, entries + kept * ENTRY_BYTES);
     bytes.copyWithin(this.#subOf(0), subs, subs + kept * SUB_BYTES);
-    // Offsets and lengths are those of a text that is not used again.
+    // Offsets and lengths need no copy: the text must be written anew.
     const order = former + was * BEFORE_ORDER;
     bytes.copyWithin(this.#orderAt, order, order + kept * ORDER_BYTES);
     arena.free(former, was * LINE_BYTES);
     this.#setUp();
   }
 
-  /** Writes where its parts are. */
+  /** Writes the addresses of the arrays into the header. */
   #setUp(): void {
     this.#setHeader(HEADER.entries, this.#entryOf(0));
     this.#setHeader(HEADER.order, this.#orderAt);
     this.#setHeader(HEADER.capacity, this.#capacity);
   }
 
-  /** Copies what belongs to an entry to one of another table. */
+  /** Copies an entry, its key and its `sub` to an entry of another table. */
   #copyEntry(from: number, other: LineTable, to: number): void {
     const { bytes } = this.#kernel;
     const [keys, entries, subs] = [this.#keyOf(from), this.#entryOf(from), this.#subOf(from)];
@@ -361,7 +361,7 @@ export class LineTable {
     bytes.copyWithin(other.#subOf(to), subs, subs + SUB_BYTES);
   }
 
-  /** Keys come first, since they are made of 8 bytes. */
+  /** Keys come first, for 8-byte alignment. */
   #keyOf(entry: number): number {
     return this.#at + entry * KEY_BYTES;
   }
@@ -392,7 +392,7 @@ export class LineTable {
     return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
   }
 
-  /** Bytes of name and labels. */
+  /** Bytes of the name and labels of an entry. */
   #textBytesOf(entry: number): number {
     const { u32, texts } = this.#kernel;
     const at = this.#entryOf(entry) >>> 2;
@@ -409,7 +409,7 @@ export class LineTable {
     return this.#lastOwner < owner || (this.#lastOwner === owner && this.#lastSub < sub);
   }
 
-  /** Below 0 if the line at an index comes before `key`, above 0 if after it. */
+  /** Negative if the line at an index is before `key`, positive if it is after it. */
   #order(index: number, { owner, sub }: LineKey): number {
     const entry = this.#entry(index);
     const { f64, u32 } = this.#kernel;
@@ -418,12 +418,12 @@ export class LineTable {
     );
   }
 
-  /** How cells know a line. */
+  /** The number by which cells refer to a line: its block's number and its entry. */
   #lineOf(entry: number): number {
     return this.#number * (1 << ENTRY_BITS) + entry;
   }
 
-  /** Puts a line in the place of another of its cell; 0 for none. */
+  /** Replaces a line in the linked list of its cell; `other` 0 unlinks it. */
   #relink(cell: number, line: number, other: number): void {
     const { u32 } = this.#kernel;
     let at = (cell + CELL_LINE) >>> 2;
@@ -437,7 +437,7 @@ export class LineTable {
     else u32[at] = found < HAS_NEXT ? 0 : (u32[this.#nextAt(found)] ?? 0);
   }
 
-  /** Where a line keeps the next one of its cell, in 4-byte units. */
+  /** The address of the link from a line to the next line of its cell, in 4-byte units. */
   #nextAt(line: number): number {
     const { u32, blocks } = this.#kernel;
     const header = blocks.headerOf((line % HAS_NEXT) >>> ENTRY_BITS) >>> 2;

@@ -1,7 +1,6 @@
 // Variables that share a name in one object: the latest counts, whoever comes and goes.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Namesakes } from '#app/exposition/rows/bound-object.js';
 import type { Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { shopCatalogue, watched } from '../watched.js';
@@ -44,22 +43,6 @@ describe('namesakes', () => {
           if (variable !== undefined) source.set(variable, 7777);
           expect(lines()).to.deep.equal(['shop_x 7777']);
         }
-      }),
-    ));
-
-  it('are taken out with the last first, in whatever order they came', () =>
-    fc.assert(
-      fc.property(fc.uniqueArray(fc.nat(50)), fc.array(fc.nat(50)), (ids, gone) => {
-        const namesakes = new Namesakes();
-        const variables = new Map(ids.map((id) => [id, { id } as Variable]));
-        for (const variable of variables.values()) namesakes.add(variable);
-        for (const variable of gone.flatMap((id) => variables.get(id) ?? []))
-          namesakes.delete(variable);
-        const left = ids.filter((id) => !gone.includes(id)).sort((a, b) => b - a);
-        const taken: number[] = [];
-        while (!namesakes.isEmpty) taken.push(namesakes.takeLast()?.id ?? -1);
-        expect(taken).to.deep.equal(left);
-        expect(namesakes.takeLast()).to.equal(undefined);
       }),
     ));
 

@@ -15,7 +15,7 @@ import { watched } from '../watched.js';
 const bitmask: RowKind = {
   types: ['gauge'],
   must: ['var', 'bits'],
-  suits: (table) => table.has('bits'),
+  matches: (table) => table.has('bits'),
   read(table, facts) {
     const names = table.texts('bits');
     if (names.length > 64) table.problems.add(table.at('bits'), 'must be at most 64 names');
@@ -24,8 +24,8 @@ const bitmask: RowKind = {
       ownLabels: ['bit'],
       isDerived: true,
       linesOf: () => names.length,
-      series(stage) {
-        const bits = BigInt(stage.text(stage.variable) ?? 0);
+      series(context) {
+        const bits = BigInt(context.text(context.variable) ?? 0);
         return names.map((bit, at) => ({
           labels: { bit },
           value: Number((bits >> BigInt(at)) & 1n),
@@ -39,7 +39,7 @@ const bitmask: RowKind = {
 const difference: RowKind = {
   types: ['gauge'],
   must: ['var', 'less'],
-  suits: (table) => table.has('less'),
+  matches: (table) => table.has('less'),
   read(table, facts) {
     const [variable, less] = [plainVariable(table, 'var'), plainVariable(table, 'less')];
     return rowOf(facts, {
@@ -47,10 +47,10 @@ const difference: RowKind = {
       ownLabels: [],
       isDerived: true,
       linesOf: () => 1,
-      series(stage) {
-        const [from, by] = [variable, less].map((name) => stage.named(name));
+      series(context) {
+        const [from, by] = [variable, less].map((name) => context.named(name));
         if (from === undefined || by === undefined) return [];
-        return [{ value: Number(BigInt(stage.text(from) ?? 0) - BigInt(stage.text(by) ?? 0)) }];
+        return [{ value: Number(BigInt(context.text(from) ?? 0) - BigInt(context.text(by) ?? 0)) }];
       },
     });
   },

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
-import { MOVED_AT } from '#app/exposition/wasm/layout.js';
+import { CHANGED_WORDS_AT } from '#app/exposition/wasm/layout.js';
 
 const kernel = new Kernel();
 const { run } = kernel;
@@ -42,12 +42,12 @@ describe('differences in copied values', () => {
   type Cell = readonly [bits: bigint, word: number];
   /** The line of no cell here; the word beside it is below. */
   const bytesOf = ([bits, word]: Cell) => [bits, BigInt(word)];
-  const absorb = (to: number, incoming: readonly Cell[], count = incoming.length) => {
+  const storeChanged = (to: number, incoming: readonly Cell[], count = incoming.length) => {
     const values = u64(incoming.map(([bits]) => bits));
     const words = u32([...incoming.map(([, word]) => word), 0]);
     const out = u32(Array.from({ length: count + 1 }, () => 7));
-    const changed = run.absorb(to, values, words, count, out);
-    const [found = 0] = u32At(MOVED_AT, 1);
+    const changed = run.storeChanged(to, values, words, count, out);
+    const [found = 0] = u32At(CHANGED_WORDS_AT, 1);
     return { changed, moved: u32At(out, found), behind: u32At(out + found * 4, 1) };
   };
 
@@ -57,7 +57,7 @@ describe('differences in copied values', () => {
         const to = cells(current, bytesOf);
         const differs = (part: 0 | 1) => (each: Cell, i: number) =>
           each[part] !== current[i]?.[part];
-        expect(absorb(to, incoming)).to.deep.equal({
+        expect(storeChanged(to, incoming)).to.deep.equal({
           changed: incoming.filter((each, i) => differs(0)(each, i) || differs(1)(each, i)).length,
           moved: incoming.flatMap((each, i) => (differs(1)(each, i) ? [i] : [])),
           behind: [7],
@@ -73,14 +73,14 @@ describe('differences in copied values', () => {
         [1n, 2n, 3n, 4n].map((bits) => [bits, 8]),
         bytesOf,
       );
-      absorb(to, fresh, count);
+      storeChanged(to, fresh, count);
       expect(u64At(to, 8)).to.deep.equal([
         ...fresh.slice(0, count).flatMap(bytesOf),
         ...[1n, 2n, 3n, 4n].slice(count).flatMap((bits) => [bits, 8n]),
       ]);
     });
 
-  it('changedWatches lists the watches whose slot differs from what was seen last, once', () =>
+  it('findChanged lists the watches whose slot differs from what was seen last, once', () =>
     fc.assert(
       fc.property(pairsOf(slot, 60), ({ current, incoming }) => {
         const count = current.length;
@@ -88,9 +88,9 @@ describe('differences in copied values', () => {
         const table = u64(current.flatMap((bits, i) => [BigInt(slots + i * 8), bits]));
         const out = kernel.arena.allocate(count * 4 + 4);
         const wanted = incoming.flatMap((bits, i) => (bits === current[i] ? [] : [i]));
-        expect(run.changedWatches(table, count, out)).to.equal(wanted.length);
+        expect(run.findChanged(table, count, out)).to.equal(wanted.length);
         expect(u32At(out, wanted.length)).to.deep.equal(wanted);
-        expect(run.changedWatches(table, count, out)).to.equal(0);
+        expect(run.findChanged(table, count, out)).to.equal(0);
       }),
     ));
 });

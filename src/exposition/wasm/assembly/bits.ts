@@ -1,6 +1,6 @@
 // Bits of a deflate stream, lowest first, at bit addresses: byte addresses times 8. RFC 1951, 3.1.1.
 
-/** Up to so many bits are copied without a start of their own. */
+/** Up to this many bits, aligning the destination first is not worth it. */
 const SHORT_BITS: u64 = 448;
 
 /** Writes up to 56 bits at a bit address. */
@@ -17,7 +17,7 @@ export function copyBits(at: u64, from: u64, end: u64): u64 {
     for (; end - from > 56; from += 56) at = put(at, bitsAt(from, 56), 56);
     return put(at, bitsAt(from, end - from), <u32>(end - from));
   }
-  // Up to the start of a byte first; from there on whole words are written.
+  // Align the destination to a byte; whole words follow.
   const first = min<u64>(end - from, (8 - (at & 7)) & 7);
   at = put(at, bitsAt(from, first), <u32>first);
   from += first;

@@ -7,10 +7,10 @@ export const MAX_LINES: u32 = layout.MAX_LINES;
 export const PREFETCHED: usize = layout.PREFETCHED_AT;
 const CHANGES_BYTES: usize = MAX_LINES / 8;
 
-// Its header, 552 bytes. An entry stays where it is while its line is in the block; `order` has the
-// entries of the lines in their order, and is trivial if line i is entry i. A bit for each entry says
-// that its value changed since the text or the stream was written; `text` and `stream`, 2 bytes each, say
-// whether any did, and `text` also whether lines came or went. Two threads may write the two forms at once.
+// The header of a block has 552 bytes. An entry keeps its position while its line is in the block. `order` lists
+// the entries in the order of the lines; it is trivial if line i is entry i. Two bitmaps mark the entries whose
+// values changed since the text or the stream was written. `text` and `stream`, u16 each, say why a form is stale.
+// Two threads may write the two forms at once.
 //
 //   0         4       8       12     14       16        20        24       28       32         36     40         296        552
 //   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+------+----------+----------+
@@ -19,19 +19,19 @@ const CHANGES_BYTES: usize = MAX_LINES / 8;
 //   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+------+----------+----------+
 export const TEXT_CHANGES: usize = layout.CHANGES_OFFSET;
 export const STREAM_CHANGES: usize = TEXT_CHANGES + CHANGES_BYTES;
-/** Why a form is stale: a value changed; lines came or went. */
+/** Reasons why a form is stale: a value changed, or lines were added or removed. */
 const CHANGED: u16 = 1;
 const RESHAPED: u16 = 2;
 
-// All that is kept of the lines, each part for as many as there is room for:
+// The arrays of a block, each with the capacity of the block:
 //
 //   +------------+--------------+---------+---------------+----------+--------------+
 //   | keys of    | entries of   | subs    | values'       | order    | values'      |
 //   | 16 bytes   | 20 bytes     | u32     | offsets u32   | u16      | lengths u8   |
 //   +------------+--------------+---------+---------------+----------+--------------+
 //
-// Offset and length are those of the value in the text that was written last, by the line's index: side by side,
-// since where one value gets longer, all offsets behind it change. An entry:
+// Offsets and lengths of values are those in the last text, by the line's index. The offsets are contiguous, since
+// all later ones change when a value gets longer. An entry:
 //
 //   0         4           8         12    16        20
 //   +---------+-----------+---------+-----+---------+
@@ -39,17 +39,17 @@ const RESHAPED: u16 = 2;
 //   | u32     | u32       | u32     | u32 | line u32|
 //   +---------+-----------+---------+-----+---------+
 //
-// A line is its name, its labels with a blank, the value of its cell and a line feed. Without a cell
-// the labels hold the rest of the line.
+// A line is its name, its labels with a blank, the value of its cell, and a line feed. Without a cell, the text of
+// its labels holds the constant value and the line feed as well.
 export const ENTRY: usize = layout.ENTRY_BYTES;
 
-// A text: the number of its holders u32, its length u32, its bytes.
+// A text: its reference count u32, its length u32, its bytes.
 const BYTES: usize = 8;
 
 // A cell, 16 bytes: a value u64, the word beside it u32, and the first line that shows it u32.
 //
-// A line is known by its block's number and its entry; `next` of its entry is the next line of the same
-// cell. The address of a block's header is in the table at BLOCKS_CELL.
+// A line number is the number of a block and an entry in it. The lines of a cell are a linked list: `next` of an
+// entry is the next one. The table at BLOCKS_CELL holds the header address of each block.
 export const CELL: usize = layout.CELL_BYTES;
 const KEY: usize = layout.KEY_BYTES;
 const BLOCKS_CELL: usize = layout.BLOCKS_CELL;
@@ -69,12 +69,12 @@ function capacityOf(block: usize): usize {
   return <usize>load<u32>(block, 32);
 }
 
-/** The offsets of all values in the text that was written last. */
+/** The address of the offsets of all values in the last text. */
 export function offsetsOf(block: usize): usize {
   return <usize>load<u32>(block, 4) - (capacityOf(block) << 2);
 }
 
-/** Their lengths. */
+/** The address of the lengths of all values in the last text. */
 export function lengthsOf(block: usize): usize {
   return <usize>load<u32>(block, 4) + (capacityOf(block) << 1);
 }
@@ -84,7 +84,7 @@ export function numberAt(block: usize, index: u32): u32 {
   return <u32>load<u16>(<usize>load<u32>(block, 4) + ((<usize>index) << 1));
 }
 
-/** The entry of the line at an index, where the lines are sorted. */
+/** The entry of the line at an index, in a sorted block. */
 export function entryAt(block: usize, index: u32): usize {
   return entriesOf(block) + <usize>index * ENTRY;
 }
@@ -125,13 +125,12 @@ export function nextChanged(block: usize, changes: usize, index: u32): u32 {
   return count;
 }
 
-/** Up to so many changed lines of 32 are far from each other. */
+/** With more changed lines than this among 32, the processor prefetches by itself. */
 const SCATTERED: u32 = 8;
 
 /**
- * Reads something of each changed line: its entry, its value, and what is kept of it from `kept` on, `size`
- * bytes a line. The memory is then asked for all of them at once. To write a line takes so long that the
- * next one would be asked for only after it.
+ * Prefetches the changed lines: reads from the entry and the value of each, and from its item in the array at `kept`,
+ * with items of `size` bytes. The cache misses then overlap. Without it each line would wait for its own misses.
  */
 export function prefetch(block: usize, changes: usize, kept: usize, size: usize): void {
   const bits = block + changes;
@@ -139,7 +138,6 @@ export function prefetch(block: usize, changes: usize, kept: usize, size: usize)
   let all: u32 = 0;
   for (let first: u32 = 0; first < count; first += 32) {
     let rest = load<u32>(bits + ((<usize>(first >> 5)) << 2));
-    // The processor itself prefetches lines that follow each other.
     if (<u32>popcnt<u32>(rest) > SCATTERED) continue;
     for (; rest != 0; rest &= rest - 1) {
       const index = first + ctz<u32>(rest);
@@ -151,7 +149,7 @@ export function prefetch(block: usize, changes: usize, kept: usize, size: usize)
   store<u32>(PREFETCHED, all);
 }
 
-/** How many lines have values that changed since the text was written. */
+/** The number of lines whose values changed since the text was written. */
 export function changes(block: usize): u32 {
   const from = block + TEXT_CHANGES;
   let count: u32 = 0;
@@ -159,18 +157,18 @@ export function changes(block: usize): u32 {
   return count;
 }
 
-/** Why the text is stale; 0 if it is not. */
+/** The reasons why the text is stale; 0 if it is not. */
 export function staleText(block: usize): u16 {
   return load<u16>(block, 12);
 }
 
-/** The text shows all values. */
+/** Marks the text as current. */
 export function textWritten(block: usize): void {
   memory.fill(block + TEXT_CHANGES, 0, CHANGES_BYTES);
   store<u16>(block, 0, 12);
 }
 
-/** The stream shows all values. */
+/** Marks the stream as current. */
 export function streamWritten(block: usize): void {
   memory.fill(block + STREAM_CHANGES, 0, CHANGES_BYTES);
   store<u16>(block, 0, 14);
@@ -180,13 +178,11 @@ function headerOf(number: u32): usize {
   return <usize>load<u32>(<usize>load<u32>(BLOCKS_CELL) + ((<usize>number) << 2));
 }
 
-/** Notes that a cell has another value: in all lines that show it. */
-export function touch(cell: usize): void {
+/** Marks all lines of a cell as changed. */
+export function markDirty(cell: usize): void {
   let line = load<u32>(cell, 12);
   while (line != 0) {
-    const block = <usize>(
-      load<u32>(<usize>load<u32>(BLOCKS_CELL) + ((<usize>((line >> ENTRY_BITS) & BLOCK_MASK)) << 2))
-    );
+    const block = headerOf((line >> ENTRY_BITS) & BLOCK_MASK);
     const entry = line & ENTRY_MASK;
     const at = block + ((<usize>(entry >> 5)) << 2);
     const bit: u32 = 1 << (entry & 31);
@@ -200,8 +196,8 @@ export function touch(cell: usize): void {
 }
 
 /**
- * Puts a line at an index of a block that has room for it, in an entry that is free, and holds its name and
- * labels; returns their bytes. Its cells know it as `line`.
+ * Inserts a line at an index, in a free entry of a block with room for it. Adds a reference to its name and labels,
+ * and links it to its cell as `line`. Returns the bytes of name and labels.
  */
 export function insert(
   block: usize,
@@ -245,9 +241,8 @@ export function insert(
 }
 
 /**
- * Copies the entries of a block in the order of its lines from one place to another, each with its key
- * and its sub. The block's number was `old`; its cells know its lines by `fresh` from now on. The header is
- * left to the caller.
+ * Copies the entries of a block with their keys and subs from one address to another, in the order of the lines.
+ * Changes the block number in the cells' lists from `old` to `fresh`. The caller updates the header.
  */
 export function sort(block: usize, old: u32, fresh: u32, from: usize, to: usize): void {
   const keys = capacityOf(block) * KEY;

@@ -17,7 +17,7 @@ const STAGE: usize = 15 * SHIFT;
 const PLACE: usize = 64;
 const PLACES: usize = STAGES + 4 * STAGE + 7 * PLACE;
 const NO_TEXT: u64 = 0x0c0c0c0c0c0c0c0c;
-/** The most bytes that the tables shift over at once. */
+/** The most zero bytes that one lookup shifts a CRC over. */
 const MAX_BYTES: u32 = 0xffff;
 
 /** The CRC after more bytes. */
@@ -33,7 +33,7 @@ export function updated(crc: u32, from: usize, to: usize): u32 {
   return crc;
 }
 
-/** The CRC after a value of so many characters from `-` to `9`, and a line feed. */
+/** The CRC after a value of `length` characters from `-` to `9`, and a line feed. */
 export function updatedByValue(crc: u32, value: usize, length: u32): u32 {
   const places = <usize>load<u32>(TABLES_CELL) + PLACES;
   crc = shifted(crc, length + 1);
@@ -54,7 +54,7 @@ function ofPlace(place: usize, text: u64): u32 {
   return load<u32>(place + ((<usize>(text & 15)) << 2));
 }
 
-/** Only the first 1 to 7 of eight characters; the others are none: their lowest four bits are 12. */
+/** Keeps the first 1 to 7 of eight characters; the lowest four bits of the others become 12, which is no character. */
 export function withoutTail(text: u64, length: usize): u64 {
   const bits = (<u64>length) << 3;
   return (text & (((<u64>1) << bits) - 1)) | (NO_TEXT << bits);
@@ -72,7 +72,7 @@ export function shifted(crc: u32, bytes: u32): u32 {
   return ofDigit(stages + 3 * STAGE, bytes >> 12, crc);
 }
 
-/** The CRC after as many zero bytes as a digit says. */
+/** The CRC after the zero bytes of one digit. */
 function ofDigit(stage: usize, digit: u32, crc: u32): u32 {
   if (digit == 0) return crc;
   const tables = stage + <usize>(digit - 1) * SHIFT;

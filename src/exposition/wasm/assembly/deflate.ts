@@ -1,5 +1,5 @@
-// Writes lines as a part of a deflate stream (RFC 1951), without making their text. Each line refers
-// to the line a period before it; only what differs is written as literals.
+// Writes lines as a part of a deflate stream (RFC 1951) without producing their text. Each line is encoded as
+// back-references to the line one period before it, and literals for the differences.
 import {
   MAX_LINES,
   PREFETCHED,
@@ -17,7 +17,7 @@ import {
 } from './block';
 import { copyBits } from './bits';
 import { shifted, updated, updatedByValue } from './crc';
-import { FARTHEST, UNKNOWN, noteReferences, textAfter } from './likeness';
+import { FARTHEST, UNKNOWN, beginReferences, writeDiff } from './line-diff';
 import * as layout from '../layout';
 import {
   areCounted,
@@ -34,8 +34,8 @@ import {
 } from './symbols';
 import { writeValue } from './values';
 
-// What is kept of each line: its record, 24 bytes, and its sum, 12 bytes. The sums are side by side, since those
-// of the lines around a changed one are read as well.
+// Each line has a record of 24 bytes and a sum of 12 bytes. The sums are contiguous, since a changed line also
+// needs the sums of the lines around it.
 //
 //   0         4              8            24        0        4       8      12
 //   +---------+--------------+------------+         +--------+-------+------+
@@ -43,11 +43,11 @@ import { writeValue } from './values';
 //   | crc u32 | u8, text bits| 4 of u32   |         | crc u32| u32   | u32  |
 //   +---------+--------------+------------+         +--------+-------+------+
 //
-// `bytes` is the length of the line with its line feed. `bits` is what the line takes in the stream, with
-// the line feed before it; 24 bits of the record say how many of them come before the value, or 0 where they are
-// too many for that. References are as ./likeness notes them. Each 32 lines are a group, which has a sum as well.
+// `bytes` is the length of the line with its line feed. `bits` is the length of its code, with the line feed before
+// it. 24 bits of the record hold the number of bits before the value, or 0 if it does not fit. The references are
+// recorded by ./line-diff. 32 lines are a group, which has a sum as well.
 const VALUE: usize = layout.VALUE_AT;
-const NOTES: usize = layout.NOTES_AT;
+const RECORDED: usize = layout.REFERENCES_AT;
 const RESULT: usize = layout.RESULT_AT;
 const RESIZED: usize = layout.RESIZED_AT;
 const RECORD: usize = layout.RECORD_BYTES;
@@ -57,18 +57,18 @@ const CACHE_LINE: usize = 64;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_BITS: u32 = layout.GROUP_BITS;
 const GROUP_LINES: u32 = 1 << GROUP_BITS;
-/** Up to so many changes of a group, its CRC is corrected for each of them; else it is made anew. */
-const FEW: u32 = 6;
+/** Up to this many changes in a group, its sum is corrected for each of them; otherwise it is summed anew. */
+const MAX_CORRECTED: u32 = 6;
 
 const LINE_FEED: u32 = 0x0a;
 
-/** The longest period, and how many lines are tried to find the best. */
+/** The longest period, and the number of lines tried for each. */
 const MAX_PERIOD: u32 = 64;
 const LINES_TRIED: u32 = 12;
-/** No more periods are tried after so many bytes: of long lines, fewer. */
+/** No further periods are tried after this many bytes. */
 const MAX_BYTES_TRIED: u32 = 131_072;
 
-/** The constant part of a line, without a line feed at its end: a line without a value has one. */
+/** The length of the constant part of a line, without the line feed that ends a line without a cell. */
 function lengthOf(entry: usize): u32 {
   return nameLength(entry) + labelsLength(entry) - (cellOf(entry) == 0 ? 1 : 0);
 }
@@ -87,8 +87,8 @@ function sumAt(block: usize, index: u32): usize {
 }
 
 /**
- * Writes the constant part of a line, which refers to the one that is `lines` lines and `back` bytes
- * before it; the first of a block refers to none.
+ * Writes the constant part of a line as a difference to the line that is `lines` lines and `back` bytes before it.
+ * The first line of a block has `lines` 0 and is written as literals.
  */
 function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, back: u32): u64 {
   const entry = entryAt(block, index);
@@ -110,11 +110,11 @@ function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, b
     before = 0;
     back += nameBytes - otherName;
   }
-  return textAfter(at, code, before, name, labels, bytes, labelsOf(other), otherBytes, back);
+  return writeDiff(at, code, before, name, labels, bytes, labelsOf(other), otherBytes, back);
 }
 
-/** The same, and notes its references in its record. */
-function writeNotedText(
+/** Does the same, and stores the references in the record of the line. */
+function writeReferencedText(
   at: u64,
   code: usize,
   block: usize,
@@ -122,43 +122,40 @@ function writeNotedText(
   lines: u32,
   back: u32,
 ): u64 {
-  noteReferences(at);
+  beginReferences(at);
   at = writeText(at, code, block, index, lines, back);
-  v128.store(recordAt(block, index) + REFERENCES, v128.load(NOTES));
+  v128.store(recordAt(block, index) + REFERENCES, v128.load(RECORDED));
   return at;
 }
 
-/**
- * Has the references of a line whose bits begin at `start` refer farther, or less far; false if its text
- * must be written anew.
- */
-function refersFarther(start: u64, code: usize, record: usize, by: i32): bool {
+/** Adds `by` to the distances of the references of a line whose bits begin at `start`; false if its text must be written anew. */
+function shiftReferences(start: u64, code: usize, record: usize, by: i32): bool {
   for (let at = record + REFERENCES; at < record + RECORD; at += 4) {
-    const noted = load<u32>(at);
-    if (noted == UNKNOWN) return false;
-    if (noted == 0) return true;
-    const former = noted >> 16;
+    const recorded = load<u32>(at);
+    if (recorded == UNKNOWN) return false;
+    if (recorded == 0) return true;
+    const former = recorded >> 16;
     const distance = former + by;
-    // A stream cannot refer to nothing, nor beyond its window.
+    // A distance is at least 1 and at most the window.
     if (distance - 1 >= <u32>FARTHEST) return false;
-    if (!changeDistance(start + (noted & 0xffff), code, former, distance)) return false;
-    store<u32>(at, (noted & 0xffff) | (distance << 16));
+    if (!changeDistance(start + (recorded & 0xffff), code, former, distance)) return false;
+    store<u32>(at, (recorded & 0xffff) | (distance << 16));
   }
   return true;
 }
 
-/** How many lines before it the line refers to: a period, or one where there are not so many. */
+/** The number of lines back to the line that this one refers to: a period, or 1 for the first lines. */
 function linesBack(index: u32, period: u32): u32 {
   return index >= period ? period : min<u32>(index, 1);
 }
 
-/** Writes the text of a line's value to VALUE; returns its end. What is encoded first gives it time. */
+/** Writes the text of a line's value to VALUE; returns its end. Call it well before the text is read back. */
 function writeLineValue(entry: usize): usize {
   const cell = cellOf(entry);
   return cell == 0 ? VALUE : writeValue(load<u64>(cell), opOf(entry), VALUE);
 }
 
-/** All characters at VALUE: what is behind the value is of a former one, or 0. */
+/** All bytes at VALUE combined by OR; after the value there are characters of a former one, or zeros. */
 function valueCharacters(): u64 {
   return load<u64>(VALUE) | load<u64>(VALUE, 8) | load<u64>(VALUE, 16) | load<u64>(VALUE, 24);
 }
@@ -184,7 +181,7 @@ function writeRest(start: u64, at: u64, code: usize, record: usize, sum: usize, 
   return at;
 }
 
-/** Fills the records of all lines; these are written at the next `deflateAll`. */
+/** Initializes the records of all lines; `deflateAll` must follow. */
 export function prepareRecords(block: usize): void {
   const count = countOf(block);
   for (let i: u32 = 0; i < count; i++) {
@@ -200,7 +197,7 @@ export function prepareRecords(block: usize): void {
   }
 }
 
-/** The period with which some of the lines take the fewest bits; they are written to `to`. */
+/** The period with which a sample of the lines takes the fewest bits. The sample is written to `to`. */
 export function bestPeriod(block: usize, code: usize, to: usize): u32 {
   let best: u32 = 1;
   let fewest: u64 = u64.MAX_VALUE;
@@ -212,7 +209,7 @@ export function bestPeriod(block: usize, code: usize, to: usize): u32 {
     let bits: u64 = 0;
     for (let i = longest; i < count; i += step) {
       const start = (<u64>to) << 3;
-      // About as far as it will be, and never less than the other line is long.
+      // An estimate of the distance, never less than the length of the other line.
       const length = max(lengthOf(entryAt(block, i)), lengthOf(entryAt(block, i - period))) + 8;
       bits += writeText(start, code, block, i, period, period * length) - start;
       tried += length;
@@ -246,7 +243,7 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
     const back = linesBack(i, period);
     former = formerOf(former, offset, block, i, period);
     const value = writeLineValue(entry);
-    const text = writeNotedText(at, code, block, i, back, offset - former);
+    const text = writeReferencedText(at, code, block, i, back, offset - former);
     const sum = sumAt(block, i);
     at = writeRest(at, text, code, record, sum, value);
     offset += load<u32>(sum, 4);
@@ -273,8 +270,8 @@ function bytesAt(block: usize, index: u32): u32 {
 }
 
 /**
- * The same for changed lines; the bits of the others are copied from the block at `from`. CRC and
- * number of bytes are in RESULT.
+ * Writes the changed lines and copies the bits of all others from the block at `from`. CRC and number of bytes are
+ * then in RESULT.
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
   prefetch(block, STREAM_CHANGES, recordsOf(block), RECORD);
@@ -283,10 +280,10 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   const count = countOf(block);
   const period = load<u32>(block, 24);
   let at = start;
-  // What is not copied yet, and where the next line is.
+  // Bits from `span` up to `read`, where the next line begins, are to be copied.
   let span = ((<u64>from) << 3) + headBits(code);
   let read = span;
-  // Lines up to this one refer over a value that has another length, and the next line by so much farther.
+  // References up to line `movedEnd` pass over a value with another length; `farther` is the change of distance.
   let movedEnd: u32 = 0;
   let farther: i32 = 0;
   memory.fill(RESIZED, 0, MAX_LINES);
@@ -299,7 +296,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       continue;
     }
     const end = min(count, first + GROUP_LINES);
-    let isSummed = <u32>popcnt<u32>(changed) <= FEW;
+    let isSummed = <u32>popcnt<u32>(changed) <= MAX_CORRECTED;
     for (let i = first; i < end; farther += resizedAt(i) - resizedAt(i - period), i++) {
       const sum = sumAt(block, i);
       const bits = load<u32>(sum, 8);
@@ -320,11 +317,11 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       read += bits;
       span = read;
       const lineStart = at - kept;
-      const isKept = kept != 0 && (by == 0 || refersFarther(lineStart, code, record, by));
+      const isKept = kept != 0 && (by == 0 || shiftReferences(lineStart, code, record, by));
       if (isKept && !isChanged) continue;
       if (!isChanged) value = writeLineValue(entry);
       if (!isKept)
-        at = writeNotedText(lineStart, code, block, i, back, bytesBetween(block, i - back, i));
+        at = writeReferencedText(lineStart, code, block, i, back, bytesBetween(block, i - back, i));
       at = writeRest(lineStart, at, code, record, sum, value);
       const resized = (load<u32>(record, 4) & 0xff) - (sizes & 0xff);
       if (resized != 0) {
@@ -348,7 +345,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   return <u32>(at - start);
 }
 
-/** Reads something of the sums of each group that has a changed line, as `prefetch` does of the line. */
+/** Prefetches the sums of each group that has a changed line. */
 function prefetchSums(block: usize): void {
   const groups = (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS;
   let all: u32 = 0;
@@ -361,7 +358,7 @@ function prefetchSums(block: usize): void {
   store<u32>(PREFETCHED, all);
 }
 
-/** How many bytes longer the value of a line is now; 0 where there is no such line. */
+/** By how many bytes the value of a line grew; 0 for an index without a line. */
 function resizedAt(index: u32): i32 {
   return index < MAX_LINES ? <i32>load<i8>(RESIZED + <usize>index) : 0;
 }
@@ -381,16 +378,16 @@ function groupAt(block: usize, group: u32): usize {
 function sumGroup(block: usize, group: u32): void {
   const first = group << GROUP_BITS;
   const lines = min(countOf(block) - first, GROUP_LINES);
-  addUp(sumAt(block, first), lines, groupAt(block, group));
+  combineSums(sumAt(block, first), lines, groupAt(block, group));
 }
 
-/** Sums up all lines, for whoever called: CRC and number of bytes are in RESULT. */
+/** Stores the sum of all lines in RESULT. */
 function sumAll(block: usize): void {
-  addUp(groupAt(block, 0), (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS, RESULT);
+  combineSums(groupAt(block, 0), (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS, RESULT);
 }
 
-/** The sum of so many sums, one behind the other. */
-function addUp(from: usize, count: u32, to: usize): void {
+/** Combines consecutive sums into one. */
+function combineSums(from: usize, count: u32, to: usize): void {
   let crc: u32 = 0;
   let bytes: u32 = 0;
   let bits: u32 = 0;

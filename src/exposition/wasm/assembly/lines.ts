@@ -21,11 +21,10 @@ import {
   textWritten,
 } from './block';
 import * as layout from '../layout';
-import { copyText } from './copy';
 import { numberOf, writeValue } from './values';
 
-// A chunk, as ../../text/chunk.ts makes it: how many parts it has, and these, 16 bytes each. A part is a block, and
-// the header before its lines, if it has one. `start` is that of its lines in the text that was written last.
+// A chunk (../../text/chunk.ts) is the number of its parts, then the parts of 16 bytes each. A part is a block, and
+// the header lines before it, if any. `start` is the offset of the block's lines in the last text.
 //
 //   0       4          8           12          16      20
 //   +-------+----------+-----------+-----------+-------+----------+
@@ -38,7 +37,7 @@ const PART: usize = layout.PART_BYTES;
 /** The index of no line. */
 const NONE: u32 = 0xffffffff;
 
-/** Room for a value in `rewrite`, which is longer than any; its length is behind it. */
+/** The size of a value and its length, one byte at the end, in the buffer of `rewrite`. */
 const REWRITE_ROOM: usize = layout.REWRITE_ROOM;
 const VALUE_BYTES: usize = REWRITE_ROOM - 1;
 
@@ -56,7 +55,7 @@ export function renderAll(chunk: usize, to: usize): u32 {
   return <u32>(at - to);
 }
 
-/** Writes all lines of a block to `to`; returns where they end. */
+/** Writes all lines of a block to `to`; returns the address after them. */
 function renderBlock(block: usize, to: usize): usize {
   let at = to;
   const count = countOf(block);
@@ -83,8 +82,8 @@ function renderBlock(block: usize, to: usize): usize {
 }
 
 /**
- * Writes the changed values of a chunk in which no lines came or went, and copies what is between them from
- * the last text at `from`, of so many bytes; returns the bytes written.
+ * Writes the changed values of a chunk whose lines are the same, and copies the text between them from the last
+ * text of `bytes` bytes at `from`. Returns the bytes written.
  */
 export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize): u32 {
   let at = to;
@@ -120,8 +119,8 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
 }
 
 /**
- * Writes the changed values of a chunk in which no lines came or went into its text, which has room for
- * any values; returns how many bytes it has then. `room` holds 32 bytes for each change.
+ * Writes the changed values of a chunk whose lines are the same into its text, which has room for values of any
+ * length. Returns the new length of the text. `room` is a buffer of 32 bytes for each changed value.
  */
 export function rewrite(chunk: usize, text: usize, bytes: u32, room: usize): u32 {
   const last = endOf(chunk);
@@ -148,14 +147,14 @@ export function rewrite(chunk: usize, text: usize, bytes: u32, room: usize): u32
       at += REWRITE_ROOM;
     }
   }
-  // Text that moves to the right goes first, from the end on: nothing is in its way then.
+  // Spans that move right are moved first, from the last one on, so that no span overwrites another.
   if (isLonger) moveRight(chunk, text, bytes, at, shift);
   if (isShorter) moveLeft(chunk, text, bytes, room);
   place(chunk, text, room);
   return bytes + shift;
 }
 
-/** Moves the spans between changed values that must go to the right. The room of the values ends at `end`. */
+/** Moves those spans between changed values to the right that must move there. The buffer of values ends at `end`. */
 function moveRight(chunk: usize, text: usize, bytes: u32, end: usize, shift: i32): void {
   let at = end;
   let spanEnd = bytes;
@@ -175,7 +174,7 @@ function moveRight(chunk: usize, text: usize, bytes: u32, end: usize, shift: i32
   }
 }
 
-/** Moves the spans between changed values that must go to the left. */
+/** Moves those spans between changed values to the left that must move there. */
 function moveLeft(chunk: usize, text: usize, bytes: u32, room: usize): void {
   let at = room;
   let start: u32 = 0;
@@ -202,7 +201,7 @@ function moveLeft(chunk: usize, text: usize, bytes: u32, room: usize): void {
   if (shift < 0) memory.copy(text + start + shift, text + start, bytes - start);
 }
 
-/** Writes the changed values where they belong now. */
+/** Writes the changed values between the moved spans. */
 function place(chunk: usize, text: usize, room: usize): void {
   let at = room;
   let passed: i32 = 0;
@@ -232,10 +231,7 @@ function place(chunk: usize, text: usize, room: usize): void {
   }
 }
 
-/**
- * Whether a line of a block has a value below 0, or NaN in a line whose name has more than so many bytes. Its
- * lines need not be sorted.
- */
+/** Whether a line has a value below 0, or NaN with a name of more than `nameBytes` bytes. The block may be unsorted. */
 export function hasForbidden(block: usize, nameBytes: u32): bool {
   const entries = entriesOf(block);
   const count = countOf(block);
@@ -249,7 +245,7 @@ export function hasForbidden(block: usize, nameBytes: u32): bool {
   return false;
 }
 
-/** Why the text of a chunk is stale: what `staleText` says of all its blocks. */
+/** The reasons why the text of a chunk is stale, combined over its blocks. */
 export function staleness(chunk: usize): u32 {
   let all: u16 = 0;
   const last = endOf(chunk);
@@ -257,7 +253,7 @@ export function staleness(chunk: usize): u32 {
   return <u32>all;
 }
 
-/** How many lines of a chunk have values that changed since its text was written. */
+/** The number of lines of a chunk whose values changed since its text was written. */
 export function chunkChanges(chunk: usize): u32 {
   let count: u32 = 0;
   const last = endOf(chunk);
@@ -287,7 +283,7 @@ function setStart(part: usize, start: u32): void {
   store<u32>(part, start, 12);
 }
 
-/** The values of these lines are farther behind by so many bytes. */
+/** Adds `bytes` to the offsets of the values of these lines. */
 function move(block: usize, index: u32, end: u32, bytes: i32): void {
   if (bytes == 0) return;
   const by = i32x4.splat(bytes);
@@ -331,4 +327,17 @@ function copyShort(to: usize, from: usize, bytes: u32): void {
   let i: usize = 0;
   for (; i + 8 <= <usize>bytes; i += 8) store<u64>(to + i, load<u64>(from + i));
   for (; i < <usize>bytes; i++) store<u8>(to + i, load<u8>(from + i));
+}
+
+/**
+ * Copies a short text without a host call, as `memory.copy` in shared memory is. It copies 16 bytes at a time: up
+ * to 16 bytes after the text are overwritten, and up to 16 after its source are read.
+ */
+function copyText(to: usize, from: usize, bytes: u32): void {
+  const end = to + <usize>bytes;
+  do {
+    v128.store(to, v128.load(from));
+    to += 16;
+    from += 16;
+  } while (to < end);
 }

@@ -1,4 +1,4 @@
-// The symbols of a deflate stream in the code that is used, written or counted.
+// Writes or counts the symbols of a deflate stream in a given Huffman code.
 import { copyBits, put } from './bits';
 import { withoutTail } from './crc';
 
@@ -30,14 +30,14 @@ const UNPAIRED: u64 = 0x4040404040404040;
 const SIZE: u64 = 0xff00000000000000;
 
 const LONGEST_CODE: u32 = 15;
-/** The most bytes of one part of a reference. */
+/** The most bytes of one reference of the stream; longer ones are split. */
 export const LONGEST: u32 = 258;
 const LINE_FEED: u32 = 0x0a;
 
-/** Where symbols are counted instead of written: 286 of literals and lengths, 30 of distances. */
+/** The address of the counts of symbols, 286 of literals and lengths and 30 of distances; 0 while they are written. */
 let counts: usize = 0;
 
-/** Symbols are counted at an address from now on, or written again: 0. */
+/** Counts symbols at an address from now on; 0 to write them again. */
 export function countAt(address: usize): void {
   counts = address;
 }
@@ -69,12 +69,12 @@ export function literals(at: u64, code: usize, from: usize, to: usize): u64 {
   return put(at, bits, used);
 }
 
-/** Whether values are written two characters at a time. */
+/** Whether the code has a table of pairs: values are then written two characters at a time. */
 export function hasPairs(code: usize): bool {
   return counts == 0 && load<u32>(code, HAS_PAIRS) != 0;
 }
 
-/** Whether eight characters of a value, or none (0), are all of pairs. */
+/** Whether the table of pairs has all of these eight characters; 0 is no character. */
 export function isPaired(text: u64): bool {
   return (text & UNPAIRED) == 0;
 }
@@ -84,15 +84,12 @@ function pairOf(code: usize, text: u64): u64 {
   return load<u64>(code + PAIRS + ((<usize>((text & 15) | ((text >> 4) & 0xf0))) << 3));
 }
 
-/** The first bits, and the others behind them. Both together are at most 56. */
+/** Appends bits to others; both together are at most 56. */
 function joined(first: u64, next: u64): u64 {
   return (first + (next & SIZE)) | ((next & ~SIZE) << (first >> 56));
 }
 
-/**
- * Writes the characters from `value` to `end`, which are all of pairs: eight of them at
- * a time, of which those behind the end have no bits.
- */
+/** Writes the characters from `value` to `end` by the table of pairs, eight at a time; characters after the end take no bits. */
 export function pairs(at: u64, code: usize, value: usize, end: usize): u64 {
   for (; value < end; value += 8) {
     const rest = end - value;
@@ -128,7 +125,7 @@ export function reference(at: u64, code: usize, length: u32, distance: u32): u64
   const rest = distance - <u32>load<u16>(code + BASES + ((<usize>far) << 1));
   const bits = <u64>((entry & 0xffffff) | (rest << own));
   while (length > 0) {
-    // What is left must be long enough for another reference.
+    // The remainder must be long enough for another reference.
     const part = length <= LONGEST ? length : length - LONGEST < 3 ? LONGEST - 3 : LONGEST;
     length -= part;
     if (counts != 0) {
@@ -153,8 +150,8 @@ function extraBits(far: u32): u32 {
 }
 
 /**
- * Changes the distance of a reference of one part, whose bits end at a bit address; false if it has
- * another symbol, so that all behind it moves.
+ * Changes the distance of an unsplit reference whose bits end at a bit address. Returns false if the new distance has
+ * another symbol: the bits after it would move.
  */
 export function changeDistance(end: u64, code: usize, former: u32, distance: u32): bool {
   const far = distanceSymbol(code, former);
@@ -178,13 +175,13 @@ function lengthSymbol(length: u32): u32 {
   return 253 + (power << 2) + ((n >> (power - 2)) & 3);
 }
 
-/** The head of a block of the stream. */
+/** Writes the head of a block of the stream. */
 export function begin(code: usize, to: usize): u64 {
   const head = (<u64>(code + HEAD)) << 3;
   return copyBits((<u64>to) << 3, head, head + load<u32>(code, HEAD_BITS));
 }
 
-/** The end of a block, and an empty one that is stored: what follows begins at a byte. */
+/** Writes the end of a block and an empty stored block, so that the next one begins at a byte. */
 export function end(at: u64, code: usize): void {
   const symbol = load<u32>(code, END);
   at = put(at, symbol & 0xffffff, symbol >> 24);

@@ -4,7 +4,7 @@ import { POW10_AT, SCALES_CELL } from '../layout';
 const SCALES: usize = SCALES_CELL; // address of the scales, pairs of doubles: multiply by the first, then divide by the second
 const POW10: usize = POW10_AT; // 617 entries of 16 bytes, high word first, exponents -292 to 324
 
-/** Two roundings to 53 bits make a smaller difference, relatively. */
+/** A relative difference above the error of two roundings to 53 bits. */
 const NEAR: f64 = 1e-15;
 
 const ASCII: u64 = 0x3030303030303030;
@@ -62,14 +62,14 @@ function writeInteger(n: u64, at: usize): usize {
   return writeEight(<u32>(n - high * 100_000_000), at);
 }
 
-/** A number of 32 bits, which is divided sooner. */
+/** Writes a 32-bit number, whose division is faster. */
 function writeWord(n: u32, at: usize): usize {
   if (n < 100_000_000) return writeSmall(n, at);
   const high = n / 100_000_000;
   return writeEight(n - high * 100_000_000, writeSmall(high, at));
 }
 
-/** A number below 10^8. */
+/** Writes a number below 10^8. */
 function writeSmall(n: u32, at: usize): usize {
   const digits = digitsOf(n);
   // The highest bit stands for a last digit that is written even if it is 0.
@@ -78,7 +78,7 @@ function writeSmall(n: u32, at: usize): usize {
   return at + 8 - <usize>(zeros >> 3);
 }
 
-/** All eight digits of a number below 10^8. */
+/** Writes all eight digits of a number below 10^8. */
 function writeEight(n: u32, at: usize): usize {
   store<u64>(at, digitsOf(n) | ASCII);
   return at + 8;
@@ -181,7 +181,7 @@ function writeShortest(bits: u64, at: usize): usize {
   const middle = roundToOdd(gHigh, gLow, (4 * c) << h);
   const upper = roundToOdd(gHigh, gLow, (4 * c + 2) << h) - odd;
   const s = middle >> 2;
-  // Which of four numbers it is changes from value to value, so it is chosen without branches.
+  // Branches would be mispredicted here, since the choice changes from value to value.
   const tens = s / 10;
   const below = <u64>(lower <= 40 * tens);
   const above = <u64>(40 * tens + 40 <= upper);
@@ -199,7 +199,7 @@ function chosen(isFirst: u64, first: u64, second: u64): u64 {
   return second ^ ((first ^ second) & (0 - isFirst));
 }
 
-/** Without zeros at its end. */
+/** Writes a decimal without trailing zeros. */
 function writeStripped(digits: u64, k: i32, at: usize): usize {
   for (; isMultipleOfTen(digits); k++) digits /= 10;
   return writeDecimal(digits, k, at);

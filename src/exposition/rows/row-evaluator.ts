@@ -1,4 +1,4 @@
-// The stage of a target: its values, as a row sees them that is shown for one of its variables.
+// Evaluates rows: gives a row the values of its variables and returns the series.
 import { UNCHANGED } from '../../catalogue/row.js';
 import type {
   Conversion,
@@ -7,7 +7,7 @@ import type {
   Row,
   RowOutput,
   Shape,
-  Stage,
+  RowContext,
 } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
@@ -24,8 +24,7 @@ import type { Observations } from './observed.js';
 import type { RowUses } from './row-uses.js';
 import type { SeriesRegister } from './series-register.js';
 
-/** What the stage of a target takes values from. */
-export interface StageParts {
+export interface EvaluatorParts {
   readonly kernel: Kernel;
   readonly probe: Probe;
   readonly uses: RowUses;
@@ -36,29 +35,29 @@ export interface StageParts {
   readonly times: PointInTime;
 }
 
-/** One for all rows of a target, shown one after the other: a million would be garbage. */
-export class RowStage implements Stage {
-  readonly #parts: StageParts;
-  /** What `play` is about. */
+/** Evaluates all rows of a target, one after the other: one context for each of a million rows would be garbage. */
+export class RowEvaluator implements RowContext {
+  readonly #parts: EvaluatorParts;
+  /** The variable of the current call of `evaluate`. */
   variable!: Variable;
   #row!: Row;
   #labels!: LabelText;
   /** True while its variable is losing its value. */
-  #isLeaving = false;
+  #losesValue = false;
 
-  constructor(parts: StageParts) {
+  constructor(parts: EvaluatorParts) {
     this.#parts = parts;
   }
 
   /**
    * The series that a row shows for a variable; none if the row does not read its type.
-   * @param isLeaving true while the variable is losing its value
+   * @param losesValue true while the variable is losing its value
    */
-  play(row: Row, labels: LabelText, variable: Variable, isLeaving: boolean): RowOutput {
+  evaluate(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): RowOutput {
     this.variable = variable;
     this.#row = row;
     this.#labels = labels;
-    this.#isLeaving = isLeaving;
+    this.#losesValue = losesValue;
     const { reads } = row;
     // A row of several variables asks for each by name.
     return reads.length === 1 && !readsType(reads[0], variable) ? [] : row.series(this);
@@ -67,7 +66,7 @@ export class RowStage implements Stage {
   named(name: string): Variable | undefined {
     const { uses, probe } = this.#parts;
     const variable = uses.current(this.variable.object, name);
-    if (variable === undefined || (this.#isLeaving && variable.id === this.variable.id))
+    if (variable === undefined || (this.#losesValue && variable.id === this.variable.id))
       return undefined;
     const reading = this.#row.reads.find((each) => each.variable === name);
     return readsType(reading, variable) && probe.isSynced(variable) ? variable : undefined;

@@ -1,39 +1,39 @@
-// Texts that are much alike: what is in both is referred to, the rest is written.
-import { NOTES_AT } from '../layout';
+// Encodes a text as the difference to a similar one: back-references for common parts, literals for the rest.
+import { REFERENCES_AT } from '../layout';
 import { LONGEST, lineFeed, literals, reference } from './symbols';
 
 const SHORTEST: u32 = 3;
 export const FARTHEST: u32 = 32_768;
 const QUOTE: u32 = 0x22;
 
-// At NOTES are the references of the text that was written last, at most four: where the bits of each end,
-// counted from those of the line, u16, and its distance u16. Where they do not fit, the first is UNKNOWN.
-const NOTES: usize = NOTES_AT;
+// RECORDED holds up to four references of the last text: the end of its bits, relative to the start of the line,
+// u16, and the distance, u16. The first is UNKNOWN if they do not fit.
+const RECORDED: usize = REFERENCES_AT;
 export const UNKNOWN: u32 = 0xffffffff;
-const MAX_NOTED: u32 = 4;
-let noted: u32 = 0;
-let notedFrom: u64 = 0;
+const MAX_REFERENCES: u32 = 4;
+let recorded: u32 = 0;
+let lineStart: u64 = 0;
 
-/** References are noted from here on: the bits of a line begin. */
-export function noteReferences(at: u64): void {
-  noted = 0;
-  notedFrom = at;
-  v128.store(NOTES, i32x4.splat(0));
+/** Starts to record the references of a line whose bits begin here. */
+export function beginReferences(at: u64): void {
+  recorded = 0;
+  lineStart = at;
+  v128.store(RECORDED, i32x4.splat(0));
 }
 
-function note(at: u64, length: u32, distance: u32): void {
-  const end = at - notedFrom;
-  if (noted == MAX_NOTED || end > 0xffff || length > LONGEST) {
-    store<u32>(NOTES, UNKNOWN);
-    noted = MAX_NOTED;
+function record(at: u64, length: u32, distance: u32): void {
+  const end = at - lineStart;
+  if (recorded == MAX_REFERENCES || end > 0xffff || length > LONGEST) {
+    store<u32>(RECORDED, UNKNOWN);
+    recorded = MAX_REFERENCES;
     return;
   }
-  store<u32>(NOTES + ((<usize>noted) << 2), (<u32>end) | (distance << 16));
-  noted++;
+  store<u32>(RECORDED + ((<usize>recorded) << 2), (<u32>end) | (distance << 16));
+  recorded++;
 }
 
-/** How many bytes at `a` and `b` are equal, at most `limit`. */
-function common(a: usize, b: usize, limit: u32): u32 {
+/** The length of the common prefix at `a` and `b`, at most `limit`. */
+function commonPrefix(a: usize, b: usize, limit: u32): u32 {
   let i: u32 = 0;
   for (; i + 16 <= limit; i += 16) {
     const differs = i8x16.bitmask(i8x16.eq(v128.load(a + i), v128.load(b + i))) ^ 0xffff;
@@ -54,22 +54,21 @@ function quoteFrom(text: usize, from: u32, length: u32): u32 {
 }
 
 /** True for digits, letters and bytes beyond ASCII. */
-function isOfWord(byte: u32): bool {
+function isWordByte(byte: u32): bool {
   return byte - 0x30 < 10 || (byte | 0x20) - 0x61 < 26 || byte >= 0x80;
 }
 
 function afterWord(text: usize, from: u32, length: u32): u32 {
-  while (from < length && isOfWord(load<u8>(text + from))) from++;
+  while (from < length && isWordByte(load<u8>(text + from))) from++;
   return from;
 }
 
 /**
- * A line feed and a name, where the other line has them too (`before` bytes, or 0 where they are
- * written already), and a text that refers to that of the other line, which begins `back` bytes before
- * this. Where they differ, both go on behind the word there, or at their next quote: the end of a
- * label's value.
+ * Writes a line feed and a name that both lines have (`before` bytes; 0 if they are written already), then a text as
+ * the difference to the other text, which begins `back` bytes earlier. After a difference, both texts are aligned
+ * again at the end of the word, or at the next quote: the end of a label's value.
  */
-export function textAfter(
+export function writeDiff(
   at: u64,
   code: usize,
   before: u32,
@@ -83,13 +82,13 @@ export function textAfter(
   let i: u32 = 0;
   let j: u32 = 0;
   while (true) {
-    const run = common(text + i, other + j, min(length - i, otherLength - j));
+    const run = commonPrefix(text + i, other + j, min(length - i, otherLength - j));
     const distance = back + i - j;
     let next = i + run;
     j += run;
     if (run + before >= SHORTEST && distance <= FARTHEST) {
       at = reference(at, code, run + before, distance);
-      note(at, run + before, distance);
+      record(at, run + before, distance);
       i = next;
     } else if (before != 0) {
       at = lineFeed(at, code);

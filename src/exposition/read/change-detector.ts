@@ -1,22 +1,22 @@
-// Which of some addresses in kernel memory changed since the last time.
+// Finds the cells in kernel memory that changed since the last check.
 import { WideMap } from '../../collections/wide-map.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { Scratch } from '../wasm/memory.js';
 
-/** How many items are reported again at a time, though they did not change. */
-const MAX_AGAIN = 1024;
+/** The most unchanged items that one check reports again. */
+const MAX_REPEATED = 1024;
 
-/** An address, and the bits that it had last. */
-const WATCH_BYTES = 16;
+/** The address of a cell, and the bits that it had at the last check. */
+const ENTRY_BYTES = 16;
 const FIRST_CAPACITY = 64;
 
-export class Watches<T extends { readonly id: number }> {
+export class ChangeDetector<T extends { readonly id: number }> {
   readonly #kernel: Kernel;
   readonly #scratch: Scratch;
   readonly #items: T[] = [];
   /** By id. */
   readonly #indexOf = new WideMap<number>();
-  /** Items to report at the next time, whether they change or not. */
+  /** Ids of the items to report at the next check, whether they change or not. */
   readonly #again = new Set<number>();
   #at: number;
   #capacity = FIRST_CAPACITY;
@@ -24,10 +24,10 @@ export class Watches<T extends { readonly id: number }> {
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
     this.#scratch = new Scratch(kernel);
-    this.#at = kernel.arena.allocate(FIRST_CAPACITY * WATCH_BYTES);
+    this.#at = kernel.arena.allocate(FIRST_CAPACITY * ENTRY_BYTES);
   }
 
-  /** Watches the 8 bytes at `address` for an item, once. */
+  /** ChangeDetector the 8 bytes at `address` for an item, once. */
   add(item: T, address: number): void {
     if (this.#indexOf.has(item.id)) return;
     if (this.#items.length === this.#capacity) this.#grow();
@@ -46,20 +46,17 @@ export class Watches<T extends { readonly id: number }> {
     if (last !== undefined && last.id !== item.id) this.#move(this.#items.length, index, last);
   }
 
-  /** Reports an item once more, whether it changes or not. */
-  again(item: T): void {
+  /** Makes a later check report an item, whether it changes or not. */
+  reportAgain(item: T): void {
     this.#again.add(item.id);
   }
 
-  /**
-   * Forgets what was last seen of the items that are to be reported again; of very many, those that
-   * have waited longest.
-   */
-  forget(): void {
+  /** Inverts the last bits of the items of `reportAgain`, so the next check finds them changed; the oldest go first. */
+  invalidateRepeated(): void {
     const { u64 } = this.#kernel;
     let count = 0;
     for (const id of this.#again) {
-      if (count++ === MAX_AGAIN) break;
+      if (count++ === MAX_REPEATED) break;
       this.#again.delete(id);
       const index = this.#indexOf.get(id);
       if (index === undefined) continue;
@@ -68,12 +65,12 @@ export class Watches<T extends { readonly id: number }> {
     }
   }
 
-  /** The items whose bits differ from the last call. */
+  /** The items whose bits differ from the last check. */
   changed(): readonly T[] {
     const count = this.#items.length;
     if (count === 0) return [];
     const out = this.#scratch.of(count * 4);
-    const found = this.#kernel.run.changedWatches(this.#at, count, out);
+    const found = this.#kernel.run.findChanged(this.#at, count, out);
     const indices = this.#kernel.u32.subarray(out >>> 2, (out >>> 2) + found);
     return Array.from(indices, (index) => this.#items[index]).filter((item) => item !== undefined);
   }
@@ -83,24 +80,24 @@ export class Watches<T extends { readonly id: number }> {
     this.#indexOf.clear();
     this.#again.clear();
     this.#scratch.close();
-    this.#kernel.arena.free(this.#at, this.#capacity * WATCH_BYTES);
+    this.#kernel.arena.free(this.#at, this.#capacity * ENTRY_BYTES);
   }
 
   #addressOf(index: number): number {
-    return this.#at + index * WATCH_BYTES;
+    return this.#at + index * ENTRY_BYTES;
   }
 
-  /** Moves a watch with its last bits: a change not yet reported still is. */
+  /** Moves an entry with its last bits, so that an unreported change is still found. */
   #move(from: number, to: number, item: T): void {
     this.#items[to] = item;
     this.#indexOf.set(item.id, to);
     const source = this.#addressOf(from);
-    this.#kernel.bytes.copyWithin(this.#addressOf(to), source, source + WATCH_BYTES);
+    this.#kernel.bytes.copyWithin(this.#addressOf(to), source, source + ENTRY_BYTES);
   }
 
   #grow(): void {
     const { arena } = this.#kernel;
-    const [former, size] = [this.#at, this.#capacity * WATCH_BYTES];
+    const [former, size] = [this.#at, this.#capacity * ENTRY_BYTES];
     this.#at = arena.allocate(size * 2);
     this.#capacity *= 2;
     this.#kernel.bytes.copyWithin(this.#at, former, former + size);
