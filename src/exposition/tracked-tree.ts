@@ -13,7 +13,7 @@ import { Highlight } from './read/highlight.js';
 import type { HighlightedValue } from './read/highlight.js';
 import { Probe } from './read/probe.js';
 import type { ProbeListener } from './read/probe.js';
-import type { TreeItem } from './read/tree-walk.js';
+import type { TrackableItem } from './read/tree-walk.js';
 import { SyncCounts } from './read/sync-counts.js';
 import { isVariable } from './read/tree-walk.js';
 import { MetricBuilder } from './rows/metric-builder.js';
@@ -60,7 +60,7 @@ export class TrackedTree implements ProbeListener {
   readonly register: SeriesRegister;
   readonly #parts: ViewParts;
   readonly #evicted: (object: ManagedObject) => void;
-  /** TreeItem objects, by id. */
+  /** TrackableItem objects, by id. */
   readonly #objects = new WideMap<ManagedObject>();
   readonly #counts = new SyncCounts();
   readonly #room: TargetRoom;
@@ -173,7 +173,7 @@ export class TrackedTree implements ProbeListener {
   }
 
   /** Tracks an item that is in the tree, if the filters take it and there is room. */
-  add(item: TreeItem): void {
+  add(item: TrackableItem): void {
     this.#effort.steps += isVariable(item) ? VARIABLE_EFFORT : OBJECT_EFFORT;
     if (isVariable(item)) this.#addVariable(item);
     else this.#addObject(item);
@@ -185,7 +185,7 @@ export class TrackedTree implements ProbeListener {
   }
 
   /** Removes an item, after everything below it. */
-  remove(item: TreeItem): void {
+  remove(item: TrackableItem): void {
     if (isVariable(item)) this.#removeVariable(item);
     else this.#removeObject(item);
   }
@@ -195,14 +195,14 @@ export class TrackedTree implements ProbeListener {
     if (this.probe.readNew()) this.touch();
   }
 
-  synced(item: TreeItem): void {
+  synced(item: TrackableItem): void {
     this.touch();
     this.#counts.got(item);
     if (isVariable(item)) this.builder.variableSynced(item);
     else this.builder.objectSynced(item);
   }
 
-  unsynced(item: TreeItem): void {
+  unsynced(item: TrackableItem): void {
     this.touch();
     this.#counts.lost(item);
     if (isVariable(item)) this.builder.variableUnsynced(item);
@@ -213,12 +213,12 @@ export class TrackedTree implements ProbeListener {
    * Stops waiting for an item that was removed, though its publisher could not record the removal.
    * It stays tracked without a value, until its removal arrives after all.
    */
-  gone(item: TreeItem): void {
+  gone(item: TrackableItem): void {
     // A removed root is waited for: without it there is nothing to show.
     if (item !== this.#parts.root) this.#counts.forget(item);
   }
 
-  changed(item: TreeItem): void {
+  changed(item: TrackableItem): void {
     if (isVariable(item)) this.builder.variableChanged(item);
     else this.builder.objectChanged(item);
   }
@@ -284,7 +284,7 @@ export class TrackedTree implements ProbeListener {
    * Untracks the previous owner of the item's slot, in case its removal arrives later. False if a
    * later item owns the slot: then this one is gone already.
    */
-  #vacate({ id, slot }: TreeItem): boolean {
+  #vacate({ id, slot }: TrackableItem): boolean {
     const former = this.probe.trackedAt(slot);
     if (former === undefined) return true;
     if (former.id > id) return false;
@@ -301,13 +301,13 @@ export class TrackedTree implements ProbeListener {
     this.#evicted(object);
   }
 
-  #isAwaited(item: TreeItem): boolean {
+  #isAwaited(item: TrackableItem): boolean {
     const { probe } = this;
     return !probe.isSynced(item) && (item === this.#parts.root || !probe.isReportedGone(item));
   }
 
   /** Takes an item that is not tracked any more out of the numbers. */
-  #discount(item: TreeItem): void {
+  #discount(item: TrackableItem): void {
     this.touch();
     if (!this.probe.isReportedGone(item)) this.#counts.forget(item);
     if (this.probe.isSynced(item)) this.#counts.lost(item);

@@ -9,7 +9,7 @@ import type { ManagedObject, TreeMetric, ValueType, Variable } from '../../model
 import { isFramed } from '../../published.js';
 import type { Probe } from '../read/probe.js';
 import { isVariable } from '../read/tree-walk.js';
-import type { TreeItem } from '../read/tree-walk.js';
+import type { TrackableItem } from '../read/tree-walk.js';
 import type { Frames } from '../rows/distribution.js';
 import type { RowLabels } from '../rows/labels.js';
 import type { RowLines } from '../rows/row-lines.js';
@@ -21,7 +21,7 @@ import type { TargetRoom } from '../target-limits.js';
 interface TrackingParts {
   readonly root: ManagedObject;
   readonly filters: Pick<Filters, 'leftOutBy'>;
-  /** TreeItem objects, by id. */
+  /** TrackableItem objects, by id. */
   readonly tracked: Pick<WideMap<ManagedObject>, 'has'>;
   readonly probe: Probe;
   readonly room: TargetRoom;
@@ -89,16 +89,16 @@ export class MetricExplainer {
     this.#parts = parts;
   }
 
-  isRead(item: TreeItem): boolean {
+  isRead(item: TrackableItem): boolean {
     return this.#readersOf(item).length > 0;
   }
 
   /** Whether a series of the item is shown. */
-  isShown(item: TreeItem): boolean {
+  isShown(item: TrackableItem): boolean {
     return this.#readersOf(item).some((reader) => this.#stateOf(reader, item).shown > 0);
   }
 
-  metricsOf(item: TreeItem): readonly TreeMetric[] {
+  metricsOf(item: TrackableItem): readonly TreeMetric[] {
     return this.#readersOf(item).map((reader) => {
       const { name, type } = reader.row.family;
       const { shown: series, waiting } = this.#stateOf(reader, item);
@@ -107,14 +107,14 @@ export class MetricExplainer {
     });
   }
 
-  #stateOf({ row }: Reader, item: TreeItem): ReturnType<RowLines['stateOf']> {
+  #stateOf({ row }: Reader, item: TrackableItem): ReturnType<RowLines['stateOf']> {
     const [owner, room] = isVariable(item)
       ? [ownerOf(item, row.reads.length), row.linesOf(item)]
       : [item.id, row.linesOf()];
     return this.#parts.lines.stateOf(row, owner, room);
   }
 
-  #whyNot({ row, reading }: Reader, item: TreeItem, isWaiting: boolean): string {
+  #whyNot({ row, reading }: Reader, item: TrackableItem, isWaiting: boolean): string {
     const { register, probe, frames } = this.#parts;
     if (!probe.isSynced(item)) return 'not synced yet';
     if (isWaiting) return `clash: ${register.clashOf(row.family)}`;
@@ -133,13 +133,13 @@ export class MetricExplainer {
   }
 
   /** The rows of an item; none for a variable whose name a later one has. */
-  #readersOf(item: TreeItem): readonly Reader[] {
+  #readersOf(item: TrackableItem): readonly Reader[] {
     if (!isVariable(item)) return this.#ofState(item);
     return this.#parts.uses.isHidden(item) ? [] : this.#ofVariable(item);
   }
 
   /** The names of the metrics that rows make of an item, shown or not. A search asks for those of very many variables. */
-  namesOf(item: TreeItem): readonly string[] {
+  namesOf(item: TrackableItem): readonly string[] {
     if (!isVariable(item)) return this.#parts.uses.statesOf(item).map(({ row }) => row.family.name);
     const bound = this.#parts.uses.boundOf(item.object);
     if (bound === undefined || this.#parts.uses.isHidden(item)) return [];
@@ -152,7 +152,7 @@ export class MetricExplainer {
   }
 
   /** Why no row reads a tracked item; empty where one does, and for objects whose variables are read. */
-  whyUnread(item: TreeItem): string {
+  whyUnread(item: TrackableItem): string {
     if (!isVariable(item)) return this.#whyNoneOf(item);
     if (this.#parts.uses.isHidden(item)) return 'a later variable of this object has its name';
     const ofObject = this.#whyNoneOf(item.object);

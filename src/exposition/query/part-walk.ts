@@ -1,6 +1,6 @@
 // Walks what is below an object in the order of its tree, from a position on, and finds the items of a search.
 import type { ManagedObject, TreeQuery, Variable } from '../../model.js';
-import type { TreeItem } from '../read/tree-walk.js';
+import type { TrackableItem } from '../read/tree-walk.js';
 
 /** In the order of the tree. */
 export function* objectsBelow(top: ManagedObject): Generator<ManagedObject, void> {
@@ -109,7 +109,7 @@ export class PartWalk {
   }
 
   /** Undefined at the end. */
-  next(): TreeItem | typeof PASSED | undefined {
+  next(): TrackableItem | typeof PASSED | undefined {
     const variable = this.#variables?.next();
     if (variable?.done === false) return this.#met(variable.value);
     const object = this.#nextObject();
@@ -125,7 +125,7 @@ export class PartWalk {
     return PASSED;
   }
 
-  #met(item: TreeItem): TreeItem | typeof PASSED {
+  #met(item: TrackableItem): TrackableItem | typeof PASSED {
     this.#position++;
     if (this.#toPass === 0) return item;
     this.#toPass--;

@@ -10,7 +10,7 @@ import type {
   TreeVariable,
   Variable,
 } from '../../model.js';
-import type { TreeItem } from '../read/tree-walk.js';
+import type { TrackableItem } from '../read/tree-walk.js';
 import { isVariable } from '../read/tree-walk.js';
 import type { MetricExplainer, TrackingExplainer } from './explain.js';
 import { PASSED, PartWalk, Search, objectsBelow } from './part-walk.js';
@@ -206,7 +206,7 @@ const HIDDEN = noValue('hidden: no row reads this text', true);
 
 /** The value of an item, and its metrics or the reason why it has none. */
 function outcome(
-  item: TreeItem,
+  item: TrackableItem,
   { value, isSynced }: ReadValue,
   explainer: MetricExplainer,
   whyNot: string,

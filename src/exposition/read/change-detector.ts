@@ -10,7 +10,7 @@ const MAX_REPEATED = 1024;
 const ENTRY_BYTES = 16;
 const FIRST_CAPACITY = 64;
 
-export class ChangeDetector<T extends { readonly id: number }> {
+export class CellChangeDetector<T extends { readonly id: number }> {
   readonly #kernel: Kernel;
   readonly #scratch: Scratch;
   readonly #items: T[] = [];
@@ -27,7 +27,7 @@ export class ChangeDetector<T extends { readonly id: number }> {
     this.#at = kernel.arena.allocate(FIRST_CAPACITY * ENTRY_BYTES);
   }
 
-  /** ChangeDetector the 8 bytes at `address` for an item, once. */
+  /** CellChangeDetector the 8 bytes at `address` for an item, once. */
   add(item: T, address: number): void {
     if (this.#indexOf.has(item.id)) return;
     if (this.#items.length === this.#capacity) this.#grow();

@@ -4,26 +4,26 @@ import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { FLAG, NO_OWNER, SlotPages, TrackedSlots, syncedWord } from './slots.js';
 import type { Region } from './slots.js';
-import type { TreeItem } from './tree-walk.js';
-import { ChangeDetector } from './change-detector.js';
+import type { TrackableItem } from './tree-walk.js';
+import { CellChangeDetector } from './change-detector.js';
 
 /** How many slots have their flags updated in one step. */
 const UPDATES_PER_STEP = 4096;
 
 export interface ProbeListener {
   /** The item got its value; called by `reportSynced`. */
-  synced(item: TreeItem): void;
+  synced(item: TrackableItem): void;
   /** The item lost its value; called by `reportUnsynced`. */
-  unsynced(item: TreeItem): void;
+  unsynced(item: TrackableItem): void;
   /** Another item owns the slot now, so this item never gets a value again; called by `reportUnsynced`. */
-  gone(item: TreeItem): void;
+  gone(item: TrackableItem): void;
   /** The slot of a watched item changed; called by `read`. */
-  changed(item: TreeItem): void;
+  changed(item: TrackableItem): void;
 }
 
 export class Probe {
   readonly #pages: SlotPages;
-  readonly #detector: ChangeDetector<TreeItem>;
+  readonly #detector: CellChangeDetector<TrackableItem>;
   readonly #listener: ProbeListener;
   readonly #tracked = new TrackedSlots();
   /** Slots tracked since the last read. Their words may be in kernel memory already. */
@@ -37,7 +37,7 @@ export class Probe {
 
   constructor(kernel: Kernel, source: Source, listener: ProbeListener) {
     this.#pages = new SlotPages(kernel, source);
-    this.#detector = new ChangeDetector(kernel);
+    this.#detector = new CellChangeDetector(kernel);
     this.#listener = listener;
   }
 
@@ -50,7 +50,7 @@ export class Probe {
    * Tracks an item. The first item of a page copies that page at once.
    * @returns whether the item has a value now. If so, `synced` is not called for it; if not, a later read reports it.
    */
-  track(item: TreeItem): boolean {
+  track(item: TrackableItem): boolean {
     const { slot, incarnation } = item;
     if (!this.#pages.isRead(slot)) this.#readFirst(slot);
     const isSynced = this.#hasValue(slot, incarnation);
@@ -67,12 +67,12 @@ export class Probe {
   }
 
   /** Stops tracking an item, without a report. */
-  untrack(item: TreeItem): void {
+  untrack(item: TrackableItem): void {
     if (this.isTracked(item)) this.#tracked.delete(item.slot);
   }
 
   /** The item tracked at a slot now. */
-  trackedAt(slot: number): TreeItem | undefined {
+  trackedAt(slot: number): TrackableItem | undefined {
     return this.#tracked.item(slot);
   }
 
@@ -81,16 +81,16 @@ export class Probe {
     return this.#tracked.id(slot);
   }
 
-  isTracked({ slot, id }: TreeItem): boolean {
+  isTracked({ slot, id }: TrackableItem): boolean {
     return this.#tracked.id(slot) === id;
   }
 
-  isSynced(item: TreeItem): boolean {
+  isSynced(item: TrackableItem): boolean {
     return this.isTracked(item) && this.#tracked.has(item.slot, FLAG.synced);
   }
 
   /** Whether `gone` was called for a tracked item. */
-  isReportedGone(item: TreeItem): boolean {
+  isReportedGone(item: TrackableItem): boolean {
     return this.isTracked(item) && this.#tracked.has(item.slot, FLAG.reportedGone);
   }
 
@@ -105,16 +105,16 @@ export class Probe {
   }
 
   /** Reports every change of the item's slot from now on. */
-  watch(item: TreeItem): void {
+  watch(item: TrackableItem): void {
     this.#detector.add(item, this.address(item.slot));
   }
 
-  unwatch(item: TreeItem): void {
+  unwatch(item: TrackableItem): void {
     this.#detector.remove(item);
   }
 
   /** Makes the next read report a watched item as changed, whether its slot changes or not. */
-  reportAgain(item: TreeItem): void {
+  reportAgain(item: TrackableItem): void {
     this.#detector.reportAgain(item);
   }
 

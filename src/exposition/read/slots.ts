@@ -4,7 +4,7 @@ import type { Declaration, ManagedObject, SlotRef, Source } from '../../model.js
 import type { Kernel } from '../wasm/kernel.js';
 import { CELL_BYTES, CHANGED_WORDS_AT } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
-import type { TreeItem } from './tree-walk.js';
+import type { TrackableItem } from './tree-walk.js';
 
 /** Slots per page: 4 KiB of values and 2 KiB of words in the source, 8 KiB of cells here. */
 const PAGE_SLOTS = 512;
@@ -281,7 +281,7 @@ export class TrackedSlots {
   #last: OwnerPage | undefined;
 
   /** Makes an item the owner of its slot. */
-  set(item: TreeItem, flags: number): void {
+  set(item: TrackableItem, flags: number): void {
     const { slot, id, incarnation } = item;
     const page = this.#pageOf(slot) ?? this.#addPage(Math.floor(slot / PAGE_SLOTS));
     const at = slot % PAGE_SLOTS;
@@ -334,7 +334,7 @@ export class TrackedSlots {
   }
 
   /** The owner of a slot. */
-  item(slot: number): TreeItem | undefined {
+  item(slot: number): TrackableItem | undefined {
     const page = this.#pageOf(slot);
     const at = slot % PAGE_SLOTS;
     const object = page?.objects[at];

@@ -1,7 +1,7 @@
 // How many of the tracked objects and variables there are, and how many of them have a value.
 import type { SyncProgress } from '../../model.js';
 import { isVariable } from './tree-walk.js';
-import type { TreeItem } from './tree-walk.js';
+import type { TrackableItem } from './tree-walk.js';
 
 interface Count {
   synced: number;
@@ -30,24 +30,24 @@ export class SyncCounts {
   }
 
   /** Adds an item to the total. */
-  await(item: TreeItem): void {
+  await(item: TrackableItem): void {
     this.#of(item).total++;
   }
 
   /** Removes an item from the total. */
-  forget(item: TreeItem): void {
+  forget(item: TrackableItem): void {
     this.#of(item).total--;
   }
 
-  got(item: TreeItem): void {
+  got(item: TrackableItem): void {
     this.#of(item).synced++;
   }
 
-  lost(item: TreeItem): void {
+  lost(item: TrackableItem): void {
     this.#of(item).synced--;
   }
 
-  #of(item: TreeItem): Count {
+  #of(item: TrackableItem): Count {
     return isVariable(item) ? this.#variables : this.#objects;
   }
 }

@@ -3,17 +3,17 @@ import { FifoQueue } from '../../collections/by-id.js';
 import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 
 /** An object, whose slot holds its state, or a variable, whose slot holds its value. */
-export type TreeItem = ManagedObject | Variable;
+export type TrackableItem = ManagedObject | Variable;
 
 /** Removals go first; that loses nothing, since items added and removed again are skipped. */
 export class PendingItems {
-  readonly #removed = new FifoQueue<TreeItem>();
-  readonly #added = new FifoQueue<TreeItem>();
+  readonly #removed = new FifoQueue<TrackableItem>();
+  readonly #added = new FifoQueue<TrackableItem>();
   readonly #walk: TreeWalk;
   /** The object that is being removed, with everything below it. */
   #leaving: TreeWalk | undefined;
   /** A stack of items to remove before all others. */
-  readonly #first: TreeItem[] = [];
+  readonly #first: TrackableItem[] = [];
 
   constructor(root: ManagedObject) {
     this.#walk = new TreeWalk(root, true);
@@ -42,7 +42,7 @@ export class PendingItems {
   }
 
   /** While the tree is walked, the walk itself reaches most added items later. */
-  #add(item: TreeItem): void {
+  #add(item: TrackableItem): void {
     if (!this.#walk.willVisit(item)) this.#added.add(item);
   }
 
@@ -59,7 +59,7 @@ export class PendingItems {
   }
 
   /** The next item to remove; an object follows everything below it. */
-  nextRemoved(): TreeItem | undefined {
+  nextRemoved(): TrackableItem | undefined {
     const first = this.#first.pop();
     if (first !== undefined) return first;
     for (;;) {
@@ -73,7 +73,7 @@ export class PendingItems {
   }
 
   /** The next added item, whether it still exists or not. */
-  nextAdded(): TreeItem | undefined {
+  nextAdded(): TrackableItem | undefined {
     return this.#added.next();
   }
 
@@ -86,12 +86,12 @@ export class PendingItems {
   }
 
   /** The next item that existed from the start; an object comes before everything below it. */
-  nextBound(): TreeItem | undefined {
+  nextBound(): TrackableItem | undefined {
     return this.#walk.next();
   }
 }
 
-export const isVariable = (item: TreeItem): item is Variable => 'object' in item;
+export const isVariable = (item: TrackableItem): item is Variable => 'object' in item;
 
 interface Level {
   readonly object: ManagedObject;

@@ -15,7 +15,7 @@ const NONE = -1;
 const FEW = 8;
 
 /** Names in the order of their arrival. Many objects may share a list and have the first names of it. */
-class NameList {
+class SharedNameList {
   readonly names: string[];
   /** Whether several objects use the list, or have used it. */
   isShared = false;
@@ -44,14 +44,14 @@ class NameList {
 
 /** The slots of an object's variables by name. Objects with the same names share one list of names. */
 export class NamedSlots {
-  #list: NameList;
+  #list: SharedNameList;
   /** The slot of each name, by the index of the name; `NONE` for a removed one. */
   #slots: number[] = [];
   #removed = 0;
 
   /** @param like the slots of an object that may have the same names */
   constructor(like?: NamedSlots) {
-    this.#list = like === undefined ? new NameList() : like.#list;
+    this.#list = like === undefined ? new SharedNameList() : like.#list;
   }
 
   get(name: string): number | undefined {
@@ -87,7 +87,7 @@ export class NamedSlots {
     else {
       // Other objects share the list, with other names or in another order.
       if (place >= 0 || this.#list.names.length > next)
-        this.#list = new NameList(this.#list.names.slice(0, next));
+        this.#list = new SharedNameList(this.#list.names.slice(0, next));
       this.#list.append(name);
     }
     this.#slots.push(slot);
@@ -98,7 +98,7 @@ export class NamedSlots {
   #tidy(): void {
     const { names } = this.#list;
     const kept = this.#slots.flatMap((slot, place) => (slot === NONE ? [] : [place]));
-    this.#list = new NameList(kept.map((place) => names[place] ?? ''));
+    this.#list = new SharedNameList(kept.map((place) => names[place] ?? ''));
     this.#slots = kept.map((place) => this.#slots[place] ?? NONE);
     this.#removed = 0;
   }

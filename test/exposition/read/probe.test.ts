@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { Probe } from '#app/exposition/read/probe.js';
 import type { ProbeListener } from '#app/exposition/read/probe.js';
-import type { TreeItem } from '#app/exposition/read/tree-walk.js';
+import type { TrackableItem } from '#app/exposition/read/tree-walk.js';
 import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { finished } from '../../support/finished.js';
@@ -15,8 +15,8 @@ const SLOTS = [5, 6, 7, 512, 513, 70_000];
 /** A probe that notes what it tells, as `synced name`. */
 function probeOf(source: FakeSource, kernel = new Kernel()) {
   const told: string[] = [];
-  const react: Partial<Record<keyof ProbeListener, (item: TreeItem) => void>> = {};
-  const listen = (what: keyof ProbeListener) => (item: TreeItem) => {
+  const react: Partial<Record<keyof ProbeListener, (item: TrackableItem) => void>> = {};
+  const listen = (what: keyof ProbeListener) => (item: TrackableItem) => {
     told.push(`${what} ${item.name}`);
     react[what]?.(item);
   };
@@ -31,7 +31,7 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     probe,
     react,
     /** What has a value already is told of at once. */
-    track: (item: TreeItem): void => {
+    track: (item: TrackableItem): void => {
       if (probe.track(item)) listen('synced')(item);
     },
     /** What was told since the last read, with what is told after this one. */
