@@ -145,7 +145,7 @@ describe('the tree page', () => {
         );
         const query = new URLSearchParams();
         const asked = queries.map((look$) => {
-          const target = Object.assign(new FakeTarget(), { look: () => look$ });
+          const target = Object.assign(new FakeTarget(), { queryTree: () => look$ });
           return respond([target], query).pipe(map(({ status }) => status));
         });
         const all$ = merge(...asked);
