@@ -342,45 +342,51 @@ describe('the command line of shm_exporter', function () {
     taken.close();
   });
 
+  it('ends with status 0 at SIGINT', async () => {
+    const exporter = stage.exporter({ server_keys: ['none'] });
+    await exporter.url();
+    expect(await exporter.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
+    expect(exporter.stderr).to.contain('SIGINT: ending');
+  });
+
   describe('ends with status 0 and finishes the running scrape, but waits for no idle connection', () => {
     // More than sockets take in on their own.
     const size = ['--objects', '9000', '--rate', '0'];
     before(() => stage.simulator('--app', 'big', '--server-key', '2', ...size));
 
-    for (const signal of ['SIGTERM', 'SIGINT'] as const)
-      it(`at ${signal}`, async () => {
-        const exporter = stage.exporter({ app: 'big', server_keys: ['2'] });
-        const url = new URL(await exporter.url());
-        await readyPage(url.href);
-        const socket = connect(Number(url.port), url.hostname);
-        socket.write(`GET ${url.pathname} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-        const [first] = (await once(socket, 'data')) as [Buffer];
-        socket.pause();
-        const chunks = [first];
-        const idle = ['', 'GET /metrics HTTP/1.1\r\nHost: x\r\n'].map((sent) => {
-          const each = connect(Number(url.port), url.hostname);
-          each.write(sent);
-          return each.on('error', () => undefined).resume();
-        });
-        await Promise.all(idle.map((each) => once(each, 'ready')));
-        const idleEnd = Promise.all(
-          idle.map((each) => new Promise((resolve) => each.once('close', resolve))),
-        );
-        exporter.signal(signal);
-        await exporter.line(new RegExp(`${signal}: ending`));
-        await delay(300);
-        await idleEnd;
-        expect(exporter.isOver, 'it waits for the reader').to.be.false;
-        expect(await scrape(url.href).catch(() => 'refused')).to.equal('refused');
-        socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-        socket.resume();
-        await once(socket, 'end');
-        const whole = Buffer.concat(chunks);
-        const head = whole.subarray(0, whole.indexOf('\r\n\r\n') + 4);
-        const [, length = ''] = /content-length: (\d+)/i.exec(head.toString('latin1')) ?? [];
-        expect(whole.length - head.length).to.equal(Number(length));
-        expect(whole.subarray(-200).toString()).to.match(/shm_exporter_target_info\{[^\n]*\} 1\n$/);
-        expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
+    it('at SIGTERM', async () => {
+      const exporter = stage.exporter({ app: 'big', server_keys: ['2'] });
+      const url = new URL(await exporter.url());
+      await readyPage(url.href);
+      const socket = connect(Number(url.port), url.hostname);
+      socket.write(`GET ${url.pathname} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      const [first] = (await once(socket, 'data')) as [Buffer];
+      socket.pause();
+      const chunks = [first];
+      const idle = ['', 'GET /metrics HTTP/1.1\r\nHost: x\r\n'].map((sent) => {
+        const each = connect(Number(url.port), url.hostname);
+        each.write(sent);
+        return each.on('error', () => undefined).resume();
       });
+      await Promise.all(idle.map((each) => once(each, 'ready')));
+      const idleEnd = Promise.all(
+        idle.map((each) => new Promise((resolve) => each.once('close', resolve))),
+      );
+      exporter.signal('SIGTERM');
+      await exporter.line(/SIGTERM: ending/);
+      await delay(300);
+      await idleEnd;
+      expect(exporter.isOver, 'it waits for the reader').to.be.false;
+      expect(await scrape(url.href).catch(() => 'refused')).to.equal('refused');
+      socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+      socket.resume();
+      await once(socket, 'end');
+      const whole = Buffer.concat(chunks);
+      const head = whole.subarray(0, whole.indexOf('\r\n\r\n') + 4);
+      const [, length = ''] = /content-length: (\d+)/i.exec(head.toString('latin1')) ?? [];
+      expect(whole.length - head.length).to.equal(Number(length));
+      expect(whole.subarray(-200).toString()).to.match(/shm_exporter_target_info\{[^\n]*\} 1\n$/);
+      expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
+    });
   });
 });

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';
-import { inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
 import { answerOf, theatre } from '../support/processes.js';
 import { textOf } from '../support/text-of-html.js';
 import { readyPage, scrape, seriesOf } from './page.js';
@@ -37,7 +37,7 @@ metrics = [{ name = "shop_sales_total", type = "counter", help = "Sales.", var =
 const shopOf = (page: string): Readonly<Record<string, string>> =>
   Object.fromEntries([...seriesOf(page)].filter(([key]) => key.startsWith('shop_')));
 
-inBothModes('an application without a catalogue', function (worker_execution_mode) {
+describe('an application without a catalogue', function () {
   this.slow(3000);
   const stage = theatre();
   const single = { app: 'shop', server_keys: ['1'], worker_execution_mode };
@@ -83,7 +83,7 @@ inBothModes('an application without a catalogue', function (worker_execution_mod
   });
 });
 
-inBothModes('a variable that no row of the catalogue reads', function (worker_execution_mode) {
+describe('a variable that no row of the catalogue reads', function () {
   this.slow(3000);
   const stage = theatre();
   let settings: Readonly<Record<string, unknown>> = {};

@@ -4,14 +4,14 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { perfFile, someCounters } from '../hsperfdata/perf-file.js';
-import { inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as mode } from '../support/modes.js';
 import { PROJECT, theatre } from '../support/processes.js';
 import { applicationPart, pageWith, readyPage, scrape } from './page.js';
 import { needs } from '../support/needs.js';
 
 const STAND_IN = join(PROJECT, 'dist-test/hsperfdata/stand-in.js');
 
-inBothModes('an exporter of JVMs', function (mode) {
+describe('an exporter of JVMs', function () {
   this.slow(10_000);
   const stage = theatre();
 

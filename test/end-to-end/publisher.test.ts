@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { existsSync, rmSync } from 'node:fs';
 import { Publisher } from '#app/native/publisher/publisher.js';
-import { inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
 import { answerOf, theatre } from '../support/processes.js';
 import { targets } from '../specification/shop.js';
 import { pageWith, readyPage, samplesOf, scrape, seriesOf } from './page.js';
@@ -20,7 +20,7 @@ const shop = (serverKey: string, sales: number, steps: readonly object[] = []) =
   steps,
 });
 
-inBothModes('a publisher that comes and goes', function (worker_execution_mode) {
+describe('a publisher that comes and goes', function () {
   this.slow(4000);
   const stage = theatre();
   const KEYS = Array.from({ length: 9 }, (_, index) => String(index + 1));

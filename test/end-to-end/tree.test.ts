@@ -1,7 +1,7 @@
 // The tree of a target as people see it, from real publishers, wherever the target lives.
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
-import { inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as mode } from '../support/modes.js';
 import { answerOf, theatre } from '../support/processes.js';
 import { textOf } from '../support/text-of-html.js';
 import { readyPage, samplesOf, scrape } from './page.js';
@@ -18,7 +18,7 @@ const seriesIn = (html: string): readonly string[] =>
     .filter((text) => !text.startsWith('not '))
     .map((text) => text.replace(/ \d+ series$/, ''));
 
-inBothModes('the tree of a target', function (mode) {
+describe('the tree of a target', function () {
   this.slow(5000);
   const stage = theatre();
   let origin = '';

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } fr
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
-import { MODES, inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as mode } from '../support/modes.js';
 import { PROJECT, answerOf, theatre } from '../support/processes.js';
 import type { Running, Theatre } from '../support/processes.js';
 import { readyPage } from './page.js';
@@ -44,7 +44,7 @@ const as = (name: string) => ({
 const user = (name: string) => `  ${name}: ${hashSync(name, 4)}\n`;
 const target = (key: string) => `[[targets]]\napp = "ads"\nserver_key = "${key}"\n`;
 
-inBothModes('the files of a running exporter', function (mode) {
+describe('the files of a running exporter', function () {
   this.slow(8000);
   const stage = theatre();
   before(() => {
@@ -142,19 +142,18 @@ describe('an exporter in a removed working directory', function () {
   const stage = theatre();
   before(() => stage.simulate('--app', 'ads', '--server-key', '1', '--objects', '3'));
 
-  for (const mode of MODES)
-    it(`serves if its paths are absolute, ${mode}`, async () => {
-      const folder = stage.path(`gone-${mode}`);
-      mkdirSync(folder);
-      const config = stage.config({
-        app: 'ads',
-        server_keys: ['1'],
-        worker_execution_mode: mode,
-      });
-      const words = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js')];
-      const inFolder = ['sh', '-c', 'cd "$0" && rmdir "$0" && exec "$@"', folder];
-      const exporter = stage.command([...words, '--config', config], { under: inFolder });
-      await readyPage(await exporter.url());
-      await exporter.stop();
+  it('serves if its paths are absolute', async () => {
+    const folder = stage.path('gone');
+    mkdirSync(folder);
+    const config = stage.config({
+      app: 'ads',
+      server_keys: ['1'],
+      worker_execution_mode: mode,
     });
+    const words = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js')];
+    const inFolder = ['sh', '-c', 'cd "$0" && rmdir "$0" && exec "$@"', folder];
+    const exporter = stage.command([...words, '--config', config], { under: inFolder });
+    await readyPage(await exporter.url());
+    await exporter.stop();
+  });
 });

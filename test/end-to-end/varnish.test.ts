@@ -1,7 +1,7 @@
 // A real Varnish as metrics: the names of the known exporter, and what becomes of the page when it ends.
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
-import { inBothModes } from '../support/modes.js';
+import { SPECIFIED_MODE as mode } from '../support/modes.js';
 import { answerOf, theatre } from '../support/processes.js';
 import { varnishServer } from '../varnish/varnish-server.js';
 import {
@@ -19,7 +19,7 @@ import { needsPrograms } from '../support/needs.js';
 const KNOWN = 'prometheus-varnish-exporter';
 const START_MS = 120_000;
 
-inBothModes('an exporter of Varnish', function (mode) {
+describe('an exporter of Varnish', function () {
   this.timeout(240_000);
   this.slow(30_000);
   const stage = theatre();
