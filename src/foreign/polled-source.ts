@@ -1,6 +1,7 @@
 // A source for formats without notifications: the owners of slots refresh the values when a reader copies them.
 import { randomUUID } from 'node:crypto';
 import type { Budget } from '../budget.js';
+import { pluralize } from '../pluralize.js';
 import type {
   Declaration,
   Frame,
@@ -142,6 +143,17 @@ export const gauge = (
   ...{ name, type, kind: 'gauge', unit, help: metric?.help ?? '', schema: [] },
   ...(metric && { metric }),
 });
+
+/** The reason of a live verdict: how many things are shown, and why others were left out. */
+export const shownReason = (
+  count: number,
+  [singular, plural]: readonly [string, string],
+  refusals: readonly string[],
+): string => {
+  const shown = `${pluralize(count, `${singular} is`, `${plural} are`)} shown`;
+  const [first] = refusals;
+  return first === undefined ? shown : `${shown}, ${refusals.length} left out: ${first}`;
+};
 
 /** The most changes that one call of `sync` returns. */
 const SLICE = 8192;

@@ -21,7 +21,7 @@ export interface Writer {
   readonly device: string | undefined;
   readonly inode: bigint;
   /** The start time that the JVM states, in Unix milliseconds. */
-  readonly beganUnixMs: number | undefined;
+  readonly jvmStartUnixMs: number | undefined;
 }
 
 /**
@@ -30,7 +30,7 @@ export interface Writer {
  * another process here.
  */
 export function isJvmOf(writer: Writer, proc = '/proc'): Certainty {
-  const { pid, name, startTicks, uid, beganUnixMs } = writer;
+  const { pid, name, startTicks, uid, jvmStartUnixMs } = writer;
   const status = textOf(`${proc}/${pid}/status`);
   if (!usersOf(status).includes(uid)) return 'no';
   if ((innermostPidOf(status) ?? name) !== name) return 'no';
@@ -39,7 +39,7 @@ export function isJvmOf(writer: Writer, proc = '/proc'): Certainty {
   const holder = lockHolderOf(textOf(`${proc}/locks`), writer);
   if (holder !== undefined) return holder === pid ? 'yes' : 'no';
   if (/^Threads:\t1$/m.test(status)) return 'no';
-  const latestMs = (beganUnixMs ?? NaN) + MAX_EARLY_MS;
+  const latestMs = (jvmStartUnixMs ?? NaN) + MAX_EARLY_MS;
   return startedUnixMs(startTicks, proc) > latestMs ? 'no' : 'perhaps';
 }
 

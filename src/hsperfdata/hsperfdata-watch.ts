@@ -2,13 +2,12 @@
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
 import type { Variable } from '../model.js';
-import { pluralize } from '../pluralize.js';
 import { NO_DROPS } from '../streams/watch.js';
 import type { PollResult, Watch, WatchFactory } from '../streams/watch.js';
 import { ContainerFileFinder, HostFileFinder } from './jvm-discovery.js';
 import { CLOCKS, DirectoryWatch } from '../foreign/directory-listing.js';
 import { JvmTracker } from './jvm-tracker.js';
-import { PolledSource, gauge } from '../foreign/polled-source.js';
+import { PolledSource, gauge, shownReason } from '../foreign/polled-source.js';
 import type { Clocks } from '../foreign/directory-listing.js';
 import { trusting } from '../foreign/verified-file.js';
 import type { HsperfdataSettings } from './settings.js';
@@ -83,7 +82,10 @@ export class HsperfdataWatch implements Watch {
     const { changes, hasMore } = this.#source.sync();
     return {
       serverKey: this.#serverKey,
-      publisher: { state: 'live', reason: reasonOf(this.#jvms.count, refusals) },
+      publisher: {
+        state: 'live',
+        reason: shownReason(this.#jvms.count, ['JVM', 'JVMs'], refusals),
+      },
       warnings: [...this.#jvms.warnings, ...truncations],
       source: this.#source,
       changes,
@@ -117,11 +119,4 @@ export class HsperfdataWatch implements Watch {
   #set({ slot }: Variable, value: number): void {
     this.#source.slots.setFirst(slot, BigInt(value));
   }
-}
-
-function reasonOf(count: number, refusals: readonly string[]): string {
-  const shown = `${pluralize(count, 'JVM is', 'JVMs are')} shown`;
-  const [first] = refusals;
-  if (first === undefined) return shown;
-  return `${shown}, ${refusals.length} left out: ${first}`;
 }

@@ -16,18 +16,18 @@ const MAX_FILES = 1024;
 const OPEN_STEPS = 128;
 const CHECK_STEPS = 2;
 /** Time until the next attempt: for a file that a JVM is creating, and for any other unusable file. */
-const UNFINISHED_MS = 200;
-const USELESS_MS = 5000;
+const RETRY_UNFINISHED_MS = 200;
+const RETRY_UNUSABLE_MS = 5000;
 /** Time between two checks whether a process runs. */
 const CHECK_EVERY_MS = 500;
 /** Time in which a JVM writes the name of its main class; some have none. */
-const NAMELESS_MS = 1000;
+const MAIN_CLASS_TIMEOUT_MS = 1000;
 
 /** Distinguishes a JVM from earlier ones that used the same file. */
 interface JvmIdentity {
   readonly startTicks: number;
   readonly inode: bigint;
-  readonly beganUnixMs: number | undefined;
+  readonly jvmStartUnixMs: number | undefined;
 }
 
 /** An open file; `jvm` is undefined if the configuration excludes its main class. */
@@ -74,40 +74,40 @@ export interface JvmTrackerOptions {
 }
 
 export class JvmTracker {
-  readonly #parts: JvmTrackerOptions;
+  readonly #options: JvmTrackerOptions;
   readonly #scratch = { buffer: Buffer.from(new ArrayBuffer(65_536)) };
-  readonly #tracked = new Map<string, TrackedJvm>();
-  readonly #waiting = new Map<string, WaitingFile>();
+  readonly #trackedJvms = new Map<string, TrackedJvm>();
+  readonly #waitingFiles = new Map<string, WaitingFile>();
   /** The rest of the files that were due at the start of this round; each is tried once per round. */
   #round: Iterator<string> = [].values();
   /** JVMs that ended and left their files. A process that reuses such a PID did not write the file. */
-  readonly #ended = new Map<string, JvmIdentity>();
+  readonly #endedJvms = new Map<string, JvmIdentity>();
   /** Removed files of running JVMs, by their former paths. */
-  readonly #removed = new Map<string, RemovedFile>();
+  readonly #removedFiles = new Map<string, RemovedFile>();
   readonly #changes = new ChangeDetector();
   /** The mount option of /proc that hid the process of a JVM. */
-  #hiding: string | undefined;
+  #hidingOption: string | undefined;
 
-  constructor(parts: JvmTrackerOptions) {
-    this.#parts = parts;
+  constructor(options: JvmTrackerOptions) {
+    this.#options = options;
   }
 
   /** Number of JVMs in the tree. */
   get count(): number {
     let count = 0;
-    for (const { jvm } of this.#tracked.values()) if (jvm !== undefined) count++;
+    for (const { jvm } of this.#trackedJvms.values()) if (jvm !== undefined) count++;
     return count;
   }
 
   /** Why files were left out, one sentence each. */
   get refusals(): readonly string[] {
-    const shown = new Set([...this.#tracked.values()].map(({ file }) => file.identity.key));
-    const refused = [...this.#waiting.values()].flatMap(({ refusal, identity = '' }) =>
+    const shown = new Set([...this.#trackedJvms.values()].map(({ file }) => file.identity.key));
+    const refused = [...this.#waitingFiles.values()].flatMap(({ refusal, identity = '' }) =>
       refusal === '' || shown.has(identity) ? [] : refusal,
     );
     // At a normal exit, a JVM removes its file shortly before its process ends.
-    const latestMs = this.#parts.nowMs() - USELESS_MS;
-    const removed = [...this.#removed].flatMap(([key, { sinceMs }]) =>
+    const latestMs = this.#options.nowMs() - RETRY_UNUSABLE_MS;
+    const removed = [...this.#removedFiles].flatMap(([key, { sinceMs }]) =>
       sinceMs > latestMs
         ? []
         : `${key} was removed while its JVM runs: exclude the directory from clean-ups (tmpfiles.d: x /tmp/hsperfdata_*)`,
@@ -117,9 +117,9 @@ export class JvmTracker {
 
   /** Warnings that concern no single file, one sentence each. */
   get warnings(): readonly string[] {
-    if (this.#hiding === undefined) return [];
+    if (this.#hidingOption === undefined) return [];
     return [
-      `/proc hides the processes of other users (${this.#hiding}), so their JVMs are left out: ${UNHIDE}`,
+      `/proc hides the processes of other users (${this.#hidingOption}), so their JVMs are left out: ${UNHIDE}`,
     ];
   }
 
@@ -129,18 +129,18 @@ export class JvmTracker {
    */
   track(files: readonly FoundFile[], budget: Budget): boolean {
     const wanted = new Map(files.map((found) => [keyOf(found), found]));
-    for (const [key, tracked] of this.#tracked)
+    for (const [key, tracked] of this.#trackedJvms)
       if (!wanted.has(key) || this.#hasEnded(tracked, budget)) this.#end(key);
-    for (const known of [this.#waiting, this.#ended])
+    for (const known of [this.#waitingFiles, this.#endedJvms])
       for (const key of known.keys())
         if (!wanted.has(key)) {
           known.delete(key);
           this.#changes.forget(key);
         }
-    for (const [key, { pid, startTicks }] of this.#removed)
-      if (this.#tracked.has(key) || startTicksOf(pid, this.#parts.proc) !== startTicks)
-        this.#removed.delete(key);
-    const isNew = (key: string): boolean => !this.#tracked.has(key) && this.#isDue(key);
+    for (const [key, { pid, startTicks }] of this.#removedFiles)
+      if (this.#trackedJvms.has(key) || startTicksOf(pid, this.#options.proc) !== startTicks)
+        this.#removedFiles.delete(key);
+    const isNew = (key: string): boolean => !this.#trackedJvms.has(key) && this.#isDue(key);
     let next = this.#round.next();
     if (next.done === true) {
       this.#round = [...wanted.keys()].filter(isNew).values();
@@ -155,34 +155,34 @@ export class JvmTracker {
   }
 
   close(): void {
-    for (const key of [...this.#tracked.keys()]) this.#end(key);
+    for (const key of [...this.#trackedJvms.keys()]) this.#end(key);
   }
 
   #isDue(key: string): boolean {
-    return (this.#waiting.get(key)?.untilMs ?? -Infinity) <= this.#parts.nowMs();
+    return (this.#waitingFiles.get(key)?.untilMs ?? -Infinity) <= this.#options.nowMs();
   }
 
   #hasEnded(tracked: TrackedJvm, budget: Budget): boolean {
     const { pid, startTicks, file, jvm } = tracked;
     jvm?.addNewCounters();
     if (jvm?.isLost === true) return true;
-    const nowMs = this.#parts.nowMs();
+    const nowMs = this.#options.nowMs();
     if (nowMs - tracked.checkedAtMs < CHECK_EVERY_MS) return false;
     tracked.checkedAtMs = nowMs;
     budget.spend(CHECK_STEPS);
-    return file.isUnlinked || startTicksOf(pid, this.#parts.proc) !== startTicks;
+    return file.isUnlinked || startTicksOf(pid, this.#options.proc) !== startTicks;
   }
 
   #begin(key: string, found: FoundFile, budget: Budget): void {
-    const startTicks = startTicksOf(found.pid, this.#parts.proc);
-    const before = this.#waiting.get(key);
-    const nowMs = this.#parts.nowMs();
+    const startTicks = startTicksOf(found.pid, this.#options.proc);
+    const before = this.#waitingFiles.get(key);
+    const nowMs = this.#options.nowMs();
     const firstMs = before?.firstMs ?? nowMs;
     const wait = (ms: number, more: Partial<WaitingFile> = {}): void => {
-      this.#waiting.set(key, { firstMs, refusal: '', ...more, untilMs: nowMs + ms });
+      this.#waitingFiles.set(key, { firstMs, refusal: '', ...more, untilMs: nowMs + ms });
     };
     const waitOn = (): void => {
-      wait(nowMs - firstMs < USELESS_MS ? UNFINISHED_MS : USELESS_MS);
+      wait(nowMs - firstMs < RETRY_UNUSABLE_MS ? RETRY_UNFINISHED_MS : RETRY_UNUSABLE_MS);
     };
     // Files without a running process may be numerous: only a few are opened and compared at a time.
     const isOpened = startTicks !== undefined || this.#changes.hasRoom(key);
@@ -192,38 +192,38 @@ export class JvmTracker {
       return;
     }
     try {
-      const mayBeNameless = nowMs - firstMs >= NAMELESS_MS;
+      const mayBeNameless = nowMs - firstMs >= MAIN_CLASS_TIMEOUT_MS;
       const opened = this.#open(key, found, startTicks, mayBeNameless);
       if (opened === undefined) {
         waitOn();
       } else if ('file' in opened) {
-        this.#waiting.delete(key);
+        this.#waitingFiles.delete(key);
         this.#changes.forget(key);
-        this.#tracked.set(key, opened);
+        this.#trackedJvms.set(key, opened);
       } else if (opened.isChanged === undefined) {
-        wait(UNFINISHED_MS, before);
+        wait(RETRY_UNFINISHED_MS, before);
       } else if (opened.isChanged) {
         const refusal = `${pathOf(found.place)}/${found.name} ${this.#whyUnowned(found)}`;
-        wait(USELESS_MS, { refusal, identity: opened.identity });
+        wait(RETRY_UNUSABLE_MS, { refusal, identity: opened.identity });
       } else {
         waitOn();
       }
     } catch (error) {
-      if (isGone(error)) wait(UNFINISHED_MS);
-      else if (startTicks === undefined && hidingOption(this.#parts.proc) === undefined) waitOn();
+      if (isGone(error)) wait(RETRY_UNFINISHED_MS);
+      else if (startTicks === undefined && hidingOption(this.#options.proc) === undefined) waitOn();
       else {
         const refusal = `${pathOf(found.place)}/${found.name} ${unreadableReason(error)}`;
-        wait(USELESS_MS, { refusal });
+        wait(RETRY_UNUSABLE_MS, { refusal });
       }
     }
   }
 
   /** Why the JVM of a file was not found, and the remedy. */
   #whyUnowned({ name }: FoundFile): string {
-    const { hasContainers, proc } = this.#parts;
+    const { hasContainers, proc } = this.#options;
     const option = hidingOption(proc);
     if (option !== undefined) {
-      this.#hiding = option;
+      this.#hidingOption = option;
       return `belongs to a JVM whose process /proc hides (${option}): ${UNHIDE}`;
     }
     const what = `belongs to a JVM of another PID namespace, not to process ${name} of this one`;
@@ -243,8 +243,8 @@ export class JvmTracker {
     mayBeNameless: boolean,
   ): TrackedJvm | UnownedFile | undefined {
     const { pid, name } = found;
-    const { source, root, isWanted, isTrusted, nowMs, proc } = this.#parts;
-    if (startTicks !== undefined && this.#tracked.size >= MAX_FILES)
+    const { source, root, isWanted, isTrusted, nowMs, proc } = this.#options;
+    if (startTicks !== undefined && this.#trackedJvms.size >= MAX_FILES)
       throw refused(`is one more than ${MAX_FILES} files`);
     const file = withDirectory(
       found.place,
@@ -259,11 +259,11 @@ export class JvmTracker {
       if (startTicks === undefined) return this.#unowned(key, file);
       const data = PerfData.of(file, this.#scratch);
       if (data === undefined || (data.mainClass === undefined && !mayBeNameless)) return undefined;
-      const { beganUnixMs } = data;
-      const its: JvmIdentity = { startTicks, inode: identity.inode, beganUnixMs };
-      if (isLeftBy(this.#ended.get(key), its)) return undefined;
+      const { jvmStartUnixMs } = data;
+      const its: JvmIdentity = { startTicks, inode: identity.inode, jvmStartUnixMs };
+      if (isLeftBy(this.#endedJvms.get(key), its)) return undefined;
       const isShown = isWanted(data.mainClass ?? '');
-      const isIts = isJvmOf({ pid, name, startTicks, beganUnixMs, ...identity }, proc);
+      const isIts = isJvmOf({ pid, name, startTicks, jvmStartUnixMs, ...identity }, proc);
       if (isIts !== 'yes') {
         const unowned = this.#unowned(key, file);
         // A file that a killed JVM left never changes.
@@ -288,26 +288,27 @@ export class JvmTracker {
     const isChanged = this.#changes.changed(key, file.digest());
     if (isChanged === true) {
       const data = PerfData.of(file, this.#scratch);
-      if (data === undefined || !this.#parts.isWanted(data.mainClass ?? '')) return undefined;
+      if (data === undefined || !this.#options.isWanted(data.mainClass ?? '')) return undefined;
     }
     return { identity: file.identity.key, isChanged };
   }
 
   /** Whether the file is open under another name. */
   #isOpen(identity: string): boolean {
-    for (const { file } of this.#tracked.values()) if (file.identity.key === identity) return true;
+    for (const { file } of this.#trackedJvms.values())
+      if (file.identity.key === identity) return true;
     return false;
   }
 
   #end(key: string): void {
-    const tracked = this.#tracked.get(key);
+    const tracked = this.#trackedJvms.get(key);
     if (tracked === undefined) return;
-    this.#tracked.delete(key);
-    const { startTicks, inode, beganUnixMs } = tracked;
-    this.#ended.set(key, { startTicks, inode, beganUnixMs });
+    this.#trackedJvms.delete(key);
+    const { startTicks, inode, jvmStartUnixMs } = tracked;
+    this.#endedJvms.set(key, { startTicks, inode, jvmStartUnixMs });
     const isRemoved = tracked.file.isUnlinked && tracked.jvm?.isLost === false;
-    if (isRemoved && this.#removed.size < MAX_FILES)
-      this.#removed.set(key, { pid: tracked.pid, startTicks, sinceMs: this.#parts.nowMs() });
+    if (isRemoved && this.#removedFiles.size < MAX_FILES)
+      this.#removedFiles.set(key, { pid: tracked.pid, startTicks, sinceMs: this.#options.nowMs() });
     tracked.jvm?.remove();
     tracked.file.close();
   }
@@ -320,7 +321,7 @@ const UNHIDE =
 /** Whether an ended JVM left the file, and another process has reused its PID. */
 const isLeftBy = (ended: JvmIdentity | undefined, now: JvmIdentity): boolean =>
   ended?.inode === now.inode &&
-  ended.beganUnixMs === now.beganUnixMs &&
+  ended.jvmStartUnixMs === now.jvmStartUnixMs &&
   ended.startTicks !== now.startTicks;
 
 const keyOf = ({ place, name }: FoundFile): string => `${pathOf(place)}/${name}`;

@@ -70,7 +70,7 @@ export class PerfData {
   #header: PerfHeader;
   #next: Position;
   #image: EntryImage;
-  readonly #began: bigint | undefined;
+  readonly #startTime: bigint | undefined;
   readonly frequency: bigint | undefined;
   /** Main class or jar; undefined until the JVM has written it. */
   readonly mainClass: string | undefined;
@@ -93,7 +93,7 @@ export class PerfData {
     this.#next = { at: header.entryOffset, count: 0 };
     this.#image = new EntryImage(bytes, []);
     this.#take(header, bytes);
-    this.#began = this.#long(bytes, START_TIME);
+    this.#startTime = this.#long(bytes, START_TIME);
     this.frequency = this.#long(bytes, FREQUENCY);
     const [command, classPath] = [COMMAND, CLASS_PATH].map((name) => {
       const entry = this.#entries.get(name);
@@ -102,8 +102,8 @@ export class PerfData {
     this.mainClass = command === undefined ? undefined : mainClassOf(command, classPath);
   }
 
-  get beganUnixMs(): number | undefined {
-    return this.#began === undefined ? undefined : Number(this.#began);
+  get jvmStartUnixMs(): number | undefined {
+    return this.#startTime === undefined ? undefined : Number(this.#startTime);
   }
 
   /** The known entries by name, the first of several with the same name. */
@@ -158,7 +158,7 @@ export class PerfData {
     const copy = this.file.copy(this.#scratch);
     if (copy?.header.isLittleEndian !== this.isLittleEndian) return undefined;
     const isSame =
-      this.#image.isIn(copy.bytes) && this.#long(copy.bytes, START_TIME) === this.#began;
+      this.#image.isIn(copy.bytes) && this.#long(copy.bytes, START_TIME) === this.#startTime;
     return isSame ? copy : undefined;
   }
 

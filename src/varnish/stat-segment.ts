@@ -74,7 +74,7 @@ interface ShownValue {
   readonly variable: Variable;
 }
 
-interface StatSegmentParts {
+interface StatSegmentOptions {
   readonly source: PolledSource;
   readonly root: PolledObject;
   readonly naming: Naming;
@@ -89,7 +89,7 @@ const PROBES = 'happy';
 
 /** A segment with values in the tree. */
 export class StatSegment implements SlotOwner {
-  readonly #parts: StatSegmentParts;
+  readonly #options: StatSegmentOptions;
   readonly #object: PolledObject;
   readonly #shown: readonly ShownValue[];
   /** Result of the last probe; added after the first good probe. */
@@ -98,9 +98,9 @@ export class StatSegment implements SlotOwner {
   #isLost = false;
 
   /** Adds the segment below the root. */
-  constructor(parts: StatSegmentParts) {
-    this.#parts = parts;
-    const { source, root, naming, ident, schema } = parts;
+  constructor(options: StatSegmentOptions) {
+    this.#options = options;
+    const { source, root, naming, ident, schema } = options;
     const name = `${root.name}.${ident.replace(/[\p{Cc}\p{Cf}]/gu, '_')}`;
     this.#object = source.addObject(this, { name, className: schema.name }, root);
     this.#shown = schema.fields.map((field) => {
@@ -121,7 +121,7 @@ export class StatSegment implements SlotOwner {
   /** Adds the probe result of a backend after its first good probe: without a probe, the bitmap is always 0. */
   addProbeResult(): void {
     if (!this.#wasHappy || this.#up !== undefined || this.#isLost) return;
-    const { source, naming, ident } = this.#parts;
+    const { source, naming, ident } = this.#options;
     if (!source.hasRoom()) return;
     const metric = naming.own.backendUp(ident);
     this.#up = source.addVariable(this, this.#object, gauge('up', 'u64', '', metric));
@@ -130,8 +130,8 @@ export class StatSegment implements SlotOwner {
 
   refresh(): void {
     if (this.#isLost) return;
-    this.#isLost = !this.#parts.values.copy();
-    const { values, source, schema } = this.#parts;
+    this.#isLost = !this.#options.values.copy();
+    const { values, source, schema } = this.#options;
     const { slots } = source;
     for (const { field, variable } of this.#shown) {
       const value = values.valueOf(field);
@@ -143,18 +143,18 @@ export class StatSegment implements SlotOwner {
 
   /** Removes the segment from the tree. */
   remove(): void {
-    this.#parts.source.remove(this, this.#object);
+    this.#options.source.remove(this, this.#object);
   }
 
   /** @param results the probe bitmap, whose lowest bit is the last probe */
   #setProbeResult(results: bigint): void {
     if (this.#isLost) {
-      if (this.#up !== undefined) this.#parts.source.slots.setSynced(this.#up.slot, false);
+      if (this.#up !== undefined) this.#options.source.slots.setSynced(this.#up.slot, false);
       return;
     }
     this.#wasHappy ||= results !== 0n;
     if (this.#up === undefined) return;
-    const { slots } = this.#parts.source;
+    const { slots } = this.#options.source;
     slots.setFirst(this.#up.slot, results & 1n);
   }
 }

@@ -18,7 +18,7 @@ const BLOCK = 32;
 /** Budget steps for adding a segment, besides one per value. */
 const OPEN_STEPS = 64;
 
-export interface InstanceParts {
+export interface InstanceOptions {
   /** The id of the root. */
   readonly name: string;
   /** The directory of the manager, which the caller closes. */
@@ -43,7 +43,7 @@ interface ShownSegment extends VisibleSegment {
 
 export class VarnishInstance {
   readonly source: PolledSource;
-  readonly #parts: InstanceParts;
+  readonly #options: InstanceOptions;
   readonly #root: PolledObject;
   readonly #headers = new HeaderCache();
   /** Keys of segments: two segments with one key have the same series. */
@@ -54,12 +54,12 @@ export class VarnishInstance {
   #childStart: StartTime | undefined;
   #refusals: string[] = [];
 
-  constructor(parts: InstanceParts) {
-    this.#parts = parts;
-    const { naming, manager } = parts;
-    const source = (this.source = new PolledSource(parts.maxItems, new Slots(BLOCK)));
+  constructor(options: InstanceOptions) {
+    this.#options = options;
+    const { naming, manager } = options;
+    const source = (this.source = new PolledSource(options.maxItems, new Slots(BLOCK)));
     const owner = { refresh: () => undefined };
-    this.#root = source.addObject(owner, { name: parts.name, className: 'Varnish' });
+    this.#root = source.addObject(owner, { name: options.name, className: 'Varnish' });
     const up = gauge('up', 'u64', '', naming.own.up);
     source.slots.setFirst(source.addVariable(owner, this.#root, up).slot, 1n);
     this.#addStartTime('manager', manager);
@@ -116,7 +116,7 @@ export class VarnishInstance {
       this.#refuse(this.#child?.path ?? '', error);
     }
     this.#closeChild();
-    const { childPath, isTrusted, naming } = this.#parts;
+    const { childPath, isTrusted, naming } = this.#options;
     try {
       this.#child = new SegmentDirectory(childPath, isTrusted);
       if (naming.own.childStart !== undefined)
@@ -139,7 +139,7 @@ export class VarnishInstance {
   }
 
   #addStartTime(process: 'manager' | 'child', { writer }: SegmentDirectory): StartTime | undefined {
-    const { managerStart, childStart } = this.#parts.naming.own;
+    const { managerStart, childStart } = this.#options.naming.own;
     const metric = process === 'manager' ? managerStart : childStart;
     if (metric === undefined || writer === undefined) return undefined;
     return new StartTime(this.source, this.#root, { name: process, metric }, writer.birth);
@@ -163,7 +163,7 @@ export class VarnishInstance {
   }
 
   #keyOf(entry: IndexEntry): string {
-    const key = this.#keys.get(entry) ?? this.#parts.naming.keyOf(entry.ident);
+    const key = this.#keys.get(entry) ?? this.#options.naming.keyOf(entry.ident);
     this.#keys.set(entry, key);
     return key;
   }
@@ -181,7 +181,7 @@ export class VarnishInstance {
   /** Adds a segment to the tree, if it is readable. */
   #show(key: string, { directory, entry, header }: VisibleSegment, budget: Budget): void {
     const { source } = this;
-    const { naming } = this.#parts;
+    const { naming } = this.#options;
     const { ident } = entry;
     try {
       const schema = directory.schema(header.schemaId);
@@ -205,7 +205,7 @@ export class VarnishInstance {
   }
 
   #directories(): readonly SegmentDirectory[] {
-    const { manager } = this.#parts;
+    const { manager } = this.#options;
     return this.#child === undefined ? [manager] : [manager, this.#child];
   }
 

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { Budget, SLICE_MS } from '../budget.js';
-import { pluralize } from '../pluralize.js';
+import { shownReason } from '../foreign/polled-source.js';
 import { Fault } from '../errors.js';
 import { CLOCKS, namesIn } from '../foreign/directory-listing.js';
 import type { Clocks } from '../foreign/directory-listing.js';
@@ -125,10 +125,11 @@ export class VarnishWatch implements Watch {
     const instance = (opened.instance ??= this.#newInstance(opened.directory));
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const isOpening = instance.update(budget);
+    const { count, refusals } = instance;
     const { changes, hasMore } = instance.source.sync();
     return {
       serverKey: this.#serverKey,
-      publisher: { state: 'live', reason: reasonOf(instance) },
+      publisher: { state: 'live', reason: shownReason(count, ['segment', 'segments'], refusals) },
       source: instance.source,
       changes,
       hasMore: hasMore || isOpening,
@@ -216,10 +217,4 @@ function whyAbsent(path: string, serverKey: string): string {
   return hasOwn
     ? `${missing}: ${rule}, and not the folder ${NAMELESS}: give that instance another name`
     : `${missing}: ${rule}`;
-}
-
-function reasonOf({ count, refusals }: VarnishInstance): string {
-  const shown = `${pluralize(count, 'segment is', 'segments are')} shown`;
-  const [first] = refusals;
-  return first === undefined ? shown : `${shown}, ${refusals.length} left out: ${first}`;
 }

@@ -33,7 +33,7 @@ describe('the process of a counter file', () => {
 
   const writer = (more: Partial<Writer> = {}): Writer => ({
     ...{ pid: 7, name: '7', startTicks: 500, uid: UID, device: 'fe:00', inode: 4711n },
-    beganUnixMs: BOOT_S * 1000 + 5200,
+    jvmStartUnixMs: BOOT_S * 1000 + 5200,
     ...more,
   });
   const is = (more: Partial<Writer> = {}) => isJvmOf(writer(more), folder.path());
@@ -60,7 +60,7 @@ describe('the process of a counter file', () => {
     process(7, 'S', 500);
     expect(is()).to.equal('perhaps');
     expect(is({ startTicks: 0 })).to.equal('perhaps');
-    expect(is({ beganUnixMs: undefined })).to.equal('perhaps');
+    expect(is({ jvmStartUnixMs: undefined })).to.equal('perhaps');
   });
 
   it('is another one if it started long after the JVM began', () => {
@@ -72,7 +72,7 @@ describe('the process of a counter file', () => {
     const startTicks = Math.floor(uptime() * 100);
     process(7, 'S', startTicks);
     rmSync(folder.path('stat'));
-    const began = (secondsAgo: number) => ({ beganUnixMs: Date.now() - secondsAgo * 1000 });
+    const began = (secondsAgo: number) => ({ jvmStartUnixMs: Date.now() - secondsAgo * 1000 });
     expect(is({ startTicks, ...began(60) })).to.equal('no');
     expect(is({ startTicks, ...began(0) })).to.equal('perhaps');
   });

@@ -264,7 +264,7 @@ export class Publisher {
     this.notify();
     // Handles of the program must not access unmapped memory. From here on, no handle matches its word, no lookup
     // finds a slot, and the header is a copy.
-    Object.assign(this.#memory, NO_MEMORY);
+    Object.assign(this.#memory, slotMemory(Buffer.alloc(0), EMPTY));
     this.#header = this.#header.slice();
     this.#slots = new SlotAllocator(0);
     this.#items.clear();
@@ -424,18 +424,13 @@ export class Publisher {
 }
 
 const NO_FRAME: FrameRegion = { offset: 0, words: 0 };
+/** The layout of no memory. */
+const EMPTY = { words: 0, slotValues: 0, frames: 0, slots: 0, frameBytes: 0 };
 
-const NO_MEMORY: SlotMemory = {
-  words: new Uint32Array(0),
-  u64: new BigUint64Array(0),
-  i64: new BigInt64Array(0),
-  f64: new Float64Array(0),
-  frames: new BigUint64Array(0),
-  frameFloats: new Float64Array(0),
-  frameBytes: new Uint8Array(0),
-};
-
-function slotMemory(bytes: Buffer, layout: SegmentLayout): SlotMemory {
+function slotMemory(
+  bytes: Buffer,
+  layout: Pick<SegmentLayout, 'words' | 'slotValues' | 'frames' | 'slots' | 'frameBytes'>,
+): SlotMemory {
   const { buffer, byteOffset } = bytes;
   const slotsAt = byteOffset + layout.slotValues;
   const framesAt = byteOffset + layout.frames;

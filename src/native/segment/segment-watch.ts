@@ -122,7 +122,7 @@ export class SegmentWatch implements Watch {
     const nowNs = this.#now();
     this.#forgive(nowNs);
     try {
-      const pollResult = this.#poll(nowNs) ?? this.#withoutSource(absent(this.#name));
+      const pollResult = this.#poll(nowNs);
       if (pollResult.hasMore) this.#spentNs += this.#now() - nowNs;
       return pollResult;
     } catch (error) {
@@ -157,18 +157,19 @@ export class SegmentWatch implements Watch {
     this.#spentNs = left > 0n ? left : 0n;
   }
 
-  #poll(nowNs: bigint): PollResult | undefined {
+  #poll(nowNs: bigint): PollResult {
     if (this.#failure !== undefined && nowNs < this.#retryAtNs)
       return this.#withoutSource(this.#failure);
     const opened = (this.#opened ??= this.#open());
     if (opened === undefined) {
       this.#failure = undefined;
-      return undefined;
+      const reason = `no segment ${this.#name} in shared memory`;
+      return this.#withoutSource({ state: 'absent', reason });
     }
     const words = readWords(opened.file, opened.header);
     this.#check(opened, nowNs, words);
     if (opened.isLocked === undefined)
-      return this.#withoutSource(this.#failure ?? this.#ended ?? NOT_KNOWN_YET);
+      return this.#withoutSource(this.#failure ?? this.#ended ?? LOCK_UNKNOWN);
     const { isLocked, nameHolder } = opened;
     const { heartbeatPeriodNs } = opened.header;
     const { state, tick } = words;
@@ -272,15 +273,10 @@ function sync(
   }
 }
 
-const NOT_KNOWN_YET: Verdict = {
+const LOCK_UNKNOWN: Verdict = {
   state: 'building',
   reason: 'the system has not said yet whether its publisher is running',
 };
-
-const absent = (name: string): Verdict => ({
-  state: 'absent',
-  reason: `no segment ${name} in shared memory`,
-});
 
 function failure(error: unknown): Verdict {
   const reason = messageOf(error);
