@@ -133,7 +133,7 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
       const bind = (): void => {
         subscriber.next({ kind: 'bind' });
       };
-      const end = view.whenMore(bind);
+      const end = view.onMoreToBind(bind);
       bind();
       return end;
     });

@@ -9,8 +9,9 @@ import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import type { Fault } from '../errors.js';
 import type { ReportProblem } from '../rules/rule.js';
+import type { FormatSettings } from '../streams/server-pool.js';
 import { FORMATS } from '../targets/formats.js';
-import type { FormatSettings, TargetDefinition } from '../targets/formats.js';
+import type { TargetDefinition } from '../targets/formats.js';
 
 export interface PlannedTarget {
   /** Undefined for an application without a catalogue. */

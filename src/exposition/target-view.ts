@@ -117,8 +117,8 @@ export class TargetView {
    * Calls back whenever `bindMore` is to be called again, after the first time; returns a function that
    * ends this. Without a listener, no work is left for later.
    */
-  whenMore(wake: () => void): () => void {
-    return this.#work.whenMore(wake);
+  onMoreToBind(wake: () => void): () => void {
+    return this.#work.onMoreToBind(wake);
   }
 
   /**

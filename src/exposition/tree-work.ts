@@ -78,7 +78,7 @@ export class TreeWork {
    * Calls back whenever `more` is to be called again, after the first time; returns a function that
    * ends this. Without a listener, no work is left for later.
    */
-  whenMore(wake: () => void): () => void {
+  onMoreToBind(wake: () => void): () => void {
     this.#wake = wake;
     return () => {
       if (this.#wake === wake) this.#wake = undefined;

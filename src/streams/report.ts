@@ -1,5 +1,4 @@
 // The reports from a target's partition to the served target. Plain data: they cross threads.
-import { newCounters } from '../exposition/counters.js';
 import type { Counts } from '../exposition/counters.js';
 import type { Missing } from '../exposition/left-out.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
@@ -68,8 +67,6 @@ interface Counted {
   readonly refreshesMs: readonly number[];
   readonly counts: Counts;
 }
-
-export const NOTHING_COUNTED: Counted = { refreshesMs: [], counts: newCounters() };
 
 /** The answer to a refresh. */
 export interface RefreshReport extends Counted {

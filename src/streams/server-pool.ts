@@ -154,14 +154,14 @@ export class ServerPool {
   }
 }
 
-/** The `format_settings` of a target. */
-type Settings = Readonly<Record<string, unknown>>;
+/** The checked `format_settings` of a target. Plain data: they go to threads. */
+export type FormatSettings = Readonly<Record<string, unknown>>;
 
 /** The watches of each format, by its name. */
-export type FormatWatchFactories = ReadonlyMap<string, (settings: Settings) => WatchFactory>;
+export type FormatWatchFactories = ReadonlyMap<string, (settings: FormatSettings) => WatchFactory>;
 
 /** Returns the pool of a format with these settings. Targets with equal settings share it. */
-export type ServerPools = (format: string, settings?: Settings) => ServerPool;
+export type ServerPools = (format: string, settings?: FormatSettings) => ServerPool;
 
 /** Makes the pools of one thread. @throws Error for a format that was not checked before */
 export function serverPools(

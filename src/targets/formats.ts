@@ -9,7 +9,7 @@ import { segmentWatches } from '../native/segment/segment-watch.js';
 import type { Rule } from '../rules/rule.js';
 import { table } from '../rules/table.js';
 import type { TableFields, ValuesOf } from '../rules/table.js';
-import type { FormatWatchFactories } from '../streams/server-pool.js';
+import type { FormatSettings, FormatWatchFactories } from '../streams/server-pool.js';
 import type { WatchFactory } from '../streams/watch.js';
 import { VARNISH_SETTINGS } from '../varnish/settings.js';
 import { varnishWatches } from '../varnish/varnish-watch.js';
@@ -58,9 +58,6 @@ interface FormatParts extends PoolSettings {
   readonly nowNs?: (() => bigint) | undefined;
 }
 
-/** The settings of one target's format, checked. Plain data: they go to threads. */
-export type FormatSettings = Readonly<Record<string, unknown>>;
-
 /** The row of a format. */
 interface TargetFormat {
   /** In a few words for operators: which values are proven, and which are best effort. */
@@ -85,24 +82,21 @@ const targetFormat = <F extends TableFields>(
 });
 
 /** The formats by name. */
-export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map([
-  [
-    'native',
-    targetFormat('every value proven', {}, ({ memory, ...pool }) => segmentWatches(memory, pool)),
-  ],
-  [
-    'hsperfdata',
-    targetFormat('numbers proven, texts best effort', HSPERFDATA_SETTINGS, (parts, own) =>
-      hsperfdataWatches(own, parts),
+export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
+  Object.entries({
+    native: targetFormat('every value proven', {}, ({ memory, ...pool }) =>
+      segmentWatches(memory, pool),
     ),
-  ],
-  [
-    'varnish',
-    targetFormat('every value proven', VARNISH_SETTINGS, (parts, own) =>
+    hsperfdata: targetFormat(
+      'numbers proven, texts best effort',
+      HSPERFDATA_SETTINGS,
+      (parts, own) => hsperfdataWatches(own, parts),
+    ),
+    varnish: targetFormat('every value proven', VARNISH_SETTINGS, (parts, own) =>
       varnishWatches(own, parts),
     ),
-  ],
-]);
+  }),
+);
 
 /** The watches of each format, by its name and settings. */
 export const formatWatches = (parts: FormatParts): FormatWatchFactories =>

@@ -272,20 +272,20 @@ function asOfAge({ facts, unixMs }: Moment): number | undefined {
 }
 
 /** The last text and value of each internal metric without labels, by name. */
-export type ShownMetrics = Map<
+export type InternalTextCache = Map<
   string,
   { readonly value: number | bigint; readonly family: FamilyText }
 >;
 
 /**
  * The text of a target's internal metrics that the scope selects, with the info metric that names the target.
- * @param shown a cache of the texts, which this function updates
+ * @param cache the last texts, which this function updates
  */
 export function internalFamilies(
   metrics: readonly InternalMetric[],
   status: TargetStatus,
   scope?: Scope,
-  shown: ShownMetrics = new Map(),
+  cache: InternalTextCache = new Map(),
 ): FamilyText[] {
   const { app, serverKey, root, partition } = status;
   const families: FamilyText[] = [];
@@ -293,13 +293,13 @@ export function internalFamilies(
     const { name, type, help, labels, value } = metric;
     const facts = FACTS.get(name) ?? { name, type, help, unit: '' };
     if (scope?.selects(facts) === false) continue;
-    const last = labels === undefined ? shown.get(name) : undefined;
+    const last = labels === undefined ? cache.get(name) : undefined;
     if (last !== undefined && Object.is(last.value, value)) {
       families.push(last.family);
       continue;
     }
     const family = familyOf(facts, labels ?? {}, numberText(value));
-    if (labels === undefined) shown.set(name, { value, family });
+    if (labels === undefined) cache.set(name, { value, family });
     families.push(family);
   }
   const labels = { app, server_key: serverKey, root, partition: String(partition) };

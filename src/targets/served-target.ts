@@ -27,7 +27,7 @@ import { FORMATS } from './formats.js';
 import { Handover } from './handover/handover.js';
 import type { Place } from './handover/hosting.js';
 import { internalFamilies, internalMetrics } from './internal-metrics.js';
-import type { Rebalances, ShownMetrics, TargetCounters } from './internal-metrics.js';
+import type { InternalTextCache, Rebalances, TargetCounters } from './internal-metrics.js';
 import { LastText } from './last-text.js';
 import { TargetHistory } from './target-history.js';
 
@@ -63,7 +63,7 @@ export class ServedTarget implements Target {
   };
   readonly #refreshes = new SampleWindow();
   readonly #text = new LastText();
-  readonly #shown: ShownMetrics = new Map();
+  readonly #internalTexts: InternalTextCache = new Map();
   readonly #history: TargetHistory;
   #lastRoot: FoundRoot | undefined;
   /** The forms that scrapes have requested so far: each render produces them. */
@@ -245,7 +245,7 @@ export class ServedTarget implements Target {
       // Count a scrape before its page is written. Of the scrapes that share a render, one is a miss.
       this.#counts[hasRendered && index === 0 ? 'cacheMisses' : 'cacheHits']++;
       if (selection !== undefined) this.#counts[selection.isHit ? 'scopeHits' : 'scopeMisses']++;
-      const internal = internalFamilies(this.internal(), status, scope, this.#shown);
+      const internal = internalFamilies(this.internal(), status, scope, this.#internalTexts);
       answer({ kind: 'ready', snapshot, selected: selection?.families, internal, status });
     });
     if (!this.place.definition.isDebug || snapshot === undefined) return [];

@@ -196,7 +196,7 @@ describe('a tree that changes while it is bound', () => {
             const options = { filters, variable: PATH, slice };
             const { view, linesOf, text } = watched(grove.source, grove.root, options);
             let goesOn = true;
-            if (isHeard) view.whenMore(() => (goesOn = true));
+            if (isHeard) view.onMoreToBind(() => (goesOn = true));
             grove.source.sync();
             for (const step of steps.slice(start)) {
               change(grove, step);
@@ -295,7 +295,7 @@ describe('a tree that changes while it is bound', () => {
     view.refreshFresh();
     source.sync();
     let [wakes, heard] = [0, 0];
-    view.whenMore(() => wakes++);
+    view.onMoreToBind(() => wakes++);
     for (let i = 1; i <= 100; i++) {
       add(root, i);
       view.absorb(source.sync().changes);
@@ -310,7 +310,7 @@ describe('a tree that changes while it is bound', () => {
     const { source, root, add, children } = wide(20_000);
     const { view, linesOf, render } = watched(source, root);
     expect(linesOf(render())).to.have.lengthOf(20_000);
-    view.whenMore(() => undefined);
+    view.onMoreToBind(() => undefined);
     for (const child of children.slice(0, 10_000)) source.remove(child);
     for (let i = 0; i < 5000; i++) add(root, 30_000 + i);
     view.absorb(source.sync().changes);

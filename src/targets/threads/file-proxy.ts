@@ -60,8 +60,8 @@ export class FileProxy {
   }: Extract<FileMessage, { kind: 'opened' }>): Pick<ProxiedFile, 'file' | 'failure'> {
     try {
       const file = this.#memory.open(name);
-      if (file === undefined || file.identity === identity) return { file, failure: '' };
-      file.close();
+      if (file?.identity === identity) return { file, failure: '' };
+      file?.close();
       return { file: undefined, failure: '' };
     } catch (error) {
       // The thread has just opened it, so whether a process locks it is unknown.

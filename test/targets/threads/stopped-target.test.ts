@@ -2,9 +2,10 @@
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { map } from 'rxjs';
+import { newCounters } from '#app/exposition/counters.js';
 import { headerOf } from '#app/exposition/text/labels.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import { NOTHING_COUNTED, unknownFacts } from '#app/streams/report.js';
+import { unknownFacts } from '#app/streams/report.js';
 import type { FromThread, SentSnapshot } from '#app/targets/threads/messages.js';
 import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
@@ -19,8 +20,9 @@ class Puppet extends EventEmitter {
     this.removeAllListeners();
   }
   answer(target: number, snapshot: SentSnapshot): void {
+    const counted = { refreshesMs: [], counts: newCounters() };
     const shown = { facts: unknownFacts('82'), hasRendered: true, isDirty: false };
-    const report = { kind: 'refreshed', snapshot, ...shown, ...NOTHING_COUNTED } as const;
+    const report = { kind: 'refreshed', snapshot, ...shown, ...counted } as const;
     this.emit('message', { kind: 'report', target, report } satisfies FromThread);
   }
 }
