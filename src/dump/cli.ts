@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// shm_dump: arguments in, what a segment holds out.
+// shm_dump: prints the contents of a segment, or shows them on a terminal.
 import { EMPTY, asyncScheduler, concat, defer, fromEvent, map, repeat } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
@@ -25,14 +25,14 @@ import { Screen } from './watch/screen.js';
 const { stdin, stdout } = process;
 
 function fail(error: unknown): void {
-  // The reader has all it wants.
+  // A reader may close the pipe early, as head does.
   if (error instanceof ReaderGone) process.exit(0);
   process.stderr.write(`shm_dump: ${messageOf(error)}\n`);
   if (error instanceof NotWritten) process.exit(FAULTS.NOT_WRITTEN.exit);
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
-/** The whole dump as it is when its pieces are taken. */
+/** A dump. Its values are copied when the reader takes its pieces. */
 function documentOf(segment: FollowedSegment, choice: Choice, options: DumpOptions): Document {
   const { facts, reading } = segment.look();
   const form = options.catalogue ? treeCatalogue : options.json ? treeJson : treeText;
@@ -45,7 +45,7 @@ function documentOf(segment: FollowedSegment, choice: Choice, options: DumpOptio
   };
 }
 
-/** Prints a dump, or one after the other. */
+/** Prints a dump once, or periodically. */
 function print(segment: FollowedSegment, choice: Choice, options: DumpOptions): void {
   const { json, watch } = options;
   const write = pipeWriter(stdout.fd);
@@ -99,7 +99,7 @@ function main(): void {
   const name = segmentName(contextId, poolName, serverKey);
   const segment = new FollowedSegment(posixMemory(), name);
   const choice = { object, words: searchWords(search) };
-  // A word that is wrong is said before anything is shown.
+  // Reports an unknown object before the first output.
   chosenObjects(segment.look().reading.source.roots, object);
   if (watch !== undefined)
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

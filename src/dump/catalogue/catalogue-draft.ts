@@ -1,4 +1,4 @@
-// The text of a catalogue file for a tree, with each guess said in a comment.
+// Writes the draft of a catalogue file for a tree. A comment above each line names its guesses.
 import { metricNamePart } from '../../catalogue/names.js';
 import { pluralize } from '../../pluralize.js';
 import { Fault } from '../../errors.js';
@@ -13,26 +13,26 @@ import { RowDrafts, tomlList, tomlTable, tomlText } from './row-drafts.js';
 import { Survey, pathDraft } from './survey.js';
 import type { SeenClass } from './survey.js';
 
-/** Bytes of the classes: a catalogue file has at most 1 MiB. */
+/** Limit for the text of the classes: a catalogue file may have 1 MiB. */
 const MAX_BYTES = 1_000_000;
 
-/** Where a draft comes from. */
+/** The segment and the roots that a draft describes. */
 interface DraftOrigin {
   readonly segment: string;
   /** Id of the first root. */
   readonly root: string;
-  /** How many roots of the application there are beside it. */
+  /** The number of further roots of the application. */
   readonly moreRoots: number;
   readonly application: string;
 }
 
-/** What the classes so far are called, and their metrics. */
+/** The aliases and metric names of the classes so far. */
 interface Taken {
   readonly aliases: Set<string>;
   readonly metrics: Set<string>;
 }
 
-/** The lines of a file that is not too large to be one. */
+/** The lines of the file. Classes beyond the size limit are left out and counted. */
 export function* catalogueDraft(
   survey: Pick<Survey, 'classes' | 'omitted'>,
   origin: DraftOrigin,
@@ -57,7 +57,7 @@ export function* catalogueDraft(
     yield `\n# Left out: ${grouped(leftOut)} objects and variables, too many or with names that no catalogue can have.`;
 }
 
-/** Empty for a class without a metric. */
+/** The text of a class; empty for a class without a metric. */
 function classDraft(seen: SeenClass, app: string, taken: Taken): string {
   const alias = freeAlias(metricNamePart(seen.className) || 'class', taken.aliases);
   const path = pathDraft(seen.segments, alias);
@@ -91,7 +91,7 @@ function freeAlias(wanted: string, taken: ReadonlySet<string>): string {
   return `${wanted}_${number}`;
 }
 
-/** The published name, or one that an application may have. */
+/** The published name of the application, or a valid name made from it. */
 function appOf(published: string): string {
   const accepts = (name: string) => application.read(name, [], () => undefined) !== undefined;
   if (accepts(published)) return published;
@@ -99,12 +99,12 @@ function appOf(published: string): string {
   return accepts(made) ? made : `app_${made}`.replace(/_$/, '');
 }
 
-/** Most names in the remark about roots that are not drafted. */
+/** The most roots that the remark about other applications names. */
 const MAX_NAMED = 10;
 
 /**
- * The lines of a catalogue for all roots of one application: that of the first root of the chosen objects.
- * @throws Fault USAGE if nothing was
+ * The lines of a catalogue for the application of the first selected root, from all its roots.
+ * @throws Fault USAGE if there is no object
  */
 export function* treeCatalogue(
   { name: segment }: SegmentFacts,

@@ -1,8 +1,8 @@
-// Drafts the metric of one variable, by what its publisher declares and by what its name says.
+// Drafts the metric of a variable, from its declaration and the words of its name.
 import { describedName, metricNamePart, prefixOf } from '../../catalogue/names.js';
 import type { Declaration, FamilyFacts, MetricType } from '../../model.js';
 
-/** What a value is multiplied with to be in the unit. */
+/** A base unit, and the factor that converts values to it. */
 interface Measure {
   readonly unit: string;
   readonly scale: number;
@@ -19,7 +19,7 @@ const ratio = inUnit('ratio');
 const celsius = inUnit('celsius');
 const volts = inUnit('volts');
 
-/** By a declared unit, or a word of a name, in lower case. */
+/** By declared unit or word of a name, in lower case. */
 const MEASURES: ReadonlyMap<string, Measure> = new Map([
   ...seconds(1, 'seconds', 'second', 'secs', 'sec', 's'),
   ...seconds(0.001, 'milliseconds', 'millisecond', 'millis', 'msecs', 'msec', 'ms'),
@@ -45,26 +45,26 @@ const MEASURES: ReadonlyMap<string, Measure> = new Map([
 
 const measureOf = (word: string): Measure | undefined => MEASURES.get(word.trim().toLowerCase());
 
-/** Words of names that are no units: too short, or mostly something else. */
+/** Words that are ambiguous in names, and count as units only where they are declared. */
 const NOT_IN_NAMES: ReadonlySet<string> = new Set(['s', 'us', 'bit', 'bits', 'second', 'fraction']);
 
-/** The same for a word of a variable's name. */
+/** The unit that a word of a variable's name stands for. */
 const measureInName = (word: string): Measure | undefined =>
   NOT_IN_NAMES.has(word) ? undefined : measureOf(word);
 
-/** Types and abbreviated units: a name does not have them. */
+/** Types and abbreviated units, which promtool refuses in metric names. */
 const REFUSED: ReadonlySet<string> = new Set([
   ...['counter', 'gauge', 'histogram', 'summary', 'untyped'],
   ...['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'pb', 'm', 'h', 'd'],
 ]);
 
-/** Units that are not the base unit; the linter takes the words for units wherever they stand. */
+/** Units other than base units, which promtool refuses anywhere in a name. */
 const NOT_BASE =
   /^(pico|nano|micro|milli|centi|deci|deca|hecto|kilo|kibi|mega|mibi|giga|gibi|tera|tebi|peta|pebi)?(minutes|hours|days|weeks|kelvins|fahrenheit|rankine|inches|yards|miles|bits|calories|pounds|ounces)$/;
 const PREFIXED =
   /^(pico|nano|micro|milli|centi|deci|deca|hecto|kilo|kibi|mega|mibi|giga|gibi|tera|tebi|peta|pebi)(amperes|bytes|celsius|grams|joules|kelvin|meters|metres|moles|seconds|volts)$/;
 
-/** Last words that only some types may have, and what says about the same. */
+/** Suffixes that are reserved for some types, each with a replacement. */
 const LAST: Readonly<Record<string, string>> = {
   total: 'all',
   info: 'information',
@@ -74,49 +74,49 @@ const LAST: Readonly<Record<string, string>> = {
   created: 'creations',
 };
 
-/** In snake case; a word that may not stand in a name is left out, or without its plural. */
+/** The words of a name in snake case. Refused words are left out; refused units lose their plural. */
 const nameWords = (text: string): readonly string[] =>
   metricNamePart(text)
     .split('_')
     .filter((word) => word !== '' && !REFUSED.has(word))
     .map((word) => (NOT_BASE.test(word) || PREFIXED.test(word) ? word.replace(/s$/, '') : word));
 
-/** The words with a last one that every type may have. */
+/** The words with a reserved suffix replaced. */
 function withFreeEnding(words: readonly string[]): readonly string[] {
   const last = words.at(-1) ?? '';
   return Object.hasOwn(LAST, last) ? [...words.slice(0, -1), LAST[last] ?? last] : words;
 }
 
-/** Words of levels, which may fall; one of them outweighs any of totals. */
-const LEVELS =
+/** Words of gauges; one of them outweighs any words of counters. */
+const GAUGE_WORDS =
   /^(active|age|allocated|available|average|avg|backlog|busy|capacity|configured|current|depth|enabled|fill|free|idle|is|last|latency|length|level|limit|load|max|maximum|mean|min|minimum|mode|num|number|open|outstanding|peak|pending|percent|percentage|pid|pool|port|priority|queue|queued|rate|ratio|remaining|running|size|state|status|temperature|threshold|usage|use|used|utilization|version|waiting|warm)$/;
-/** Words of totals, which only rise. */
-const TOTALS =
+/** Words of counters. */
+const COUNTER_WORDS =
   /^(accepted|accesses|acks|attempts|bytes|calls|closed|closes|collisions|completed|connects|count|created|delayed|deleted|delivered|denials|discarded|disconnects|dropped|drops|dups|errors|events|executed|expired|failed|failures|faults|filtered|forwarded|handled|hits|in|logins|logouts|lost|merged|messages|misses|msgs|naks|opened|opens|operations|ops|out|overflows|packets|polls|processed|published|rcvd|read|reads|rebooted|reboots|received|recv|refused|rejected|rejections|replies|requests|resets|responses|restarts|resyncs|retransmits|retries|sales|sent|served|sold|stalls|started|timeouts|total|totals|transmitted|tx|rx|updates|writes|written)$/;
 
 /** @param words of a name, in lower case */
 function numberType(words: readonly string[]): 'counter' | 'gauge' {
-  if (words.some((word) => LEVELS.test(word))) return 'gauge';
-  return words.some((word) => TOTALS.test(word)) ? 'counter' : 'gauge';
+  if (words.some((word) => GAUGE_WORDS.test(word))) return 'gauge';
+  return words.some((word) => COUNTER_WORDS.test(word)) ? 'counter' : 'gauge';
 }
 
-/** What metrics are drafted for. */
+/** The class that metrics are drafted for. */
 export interface DraftedClass {
   readonly app: string;
   readonly alias: string;
 }
 
 interface MetricDraft extends Omit<FamilyFacts, 'help'> {
-  /** What values are multiplied with. */
+  /** The factor that converts values to the unit. */
   readonly scale: number;
-  /** What was guessed, each in a few words. */
+  /** The guessed parts, each in a few words. */
   readonly guesses: readonly string[];
 }
 
 export type DeclaredMetric = Pick<Declaration, 'name' | 'type' | 'kind' | 'unit'>;
 
 /**
- * The metric of a number or a distribution.
+ * Drafts the metric of a number or a distribution.
  * @param number distinguishes it from metrics that would have the same name; the first has 1
  */
 export function metricDraft(
@@ -128,13 +128,13 @@ export function metricDraft(
   const { type, typeGuess } = typeOf(declared, said);
   const { unit, scale, unitGuess, unitWord } = unitOf(declared, said);
   const rest = nameWords(said.filter((word) => word !== unitWord).join('_'));
-  // The ending of a counter says it.
+  // The suffix of a counter is added below.
   const words = type === 'counter' ? rest.filter((word) => word !== 'total') : withFreeEnding(rest);
   const name = nameWithUnit(drafted, { words, number, unit, type });
   return { name, type, unit, scale, guesses: [typeGuess, unitGuess].filter(Boolean) };
 }
 
-/** The name of a metric of a class; it begins as the application demands. */
+/** The name of a metric of a class, with the prefix of the application. */
 export function draftedName(
   { app, alias }: DraftedClass,
   variable: string,
@@ -145,7 +145,7 @@ export function draftedName(
   return `${prefixOf(app)}${name.slice(metricNamePart(app).length + 1)}`;
 }
 
-/** The name of a metric with a point in time. */
+/** The name of a metric whose value is a point in time. */
 export const nameOfTime = (variable: string, drafted: DraftedClass, number = 1): string =>
   nameWithUnit(drafted, { words: nameWords(variable), number, unit: 'seconds', type: 'gauge' });
 
@@ -159,7 +159,7 @@ interface NameParts {
 function nameWithUnit(drafted: DraftedClass, { words, number, unit, type }: NameParts): string {
   const own = [...words, ...(number > 1 ? [number] : []), ...wordsOf(unit)];
   const name = draftedName(drafted, own.join('_'), type);
-  // Words that class and unit share occur once: the unit may be gone.
+  // Words that class and unit share occur only once, so the unit may have disappeared.
   if (unit === '' || name.replace(/_total$/, '').endsWith(`_${unit}`)) return name;
   return draftedName(drafted, ['value', ...own].join('_'), type);
 }
@@ -174,7 +174,7 @@ function typeOf(
   if (type === 'histogram' || type === 'summary') return { type, typeGuess: '' };
   if (kind !== 'unknown') return { type: kind, typeGuess: '' };
   if (type === 'bool') return { type: 'gauge', typeGuess: '' };
-  // A total is a whole number mostly.
+  // Most counters are integers.
   const guessed = type === 'f64' && !said.includes('total') ? 'gauge' : numberType(said);
   return { type: guessed, typeGuess: `a ${guessed}, by its name` };
 }
@@ -184,7 +184,7 @@ interface UnitDraft {
   readonly unit: string;
   readonly scale: number;
   readonly unitGuess: string;
-  /** The word of the name that says it. */
+  /** The word of the name that stands for the unit. */
   readonly unitWord: string | undefined;
 }
 
@@ -203,7 +203,7 @@ function declaredUnit(unit: string, said: readonly string[]): UnitDraft {
   const measure = measureOf(unit);
   if (measure === undefined) {
     const own = withFreeEnding(nameWords(unit)).join('_');
-    // The name says it already.
+    // The name ends with the unit already.
     const isLast = own !== '' && said.at(-1) === own;
     return { unit: own, scale: 1, unitGuess: '', unitWord: isLast ? own : undefined };
   }

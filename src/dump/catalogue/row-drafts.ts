@@ -1,4 +1,4 @@
-// Drafts the rows of one class of a catalogue.
+// Drafts the rows of a class of a catalogue, as inline tables of TOML.
 import { namesTaken } from '../../catalogue/names.js';
 import type { FamilyFacts } from '../../model.js';
 import { isFramed } from '../../published.js';
@@ -7,15 +7,16 @@ import type { DraftedClass } from './metric-draft.js';
 import { freeLabel } from './survey.js';
 import type { SeenClass, SeenVariable } from './survey.js';
 
-// Values as a TOML file has them in one line, safe for a terminal.
+/** A value of an inline table. */
 type TomlValue = string | number | boolean | Readonly<Record<string, string>>;
 
+/** A TOML string that is safe for a terminal. */
 export const tomlText = (text: string): string =>
   JSON.stringify(text).replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, escaped);
 
 export const tomlList = (texts: readonly string[]): string => `[${texts.map(tomlText).join(', ')}]`;
 
-/** Keys are letters, digits and underscores. */
+/** An inline table; its keys are letters, digits and underscores. */
 export const tomlTable = (keys: Readonly<Record<string, TomlValue>>): string =>
   `{ ${Object.entries(keys)
     .map(([key, value]) => `${key} = ${tomlValue(value)}`)
@@ -27,7 +28,7 @@ function tomlValue(value: TomlValue): string {
   return typeof value === 'number' ? tomlNumber(value) : tomlTable(value);
 }
 
-/** Decimal, as people write it: `0.000001`. */
+/** A number without an exponent, such as `0.000001`. */
 const tomlNumber = (value: number): string =>
   value.toLocaleString('en-US', { useGrouping: false, maximumFractionDigits: 20 });
 
@@ -36,28 +37,29 @@ function escaped(character: string): string {
   return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
 }
 
-/** A variable, or several that differ in a label. */
+/** The variables of one metric, which differ in a label. */
 interface VariableFamily {
-  /** The first of them, under the name that all begin with. */
+  /** The first variable, with the common prefix as its name. */
   readonly variable: SeenVariable;
-  /** Its name, or a pattern such as `bytesSent.{number}`. */
+  /** The name of the only variable, or a pattern such as `bytesSent.{number}`. */
   readonly pattern: string;
-  /** That of the pattern; undefined for a single variable. */
+  /** The label of the pattern; undefined for a single variable. */
   readonly label: string | undefined;
 }
 
 interface Group {
   readonly variable: SeenVariable;
+  /** The name up to its first dot; undefined for a variable of its own. */
   readonly before: string | undefined;
-  /** What differs. */
+  /** The names behind that dot. */
   readonly ends: string[];
 }
 
 const PARTS = /^([^.]+)\.(.+)$/;
 
 /**
- * Several numbers whose names are equal before a dot, or one whose name goes on with digits there,
- * are one family.
+ * Groups numbers whose names are equal up to the first dot. A single one is a group only if digits
+ * follow the dot.
  * @param taken labels that the class has already
  */
 function variableFamilies(
@@ -85,13 +87,13 @@ function familyOf({ variable, before, ends }: Group, taken: readonly string[]): 
   return { variable: { ...variable, name: before }, pattern: `${before}.{${label}}`, label };
 }
 
-/** A row as keys with their values, and what was guessed of it. */
+/** The keys and values of a row, and its guessed parts. */
 interface RowDraft {
   readonly keys: Readonly<Record<string, TomlValue>>;
   readonly guesses: readonly string[];
 }
 
-/** Names of texts that say something about people. */
+/** Names of texts that are personal data. */
 const PERSONAL = /user|login|mail|person|customer|owner|host|address/i;
 
 type NamedDraft = Omit<FamilyFacts, 'help'>;
@@ -107,8 +109,8 @@ export class RowDrafts {
   readonly #taken: Set<string>;
 
   /**
-   * @param labels that the path of the class gives
-   * @param taken what the metrics of the catalogue so far are called; those of this class are added
+   * @param labels the labels of the path of the class
+   * @param taken the metric names of the catalogue so far; the rows of this class add theirs
    */
   constructor(
     seen: SeenClass,
@@ -188,7 +190,7 @@ export class RowDrafts {
     return { name: draftedName(this.#drafted, variable, type), type, unit: '' };
   }
 
-  /** The first of these whose names are not taken; it takes them. */
+  /** The first draft whose names are free; it takes them. */
   #free<T extends NamedDraft>(make: (number: number) => T): T {
     for (let number = 1; ; number++) {
       const made = make(number);

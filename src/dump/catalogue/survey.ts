@@ -1,4 +1,4 @@
-// Surveys a tree for the draft of a catalogue: its classes, their paths, and their variables.
+// Surveys a tree for the draft of a catalogue: its classes, with their paths and variables.
 import { ROOT } from '../../catalogue/match/patterns.js';
 import { labelProblem, metricNamePart } from '../../catalogue/names.js';
 import { PointInTime } from '../../exposition/read/time.js';
@@ -6,28 +6,28 @@ import type { Declaration, ManagedObject, Variable } from '../../model.js';
 import { quotedText } from '../../shown/shown-text.js';
 import type { TreeItem, TreeReading } from '../tree/tree-items.js';
 
-/** The most classes, variables of one class and different texts of a path segment that are looked at. */
+/** The most classes, variables of a class, and different texts of a path segment that a survey holds. */
 const MAX_CLASSES = 500;
 const MAX_VARIABLES = 1000;
 const MAX_TEXTS = 64;
 
-/** A variable that objects of a class have. */
+/** A variable of the objects of a class. */
 export interface SeenVariable extends Omit<Declaration, 'schema'> {
-  /** Whether the first text that was seen is a point in time. */
+  /** Whether the first text of the variable is a point in time. */
   readonly isTime: boolean;
 }
 
 /** Objects of one class at paths of one length. */
 export interface SeenClass {
   readonly className: string;
-  /** For each path segment, texts that it has. */
+  /** The different texts of each path segment. */
   readonly segments: readonly Set<string>[];
   /** By name. */
   readonly variables: Map<string, SeenVariable>;
 }
 
 export class Survey {
-  /** The root of the item that was taken last. */
+  /** The root of the last item. */
   #root: ManagedObject | undefined;
   readonly #reading: TreeReading;
   readonly #classes = new Map<string, SeenClass>();
@@ -42,12 +42,12 @@ export class Survey {
     return this.#classes.values();
   }
 
-  /** Objects and variables that no catalogue can name, or beyond what is looked at. */
+  /** The number of objects and variables beyond a limit, or with names that no catalogue can have. */
   get omitted(): number {
     return this.#omitted;
   }
 
-  /** Takes in an item. An object must come before its variables. */
+  /** Adds an item. An object must come before its variables. */
   take(item: TreeItem): void {
     if (item.kind === 'object') this.#root = item.root;
     const isTaken =
@@ -101,10 +101,10 @@ export class Survey {
   }
 }
 
-/** Whether a catalogue can have it: in one line, not too long, and without the signs of patterns. */
+/** Whether a catalogue can have the name: one line, not too long, and without the braces of patterns. */
 const isNameable = (text: string): boolean => /^[^\p{Cc}\p{Cs}{}]{1,512}$/u.test(text);
 
-/** The first of these texts that can be one, in snake case and the singular; else one with a number. */
+/** The first text that is a free label in snake case and singular; else a label with a number. */
 export function freeLabel(wanted: readonly string[], taken: readonly string[]): string {
   const isFree = (word: string): boolean =>
     labelProblem(word) === undefined && !taken.includes(word);
@@ -118,7 +118,7 @@ export function freeLabel(wanted: readonly string[], taken: readonly string[]): 
 const singular = (word: string): string =>
   word.length > 3 && /[^ious]s$/.test(word) ? word.slice(0, -1) : word;
 
-// Drafts the path pattern of a class, from the paths of its objects.
+/** The path pattern of a class, and its labels. */
 interface PathDraft {
   readonly pattern: string;
   readonly labels: readonly string[];
@@ -127,16 +127,17 @@ interface PathDraft {
 
 /** The most characters of a pattern. */
 const MAX_PATTERN = 1024;
-/** Texts that a guess names. */
+/** The most texts that a guess names. */
 const MAX_NAMED = 3;
 /** A text with a number at its end. */
 const NUMBERED = /^([A-Za-z_][A-Za-z_-]*)?[0-9]+$/;
-/** What a pattern can have as it is. */
+/** A text that a pattern can contain literally. */
 const LITERAL = /^[^{}@\p{Cc}\p{Cs}]+$/u;
 
 /**
- * @param segments for each path segment, the texts that it has
- * @param alias of the class; the last label is called so, if nothing says more
+ * Drafts the path pattern of a class from the paths of its objects.
+ * @param segments the different texts of each path segment
+ * @param alias the alias of the class, and the name of the last label for want of a better one
  */
 export function pathDraft(segments: readonly ReadonlySet<string>[], alias: string): PathDraft {
   const parts: string[] = [];
@@ -161,14 +162,14 @@ export function pathDraft(segments: readonly ReadonlySet<string>[], alias: strin
   return pattern.length > MAX_PATTERN ? anyPath(segments.length) : { pattern, labels, guesses };
 }
 
-/** For paths that are too long to be written down. */
+/** The pattern for all paths of a length, for want of a shorter one. */
 function anyPath(length: number): PathDraft {
   const labels = Array.from({ length }, (_, index) => `part_${index + 1}`);
   const pattern = labels.map((label) => `{${label}}`).join('.');
   return { pattern, labels, guesses: [`any path of ${length} parts`] };
 }
 
-/** What all of the texts have before the number at their end; undefined if one has no number there. */
+/** The common prefix of texts that end with a number; undefined unless all do. */
 function commonNumber(texts: ReadonlySet<string>): { readonly before: string } | undefined {
   const before = new Set(
     [...texts].map((text) => {

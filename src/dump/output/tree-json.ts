@@ -1,4 +1,4 @@
-// What a segment holds, as JSON lines. docs/shm_dump.md has their shape.
+// The contents of a segment as JSON lines. docs/shm_dump.md describes them.
 import type { ItemValue } from '../../exposition/query/tree-values.js';
 import { numberText } from '../../exposition/text/labels.js';
 import type { Frame, ManagedObject, Variable } from '../../model.js';
@@ -7,7 +7,7 @@ import type { SegmentFacts } from '../segment/seen-segment.js';
 import { treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeReading } from '../tree/tree-items.js';
 
-/** A line about the segment, one for each object and variable, and one that says how many there were. */
+/** A line about the segment, one line for each object and variable, and one with their numbers. */
 export function* treeJson(
   facts: SegmentFacts,
   reading: TreeReading,
@@ -29,7 +29,7 @@ export function* treeJson(
   yield lineOf({ kind: 'end', objects, variables, unsynced });
 }
 
-/** Escapes also what JSON allows and a terminal would obey: it stands within strings only. */
+/** Also escapes the control characters that JSON allows in strings, since a terminal would act on them. */
 const lineOf = (fields: object): string => sentence(JSON.stringify(fields));
 
 function segmentFields(facts: SegmentFacts, nowMs: number): object {
@@ -100,7 +100,7 @@ function jsonFrame(frame: Frame, schema: readonly number[]): unknown {
   };
 }
 
-/** A number where every reader of JSON keeps it exact, else a text. */
+/** A JSON number if every reader keeps it exact, else a text. */
 function json(number: bigint | number): number | string {
   const isExact =
     typeof number === 'number' ? Number.isFinite(number) : Number.isSafeInteger(Number(number));

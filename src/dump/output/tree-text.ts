@@ -1,4 +1,4 @@
-// The contents of a segment as text for people, in pieces that a pipe takes.
+// The contents of a segment as text for people.
 import type { TreeValue, Variable } from '../../model.js';
 import {
   ageText,
@@ -14,7 +14,7 @@ import type { SegmentFacts } from '../segment/seen-segment.js';
 import { pathOf, treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeItem, TreeReading } from '../tree/tree-items.js';
 
-/** A few lines, safe for a terminal. */
+/** Lines about the segment and its publisher, safe for a terminal. */
 export function headingLines(facts: SegmentFacts, nowMs: number): readonly string[] {
   const { name, generation, publisher, process: owner, heartbeatAge, drops } = facts;
   const { startedUnixMs: started } = owner;
@@ -35,16 +35,16 @@ export function headingLines(facts: SegmentFacts, nowMs: number): readonly strin
   ];
 }
 
-// One object or variable as a line of text, safe for a terminal.
+/** The line of an object or a variable, safe for a terminal. */
 interface ItemText {
   readonly text: string;
   readonly isSynced: boolean;
 }
 
-/** Columns of names and of declarations; longer ones push the rest to the right. */
+/** Widths of the columns of names and declarations; longer ones shift the rest of the line. */
 const NAME_COLUMNS = 26;
 const DECLARED_COLUMNS = 14;
-/** Indented levels; deeper objects are indented like these. */
+/** The deepest indentation, in levels. */
 const MAX_LEVEL = 8;
 
 export const itemText = (item: TreeItem, reading: TreeReading, nowMs: number): ItemText =>
@@ -78,7 +78,7 @@ function variableText(
   };
 }
 
-/** Such as `u64 counter bytes`. */
+/** The declaration of a variable, such as `u64 counter bytes`. */
 const declaredText = ({ type, kind, unit }: Variable): string =>
   [type, kind === 'unknown' ? '' : kind, unit === '' ? '' : nameText(unit)]
     .filter(Boolean)
@@ -95,7 +95,7 @@ function valueText(value: TreeValue): string {
   return `${quotedText(text)}${more}`;
 }
 
-/** The lines of a whole dump: about the segment, its tree, and how much that is. */
+/** The lines of a whole dump: the segment, its tree, and the numbers of items. */
 export function* treeText(
   facts: SegmentFacts,
   reading: TreeReading,
@@ -117,10 +117,13 @@ export function* treeText(
   yield `${countText(object, 'object')}, ${countText(variable, 'variable')}, ${waiting}`;
 }
 
-/** Characters of a piece, about. */
+/** The least characters of a piece, except for the last one. */
 const PIECE = 32_768;
 
-/** @param taken called when the reader asks for more than the last piece */
+/**
+ * Joins lines to pieces of output.
+ * @param taken called when the reader asks for the next piece
+ */
 export function* pieces(lines: Iterable<string>, taken: () => void): Generator<Uint8Array> {
   let text = '';
   for (const line of lines) {

@@ -1,4 +1,4 @@
-// One segment, open for reading, and the next one that gets its name.
+// Reads a segment, and follows its name to the segment of the next publisher.
 import { hrtime } from 'node:process';
 import { Fault, messageOf } from '../../errors.js';
 import type { PublisherProcess, Source, Verdict } from '../../model.js';
@@ -17,21 +17,21 @@ import { SegmentSource } from '../../native/segment/segment-source.js';
 import { existingText } from '../../shown/shown-text.js';
 import { TreeReading } from '../tree/tree-items.js';
 
-/** How long a structure may change faster than it can be read. */
+/** The time limit for reading a structure that changes meanwhile. */
 const PATIENCE_NS = 10_000_000_000n;
-/** Until the next try. */
+/** The pause before the next attempt. */
 const PAUSE_MS = 20;
 
-/** What a segment says beside its tree. */
+/** The facts about a segment beside its tree. */
 export interface SegmentFacts {
   readonly name: string;
   /** In hexadecimal digits. */
   readonly generation: string;
   readonly publisher: Verdict;
   readonly process: PublisherProcess;
-  /** Seconds since the last heartbeat; undefined where it has none. */
+  /** Seconds since the last heartbeat; undefined for a publisher without heartbeats. */
   readonly heartbeatAge: number | undefined;
-  /** What the publisher had no room for. */
+  /** The items that found no room in the segment. */
   readonly drops: { readonly objects: number; readonly variables: number };
 }
 
@@ -41,7 +41,6 @@ class SeenSegment {
   readonly #header: SegmentHeader;
   readonly #source: SegmentSource;
   readonly #lastBeat = new HeartbeatClock();
-  readonly #now: () => bigint;
 
   /**
    * The segment of that name; undefined if there is none.
@@ -52,20 +51,19 @@ class SeenSegment {
     return file && new SeenSegment(file, name);
   }
 
-  private constructor(file: SegmentFile, name: string, now = () => hrtime.bigint()) {
+  private constructor(file: SegmentFile, name: string) {
     this.#name = name;
-    this.#now = now;
     this.#file = file;
     this.#header = this.#naming(() => headerOf(file));
     this.#source = new SegmentSource(file, this.#header, LIMITS.records);
   }
 
   /**
-   * The tree as it is now.
-   * @throws Fault SEGMENT_CORRUPT, or SEGMENT_RESTLESS if it never stands still
+   * The current tree.
+   * @throws Fault SEGMENT_CORRUPT, or SEGMENT_RESTLESS if it changes too fast to be read
    */
   tree(): Source {
-    const end = this.#now() + PATIENCE_NS;
+    const end = hrtime.bigint() + PATIENCE_NS;
     this.#naming(() => {
       checkSize(this.#file, this.#header);
       while (this.#readOn(end));
@@ -81,7 +79,7 @@ class SeenSegment {
     this.#file.askLock((answer) => {
       isLocked = answer;
     });
-    const nowNs = this.#now();
+    const nowNs = hrtime.bigint();
     const heartbeatNs = this.#lastBeat.at(words.heartbeatNs, nowNs);
     const nameHolder = this.#file.nameHolder();
     const evidence = { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs };
@@ -100,23 +98,23 @@ class SeenSegment {
     this.#file.close();
   }
 
-  /** Takes in the next changes; false once there are none. */
+  /** Reads the next changes; false once there are none. */
   #readOn(endNs: bigint): boolean {
     try {
       const { hasMore, isReclaiming } = this.#source.sync();
-      if (hasMore && this.#now() > endNs)
+      if (hasMore && hrtime.bigint() > endNs)
         throw new Fault('SEGMENT_RESTLESS', 'its structure grows faster than it can be read');
       return hasMore || isReclaiming === true;
     } catch (error) {
       const isUnstable = error instanceof Fault && error.code === 'SEGMENT_RESTLESS';
-      if (!isUnstable || this.#now() > endNs) throw error;
-      // Nothing else waits for this process.
+      if (!isUnstable || hrtime.bigint() > endNs) throw error;
+      // Blocking is safe: the program does nothing else.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
       return true;
     }
   }
 
-  /** What `read` gives; its faults say which segment they are about. */
+  /** The result of `read`, whose faults get the name of the segment. */
   #naming<T>(read: () => T): T {
     try {
       return read();
@@ -136,13 +134,13 @@ function headerOf(file: SegmentFile): SegmentHeader {
   }
 }
 
-/** What a segment holds at one moment. */
+/** The facts and the tree of a segment at one moment. */
 export interface Glance {
   readonly facts: SegmentFacts;
   readonly reading: TreeReading;
 }
 
-/** Why there is nothing to show under this name, and what there is. */
+/** The fault for a missing segment, which names the existing ones. */
 function absence(name: string): Fault {
   const names = segmentNames();
   const pool = name.slice(0, name.lastIndexOf('.') + 1);
@@ -157,7 +155,7 @@ export class FollowedSegment {
   readonly #name: string;
   #segment: SeenSegment;
 
-  /** @throws Fault if there is none, or none that can be read */
+  /** @throws Fault if the segment does not exist or cannot be read */
   constructor(memory: SharedMemory, name: string) {
     this.#memory = memory;
     this.#name = name;
@@ -166,7 +164,7 @@ export class FollowedSegment {
     this.#segment = segment;
   }
 
-  /** The last values of a publisher that is gone, until another has published. */
+  /** Reads the segment. After the end of a publisher, it keeps the last values until the next one. */
   look(): Glance {
     const facts = this.#segment.facts();
     const { state } = facts.publisher;
@@ -183,7 +181,7 @@ export class FollowedSegment {
     return { facts, reading: new TreeReading(this.#segment.tree()) };
   }
 
-  /** Goes over to the segment that has the name now, if it is of another generation and can be read. */
+  /** Switches to the segment that has the name now, if it is readable and of another generation. */
   #takeNext(generation: string): boolean {
     try {
       const next = SeenSegment.open(this.#memory, this.#name);

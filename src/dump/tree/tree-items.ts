@@ -1,4 +1,4 @@
-// The objects and variables that are shown, in the order of the tree, with their values.
+// The selected objects and variables of a tree, in its order, with their values.
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
@@ -8,14 +8,15 @@ import { ItemValues, SlotCopies, TreeValues } from '../../exposition/query/tree-
 import { isVariable } from '../../exposition/read/tree-walk.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 
-/** Objects whose names are compared with one that is not there. */
+/** The most objects whose names are compared with an unknown one. */
 const MAX_COMPARED = 20_000;
 
-/** Its path below the root; empty for the root. */
+/** The path of an object below its root; an id without the root's prefix is kept whole. */
 export const pathOf = ({ name }: ManagedObject, root: ManagedObject): string =>
   name.startsWith(`${root.name}.`) ? name.slice(root.name.length + 1) : name;
 
 /**
+ * The objects at which the selection begins.
  * @param wanted an object's id, or its path below a root; undefined for all roots
  * @throws Fault USAGE if there is no such object
  */
@@ -34,17 +35,11 @@ export function chosenObjects(
   throw new Fault('USAGE', `--object: there is no object ${quoted(wanted)}${hint(wanted, seen)}`);
 }
 
-function rootOf(object: ManagedObject): ManagedObject {
-  let root = object;
-  for (let above = root.parent; above !== undefined; above = above.parent) root = above;
-  return root;
-}
-
-// The values of one tree, read as they are needed.
+/** Reads the values of one tree on demand. */
 export class TreeReading {
-  /** For people. */
+  /** Values as text for people. */
   readonly texts: TreeValues;
-  /** As they are. */
+  /** Values without formatting. */
   readonly values: ItemValues;
   readonly #slots: SlotCopies;
 
@@ -54,22 +49,22 @@ export class TreeReading {
     this.values = new ItemValues(source, this.#slots);
   }
 
-  /** When the values of a root were, in Unix milliseconds, if it states that. */
+  /** The time of a root's values in Unix milliseconds, if its publisher declares it. */
   asOfMs({ asOf }: ManagedObject): number | undefined {
     const bits = asOf && this.#slots.bits(asOf);
     return bits === undefined ? undefined : Number(bits / 1_000_000n);
   }
 
-  /** Values are copied anew from here on: the reader of what was printed may have taken long. */
+  /** Drops the copies of values: a slow reader must not get old ones. */
   renew(): void {
     this.#slots.clear();
   }
 }
 
 export interface Choice {
-  /** Only what is below this object: its id, or its path below the root. */
+  /** The id of the topmost object, or its path below a root; undefined for all roots. */
   readonly object: string | undefined;
-  /** In lower case; each must occur in id, class, name or value. */
+  /** Words in lower case; each must occur in id, class, name or value. */
   readonly words: readonly string[];
 }
 
@@ -78,25 +73,25 @@ export type TreeItem =
       readonly kind: 'object';
       readonly object: ManagedObject;
       readonly root: ManagedObject;
-      /** Objects above it. */
+      /** The number of objects above it. */
       readonly depth: number;
     }
   | { readonly kind: 'variable'; readonly variable: Variable; readonly depth: number };
 
 /**
- * The items that fit; a variable comes after its object, whether that fits or not.
- * @throws Fault USAGE if the chosen object is not there
+ * The selected items. A variable comes after its object, even if only the variable matches.
+ * @throws Fault USAGE if the selected object does not exist
  */
 export function* treeItems(reading: TreeReading, choice: Choice): Generator<TreeItem> {
   const search = new Search({ words: choice.words, field: 'any' });
   for (const top of chosenObjects(reading.source.roots, choice.object)) {
-    const root = rootOf(top);
-    const levels = levelsAbove(top);
+    const above = ancestors(top);
+    const root = above.at(-1) ?? top;
     const walk = new PartWalk(top, 0);
     let shown: ManagedObject | undefined;
     for (let item = walk.next(); item !== undefined; item = walk.next()) {
       if (item === PASSED || !search.fits(fieldsOf(item, reading.texts))) continue;
-      const depth = levels + walk.depth;
+      const depth = above.length + walk.depth;
       const object = isVariable(item) ? item.object : item;
       if (shown?.id !== object.id) yield { kind: 'object', object, root, depth };
       shown = object;
@@ -116,8 +111,9 @@ function fieldsOf(item: ManagedObject | Variable, texts: TreeValues): Fields {
   };
 }
 
-function levelsAbove({ parent }: ManagedObject): number {
-  let levels = 0;
-  for (let above = parent; above !== undefined; above = above.parent) levels++;
-  return levels;
+/** The objects above an object, from its parent to its root. */
+function ancestors(object: ManagedObject): readonly ManagedObject[] {
+  const above: ManagedObject[] = [];
+  for (let { parent } = object; parent !== undefined; { parent } = parent) above.push(parent);
+  return above;
 }

@@ -1,4 +1,4 @@
-// A part of a tree on a screen, drawn again at keys, at other sizes, and in between.
+// A live view of a part of a tree on a terminal.
 import {
   concat,
   concatMap,
@@ -21,15 +21,15 @@ import type { Choice, TreeItem, TreeReading } from '../tree/tree-items.js';
 import { fittedText, keysIn } from './screen.js';
 import type { ScreenLine, ScreenSize, TerminalKey } from './screen.js';
 
-// A few items out of many, from a position on.
+/** The items on the screen, out of many. */
 interface ItemWindow<T> {
   readonly items: readonly T[];
-  /** The position of the first: at most such that the window is full, if there are enough. */
+  /** The position of the first item. It is lowered if the items behind it would not fill the window. */
   readonly from: number;
   readonly hasMore: boolean;
 }
 
-/** @param all gives the items from the beginning; it is called again if the position is beyond them */
+/** @param all returns the items from the first one; a position beyond the last one calls it again */
 function itemWindow<T>(all: () => Iterable<T>, from: number, size: number): ItemWindow<T> {
   const items: T[] = [];
   let count = 0;
@@ -42,11 +42,11 @@ function itemWindow<T>(all: () => Iterable<T>, from: number, size: number): Item
   return from <= last ? { items, from, hasMore: false } : itemWindow(all, last, size);
 }
 
-/** Columns of the age of a value, with the space before it. */
+/** The columns for the age of a value. */
 const AGE_COLUMNS = 12;
 const KEYS = 'up, down, page up, page down, home; q ends';
 
-/** The line of an item as it was shown last, and since when it is like that, if that was seen. */
+/** The last line of an item, and the time of its last visible change. */
 interface ShownLine {
   readonly text: string;
   readonly changedMs: number | undefined;
@@ -56,12 +56,12 @@ export class LiveView {
   readonly #segment: FollowedSegment;
   readonly #choice: Choice;
   readonly #hasKeys: boolean;
-  /** Items above the screen. */
+  /** The number of items above the screen. */
   #position = 0;
-  /** How many items the screen has. */
+  /** The number of items on the screen. */
   #height = 0;
   #generation = '';
-  /** By the ids of items; of those alone that are on the screen. */
+  /** The lines on the screen, by item id. */
   #shown = new Map<number, ShownLine>();
 
   constructor(segment: FollowedSegment, choice: Choice, hasKeys: boolean) {
@@ -75,7 +75,7 @@ export class LiveView {
     this.#position = Math.max(0, this.#position + by);
   }
 
-  /** The whole screen as it is now; each line has its columns. */
+  /** Reads the segment, and returns all lines of the screen in its full width. */
   lines(size: ScreenSize, nowMs: number): readonly ScreenLine[] {
     const glance = this.#segment.look();
     const { generation } = glance.facts;
@@ -102,7 +102,7 @@ export class LiveView {
       const lines = items.map((item) => this.#line(item, before, reading, { nowMs, columns }));
       return { lines, footer: this.#footer(hasMore) };
     } catch (error) {
-      // The chosen object was removed; it may come again.
+      // The selected object was removed, and may return.
       if (!(error instanceof Fault) || error.code !== 'USAGE') throw error;
       return { lines: [plainLine(error.message)], footer: this.#footer(false) };
     }
@@ -133,18 +133,18 @@ export class LiveView {
 
 const plainLine = (text: string): ScreenLine => ({ text, isBright: false });
 
-/** A key that moves, or nothing. */
+/** The cause of a drawing: a key that scrolls, or anything else. */
 type DrawMoment = Exclude<TerminalKey, 'end'> | 'again';
 
 interface MomentsOptions {
-  /** From the end of a drawing to the next, unless something happens. */
+  /** The time between two drawings without another cause. */
   readonly periodMs: number;
   readonly typed$: Observable<string>;
   readonly resized$: Observable<unknown>;
   readonly scheduler: SchedulerLike;
 }
 
-/** Begins at once, and completes at a key that ends the program; the end of what is typed does not. */
+/** Emits at once, and at each cause of a drawing. Completes at a key that ends the program. */
 export function moments({
   periodMs,
   typed$,

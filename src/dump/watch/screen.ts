@@ -1,9 +1,9 @@
-// The screen of a terminal, its keys, and texts that fit its columns.
+// A terminal: its screen, its keys, and the widths of texts.
 
 /** One line of a screen. */
 export interface ScreenLine {
   readonly text: string;
-  /** Whether it stands out. */
+  /** Whether the line is in bold. */
   readonly isBright: boolean;
 }
 
@@ -13,10 +13,10 @@ export interface ScreenSize {
 }
 
 const ESC = '\u001b[';
-/** A screen of its own, without a cursor; long lines do not go on in the next. */
+/** The alternate screen, without a cursor and without line wrapping. */
 const ENTER = `${ESC}?1049h${ESC}?25l${ESC}?7l`;
 const LEAVE = `${ESC}?7h${ESC}?25h${ESC}?1049l`;
-/** Terminals that know it show what is between at once. */
+/** Synchronized output: a terminal with support for it shows the text between the two at once. */
 const [BEGIN, END] = [`${ESC}?2026h`, `${ESC}?2026l`];
 const HOME = `${ESC}H`;
 const [BRIGHT, PLAIN] = [`${ESC}1m`, `${ESC}0m`];
@@ -26,12 +26,12 @@ export class Screen {
   readonly #write: (text: string) => void;
   #isEntered = false;
 
-  /** @param write writes at once */
+  /** @param write writes to the terminal */
   constructor(write: (text: string) => void) {
     this.#write = write;
   }
 
-  /** Each line has the columns of the screen, so that nothing needs to be cleared before it is drawn. */
+  /** Draws lines that have the full width of the screen, so that it need not be cleared. */
   draw(lines: readonly ScreenLine[], { rows }: ScreenSize): void {
     const drawn = lines
       .slice(0, rows)
@@ -42,14 +42,14 @@ export class Screen {
     this.#write(`${enter}${BEGIN}${HOME}${drawn.join('\r\n')}${rest}${END}`);
   }
 
-  /** Gives the terminal back. */
+  /** Restores the terminal. */
   leave(): void {
     if (this.#isEntered) this.#write(LEAVE);
     this.#isEntered = false;
   }
 }
 
-/** How far a key moves, in lines and in whole screens; `end` ends the program. */
+/** How far a key scrolls, in lines and in whole screens; `end` ends the program. */
 export type TerminalKey = { readonly lines: number; readonly screens: number } | 'start' | 'end';
 
 const KEYS: Readonly<Record<string, TerminalKey>> = {
@@ -71,20 +71,20 @@ const KEYS: Readonly<Record<string, TerminalKey>> = {
   '\u0004': 'end',
 };
 
-/** A key is all that a terminal sends for it, else one character. */
+/** The escape sequence of a key, or one character. */
 const TYPED = /\u001b[[O][0-9;]*[~A-Za-z]|[^]/g; // eslint-disable-line no-control-regex
 
-/** The keys of what was typed; others are ignored. */
+/** The known keys in the input of a terminal. */
 export const keysIn = (typed: string): readonly TerminalKey[] =>
   [...typed.matchAll(TYPED)].flatMap(([key]) => KEYS[key] ?? []);
 
-/** Characters that stand on the one before them. */
+/** Combining characters. */
 const NO_COLUMN = /\p{M}/u;
-/** Most that take two columns: of East Asia, and pictures. */
+/** Most characters that take two columns: those of East Asia, and emoji. */
 const TWO_COLUMNS =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
 
-/** A text in exactly so many columns: filled with blanks, or cut, with a sign of that at its end. */
+/** The text in exactly `columns` columns: padded with blanks, or cut with an ellipsis. */
 export function fittedText(text: string, columns: number): string {
   let fitting = '';
   let beforeSign = '';
