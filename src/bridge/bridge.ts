@@ -1,4 +1,4 @@
-// Builds the bridge from its configuration: polls each component again and again, or once.
+// Builds the bridge from its configuration. It polls each component periodically, or once.
 import type { LookupFunction } from 'node:net';
 import { concatMap, defer, finalize, from, map, merge, of, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
@@ -18,16 +18,16 @@ import type { ComponentConfig } from './settings/component-table.js';
 import type { BridgeConfig } from './settings/configuration.js';
 import { idlePatterns, scenarioText } from './tree/selection.js';
 
-/** What the bridge needs from its process. */
+/** The process and the clocks that the bridge runs with. */
 interface Around {
   readonly pid: number;
   readonly unixMs: () => number;
-  /** A clock that does not step. */
+  /** A monotonic clock. */
   readonly steadyMs: () => number;
   readonly scheduler: SchedulerLike;
 }
 
-/** Shared by all components. */
+/** Services that all components share. */
 interface Shared extends Around {
   readonly lookup: LookupFunction;
 }
@@ -108,9 +108,9 @@ function verdictOf({ outcome }: Pick<Polled<PollOutcome>, 'outcome'>): 'good' | 
   return outcome.failure.reason === 'no_data' ? 'gone' : 'failed';
 }
 
-/** The result of one component. */
+/** The result of one poll with --once. */
 interface PolledOnce {
-  /** A scenario; empty when the poll failed. */
+  /** The tree as a scenario; empty after a failed poll. */
   readonly text: string;
   /** Sentences for the operator. */
   readonly remarks: readonly string[];

@@ -23,7 +23,7 @@ const AROUND = {
 const say = logWriter(process.stderr, process.stderr.fd);
 
 function fail(error: unknown): never {
-  // The message explains a refusal of the system; anything else is a bug of ours.
+  // Other errors are bugs, and need the stack.
   const isExplained = error instanceof Fault || !(error instanceof Error) || isSystemError(error);
   say(`shm_bridge: ${isExplained ? messageOf(error) : (error.stack ?? '')}\n`);
   process.exit(error instanceof Fault ? error.exit : 1);
@@ -47,13 +47,13 @@ function run(config: BridgeConfig): void {
   });
   const running = merge(bridge(config, AROUND), manager.alive()).subscribe({
     next: log,
-    // Not at once: the teardown that closes the segments runs after this.
+    // The teardown that closes the segments runs after this, and must precede the exit.
     error: (error: unknown) => {
       queueMicrotask(() => fail(error));
     },
   });
   manager.ready();
-  // Node would open its debugger to every program of the host.
+  // By default Node.js opens its debugger, to every program of the host.
   process.on('SIGUSR1', () => undefined);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(signal, () => {

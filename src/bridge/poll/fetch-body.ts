@@ -1,4 +1,4 @@
-// Fetches the body of one answer, and says why there is none.
+// Fetches the body of one answer, or gives the reason of the failure.
 import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -11,7 +11,7 @@ import type { Subscriber } from 'rxjs';
 import { quoted } from '../../document/document.js';
 import { messageOf } from '../../errors.js';
 
-/** Reasons, each with what it means to an operator. */
+/** The reasons of failed polls, each with its meaning for operators. */
 export const FAILURE_REASONS = {
   refused: 'no server listens at the address',
   unreachable: 'the host has no address or cannot be reached',
@@ -36,7 +36,7 @@ export const FAILURE_REASONS = {
 
 export type FailureReason = keyof typeof FAILURE_REASONS;
 
-/** A poll that gave no tree. The message says what was found, without the key. */
+/** A poll that gave no tree. The message never contains the security key. */
 export class PollFailure extends Error {
   override readonly name = 'PollFailure';
 
@@ -48,7 +48,7 @@ export class PollFailure extends Error {
   }
 }
 
-/** The lower half of the first byte of a zlib stream, its method. */
+/** The compression method, in the lower half of the first byte of a zlib stream (RFC 1950). */
 const ZLIB_METHOD = 8;
 
 /**
@@ -68,10 +68,9 @@ function bodyDecoder(encoding: string | undefined, first: Uint8Array): Transform
   );
 }
 
-// Checks by status and headers whether to read an answer.
 const JSON_TYPE = /^(application|text)\/([\w.-]+\+)?json\s*(;|$)/i;
 
-/** @throws PollFailure for any answer but 200 with JSON of an allowed size */
+/** Checks status and headers. @throws PollFailure for any answer but 200 with JSON of an allowed size */
 function checkAnswer(
   { statusCode: status = 0, headers }: IncomingMessage,
   { hasKey, maxBodyBytes }: { readonly hasKey: boolean; readonly maxBodyBytes: number },
@@ -107,14 +106,14 @@ function refusal(status: number, location: string | undefined, hasKey: boolean):
       'status 404: the view is switched off there, or url has another base',
     );
   if (status >= 300 && status < 400) {
-    // Without the query, which may repeat what we sent.
+    // The query may repeat parts of the request.
     const to = quoted((location ?? '').replace(/[?#].*$/s, ''));
     return new PollFailure('redirected', `status ${status}, to ${to}: redirects are not followed`);
   }
   return new PollFailure('bad_status', `status ${status}, needed is 200`);
 }
 
-/** By the code of the error; the first that matches wins. */
+/** The reason by the code of the error; the first match wins. */
 const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^ECONNREFUSED$/, 'refused'],
   [/^(ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/, 'timeout'],
@@ -128,7 +127,7 @@ const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^/, 'tls'],
 ];
 
-/** The reason in an OpenSSL message, which also names places in its source. */
+/** The reason in a message of OpenSSL, behind positions in its source. */
 const OPENSSL = /(?:^|:)error:[^:]*:[^:]*:[^:]*:([^:]+)/;
 
 const codeOf = (error: unknown): string =>
@@ -157,12 +156,12 @@ export interface Endpoint {
   readonly ca: string | undefined;
   /** True to request a compressed body. */
   readonly deflate: boolean;
-  /** From the look-up of the name to the end of the TLS handshake. */
+  /** The time limit from the name look-up to the end of the TLS handshake. */
   readonly connectTimeoutMs: number;
   readonly maxBodyBytes: number;
 }
 
-/** A piece of the body. */
+/** A part of the decoded body. */
 export interface BodyChunk {
   readonly bytes: Uint8Array;
   /** Bytes of the body received so far, compressed or not. */

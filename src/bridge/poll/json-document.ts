@@ -1,15 +1,15 @@
-// Scans the bytes of a JSON document for limits, then parses them.
+// Parses a JSON document within limits, and keeps long integers exact.
 import { randomBytes } from 'node:crypto';
 import { messageOf } from '../../errors.js';
 import { PollFailure } from './fetch-body.js';
 
-// Scans the bytes of a JSON document as they arrive for its nesting and its long integers.
+/** The limits of a document. */
 export interface ScanBounds {
   /** Nesting depth of arrays and objects. */
   readonly mostNesting: number;
-  /** Total of arrays and objects. */
+  /** The total number of arrays and objects. */
   readonly mostBrackets: number;
-  /** Total of commas, and so of array items and object members. */
+  /** The total number of commas, which limits array items and object members. */
   readonly mostCommas: number;
   readonly mostLongIntegers: number;
 }
@@ -35,7 +35,10 @@ const LEAST_DIGITS = 16;
 /** More digits than any 64-bit integer. */
 const MAX_DIGITS = 20;
 
-/** Only separates strings from the rest; the parser decides whether it is JSON. */
+/**
+ * Checks the limits of a document while its bytes arrive, and finds its long integers. It only separates strings from
+ * the rest; the parser decides whether the document is JSON.
+ */
 class JsonScan {
   readonly #longIntegers: LongInteger[] = [];
   readonly #bounds: ScanBounds;
@@ -130,18 +133,18 @@ export interface JsonObject {
 }
 
 /**
- * Marks the digits of a long integer that we turn into a string, since JSON.parse would round the
- * number. It is random, so no document can contain it.
+ * The prefix of long integers that are passed to JSON.parse as strings, since it would round the
+ * numbers. It is random, so no document can contain it.
  */
 const MARK = `\0${randomBytes(12).toString('hex')}`;
 const QUOTED_MARK = JSON.stringify(MARK).slice(0, -1);
 
 const FIRST_BYTES = 1 << 16;
 
-/** The most characters quoted from a bad document. */
+/** The most characters of a parser's message. */
 const LONGEST_COMPLAINT = 160;
 
-/** The exact number of a string of digits. */
+/** The exact value of a decimal integer. */
 export function exactNumber(digits: string): number | bigint {
   const number = Number(digits);
   return Number.isSafeInteger(number) ? number : BigInt(digits);
@@ -149,7 +152,7 @@ export function exactNumber(digits: string): number | bigint {
 
 export class JsonDocument {
   readonly #scan: JsonScan;
-  /** Not the chunks themselves: a small one costs far more memory than its bytes. */
+  /** One buffer, since a small chunk would take far more memory than its bytes. */
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #length = 0;
 
@@ -157,7 +160,7 @@ export class JsonDocument {
     this.#scan = new JsonScan(bounds);
   }
 
-  /** @throws PollFailure `too_deep` or `too_many`, as soon as it is */
+  /** Adds a chunk. @throws PollFailure `too_deep` or `too_many` at the first excess */
   write(chunk: Uint8Array): void {
     this.#scan.pass(chunk);
     const length = this.#length + chunk.length;
@@ -179,7 +182,7 @@ export class JsonDocument {
   }
 }
 
-/** The document with its long integers as marked strings. */
+/** The document with its long integers replaced by marked strings. */
 function marked(bytes: Buffer, longIntegers: readonly LongInteger[]): Buffer {
   if (longIntegers.length === 0) return bytes;
   const [mark, quote] = [Buffer.from(QUOTED_MARK), Buffer.from('"')];
@@ -193,7 +196,7 @@ function marked(bytes: Buffer, longIntegers: readonly LongInteger[]): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** The value with its marked strings as integers; recursion is as deep as the document nests. */
+/** The value with its marked strings replaced by integers. The depth of recursion is limited as the nesting is. */
 function unmarked(value: Json): Json {
   if (typeof value === 'string')
     return value.startsWith(MARK) ? exactInteger(value.slice(MARK.length)) : value;
@@ -203,7 +206,7 @@ function unmarked(value: Json): Json {
     return value;
   }
   for (const key in value) {
-    // A number in place of a member name.
+    // The document has a number as the name of a member.
     if (key.startsWith(MARK)) throw badJson(`${key} is no name`);
     unmarkIn(value, key);
   }
@@ -237,7 +240,7 @@ function parsed(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    // Without the quoted piece of the body, which may hold the key or names of users.
+    // The quoted part of the body may contain the key or names of users.
     throw badJson(messageOf(error).replace(/(^|, (\.{3})?)".*$/s, ''));
   }
 }

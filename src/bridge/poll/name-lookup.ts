@@ -1,9 +1,9 @@
-// Looks up names so that a hanging one does not delay the others: few look-ups run at once.
+// Looks up host names. Node.js runs few look-ups at once, so a slow one must not be repeated.
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** A slower look-up is answered with the previous result. */
+/** The delay after which a look-up is answered with the previous result. */
 const PATIENCE_MS = 50;
 
 type LookupResult = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
@@ -15,8 +15,7 @@ const resolveBySystem: Resolve = (name, found) => {
 };
 
 /**
- * One for all components. Each name is in the system's queue at most once, however many callers
- * want it.
+ * The look-ups of all components. Callers with the same name share one look-up of the system.
  */
 export class NameLookup {
   readonly #resolve: Resolve;
@@ -62,7 +61,7 @@ export class NameLookup {
     const waiting = this.#waiting.get(name) ?? [];
     this.#waiting.delete(name);
     if (error === null) this.#known.set(name, addresses);
-    // Unless no server could be reached, which says nothing about the name, its former address is not asked any more.
+    // EAI_AGAIN means that no name server answered; then the previous addresses may still be valid.
     else if (error.code !== 'EAI_AGAIN') this.#known.delete(name);
     const known = error === null ? undefined : this.#known.get(name);
     for (const found of waiting)

@@ -1,4 +1,4 @@
-// Polls a component: one poll, when the next one is due, and when the last tree becomes stale or lost.
+// Polls of a component: one poll, the schedule of polls, and the age of the last tree.
 import {
   asyncScheduler,
   catchError,
@@ -27,7 +27,7 @@ import type { BodyChunk } from './fetch-body.js';
 import { JsonDocument } from './json-document.js';
 import type { ScanBounds } from './json-document.js';
 
-/** How large the answer was, in bytes: over the wire, and decompressed. */
+/** The bytes of a body, as received and after decompression. */
 interface BodySize {
   readonly received: number;
   readonly decoded: number;
@@ -43,7 +43,7 @@ interface PollSettings {
   /** Time limit for the whole answer, from the request on. */
   readonly requestTimeoutMs: number;
   readonly unixMs: () => number;
-  /** A clock that does not step. */
+  /** A monotonic clock. */
   readonly steadyMs: () => number;
   readonly scheduler: SchedulerLike;
 }
@@ -60,7 +60,7 @@ const boundsFor = ({ maxDepth, maxObjects, maxVariables }: TreeLimits): ScanBoun
   mostLongIntegers: 2 * maxVariables + 1000,
 });
 
-/** Emits one outcome and completes; an error is a bug of ours. */
+/** Emits one outcome and completes. Every expected failure is an outcome. */
 export function poll(
   body: () => Observable<BodyChunk>,
   { limits, requestTimeoutMs, unixMs, steadyMs, scheduler }: PollSettings,
@@ -83,8 +83,7 @@ export function poll(
         new JsonDocument(boundsFor(limits)),
       ),
       timeout({ first: requestTimeoutMs, with: late, scheduler }),
-      // Each step runs in its own event loop iteration: with a large tree it blocks the loop for a
-      // while.
+      // Each step of a large tree takes long, so each gets its own iteration of the event loop.
       map((document) => document.end()),
       observeOn(scheduler),
       map((json) => readTree(json, limits)),
@@ -98,7 +97,7 @@ export function poll(
   });
 }
 
-// When a component is polled: on a grid of its interval, less often while it fails, never twice at once.
+/** The schedule of polls. */
 export interface Pace {
   readonly intervalMs: number;
   /** The longest time between polls of a failing component, unless its interval is longer. */
@@ -107,7 +106,7 @@ export interface Pace {
 
 export interface Polled<T> {
   readonly outcome: T;
-  /** Polls that were due while this one ran. */
+  /** The number of polls that were due while this one ran. */
   readonly skipped: number;
 }
 
@@ -118,9 +117,9 @@ interface Round<T> extends Polled<T> {
 }
 
 /**
- * Polls at once and then one interval after the start of each poll. After one failure the interval
- * is unchanged, after two in a row it is twice as long, then four times … Never completes.
- * @param now milliseconds of a clock that does not step
+ * Polls at once, and then one interval after the start of each poll. From the second failure in a row,
+ * each one doubles the interval. Two polls never overlap. Never completes.
+ * @param now milliseconds of a monotonic clock
  */
 export function polling<T>(
   poll: () => Observable<T>,
@@ -155,13 +154,13 @@ function periodAfter(failures: number, { intervalMs, mostBackOffMs }: Pace): num
   return Math.min(most, intervalMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
 }
 
-/** The values are old, or too old to be published. */
+/** The last tree is old, or too old to be published. */
 export interface Ageing {
   readonly kind: 'stale' | 'lost';
 }
 
+/** The times since the last good poll at which its tree becomes stale, and lost. */
 export interface Patience {
-  /** Since the last good poll. */
   readonly staleAfterMs: number;
   readonly lostAfterMs: number;
 }

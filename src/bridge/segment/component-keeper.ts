@@ -1,4 +1,4 @@
-// Keeps the segment of one component up to date: applies each poll, and reports events.
+// Applies the polls of one component to its segment, and reports events.
 import { pluralize } from '../../pluralize.js';
 import type { TargetEvent } from '../../model.js';
 import type { Publisher } from '../../native/publisher/publisher.js';
@@ -19,13 +19,13 @@ export interface Keeping {
   readonly publisher: Publisher;
   readonly own: OwnRoot;
   readonly selection: TreeSelection;
-  /** Milliseconds of a clock that does not step. */
+  /** Milliseconds of a monotonic clock. */
   readonly steadyMs: () => number;
 }
 
 /** The most unknown type names that are reported; further ones are only counted. */
 const MAX_REPORTED_TYPES = 20;
-/** So many restarts in a row are not real restarts. */
+/** The number of restarts in a row that cannot be real. */
 const MANY_RESTARTS = 3;
 
 type ReportEvent = (level: TargetEvent['level'], message: string) => void;

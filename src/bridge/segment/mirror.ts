@@ -1,4 +1,4 @@
-// Publishes a component's tree in a segment, and stores only values that changed.
+// Publishes the tree of a component in a segment, and stores only changes.
 import type { ObjectState, ValueType, VariableKind } from '../../model.js';
 import { DEFAULT_CAPACITY } from '../../native/publisher/allocators.js';
 import type { Capacity } from '../../native/publisher/allocators.js';
@@ -10,10 +10,9 @@ import type { ComponentObject, ComponentVariable, TypedValue } from '../tree/com
 import type { TreeLimits } from '../tree/read-tree.js';
 import type { Selected } from '../tree/selection.js';
 
-// Which type a published variable keeps if its value would fit another.
 const I64_END = 2n ** 63n;
 
-/** The `present` type if it holds the value exactly, else the value's own. */
+/** The `present` type of a variable if it can hold the value exactly, else the type of the value. */
 function typeFor({ type, value }: TypedValue, present: ValueType): ValueType {
   if (type === present || typeof value === 'string' || typeof value === 'boolean') return type;
   if (present === 'f64' && typeof value === 'number') return present;
@@ -40,15 +39,15 @@ interface ShownObject {
   state: ObjectState;
 }
 
-/** What one tree changed in the segment. */
+/** The numbers of changes that one tree made to the segment. */
 export interface Changes {
   readonly addedObjects: number;
   readonly removedObjects: number;
-  /** Values of variables that existed already. */
+  /** Changed values of existing variables. */
   readonly changedValues: number;
-  /** Objects and variables that the segment has no room for. */
+  /** Objects and variables without room in the segment. */
   readonly dropped: number;
-  /** Only the objects among them. */
+  /** The objects among those. */
   readonly droppedObjects: number;
 }
 
@@ -60,7 +59,7 @@ const NO_CHANGES: Changes = {
   droppedObjects: 0,
 };
 
-/** Texts get at least this room, and always some to grow. */
+/** The least room for a text, in bytes. */
 const LEAST_ROOM = 32;
 
 export class Mirror {
@@ -74,10 +73,10 @@ export class Mirror {
     this.#publisher = publisher;
   }
 
-  /** Publishes `objects`, with their values as of `asOfNs` (Unix ns). */
+  /** Publishes the objects, with `asOfNs` (Unix ns) as the time of their values. */
   show(objects: Selected, asOfNs: bigint): Changes {
     this.#changes = { ...NO_CHANGES };
-    this.#removeWhatIsGone(objects);
+    this.#removeAbsent(objects);
     const fresh: ShownObject[] = [];
     for (const object of objects.values()) {
       const shown = this.#shown.get(object.id);
@@ -91,14 +90,14 @@ export class Mirror {
       const root = this.#shown.get(id);
       if (root !== undefined) this.#publisher.setAsOf(root.object, asOfNs);
     }
-    // A root is synced last, so that a reader that binds it earlier waits for its whole tree.
+    // A root is synced last, so that an early reader waits for the whole tree.
     for (const { object } of fresh) this.#publisher.setSynced(object);
     const { dropped, droppedObjects } = this.#changes;
     this.#publisher.setDropped(droppedObjects, dropped - droppedObjects);
     return this.#changes;
   }
 
-  /** Marks the values as old, until the next tree. */
+  /** Marks the values as old until the next tree. */
   markStale(): void {
     for (const id of this.#roots) {
       const root = this.#shown.get(id);
@@ -122,7 +121,7 @@ export class Mirror {
     return this.#shown.size;
   }
 
-  #removeWhatIsGone(objects: Selected): void {
+  #removeAbsent(objects: Selected): void {
     const gone = new Set<string>();
     for (const [id, shown] of this.#shown) {
       const { parent } = shown;
@@ -224,15 +223,15 @@ function store(handle: PublishedScalar | PublishedText, value: TypedValue['value
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
-/** A power of two, so that freed room fits other texts. */
+/** The room for a text and some growth: a power of two, so that other texts can reuse it. */
 const roomFor = (text: string): number =>
   Math.min(LIMITS.textBytes, 2 ** Math.ceil(Math.log2(Math.max(LEAST_ROOM, bytesOf(text) + 8))));
 
-/** Of a file of up to 1 GiB; only the used part takes memory. */
+/** Limits for a file of at most 1 GiB, of which only the used part takes memory. */
 const MAX_RECORDS = 1 << 22;
 const TEXT_BYTES = 1 << 26;
 
-/** Every object and variable has a slot and a record, a root one more slot. */
+/** The capacity for trees within these limits. Each object and variable has a slot and a record. */
 export function capacityFor({ maxObjects, maxVariables }: TreeLimits): Capacity {
   const nodes = 2 * maxObjects + maxVariables + 256;
   const twice = 2 ** Math.ceil(Math.log2(2 * nodes));

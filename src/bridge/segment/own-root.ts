@@ -1,4 +1,4 @@
-// The root of the bridge in a segment: counters and conditions of one component.
+// The bridge's own root in a segment, with counters and conditions of one component.
 import type { VariableKind } from '../../model.js';
 import type { PublishedScalar } from '../../native/publisher/published-values.js';
 import type { Publisher } from '../../native/publisher/publisher.js';
@@ -65,22 +65,22 @@ export const OWN_TEXTS = {
   url: 'Address that the component is polled at.',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** In an object for each reason. */
+/** The variable of each object for a reason. */
 export const FAILED_POLLS = {
   variable: 'polls',
   row: total('Polls that gave no tree, by reason.'),
 };
 
-/** In an object for each oddity. */
+/** The variable of each object for an oddity. */
 export const ODD_ITEMS = {
   variable: 'items',
   row: level('Irregular items of the last tree, by kind.'),
 };
 
-/** Its id is `host`.`number`.shm_bridge. */
+/** The facts about the component. The id of the root is `host`.`number`.shm_bridge. */
 interface OwnIdentity {
   readonly host: string;
-  /** Of the component in the configuration, from 1. */
+  /** The position of the component in the configuration, from 1. */
   readonly number: number;
   /** The component's name and the address of its view. */
   readonly name: string;
@@ -92,7 +92,7 @@ export class OwnRoot {
   readonly #failures: Readonly<Record<FailureReason, PublishedScalar>>;
   readonly #oddities: Readonly<Record<Oddity, PublishedScalar>>;
 
-  /** Publishes the root, everything at 0. */
+  /** Publishes the root with all values at 0. */
   constructor(publisher: Publisher, identity: OwnIdentity) {
     const { host, number } = identity;
     const instance = String(number);
@@ -153,9 +153,9 @@ const mapValues = <K extends string, A, B>(
     (Object.entries(record) as [K, A][]).map(([key, value]) => [key, map(value, key)]),
   ) as Record<K, B>;
 
-// Reports a condition only when it changes.
 type State = string | boolean;
 
+/** The states of conditions, which are reported only when they change. */
 export class Conditions {
   readonly #states = new Map<string, State>();
 

@@ -1,4 +1,4 @@
-// The formats of the settings of a component, and what is logged about them.
+// The formats of a component's settings, and the warnings about them.
 import { compileSeedPrefix } from '../../catalogue/match/patterns.js';
 import { keyPath, quoted, shown } from '../../document/document.js';
 import type { Path } from '../../document/document.js';
@@ -8,12 +8,12 @@ import type { Problems } from '../../rules/problems.js';
 import { text } from '../../rules/rule.js';
 import type { Rule } from '../../rules/rule.js';
 
-/** Where the whole tree is, below the base address. */
+/** The path of the whole tree below the base address. */
 const VIEW = '/sharedmem';
 
 /**
- * Texts that `found` checks: it describes an invalid one, or returns undefined. `other` describes a value that is
- * no text.
+ * A rule for texts. `found` describes an invalid text and returns undefined for a valid one; `other`
+ * describes a value that is no text.
  */
 const judged = (
   allowed: string,
@@ -58,7 +58,7 @@ export const keySource = judged(
   () => 'a value that is no text',
 );
 
-/** A prefix of seed paths, as the exporter takes it. */
+/** A prefix of seed paths, in the exporter's syntax. */
 export const seedPrefix: Rule<string> = {
   ...word,
   read(raw, path, report) {
@@ -100,6 +100,6 @@ export class Notes {
   }
 }
 
-// True if an address is on this host.
+/** True if the address is on this host. */
 export const isLocal = ({ hostname }: URL): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);

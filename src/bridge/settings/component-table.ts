@@ -1,4 +1,4 @@
-// The settings of a component: the rules of its table, its key, and warnings.
+// The settings of a component: the rules of its table, warnings, and its security key.
 import type { Path } from '../../document/document.js';
 import { messageOf } from '../../errors.js';
 import { LOG_FORMATS } from '../../logs/log.js';
@@ -25,7 +25,7 @@ import type { Notes } from './component-formats.js';
 import { readCertificates, readSecurityKey } from './security-key.js';
 import type { KeyReader } from './security-key.js';
 
-/** The times in a component's table. */
+/** The times of a `[[components]]` table. */
 interface Times {
   readonly intervalMs: number;
   readonly requestTimeoutMs: number;
@@ -306,7 +306,7 @@ export function componentOf(
   };
 }
 
-// The security key in use; a refused key is read again before the next poll.
+/** The security key in use. A refused key is read again before the next poll. */
 export class KeyHolder {
   readonly #component: Pick<ComponentConfig, 'readKey'>;
   #key: string;

@@ -78,7 +78,7 @@ function ownTable(): string {
   return markdownTable(['Metric', 'Type', 'Meaning'], [...values, ...texts]);
 }
 
-/** The exporter's name for it, which follows from what the bridge publishes about itself. */
+/** The exporter's name of a metric, derived from the class and the declaration of its variable. */
 function metricOf(className: string, variable: string, row?: OwnRow): string {
   const type = row?.kind ?? 'info';
   return describedName({ app: APPLICATION, className, variable, unit: row?.unit ?? '', type });

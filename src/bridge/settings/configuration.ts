@@ -1,4 +1,4 @@
-// The configuration of the bridge: its file, checked as a whole, and the resulting components.
+// Loads the configuration of the bridge, and parses its command line.
 import { dirname, isAbsolute, join } from 'node:path';
 import { quoted } from '../../document/document.js';
 import { readToml } from '../../document/toml-file.js';
@@ -14,7 +14,7 @@ import type { ComponentConfig, ComponentTable } from './component-table.js';
 import { OPTIONS, PROGRAM } from './options.js';
 import type { KeyReader } from './security-key.js';
 
-/** Warns of addresses that an earlier component has. */
+/** Warns of components with the address of an earlier one. */
 function warnOfSharedAddresses(
   tables: readonly ComponentTable[],
   notesOf: (index: number) => Notes,
@@ -44,8 +44,8 @@ export interface BridgeConfig {
 }
 
 /**
- * Reads the file and everything that it names.
- * @param hostName of this host
+ * Reads the file, and the files and variables that it names.
+ * @param hostName the name of this host
  * @throws Fault CONFIG_INVALID with every problem of the file, and of the files that it names
  */
 export function loadBridgeConfig(file: string, keys: KeyReader, hostName: string): BridgeConfig {
@@ -71,7 +71,7 @@ export function loadBridgeConfig(file: string, keys: KeyReader, hostName: string
   };
 }
 
-/** Paths start at the folder of the file that names them. */
+/** The settings with absolute paths. Relative ones start at the folder of the configuration file. */
 function besideFile(file: string, { securityKey, caFile }: ComponentTable) {
   const beside = (path: string) => (isAbsolute(path) ? path : join(dirname(file), path));
   return {
@@ -83,7 +83,7 @@ function besideFile(file: string, { securityKey, caFile }: ComponentTable) {
 }
 
 /**
- * The configuration with only the component of that name; unchanged without a name.
+ * The configuration with only the named component; unchanged without a name.
  * @throws Fault USAGE if no component has that name
  */
 export function withComponent(config: BridgeConfig, name: string | undefined): BridgeConfig {
@@ -94,14 +94,14 @@ export function withComponent(config: BridgeConfig, name: string | undefined): B
   throw new Fault('USAGE', `--component: found ${quoted(name)}, allowed: ${names}`);
 }
 
-/** What the user asks for. */
+/** The action and the options of a command line. */
 export type BridgeInvocation =
   | {
       readonly kind: 'run' | 'check' | 'once';
       readonly file: string;
       /** The name of the only component to poll. */
       readonly component: string | undefined;
-      /** What the options say of the log, in place of the file. */
+      /** The options for the log, which override the file. */
       readonly log: Partial<Pick<BridgeConfig, 'logLevel' | 'logFormat'>>;
     }
   | { readonly kind: 'print'; readonly text: string };

@@ -1,4 +1,4 @@
-// Every command-line option of the bridge, and what --help prints around them.
+// The command-line options of the bridge, and the texts of --help.
 import { flagOption, optionalOption, requiredOption } from '../../rules/command-option.js';
 import { word } from '../../rules/formats.js';
 import { BRIDGE } from './component-table.js';

@@ -1,14 +1,14 @@
-// The secrets of a component: its security key, never shown, and the certificates that verify its own.
+// Reads the security key of a component, which no message shows, and the certificates to trust.
 import { X509Certificate } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
 import { readRegularFile, readText } from '../../document/text-file.js';
 import { Fault } from '../../errors.js';
 
-/** What `readSecurityKey` needs from the process. */
+/** The environment and the user of the process. */
 export interface KeyReader {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** Numeric id of the user that the process runs as; undefined where there are none. */
+  /** The effective user id of the process; undefined on systems without user ids. */
   readonly userId: number | undefined;
 }
 
@@ -20,8 +20,8 @@ const ROOT = 0;
 
 /**
  * Reads the key that `source` names, as `file:<path>` or `env:<name>`; empty for an empty source.
- * One line break at its end does not count.
- * @throws Fault CONFIG_INVALID that says why it cannot be used, without the key
+ * Removes one line break at the end of the key.
+ * @throws Fault CONFIG_INVALID with the reason, without the key
  */
 export function readSecurityKey(source: string, reader: KeyReader): string {
   const [, kind, rest = ''] = /^(file|env):(.*)$/s.exec(source) ?? [];
@@ -33,7 +33,7 @@ export function readSecurityKey(source: string, reader: KeyReader): string {
   return key;
 }
 
-/** Why a header cannot carry the key; undefined if it can. */
+/** The reason why a header cannot contain the key; undefined for a valid key. */
 function faultOf(key: string): string | undefined {
   if (key === '') return 'is empty, needed: a key';
   if (key.length > MAX_CHARACTERS)
@@ -53,8 +53,8 @@ function fromEnvironment(name: string, { environment }: KeyReader): string {
 }
 
 /**
- * The mode bits that give others access to a key. systemd keeps credentials in a folder closed to
- * all others, with mode 0440, since their user reads them by an access list (systemd#29435).
+ * The mode bits that a key file must not have. systemd gives credentials the mode 0440, in a folder
+ * that is closed to other users (systemd#29435).
  */
 function forbiddenBits(path: string, { environment }: KeyReader): number {
   const isCredential = dirname(path) === environment['CREDENTIALS_DIRECTORY'];
@@ -79,13 +79,12 @@ function fromFile(path: string, reader: KeyReader): string {
 
 const invalid = (sentence: string): Fault => new Fault('CONFIG_INVALID', sentence);
 
-// Reads the certificates that verify a component's certificate.
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
 const CERTIFICATE = /^(X509 |TRUSTED )?CERTIFICATE$/;
 
 /**
- * The text of a file of certificates in PEM.
- * @throws Fault CONFIG_INVALID for a file without any, or with one that is damaged
+ * Reads a file of certificates in PEM.
+ * @throws Fault CONFIG_INVALID for a file without a certificate, or with a damaged one
  */
 export function readCertificates(file: string): string {
   const text = readText(file);
@@ -94,13 +93,10 @@ export function readCertificates(file: string): string {
   if (certificates.length === 0) {
     const [, kind] = blocks[0] ?? [];
     const found = kind === undefined ? 'nothing in PEM' : `only ${kind}`;
-    throw invalidCertificates(
-      `${file}: holds ${found}, needed: "-----BEGIN CERTIFICATE-----" and so on`,
-    );
+    throw invalid(`${file}: holds ${found}, needed: "-----BEGIN CERTIFICATE-----" and so on`);
   }
   certificates.forEach(([block], index) => {
-    if (!isCertificate(block))
-      throw invalidCertificates(`${file}: certificate ${index + 1} is damaged`);
+    if (!isCertificate(block)) throw invalid(`${file}: certificate ${index + 1} is damaged`);
   });
   return text;
 }
@@ -112,5 +108,3 @@ function isCertificate(pem: string): boolean {
     return false;
   }
 }
-
-const invalidCertificates = (sentence: string): Fault => new Fault('CONFIG_INVALID', sentence);

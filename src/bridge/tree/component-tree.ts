@@ -1,9 +1,9 @@
-// The tree of a component: its objects and variables, the types that vendors write, and restarts.
+// The tree of a component, the vendor's types of variables, and the detection of restarts.
 import type { ObjectState, VariableKind } from '../../model.js';
 import { exactNumber } from '../poll/json-document.js';
 import type { Json } from '../poll/json-document.js';
 
-/** A published value: a component has only scalars and texts. */
+/** A value with its published type. Components have only scalars and texts. */
 export type TypedValue =
   | { readonly type: 'u64' | 'i64'; readonly value: number | bigint }
   | { readonly type: 'f64'; readonly value: number }
@@ -66,7 +66,7 @@ const text: VendorReader = (raw) => {
   return isScalar ? { type: 'string', value: String(raw) } : undefined;
 };
 
-/** By the type of the JSON value. */
+/** A value of unknown type, read by the type of its JSON. */
 const anything: VendorReader = (raw) => {
   if (typeof raw === 'string') return text(raw);
   return typeof raw === 'boolean' ? flag(raw) : numeric(raw);
@@ -79,7 +79,7 @@ const known = (kind: VariableKind, read: VendorReader): VendorType => ({
 });
 const UNKNOWN: VendorType = { kind: 'unknown', read: anything, isKnown: false };
 
-/** Type names without the suffix ` Config`, as ADS and ADH 3.8 show them. */
+/** The types of ADS and ADH 3.8 by name, without the suffix ` Config`. */
 const TYPES: ReadonlyMap<string, VendorType> = new Map([
   ['Boolean', known('unknown', flag)],
   ['Counter', known('counter', counter)],
@@ -90,7 +90,7 @@ const TYPES: ReadonlyMap<string, VendorType> = new Map([
   ['String', known('unknown', text)],
 ]);
 
-/** The type of that name; for an unknown name the JSON value decides. */
+/** The type with this name. For an unknown name, the JSON value decides. */
 export const vendorType = (name: string): VendorType =>
   TYPES.get(name.replace(/ Config$/, '')) ?? UNKNOWN;
 
@@ -141,9 +141,8 @@ export function seedPathOf(object: ComponentObject): string {
   return object.id.startsWith(prefix) ? object.id.slice(prefix.length) : object.id;
 }
 
-// Detects restarts of a component between polls.
 const PROCESS_CLASS = 'ManagedProcess.';
-/** A start time that changes more often in a row is a clock; one unchanged as often is not. */
+/** A `time` that changes more often in a row is a clock; one that stays as often is a start time. */
 const MAX_NEW_TIMES = 3;
 
 interface ComponentIdentity {
@@ -156,14 +155,14 @@ const identityOf = ({ variables }: ComponentObject): ComponentIdentity => ({
   time: variables.get('time')?.value.value,
 });
 
-/** True if two values exist and differ: a value missing from one tree says nothing. */
+/** True if both values exist and differ. A missing value proves nothing. */
 const differs = (before: unknown, now: unknown): boolean =>
   before !== undefined && now !== undefined && before !== now;
 
 /**
- * Compares `processID` and `time` (of the start) of the process's roots from poll to poll. If
- * `time` keeps changing while the process id stays, it is not a start time, and is ignored until it
- * stops changing.
+ * Detects restarts of a component: `processID` or `time` (of the start) of a process root changed
+ * since the last poll. A `time` that keeps changing while the process id stays is no start time. It
+ * is ignored until it stops changing.
  */
 export class RestartWatch {
   #known = new Map<string, ComponentIdentity>();

@@ -1,4 +1,4 @@
-// Turns the JSON document of a component into its tree, and counts its oddities.
+// Converts the JSON document of a component to its tree, and counts oddities.
 import type { ObjectState } from '../../model.js';
 import { LIMITS } from '../../native/segment/layout.js';
 import { PollFailure } from '../poll/fetch-body.js';
@@ -11,7 +11,7 @@ import type {
   Oddity,
 } from './component-tree.js';
 
-/** By letters only: the spelling of real servers is known for few. */
+/** States by the letters of their names, since the exact spelling of servers is mostly unknown. */
 const STATES: ReadonlyMap<string, ObjectState> = new Map<string, ObjectState>([
   ['init', 'init'],
   ['initializing', 'init'],

@@ -1,4 +1,4 @@
-// Selects the objects of a tree that are published, and prints a tree as a scenario.
+// Selects the objects of a tree to publish, and writes them as a scenario.
 import { compileSeedPrefix, segmentsOf } from '../../catalogue/match/patterns.js';
 import { quoted } from '../../document/document.js';
 import { compileWildcard } from '../../rules/formats.js';
@@ -78,7 +78,7 @@ function anyOf(patterns: readonly string[]): (text: string) => boolean {
   return (text) => compiled.some((fits) => fits(text));
 }
 
-/** One sentence for each such pattern. */
+/** One sentence for each pattern that matches nothing. */
 export function idlePatterns(
   { classes, excludeClasses, seedPaths, excludeVariables }: SelectionSettings,
   { objects }: ComponentTree,
@@ -104,7 +104,7 @@ export function idlePatterns(
   ];
 }
 
-/** Where to publish a scenario. */
+/** The segment for a scenario. */
 interface ScenarioPlace {
   readonly contextId: string;
   readonly poolName: string;
