@@ -12,7 +12,7 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   },
   {
     word: /\bprocess\.\w/,
-    only: /(^|\/)(cli|main|lifeline)\.ts$/,
+    only: /(^|\/)(cli|main|end-with-parent)\.ts$/,
     remedy: 'hand it in from cli.ts',
   },
   { word: /\bconsole\./, only: /(^|\/)cli\.ts$/, remedy: 'emit an event or throw a Fault' },

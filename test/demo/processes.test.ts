@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import { ExporterNews, Restarts } from '#app/demo/processes.js';
+import { TargetReports, Restarts } from '#app/demo/processes.js';
 
 describe('news of the exporter in the demo', () => {
   const log = (text: string) => `2026-01-31T00:00:00.000Z ${text}`;
 
   it('are one line for a target that is lost, and one when it is back', () => {
-    const news = new ExporterNews();
+    const news = new TargetReports();
     const said = [
       'info target ads on 82 ready: 3 objects, 4 variables',
       'warning target ads on 82 waiting on a root of application ads, publisher closed its segment',

@@ -35,7 +35,7 @@ function story(seed: number, beats: number): { added: string[]; removed: number 
     const catalogue = loadCatalogues().get('ads');
     if (catalogue === undefined) throw new Error('no catalogue of ads');
     const tree = new LiveTree(publisher, 'h.1.ads', planTree(catalogue, 80), new Random(seed));
-    for (let beat = 0; beat < beats; beat++) tree.beat(0.1);
+    for (let beat = 0; beat < beats; beat++) tree.tick(0.1);
     return { added, removed };
   } finally {
     publisher.close();

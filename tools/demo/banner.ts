@@ -1,10 +1,10 @@
-// Prints addresses to try once everything is ready.
+// The text that the demo prints when everything is ready.
 import { BRIDGED, BRIDGE_APP, JVMS, TARGETS } from './configuration.js';
 
 const [{ serverKey: ADS, variable }, { serverKey: ADH }, { app, root, serverKey: ATS }] = TARGETS;
 
-/** Lines for a terminal; every address in them answers with 200. */
-export function invitation(port: number): readonly string[] {
+/** Commands to try. Every address in them answers with status 200. */
+export function bannerLines(port: number): readonly string[] {
   const base = `http://127.0.0.1:${port}`;
   const tries: readonly (readonly [string, string])[] = [
     [`curl '${base}/metrics?server_key=${ADS}'`, 'all metrics of the ads'],

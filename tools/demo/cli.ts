@@ -4,21 +4,22 @@
 import { fstatSync } from 'node:fs';
 import { packageVersion } from '#app/document/package-version.js';
 import { Fault, messageOf } from '#app/errors.js';
-import { Belongings, INTERVAL_SECONDS } from './configuration.js';
-import { EXPORTER, startCast } from './programs.js';
-import { Children, Restarts, lineageWatch } from './processes.js';
+import { readCommandLine } from '#app/rules/command-line.js';
+import { DemoFiles, INTERVAL_SECONDS } from './configuration.js';
+import { EXPORTER, startProcesses } from './programs.js';
+import { Children, Restarts, parentWatch } from './processes.js';
 import type { Ended } from './processes.js';
-import { invitation } from './banner.js';
-import { parseOptions } from './options.js';
+import { bannerLines } from './banner.js';
+import { PROGRAM } from './options.js';
 import type { DemoOptions } from './options.js';
 
-/** How long a process may take to end before it is killed. */
+/** The time for a process to end before it is killed. */
 const PATIENCE_MS = 6000;
 const READY_WITHIN_MS = 60_000;
 const PULSE_MS = 3000;
 const RESTART_MS = 5000;
 const MAX_RESTARTS_A_MINUTE = 5;
-const LINEAGE_MS = 500;
+const PARENT_CHECK_MS = 500;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const complain = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -28,9 +29,9 @@ function run(options: DemoOptions): void {
   const say = options.isStdout
     ? complain
     : (text: string): void => void process.stdout.write(`${text}\n`);
-  const belongings = new Belongings();
+  const files = new DemoFiles();
   process.once('exit', () => {
-    belongings.remove();
+    files.remove();
   });
   const children = new Children(process.execPath);
   const restarts = new Restarts(MAX_RESTARTS_A_MINUTE, () => performance.now());
@@ -47,7 +48,7 @@ function run(options: DemoOptions): void {
   };
   for (const signal of SIGNALS)
     process.on(signal, () => {
-      // A second signal means: do not wait.
+      // A second signal skips the wait.
       if (isEnding) children.signal('SIGKILL');
       end(0);
     });
@@ -60,21 +61,21 @@ function run(options: DemoOptions): void {
     });
 
   if (process.env['npm_lifecycle_event'] !== undefined) {
-    const isOrphan = lineageWatch(() => process.ppid);
+    const isOrphan = parentWatch(() => process.ppid);
     setInterval(() => {
       if (isOrphan()) end(0);
-    }, LINEAGE_MS).unref();
+    }, PARENT_CHECK_MS).unref();
   }
   say(
-    `Starting four simulated servers, a bridge and the exporter; their files are in ${belongings.folder}`,
+    `Starting four simulated servers, a bridge and the exporter; their files are in ${files.folder}`,
   );
   const late = setTimeout(() => {
     fail(`not every target was ready within ${READY_WITHIN_MS / 1000} seconds`);
   }, READY_WITHIN_MS);
-  startCast({
+  startProcesses({
     options,
     children,
-    belongings,
+    files,
     pid: process.pid,
     unixMs: () => Date.now(),
     log: (line) => {
@@ -85,7 +86,7 @@ function run(options: DemoOptions): void {
       clearTimeout(late);
       if (options.isStdout)
         say(`All targets are ready; their snapshots follow every ${INTERVAL_SECONDS} s`);
-      else say(invitation(options.port).join('\n'));
+      else say(bannerLines(options.port).join('\n'));
       if (!options.isStdout && isPipe(1)) setInterval(pulse, PULSE_MS);
     },
     onEnd: (name: string, { status, how }: Ended, again) => {
@@ -94,14 +95,14 @@ function run(options: DemoOptions): void {
         setTimeout(again, RESTART_MS);
         return;
       }
-      // The exporter exits with 0 when the reader of its documents is gone.
+      // The exporter exits with 0 when the reader of its documents has closed the pipe.
       if (status === 0) end(0);
       else fail(`${name} ended ${how}${status === 4 ? hintOf(name) : ''}`, status);
     },
   });
 }
 
-/** A hint for the one system error that a demo must expect. */
+/** The hint for a port in use, the most likely failure. */
 const hintOf = (name: string): string =>
   name === EXPORTER ? '; when its port is taken, choose another: npm run demo -- --port N' : '';
 
@@ -110,11 +111,11 @@ const isPipe = (fd: number): boolean => {
   return stat.isFIFO() || stat.isSocket();
 };
 
-/** A pipe reports only to its writer that the reader is gone. */
+/** Writes to the pipe, since only a write detects that its reader has closed it. */
 const pulse = (): void => void process.stdout.write('\n');
 
 try {
-  const line = parseOptions(process.argv.slice(2), packageVersion());
+  const line = readCommandLine(PROGRAM, process.argv.slice(2), packageVersion());
   if (line.kind === 'text') process.stdout.write(line.text);
   else run(line.options);
 } catch (error) {

@@ -1,4 +1,4 @@
-// The configurations of the demo: what the bridge polls, the exporter's targets, and useful scopes.
+// The configuration files of the demo's bridge and exporter, and its temporary files.
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -22,7 +22,7 @@ export const TARGETS = [
   { app: 'ats', serverKey: '999', root: 'demo-host.1.ats' },
 ] as const satisfies readonly DemoTarget[];
 
-/** A component that is only available over HTTP, and the bridge's own root beside it. */
+/** A component that the bridge publishes, with the bridge's own root beside it. */
 export const BRIDGED = {
   app: 'ads',
   serverKey: '83',
@@ -47,7 +47,7 @@ const NATIVE: readonly NamedTarget[] = [
 /** All targets of the exporter. */
 export const EXPORTED: readonly NamedTarget[] = [...NATIVE, JVMS];
 
-/** Patterns by the name of the scope; each scope has a page for every target. */
+/** Patterns by scope name. */
 export const SCOPES = {
   overview: [
     '*_process_health_level',
@@ -66,7 +66,7 @@ export const INTERVAL_SECONDS = 3;
 interface DemoPlaces {
   readonly contextId: string;
   readonly licenseFile: string;
-  /** Directories of counter files of JVMs. */
+  /** Directories with counter files of JVMs. */
   readonly jvmDirectories: readonly string[];
   readonly isStdout: boolean;
   readonly port: number;
@@ -119,10 +119,10 @@ export function configuration(places: DemoPlaces): string {
   return `${lines.join('\n')}\n`;
 }
 
-// What a demo leaves on the machine while it runs: a temporary folder, and segments of its own context.
-export class Belongings {
+/** The temporary folder of a demo, and the segments of its context id. */
+export class DemoFiles {
   readonly folder = mkdtempSync(join(tmpdir(), 'shm-demo-'));
-  /** As unique as the folder, so that demos never share segments. */
+  /** The name of the folder, which is unique, so demos never share segments. */
   readonly contextId = basename(this.folder);
 
   /** Writes a file into the folder and returns its path. */
@@ -132,7 +132,7 @@ export class Belongings {
     return path;
   }
 
-  /** Removes everything, also the segments of publishers that were killed. */
+  /** Removes the folder, and the segments of publishers that were killed. */
   remove(): void {
     const isOurs = (name: string): boolean =>
       name.startsWith(`${this.contextId}.`) || name.startsWith(`.${this.contextId}.`);

@@ -1,6 +1,4 @@
 // The command-line options of the demo.
-import { readCommandLine } from '#app/rules/command-line.js';
-import type { CommandLine } from '#app/rules/command-line.js';
 import { defaultOption, flagOption } from '#app/rules/command-option.js';
 import type { Given } from '#app/rules/command-option.js';
 import { integer } from '#app/rules/rule.js';
@@ -36,9 +34,3 @@ prints addresses to try. Ctrl-C ends all of them and leaves nothing behind.`,
   },
   reference: 'In the folder of the package, README.md says what to try.',
 };
-
-/** @throws Fault USAGE for unknown options and refused arguments */
-export const parseOptions = (
-  argv: readonly string[],
-  version: string,
-): CommandLine<typeof OPTIONS> => readCommandLine(PROGRAM, argv, version);

@@ -1,18 +1,18 @@
-// Our programs as processes of the demo: started, read line by line, and ended together.
+// The child processes of the demo: starts them, reads their output, and ends them together.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** How a process ended: with a status, or by a signal or a failure to start, as a sentence. */
+/** The exit status of a process, if it has one, and a phrase such as `by SIGKILL`. */
 export interface Ended {
   readonly status: number | undefined;
   readonly how: string;
 }
 
 interface Script {
-  /** Below dist/. */
+  /** The path below dist/. */
   readonly program: string;
   readonly args: readonly string[];
   readonly onLine: (line: string) => void;
@@ -20,7 +20,7 @@ interface Script {
   readonly onEnd: (ended: Ended) => void;
 }
 
-const LIFELINE = new URL('lifeline.js', import.meta.url).href;
+const END_WITH_PARENT = new URL('end-with-parent.js', import.meta.url).href;
 
 export class Children {
   readonly #node: string;
@@ -32,13 +32,12 @@ export class Children {
     this.#node = node;
   }
 
-  /** Starts a program that shares our stdout; its stderr comes line by line. None starts once all end. */
+  /** Starts a program that shares our stdout. Does nothing after a call of `end`. */
   start({ program, args, onLine, onEnd }: Script): void {
     if (this.#onEmpty !== undefined) return;
     const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
-    const child = spawn(this.#node, ['--import', LIFELINE, path, ...args], {
-      // A process group of its own: Ctrl-C reaches only the demo, which then ends the others
-      // itself.
+    const child = spawn(this.#node, ['--import', END_WITH_PARENT, path, ...args], {
+      // Ctrl-C must reach only the demo, which then ends the others.
       detached: true,
       stdio: ['pipe', 'inherit', 'pipe'],
     });
@@ -61,13 +60,13 @@ export class Children {
     });
   }
 
-  /** Sends all a signal. */
+  /** Sends a signal to all processes. */
   signal(signal: NodeJS.Signals): void {
     for (const child of this.#running) child.kill(signal);
   }
 
   /**
-   * Ends all; those that take longer than `patienceMs` are killed. Resolves once all have ended.
+   * Ends all processes, and kills those that take longer than `patienceMs`. Resolves once all have ended.
    */
   async end(patienceMs: number): Promise<void> {
     if (this.#running.size === 0) return;
@@ -83,7 +82,6 @@ export class Children {
   }
 }
 
-// The processes that started us: npm, and a shell between it and us. Neither forwards every signal.
 const SHELLS = new Set(['sh', 'dash', 'bash']);
 
 /** Name and parent of a process; undefined once it is gone. */
@@ -98,18 +96,19 @@ function processOf(pid: number): { readonly name: string; readonly parent: numbe
 }
 
 /**
- * Detects that npm, or its shell, has ended: the parent of an orphaned process changes.
+ * Detects that npm has ended, or the shell between npm and the demo, since neither forwards every
+ * signal. An orphaned process gets another parent.
  * @param parent returns the current id of our parent
  */
-export function lineageWatch(parent: () => number): () => boolean {
+export function parentWatch(parent: () => number): () => boolean {
   const first = parent();
   const shell = processOf(first);
   const isShell = shell !== undefined && SHELLS.has(shell.name);
   return () => parent() !== first || (isShell && processOf(first)?.parent !== shell.parent);
 }
 
-// Reports the exporter's targets after the start: one line when one is lost, one when it is back.
-export class ExporterNews {
+/** Reports targets of the exporter that become unready after the start, and ready again. */
+export class TargetReports {
   readonly #lost = new Set<string>();
 
   /** Converts a line of the exporter's log to a readable one; undefined for other lines. */
@@ -126,9 +125,9 @@ export class ExporterNews {
   }
 }
 
-// Limits how often a process is restarted.
 const WINDOW_MS = 60_000;
 
+/** Limits the rate of restarts. */
 export class Restarts {
   readonly #max: number;
   readonly #nowMs: () => number;

@@ -1,27 +1,27 @@
-// The processes of the demo: simulated servers, the bridge to one of them, and then the exporter.
+// Starts the programs of the demo: simulated servers, the bridge to one of them, then the exporter.
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { issueLicense } from '#app/license/issue-license.js';
 import { map } from '#app/native/os/libc.js';
 import { BRIDGED, EXPORTED, TARGETS, bridgeConfiguration, configuration } from './configuration.js';
-import type { Belongings, DemoTarget } from './configuration.js';
+import type { DemoFiles, DemoTarget } from './configuration.js';
 import type { DemoOptions } from './options.js';
-import { ExporterNews } from './processes.js';
+import { TargetReports } from './processes.js';
 import type { Children, Ended } from './processes.js';
 
-/** An OpenJDK 17 whose heap was collected some times; what was personal in its texts is erased. */
+/** The counters of an OpenJDK 17 after some garbage collections, without personal data. */
 const RECORDING = new URL('recorded.hsperfdata.gz', import.meta.url);
-/** The bytes of a file as a JVM makes it; the recording has those in use. */
+/** The size of a JVM's counter file. The recording has only its used part. */
 const FILE_BYTES = 32_768;
-/** Where the recording has `sun.rt.createVmBeginTime`, Unix milliseconds. */
+/** The offset of `sun.rt.createVmBeginTime` in the recording, Unix milliseconds. */
 const BEGAN_AT = 472;
 
 /**
- * Puts the file below a folder, as of a JVM that is this process and begins now: it stays in the memory of
- * this process, as a JVM has its file.
- * @param pid of this process
- * @returns the directory that it is in
+ * Writes the recorded file as that of a JVM with this process id and start time. This process maps it,
+ * as a JVM does.
+ * @param pid the id of this process
+ * @returns the directory of the file
  */
 function recordedJvm(folder: string, pid: number, unixMs: number): string {
   const directory = join(folder, 'hsperfdata_recorded');
@@ -39,32 +39,32 @@ function recordedJvm(folder: string, pid: number, unixMs: number): string {
 
 const DAY_MS = 86_400_000;
 export const EXPORTER = 'the exporter';
-/** Where JVMs keep their counters, one directory for each user. */
+/** The directories in which JVMs keep their counters, one for each user. */
 const HOST_JVMS = '/tmp/hsperfdata_*';
-/** Enough changes for two scrapes to differ. */
-const LIFE = ['--objects', '200', '--rate', '2', '--change-fraction', '0.5'];
+/** The size of a simulated tree, with enough changes for two scrapes to differ. */
+const TREE_OPTIONS = ['--objects', '200', '--rate', '2', '--change-fraction', '0.5'];
 
-interface CastParts {
+interface ProcessParts {
   readonly options: DemoOptions;
   readonly children: Children;
-  readonly belongings: Belongings;
-  /** That of this process. */
+  readonly files: DemoFiles;
+  /** The id of this process. */
   readonly pid: number;
   readonly unixMs: () => number;
   /** Called with log lines worth reading. */
   readonly log: (line: string) => void;
   /** Called once, when the exporter serves all targets. */
   readonly onReady: () => void;
-  /** Called when a process ends, by itself or by us; `again` restarts it if that is possible. */
+  /** Called when a process ends. `again` restarts it, where that is possible. */
   readonly onEnd: (name: string, ended: Ended, again?: () => void) => void;
 }
 
 /**
- * Starts the simulated servers at once, and the bridge behind one; the exporter starts once all of
- * them run.
+ * Starts the simulated servers and the bridge to one of them. The exporter starts when all of these
+ * are ready.
  */
-export function startCast(parts: CastParts): void {
-  // The bridge runs once it has published the tree of its server.
+export function startProcesses(parts: ProcessParts): void {
+  // The bridge is ready once it has published the tree of its server.
   let missing: number = TARGETS.length + 1;
   const onReady = () => {
     if (--missing === 0) startExporter(parts);
@@ -75,14 +75,14 @@ export function startCast(parts: CastParts): void {
   });
 }
 
-function startSimulator(parts: CastParts, target: DemoTarget, onReady: () => void): void {
-  const { children, belongings, log, onEnd } = parts;
+function startSimulator(parts: ProcessParts, target: DemoTarget, onReady: () => void): void {
+  const { children, files, log, onEnd } = parts;
   const { app, serverKey, root } = target;
   children.start({
     program: 'bin/shm_simulator.js',
     args: [
       ...['--app', app, '--server-key', serverKey, '--root', root],
-      ...['--context-id', belongings.contextId, ...LIFE],
+      ...['--context-id', files.contextId, ...TREE_OPTIONS],
     ],
     onLine: (line) => {
       if (line === 'ready') onReady();
@@ -97,17 +97,18 @@ function startSimulator(parts: CastParts, target: DemoTarget, onReady: () => voi
 }
 
 /**
- * A server that publishes nothing, but shows its tree over HTTP; the bridge follows it.
- * @param port where it listens; 0 for any, and then `onUrl` is called with its address
+ * Starts a server that shows its tree over HTTP, for the bridge.
+ * @param port the port of the server; 0 takes a free one
+ * @param onUrl called with the address of the server
  */
-function startComponent(parts: CastParts, port: string, onUrl: (url: string) => void): void {
-  const { children, belongings, log, onEnd } = parts;
+function startComponent(parts: ProcessParts, port: string, onUrl: (url: string) => void): void {
+  const { children, files, log, onEnd } = parts;
   let ownPort = port;
   children.start({
     program: 'bin/shm_simulator.js',
     args: [
       ...['--app', BRIDGED.app, '--root', BRIDGED.root, '--json-port', port],
-      ...['--context-id', belongings.contextId, ...LIFE],
+      ...['--context-id', files.contextId, ...TREE_OPTIONS],
     ],
     onLine: (line) => {
       const [, url] = /^serving (\S+)$/.exec(line) ?? [];
@@ -118,7 +119,7 @@ function startComponent(parts: CastParts, port: string, onUrl: (url: string) => 
     },
     onEnd: (ended) => {
       onEnd(`the simulated ${BRIDGED.app} behind the bridge`, ended, () => {
-        // The bridge polls this port.
+        // The bridge polls the old port.
         startComponent(parts, ownPort, () => undefined);
       });
     },
@@ -126,12 +127,12 @@ function startComponent(parts: CastParts, port: string, onUrl: (url: string) => 
 }
 
 function startBridge(
-  { children, belongings, log, onEnd }: CastParts,
+  { children, files, log, onEnd }: ProcessParts,
   url: string,
   onReady: () => void,
 ): void {
-  const { contextId } = belongings;
-  const file = belongings.write('bridge.toml', bridgeConfiguration(contextId, url));
+  const { contextId } = files;
+  const file = files.write('bridge.toml', bridgeConfiguration(contextId, url));
   let isReady = false;
   children.start({
     program: 'bin/shm_bridge.js',
@@ -149,16 +150,16 @@ function startBridge(
   });
 }
 
-function startExporter({ children, onEnd, ...parts }: CastParts): void {
+function startExporter({ children, onEnd, ...parts }: ProcessParts): void {
   const waiting = new Set(EXPORTED.map(nameOf));
-  const news = new ExporterNews();
+  const reports = new TargetReports();
   children.start({
     program: 'bin/shm_exporter.js',
     args: ['--config', writeConfiguration(parts)],
     onLine: (line) => {
       const [, target = ''] = / info target (\S+ on \S+) ready: /.exec(line) ?? [];
       if (waiting.delete(target) && waiting.size === 0) parts.onReady();
-      const text = waiting.size === 0 ? news.of(line) : undefined;
+      const text = waiting.size === 0 ? reports.of(line) : undefined;
       if (text !== undefined) parts.log(text);
       else if (!/^\S+ info /.test(line)) parts.log(line);
     },
@@ -168,17 +169,17 @@ function startExporter({ children, onEnd, ...parts }: CastParts): void {
   });
 }
 
-/** The exporter's name of a target. */
+/** The name of a target in the exporter's log. */
 const nameOf = ({ app, serverKey }: Pick<DemoTarget, 'app' | 'serverKey'>): string =>
   `${app} on ${serverKey}`;
 
-/** Writes the license and the configuration; returns the path of the latter. */
+/** Writes the license and the configuration; returns the path of the configuration. */
 function writeConfiguration({
   options,
-  belongings,
+  files,
   pid,
   unixMs,
-}: Pick<CastParts, 'options' | 'belongings' | 'pid' | 'unixMs'>): string {
+}: Pick<ProcessParts, 'options' | 'files' | 'pid' | 'unixMs'>): string {
   const now = unixMs();
   const license = issueLicense({
     licensee: 'demo',
@@ -186,9 +187,9 @@ function writeConfiguration({
     issuedAt: new Date(now - 60_000),
     expiresAt: new Date(now + DAY_MS),
   });
-  const { contextId } = belongings;
-  const licenseFile = belongings.write('license.json', license);
-  const jvmDirectories = [HOST_JVMS, recordedJvm(belongings.folder, pid, now)];
+  const { contextId } = files;
+  const licenseFile = files.write('license.json', license);
+  const jvmDirectories = [HOST_JVMS, recordedJvm(files.folder, pid, now)];
   const places = { contextId, licenseFile, jvmDirectories, ...options };
-  return belongings.write('demo.toml', configuration(places));
+  return files.write('demo.toml', configuration(places));
 }

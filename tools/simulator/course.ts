@@ -1,11 +1,11 @@
-// How the values of a simulated tree change: the course of a variable, and repeatable random numbers.
+// The courses of simulated values over time, and repeatable random numbers.
 import type { Reading } from '#app/catalogue/row.js';
 import type { FamilyFacts } from '#app/model.js';
 
 export type Course =
   /** Rises by up to `step` per change. */
   | { readonly kind: 'total'; readonly step: number }
-  /** Counts rare events. */
+  /** Rises rarely, as counters of errors do. */
   | { readonly kind: 'mishaps' }
   /** Wanders between 0 and `most`. */
   | { readonly kind: 'level'; readonly most: number }
@@ -36,19 +36,20 @@ const MAX_OF_UNIT: Readonly<Record<string, number>> = {
   users: 30,
   variables: 20_000,
 };
-/** Limits are above the levels that they limit. */
+/** Constants of limits, which exceed the levels that they limit. */
 const LIMITS: Readonly<Record<string, number>> = { bytes: 2 ** 28, clients: 100 };
 
 const MISHAPS =
   /error|fail|overflow|disconnect|dismount|denial|reject|timeout|fault|bad|lost|gap|anomal|retransmit|congestion|reboot|recover|throttle|switchover|closes|threshold/;
 const CONSTANTS: Readonly<Record<string, number>> = { processID: 412, daysBeforeExpired: 90 };
 
+/** The course of a variable, guessed from the metric that reads it. */
 export function courseOf({ name, help }: FamilyFacts, reading: Reading): Course {
   const { variable, types, unit = '', conversion } = reading;
   if (types[0] === 'u64')
     return MISHAPS.test(name) ? { kind: 'mishaps' } : { kind: 'total', step: STEPS[unit] ?? 20 };
   if (variable === 'heartbeat') return { kind: 'total', step: 1 };
-  // Flags show the healthy state: what should be up is, and nothing has failed.
+  // Flags show a healthy application: everything is up, and nothing has failed.
   if (/^1 (when|while)\b/.test(help))
     return { kind: 'constant', value: /is up|is enabled|publishes/.test(help) ? 1 : 0 };
   const constant =
@@ -58,7 +59,7 @@ export function courseOf({ name, help }: FamilyFacts, reading: Reading): Course 
   return { kind: 'level', most: conversion?.divide === 100 ? 100 : (MAX_OF_UNIT[unit] ?? 100) };
 }
 
-// A small seeded generator (mulberry32), so that a seed always gives the same tree and values.
+/** The seeded generator mulberry32: a seed always gives the same tree and values. */
 export class Random {
   #state: number;
 
@@ -81,7 +82,7 @@ export class Random {
   }
 }
 
-/** The largest move, as a part of the whole range. */
+/** The largest step, as a fraction of the range. */
 const STRIDE = 1 / 20;
 
 export class RandomWalk {
@@ -89,12 +90,12 @@ export class RandomWalk {
   readonly #stride: number;
   readonly #perUnit: number;
   readonly #random: Random;
-  /** In grains, so that sums are exact. */
+  /** In multiples of the grain, so that sums are exact. */
   #at: number;
 
   /**
-   * @param grain the least difference between two values; the first value is in the middle half of
-   *   the range
+   * Starts in the middle half of the range from 0 to `most`.
+   * @param grain the least difference between two values
    */
   constructor(most: number, grain: number, random: Random) {
     this.#perUnit = Math.round(1 / grain);

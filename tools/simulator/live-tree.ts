@@ -1,4 +1,4 @@
-// A published tree that changes: totals rise, levels wander, clients come and go.
+// A published tree that changes: counters rise, gauges vary, clients come and go.
 import type { ObjectState, ValueType, VariableKind } from '#app/model.js';
 import type { PublishedValues } from '#app/native/publisher/published-values.js';
 import type {
@@ -11,13 +11,13 @@ import { RandomWalk } from './course.js';
 import type { Course, Random } from './course.js';
 import type { PlannedInstance, PlannedObject, PlannedVariable } from './tree-plan.js';
 
-/** The part of a variable's handle that a simulation needs. */
+/** The handles of variables, as far as a simulation needs them. */
 export type ValueHandles = {
   readonly [T in ValueType]: Omit<PublishedValues[T], 'place' | 'unset'>;
 };
 export type ValueHandle = ValueHandles[ValueType];
 
-/** The part of a publisher that a simulation needs; the `Publisher` of a segment has it. */
+/** A publisher, as far as a simulation needs it. The `Publisher` of a segment is one. */
 export interface ObjectPublisher {
   addRoot(name: string, className: string, options?: ObjectOptions): PublishedObject;
   addObject(
@@ -26,7 +26,7 @@ export interface ObjectPublisher {
     className: string,
     options?: ObjectOptions,
   ): PublishedObject;
-  /** Adds a variable; its first value syncs it; `options.synced` is its state before. */
+  /** Adds a variable. Its first value syncs it, unless `options.synced` says that it is synced already. */
   addVariable<T extends ValueType>(
     object: PublishedObject,
     name: string,
@@ -47,7 +47,7 @@ type ScalarHandle = ValueHandles['u64'];
 type Histogram = ValueHandles['histogram'];
 type Summary = ValueHandles['summary'];
 
-/** One change in so many is a mishap. */
+/** One of so many changes of a variable counts a mishap. */
 const FEW = 20;
 
 /** Publishes the first value; undefined if the variable never changes. */
@@ -113,13 +113,13 @@ function summarize(summary: Summary, random: Random): PublishNext {
   return move;
 }
 
-interface LivingInstance {
+interface LiveInstance {
   readonly plan: PlannedInstance;
   readonly tops: readonly PublishedObject[];
   readonly moves: readonly PublishNext[];
 }
 
-/** Percentage of beats at which a client comes or goes. */
+/** The percentage of ticks at which a client comes or goes. */
 const TURNOVER_PERCENT = 30;
 
 export class LiveTree {
@@ -128,8 +128,8 @@ export class LiveTree {
   readonly #rootId: string;
   readonly #random: Random;
   readonly #objects = new Map<string, PublishedObject>();
-  readonly #instances: LivingInstance[] = [];
-  /** Removed groups that may return. */
+  readonly #instances: LiveInstance[] = [];
+  /** Removed instances that may return. */
   readonly #away: PlannedInstance[] = [];
   readonly #transients: number;
   #dropped = 0;
@@ -150,31 +150,31 @@ export class LiveTree {
     this.#transients = plans.filter(({ isTransient }) => isTransient).length;
   }
 
-  /** Objects and variables without room. */
+  /** The number of objects and variables that found no room. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Changes about `fraction` of all values; now and then a client comes or goes. */
-  beat(fraction: number): void {
+  /** Changes about `fraction` of all values. At some ticks, a client comes or goes. */
+  tick(fraction: number): void {
     for (const { moves } of this.#instances)
       for (const move of moves) if (this.#random.next() < fraction) move();
-    if (this.#transients > 0 && this.#random.below(100) < TURNOVER_PERCENT) this.#turnOver();
+    if (this.#transients > 0 && this.#random.below(100) < TURNOVER_PERCENT) this.#churn();
   }
 
-  /** The more are away, the likelier one returns; at most half are away. */
-  #turnOver(): void {
-    const isComing = this.#random.below(this.#transients) < this.#away.length * 2;
-    if (isComing) this.#come();
-    else this.#go();
+  /** Removes or restores an instance; at most half of them are removed at a time. */
+  #churn(): void {
+    const isReturning = this.#random.below(this.#transients) < this.#away.length * 2;
+    if (isReturning) this.#restore();
+    else this.#remove();
   }
 
-  #come(): void {
+  #restore(): void {
     const [plan] = this.#away.splice(this.#random.below(this.#away.length), 1);
     if (plan !== undefined) this.#instances.push(this.#publish(plan));
   }
 
-  #go(): void {
+  #remove(): void {
     const transient = this.#instances.filter(({ plan }) => plan.isTransient);
     const leaving = transient[this.#random.below(transient.length)];
     if (leaving === undefined) return;
@@ -184,7 +184,7 @@ export class LiveTree {
     this.#away.push(leaving.plan);
   }
 
-  #publish(plan: PlannedInstance): LivingInstance {
+  #publish(plan: PlannedInstance): LiveInstance {
     const moves: PublishNext[] = [];
     const tops: PublishedObject[] = [];
     for (const planned of plan.objects) {
@@ -241,7 +241,7 @@ function kindOf({ type, course }: PlannedVariable): VariableKind {
   return course.kind === 'total' || course.kind === 'mishaps' ? 'counter' : 'gauge';
 }
 
-// The tree of an application without a catalogue: workers with variables of all types.
+/** The variables of each worker in a plain tree: one of each type. */
 const VARIABLES: readonly PlannedVariable[] = [
   { name: 'requests', type: 'u64', course: { kind: 'total', step: 100 }, schema: [] },
   { name: 'queueLength', type: 'i64', course: { kind: 'level', most: 100 }, schema: [] },
@@ -257,7 +257,7 @@ const VARIABLES: readonly PlannedVariable[] = [
   { name: 'size', type: 'summary', course: { kind: 'distribution' }, schema: [0.5, 0.9, 0.99] },
 ];
 
-/** Plans `objects` objects, including the root. */
+/** Plans the tree of an application without a catalogue: workers below a root. */
 export function planPlainTree(objects: number): readonly PlannedInstance[] {
   return Array.from({ length: Math.max(1, objects) }, (_, n) => ({
     isTransient: n > 0,

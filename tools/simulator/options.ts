@@ -1,4 +1,4 @@
-// The options of shm_simulator, and which of them combine.
+// The command-line options of shm_simulator.
 import { Fault } from '#app/errors.js';
 import { readCommandLine } from '#app/rules/command-line.js';
 import type { CommandLine } from '#app/rules/command-line.js';
@@ -19,7 +19,7 @@ const securityKey = text(
   'ASCII characters, as a header has them, without a blank at either end',
 );
 
-/** The options of the JSON view, which do not apply to a segment. */
+/** Options that need --json-port. */
 const JSON_OPTIONS = {
   jsonBase: optionalOption('--json-base <path>', base, 'Path before /sharedmem', RARE_JSON),
   securityKey: optionalOption(

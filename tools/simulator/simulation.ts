@@ -27,7 +27,6 @@ import type {
   ScenarioVariable,
 } from './scenario.js';
 
-// Publishes a scenario's objects and performs its steps.
 interface Staged {
   readonly variable: ScenarioVariable;
   readonly handle: ValueHandle;
@@ -39,9 +38,10 @@ interface StagedObject {
   readonly variables: Map<string, Staged>;
 }
 
-/** The least room of a scenario's texts, so that steps may set longer ones. */
+/** The least room for texts in bytes, so that steps can set longer ones. */
 const TEXT_ROOM = 128;
 
+/** Publishes the objects of a scenario, and performs its steps. */
 export class SimulationStage {
   readonly #publisher: ObjectPublisher;
   readonly #objects = new Map<string, StagedObject>();
@@ -77,7 +77,7 @@ export class SimulationStage {
         : this.#publisher.addObject(parent.object, id, className, {
             state,
             synced,
-            // A scenario may publish what our publishers never would.
+            // A scenario may contain any ids.
             foreignId: true,
           });
     const staged: StagedObject = { object, parent: scenario.parent, variables: new Map() };
@@ -115,14 +115,14 @@ export class SimulationStage {
       help,
       textBytes,
       schema: schemaOf(value),
-      // Without a value it exists and is not yet synced, whatever its type.
+      // A variable without a value is not synced, whatever its type.
       synced: false,
     });
     staged.variables.set(name, { variable, handle });
     if (value !== undefined) store(handle, value);
   }
 
-  /** Bounds and quantiles belong to the variable: changing them needs a new variable. */
+  /** Replaces a variable, since its bounds or quantiles cannot change. */
   #replace(object: StagedObject, { variable, handle }: Staged, value: ScenarioValue): void {
     this.#publisher.removeVariable(handle);
     this.#addVariable(object, { ...variable, value });
@@ -165,24 +165,24 @@ function store(handle: ValueHandle, value: ScenarioValue): void {
   else (handle as ValueHandles['u64']).set(value);
 }
 
-/** How a simulation ends by itself: with a clean close, or killed at once. */
+/** The end of a simulation: a clean close, or SIGKILL. */
 export type Ending = 'clean' | 'kill';
 
-/** Writes heartbeats while subscribed; never completes. */
+/** Changes the tree at this rate while subscribed. */
 export function live(
   publisher: ObjectPublisher,
   tree: LiveTree,
   rateHz: number,
   fraction: number,
 ): Observable<Ending> {
-  const beat$ = interval(1000 / rateHz).pipe(
+  const tick$ = interval(1000 / rateHz).pipe(
     tap(() => {
-      tree.beat(fraction);
+      tree.tick(fraction);
       publisher.notify();
     }),
     ignoreElements(),
   );
-  return rateHz > 0 ? beat$ : EMPTY;
+  return rateHz > 0 ? tick$ : EMPTY;
 }
 
 /** Publishes the scenario's objects on a stage; call it before the publisher is placed. */

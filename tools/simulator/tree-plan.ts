@@ -1,4 +1,4 @@
-// Plans the objects and variables of a simulated application, from the rows of its catalogue.
+// Plans the tree of a simulated application from the rows of its catalogue.
 import type { Catalogue } from '#app/catalogue/catalogue.js';
 import type { CatalogueClass } from '#app/catalogue/catalogue-class.js';
 import type { PathPattern } from '#app/catalogue/match/patterns.js';
@@ -7,7 +7,7 @@ import type { ValueType } from '#app/model.js';
 import { courseOf } from './course.js';
 import type { Course } from './course.js';
 
-/** The values of labels in a realistic installation; numbers for the others. */
+/** Realistic values of labels. Other labels have numbers. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   transport: ['ripc', 'ws', 'rest', 'ipc'],
   service: ['ELEKTRON_DD', 'IDN_RDF', 'DELAYED_FEED', 'CONTRIB', 'FX_POLLED', 'BONDS'],
@@ -37,12 +37,6 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
 /** Labels whose objects come and go while an application runs. */
 const TRANSIENT = new Set(['session', 'mount', 'user', 'channel']);
 
-/** True if objects with that label come and go. */
-const isTransient = (label: string): boolean => TRANSIENT.has(label);
-
-/** How many names a label has; undefined if they are numbers. */
-const nameCount = (label: string): number | undefined => NAMES[label]?.length;
-
 /** The text of `variable` in the `n`th instance. */
 const textOf = (variable: string, n: number): string => {
   const texts = TEXTS[variable] ?? [];
@@ -70,7 +64,7 @@ export interface PlannedVariable {
 }
 
 export interface PlannedObject {
-  /** Below the root; empty for the root. */
+  /** The path below the root; empty for the root. */
   readonly seedPath: string;
   readonly className: string;
   readonly variables: readonly PlannedVariable[];
@@ -83,8 +77,8 @@ export interface PlannedInstance {
 }
 
 /**
- * Plans about `objects` objects for an application that has a catalogue: each class whose paths have labels gets
- * as many instances as the others, as far as there are names for them. At least one of each class.
+ * Plans about `objects` objects. All classes whose paths have labels get the same number of instances,
+ * but at most one for each name, and at least one.
  */
 export function planTree(catalogue: Catalogue, objects: number): readonly PlannedInstance[] {
   const single = catalogue.classes.filter(({ paths }) => paths[0]?.labelNames.length === 0);
@@ -101,27 +95,27 @@ export function planTree(catalogue: Catalogue, objects: number): readonly Planne
   return [...fixed, ...repeated];
 }
 
-/** A class with how many objects an instance has, and how many instances there can be. */
+/** A class, with the objects of an instance and the most instances. */
 interface PlannedKind {
   readonly owner: CatalogueClass;
   readonly size: number;
   readonly most: number;
 }
 
-/** For how many instances of a class there are names. */
+/** The most instances of a class, which its names limit. */
 function mostOf({ paths }: CatalogueClass): number {
   const labels = paths[0]?.labelNames ?? [];
-  if (isTransient(labels.at(-1) ?? '')) return Infinity;
-  return Math.max(1, ...labels.map((label) => nameCount(label) ?? Infinity));
+  if (TRANSIENT.has(labels.at(-1) ?? '')) return Infinity;
+  return Math.max(1, ...labels.map((label) => NAMES[label]?.length ?? Infinity));
 }
 
-/** How many instances of each class, at most, make about so many objects. */
+/** The instances of each class that give about so many objects. */
 function instancesFor(kinds: readonly PlannedKind[], objects: number): number {
   let instances = 0;
   let left = objects;
   for (;;) {
     const round = kinds.reduce((sum, { size, most }) => sum + (most > instances ? size : 0), 0);
-    // The rest of a round is made if more of it is wanted than not.
+    // The last round counts if at least half of its objects are left to plan.
     if (round === 0 || left < round / 2) return Math.max(1, instances);
     left -= round;
     instances++;
@@ -144,7 +138,7 @@ function instanceOf(owner: CatalogueClass, n: number): PlannedInstance {
     className,
     variables: variablesOf(rows, n),
   }));
-  return { objects, isTransient: isTransient(pattern?.segments.at(-1)?.label ?? '') };
+  return { objects, isTransient: TRANSIENT.has(pattern?.segments.at(-1)?.label ?? '') };
 }
 
 function variablesOf(rows: readonly Row[], n: number): readonly PlannedVariable[] {

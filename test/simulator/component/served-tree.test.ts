@@ -107,7 +107,7 @@ describe('ServedTree', () => {
       const plan = catalogue === undefined ? planPlainTree(60) : planTree(catalogue, 60);
       const [served, published] = both((publisher) => {
         const tree = new LiveTree(publisher, `h.1.${app}`, plan, new Random(3));
-        for (let beat = 0; beat < 100; beat++) tree.beat(0.3);
+        for (let beat = 0; beat < 100; beat++) tree.tick(0.3);
         expect(tree.dropped).to.equal(0);
       });
       expect(served).to.deep.equal(published);
