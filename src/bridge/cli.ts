@@ -45,7 +45,7 @@ function run(config: BridgeConfig): void {
     monotonicUs: () => process.hrtime.bigint() / 1000n,
     warn: (message) => log({ level: 'warning', message }),
   });
-  const running = merge(bridge(config, AROUND), manager.alive()).subscribe({
+  const running = merge(bridge(config, AROUND), manager.watchdog()).subscribe({
     next: log,
     // The teardown that closes the segments runs after this, and must precede the exit.
     error: (error: unknown) => {

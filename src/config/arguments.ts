@@ -1,16 +1,15 @@
-// Parses the command line into a value; prints nothing and never exits.
+// The command line of the exporter: its help, and its arguments as a value.
 import { resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { readCommandLine } from '../rules/command-line.js';
-import type { Given } from '../rules/command-option.js';
+import type { OptionValues } from '../rules/command-option.js';
 import { OPTIONS } from './options.js';
 import type { Settings } from './settings.js';
 
-// What --help of the exporter prints around the options.
 const PURPOSE = `Reads managed objects from shared memory and exposes them as Prometheus metrics:
 over HTTP with --enable-metrics-http, else as snapshots on stdout.`;
 
-/** Command lines that work as written, next to the files that they name. */
+/** Command lines that work as written, in a folder with the files that they name. */
 export const EXAMPLES: readonly (readonly [purpose: string, line: string])[] = [
   [
     'Serve what a file describes at http://localhost:9464/metrics',
@@ -46,29 +45,29 @@ start from; see README.md, docs/configuration.md and docs/license.md, too.`;
 export type Overrides = Partial<Settings>;
 
 export interface Arguments {
-  /** The TOML file, as given with `--config`. */
+  /** The path of the TOML file, from `--config`. */
   readonly configFile?: string | undefined;
-  /** The legacy target file, as given with `--targets-config`. */
+  /** The path of the legacy target file, from `--targets-config`. */
   readonly targetsFile?: string | undefined;
-  /** The options that override the settings of the file. */
+  /** The settings that options override. */
   readonly overrides: Overrides;
 }
 
-/** The action that the user asks for: a run, a check of the configuration or of a running exporter, or a text. */
+/** The action of a command line: run, check the configuration, check the running exporter, or print a text. */
 type Invocation =
   | {
       readonly kind: 'run';
       readonly arguments: Arguments;
-      /** Whether to end after one snapshot. */
+      /** Whether the process ends after one snapshot. */
       readonly isOnce: boolean;
     }
   | {
       readonly kind: 'check';
       readonly arguments: Arguments;
-      /** Whether to check against the segments as well. */
+      /** Whether the check also reads the segments. */
       readonly isLive: boolean;
     }
-  /** A check whether the exporter that runs with these arguments answers. */
+  /** Checks whether the exporter that runs with these arguments answers. */
   | { readonly kind: 'health'; readonly arguments: Arguments }
   | { readonly kind: 'print'; readonly text: string };
 
@@ -83,7 +82,7 @@ export const PROGRAM = {
 };
 
 /**
- * Reads the arguments after the program's name. `version` is what `--version` prints.
+ * Reads the arguments after the program's name.
  * @throws Fault USAGE for unknown or conflicting options, and for missing or invalid arguments
  */
 export function parseArguments(argv: readonly string[], version: string): Invocation {
@@ -102,7 +101,7 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
     : { kind: 'run', arguments: given, isOnce: once };
 }
 
-/** The arguments with absolute paths, which do not depend on the working directory. */
+/** Makes the paths of the arguments absolute, so that they do not depend on the working directory. */
 export function withAbsolutePaths({ configFile, targetsFile, overrides }: Arguments): Arguments {
   const { licenseFile, webConfigFile, textfileDir } = overrides;
   return {
@@ -117,8 +116,8 @@ export function withAbsolutePaths({ configFile, targetsFile, overrides }: Argume
   };
 }
 
-/** Only the options that are given: the others leave the setting of the file. */
-function overridesOf(given: Given<typeof OPTIONS>): Overrides {
+/** The settings of the given options. Other settings keep the value of the file. */
+function overridesOf(given: OptionValues<typeof OPTIONS>): Overrides {
   const { licenseFile, app, serverKey, instance, metricsPort, logLevel, logFormat } = given;
   const { webListenAddress, webSystemdSocket, webConfigFile, textfile, stdoutFormat } = given;
   return {

@@ -1,4 +1,4 @@
-// Which settings a reload finds changed and cannot apply.
+// Compares configurations: settings that a reload cannot apply, and a hash.
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { jsonOf } from './file-rule.js';
@@ -6,7 +6,7 @@ import type { Config } from './resolve.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
 
-/** The settings of targets and their renders, which a reload applies. */
+/** The settings of targets and renders, which a reload applies. */
 const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'app',
   'format',
@@ -28,7 +28,7 @@ const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'targetMaxTextBytes',
 ]);
 
-/** The TOML keys whose values differ and take effect at the next start only, in the order of the reference page. */
+/** The TOML keys of the changed settings that take effect at the next start, in the order of the reference page. */
 export function changedSettings(before: Settings, after: Settings): string[] {
   const was = new Map(Object.entries(before));
   const is = new Map(Object.entries(after));
@@ -37,10 +37,10 @@ export function changedSettings(before: Settings, after: Settings): string[] {
     .map(([, { key }]) => key);
 }
 
-/** As many bytes as a double holds exactly. */
+/** The number of bytes whose value a double holds exactly. */
 const BYTES = 6;
 
-/** The same for the same settings, targets and scopes, wherever their files are. */
+/** A hash of settings, targets and scopes that does not depend on the folders of their files. */
 export function configHash({ settings, targets, scopes }: Config): number {
   const placeless = targets.map((target) => ({ ...target, path: undefined }));
   const shared = { ...settings, licenseFile: undefined, catalogueFiles: undefined };

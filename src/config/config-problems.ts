@@ -1,14 +1,14 @@
-// The problems of a configuration, by the names of its settings.
+// The problems of a configuration, with the names of its settings.
 import type { SettingsDocument } from '../document/document.js';
 import { Fault } from '../errors.js';
 import { Problems } from '../rules/problems.js';
 import { settingNames } from '../rules/table.js';
 import { OPTIONS } from './options.js';
 
-/** `metrics_port (--metrics-port)`, or `--metrics-port (metrics_port)` where the option gave the value. */
+/** Names a setting: `metrics_port (--metrics-port)`, or `--metrics-port (metrics_port)` if the option gave the value. */
 export const settingName = settingNames(OPTIONS);
 
-/** Files that cannot be read, and problems of those that can, in the order of their discovery. */
+/** Collects the problems of all files of a configuration, in the order of their discovery. */
 export class ConfigProblems {
   readonly #files = new Map<SettingsDocument, Problems>();
   readonly #all: (Problems | Fault)[] = [];
@@ -23,12 +23,12 @@ export class ConfigProblems {
     return problems;
   }
 
-  /** Adds a fault whose message names its own position. */
+  /** Adds a fault whose message has its own position. */
   note(fault: Fault): void {
     this.#all.push(fault);
   }
 
-  /** The result of `read`, or undefined after its Fault is added. */
+  /** Returns the result of `read`. If it throws a Fault, adds it and returns undefined. */
   attempt<T>(read: () => T): T | undefined {
     try {
       return read();
@@ -39,7 +39,7 @@ export class ConfigProblems {
     }
   }
 
-  /** The fault that reports all problems; undefined if there is none. */
+  /** The fault with all problems; undefined if there is none. */
   get fault(): Fault | undefined {
     const faults = this.#all.flatMap((each) => (each instanceof Fault ? each : (each.fault ?? [])));
     if (faults.length === 0) return undefined;
@@ -50,5 +50,20 @@ export class ConfigProblems {
   throwIfAny(): void {
     const { fault } = this;
     if (fault !== undefined) throw fault;
+  }
+}
+
+/** Adds a prefix, such as the name of a setting, to the message of a Fault. Returns other values unchanged. */
+export const prefixedFault = (prefix: string, thrown: unknown): unknown =>
+  thrown instanceof Fault
+    ? new Fault(thrown.code, `${prefix}: ${thrown.message}`, { cause: thrown })
+    : thrown;
+
+/** Returns the result of `attempt`, and adds a prefix to its Fault. */
+export function prefixFault<T>(prefix: string, attempt: () => T): T {
+  try {
+    return attempt();
+  } catch (thrown) {
+    throw prefixedFault(prefix, thrown);
   }
 }

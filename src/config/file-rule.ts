@@ -1,14 +1,14 @@
-// The whole configuration file: the settings, the targets (spec 2.2) and the scopes (spec 2.3).
+// The rule of the configuration file: settings, targets (spec 2.2) and scopes (spec 2.3).
 import { invalid } from '../document/document.js';
 import type { SettingsDocument } from '../document/document.js';
 import { readToml } from '../document/toml-file.js';
 import { application, line, name, timeZone, words } from '../rules/formats.js';
 import { flag, indexed, list, text } from '../rules/rule.js';
 import { isTable, optional, required, table } from '../rules/table.js';
-import type { Elsewhere, ValuesOf } from '../rules/table.js';
+import type { KeyRemark, ValuesOf } from '../rules/table.js';
 import { SETTINGS, formatSettings } from './settings.js';
 
-/** The same for the same values. An integer of a file is a bigint, which JSON does not know. */
+/** JSON text of values of a file, to compare them. An integer of a file is a bigint, which becomes a string. */
 export const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
 
@@ -62,12 +62,12 @@ export type ScopeConfig = ValuesOf<typeof SCOPE>;
 
 const topLevel = new Set(Object.values(SETTINGS).map(({ key }) => key));
 
-/** In TOML, a setting that follows a table is a key of that table. */
-const misplaced: Elsewhere = (key) =>
+/** The remark on a setting below a table header: in TOML it is a key of that table. */
+const misplaced: KeyRemark = (key) =>
   topLevel.has(key) ? ' in a table, but one of the top level: put it above the first table' : '';
 
-const targetsOf = (elsewhere?: Elsewhere) =>
-  list(indexed(table('a [[targets]] table', TARGET, elsewhere)), {
+const targetsOf = (remarkOn?: KeyRemark) =>
+  list(indexed(table('a [[targets]] table', TARGET, remarkOn)), {
     max: 1024,
     different: { by: (target) => jsonOf({ ...target, index: 0 }) },
   });
@@ -76,19 +76,18 @@ const scopes = list(table('a [[metric_scopes]] table', SCOPE, misplaced), {
   different: { by: (scope) => scope.name, at: 'name' },
 });
 
-/** A configuration file in TOML. */
 export const CONFIG_FILE = table('a table', {
   ...SETTINGS,
   targets: optional('targets', [], targetsOf(misplaced), 'The targets of multi-target mode'),
   metricScopes: optional('metric_scopes', [], scopes, 'Named subsets of the metrics'),
 });
 
-/** A legacy target file (spec 2.4). */
+/** The legacy target file (spec 2.4). */
 export const TARGETS_FILE = table('a table', {
   targets: required('targets', targetsOf(), 'The targets, one per line'),
 });
 
-/** @throws Fault CONFIG_INVALID when the file cannot be read, is not TOML or is a catalogue */
+/** Reads a configuration file. @throws Fault CONFIG_INVALID if it cannot be read, is not TOML or is a catalogue */
 export function readConfigurationFile(file: string): SettingsDocument {
   const document = readToml(file);
   const { classes } = document.values;

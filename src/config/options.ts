@@ -1,4 +1,4 @@
-// Every command-line option of the exporter; the parser, --help and the reference page read them.
+// The table of command-line options, for the parser, --help and the reference page.
 import { application, line, name, word } from '../rules/formats.js';
 import { flagOption, optionalOption } from '../rules/command-option.js';
 import type { Field } from '../rules/table.js';
@@ -9,18 +9,17 @@ const TARGET = { group: 'Single target:' };
 const OUTPUT = { group: 'Output:' };
 const OTHER = { group: 'Other:' };
 
-/** What few need: --help leaves it to --help-all. */
+/** An option that only --help-all shows. */
 const RARE = { isRare: true };
 
 const overrides = ({ key }: Field<unknown>) => ({ setting: key });
 
-/** The same, where the help shows the default of the setting. */
+/** Overrides a setting and shows its default in the help. */
 const overridesShown = ({ key, fallback }: Field<unknown>) => ({
   setting: key,
   shownDefault: [fallback].flat().join(', '),
 });
 
-/** Options override settings, whose defaults the help shows where they are useful. */
 export const OPTIONS = {
   config: optionalOption('--config <path>', word, 'Load a TOML file', FILES),
   licenseFile: optionalOption(

@@ -1,4 +1,4 @@
-// Defaults, then the TOML file, then the command line: one frozen configuration (spec 1.1).
+// Merges defaults, the TOML file and the command line to one frozen configuration (spec 1.1).
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Arguments, Overrides } from './arguments.js';
 import { ConfigProblems, settingName } from './config-problems.js';
@@ -12,13 +12,13 @@ import type { Settings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
 import type { TargetsDocument } from './warnings.js';
 
-/** One target to export. Empty texts and lists stand for what is not given. */
+/** One target to export. Settings that are not given are empty texts and lists. */
 export interface TargetConfig {
   readonly app: string;
-  /** The server keys to search for the root, by preference. */
+  /** The server keys to search for the root, in order of preference. */
   readonly serverKeys: readonly string[];
   readonly format: string;
-  /** As the file has them; the format checks them. */
+  /** Raw values of the file, which the format checks. */
   readonly formatSettings: Readonly<Record<string, unknown>>;
   readonly instance: string;
   readonly variable: string;
@@ -40,15 +40,15 @@ export interface Config {
   readonly scopes: readonly ScopeConfig[];
   /** Settings and options without effect, one sentence each. */
   readonly warnings: readonly string[];
-  /** `file:line:column` of a value (or of its nearest parent), or '' for a value of no file. */
+  /** `file:line:column` of a value, or of its nearest parent; empty for a value of no file. */
   at(path: Path): string;
-  /** A value as messages name it, with the option that can give it; that comes first if it did. */
+  /** The name of a value in messages, with its option. The option comes first if it gave the value. */
   readonly nameOf: (path: Path) => string;
-  /** The start of a message about a value: where it is in a file, and its name. */
+  /** The start of a message about a value: its position in a file, and its name. */
   readonly subject: (path: Path) => string;
-  /** The file that the value of a path comes from. */
+  /** The file of the value at a path. */
   documentOf(path: Path): SettingsDocument;
-  /** False for a top-level key whose default replaces an invalid or unreadable value. */
+  /** Whether a top-level key has its own value: false if the default replaces an invalid or unreadable one. */
   isSound(key: string): boolean;
 }
 
@@ -59,9 +59,9 @@ const NO_FILE: SettingsDocument = {
 const DEFAULTS = checked(NO_FILE, CONFIG_FILE);
 
 /**
- * Reads the files that the arguments name and merges all settings.
- * @param problems collects every problem; the valid part can then be checked further
- * @throws Fault CONFIG_INVALID with every problem if `problems` is not given
+ * Reads the files of the arguments and merges all settings.
+ * @param problems collects all problems, so that the caller can check the valid part further
+ * @throws Fault CONFIG_INVALID with all problems if `problems` is not given
  */
 export function loadConfig(given: Arguments, problems?: ConfigProblems): Config {
   const all = problems ?? new ConfigProblems();
@@ -82,7 +82,7 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
 
   const settings = withDebug({
     ...inFile,
-    ...besideFile(configFile ?? '', inFile),
+    ...resolvedPaths(configFile ?? '', inFile),
     ...overrides,
   });
   const documentOf = (path: Path) =>
@@ -114,7 +114,7 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
   });
 }
 
-/** The targets of a legacy file; undefined when it cannot be read. */
+/** Reads the targets of a legacy file; undefined if it cannot be read. */
 function legacyTargets(file: string, problems: ConfigProblems): TargetsDocument | undefined {
   const document = problems.attempt(() => readTargetsFile(file, (each) => problems.of(each)));
   if (document === undefined) return undefined;
@@ -122,21 +122,21 @@ function legacyTargets(file: string, problems: ConfigProblems): TargetsDocument 
   return { document, targets: values?.targets ?? [] };
 }
 
-/** The path settings, relative to the folder of the configuration file; absolute if there is no file. */
-function besideFile(file: string, settings: Settings) {
+/** The settings that are paths. They are relative to the folder of the configuration file, or absolute without a file. */
+function resolvedPaths(file: string, settings: Settings) {
   const { licenseFile, licenseKeysDir, catalogueFiles, webConfigFile, textfileDir } = settings;
-  const beside = (path: string) =>
+  const resolvePath = (path: string) =>
     isAbsolute(path) ? path : file === '' ? resolve(path) : join(dirname(file), path);
   return {
-    licenseFile: licenseFile && beside(licenseFile),
-    licenseKeysDir: licenseKeysDir && beside(licenseKeysDir),
-    webConfigFile: webConfigFile && beside(webConfigFile),
-    textfileDir: textfileDir && beside(textfileDir),
-    catalogueFiles: Object.freeze(catalogueFiles.map(beside)),
+    licenseFile: licenseFile && resolvePath(licenseFile),
+    licenseKeysDir: licenseKeysDir && resolvePath(licenseKeysDir),
+    webConfigFile: webConfigFile && resolvePath(webConfigFile),
+    textfileDir: textfileDir && resolvePath(textfileDir),
+    catalogueFiles: Object.freeze(catalogueFiles.map(resolvePath)),
   };
 }
 
-/** Either of two settings asks for diagnostics; both then say so. */
+/** Sets both `debug` and `logLevel` if either of them enables diagnostics. */
 const withDebug = (settings: Settings): Settings => {
   const debug = settings.debug || settings.logLevel === 'debug';
   return Object.freeze({ ...settings, debug, ...(debug && { logLevel: 'debug' as const }) });

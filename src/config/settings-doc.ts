@@ -1,14 +1,11 @@
-// Writes docs/configuration.md from the tables that the loader itself reads.
+// Generates docs/configuration.md from the tables of settings and options.
 import { SCOPE, TARGET } from './file-rule.js';
 import { PROGRAM } from './arguments.js';
 import { SETTINGS } from './settings.js';
 import type { TableFields } from '../rules/table.js';
 import { fieldsMarkdown, optionsMarkdown } from '../rules/table.js';
 
-/**
- * The whole reference page of the configuration, as Markdown.
- * @param formats those that a target may have, by name
- */
+/** The reference page of the configuration, in Markdown. @param formats the formats of targets, by name */
 export function settingsMarkdown(
   formats: Iterable<readonly [name: string, format: { readonly settings: TableFields }]> = [],
 ): string {

@@ -1,4 +1,4 @@
-// Every top-level key of the configuration file, one row each (spec 2.1).
+// The table of top-level keys of the configuration file (spec 2.1).
 import { LOG_FORMATS } from '../logs/log.js';
 import {
   LICENSE_KEYS_DIR,
@@ -18,7 +18,7 @@ import type { Rule } from '../rules/rule.js';
 import { anyTable, optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 
-/** A table with any keys, frozen with all that is in it. */
+/** A table with any keys, deeply frozen. */
 export const formatSettings: Rule<Readonly<Record<string, unknown>>> = {
   ...anyTable,
   read(raw, path, report) {
@@ -34,10 +34,9 @@ function freeze(value: unknown): void {
   for (const each of Object.values(value)) freeze(each);
 }
 
-/** The longest wait that a Node timer can hold. */
+/** The longest delay of a timer of Node.js. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** One row for each key: TOML key, default, rule, meaning. */
 export const SETTINGS = {
   contextId: optional('context_id', 'shmApp', name, 'Context id of the shared-memory pool'),
   poolName: optional('pool_name', 'pool', name, 'Name of the shared-memory pool'),
@@ -310,5 +309,4 @@ export const SETTINGS = {
   ),
 };
 
-/** The values of all top-level keys. */
 export type Settings = ValuesOf<typeof SETTINGS>;

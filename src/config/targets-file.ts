@@ -1,4 +1,4 @@
-// Reads the legacy flat target file (spec 2.4), and warns about targets that others hide.
+// Reads the legacy flat target file (spec 2.4), and compares targets for warnings.
 import { SourcePositions, markOf, quoted } from '../document/document.js';
 import type { Mark, Path, SettingsDocument } from '../document/document.js';
 import { readText } from '../document/text-file.js';
@@ -9,8 +9,8 @@ import { TARGET } from './file-rule.js';
 import type { TargetTable } from './file-rule.js';
 import type { Settings } from './settings.js';
 
-/** An error in a line, with its offset in the file. */
-class Misspelt extends Error {
+/** A syntax error, with its offset in the file. */
+class LineError extends Error {
   constructor(
     readonly offset: number,
     message: string,
@@ -19,9 +19,9 @@ class Misspelt extends Error {
   }
 }
 
-/** `target`, or a key with its value, without quotes and escapes. */
+/** The word `target`, or a key with its value, without quotes and escapes. */
 interface Word {
-  /** As the line spells it. */
+  /** The text in the line. */
   readonly whole: string;
   readonly key: string;
   readonly value: string | undefined;
@@ -29,12 +29,13 @@ interface Word {
   readonly valueAt: number;
 }
 
-/** A word is a run of characters, or one with = and a value, bare or in quotes. */
+/** Matches a word: characters, perhaps with = and a value, bare or in quotes. */
 const WORD = /([^\s="#]+)(?:=("(?:[^"\\]|\\["\\])*"|[^\s"]*))?(?=\s|$)/y;
 
 /**
- * The words of a line that begins at offset `lineAt` of its file, without its comment.
- * @throws Misspelt at the first invalid word
+ * Splits a line into words, without its comment.
+ * @param lineAt the offset of the line in its file
+ * @throws LineError at the first invalid word
  */
 function wordsOf(line: string, lineAt: number): Word[] {
   const words: Word[] = [];
@@ -44,7 +45,7 @@ function wordsOf(line: string, lineAt: number): Word[] {
     if (at >= line.length || line[at] === '#') return words;
     WORD.lastIndex = at;
     const match = WORD.exec(line);
-    if (!match) throw new Misspelt(lineAt + at, misspelling(line.slice(at)));
+    if (!match) throw new LineError(lineAt + at, syntaxSentence(line.slice(at)));
     const [whole, key = '', value] = match;
     const valueAt = lineAt + at + key.length + 1;
     words.push({ whole, key, value: value && unquoted(value), keyAt: lineAt + at, valueAt });
@@ -55,36 +56,26 @@ function wordsOf(line: string, lineAt: number): Word[] {
 const unquoted = (value: string) =>
   value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/g, '$1') : value;
 
-const misspelling = (rest: string) =>
+const syntaxSentence = (rest: string) =>
   `found ${quoted(/^\S*/.exec(rest)?.[0] ?? '')}, allowed: key=value or key="value", with \\" and \\\\ inside quotes`;
 
-/** The keys whose values are items between commas. */
-const LISTS = new Set(
-  Object.values(TARGET)
-    .filter(({ rule }) => rule.type.endsWith('array'))
-    .map(({ key }) => key),
-);
+/** The type of each key. Commas separate the items of an array. */
+const TYPES = new Map(Object.values(TARGET).map(({ key, rule }) => [key, rule.type]));
 
-/** The keys whose values are true or false. */
-const FLAGS = new Set(
-  Object.values(TARGET)
-    .filter(({ rule }) => rule.type === 'boolean')
-    .map(({ key }) => key),
-);
-
-/** Takes the problems of a document. */
+/** Returns the collection for the problems of a document. */
 type ProblemsOf = (document: SettingsDocument) => Problems;
 
 /**
- * The raw targets of a legacy file, in the shape of a TOML file with `[[targets]]`. Invalid lines
- * become problems.
- * @throws Fault CONFIG_INVALID when it cannot be read
+ * Reads the raw targets of a legacy file, in the shape of a TOML file with `[[targets]]`. Adds a problem for each
+ * invalid line.
+ * @throws Fault CONFIG_INVALID if the file cannot be read
  */
 export const readTargetsFile = (file: string, problemsOf: ProblemsOf): SettingsDocument =>
   parseTargets(file, readText(file), problemsOf);
 
 /**
- * The raw targets of such a text; `file` is its name in messages.
+ * Reads the raw targets of a legacy text.
+ * @param file its name in messages
  * @throws Fault CONFIG_INVALID for invalid lines if `problemsOf` is not given
  */
 export function parseTargets(
@@ -106,7 +97,7 @@ export function parseTargets(
       const words = wordsOf(line.replace(/\r$/, ''), offset);
       if (words.length > 0) targets.push(targetOf(words, targets.length, note));
     } catch (thrown) {
-      if (!(thrown instanceof Misspelt)) throw thrown;
+      if (!(thrown instanceof LineError)) throw thrown;
       problems.note({ offset: thrown.offset, text: thrown.message });
     }
     offset += line.length + 1;
@@ -124,7 +115,7 @@ type Note = (path: Path, key: number, value: number) => void;
 
 function targetOf([first, ...pairs]: readonly Word[], index: number, note: Note) {
   if (first?.whole !== 'target')
-    throw new Misspelt(
+    throw new LineError(
       first?.keyAt ?? 0,
       `found ${quoted(first?.whole ?? '')}, allowed: a line that starts with target`,
     );
@@ -132,33 +123,36 @@ function targetOf([first, ...pairs]: readonly Word[], index: number, note: Note)
   const target = new Map<string, unknown>();
   for (const { key, value, keyAt, valueAt } of pairs) {
     if (value === undefined)
-      throw new Misspelt(keyAt, `found ${quoted(key)} without "=", allowed: key=value`);
-    if (target.has(key)) throw new Misspelt(keyAt, `${key} is set twice in this line`);
+      throw new LineError(keyAt, `found ${quoted(key)} without "=", allowed: key=value`);
+    if (target.has(key)) throw new LineError(keyAt, `${key} is set twice in this line`);
     note([index, key], keyAt, valueAt);
-    const items = LISTS.has(key) ? itemsOf(value) : [];
-    items.forEach((_item, at) => note([index, key, at], valueAt, valueAt));
-    const single = FLAGS.has(key) ? flagOf(value) : value;
-    target.set(key, LISTS.has(key) ? items : single);
+    const type = TYPES.get(key);
+    if (type?.endsWith('array') === true) {
+      const items = itemsOf(value);
+      items.forEach((_item, at) => note([index, key, at], valueAt, valueAt));
+      target.set(key, items);
+    } else target.set(key, type === 'boolean' ? flagOf(value) : value);
   }
   return Object.fromEntries(target);
 }
 
-/** What is neither true nor false stays a text, which the rule of the key refuses. */
+/** A boolean; any other text stays a text, which the rule of the key refuses. */
 const flagOf = (value: string) =>
   value === 'true' || value === 'false' ? value === 'true' : value;
 
 const itemsOf = (value: string) =>
   value === '' ? [] : value.split(',').map((item) => item.trim());
 
-/** The index of a target, the index of an earlier one that may show the same root, and why. */
-interface Twin {
+/** A target that may show the same root as an earlier one. */
+interface Overlap {
   readonly index: number;
+  /** The index of the earlier target. */
   readonly earlier: number;
   readonly sentence: string;
 }
 
-/** The targets that share server key and application with an earlier one, and may share its root. */
-export function twinTargets(targets: readonly TargetTable[]): readonly Twin[] {
+/** Finds targets that share server key and application with an earlier target, and may share its root. */
+export function overlappingTargets(targets: readonly TargetTable[]): readonly Overlap[] {
   return targets.flatMap((target, index) => {
     const peers = [...targets.slice(0, index).entries()].filter(
       ([, { app, serverKey }]) => app === target.app && serverKey === target.serverKey,
@@ -174,16 +168,13 @@ export function twinTargets(targets: readonly TargetTable[]): readonly Twin[] {
   });
 }
 
-/**
- * Without a hint any root may be chosen; a full root id contains the instance that the other may
- * name.
- */
+/** Whether two hints may select the same root. No hint selects any root, and a root id contains its instance. */
 const mayShareRoot = (one: string, other: string): boolean =>
   one === '' || other === '' || instanceOf(one) === other || instanceOf(other) === one;
 
 const instanceOf = (rootId: string): string | undefined => rootId.split('.').at(-2);
 
-/** The options that select a single target, as they were given; empty when none was. */
+/** The names of the given options that select a single target; empty if there is none. */
 function selectorOf({ serverKeys, instance }: Arguments['overrides']): string {
   const given = [
     serverKeys && settingName(['server_keys'], true),
@@ -192,8 +183,8 @@ function selectorOf({ serverKeys, instance }: Arguments['overrides']): string {
   return given.filter(Boolean).join(' and ');
 }
 
-/** Says that the targets are ignored, and where the application of the single target comes from. */
-export function setAside(
+/** The warning that targets are ignored, with the origin of the application of the single target. */
+export function ignoredTargets(
   overrides: Arguments['overrides'],
   isInFile: boolean,
   { app }: Settings,
@@ -204,23 +195,25 @@ export function setAside(
 }
 
 /**
- * The indexes of targets that match the options except for their application, the first of each
- * application. Empty if a target matches the application as well.
+ * The applications of targets that match the options except `--app`, by the index of the first target of each.
+ * Empty if a target also matches the application.
  */
 export function otherApplications(
   { serverKeys, instance }: Arguments['overrides'],
   targets: readonly TargetTable[],
   { app }: Settings,
 ): ReadonlyMap<number, string> {
-  const meant = [...targets.entries()].filter(
+  const matching = [...targets.entries()].filter(
     ([, target]) =>
       (serverKeys === undefined || serverKeys.includes(target.serverKey)) &&
       (instance === undefined || target.instance === instance),
   );
-  if (meant.some(([, target]) => target.app === app)) return new Map();
+  if (matching.some(([, target]) => target.app === app)) return new Map();
   const isFirst = (index: number, other: string) =>
-    meant.find(([, target]) => target.app === other)?.[0] === index;
+    matching.find(([, target]) => target.app === other)?.[0] === index;
   return new Map(
-    meant.flatMap(([index, target]) => (isFirst(index, target.app) ? [[index, target.app]] : [])),
+    matching.flatMap(([index, target]) =>
+      isFirst(index, target.app) ? [[index, target.app]] : [],
+    ),
   );
 }

@@ -6,18 +6,19 @@ import { TARGET } from './file-rule.js';
 import type { TargetTable } from './file-rule.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
-import { otherApplications, setAside, twinTargets } from './targets-file.js';
+import { otherApplications, ignoredTargets, overlappingTargets } from './targets-file.js';
 
-// Options without effect, because the exporter serves over HTTP or because it does not.
+/** Options that have an effect only if the exporter serves HTTP. */
 const OF_LISTENER = [
   'metricsPort',
   'metricsListenAddresses',
   'metricsSystemdSocket',
   'webConfigFile',
 ] as const;
+/** Options that have an effect only if the exporter prints to stdout. */
 const OF_STDOUT = ['stdoutFormat'] as const;
 
-/** One sentence for each option that was given in vain. */
+/** A sentence for each given option without effect. */
 function idleOptions(overrides: Overrides, settings: Settings): string[] {
   const idle = settings.metricsHttpEnabled ? OF_STDOUT : OF_LISTENER;
   return idle
@@ -25,11 +26,11 @@ function idleOptions(overrides: Overrides, settings: Settings): string[] {
     .map((name) => `${settingName([SETTINGS[name].key], true)} ${noEffect(settings)}`);
 }
 
-/** What a message says of a setting that the output leaves without effect. */
+/** The clause about a setting that has no effect with the chosen output. */
 const noEffect = ({ metricsHttpEnabled }: Settings): string =>
   `has no effect while ${settingName([SETTINGS.metricsHttpEnabled.key])} is ${metricsHttpEnabled}`;
 
-/** The keys of the single target, ignored in multi-target mode. */
+/** The keys of the single target, which multi-target mode ignores. */
 const SINGLE_TARGET_KEYS = Object.entries(SETTINGS)
   .filter(([name]) => name in TARGET || name === 'serverKeys')
   .map(([, { key }]) => key);
@@ -43,13 +44,13 @@ export interface TargetsDocument {
 interface LoadedConfiguration {
   readonly given: Arguments;
   readonly toml: TargetsDocument;
-  /** Of the legacy target file, where one is given. */
+  /** The targets of the legacy file; undefined without one. */
   readonly legacy: TargetsDocument | undefined;
   readonly settings: Settings;
   readonly mode: 'single' | 'multi';
 }
 
-/** Warnings about settings that are unused, or used in a surprising way. */
+/** Warnings about settings without effect, and about ambiguous targets. */
 export function warningsOf(loaded: LoadedConfiguration): readonly string[] {
   const { given, toml, settings } = loaded;
   const { text, file } = toml.document.places;
@@ -67,6 +68,7 @@ export function warningsOf(loaded: LoadedConfiguration): readonly string[] {
   ]);
 }
 
+/** Warnings of single-target mode. */
 function aboutSingle({ given, toml, settings }: LoadedConfiguration): readonly string[] {
   const { document, targets } = toml;
   if (targets.length === 0) return [];
@@ -74,7 +76,7 @@ function aboutSingle({ given, toml, settings }: LoadedConfiguration): readonly s
   const isInFile = Object.hasOwn(document.values, SETTINGS.app.key);
   const others = otherApplications(overrides, targets, settings);
   return [
-    ...at(document, ['targets'], setAside(overrides, isInFile, settings)),
+    ...at(document, ['targets'], ignoredTargets(overrides, isInFile, settings)),
     ...[...others].flatMap(([index, app]) => {
       const sentence = `targets[${index}] has the application ${app}; to select it, add --app ${app}`;
       return at(document, ['targets', index], sentence);
@@ -82,6 +84,7 @@ function aboutSingle({ given, toml, settings }: LoadedConfiguration): readonly s
   ];
 }
 
+/** Warnings of multi-target mode. */
 function aboutMulti({ given, toml, legacy }: LoadedConfiguration): readonly string[] {
   const { targetsFile, overrides } = given;
   const others = targetsFile === undefined ? '[[targets]]' : `the targets of ${targetsFile}`;
@@ -96,7 +99,7 @@ function aboutMulti({ given, toml, legacy }: LoadedConfiguration): readonly stri
     ...(overrides.app === undefined
       ? []
       : [`${settingName(['app'], true)} has no effect beside ${others}`]),
-    ...twinTargets(targets).flatMap(({ index, earlier, sentence }) => {
+    ...overlappingTargets(targets).flatMap(({ index, earlier, sentence }) => {
       const pair = `targets[${index}] has the server_key and app of targets[${earlier}]`;
       return at(document, ['targets', index], `${pair}: ${sentence}`);
     }),

@@ -1,4 +1,4 @@
-// A settings file as read: its values, their positions, and its problems.
+// A settings file: its raw values, their positions, and its problems.
 import { Fault } from '../errors.js';
 
 /** The path to a value inside a file, such as `['targets', 1, 'classes', 0]`. */
@@ -30,7 +30,7 @@ export function shown(raw: unknown): string {
   return raw instanceof TomlDate ? `the date or time ${shortened(raw.text)}` : 'a table';
 }
 
-/** The text in quotes, cut to a readable length, without characters that a terminal acts on. */
+/** A text in quotes, cut to a readable length, with control and format characters escaped. */
 export function quoted(text: string): string {
   const escape = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   return JSON.stringify(shortened(text)).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escape);
@@ -55,18 +55,19 @@ export type Marks = ReadonlyMap<string, Mark>;
 /** The key of a path in `Marks`. */
 export const markOf = (path: Path): string => JSON.stringify(path);
 
-/** What tells an excerpt from the sentences of a message. */
+/** Begins the lines of an excerpt in a message. */
 const INDENT = '  ';
 
-/** The sentences of a message, one in each line: excerpts need a terminal. */
+/** The lines of a message without its excerpts, which only a terminal can show. */
 export const withoutExcerpts = (message: string): readonly string[] =>
   message.split('\n').filter((line) => !line.startsWith(INDENT));
 
+/** The text of a file, and the positions of its keys and values. */
 export class SourcePositions {
   readonly #marksOf: () => Marks;
   #marks: Marks | undefined;
 
-  /** `marksOf` runs on first use: a file without problems never needs it. */
+  /** @param marksOf called on first use: a file without problems never needs its marks */
   constructor(
     readonly file: string,
     readonly text: string,
@@ -80,7 +81,7 @@ export class SourcePositions {
     this.#marks ??= this.#marksOf();
     for (let depth = path.length; depth > 0; depth--) {
       const mark = this.#marks.get(markOf(path.slice(0, depth)));
-      // A missing value is reported at the head of its parent.
+      // Report a missing value at the key of its parent.
       if (mark) return depth === path.length ? mark[part] : mark.key;
     }
     return undefined;
@@ -98,7 +99,7 @@ export class SourcePositions {
     return this.text.slice(this.#lineStart(offset)).split('\n', 1)[0] ?? '';
   }
 
-  /** Two lines: that of an offset, or the part near it, and a caret below the character. */
+  /** Two lines: the line of an offset, cut near the offset, and a caret below the character. */
   excerpt(offset: number): string {
     const start = Math.max(this.#lineStart(offset), offset - 60);
     const lineEnd = this.text.indexOf('\n', offset);
@@ -114,7 +115,7 @@ export class SourcePositions {
   }
 }
 
-/** Counted as editors do: a character outside the basic plane is one. */
+/** Counts as editors do: a character outside the basic plane is one. */
 const characters = (text: string) => Array.from(text).length;
 
 const caretAfter = (before: string) => `${' '.repeat(characters(before))}^`;
@@ -131,10 +132,10 @@ export interface Problem {
   readonly text: string;
 }
 
-/** Thousands of faults have one cause, and thousands of lines are of no use. */
+/** The most problems that one fault lists: thousands of problems usually have one cause. */
 const MAX_SHOWN = 100;
 
-/** The fault that reports all problems of a file, in the order of the file. */
+/** The fault with the problems of a file, in the order of the file. */
 export function invalid(places: SourcePositions, problems: readonly Problem[]): Fault {
   const sorted = problems.toSorted((a, b) => a.offset - b.offset);
   const lines = sorted

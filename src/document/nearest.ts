@@ -1,11 +1,11 @@
-// The known word that a misspelled one most likely means.
+// Suggests a known word for a misspelled one.
 
-/** A word of fewer letters ends too many others. */
-const LEAST_ENDING = 3;
+/** A shorter word is the end of too many others. */
+const MIN_ENDING_LENGTH = 3;
 
 /**
- * The nearest of `known` within two edits (one for words of up to four letters), if any. A word that is
- * the end of one known word only, as `--port` is of `--metrics-port`, is nearer than two edits.
+ * Returns the known word within the fewest edits: at most two, or one for words of up to four letters. Before words
+ * at two edits comes the only known word that ends with `word`, as `--metrics-port` ends with `--port`.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const words = [...known];
@@ -26,23 +26,23 @@ function nearestWithin(most: number, word: string, known: readonly string[]): st
   return best;
 }
 
-/** The only known word that ends with this one, after a character such as `-`, `_`, `.` or `/`. */
+/** The only known word that ends with `word` after a separator such as `-`, `_`, `.` or `/`. */
 function endingWith(word: string, known: readonly string[]): string | undefined {
   const end = word.replace(/^-+/, '').toLowerCase();
-  if (end.length < LEAST_ENDING) return undefined;
+  if (end.length < MIN_ENDING_LENGTH) return undefined;
   const isEnd = (candidate: string) =>
     candidate.toLowerCase().endsWith(end) && /[^a-z0-9]/i.test(candidate.at(-end.length - 1) ?? '');
   const [only, ...others] = new Set(known.filter(isEnd));
   return others.length === 0 ? only : undefined;
 }
 
-/** ` (did you mean "x"?)` when a known word is near, else nothing. */
+/** ` (did you mean "x"?)` if a known word is near; otherwise empty. */
 export function hint(word: string, known: Iterable<string>): string {
   const near = nearest(word, known);
   return near === undefined ? '' : ` (did you mean ${JSON.stringify(near)}?)`;
 }
 
-/** The edits (insert, delete, replace, swap two neighbours) that lead from one word to the other. */
+/** The Damerau-Levenshtein distance: the number of inserts, deletes, replacements and swaps of neighbours. */
 function distance(from: string, to: string): number {
   let before: number[] = [];
   let row = Array.from({ length: to.length + 1 }, (_, column) => column);

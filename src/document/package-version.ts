@@ -1,4 +1,4 @@
-// What was built: the version of this package, and the commit that it was built from.
+// The version of this package, and the commit of its build.
 import { existsSync, readFileSync } from 'node:fs';
 
 export function packageVersion(): string {
@@ -6,7 +6,7 @@ export function packageVersion(): string {
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** In hexadecimal digits; empty for a build outside of a repository. */
+/** The commit in hexadecimal digits; empty for a build outside of a repository. */
 export function buildRevision(): string {
   const file = new URL('../revision', import.meta.url);
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : '';

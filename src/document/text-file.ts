@@ -1,4 +1,4 @@
-// Reads a file as text: a regular file, within a bound, in UTF-8; says why it cannot be read.
+// Reads regular files of bounded size as UTF-8 text, and explains system errors.
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
@@ -6,7 +6,7 @@ import type { Writable } from 'node:stream';
 import { Fault, messageOf } from '../errors.js';
 import { SourcePositions } from './document.js';
 
-// Explains in words why the system could not use a file.
+/** Explanations of system errors by code. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file or folder',
   ENOTDIR: 'a part of its path is not a folder',
@@ -40,25 +40,25 @@ export function onStdoutFailure(
   });
 }
 
-/** The reason behind a failed system call, without the path: the sentence around it names the file. */
+/** Explains a failed system call without its path: the sentence around it names the file. */
 export function systemReason(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return REASONS[code] ?? messageOf(cause);
 }
 
-/** Opening does not wait for the writer of a pipe: a reload could not read a pipe again anyway. */
-const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+/** Opens a pipe without waiting for its writer. */
+const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 const CHUNK_BYTES = 65_536;
 const KIB = 1024;
 
-/** How a file is read, and how a rejection is reported. */
 interface FileReading {
   readonly maxBytes: number;
-  /** Throws for a regular file that must not be read. */
+  /** Throws to refuse a regular file before it is read. */
   readonly inspect?: (stats: Stats) => void;
   /**
-   * The fault for a clause such as `is a folder`; `place` is the file, or a position in it; `cause` is
-   * the system's error, if there is one.
+   * Makes the fault from a clause such as `is a folder`.
+   * @param place the file, or a position in it
+   * @param cause the system's error, if there is one
    */
   readonly refusal?: (place: string, clause: string, cause?: unknown) => Fault;
 }
@@ -67,9 +67,8 @@ const configFault = (place: string, clause: string): Fault =>
   new Fault('CONFIG_INVALID', `${place}: ${clause}`);
 
 /**
- * The bytes of a file. Files under /proc have a size of 0, whatever their content.
- * @throws Fault of `refusal` when it cannot be read, is no regular file, or is larger than
- *   `maxBytes`
+ * Reads the bytes of a file, up to its end: files under /proc have a size of 0, whatever their content.
+ * @throws Fault of `refusal` when it cannot be read, is no regular file, or is larger than `maxBytes`
  */
 export function readRegularFile(file: string, reading: FileReading): Buffer {
   const { maxBytes, refusal = configFault } = reading;
@@ -87,7 +86,7 @@ function readWhole(
   file: string,
   { maxBytes, inspect, refusal = configFault }: FileReading,
 ): Buffer {
-  const descriptor = openSync(file, AT_ONCE);
+  const descriptor = openSync(file, OPEN_FLAGS);
   try {
     const stats = fstatSync(descriptor);
     const kind = kindOf(stats);
@@ -127,7 +126,7 @@ const MAX_BYTES = 1024 * 1024;
 const REPLACEMENT = '\uFFFD';
 
 /**
- * The text of a file without its byte order mark. By default it may have 1 MiB.
+ * Reads the text of a file without its byte order mark. The default limit is 1 MiB.
  * @throws Fault of `refusal` (by default CONFIG_INVALID) when it cannot be read, is no regular file, is
  *   too large or is not UTF-8
  */
@@ -137,9 +136,7 @@ export function readText(file: string, reading: Partial<FileReading> = {}): stri
   return new TextDecoder().decode(bytes);
 }
 
-/**
- * Decoding replaces invalid bytes by U+FFFD; finds the first one that is not in the file itself.
- */
+/** The fault at the first invalid byte. Decoding replaces it by U+FFFD, which the file may also contain. */
 function notUtf8(file: string, bytes: Buffer, refusal: NonNullable<FileReading['refusal']>): Fault {
   const clause = 'has bytes that are not UTF-8 text';
   const text = bytes.toString('utf8');

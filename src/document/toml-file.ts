@@ -7,26 +7,24 @@ import { SourcePositions, TomlDate, markOf, quoted } from './document.js';
 import type { Mark, Marks, Path, Problem, SettingsDocument } from './document.js';
 import { readText } from './text-file.js';
 
-/**
- * `classes[1].metrics[2].static.label` is the deepest path of any rule; bounds hostile key chains.
- */
-const DEEPEST = 6;
+/** The depth of `classes[1].metrics[2].static.label`, the deepest path of any rule. Bounds hostile key chains. */
+const MAX_PATH = 6;
 
-/** The marks of a text that `toml` has parsed before without an error. */
+/** The marks of a valid TOML text. */
 function tomlMarks(text: string, maxDepth: number): Marks {
   const marks = new Map<string, Mark>();
   const lengths = new Map<string, number>();
 
   const note = (path: Path, key: number, value: number) => {
     const at = markOf(path);
-    if (path.length <= DEEPEST && !marks.has(at)) marks.set(at, { key, value });
+    if (path.length <= MAX_PATH && !marks.has(at)) marks.set(at, { key, value });
   };
 
-  /** The path that `keys` leads to, starting at `from`; notes each step at `offset`. */
+  /** Returns the path of dotted `keys` below `from`, and notes each table on it at `offset`. */
   const descend = (from: Path, keys: readonly string[], offset: number): Path => {
     let path = from;
     for (const key of keys) {
-      if (path.length >= DEEPEST) return path;
+      if (path.length >= MAX_PATH) return path;
       path = [...path, key];
       note(path, offset, offset);
       const length = lengths.get(markOf(path));
@@ -36,7 +34,7 @@ function tomlMarks(text: string, maxDepth: number): Marks {
   };
 
   const visit = (node: ValueNode, path: Path) => {
-    if (path.length >= DEEPEST) return;
+    if (path.length >= MAX_PATH) return;
     if (node.type === 'Array')
       node.value.forEach((item, index) => {
         note([...path, index], item.offset, item.offset);
@@ -49,7 +47,7 @@ function tomlMarks(text: string, maxDepth: number): Marks {
     const keys = typeof key === 'string' ? [key] : key;
     const last = keys.at(-1);
     const parent = descend(table, keys.slice(0, -1), offset);
-    if (last === undefined || keys.length > DEEPEST) return;
+    if (last === undefined || keys.length > MAX_PATH) return;
     const path = [...parent, last];
     note(path, offset, value.offset);
     visit(value, path);
@@ -71,7 +69,7 @@ function tomlMarks(text: string, maxDepth: number): Marks {
   return marks;
 }
 
-/** What the parser throws; its own rules have a position, its grammar lists what it expected. */
+/** An error of the parser: with line and column, or with the location and the expected tokens of its grammar. */
 interface ParserError {
   readonly message: string;
   readonly line?: number;
@@ -81,7 +79,7 @@ interface ParserError {
   readonly expected?: readonly { readonly type: string; readonly text?: string }[];
 }
 
-/** The problem behind an error of the TOML parser on `text`. */
+/** Describes an error of the TOML parser. */
 function syntaxProblem(text: string, error: ParserError): Problem {
   const { location, expected, line = 1, column = 1 } = error;
   const carriageReturn = loneCarriageReturn(text, location?.start.offset);
@@ -92,9 +90,9 @@ function syntaxProblem(text: string, error: ParserError): Problem {
     };
   if (!location || !expected)
     return { offset: offsetOf(text, line, column), text: asClause(error.message) };
-  const literals = new Set(expected.map((expectation) => expectation.text ?? expectation.type));
+  const literals = new Set(expected.map((token) => token.text ?? token.type));
   const found = foundAs(error.found ?? null);
-  return { offset: location.start.offset, text: `${wanted(literals)}, found ${found}` };
+  return { offset: location.start.offset, text: `${expectation(literals)}, found ${found}` };
 }
 
 /** The offset of a carriage return at or just before the offset of an error, unless a line feed follows. */
@@ -102,8 +100,8 @@ function loneCarriageReturn(text: string, errorAt = -1): number | undefined {
   return [errorAt, errorAt - 1].find((at) => text[at] === '\r' && text[at + 1] !== '\n');
 }
 
-/** Maps what the grammar expected to what a person forgot; the first row that fits wins. */
-const WANTED: readonly (readonly [literals: readonly string[], sentence: string])[] = [
+/** Sentences for expected tokens. The first row whose tokens are all expected applies. */
+const EXPECTATIONS: readonly (readonly [literals: readonly string[], sentence: string])[] = [
   [['true', ']'], 'expected a value or "]"'],
   [['true'], 'expected a value (strings stand in quotes)'],
   [['inf'], 'expected a number'],
@@ -122,8 +120,8 @@ const WANTED: readonly (readonly [literals: readonly string[], sentence: string]
   [[':'], 'expected a number without leading zeros, a date or a time'],
 ];
 
-function wanted(literals: ReadonlySet<string>): string {
-  const row = WANTED.find(([needed]) => needed.every((literal) => literals.has(literal)));
+function expectation(literals: ReadonlySet<string>): string {
+  const row = EXPECTATIONS.find(([needed]) => needed.every((literal) => literals.has(literal)));
   return row?.[1] ?? 'expected the rest of a number, date or time';
 }
 
@@ -132,7 +130,7 @@ function foundAs(found: string | null): string {
   return found === '\n' || found === '\r' ? 'the end of the line' : quoted(found);
 }
 
-/** The parser's sentence as the rest of a line: small first letter, no period, bounded. */
+/** A sentence of the parser as a clause: small first letter, no period, bounded length. */
 function asClause(message: string): string {
   const clause = message.replace(/\.$/, '').slice(0, 200);
   return clause.charAt(0).toLowerCase() + clause.slice(1);
@@ -145,17 +143,14 @@ function offsetOf(text: string, line: number, column: number): number {
 }
 
 /** Far deeper than any configuration, far below the stack limit. */
-const DEEPEST_NESTING = 64;
+const MAX_NESTING = 64;
 
 const dates = { from: (text: string) => new TomlDate(text) };
 
-/**
- * Integers as bigint, so that 9464.0 is none; dates, even bare local ones, as a type that no rule
- * allows.
- */
+/** Reads integers as bigint, so that 9464.0 is no integer, and dates as a type that no rule allows. */
 const OPTIONS = {
   bigint: true,
-  maxDepth: DEEPEST_NESTING,
+  maxDepth: MAX_NESTING,
   useTemporal: true,
   temporal: {
     ZonedDateTime: dates,
@@ -166,7 +161,7 @@ const OPTIONS = {
 };
 
 /**
- * The raw values of a TOML file.
+ * Reads the raw values of a TOML file.
  * @param hasSecrets whether messages must not quote the file
  * @throws Fault CONFIG_INVALID when it cannot be read, or is not TOML: then with the line and a caret, unless the
  *   file has secrets or the line looks like YAML or JSON
@@ -175,7 +170,7 @@ export function readToml(file: string, hasSecrets = false): SettingsDocument {
   return parseToml(file, readText(file), hasSecrets);
 }
 
-/** The raw values of TOML text; `file` is its name in messages. */
+/** Reads the raw values of TOML text. @param file its name in messages */
 export function parseToml(file: string, text: string, hasSecrets = false): SettingsDocument {
   try {
     return documentOf(file, text, parse(text, OPTIONS) as SettingsDocument['values']);
@@ -203,12 +198,11 @@ function otherKey(line: string): string {
   return key === undefined ? '' : `${key}: `;
 }
 
-/** A document with the values of TOML text. */
 const documentOf = (
   file: string,
   text: string,
   values: SettingsDocument['values'],
 ): SettingsDocument => ({
   values,
-  places: new SourcePositions(file, text, () => tomlMarks(text, DEEPEST_NESTING)),
+  places: new SourcePositions(file, text, () => tomlMarks(text, MAX_NESTING)),
 });

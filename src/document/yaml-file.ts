@@ -6,7 +6,7 @@ import type { Mark, Marks, Path, SettingsDocument } from './document.js';
 import { SourcePositions, markOf } from './document.js';
 import { readText } from './text-file.js';
 
-/** Integers as bigint, as in TOML; keys are texts; warnings, which quote the file, are not printed. */
+/** Reads integers as bigint, as in TOML, and keys as texts. Does not print warnings, which quote the file. */
 const OPTIONS = {
   intAsBigInt: true,
   version: '1.2',
@@ -15,10 +15,7 @@ const OPTIONS = {
   logLevel: 'error',
 } as const;
 
-/**
- * Sentences in place of those in which the library quotes the file. A file in YAML may hold secrets, and
- * messages reach logs and clients.
- */
+/** Replaces sentences in which the library quotes the file: it may hold secrets, and messages reach logs and clients. */
 const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
   BAD_COLLECTION_TYPE: 'this tag does not fit its value',
   BAD_DIRECTIVE: 'unknown directive',
@@ -31,13 +28,13 @@ const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
 };
 
 /**
- * The raw values of a YAML file; none for an empty one.
+ * Reads the raw values of a YAML file; an empty file has none.
  * @throws Fault CONFIG_INVALID when it cannot be read, or is not YAML: then with line and column, and
  *   without text of the file
  */
 export const readYaml = (file: string): SettingsDocument => parseYaml(file, readText(file));
 
-/** The raw values of YAML text; `file` is its name in messages. */
+/** Reads the raw values of YAML text. @param file its name in messages */
 export function parseYaml(file: string, text: string): SettingsDocument {
   const document = parseDocument(text, OPTIONS);
   const places = new SourcePositions(file, text, () => marksOf(document.contents));
@@ -55,13 +52,13 @@ export function parseYaml(file: string, text: string): SettingsDocument {
 const refused = (places: SourcePositions, offset: number, sentence: string): Fault =>
   new Fault('CONFIG_INVALID', `${places.at(offset)}: ${sentence}`);
 
-/** What is wrong, without the place and the excerpt that the library adds. */
+/** The sentence of an error without the position and excerpt that the library adds. */
 function sentenceOf({ code, message }: YAMLError): string {
   const [sentence = ''] = message.split(/ at line \d+/);
   return SENTENCES[code] ?? sentence;
 }
 
-/** A key without a value is as if it was not there. */
+/** Removes keys without a value. */
 const withoutNull = (_key: unknown, value: unknown): unknown => value ?? undefined;
 
 /** The marks of all keys and items below a node. */

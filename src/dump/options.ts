@@ -6,7 +6,7 @@ import {
   optionalOption,
   requiredOption,
 } from '../rules/command-option.js';
-import type { Given } from '../rules/command-option.js';
+import type { OptionValues } from '../rules/command-option.js';
 import { line, name, word } from '../rules/formats.js';
 import { between } from '../rules/rule.js';
 
@@ -60,7 +60,7 @@ export const OPTIONS = {
   }),
 };
 
-export type DumpOptions = Given<typeof OPTIONS>;
+export type DumpOptions = OptionValues<typeof OPTIONS>;
 
 export const PROGRAM = {
   name: 'shm_dump',

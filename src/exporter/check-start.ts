@@ -1,6 +1,6 @@
 // Checks everything that a start needs, configuration and license, and collects every fault.
 import type { Arguments } from '../config/arguments.js';
-import { ConfigProblems } from '../config/config-problems.js';
+import { ConfigProblems, prefixFault } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import type { Config } from '../config/resolve.js';
 import type { Settings } from '../config/settings.js';
@@ -14,7 +14,6 @@ import { trustedKeys } from '../license/license-keys.js';
 import type { TrustedKeys } from '../license/license-keys.js';
 import { readWebConfig } from '../web-config/web-config.js';
 import type { WebConfig } from '../web-config/web-config.js';
-import { concerning } from './named-fault.js';
 import { exposureWarnings } from './listeners.js';
 import { planTargets } from './plan.js';
 import type { Planned } from './plan.js';
@@ -87,7 +86,7 @@ function plannedOf(given: Arguments, problems: ConfigProblems): Planned {
 
 function webConfigOf(config: Config, file: string): WebConfig {
   // A file that can be read has positions of its own for its problems.
-  concerning(config.subject(['web_config_file']), () => readText(file));
+  prefixFault(config.subject(['web_config_file']), () => readText(file));
   return readWebConfig(file);
 }
 
@@ -116,7 +115,7 @@ function licenseOf(config: Config, now: Date): LicenseStatus | Fault | undefined
   const areKeysKnown = config.isSound('license_keys_dir');
   try {
     const keys = areKeysKnown ? trustedKeys(licenseKeysDir) : undefined;
-    return concerning(config.subject(['license_file']), () => {
+    return prefixFault(config.subject(['license_file']), () => {
       if (keys !== undefined) return acceptedLicense(licenseFile, now, keys);
       readDocument(licenseFile); // It can be read, but not verified.
       return undefined;

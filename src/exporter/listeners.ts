@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.js';
 import { Fault } from '../errors.js';
 import { hostAndPort } from '../rules/formats.js';
 import type { ListenAddress } from '../sinks/http/listen-address.js';
-import { asksWho } from '../web-config/web-config.js';
+import { authenticatesClients } from '../web-config/web-config.js';
 import type { WebConfig } from '../web-config/web-config.js';
 import type { Plan } from './plan.js';
 
@@ -82,7 +82,7 @@ export function exposureWarnings(
 ): readonly string[] {
   // Who may reach a socket of systemd is said elsewhere.
   if (!settings.metricsHttpEnabled || settings.metricsSystemdSocket) return [];
-  if (web !== undefined && asksWho(web)) return [];
+  if (web !== undefined && authenticatesClients(web)) return [];
   const open = listenAddresses(settings, []).find(
     (address) => 'host' in address && !isLocalAddress(address),
   );

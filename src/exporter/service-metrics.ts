@@ -1,11 +1,11 @@
 // Metrics of the process: its build, its license, its configuration, its memory.
 import { setInterval } from 'node:timers';
-import { STANDINGS } from '../license/license.js';
-import type { LicenseStatus, Standing } from '../license/license.js';
+import { LICENSE_STATES } from '../license/license.js';
+import type { LicenseStatus, LicenseState } from '../license/license.js';
 import { returnFreePages, returnFreed } from '../native/os/libc.js';
 import type { LicenseFacts, ServiceFacts } from '../sinks/http/pages/status-page.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
-import type { WebConfigNews } from '../web-config/watched-web-config.js';
+import type { WebConfigReload } from '../web-config/watched-web-config.js';
 
 /** What was built, and what runs it. */
 export interface Build {
@@ -22,12 +22,12 @@ const MOODS = {
   expired: 'bad',
   early: 'bad',
   invalid: 'bad',
-} as const satisfies Record<Standing, LicenseFacts['mood']>;
+} as const satisfies Record<LicenseState, LicenseFacts['mood']>;
 
 /** The names follow Prometheus's own, so that rules for those can be used. */
 export class ServiceMetrics {
   readonly #expiry: (value: number) => void;
-  readonly #standing: (value: number, labels: { readonly state: string }) => void;
+  readonly #licenseState: (value: number, labels: { readonly state: string }) => void;
   readonly #scopes: (value: number) => void;
   readonly #isReloaded: (value: number) => void;
   readonly #reloadedAt: (value: number) => void;
@@ -52,7 +52,7 @@ export class ServiceMetrics {
       'shm_exporter_license_expiry_timestamp_seconds',
       'When the license expires or expired, as a Unix timestamp; grace is not counted.',
     );
-    this.#standing = metrics.gauge(
+    this.#licenseState = metrics.gauge(
       'shm_exporter_license_state',
       'State of the license, one series a state; with any but valid and grace a start would be refused.',
       ['state'],
@@ -80,12 +80,12 @@ export class ServiceMetrics {
     return this.#facts;
   }
 
-  license({ standing, expirySeconds, warning }: LicenseStatus): void {
-    const mood = MOODS[standing];
-    const license = { state: standing, mood, expiresMs: expirySeconds * 1000, warning };
+  license({ state, expirySeconds, warning }: LicenseStatus): void {
+    const mood = MOODS[state];
+    const license = { state, mood, expiresMs: expirySeconds * 1000, warning };
     this.#facts = { ...this.#facts, license };
     this.#expiry(expirySeconds);
-    for (const state of STANDINGS) this.#standing(Number(state === standing), { state });
+    for (const each of LICENSE_STATES) this.#licenseState(Number(each === state), { state: each });
   }
 
   /** @param count of the scopes that can select nothing of any target */
@@ -112,7 +112,7 @@ export class ServiceMetrics {
 /** Makes a function that sets the metrics after each attempt to read the web configuration. */
 export function webConfigMetrics(
   metrics: Pick<SelfMetrics, 'gauge'>,
-): (news: WebConfigNews) => void {
+): (news: WebConfigReload) => void {
   const isRead = metrics.gauge(
     'shm_exporter_web_config_last_reload_successful',
     '1 when the web configuration and its files are in use as they are now, 0 when they were refused.',

@@ -140,7 +140,7 @@ export function service(
     );
     const news$ = manager.isListening
       ? merge(
-          manager.alive(),
+          manager.watchdog(),
           statusLine(registry).pipe(
             tap((text) => manager.status(text)),
             ignoreElements(),

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { EMPTY, catchError, merge, of } from 'rxjs';
 import { monotonicMs } from '../clock.js';
+import { prefixFault, prefixedFault } from '../config/config-problems.js';
 import type { Config } from '../config/resolve.js';
 import type { Settings } from '../config/settings.js';
 import { mergedDocument } from '../exposition/page/merged-document.js';
@@ -23,7 +24,6 @@ import { fileWriter, removedAtEnd } from '../sinks/textfile/file-writer.js';
 import { passwordThread } from '../web-config/threads/compare-in-thread.js';
 import { WatchedWebConfig } from '../web-config/watched-web-config.js';
 import { isLocalAddress, listenAddresses, listenerName } from './listeners.js';
-import { concerning, namedFault } from './named-fault.js';
 import type { ScopeRegistry } from './scopes.js';
 import { webConfigMetrics } from './service-metrics.js';
 import { webGuard } from './web-guard.js';
@@ -76,11 +76,11 @@ export function chosenSink(rows: readonly SinkRow[], parts: SinkParts): Sink {
 
 function makeHttp(parts: SinkParts): Sink {
   const name = listenerName(parts);
-  const sink = concerning(name, () => httpSink(httpOptions(parts)));
+  const sink = prefixFault(name, () => httpSink(httpOptions(parts)));
   return (registry) =>
     sink(registry).pipe(
       catchError((thrown: unknown) => {
-        throw namedFault(name, thrown);
+        throw prefixedFault(name, thrown);
       }),
     );
 }
@@ -112,7 +112,7 @@ function httpOptions({
     notReady: notReadyText,
     selfMetrics,
     hasTrees: settings.httpTreeEnabled,
-    showsUnreadTexts: () => guard.knowsClients() || addresses.every(isLocalAddress),
+    showsUnreadTexts: () => guard.authenticatesClients() || addresses.every(isLocalAddress),
     reload: settings.httpReloadEnabled ? reload : undefined,
     log: (message) => {
       log({ level: 'warning', message });

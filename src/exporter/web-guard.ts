@@ -4,8 +4,8 @@ import { messageOf } from '../errors.js';
 import type { Guard, GuardTls } from '../sinks/http/admission.js';
 import { textReply } from '../sinks/http/reply.js';
 import type { Reply } from '../sinks/http/reply.js';
-import { asksClients, isWelcome } from '../web-config/server-tls.js';
-import { asksWho } from '../web-config/web-config.js';
+import { certificateOptions, isAuthorized } from '../web-config/server-tls.js';
+import { authenticatesClients } from '../web-config/web-config.js';
 import { Passwords, TokenBucket } from '../web-config/passwords.js';
 import type { PasswordVerdict } from '../web-config/passwords.js';
 import type { Compare } from '../web-config/threads/compare-in-thread.js';
@@ -33,7 +33,7 @@ export function webGuard(
   };
   return {
     tls: guardTls(config),
-    knowsClients: () => asksWho(config.current),
+    authenticatesClients: () => authenticatesClients(config.current),
     headers: () => config.current.headers,
     refusal: ({ headers: { authorization } }) => {
       const { users, rate: nextRate } = config.current;
@@ -75,8 +75,8 @@ function guardTls(config: WatchedWebConfig): GuardTls | undefined {
   if (tls === null) return undefined;
   const now = () => config.current.tls ?? tls;
   return {
-    ...asksClients(tls),
+    ...certificateOptions(tls),
     context: () => now().context,
-    isWelcome: (socket) => isWelcome(socket, now()),
+    isAuthorized: (socket) => isAuthorized(socket, now()),
   };
 }

@@ -4,7 +4,7 @@ import { packageVersion } from '../document/package-version.js';
 import { onStdoutFailure } from '../document/text-file.js';
 import { Fault, messageOf } from '../errors.js';
 import { chooseCommand, readCommandLine } from '../rules/command-line.js';
-import type { CommandOptions, Given } from '../rules/command-option.js';
+import type { CommandOptions, OptionValues } from '../rules/command-option.js';
 import type { Program } from '../rules/program.js';
 import { issueLicense, writeLicense } from './issue-license.js';
 import { FIELDS, formatUtc, parseDocument, termOf } from './license-document.js';
@@ -15,7 +15,7 @@ import { makeKeyPair, trustedKeys } from './license-keys.js';
 const now = new Date();
 const print = (...lines: readonly string[]) => process.stdout.write(`${lines.join('\n')}\n`);
 
-function issue({ licensee, out, key, ...term }: Given<typeof ISSUE.options>): void {
+function issue({ licensee, out, key, ...term }: OptionValues<typeof ISSUE.options>): void {
   const terms = { licensee, ...termOf(term, now) };
   const text = issueLicense(key === undefined ? terms : { ...terms, keyFile: key });
   writeLicense(out, text);
@@ -24,22 +24,23 @@ function issue({ licensee, out, key, ...term }: Given<typeof ISSUE.options>): vo
   print(`${out}: license ${license_id} for ${licensee}, expires at ${expires_at}${note}`);
 }
 
-function show({ keysDir }: Given<typeof SHOW.options>, path: string): void {
+function show({ keysDir }: OptionValues<typeof SHOW.options>, path: string): void {
   const document = readDocument(path);
   print(...FIELDS.map((field) => `${field.padEnd(11)} ${document[field]}`));
-  print(`${'standing'.padEnd(11)} ${standingOf(path, keysDir)}`);
+  print(`${'standing'.padEnd(11)} ${stateText(path, keysDir)}`);
 }
 
-function standingOf(path: string, keysDir: string): string {
+/** The state of a license with its warning, or why it is refused. */
+function stateText(path: string, keysDir: string): string {
   try {
-    const { standing, warning } = readLicense(path, now, trustedKeys(keysDir));
-    return warning === '' ? standing : `${standing}: ${warning}`;
+    const { state, warning } = readLicense(path, now, trustedKeys(keysDir));
+    return warning === '' ? state : `${state}: ${warning}`;
   } catch (thrown) {
     return `refused: ${messageOf(thrown)}`;
   }
 }
 
-function verify({ keysDir }: Given<typeof VERIFY.options>, path: string): void {
+function verify({ keysDir }: OptionValues<typeof VERIFY.options>, path: string): void {
   const { license, warning } = readLicense(path, now, trustedKeys(keysDir));
   print(
     warning === ''
@@ -48,15 +49,15 @@ function verify({ keysDir }: Given<typeof VERIFY.options>, path: string): void {
   );
 }
 
-function keygen({ outDir, name }: Given<typeof KEYGEN.options>): void {
+function keygen({ outDir, name }: OptionValues<typeof KEYGEN.options>): void {
   print(...makeKeyPair(outDir, name));
 }
 
-/** Parses the rest of the command line and runs the command. */
+/** Parses the options of a command and runs it. */
 function perform<O extends CommandOptions>(
   program: Program<O>,
   argv: readonly string[],
-  act: (options: Given<O>, file: string) => void,
+  act: (options: OptionValues<O>, file: string) => void,
 ): void {
   const line = readCommandLine(program, argv, packageVersion());
   if (line.kind === 'text') process.stdout.write(line.text);
@@ -64,8 +65,8 @@ function perform<O extends CommandOptions>(
 }
 
 function main(): void {
-  const commands = { program: PROGRAM, names: Object.keys(COMMANDS) };
-  const chosen = chooseCommand(commands, process.argv.slice(2), packageVersion());
+  const [names, args] = [Object.keys(COMMANDS), process.argv.slice(2)];
+  const chosen = chooseCommand(PROGRAM, names, args, packageVersion());
   if (chosen.kind === 'text') {
     process.stdout.write(chosen.text);
     return;

@@ -1,4 +1,4 @@
-// Issues a license: the fields, signed.
+// Signs new licenses and writes them to files.
 import { createPublicKey, randomUUID, sign } from 'node:crypto';
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { systemReason } from '../document/text-file.js';
@@ -13,20 +13,20 @@ interface LicenseTerms {
   readonly licensee: string;
   readonly issuedAt: Date;
   readonly expiresAt: Date;
-  /** `<key id>.key.pem`; without it the evaluation key signs, for at most 31 days. */
+  /** Path of `<key id>.key.pem`. By default the evaluation key signs, for at most 31 days. */
   readonly keyFile?: string;
 }
 
 /**
- * The JSON text of a new license. It may have expired, or begin later; it is not issued if a reader
- * would refuse it for another reason.
+ * Returns the JSON text of a new license. The license may have expired or begin later. For any other reason to
+ * refuse it, `issueLicense` throws.
  * @throws Fault USAGE if the terms or the key do not give a valid license
  */
 export function issueLicense(terms: LicenseTerms): string {
   const key = readSigningKey(terms.keyFile ?? EVALUATION_KEY_FILE);
   try {
     const text = signedText(terms, key);
-    // Read back, so that the same rules and messages apply to issued and accepted licenses.
+    // Apply the rules and messages of license files to the new license.
     const place = 'The license';
     const keys = new Map([[key.id, createPublicKey(key.secret)]]);
     verifyDocument(parseDocument(text, place), place, keys);
@@ -50,8 +50,7 @@ function signedText({ licensee, issuedAt, expiresAt }: LicenseTerms, key: Signin
 }
 
 /**
- * Writes `text` to `path` with mode 0600. Replaces an existing license or empty file, so that a
- * license can be renewed; a reader sees the old text or the new, never a part.
+ * Writes `text` to `path` atomically, with mode 0600. Replaces a license, to renew it, and an empty file.
  * @throws Fault USAGE if another file exists, or the file cannot be written
  */
 export function writeLicense(path: string, text: string): void {
@@ -71,7 +70,7 @@ export function writeLicense(path: string, text: string): void {
 }
 
 function isReplaceable(path: string): boolean {
-  // A link or a device was set up on purpose, and a rename would destroy it.
+  // A rename would destroy a link or device that an administrator made.
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return true;
   return found.isFile() && (found.size === 0 || isLicense(path));

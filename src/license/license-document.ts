@@ -1,10 +1,11 @@
-// The license file as text, its canonical form, and its term.
+// The fields of a license file, its times, and its term.
 import { quoted } from '../document/document.js';
 import { Fault } from '../errors.js';
 import { integer, rule } from '../rules/rule.js';
 
 /**
- * @param origin where another license comes from
+ * The fault for a license that cannot be used.
+ * @param origin says where to get another license
  * @param cause the system's error, if the file cannot be read
  */
 export const refusal = (sentence: string, origin = '', cause?: unknown): Fault =>
@@ -27,8 +28,8 @@ export type LicenseDocument = Readonly<Record<LicenseField, string>>;
 const MAX_FIELD_CHARACTERS = 256;
 
 /**
- * Reads the fields of a license. `place` begins the sentence of a refusal, such as
- * `License file /etc/shm/license.json`.
+ * Reads the fields of a license from JSON text.
+ * @param place begins the sentence of a fault, such as `License file /etc/shm/license.json`
  * @throws Fault LICENSE_REJECTED for anything but an object with exactly the fields of a license
  */
 export function parseDocument(text: string, place: string): LicenseDocument {
@@ -89,14 +90,14 @@ function nameOf(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : `a ${typeof value}`;
 }
 
-// The times of a license: ISO 8601 in UTC, such as 2026-01-31T00:00:00Z.
-const SHAPE = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
+/** ISO 8601 in UTC, such as 2026-01-31T00:00:00Z. */
+const UTC_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
 
 export const formatUtc = (time: Date): string => time.toISOString().replace('.000Z', 'Z');
 
 /** Parses `text`; undefined if it is not ISO 8601 in UTC. */
 export function parseUtc(text: string): Date | undefined {
-  if (!SHAPE.test(text)) return undefined;
+  if (!UTC_TIME.test(text)) return undefined;
   const time = new Date(text);
   // The engine turns February 30 into March 2; reject such a date instead.
   const exists =
@@ -105,20 +106,19 @@ export function parseUtc(text: string): Date | undefined {
   return exists ? time : undefined;
 }
 
-// The beginning and the end of a license, from the options of `shm_license issue`.
 const DAY_MS = 86_400_000;
 const MAX_DAYS = 36_500;
 
-/** How long a license may last. */
+/** The duration of a license in days. */
 export const days = integer(1, MAX_DAYS);
-/** When it may begin and end. */
+/** The beginning or the end of a license. */
 export const utcTime = rule(
   'string',
   'a time in ISO 8601 and UTC such as 2026-01-31T00:00:00Z',
   (raw) => (typeof raw === 'string' ? parseUtc(raw) : undefined),
 );
 
-/** Undefined where an option is not given. */
+/** The options of `shm_license issue` that define the term. */
 interface TermOptions {
   readonly days?: number | undefined;
   readonly issuedAt?: Date | undefined;
@@ -131,10 +131,10 @@ interface Term {
 }
 
 /**
- * A license begins at `--issued-at` (else now) and lasts `--days`; `--expires-at` overrides
- * --days. An end less than `--days` ahead moves a beginning that is not given back, so that `--days
- * 30 --expires-at <yesterday>` is a license of 30 days that has expired.
- * @throws Fault USAGE when the options do not say when it ends
+ * The term of a license. It begins at `--issued-at`, by default now, and lasts `--days`. `--expires-at` overrides
+ * `--days`. Without `--issued-at`, the term begins at least `--days` before `--expires-at`: `--days 30 --expires-at
+ * <yesterday>` is a license of 30 days that has expired.
+ * @throws Fault USAGE if neither `--days` nor `--expires-at` is given
  */
 export function termOf(options: TermOptions, now: Date): Term {
   const daysMs = options.days === undefined ? undefined : options.days * DAY_MS;
@@ -148,34 +148,4 @@ export function termOf(options: TermOptions, now: Date): Term {
   }
   const latest = expiresAt.getTime() - (daysMs ?? 0);
   return { issuedAt: issuedAt ?? new Date(Math.min(today.getTime(), latest)), expiresAt };
-}
-
-// The canonical form of JSON (RFC 8785): every writer gives the same text for a value.
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null) return false;
-  const kind: unknown = Object.getPrototypeOf(value);
-  return kind === Object.prototype || kind === null;
-}
-
-/** JSON numbers are finite, and a lone surrogate has no UTF-8 to be signed. */
-const isScalar = (value: unknown): boolean =>
-  value === null ||
-  typeof value === 'boolean' ||
-  Number.isFinite(value) ||
-  (typeof value === 'string' && !/\p{Surrogate}/u.test(value));
-
-/**
- * The canonical text of `value`: no blanks, member names in order of their UTF-16 code units.
- * @throws TypeError for values that JSON cannot represent: undefined, NaN, a bigint, a lone
- *   surrogate, a Date …
- */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value))
-    return `[${Array.from(value, (item: unknown) => canonicalJson(item)).join(',')}]`;
-  if (isObject(value)) {
-    const names = Object.keys(value).sort();
-    return `{${names.map((name) => `${canonicalJson(name)}:${canonicalJson(value[name])}`).join(',')}}`;
-  }
-  if (isScalar(value)) return JSON.stringify(value);
-  throw new TypeError(`JSON cannot carry ${String(value)}`);
 }

@@ -1,4 +1,4 @@
-// The keys that verify licenses, and those that sign them.
+// The public keys that verify licenses, and the private keys that sign them.
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { refusal } from './license-document.js';
 /** Ed25519 public keys by key id. */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 
-/** The key whose private half is public; hence the limit on what it may sign. */
+/** Everybody has the private half of the evaluation key, so the licenses that it signs are short. */
 export const EVALUATION_KEY_ID = 'evaluation';
 export const EVALUATION_DAYS = 31;
 
@@ -19,9 +19,10 @@ export const KEY_FOLDER = fileURLToPath(new URL('keys/', import.meta.url));
 const PUBLIC_SUFFIX = '.pub.pem';
 
 /**
- * The shipped keys, and those of a folder that may be missing; an empty name stands for none. A file of
- * the folder replaces no shipped key and is never the evaluation key, even where that was deleted.
- * @throws Fault LICENSE_REJECTED when a folder or one of its public keys cannot be used
+ * Reads the shipped keys and the keys of a folder. A key of the folder replaces no shipped key and is never the
+ * evaluation key, even if the installation deleted that.
+ * @param folder may be missing; empty for none
+ * @throws Fault LICENSE_REJECTED if a folder or one of its public keys cannot be used
  */
 export function trustedKeys(folder: string, shippedFolder = KEY_FOLDER): TrustedKeys {
   const shipped = shippedKeys(shippedFolder);
@@ -30,12 +31,12 @@ export function trustedKeys(folder: string, shippedFolder = KEY_FOLDER): Trusted
   return new Map([...own, ...shipped]);
 }
 
-const known = new Map<string, TrustedKeys>();
+const shippedByFolder = new Map<string, TrustedKeys>();
 
-/** The shipped keys. Their folder is read once: an upgrade may replace or remove it while the program runs. */
+/** Reads a folder of shipped keys once: an upgrade may replace or remove it while the program runs. */
 function shippedKeys(folder: string): TrustedKeys {
-  const keys = known.get(folder) ?? loadTrustedKeys(folder);
-  known.set(folder, keys);
+  const keys = shippedByFolder.get(folder) ?? loadTrustedKeys(folder);
+  shippedByFolder.set(folder, keys);
   return keys;
 }
 
@@ -50,7 +51,7 @@ export function loadTrustedKeys(folder = KEY_FOLDER): TrustedKeys {
   );
 }
 
-/** A folder that may not be looked at is not missing. */
+/** Whether a folder does not exist. False if the system denies access to its parent. */
 const isMissing = (folder: string): boolean => {
   try {
     return statSync(folder, { throwIfNoEntry: false }) === undefined;
@@ -79,8 +80,8 @@ function loadKey(path: string): KeyObject {
   throw refusal(`Trusted key ${path} is not an Ed25519 public key in PEM`);
 }
 
-// The private keys that licenses are signed with: read from and written to `<key id>.key.pem`.
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+/** Suffix of the files of private keys. */
 const SECRET_SUFFIX = '.key.pem';
 
 export const EVALUATION_KEY_FILE = join(KEY_FOLDER, `${EVALUATION_KEY_ID}${SECRET_SUFFIX}`);
@@ -114,7 +115,8 @@ export function makeKeyPair(folder: string, id: string): readonly [string, strin
   try {
     writeNew(secretFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), 0o600);
   } catch (thrown) {
-    rmSync(publicFile); // Only half a pair, and we just wrote it.
+    // Half a key pair is of no use.
+    rmSync(publicFile);
     throw thrown;
   }
   return [secretFile, publicFile];

@@ -1,4 +1,4 @@
-// Reads the license of a running service again; reports its status, but never stops the service.
+// Reads the license file, at startup and every minute after it. A running service never stops for its license.
 import { asyncScheduler, distinctUntilChanged, map, scan, startWith, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { readText } from '../document/text-file.js';
@@ -10,22 +10,22 @@ import type { LicenseDocument } from './license-document.js';
 import { loadTrustedKeys } from './license-keys.js';
 import type { TrustedKeys } from './license-keys.js';
 
-/** The newest genuine license, and why the last check found none (empty if it did). */
+/** The last license with a valid signature. */
 interface KnownLicense {
   readonly license: License;
-  readonly trouble: string;
+  /** Why the last check failed; empty if it succeeded. */
+  readonly failure: string;
 }
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-const SHORTEST_MS = 1000;
-const LONGEST_MS = DAY_MS;
+const MIN_PERIOD_MS = 1000;
+const MAX_PERIOD_MS = DAY_MS;
 
 /**
- * The status of the license, now and whenever it changes (in grace: every hour). Calls `load` once
- * a period, and so finds a renewed file. If it throws, the error becomes a warning, and the last
- * known license stays in use. Never errors, never completes.
- *
+ * Emits the status of the license at once and at each change, in the grace period every hour. Calls `load` once a
+ * period to find a renewed file. If `load` throws, the status has the error as its warning, and the last license stays
+ * in use. Never errors, never completes.
  * @param everyMs period of the checks in ms, limited to between a second and a day
  */
 export function watchLicense(
@@ -34,49 +34,49 @@ export function watchLicense(
   everyMs = MINUTE_MS,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<LicenseStatus> {
-  const period = Math.min(Math.max(everyMs, SHORTEST_MS), LONGEST_MS);
-  const started: KnownLicense = { license, trouble: '' };
+  const period = Math.min(Math.max(everyMs, MIN_PERIOD_MS), MAX_PERIOD_MS);
+  const started: KnownLicense = { license, failure: '' };
   return timer(period, period, scheduler).pipe(
-    scan((known) => checked(known, load), started),
+    scan((known) => loaded(known, load), started),
     startWith(started),
-    map((known) => reportOf(known, new Date(scheduler.now()))),
+    map((known) => statusAt(known, new Date(scheduler.now()))),
     distinctUntilChanged(isSame),
   );
 }
 
-function checked(known: KnownLicense, load: () => License): KnownLicense {
+function loaded(known: KnownLicense, load: () => License): KnownLicense {
   try {
-    return { license: load(), trouble: '' };
+    return { license: load(), failure: '' };
   } catch (thrown) {
-    return { license: known.license, trouble: messageOf(thrown) };
+    return { license: known.license, failure: messageOf(thrown) };
   }
 }
 
-function reportOf({ license, trouble }: KnownLicense, now: Date): LicenseStatus {
+function statusAt({ license, failure }: KnownLicense, now: Date): LicenseStatus {
   const status = statusOf(license, now);
-  if (trouble === '' && !isRefused(status)) return status;
-  const warning = `${trouble || status.warning}; a start would be refused now`;
-  return { ...status, ...(trouble && { standing: 'invalid' }), warning };
+  if (failure === '' && !isRefused(status)) return status;
+  const warning = `${failure || status.warning}; a start would be refused now`;
+  return { ...status, ...(failure && { state: 'invalid' }), warning };
 }
 
 const isSame = (one: LicenseStatus, other: LicenseStatus): boolean =>
-  one.standing === other.standing &&
+  one.state === other.state &&
   one.warning === other.warning &&
   one.license.id === other.license.id &&
   one.expirySeconds === other.expirySeconds;
 
-/** The most bytes of a license file: a hundred times what one needs. */
+/** A hundred times the size of a license. */
 const MAX_FILE_BYTES = 65_536;
 
 /**
- * Checks the license at startup (spec 1.2, 5): at `now` it must be genuine, begun, and at most 36
- * hours past its expiry.
+ * Checks the license at startup (spec 1.2, 5): it must have a valid signature, have begun at `now`, and be at most
+ * 36 hours past its expiry.
  * @throws Fault LICENSE_REJECTED with the reason in one sentence, or LICENSE_EARLY if it begins later
  */
 export function readLicense(path: string, now: Date, keys?: TrustedKeys): LicenseStatus {
   const status = statusOf(loadLicense(path, keys), now);
   const sentence = `${placeOf(path)}: ${status.warning}`;
-  if (status.standing === 'early')
+  if (status.state === 'early')
     throw new Fault(
       'LICENSE_EARLY',
       `${sentence}; the clock of this host says ${formatUtc(now)}: if it is wrong, start again once it is set`,
@@ -86,15 +86,15 @@ export function readLicense(path: string, now: Date, keys?: TrustedKeys): Licens
 }
 
 /**
- * The genuine license in a file, at any date. By default the shipped `keys` are trusted.
- * @throws Fault LICENSE_REJECTED when there is none
+ * Reads a license and verifies its signature, whatever its dates. By default the shipped `keys` are trusted.
+ * @throws Fault LICENSE_REJECTED if the file cannot be read or the signature is not valid
  */
 export const loadLicense = (path: string, keys: TrustedKeys = loadTrustedKeys()): License =>
   verifyDocument(readDocument(path), placeOf(path), keys);
 
 /**
- * The fields of a license file, not verified.
- * @throws Fault LICENSE_REJECTED when they cannot be read
+ * Reads the fields of a license file without verifying them.
+ * @throws Fault LICENSE_REJECTED if the file cannot be read or has other fields
  */
 export function readDocument(path: string): LicenseDocument {
   if (path === '') throw refusal('No license file is configured');

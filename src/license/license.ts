@@ -1,7 +1,7 @@
 // A license, its verification, and its status.
 import { verify } from 'node:crypto';
 import { quoted } from '../document/document.js';
-import { canonicalJson, formatUtc, parseUtc, refusal } from './license-document.js';
+import { formatUtc, parseUtc, refusal } from './license-document.js';
 import type { LicenseDocument } from './license-document.js';
 import { EVALUATION_DAYS, EVALUATION_KEY_ID } from './license-keys.js';
 import type { TrustedKeys } from './license-keys.js';
@@ -10,7 +10,7 @@ export const PRODUCT = 'shm_exporter';
 const SIGNATURE_BYTES = 64;
 const DAY_MS = 86_400_000;
 
-/** A genuine license. For whether it is valid now, see `statusOf`. */
+/** A license with a valid signature. Whether it is in force at a moment is the result of `statusOf`. */
 export interface License {
   readonly id: string;
   readonly licensee: string;
@@ -19,13 +19,12 @@ export interface License {
   readonly expiresAt: Date;
 }
 
-/** The signed bytes: the canonical form of all fields but the signature. */
+/** The signed bytes: the canonical JSON (RFC 8785) of all fields but the signature, with sorted keys and no blanks. */
 export const signedBytes = (fields: Omit<LicenseDocument, 'signature'>): Buffer =>
-  Buffer.from(canonicalJson(fields), 'utf8');
+  Buffer.from(JSON.stringify(fields, Object.keys(fields).sort()), 'utf8');
 
 /**
- * Verifies a license. The signature is checked before the dates: of a forged file, only the forgery
- * is reported.
+ * Verifies a license. Checks the signature before the dates, so that the only fault of a forged file is its forgery.
  * @throws Fault LICENSE_REJECTED with a sentence that begins with `place`
  */
 export function verifyDocument(
@@ -58,8 +57,7 @@ function verifySignature(document: LicenseDocument, place: string, keys: Trusted
         `the trusted keys are: ${[...keys.keys()].join(', ') || 'none'}`,
     );
   const bytes = Buffer.from(signature, 'base64');
-  // Only the canonical spelling: base64 with other ignored bits or characters decodes to the same
-  // bytes.
+  // Base64 with other ignored bits or characters decodes to the same bytes; accept only the canonical text.
   if (bytes.length !== SIGNATURE_BYTES || bytes.toString('base64') !== signature)
     throw refusal(`${place} has a bad signature: it is not ${SIGNATURE_BYTES} bytes in base64`);
   if (!verify(null, signedBytes(fields), key, bytes))
@@ -91,22 +89,22 @@ function verifyTerm({ keyId, issuedAt, expiresAt }: License, place: string): voi
     );
 }
 
-/** What a shell takes as one word as it stands. */
-const PLAIN = /^[\w./-]+$/;
+/** A path that needs no quotes in a shell. */
+const PLAIN_PATH = /^[\w./-]+$/;
 
-/** A license is there, so another one is of no use. */
-const TO_BE_GIVEN =
+/** The remedy for a license that exists and cannot be read. */
+const GIVE_ACCESS =
   'give it to the user that runs the exporter, with the folders above it: docs/license.md of the package';
 
 /**
- * How to get a license to try the exporter, unless the installation refuses these, and one for good; or
- * who must be able to read the one that is there.
- * @param file where the license is to be; empty if that is not configured
+ * The remedy for a missing license: how to get one for evaluation, if the installation trusts the evaluation key,
+ * and one for production. For a license that cannot be read, the user that needs access.
+ * @param file the configured path; empty if there is none
  * @param cause the system's error, if the file cannot be read
  */
 export function licenseOrigin(file: string, keys: TrustedKeys, cause?: unknown): string {
-  if (isDenied(cause)) return TO_BE_GIVEN;
-  const out = PLAIN.test(file) ? file : 'license.json';
+  if (isDenied(cause)) return GIVE_ACCESS;
+  const out = PLAIN_PATH.test(file) ? file : 'license.json';
   const issue = `shm_license issue --licensee NAME --days 30 --out ${out}`;
   return [
     ...(keys.has(EVALUATION_KEY_ID) ? [`for evaluation: ${issue}`] : []),
@@ -117,50 +115,49 @@ export function licenseOrigin(file: string, keys: TrustedKeys, cause?: unknown):
 const isDenied = (cause: unknown): boolean =>
   cause instanceof Error && 'code' in cause && cause.code === 'EACCES';
 
-// The standing of a genuine license at a moment: early, valid, in its grace period, or expired.
 const HOUR_MS = 3_600_000;
 /** Spec 8: a license is accepted for 36 hours after its expiry, the last instant included. */
 const GRACE_HOURS = 36;
 
-/** `invalid`: the file of a running service is missing or no longer genuine. */
-export const STANDINGS = ['valid', 'grace', 'expired', 'early', 'invalid'] as const;
-/** A start is refused with any but `valid` and `grace`. */
-export type Standing = (typeof STANDINGS)[number];
+/** `invalid`: the file of a running service is missing or has no valid signature. */
+export const LICENSE_STATES = ['valid', 'grace', 'expired', 'early', 'invalid'] as const;
+/** The exporter starts with a license in the state `valid` or `grace` only. */
+export type LicenseState = (typeof LICENSE_STATES)[number];
 
 export interface LicenseStatus {
   readonly license: License;
-  readonly standing: Standing;
+  readonly state: LicenseState;
   /** A warning for the operator; empty if there is none. */
   readonly warning: string;
-  /** `shm_exporter_license_expiry_timestamp_seconds`: the expiry in Unix seconds. */
+  /** The expiry in Unix seconds. */
   readonly expirySeconds: number;
 }
 
-export const isRefused = ({ standing }: LicenseStatus): boolean =>
-  standing !== 'valid' && standing !== 'grace';
+export const isRefused = ({ state }: LicenseStatus): boolean =>
+  state !== 'valid' && state !== 'grace';
 
-/** Judges `license` at `now`. */
+/** The status of a license at `now`. */
 export function statusOf(license: License, now: Date): LicenseStatus {
-  const standing = standingOf(license, now);
+  const state = stateOf(license, now);
   return {
     license,
-    standing,
-    warning: warningOf(standing, license, now),
+    state,
+    warning: warningOf(state, license, now),
     expirySeconds: license.expiresAt.getTime() / 1000,
   };
 }
 
-function standingOf(license: License, now: Date): Exclude<Standing, 'invalid'> {
+function stateOf(license: License, now: Date): Exclude<LicenseState, 'invalid'> {
   if (now < license.issuedAt) return 'early';
   if (now < license.expiresAt) return 'valid';
   return now <= graceEnd(license) ? 'grace' : 'expired';
 }
 
-function warningOf(standing: Exclude<Standing, 'invalid'>, license: License, now: Date): string {
+function warningOf(state: Exclude<LicenseState, 'invalid'>, license: License, now: Date): string {
   const { id, issuedAt, expiresAt } = license;
   const graceEndsAt = graceEnd(license);
   const hoursLeft = Math.ceil((graceEndsAt.getTime() - now.getTime()) / HOUR_MS);
-  switch (standing) {
+  switch (state) {
     case 'early':
       return `license ${id} is not valid before ${formatUtc(issuedAt)}`;
     case 'valid':

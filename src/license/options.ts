@@ -1,4 +1,4 @@
-// The commands of shm_license, and what --help prints of each.
+// The commands of shm_license, their options and help texts.
 import { defaultOption, optionalOption, requiredOption } from '../rules/command-option.js';
 import { LICENSE_KEYS_DIR, line, word } from '../rules/formats.js';
 import { days, utcTime } from './license-document.js';
@@ -12,7 +12,7 @@ const STATUSES = {
 };
 const REFERENCE = `In the folder of the package, docs/license.md has the rest: who issues licenses
 for good, and how to sign them with a key of your own.`;
-const around = { statuses: STATUSES, reference: REFERENCE };
+const COMMON = { statuses: STATUSES, reference: REFERENCE };
 
 const KEYS = {
   keysDir: defaultOption(
@@ -52,7 +52,7 @@ export const ISSUE = {
       'shm_license issue --licensee ACME --days 365 --key acme.key.pem --out l.json',
     ],
   ] as const,
-  ...around,
+  ...COMMON,
 };
 
 export const SHOW = {
@@ -61,7 +61,7 @@ export const SHOW = {
   options: KEYS,
   operand: 'file',
   examples: [['Print a license', 'shm_license show license.json']] as const,
-  ...around,
+  ...COMMON,
 };
 
 export const VERIFY = {
@@ -70,7 +70,7 @@ export const VERIFY = {
   options: KEYS,
   operand: 'file',
   examples: [['Check a license', 'shm_license verify license.json']] as const,
-  ...around,
+  ...COMMON,
 };
 
 export const KEYGEN = {
@@ -81,7 +81,7 @@ export const KEYGEN = {
     name: defaultOption('--name <name>', 'vendor', word, 'Key id'),
   },
   examples: [['Make a key pair', 'shm_license keygen --out-dir keys --name acme-2026']] as const,
-  ...around,
+  ...COMMON,
 };
 
 export const COMMANDS = { issue: ISSUE, show: SHOW, verify: VERIFY, keygen: KEYGEN };
@@ -99,5 +99,5 @@ export const PROGRAM = {
 
 shm_license COMMAND --help prints the options of a command.`,
   examples: [...ISSUE.examples.slice(0, 1), ...VERIFY.examples],
-  ...around,
+  ...COMMON,
 };

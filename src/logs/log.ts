@@ -1,18 +1,17 @@
-// Log lines for stderr, one line an event. If nothing reads them, they are lost and the process goes on.
+// Writes one log line for each event to stderr, without blocking. Lines are lost if nothing reads them.
 import { fstatSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import type { LogLevel, TargetEvent } from '../model.js';
 
-// The forms that a log line can have.
 export const LOG_FORMATS = ['text', 'logfmt', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 interface LogEntry {
-  /** ISO 8601; empty where the reader of the lines adds a time of its own. */
+  /** ISO 8601; empty if the reader of the lines adds its own time. */
   readonly time: string;
   readonly level: LogLevel;
-  /** In one line. */
+  /** One line. */
   readonly message: string;
   readonly about: TargetEvent['about'];
 }
@@ -36,22 +35,22 @@ const fieldsOf = ({ time, level, message, about }: LogEntry): Readonly<Record<st
   ...(about && { server_key: about.serverKeys.join(',') }),
 });
 
-/** Bare where no reader could take it for anything else, else in quotes. */
+/** A value of logfmt, in quotes if it has blanks, quotes, = or backslashes. */
 const logfmtValue = (text: string): string =>
   /^[^\s"=\\]+$/.test(text) ? text : JSON.stringify(text);
 
-/** The most characters of a message that are written. */
+/** The longest message; the rest of a longer one is cut off. */
 const MAX_CHARACTERS = 16_384;
 
-/** The priorities of syslog, which the journal takes in angle brackets. */
+/** The priorities of syslog. The journal reads them in angle brackets. */
 const PRIORITIES: Readonly<Record<LogLevel, number>> = { error: 3, warning: 4, info: 6, debug: 7 };
 
 export interface LogOptions {
   readonly now: () => Date;
-  /** The least level that is written. */
+  /** The least level to write. */
   readonly level: LogLevel;
   readonly format: LogFormat;
-  /** Whether the journal reads the lines: it has a clock of its own, and wants priorities. */
+  /** Whether the journal of systemd reads the lines. They then have a priority and no time. */
   readonly isJournal: boolean;
 }
 
@@ -68,10 +67,7 @@ export function logger(
   };
 }
 
-/**
- * A message without what a terminal would obey or a reader take for another line. Messages hold
- * names that publishers chose.
- */
+/** A message in one line, without control and format characters. Messages contain names that publishers chose. */
 function oneLine(message: string): string {
   const parts = message.slice(0, MAX_CHARACTERS).split(/[\p{Cc}\p{Zl}\p{Zp}\p{Cf}]/u);
   const text = parts
@@ -82,33 +78,33 @@ function oneLine(message: string): string {
   return cut > 0 ? `${text} … and ${cut} characters more` : text;
 }
 
-/** The most bytes that wait for a slow reader. */
-const MAX_WAITING = 1 << 20;
+/** The most bytes to buffer for a slow reader. */
+const MAX_BUFFERED = 1 << 20;
 
 /**
- * A writer that never blocks or throws, and buffers little.
- * @param stream of the descriptor `fd`, as the process has it
+ * Makes a writer that never blocks or throws. It drops lines while the buffer is full.
+ * @param stream the stream of the process for the descriptor `fd`
  */
 export function logWriter(stream: Writable, fd: number): (text: string) => void {
-  // A closed reader is an `error` event, which ends a process without a listener.
+  // A reader that closes the pipe causes an `error` event, which would end the process without a listener.
   stream.on('error', () => undefined);
   if (stream instanceof Socket)
     return (text) => {
-      if (stream.writableLength < MAX_WAITING) stream.write(text);
+      if (stream.writableLength < MAX_BUFFERED) stream.write(text);
     };
   return (text) => {
     try {
-      // Not by the stream: once a disk was full, a file stream never writes again.
+      // Not through the stream: a file stream never writes again after the disk was full.
       writeSync(fd, text);
     } catch {
-      // There is no other place to report it.
+      // Stderr is the only place for reports.
     }
   };
 }
 
 /**
- * @param stream the variable JOURNAL_STREAM, which has device and inode of the journal's socket
- *   (systemd.exec(5)); a descriptor that was redirected since is another file
+ * Whether a descriptor is the socket of the journal. A redirected descriptor is another file.
+ * @param stream the environment variable JOURNAL_STREAM: device and inode of that socket (systemd.exec(5))
  */
 export function isJournal(fd: number, stream: string | undefined): boolean {
   if (stream === undefined) return false;

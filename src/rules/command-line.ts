@@ -4,12 +4,12 @@ import type { Command } from 'commander';
 import { quoted } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { Fault } from '../errors.js';
-import { builtInOptions, calledOf, nameOf } from './command-option.js';
-import type { CommandOption, CommandOptions, Given } from './command-option.js';
+import { builtInOptions, labelOf, nameOf } from './command-option.js';
+import type { CommandOption, CommandOptions, OptionValues } from './command-option.js';
 import { parserOf } from './program.js';
 import type { Program } from './program.js';
 
-/** The parser's message in our style. */
+/** The message for an error of the parser. */
 function usageSentence(
   { code, message }: CommanderError,
   options: readonly CommandOption<unknown>[],
@@ -17,7 +17,7 @@ function usageSentence(
   const [, named = ''] = /'(.*?)'(?:$| argument missing|\n)/s.exec(message) ?? [];
   if (code === 'commander.optionMissingArgument') {
     const called = options.find(({ flags }) => flags === named) ?? { flags: named };
-    return `${calledOf(called)}: found nothing, needed: ${named.split(' ')[1] ?? ''}`;
+    return `${labelOf(called)}: found nothing, needed: ${named.split(' ')[1] ?? ''}`;
   }
   if (code === 'commander.missingArgument') return `found nothing, needed: <${named}>; see --help`;
   if (code !== 'commander.unknownOption') return message.replace(/^error: /, '');
@@ -28,18 +28,18 @@ function unknownOption(given: string, options: readonly CommandOption<unknown>[]
   const [name = '', ...values] = given.split('=');
   const known = options.find((option) => nameOf(option) === name);
   if (known !== undefined)
-    return `${calledOf(known)}: found ${quoted(values.join('='))}, allowed: no argument`;
+    return `${labelOf(known)}: found ${quoted(values.join('='))}, allowed: no argument`;
   const guess = hint(name, options.map(nameOf));
   return `unknown option ${quoted(given)}${guess === '' ? '; see --help' : guess}`;
 }
 
-/** The values of the options, or a text that was asked for with --version or --help. */
+/** The values of the options and the operand, or the text of --version or --help. */
 export type CommandLine<O extends CommandOptions> =
-  | { readonly kind: 'given'; readonly options: Given<O>; readonly operand: string }
+  | { readonly kind: 'given'; readonly options: OptionValues<O>; readonly operand: string }
   | { readonly kind: 'text'; readonly text: string };
 
-/** One option with its argument: true for none, undefined where it is not given. */
-type FoundCommand = readonly [
+/** An option with its argument: true for an option without one, undefined if the option is not given. */
+type ParsedOption = readonly [
   key: string,
   option: CommandOption<unknown>,
   argument: string | true | undefined,
@@ -59,17 +59,17 @@ export function readCommandLine<O extends CommandOptions>(
   if (isPrinting(parser, argv, program)) return { kind: 'text', text: printed.join('') };
   const operand = operandOf(program, parser.args);
   const given = parser.opts<Record<string, string | true | undefined>>();
-  const found = Object.entries(program.options).map(([key, option]): FoundCommand => [
+  const found = Object.entries(program.options).map(([key, option]): ParsedOption => [
     key,
     option,
     given[new Option(option.flags).attributeName()],
   ]);
-  refuseAtOdds(found);
+  refuseConflicts(found);
   const values = Object.fromEntries(found.map((each) => [each[0], valueOf(each)]));
-  return { kind: 'given', options: values as Given<O>, operand };
+  return { kind: 'given', options: values as OptionValues<O>, operand };
 }
 
-/** Parses; true after --version or --help. */
+/** Parses the arguments. Returns true if they ask for --version or --help. */
 function isPrinting(
   parser: Command,
   argv: readonly string[],
@@ -86,7 +86,7 @@ function isPrinting(
   }
 }
 
-function valueOf([, option, argument]: FoundCommand): unknown {
+function valueOf([, option, argument]: ParsedOption): unknown {
   if (argument !== undefined) return option.read(argument);
   if (!option.isRequired) return option.fallback;
   throw new Fault('USAGE', `${nameOf(option)}: found nothing, needed: ${option.flags}`);
@@ -101,7 +101,7 @@ function operandOf({ operand }: Program<CommandOptions>, args: readonly string[]
   return first ?? '';
 }
 
-function refuseAtOdds(found: readonly FoundCommand[]): void {
+function refuseConflicts(found: readonly ParsedOption[]): void {
   const given = found.flatMap(([, option, argument]) => (argument === undefined ? [] : [option]));
   for (const option of given)
     for (const other of given)
@@ -109,24 +109,22 @@ function refuseAtOdds(found: readonly FoundCommand[]): void {
         throw new Fault('USAGE', `${nameOf(option)} cannot be used with ${nameOf(other)}`);
 }
 
-/** A program that only has commands, each a program of its own. */
-interface Commands {
-  readonly program: Program<CommandOptions>;
-  /** What follows the program's name, such as `issue`. */
-  readonly names: readonly string[];
-}
-
-/** A command and its arguments, or the text that --version or --help asks for. */
-type Chosen =
+/** A command and its arguments, or the text of --version or --help. */
+type ChosenCommand =
   | { readonly kind: 'command'; readonly name: string; readonly argv: readonly string[] }
   | Extract<CommandLine<CommandOptions>, { kind: 'text' }>;
 
-/** @throws Fault USAGE for a command that is missing or unknown */
+/**
+ * Reads the command that follows the name of a program.
+ * @param names the commands, such as `issue`
+ * @throws Fault USAGE for a missing or unknown command
+ */
 export function chooseCommand(
-  { program, names }: Commands,
+  program: Program<CommandOptions>,
+  names: readonly string[],
   argv: readonly string[],
   version: string,
-): Chosen {
+): ChosenCommand {
   const [name, ...rest] = argv;
   if (name !== undefined && names.includes(name)) return { kind: 'command', name, argv: rest };
   if (name?.startsWith('-') === true) {

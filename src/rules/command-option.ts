@@ -1,4 +1,4 @@
-// One option of a command line: its flags, what its argument may be, and what it does.
+// The options of a command line: flags, allowed arguments and meanings.
 import { keyPath, quoted } from '../document/document.js';
 import type { Path } from '../document/document.js';
 import { Fault } from '../errors.js';
@@ -8,29 +8,29 @@ export interface CommandOption<T> {
   /** As in `--server-key <key>`. */
   readonly flags: string;
   readonly meaning: string;
-  /** @throws Fault USAGE when the argument is not allowed; true stands for none */
+  /** Reads the argument; true stands for none. @throws Fault USAGE for an invalid argument */
   readonly read: (argument: string | true) => T;
-  /** The value where the option is not given. */
+  /** The value if the option is not given. */
   readonly fallback: T | undefined;
   readonly isRequired: boolean;
-  /** Whether it may be given several times; its arguments are then items of one list. */
+  /** Whether the option may be repeated, so that its arguments are the items of one list. */
   readonly isRepeatable: boolean;
-  /** The default as the help shows it; empty to show none. */
+  /** The default as the help shows it; empty for none. */
   readonly shownDefault: string;
-  /** Whether --help leaves it to --help-all. */
+  /** Whether only --help-all shows the option, not --help. */
   readonly isRare: boolean;
-  /** The heading that the help shows it under. */
+  /** The heading of the option in the help. */
   readonly group?: string | undefined;
-  /** The key in the configuration file whose value it overrides. */
+  /** The configuration key whose value the option overrides. */
   readonly setting?: string | undefined;
-  /** Names of options that cannot be used together with it, such as `--instance`. */
+  /** Names of the options that exclude this one, such as `--instance`. */
   readonly conflicts?: readonly string[] | undefined;
 }
 
 export type CommandOptions = Readonly<Record<string, CommandOption<unknown>>>;
 
-/** The values of options, by the names that the program gives them. */
-export type Given<O extends CommandOptions> = {
+/** The values of options, by their keys in the table of options. */
+export type OptionValues<O extends CommandOptions> = {
   readonly [K in keyof O]: O[K] extends CommandOption<infer T> ? T : never;
 };
 
@@ -38,94 +38,78 @@ type More = Partial<
   Pick<CommandOption<unknown>, 'group' | 'conflicts' | 'shownDefault' | 'isRare' | 'setting'>
 >;
 
-const PLAIN = { isRequired: false, isRepeatable: false, isRare: false, shownDefault: '' };
+/** An option from its own properties and the defaults of the others. */
+const option = <T>(
+  own: Pick<CommandOption<T>, 'flags' | 'meaning' | 'fallback' | 'read'>,
+  more: Partial<CommandOption<T>>,
+): CommandOption<T> => ({
+  ...{ isRequired: false, isRepeatable: false, isRare: false, shownDefault: '' },
+  ...own,
+  ...more,
+});
 
 /** An option without an argument. */
 export const flagOption = (
   flags: string,
   meaning: string,
   more: More = {},
-): CommandOption<boolean> => ({
-  ...PLAIN,
-  ...{ flags, meaning, fallback: false, read: () => true },
-  ...more,
-});
+): CommandOption<boolean> => option({ flags, meaning, fallback: false, read: () => true }, more);
 
-export const requiredOption = <T>(
+export function requiredOption<T>(
   flags: string,
   rule: Rule<T>,
   meaning: string,
   more: More = {},
-): CommandOption<T> => ({
-  ...PLAIN,
-  ...{
-    flags,
-    meaning,
-    fallback: undefined,
-    isRequired: true,
-    read: readBy({ flags, ...more }, rule),
-  },
-  ...more,
-});
+): CommandOption<T> {
+  const read = readBy({ flags, ...more }, rule);
+  return option({ flags, meaning, fallback: undefined, read }, { isRequired: true, ...more });
+}
 
-/** An option whose value is undefined where it is not given. */
-export const optionalOption = <T>(
+/** An option whose value is undefined if it is not given. */
+export function optionalOption<T>(
   flags: string,
   rule: Rule<T>,
   meaning: string,
   more: More = {},
-): CommandOption<T | undefined> => ({
-  ...PLAIN,
-  ...{ flags, meaning, fallback: undefined, read: readBy({ flags, ...more }, rule) },
-  isRepeatable: rule.type.endsWith('array'),
-  ...more,
-});
+): CommandOption<T | undefined> {
+  const own = { flags, meaning, fallback: undefined, read: readBy({ flags, ...more }, rule) };
+  return option(own, { isRepeatable: rule.type.endsWith('array'), ...more });
+}
 
-export const defaultOption = <T>(
+export function defaultOption<T>(
   flags: string,
   fallback: NoInfer<T>,
   rule: Rule<T>,
   meaning: string,
   more: More = {},
-): CommandOption<T> => ({
-  ...PLAIN,
-  ...{
-    flags,
-    meaning,
-    fallback,
-    shownDefault: String(fallback),
-    read: readBy({ flags, ...more }, rule),
-  },
-  ...more,
-});
+): CommandOption<T> {
+  const own = { flags, meaning, fallback, read: readBy({ flags, ...more }, rule) };
+  return option(own, { shownDefault: String(fallback), ...more });
+}
 
-/** An option with an argument that can be left out: its value is true then. */
-export const openOption = <T>(
+/** An option whose argument is optional: without one its value is true. */
+export function openOption<T>(
   flags: string,
   rule: Rule<T>,
   meaning: string,
   more: More = {},
-): CommandOption<T | true | undefined> => {
-  const read = readBy({ flags, ...more }, rule);
-  return {
-    ...PLAIN,
-    ...{ flags, meaning, fallback: undefined },
-    read: (argument) => (argument === true ? true : read(argument)),
-    ...more,
-  };
-};
+): CommandOption<T | true | undefined> {
+  const withArgument = readBy({ flags, ...more }, rule);
+  const read = (argument: string | true) => (argument === true ? true : withArgument(argument));
+  return option<T | true | undefined>({ flags, meaning, fallback: undefined, read }, more);
+}
 
 /** `--server-key` of `--server-key <key>`. */
 export const nameOf = ({ flags }: Pick<CommandOption<unknown>, 'flags'>): string =>
   flags.split(' ')[0] ?? '';
 
-type Called = Pick<CommandOption<unknown>, 'flags' | 'setting'>;
+type LabelledOption = Pick<CommandOption<unknown>, 'flags' | 'setting'>;
 
-/** An item of its argument, or all of it, as messages name it: with the setting that it overrides. */
-export const calledOf = ({ flags, setting }: Called, path: Path = []): string =>
+/** The argument of an option, or an item of it, as messages name it: with the setting that the option overrides. */
+export const labelOf = ({ flags, setting }: LabelledOption, path: Path = []): string =>
   `${nameOf({ flags })}${keyPath(path)}${setting === undefined ? '' : ` (${setting})`}`;
 
-/** The effect of an option, whether it is required, and its default. */
+/** The meaning of an option with its default, or a note that it is required. */
 export function effectOf({
   meaning,
   isRequired,
@@ -136,11 +120,11 @@ export function effectOf({
 }
 
 const readBy =
-  <T>(option: Called, rule: Rule<T>) =>
+  <T>(option: LabelledOption, rule: Rule<T>) =>
   (argument: string | true): T => {
     const text = String(argument);
     const refuse = (path: Path, sentence: string): never => {
-      throw new Fault('USAGE', `${calledOf(option, path)}: ${sentence}`);
+      throw new Fault('USAGE', `${labelOf(option, path)}: ${sentence}`);
     };
     if (text.startsWith('--'))
       return refuse([], `found the option ${quoted(text)} for its argument`);
@@ -148,7 +132,7 @@ const readBy =
     return value ?? refuse([], `found ${quoted(text)}, allowed: ${rule.allowed}`);
   };
 
-/** An argument as a TOML file would give it; items of lists stand between commas. */
+/** An argument as the raw value of a TOML file. Commas separate the items of a list. */
 function rawOf(text: string, type: string): unknown {
   if (type.endsWith('array')) return text.split(',');
   if (type === 'integer' && /^-?\d{1,20}$/.test(text)) return BigInt(text);
@@ -156,17 +140,14 @@ function rawOf(text: string, type: string): unknown {
   return text;
 }
 
-/** What they depend on of a program. */
-interface Host {
-  readonly options: CommandOptions;
-  readonly lastGroup?: string | undefined;
-}
-
-/** In the order in which they are shown; --help-all where --help leaves options out. */
+/** The options of every program, in their order in the help. --help-all exists if some options are rare. */
 export function builtInOptions({
   options,
   lastGroup: group,
-}: Host): readonly [version: CommandOption<boolean>, ...help: CommandOption<boolean>[]] {
+}: {
+  readonly options: CommandOptions;
+  readonly lastGroup?: string | undefined;
+}): readonly [version: CommandOption<boolean>, ...help: CommandOption<boolean>[]] {
   const rare = Object.values(options).filter(({ isRare }) => isRare).length;
   return [
     flagOption('--version', 'Print the version and exit', { group }),

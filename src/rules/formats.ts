@@ -1,27 +1,26 @@
 // Formats of values: numbers, names, addresses, wildcards, time zones.
 import { isIPv4, isIPv6 } from 'node:net';
-import { shown } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { LOG_LEVELS } from '../model.js';
 import type { LogLevel } from '../model.js';
 import { list, oneOf, rule, text } from './rule.js';
 import type { Rule } from './rule.js';
 
-/** Parts of segment names and of routes: context, pool and server keys. */
+/** A part of a segment name or route: a context id, pool name or server key. */
 export const name = text(
   /^(?!\.)[A-Za-z0-9_.-]{1,64}$/,
   'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
-  // A key such as 82 without quotes is a number.
+  // A server key such as 82 without quotes is an integer.
   (raw) => (typeof raw === 'bigint' && raw >= 0n ? ` (write "${raw}")` : ''),
 );
-/** Applications; metric names carry them as a prefix. */
+/** An application, the prefix of its metric names. */
 export const application = text(
   /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
   'a string of 1 to 64 letters, digits and "_" that starts with a letter',
 );
-/** Free text, perhaps empty. */
+/** Text in one line, perhaps empty. */
 export const line = text(/^\P{Cc}{0,1024}$/u, 'a string of at most 1024 characters in one line');
-/** Free text that is not empty. */
+/** Text in one line that is not empty. */
 export const word = text(/^\P{Cc}{1,1024}$/u, 'a string of 1 to 1024 characters in one line');
 export const words = list(word, { max: 1024 });
 export const names = list(name, { min: 1, max: 1024, different: { by: String } });
@@ -38,7 +37,7 @@ export const listenAddress = rule(
   (raw) => (typeof raw === 'string' && hostAndPort(raw) !== undefined ? raw : undefined),
 );
 
-/** The parts of a listen address; an undefined host stands for all. Undefined for any other text. */
+/** The parts of a listen address; an undefined host stands for all addresses. Undefined for an invalid address. */
 export function hostAndPort(
   text: string,
 ): { readonly host: string | undefined; readonly port: number } | undefined {
@@ -47,7 +46,7 @@ export function hostAndPort(
   if (ipv6 !== undefined && !isIPv6(ipv6)) return undefined;
   return { host: ipv6 ?? host, port: Number(port) };
 }
-/** Base paths of scrapes: `/` and everything below `/-` are pages of our own. */
+/** A base path of scrapes. `/` and all paths below `/-` are the exporter's own pages. */
 export const urlPath = text(
   /^(?!\/-(\/|$))(?=.{2,256}$)(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/,
   'a path such as "/metrics" whose parts are letters, digits, ".", "_", "~" and "-", ' +
@@ -55,15 +54,15 @@ export const urlPath = text(
 );
 
 const level = oneOf(...LOG_LEVELS);
-/** The levels of the log; `warn`, the word of Prometheus, is `warning`. */
+/** A log level. Accepts `warn`, the word of Prometheus, for `warning`. */
 export const logLevel: Rule<LogLevel> = {
   ...level,
   read: (raw, path, report) => level.read(raw === 'warn' ? 'warning' : raw, path, report),
 };
 
 /**
- * Whether a text fits a pattern: `*` stands for any text, also an empty one; every other character
- * for itself. The time is bounded by the lengths of pattern and text, whatever the pattern.
+ * Returns a function that matches texts with a pattern, where `*` stands for any text, also an empty one. Its time is
+ * bounded by the product of the lengths of pattern and text.
  */
 export function compileWildcard(pattern: string): (text: string) => boolean {
   const [start = '', ...rest] = pattern.split('*');
@@ -82,32 +81,27 @@ export function compileWildcard(pattern: string): (text: string) => boolean {
   };
 }
 
-/** Whether a text fits one of these patterns; an empty list accepts every text. */
+/** Whether a text matches one of the patterns. An empty list matches every text. */
 export function fitsAny(text: string, patterns: readonly string[]): boolean {
   return patterns.length === 0 || patterns.some((pattern) => compileWildcard(pattern)(text));
 }
 
-// The names of time zones that the runtime knows.
-const NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
-const ALLOWED = 'the IANA name of a time zone such as "Europe/London", or ""';
+const ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 
-/** An IANA name, or empty. */
-export const timeZone: Rule<string> = {
-  type: 'string',
-  allowed: ALLOWED,
-  read(raw, path, report) {
-    if (raw === '' || (typeof raw === 'string' && canonicalZone(raw) !== undefined)) return raw;
-    const guess = typeof raw === 'string' ? hint(raw, knownZones()) : '';
-    report(path, `found ${shown(raw)}${guess}, allowed: ${ALLOWED}`);
-    return undefined;
-  },
-};
+/** An IANA name of a time zone, or empty. */
+export const timeZone = rule(
+  'string',
+  'the IANA name of a time zone such as "Europe/London", or ""',
+  (raw) =>
+    raw === '' || (typeof raw === 'string' && canonicalZone(raw) !== undefined) ? raw : undefined,
+  (raw) => (typeof raw === 'string' ? hint(raw, knownZones()) : ''),
+);
 
 export const knownZones = (): readonly string[] => [...Intl.supportedValuesOf('timeZone'), 'UTC'];
 
-/** The name of a zone as the runtime writes it; undefined if it knows no such zone. */
+/** The name of a time zone as Node.js writes it; undefined for an unknown zone. */
 export function canonicalZone(name: string | undefined): string | undefined {
-  if (name === undefined || !NAME.test(name)) return undefined;
+  if (name === undefined || !ZONE_NAME.test(name)) return undefined;
   try {
     return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone;
   } catch {

@@ -11,9 +11,7 @@ import { Fault } from '../errors.js';
 import type { ReportProblem, Rule } from './rule.js';
 
 export class Problems {
-  /**
-   * By position and text: two items of a list may have the same problem, which is reported once.
-   */
+  /** Problems by position and text: the same problem of two items of a list is reported once. */
   readonly #found = new Map<string, Problem>();
 
   readonly #keys = new Set<string | number>();
@@ -28,12 +26,12 @@ export class Problems {
     return this.#found.size;
   }
 
-  /** The valid part of a document; each error in the rest becomes a problem. */
+  /** Returns the valid part of a document, and adds the problems of the rest. */
   read<T>({ values }: SettingsDocument, rule: Rule<T>): T | undefined {
     return rule.read(values, [], this.report);
   }
 
-  /** Notes one sentence about the value at `path`, or about its key; an empty path is the file. */
+  /** Adds a sentence about the value or key at `path`; an empty path stands for the file. */
   add(path: Path, sentence: string, mark: keyof Mark = 'value'): void {
     const text = path.length === 0 ? sentence : `${this.nameOf(path)}: ${sentence}`;
     this.note({ offset: this.places.offset(path, mark) ?? 0, text });
@@ -41,7 +39,7 @@ export class Problems {
     if (key !== undefined) this.#keys.add(key);
   }
 
-  /** True if a top-level key has a problem, or anything below it. */
+  /** Whether a top-level key, or a value below it, has a problem. */
   concern(key: string): boolean {
     return this.#keys.has(key);
   }
@@ -50,12 +48,12 @@ export class Problems {
     this.#found.set(`${problem.offset} ${problem.text}`, problem);
   }
 
-  /** The same as `add`, for rules. */
+  /** `add` as a function for rules. */
   readonly report: ReportProblem = (path, sentence, mark) => {
     this.add(path, sentence, mark);
   };
 
-  /** The result of `attempt`; a Fault becomes a problem at `path` and gives undefined. */
+  /** Returns the result of `attempt`. If it throws a Fault, adds a problem at `path` and returns undefined. */
   catch<T>(path: Path, attempt: () => T): T | undefined {
     try {
       return attempt();
@@ -79,7 +77,7 @@ export class Problems {
 }
 
 /**
- * The values of a document in the shape of `rule`.
+ * Reads the values of a document by a rule.
  * @param nameOf how messages name the value at a path
  * @throws Fault CONFIG_INVALID with one line for each problem, in the order of the file
  */

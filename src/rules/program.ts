@@ -1,4 +1,4 @@
-// A program as --help describes it: what it does, its options, examples and exit statuses.
+// The description of a program, its command-line parser, and its help text.
 import { Command, Option } from 'commander';
 import { builtInOptions, effectOf } from './command-option.js';
 import type { CommandOption, CommandOptions } from './command-option.js';
@@ -7,26 +7,26 @@ export interface Program<O extends CommandOptions> {
   /** As in `shm_license issue`. */
   readonly name: string;
   readonly purpose: string;
-  /** What follows the name in the first line of the help, where it is not as `usageOf` has it. */
+  /** The usage line after the name. By default `usageOf` makes it from the options. */
   readonly usage?: string;
   readonly options: O;
-  /** The heading for the options that every program has, where options have headings. */
+  /** The heading of --version and --help, if options have headings. */
   readonly lastGroup?: string | undefined;
   /** The name of its only operand, such as `file`; undefined for none. */
   readonly operand?: string | undefined;
   /** Remarks between the options and the examples. */
   readonly remarks?: string;
-  /** Command lines that work as written, next to the files that they name. */
+  /** Command lines that work as written, in a folder with the files that they name. */
   readonly examples: readonly (readonly [purpose: string, line: string])[];
   readonly statuses: Readonly<Record<number, string>>;
-  /** Where to read more. */
+  /** Names further documentation. */
   readonly reference: string;
 }
 
 /** Wide enough for one line per option, narrow enough for any terminal. */
 const HELP_COLUMNS = 80;
 
-/** The parser of a program; what it prints goes to `print`. */
+/** Makes the parser of a program. @param print gets the texts of --version and --help */
 export function parserOf(
   program: Program<CommandOptions>,
   version: string,
@@ -58,7 +58,7 @@ export function parserOf(
   return parser;
 }
 
-/** The options that must be given, all others in brackets, and the operand. */
+/** The usage line: required options, `[options]` and the operand. */
 export function usageOf({ usage, options, operand }: Program<CommandOptions>): string {
   if (usage !== undefined) return usage;
   const required = Object.values(options).filter(({ isRequired }) => isRequired);
@@ -66,18 +66,18 @@ export function usageOf({ usage, options, operand }: Program<CommandOptions>): s
   return [...parts, ...(operand === undefined ? [] : [`<${operand}>`])].join(' ');
 }
 
-/** An option as the parser takes it. */
 function parsed(option: CommandOption<unknown>): Option {
   const added = new Option(option.flags, effectOf(option)).hideHelp(option.isRare);
   if (option.isRepeatable) added.argParser(joined);
   return option.group === undefined ? added : added.helpGroup(option.group);
 }
 
-/** The arguments of a repeated option, as one would be with all items. */
+/** Joins the arguments of a repeated option to one list. */
 const joined = (argument: string, before: string | undefined): string =>
   before === undefined ? argument : `${before},${argument}`;
 
-export function helpEnd({
+/** The help text after the options. */
+function helpEnd({
   remarks,
   examples,
   statuses,

@@ -1,26 +1,27 @@
-// What a value may be: a rule reads a raw TOML value, and describes what it allows.
+// Rules, which check raw TOML values, convert them and describe the allowed ones.
 import { hint } from '../document/nearest.js';
 import { keyPath, shown } from '../document/document.js';
 import type { Path } from '../document/document.js';
 
-/** Called with one problem of the value at `path`, or of its key if `mark` says so. */
+/** Takes one problem of the value at `path`, or of its key if `mark` is `key`. */
 export type ReportProblem = (path: Path, sentence: string, mark?: 'key') => void;
 
 export interface Rule<T> {
   /** The TOML type, for the reference page. */
   readonly type: string;
-  /** What is allowed, in words that follow "allowed:". */
+  /** The allowed values, in words that follow "allowed:". */
   readonly allowed: string;
   /**
    * Reads one raw TOML value: string, bigint, number (floats only), boolean, array or table.
-   * Reports every error in it, and returns the valid part; undefined if there is none.
+   * Reports every error in the value, and returns its valid part; undefined if there is none.
    */
   read(raw: unknown, path: Path, report: ReportProblem): T | undefined;
 }
 
 /**
- * A rule from a function that returns undefined for invalid values.
- * @param guess returns the probable intention behind an invalid value, in brackets; empty if none is known
+ * Makes a rule.
+ * @param accept returns undefined for invalid values
+ * @param guess returns a suggestion for an invalid value, in brackets; empty for none
  */
 export function rule<T>(
   type: string,
@@ -36,20 +37,20 @@ export function rule<T>(
   return { type, allowed, read };
 }
 
-/** A rule whose values must also pass `check`, which reports problems of a value as a whole. */
+/** Adds a check to a rule: `check` reports problems of a value whose parts are all valid. */
 export const refined = <T>(
   inner: Rule<T>,
   check: (value: T, path: Path, report: ReportProblem) => void,
 ): Rule<T> => ({
   ...inner,
   read(raw, path, report) {
-    const { value, isWhole } = readCounted(inner, raw, path, report);
+    const { value, isWhole } = readWhole(inner, raw, path, report);
     if (value !== undefined && isWhole) check(value, path, report);
     return value;
   },
 });
 
-/** Items of a list with their index, since the list leaves out invalid ones. */
+/** Adds the index to each item of a list, since a list leaves out invalid items. */
 export const indexed = <T extends object>(
   inner: Rule<T>,
 ): Rule<T & { readonly index: number }> => ({
@@ -60,12 +61,12 @@ export const indexed = <T extends object>(
   },
 });
 
-/** Reads a value, and says whether it has no problem. */
-function readCounted<T>(inner: Rule<T>, raw: unknown, path: Path, report: ReportProblem) {
+/** Reads a value. `isWhole` is true if it has no problem. */
+function readWhole<T>(inner: Rule<T>, raw: unknown, path: Path, report: ReportProblem) {
   let isWhole = true;
-  const value = inner.read(raw, path, (...complaint) => {
+  const value = inner.read(raw, path, (...problem) => {
     isWhole = false;
-    report(...complaint);
+    report(...problem);
   });
   return { value, isWhole };
 }
@@ -111,27 +112,25 @@ export const text = (
     guess,
   );
 
-export function oneOf<T extends string>(...words: readonly T[]): Rule<T> {
-  const allowed = words.map((word) => `"${word}"`).join(' or ');
-  const read = (raw: unknown, path: Path, report: ReportProblem) => {
-    const value = words.find((word) => word === raw);
-    const guess = typeof raw === 'string' ? hint(raw, words) : '';
-    if (value === undefined) report(path, `found ${shown(raw)}${guess}, allowed: ${allowed}`);
-    return value;
-  };
-  return { type: 'string', allowed, read };
-}
+export const oneOf = <T extends string>(...words: readonly T[]): Rule<T> =>
+  rule(
+    'string',
+    words.map((word) => `"${word}"`).join(' or '),
+    (raw) => words.find((word) => word === raw),
+    (raw) => (typeof raw === 'string' ? hint(raw, words) : ''),
+  );
 
-/** What must differ between items, and its key inside an item. */
-interface Difference<T> {
+/** A property that must differ between the items of a list. */
+interface UniqueProperty<T> {
   readonly by: (item: T) => string;
+  /** The key of the property in an item, for messages; undefined for the item itself. */
   readonly at?: string;
 }
 
 interface ListBounds<T> {
   readonly min?: number;
   readonly max?: number;
-  readonly different?: Difference<T> | readonly Difference<T>[];
+  readonly different?: UniqueProperty<T> | readonly UniqueProperty<T>[];
 }
 
 /** Arrays whose items all pass `item`. */
@@ -147,8 +146,8 @@ export function list<T>(item: Rule<T>, bounds: ListBounds<T>): Rule<readonly T[]
       report(path, `found ${shown(raw)}, allowed: ${allowed}`);
       return undefined;
     }
-    const items = raw.map((entry, index) => readCounted(item, entry, [...path, index], report));
-    // Two items that both lack the key do not repeat each other.
+    const items = raw.map((entry, index) => readWhole(item, entry, [...path, index], report));
+    // Compare valid items only: two items that both lack the key do not repeat each other.
     const whole = items.map(({ value, isWhole }) => (isWhole ? value : undefined));
     for (const difference of differences) reportRepeats(whole, path, report, difference);
     return Object.freeze(items.flatMap(({ value }) => (value === undefined ? [] : [value])));
@@ -169,7 +168,7 @@ function reportRepeats<T>(
   items: readonly (T | undefined)[],
   path: Path,
   report: ReportProblem,
-  { by, at }: Difference<T>,
+  { by, at }: UniqueProperty<T>,
 ): void {
   const inside = at === undefined ? [] : [at];
   const first = new Map<string, number>();

@@ -1,4 +1,4 @@
-// Tables of named fields: the rule that reads a TOML table by rows.
+// Rules for TOML tables with named fields, and the reference pages of these fields.
 import { TomlDate, keyPath, shown } from '../document/document.js';
 import type { Path } from '../document/document.js';
 import { hint } from '../document/nearest.js';
@@ -8,18 +8,18 @@ import type { Program } from './program.js';
 import { rule } from './rule.js';
 import type { ReportProblem, Rule } from './rule.js';
 
-/** One row: a TOML key, what it may be, and what it means. */
+/** A key of a table: its rule, meaning and default. */
 export interface Field<T> {
   readonly key: string;
   readonly rule: Rule<T>;
   readonly meaning: string;
-  /** The value where the file has none; undefined for a required key. */
+  /** The default; undefined for a required key. */
   readonly fallback: T | undefined;
 }
 
 export type TableFields = Readonly<Record<string, Field<unknown>>>;
 
-/** The values of a table, named as its rows are. */
+/** The values of a table, by the names of its fields. */
 export type ValuesOf<F extends TableFields> = {
   readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never;
 };
@@ -40,20 +40,20 @@ export const required = <T>(key: string, rule: Rule<T>, meaning: string): Field<
   fallback: undefined,
 });
 
-/** A table with any keys, for callers that read them one by one. */
+/** A table with any keys, which the caller reads one by one. */
 export const anyTable: Rule<Readonly<Record<string, unknown>>> = rule('table', 'a table', (raw) =>
   isTable(raw) ? raw : undefined,
 );
 
-/** What to say of a key that a table does not know, where another table does; else nothing. */
-export type Elsewhere = (key: string) => string;
-const NOWHERE: Elsewhere = () => '';
+/** Returns a remark on an unknown key that another table has; empty for none. */
+export type KeyRemark = (key: string) => string;
+const NO_REMARK: KeyRemark = () => '';
 
-/** Tables of exactly these fields. */
+/** A table with exactly these fields. */
 export function table<F extends TableFields>(
   name: string,
   fields: F,
-  elsewhere = NOWHERE,
+  remarkOn = NO_REMARK,
 ): Rule<ValuesOf<F>> {
   const known = Object.values(fields).map(({ key }) => key);
 
@@ -62,9 +62,9 @@ export function table<F extends TableFields>(
       report(path, `found ${shown(raw)}, allowed: ${name}`);
       return undefined;
     }
-    reportUnknownKeys(raw, known, path, report, elsewhere);
+    reportUnknownKeys(raw, known, path, report, remarkOn);
     const values = Object.entries(fields).map(
-      // The default replaces an invalid value, so that the rest can be checked as well.
+      // The default replaces an invalid value, so that callers can check the rest of the table.
       ([as, field]) => [as, readField(raw, field, path, report) ?? field.fallback] as const,
     );
     const isUsable = values.every(([, value]) => value !== undefined);
@@ -84,21 +84,21 @@ function readField(
   return fallback;
 }
 
-/** Reports a missing key; `allowed` says what it holds. */
+/** Reports a missing key. @param allowed describes its values */
 export function reportMissing(path: Path, allowed: string, report: ReportProblem): void {
   report(path, `found nothing, needed: ${allowed}`, 'key');
 }
 
-/** Reports the keys of a table that are not among those known, each with the nearest one or its own place. */
+/** Reports the unknown keys of a table, each with the nearest known key or a remark. */
 export function reportUnknownKeys(
   raw: Readonly<Record<string, unknown>>,
   known: readonly string[],
   path: Path,
   report: ReportProblem,
-  elsewhere = NOWHERE,
+  remarkOn = NO_REMARK,
 ): void {
   for (const key of Object.keys(raw).filter((each) => !known.includes(each))) {
-    const guess = hint(key, known) || elsewhere(key);
+    const guess = hint(key, known) || remarkOn(key);
     const rest = guess === '' ? `, allowed: ${known.join(', ')}` : guess;
     report([...path, key], `unknown key${rest}`, 'key');
   }
@@ -108,12 +108,12 @@ export function reportUnknownKeys(
 export const isTable = (raw: unknown): raw is Readonly<Record<string, unknown>> =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof TomlDate);
 
-/** @param isGiven whether the option gave the value; by default no, as for what a file holds */
+/** Names a setting. @param isGiven whether an option gave its value; false by default */
 type SettingNames = (path: Path, isGiven?: boolean) => string;
 
 /**
- * `metrics_port (--metrics-port)`; the option comes first where it gave the value. What no option
- * overrides is its path alone.
+ * Returns a function that names settings: `metrics_port (--metrics-port)`, or with the option first if it gave the
+ * value. A setting without an option is its path alone.
  */
 export function settingNames(options: CommandOptions): SettingNames {
   const names = new Map<string | number, string>();
@@ -127,7 +127,7 @@ export function settingNames(options: CommandOptions): SettingNames {
   };
 }
 
-/** One row for each field: key, type, default, allowed values, meaning. */
+/** A Markdown table with key, type, default, allowed values and meaning of each field. */
 export function fieldsMarkdown(fields: TableFields): string {
   const rows = Object.values(fields).map(({ key, rule, meaning, fallback }) => [
     `\`${key}\``,
@@ -139,7 +139,7 @@ export function fieldsMarkdown(fields: TableFields): string {
   return markdownTable(['Key', 'Type', 'Default', 'Allowed', 'Meaning'], rows);
 }
 
-/** One row for each option: its flags, its effect, and the setting that it overrides. */
+/** A Markdown table with flags, effect and setting of each option. */
 export function optionsMarkdown(program: Program<CommandOptions>): string {
   const rows = [...Object.values(program.options), ...builtInOptions(program)].map((option) => [
     `\`${option.flags}\``,
@@ -149,17 +149,17 @@ export function optionsMarkdown(program: Program<CommandOptions>): string {
   return markdownTable(['Option', 'Effect', 'Setting'], rows);
 }
 
-/** A Markdown table; the cells are Markdown already. */
+/** A Markdown table of cells that are Markdown already. */
 export const markdownTable = (
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 
-/** Escapes the characters that have a meaning in Markdown. */
+/** Escapes the special characters of Markdown. */
 export const plain = (text: string): string => text.replace(/[\\*_|<>[\]]/g, '\\$&');
 
-/** A default as TOML; that of a table is empty. */
+/** A default value as TOML. The default of a table is empty. */
 const asToml = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(asToml).join(', ')}]`;
   if (typeof value === 'object' && value !== null) return '{}';

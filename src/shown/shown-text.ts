@@ -1,23 +1,20 @@
-// Texts, times and counts for people: what publishers write, made safe for a page and a terminal.
+// Formats texts, times and counts for people. Texts of publishers become safe for pages and terminals.
 import { nounFor } from '../pluralize.js';
 import { nearest } from '../document/nearest.js';
 
-/**
- * Characters that act on a reader's screen or cannot be seen: control and format characters, those that
- * turn the direction of a text, separators but for the blank, halves of pairs.
- */
+/** Invisible characters and those that change the display: control, format, separators except the blank, surrogates. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
-/** Words of what can be seen, with single blanks between them, that do not begin like a quoted text. */
+/** Visible words with single blanks between them that do not begin with a quote. */
 const PLAIN = /^(?!")[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
 
-/** A sentence with such a text in it. */
+/** A sentence with its unsafe characters escaped. */
 export const sentence = (text: string): string => text.replace(UNSAFE, codeUnits);
 
-/** In quotes, as JSON writes it. */
+/** A text in the quotes of JSON, with its unsafe characters escaped. */
 export const quotedText = (text: string): string => sentence(JSON.stringify(text));
 
-/** A name as it is if it is plain, else in quotes. */
+/** A name, in quotes unless it is plain. */
 export const nameText = (name: string): string => (PLAIN.test(name) ? name : quotedText(name));
 
 const codeUnits = (unsafe: string): string =>
@@ -25,12 +22,11 @@ const codeUnits = (unsafe: string): string =>
 
 const codeUnit = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
 
-/** The most that a message names. */
 const MAX_NAMES = 20;
 
 /**
- * The end of a sentence on a missing name: the nearest of those that exist, and all of them, first
- * those that begin like it.
+ * The end of a sentence about a missing name: the nearest existing name, and the list of existing names, with the
+ * longest common prefix first.
  */
 export function existingText(missing: string, names: readonly string[]): string {
   if (names.length === 0) return ' (there is none)';
@@ -39,23 +35,23 @@ export function existingText(missing: string, names: readonly string[]): string 
   const more = names.length - MAX_NAMES;
   const rest = more > 0 ? ` and ${more} more` : '';
   const first = names
-    .toSorted((a, b) => sharedLength(b, missing) - sharedLength(a, missing))
+    .toSorted((a, b) => prefixLength(b, missing) - prefixLength(a, missing))
     .slice(0, MAX_NAMES);
   return `${guess} (there are: ${first.map(nameText).join(', ')}${rest})`;
 }
 
-/** Characters with which both begin. */
-function sharedLength(a: string, b: string): number {
+/** The length of the common prefix. */
+function prefixLength(a: string, b: string): number {
   let length = 0;
   while (length < a.length && a[length] === b[length]) length++;
   return length;
 }
 
-/** In lower case; each must be found. */
+/** The words of a search, in lower case. */
 export const searchWords = (text: string): readonly string[] =>
   text.toLowerCase().split(/\s+/).filter(Boolean);
 
-/** In the two largest units that fit, such as `3 d 4 h`. */
+/** A duration in its two largest units, such as `3 d 4 h`. */
 export function ageText(seconds: number): string {
   if (!(seconds >= 0)) return 'in the future';
   const units = [
@@ -76,13 +72,13 @@ export function ageText(seconds: number): string {
   return parts.filter(Boolean).join(' ');
 }
 
-/** `3 s ago`; `in the future` for a moment that a clock of another machine states. */
+/** The age of a time, such as `3 s ago`; `in the future` for a time of a clock that is ahead. */
 export function agoText(unixMs: number, nowMs: number): string {
   const text = ageText((nowMs - unixMs) / 1000);
   return nowMs < unixMs ? text : `${text} ago`;
 }
 
-/** Such as `2026-01-05 08:00:00Z`; a time that no calendar has is a number. */
+/** A time such as `2026-01-05 08:00:00Z`; a number of ms outside of the range of a date. */
 export function timeText(unixMs: number): string {
   const time = new Date(unixMs);
   if (Number.isNaN(time.getTime())) return `${unixMs} ms`;

@@ -1,9 +1,9 @@
-// What systemd is told of the process: ready, reloading, stopping, alive (sd_notify(3)).
+// Notifies systemd of the state of the process (sd_notify(3)), and takes its sockets.
 import { EMPTY, asyncScheduler, ignoreElements, interval, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 
-/** However long systemd would wait; timers of Node cannot be set to more than 24 days. */
-const LONGEST_SILENCE_MS = 30_000;
+/** The longest interval between two watchdog messages. A timer of Node.js holds at most 24 days. */
+const MAX_WATCHDOG_MS = 30_000;
 
 /** Sends a datagram to a UNIX socket; returns 0 or an errno. Never waits. */
 type SendDatagram = (address: string, text: string) => number;
@@ -19,10 +19,10 @@ export interface ServiceManagerOptions {
   readonly scheduler?: SchedulerLike;
 }
 
-/** The program that started this one, if it asks for news; else nothing is sent. */
+/** Sends notifications to systemd if the environment names its socket; otherwise sends nothing. */
 export class ServiceManager {
   readonly #options: ServiceManagerOptions;
-  /** A path, or `@` and a name of the abstract namespace. */
+  /** A path, or `@` and a name in the abstract namespace; empty for none. */
   readonly #address: string;
   #isReady = false;
   #isWarned = false;
@@ -32,21 +32,21 @@ export class ServiceManager {
     this.#address = options.environment['NOTIFY_SOCKET'] ?? '';
   }
 
-  /** Whether anybody asks. */
+  /** Whether systemd expects notifications. */
   get isListening(): boolean {
     return this.#address !== '';
   }
 
   ready(): void {
     this.#isReady = true;
-    this.#tell('READY=1');
+    this.#notify('READY=1');
   }
 
-  /** Tells that the configuration is read again, and when that is over, whether it was taken or not. */
+  /** Runs a reload between the notifications that it begins and that it is over, accepted or not. */
   reloading<T>(reload: () => T): T {
-    // A start that is not over goes on.
+    // During a start, systemd waits for its end.
     if (!this.#isReady) return reload();
-    this.#tell('RELOADING=1', `MONOTONIC_USEC=${this.#options.monotonicUs()}`);
+    this.#notify('RELOADING=1', `MONOTONIC_USEC=${this.#options.monotonicUs()}`);
     try {
       return reload();
     } finally {
@@ -55,26 +55,26 @@ export class ServiceManager {
   }
 
   stopping(): void {
-    this.#tell('STOPPING=1');
+    this.#notify('STOPPING=1');
   }
 
-  /** @param text one line, for `systemctl status` */
+  /** Sets the status line of `systemctl status`. */
   status(text: string): void {
-    this.#tell(`STATUS=${text}`);
+    this.#notify(`STATUS=${text}`);
   }
 
-  /** Signs of life while subscribed, twice in the time that systemd allows; completes if it asks for none. */
-  alive(): Observable<never> {
+  /** Sends watchdog messages while subscribed, at half the interval of systemd. Completes if it expects none. */
+  watchdog(): Observable<never> {
     const { environment, pid, scheduler = asyncScheduler } = this.#options;
     const { WATCHDOG_USEC: limit = '', WATCHDOG_PID: forPid = String(pid) } = environment;
     if (!this.isListening || forPid !== String(pid) || !/^[1-9]\d{0,15}$/.test(limit)) return EMPTY;
-    return interval(Math.min(Number(limit) / 2000, LONGEST_SILENCE_MS), scheduler).pipe(
-      tap(() => this.#tell('WATCHDOG=1')),
+    return interval(Math.min(Number(limit) / 2000, MAX_WATCHDOG_MS), scheduler).pipe(
+      tap(() => this.#notify('WATCHDOG=1')),
       ignoreElements(),
     );
   }
 
-  #tell(...lines: readonly string[]): void {
+  #notify(...lines: readonly string[]): void {
     if (!this.isListening) return;
     const errno = this.#options.send(this.#address, lines.join('\n'));
     if (errno === 0 || this.#isWarned) return;
@@ -83,10 +83,10 @@ export class ServiceManager {
   }
 }
 
-/** The first descriptor that is handed over. */
+/** The first descriptor of socket activation, SD_LISTEN_FDS_START. */
 const FIRST = 3;
 
-/** The descriptors; none if they were meant for another process, such as the one that started this. */
+/** The sockets of socket activation (sd_listen_fds(3)); none if they are for another process, such as the parent. */
 export function activatedSockets(
   env: Readonly<Record<string, string | undefined>>,
   pid: number,

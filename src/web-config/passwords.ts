@@ -1,28 +1,29 @@
-// Checks passwords, as often as a token bucket allows.
+// Basic authentication: checks passwords, and limits the rate of requests.
 import { createHmac, randomBytes } from 'node:crypto';
 import { ReplaySubject, finalize, map, of, share, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Compare } from './threads/compare-in-thread.js';
 
-/** `busy`: too many comparisons wait already. */
+/** `busy`: too many comparisons are pending. */
 export type PasswordVerdict = 'admitted' | 'refused' | 'busy';
 
-/** Right passwords that are kept: Prometheus sends the same one at each scrape. */
+/** The size of the cache of right passwords: Prometheus sends the same one at each scrape. */
 const MAX_RIGHT = 1024;
-/** Wrong passwords that are kept. */
+/** The size of the cache of wrong passwords. */
 const MAX_WRONG = 128;
-const MAX_WAITING = 16;
-/** Of a header that is looked at. */
+const MAX_PENDING = 16;
+/** The longest header; a longer one is refused. */
 const MAX_CHARACTERS = 4096;
-/** Salt and hash of random bytes, for names without a user. */
+/** Salt and hash of random bytes, for unknown user names. */
 const RANDOM_HASH = 'PKC/x5dwmSNuIqITcsSa/uW3yT8mHV7ULICfBytPPlVi3k9Lk3R9G';
 const LEAST_COST = 10;
 
+/** Compares passwords with their hashes and caches the results. */
 export class Passwords {
   readonly #compare: Compare;
-  /** Keys hold no password: what is known can be read from memory for long. */
+  /** Key of the HMAC that the caches hold in place of passwords, since their memory may leak. */
   readonly #secret = randomBytes(32);
-  /** Separate sets: clients that guess passwords do not push out those of honest ones. */
+  /** Separate caches: wrong passwords of an attacker do not evict right ones. */
   readonly #right = new Set<string>();
   readonly #wrong = new Set<string>();
   readonly #running = new Map<string, Observable<boolean>>();
@@ -32,8 +33,8 @@ export class Passwords {
   }
 
   /**
-   * Emits once.
-   * @param authorization the header of a request
+   * Emits the verdict once.
+   * @param authorization the Authorization header of a request
    * @param users hashes by name
    */
   check(
@@ -44,7 +45,7 @@ export class Passwords {
     if (given === undefined) return of('refused');
     const { name, password } = given;
     const hash = users.get(name);
-    const compared = hash ?? hashOfNobody(users);
+    const compared = hash ?? unknownUserHash(users);
     const key = this.#key(password, compared);
     const isKnown = this.#right.has(key) || this.#wrong.has(key);
     const isSame$ = isKnown ? of(this.#right.has(key)) : this.#compared(key, password, compared);
@@ -52,17 +53,17 @@ export class Passwords {
     return isSame$.pipe(map((isSame) => (isSame && hash !== undefined ? 'admitted' : 'refused')));
   }
 
-  /** Those who ask the same at once share one comparison; undefined when too many wait. */
+  /** Compares a password. Concurrent calls with one key share a comparison. Undefined if too many are pending. */
   #compared(key: string, password: string, hash: string): Observable<boolean> | undefined {
     const running = this.#running.get(key);
     if (running !== undefined) return running;
-    if (this.#running.size >= MAX_WAITING) return undefined;
+    if (this.#running.size >= MAX_PENDING) return undefined;
     const isSame$ = this.#compare(password, hash).pipe(
       tap((isSame) => {
         this.#remember(key, isSame);
       }),
       finalize(() => this.#running.delete(key)),
-      // A client that leaves does not end the comparison for the others.
+      // The comparison continues for other clients when one disconnects.
       share({
         connector: () => new ReplaySubject<boolean>(1),
         resetOnComplete: false,
@@ -81,7 +82,7 @@ export class Passwords {
     known.add(key);
   }
 
-  /** Another hash, as after a change of the file, is another key. */
+  /** The cache key of a password and a hash. */
   #key(password: string, hash: string): string {
     const text = JSON.stringify([password, hash]);
     return createHmac('sha256', this.#secret).update(text).digest('base64');
@@ -89,16 +90,16 @@ export class Passwords {
 }
 
 /**
- * A hash to compare for names without a user. It has the highest cost of all users, so that the time of
- * an answer does not tell which names exist.
+ * The hash to compare for unknown user names. It has the highest cost of all users, so that response times do not
+ * reveal which names exist.
  */
-function hashOfNobody(users: ReadonlyMap<string, string>): string {
+function unknownUserHash(users: ReadonlyMap<string, string>): string {
   const costs = [...users.values()].map((hash) => Number(/^\$2.?\$(\d\d)\$/.exec(hash)?.[1] ?? 0));
   const cost = costs.reduce((most, each) => Math.max(most, each), LEAST_COST);
   return `$2b$${cost}$${RANDOM_HASH}`;
 }
 
-/** RFC 7617; undefined for a header of another kind, or none. */
+/** Parses the header of basic authentication (RFC 7617); undefined for any other header. */
 function credentials(
   authorization: string | undefined,
 ): { readonly name: string; readonly password: string } | undefined {
@@ -111,7 +112,7 @@ function credentials(
   return { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-// Lets requests in at a bounded rate: a bucket of tokens that fills with time.
+/** A token bucket that limits the rate of requests. */
 export class TokenBucket {
   readonly #intervalMs: number;
   readonly #burst: number;
@@ -120,8 +121,8 @@ export class TokenBucket {
   #filledMs: number;
 
   /**
-   * @param intervalMs time in which one token is added; 0 lets everybody in
-   * @param burst most tokens, which a new bucket has
+   * @param intervalMs the time in which one token is added; 0 for no limit
+   * @param burst the size of the bucket, which is full at first
    */
   constructor(intervalMs: number, burst: number, nowMs: () => number) {
     this.#intervalMs = intervalMs;
@@ -131,7 +132,7 @@ export class TokenBucket {
     this.#filledMs = nowMs();
   }
 
-  /** Takes a token, if there is one. */
+  /** Takes a token. Returns false if there is none. */
   take(): boolean {
     if (this.#intervalMs === 0) return true;
     const nowMs = this.#nowMs();

@@ -1,4 +1,4 @@
-// The TLS options of a server, and its client certificates.
+// The TLS options of a server, and the authorization of clients by certificate.
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
@@ -9,7 +9,7 @@ import { CIPHER_SUITES, CURVES, TLS_VERSIONS } from './web-config-rule.js';
 import type { TlsTable } from './web-config-rule.js';
 
 export interface ServerTls {
-  /** What the secure context of new connections is made of. */
+  /** The options of the secure context of new connections. */
   readonly context: SecureContextOptions;
   readonly clientAuth: TlsTable['clientAuthType'];
   readonly allowedSans: readonly string[];
@@ -18,25 +18,26 @@ export interface ServerTls {
   readonly files: readonly string[];
 }
 
-/** Makes a fault from a sentence about the TLS settings, or about one key of them. */
-type Refuse = (sentence: string, key?: string) => Fault;
+/** Makes a fault from a sentence about the TLS settings, or about one of their keys. */
+type MakeFault = (sentence: string, key?: string) => Fault;
 
 const VERIFYING = new Set(['VerifyClientCertIfGiven', 'RequireAndVerifyClientCert']);
 
 /**
- * @param beside makes paths absolute
- * @throws the fault that `refused` makes when files are missing, cannot be read or do not fit together
+ * Reads the files of the TLS settings and checks them together.
+ * @param resolvePath makes paths absolute
+ * @throws the fault of `refused` for files that are missing, cannot be read or do not fit together
  */
 export function serverTls(
   table: TlsTable,
-  beside: (path: string) => string,
-  refused: Refuse,
+  resolvePath: (path: string) => string,
+  refused: MakeFault,
 ): ServerTls {
   const { clientAuthType, clientAllowedSans: sans, minVersion, maxVersion } = table;
   const pem = (name: string, inline: string, file: string): Pem | undefined => {
     if (inline !== '' && file !== '') throw refused(`has both ${name} and ${name}_file`);
     if (inline !== '') return { key: name, origin: name, text: () => inline };
-    const path = beside(file);
+    const path = resolvePath(file);
     const key = `${name}_file`;
     const refusal = (place: string, clause: string) => refused(`${place}: ${clause}`, key);
     const text = () => readText(path, { refusal });
@@ -78,33 +79,35 @@ export function serverTls(
   return { context, clientAuth: clientAuthType, allowedSans: sans, expiryMs, files };
 }
 
-/** Text in PEM: of a file, or of the configuration itself. */
+/** PEM text in a file or in the configuration itself. */
 interface Pem {
-  /** The key of the configuration that has it or names its file. */
+  /** The configuration key with the text or the path of its file. */
   readonly key: string;
+  /** The path, or the key for text in the configuration. */
   readonly origin: string;
   readonly file?: string;
   readonly text: () => string;
 }
 
-function certificates({ key, origin, text }: Pem, refused: Refuse): string {
+function certificates({ key, origin, text }: Pem, refused: MakeFault): string {
   const pem = text();
   if (works(() => new X509Certificate(pem))) return pem;
   throw refused(`${origin} has no certificate in PEM`, key);
 }
 
-/** The earliest expiry in Unix milliseconds. @param pem a certificate, perhaps followed by its chain */
+/** The earliest expiry of a certificate and its chain, in Unix milliseconds. */
 function firstExpiry(pem: string): number {
   const all = pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? [pem];
   return Math.min(...all.map((each) => Date.parse(new X509Certificate(each).validTo)));
 }
 
-function privateKey({ key, origin, text }: Pem, refused: Refuse): string {
+function privateKey({ key, origin, text }: Pem, refused: MakeFault): string {
   const pem = text();
   if (works(() => createPrivateKey(pem))) return pem;
   throw refused(`${origin} has no private key in PEM that is readable without a password`, key);
 }
 
+/** Whether a function returns without throwing. */
 function works(read: () => unknown): boolean {
   try {
     read();
@@ -114,14 +117,14 @@ function works(read: () => unknown): boolean {
   }
 }
 
-/** Node asks clients for a certificate, and where this is true ends connections without a good one. */
-export const asksClients = ({ clientAuth }: ServerTls) => ({
+/** The options of the TLS server that request and require client certificates. */
+export const certificateOptions = ({ clientAuth }: ServerTls) => ({
   requestCert: clientAuth !== 'NoClientCert',
   rejectUnauthorized: clientAuth === 'RequireAndVerifyClientCert',
 });
 
-/** True for connections that may go on; the others are to be ended. */
-export function isWelcome(socket: TLSSocket, { clientAuth, allowedSans }: ServerTls): boolean {
+/** Whether the client of a connection has the certificate that the settings require. */
+export function isAuthorized(socket: TLSSocket, { clientAuth, allowedSans }: ServerTls): boolean {
   if (clientAuth === 'NoClientCert' || clientAuth === 'RequestClientCert') return true;
   const certificate = socket.getPeerX509Certificate();
   if (certificate === undefined) return clientAuth === 'VerifyClientCertIfGiven';

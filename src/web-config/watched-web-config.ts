@@ -1,52 +1,52 @@
-// A web configuration whose files may change while it is in use, as certificates do.
+// A web configuration that is read again when its files change, as renewed certificates do.
 import { statSync } from 'node:fs';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import type { TargetEvent } from '../model.js';
 import { readWebConfig } from './web-config.js';
 import type { WebConfig } from './web-config.js';
 
-/** Files are checked at most once in this period. */
+/** The shortest time between two checks of the files. */
 const PERIOD_MS = 1000;
 
 /** The result of an attempt to read the files. */
-export interface WebConfigNews {
-  /** Whether the present content of the files is in use. */
+export interface WebConfigReload {
+  /** Whether the current content of the files is in use. */
   readonly isInUse: boolean;
   readonly current: WebConfig;
 }
 
 export class WatchedWebConfig {
   readonly #file: string;
-  readonly #tell: (news: WebConfigNews) => void;
+  readonly #onReload: (reload: WebConfigReload) => void;
   readonly #nowMs: () => number;
   readonly #log: (event: TargetEvent) => void;
   #current: WebConfig;
   #fileState: string;
   #checkedMs: number;
-  /** Why the files could not be read again; undefined if they could. */
+  /** Why the last attempt to read the files failed; undefined if it succeeded. */
   #refused: string | undefined;
 
   /**
-   * @param tell called after each attempt to read the files
-   * @throws Fault CONFIG_INVALID as `readWebConfig` does
+   * @param onReload called after each attempt to read the files
+   * @throws Fault CONFIG_INVALID if a file is not valid
    */
   constructor(
     file: string,
     nowMs: () => number,
     log: (event: TargetEvent) => void,
-    tell: (news: WebConfigNews) => void = () => undefined,
+    onReload: (reload: WebConfigReload) => void = () => undefined,
   ) {
     this.#file = file;
-    this.#tell = tell;
+    this.#onReload = onReload;
     this.#nowMs = nowMs;
     this.#log = log;
     this.#current = readWebConfig(file);
     this.#fileState = stateOf(this.#current.files);
     this.#checkedMs = nowMs();
-    this.#tell({ isInUse: true, current: this.#current });
+    this.#onReload({ isInUse: true, current: this.#current });
   }
 
-  /** As the files are now; as they were if they became invalid. */
+  /** The configuration of the files; of their last valid content if they became invalid. */
   get current(): WebConfig {
     const nowMs = this.#nowMs();
     if (nowMs - this.#checkedMs >= PERIOD_MS) {
@@ -58,7 +58,7 @@ export class WatchedWebConfig {
 
   #check(): void {
     const fileState = stateOf(this.#current.files);
-    // A configuration that was refused may name files that come later.
+    // A refused configuration may name files that are created later.
     if (fileState === this.#fileState && this.#refused === undefined) return;
     this.#fileState = fileState;
     try {
@@ -73,11 +73,11 @@ export class WatchedWebConfig {
         );
       else {
         this.#current = next;
-        // It may name other files now.
+        // The new configuration may name other files.
         this.#fileState = stateOf(next.files);
         this.#say('info', `web configuration ${this.#file} read again`);
       }
-      this.#tell({ isInUse, current: this.#current });
+      this.#onReload({ isInUse, current: this.#current });
     } catch (thrown) {
       if (!(thrown instanceof Fault) && !isSystemError(thrown)) throw thrown;
       const reason = messageOf(thrown);
@@ -87,7 +87,7 @@ export class WatchedWebConfig {
           `web configuration not read again, the present one stays in use: ${reason}`,
         );
       this.#refused = reason;
-      this.#tell({ isInUse: false, current: this.#current });
+      this.#onReload({ isInUse: false, current: this.#current });
     }
   }
 
@@ -96,10 +96,10 @@ export class WatchedWebConfig {
   }
 }
 
-/** What a listener cannot change while it is open. */
+/** The settings that an open listener cannot change. */
 const fixed = ({ tls }: WebConfig): string => tls?.clientAuth ?? '';
 
-/** Differs when a file was written, replaced, removed, or cannot be reached any more. */
+/** A text that changes when a file is written, replaced, removed or becomes inaccessible. */
 const stateOf = (files: readonly string[]): string => files.map(stateOfFile).join();
 
 function stateOfFile(file: string): string {

@@ -1,4 +1,4 @@
-// The keys of a web configuration file, in the format that Prometheus's exporters share.
+// The rule of a web configuration file, in the format of the exporters of Prometheus.
 import { keyPath, shown } from '../document/document.js';
 import type { Path } from '../document/document.js';
 import { word } from '../rules/formats.js';
@@ -7,7 +7,7 @@ import type { ReportProblem, Rule } from '../rules/rule.js';
 import { isTable, optional, reportUnknownKeys, table } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 
-/** IANA names, which Go uses too, of those that are secure. TLS 1.3 has its own three. */
+/** OpenSSL names of the secure cipher suites by IANA name. The first three are those of TLS 1.3. */
 export const CIPHER_SUITES = {
   TLS_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
   TLS_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',
@@ -29,11 +29,10 @@ export const CURVES = {
 
 export const TLS_VERSIONS = { TLS12: 'TLSv1.2', TLS13: 'TLSv1.3' } as const;
 
-/** The keys of a table of names, as a rule takes them. */
 const namesOf = <T extends object>(names: T): (keyof T & string)[] =>
   Object.keys(names) as (keyof T & string)[];
 
-/** Tables from any text that `key` takes to what `value` takes. */
+/** A table with any keys that the rule `key` allows, as a map. */
 function mapOf<T>(name: string, key: Rule<string>, value: Rule<T>): Rule<ReadonlyMap<string, T>> {
   const read = (raw: unknown, path: Path, report: ReportProblem) => {
     if (!isTable(raw)) {
@@ -54,7 +53,7 @@ function mapOf<T>(name: string, key: Rule<string>, value: Rule<T>): Rule<Readonl
 
 const NO_MAP: ReadonlyMap<string, string> = new Map();
 
-/** Takes a number or boolean as its text, as other exporters do where they expect a text. */
+/** Reads a number or boolean as text, like other exporters. */
 const spelled = (inner: Rule<string>): Rule<string> => ({
   ...inner,
   read: (raw, at, report) =>
@@ -63,22 +62,24 @@ const spelled = (inner: Rule<string>): Rule<string> => ({
 
 const path = spelled(word);
 
-/** PEM in the file itself; never shown, since it may be a private key. */
-const pem: Rule<string> = {
+/** A text that messages never show, since it may be a password, a hash or a private key. */
+const secret = (shape: RegExp, allowed: string): Rule<string> => ({
   type: 'string',
-  allowed: 'text in PEM',
+  allowed,
   read(raw, at, report) {
-    if (typeof raw === 'string' && raw.startsWith('-----BEGIN ')) return raw;
-    report(at, `found something else, allowed: ${this.allowed}`);
+    if (typeof raw === 'string' && shape.test(raw)) return raw;
+    report(at, `found something else, allowed: ${allowed}`);
     return undefined;
   },
-};
+});
+
+const pem = secret(/^-----BEGIN /, 'text in PEM');
 
 const TRUE = /^(y|Y|yes|Yes|YES|on|On|ON)$/;
 const FALSE = /^(n|N|no|No|NO|off|Off|OFF)$/;
 
-/** A boolean. As a text it may be a word of YAML 1.1 for true or false, as in other exporters. */
-const yesOrNo: Rule<boolean> = rule('boolean', 'true or false', (raw) => {
+/** A boolean, or a word of YAML 1.1 for one, like other exporters. */
+const yesOrNo = rule<boolean>('boolean', 'true or false', (raw) => {
   if (typeof raw !== 'string') return typeof raw === 'boolean' ? raw : undefined;
   if (TRUE.test(raw)) return true;
   return FALSE.test(raw) ? false : undefined;
@@ -156,7 +157,7 @@ const tls: Rule<TlsTable | null> = {
     isTable(raw) && Object.keys(raw).length === 0 ? null : filled.read(raw, at, report),
 };
 
-/** Those that the format allows, which are safe to set for any page. */
+/** The headers that the format allows. They are safe for any page. */
 const HEADERS = [
   'Content-Security-Policy',
   'Strict-Transport-Security',
@@ -183,24 +184,15 @@ const HTTP = {
   headers: optional('headers', NO_MAP, headers, 'Headers of every answer'),
 };
 
-/** Basic authentication has a colon behind the name. */
+/** The name of a user. In basic authentication, a colon ends it. */
 const userName = text(/^[^:\p{Cc}]{1,256}$/u, 'a name of 1 to 256 characters without ":"');
 
-const HASH = 'a bcrypt hash, as "htpasswd -nBC 10 NAME" prints it';
+const hash = secret(
+  /^\$2[aby]\$(0[4-9]|1[0-6])\$[./A-Za-z0-9]{53}$/,
+  'a bcrypt hash, as "htpasswd -nBC 10 NAME" prints it',
+);
 
-/** Never shows what it found: a hash is half a secret, and a password is all of one. */
-const hash: Rule<string> = {
-  type: 'string',
-  allowed: HASH,
-  read(raw, at, report) {
-    if (typeof raw === 'string' && /^\$2[aby]\$(0[4-9]|1[0-6])\$[./A-Za-z0-9]{53}$/.test(raw))
-      return raw;
-    report(at, `found something else, allowed: ${HASH}`);
-    return undefined;
-  },
-};
-
-/** Go's spelling of a time. */
+/** Matches a duration of Go. */
 const DURATION = /^\+?(?:0|(?:(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})(?:[nu\u00b5\u03bcm]s|[smh]))+)$/;
 const UNIT_MS: Readonly<Record<string, number>> = {
   ...{ ns: 1e-6, us: 1e-3, '\u00b5s': 1e-3, '\u03bcs': 1e-3, ms: 1 },
@@ -250,17 +242,17 @@ const webConfig = table('a table', {
   ),
 });
 
-/** Matches a quoted value that may be a secret: not a short text of letters, digits and the characters of paths. */
+/** Matches a quoted value that may be a secret: any but a short text of letters, digits and path characters. */
 const FOUND_SECRET = /^found "(?![\w .:/-]{1,32}")(?:[^"\\]|\\.)*"/;
 
 /** Matches any quoted value, and any number. */
 const FOUND_SCALAR = /^found (?:"(?:[^"\\]|\\.)*"|[-.\d][^,]*)/;
 
-/** A file that is no table may be a password, and what is found among users may be one. */
+/** Whether the value at a path may be a password: a file that is no table, or a value below `basic_auth_users`. */
 const mayBePassword = ([section]: Path): boolean =>
   section === undefined || section === 'basic_auth_users';
 
-/** The rule of the whole file. Its messages do not show a hash, key or password in a wrong place. */
+/** The rule of the whole file. Its messages do not show a misplaced hash, key or password. */
 export const WEB_CONFIG: typeof webConfig = {
   ...webConfig,
   read: (raw, at, report) =>
@@ -270,7 +262,7 @@ export const WEB_CONFIG: typeof webConfig = {
     }),
 };
 
-/** The name of a value of the file in messages: a part that may be a misplaced secret is replaced by `…`. */
+/** The name of a value in messages. `…` replaces a part that may be a misplaced secret. */
 export const webConfigName = (path: Path): string =>
   keyPath(path.map((part) => (typeof part === 'number' || isShown(part, path) ? part : '…')));
 

@@ -1,4 +1,4 @@
-// A web configuration file, read and checked together with the files that it names.
+// Reads a web configuration file and the files that it names.
 import { dirname, isAbsolute, join } from 'node:path';
 import { keyPath } from '../document/document.js';
 import type { SettingsDocument } from '../document/document.js';
@@ -13,22 +13,22 @@ import type { RateLimit } from './web-config-rule.js';
 export interface WebConfig {
   /** Null for plain HTTP. */
   readonly tls: ServerTls | null;
-  /** Of every answer. */
+  /** The headers of every response. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Hashes of passwords by user; empty if nobody is asked for one. */
+  /** Hashes of passwords by user; empty without authentication by password. */
   readonly users: ReadonlyMap<string, string>;
   readonly rate: RateLimit;
-  /** All files that it was read from. */
+  /** The paths of the file and of all files that it names. */
   readonly files: readonly string[];
 }
 
-/** @throws Fault CONFIG_INVALID with every problem of the file, or the first of those that it names */
+/** Reads a web configuration. @throws Fault CONFIG_INVALID with all problems of the file, or the first of another file */
 export function readWebConfig(file: string): WebConfig {
   const document = readYaml(file);
   const { tls, http, users, rate } = checked(document, WEB_CONFIG, webConfigName);
-  const beside = (path: string) =>
+  const resolvePath = (path: string) =>
     path === '' || isAbsolute(path) ? path : join(dirname(file), path);
-  const read = tls === null ? null : serverTls(tls, beside, refuser(document));
+  const read = tls === null ? null : serverTls(tls, resolvePath, tlsFault(document));
   return {
     tls: read,
     headers: Object.fromEntries(http.headers),
@@ -38,8 +38,8 @@ export function readWebConfig(file: string): WebConfig {
   };
 }
 
-/** Returns a function that makes faults of the TLS settings, at the place of a key if one is given. */
-const refuser =
+/** Returns a function that makes faults of the TLS settings, at the position of a key if one is given. */
+const tlsFault =
   ({ places }: SettingsDocument) =>
   (sentence: string, key?: string) => {
     const path = ['tls_server_config', ...(key === undefined ? [] : [key])];
@@ -47,6 +47,6 @@ const refuser =
     return new Fault('CONFIG_INVALID', `${place}: ${keyPath(path)}: ${sentence}`);
   };
 
-// Whether a web configuration lets in only those who show who they are.
-export const asksWho = ({ tls, users }: Pick<WebConfig, 'tls' | 'users'>): boolean =>
+/** Whether a web configuration requires a password or a client certificate. */
+export const authenticatesClients = ({ tls, users }: Pick<WebConfig, 'tls' | 'users'>): boolean =>
   users.size > 0 || tls?.clientAuth === 'RequireAndVerifyClientCert';

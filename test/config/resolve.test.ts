@@ -123,7 +123,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  const setAside: readonly (readonly [
+  const ignoredTargets: readonly (readonly [
     options: string,
     app: string,
     meant: readonly string[],
@@ -154,7 +154,7 @@ describe('loadConfig', () => {
       'app = "ats"',
     ],
   ];
-  for (const [options, app, meant, head = ''] of setAside)
+  for (const [options, app, meant, head = ''] of ignoredTargets)
     it(`${head} ${options} tells that the single target has the application ${app}`, () => {
       const config = load(...toml(`${head}${TWO_TARGETS}`), ...options.split(' '));
       const [first, ...others] = told(config);

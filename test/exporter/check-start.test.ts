@@ -42,7 +42,7 @@ describe('checkStart', () => {
     license(NOW.getTime() + DAY_MS);
     const start = check({ configFile: folder.write('c.toml', 'license_file = "license.json"') });
     expect(start.kind).to.equal('accepted');
-    if (start.kind === 'accepted') expect(start.license.standing).to.equal('valid');
+    if (start.kind === 'accepted') expect(start.license.state).to.equal('valid');
   });
 
   it('finds faults in the values, targets, filters, catalogues and license at once', () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { configHash } from '#app/config/changed-settings.js';
 import { loadConfig } from '#app/config/resolve.js';
 import { ServiceMetrics, freePages } from '#app/exporter/service-metrics.js';
-import { STANDINGS, statusOf } from '#app/license/license.js';
+import { LICENSE_STATES, statusOf } from '#app/license/license.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -42,7 +42,7 @@ describe('ServiceMetrics', () => {
         'shm_exporter_license_expiry_timestamp_seconds 60',
       ]);
       expect(await shown('shm_exporter_license_state')).to.deep.equal(
-        STANDINGS.map(
+        LICENSE_STATES.map(
           (each) => `shm_exporter_license_state{state="${each}"} ${Number(each === state)}`,
         ),
       );

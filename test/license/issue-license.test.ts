@@ -63,7 +63,11 @@ describe('issueLicense', () => {
       { licensee: '' },
       'The license has "" in the field "licensee", where a text of 1 to 256 printable characters is needed',
     ],
-    ['half a character', { licensee: '\ud800' }, 'JSON cannot carry \ud800'],
+    [
+      'half a character',
+      { licensee: '\ud800' },
+      'The license has "\\ud800" in the field "licensee", where a text of 1 to 256 printable characters is needed',
+    ],
     ['no time', { issuedAt: new Date(NaN) }, 'Invalid time value'],
     [
       'an end before the beginning',

@@ -32,7 +32,7 @@ const lost = (hour: number) => ({
     hour,
     'License file l.json cannot be read: no such file or folder; a start would be refused now',
   ),
-  standing: 'invalid',
+  state: 'invalid',
 });
 const VALID = statusOf(known, at(0));
 
@@ -203,7 +203,7 @@ describe('the license of a start', () => {
         issuedAt: new Date('2026-01-01T00:00:00Z'),
         expiresAt: new Date('2026-02-01T00:00:00Z'),
       },
-      standing: 'valid',
+      state: 'valid',
       warning: '',
       expirySeconds: 1_769_904_000,
     }));
@@ -220,19 +220,19 @@ describe('the license of a start', () => {
     const reversed = Object.fromEntries(
       Object.entries(JSON.parse(signedLicense()) as object).reverse(),
     );
-    expect(read(`\ufeff${JSON.stringify(reversed, null, '\t')}\r\n`).standing).to.equal('valid');
+    expect(read(`\ufeff${JSON.stringify(reversed, null, '\t')}\r\n`).state).to.equal('valid');
   });
 
   it('may be reached through a link', () => {
     writeFileSync(inFolder('data'), signedLicense());
     symlinkSync('data', inFolder('link'));
-    expect(readLicense(inFolder('link'), DURING).standing).to.equal('valid');
+    expect(readLicense(inFolder('link'), DURING).state).to.equal('valid');
   });
 
   it('may last longer than 31 days when another trusted key signed it', () => {
     const fields = { key_id: 'vendor', expires_at: '2036-01-01T00:00:00Z' };
     const keys = new Map([['vendor', vendor.publicKey]]);
-    expect(read(signedLicense(fields, vendor.privateKey), DURING, keys).standing).to.equal('valid');
+    expect(read(signedLicense(fields, vendor.privateKey), DURING, keys).state).to.equal('valid');
   });
 
   describe('in time (spec 8)', () => {
@@ -245,9 +245,9 @@ describe('the license of a start', () => {
       ['2026-02-02T11:00:00.001Z', 'grace', `${expired}; grace ends in 1 h`],
       ['2026-02-02T12:00:00.000Z', 'grace', `${expired}; grace ends in 0 h`],
     ] as const;
-    for (const [now, standing, warning] of moments)
-      it(`${now}: ${standing}${warning && `, ${warning}`}`, () =>
-        expect(read(signedLicense(), new Date(now))).to.include({ standing, warning }));
+    for (const [now, state, warning] of moments)
+      it(`${now}: ${state}${warning && `, ${warning}`}`, () =>
+        expect(read(signedLicense(), new Date(now))).to.include({ state, warning }));
 
     it('is refused with another status before it is valid, since a wrong clock may be set later', () => {
       const early = faultOf(() => read(signedLicense(), new Date('2025-12-31T23:59:59.999Z')));
@@ -304,7 +304,7 @@ describe('the license of a start', () => {
     });
     it('has a byte more than 65536', () => {
       const text = signedLicense();
-      expect(read(text.padEnd(text.length + 65_536 - Buffer.byteLength(text))).standing).to.equal(
+      expect(read(text.padEnd(text.length + 65_536 - Buffer.byteLength(text))).state).to.equal(
         'valid',
       );
       expect(

@@ -86,7 +86,7 @@ describe('ServiceManager', () => {
     'gives a sign of life twice in the time that is allowed',
     marbles(({ expectObservable, flush }) => {
       const { manager, messages } = told({ ...AT, WATCHDOG_USEC: '10000', WATCHDOG_PID: '7' });
-      expectObservable(manager.alive(), '---------------!').toBe('');
+      expectObservable(manager.watchdog(), '---------------!').toBe('');
       flush();
       expect(messages).to.deep.equal(['/run/n: WATCHDOG=1', '/run/n: WATCHDOG=1']);
     }),
@@ -96,7 +96,7 @@ describe('ServiceManager', () => {
     'gives one each half a minute at the least',
     marbles(({ expectObservable, flush }) => {
       const { manager, messages } = told({ ...AT, WATCHDOG_USEC: '9000000000000000' });
-      expectObservable(manager.alive(), '61s !').toBe('');
+      expectObservable(manager.watchdog(), '61s !').toBe('');
       flush();
       expect(messages).to.have.length(2);
     }),
@@ -112,7 +112,7 @@ describe('ServiceManager', () => {
     it(
       `gives no sign of life for ${what}`,
       marbles(({ expectObservable }) => {
-        expectObservable(told(environment).manager.alive()).toBe('|');
+        expectObservable(told(environment).manager.watchdog()).toBe('|');
       }),
     );
 });

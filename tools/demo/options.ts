@@ -1,6 +1,6 @@
 // The command-line options of the demo.
 import { defaultOption, flagOption } from '#app/rules/command-option.js';
-import type { Given } from '#app/rules/command-option.js';
+import type { OptionValues } from '#app/rules/command-option.js';
 import { integer } from '#app/rules/rule.js';
 
 export const OPTIONS = {
@@ -13,7 +13,7 @@ export const OPTIONS = {
   ),
 };
 
-export type DemoOptions = Given<typeof OPTIONS>;
+export type DemoOptions = OptionValues<typeof OPTIONS>;
 
 export const PROGRAM = {
   name: 'demo',

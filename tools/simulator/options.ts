@@ -3,7 +3,7 @@ import { Fault } from '#app/errors.js';
 import { readCommandLine } from '#app/rules/command-line.js';
 import type { CommandLine } from '#app/rules/command-line.js';
 import { defaultOption, nameOf, openOption, optionalOption } from '#app/rules/command-option.js';
-import type { Given } from '#app/rules/command-option.js';
+import type { OptionValues } from '#app/rules/command-option.js';
 import { application, name, word } from '#app/rules/formats.js';
 import { between, integer, list, oneOf, text } from '#app/rules/rule.js';
 import { FAULT_NAMES, NO_FAULT } from './component/faults.js';
@@ -99,7 +99,7 @@ export const OPTIONS = {
   ...JSON_OPTIONS,
 };
 
-export type SimulatorOptions = Given<typeof OPTIONS>;
+export type SimulatorOptions = OptionValues<typeof OPTIONS>;
 
 export const PROGRAM = {
   name: 'shm_simulator',

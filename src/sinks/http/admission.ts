@@ -105,14 +105,14 @@ export interface GuardTls {
   /** For the next connection; another object when it changed. */
   readonly context: () => SecureContextOptions;
   /** Whether a client that completed the handshake may go on. */
-  readonly isWelcome: (socket: TLSSocket) => boolean;
+  readonly isAuthorized: (socket: TLSSocket) => boolean;
 }
 
 export interface Guard {
   /** Undefined for plain HTTP. */
   readonly tls: GuardTls | undefined;
   /** Whether every client that is let in has shown who it is. */
-  readonly knowsClients: () => boolean;
+  readonly authenticatesClients: () => boolean;
   /** Of every answer. */
   readonly headers: () => HeaderFields;
   /** Emits once: the refusal of a request, or undefined. Undefined itself where everybody may ask. */
@@ -122,7 +122,7 @@ export interface Guard {
 /** Lets everybody in. */
 export const NO_GUARD: Guard = {
   tls: undefined,
-  knowsClients: () => false,
+  authenticatesClients: () => false,
   headers: () => ({}),
   refusal: undefined,
 };

@@ -200,7 +200,7 @@ function serverOf(tls: GuardTls | undefined, options: ServerOptions): Server {
     context = next;
   });
   server.prependListener('secureConnection', (socket) => {
-    if (!tls.isWelcome(socket)) socket.destroy();
+    if (!tls.isAuthorized(socket)) socket.destroy();
   });
   return server;
 }

@@ -1,4 +1,4 @@
-// Compares passwords with hashes in a thread.
+// Compares passwords with hashes in a worker thread.
 import type { Worker } from 'node:worker_threads';
 import { Observable } from 'rxjs';
 import { Fault, messageOf } from '../../errors.js';
@@ -15,19 +15,19 @@ export interface Compared {
   readonly isSame: boolean;
 }
 
-/** Emits once, whether the password is the one that the hash was made of. Errors when the thread fails. */
+/** Emits once whether the hash is that of the password. Errors if the thread fails. */
 export type Compare = (password: string, hash: string) => Observable<boolean>;
 
 export interface PasswordThread {
   readonly compare: Compare;
-  /** Starts the thread unless it runs already. Otherwise the first comparison starts it. */
+  /** Starts the thread unless it runs. The first comparison also starts it. */
   readonly start: () => void;
 }
 
-/** Compares passwords in one thread, one after the other. The thread stays: the system may refuse a new one later. */
+/** Compares passwords in one thread, in FIFO order. The thread never ends, since the system may refuse a new one. */
 export function passwordThread(): PasswordThread {
   const startThread = threadOf(new URL('password-thread.js', import.meta.url));
-  const waiting = new Map<
+  const pending = new Map<
     number,
     { next: (isSame: boolean) => void; fail: (error: Error) => void }
   >();
@@ -36,21 +36,21 @@ export function passwordThread(): PasswordThread {
   const started = (): Worker => {
     const thread = startedThread(startThread);
     thread.on('message', ({ id, isSame }: Compared) => {
-      waiting.get(id)?.next(isSame);
-      waiting.delete(id);
+      pending.get(id)?.next(isSame);
+      pending.delete(id);
     });
     const ended = (error: Error) => {
       if (worker !== thread) return;
       worker = undefined;
-      const all = [...waiting.values()];
-      waiting.clear();
+      const all = [...pending.values()];
+      pending.clear();
       for (const { fail } of all) fail(error);
     };
     thread.on('error', ended);
     thread.on('exit', () => {
       ended(new Error('the thread that compares passwords ended'));
     });
-    // Last: a listener keeps the process alive again.
+    // After the listeners, which would keep the process alive again.
     thread.unref();
     return thread;
   };
@@ -62,7 +62,7 @@ export function passwordThread(): PasswordThread {
       new Observable((subscriber) => {
         worker ??= started();
         const id = ++count;
-        waiting.set(id, {
+        pending.set(id, {
           next: (isSame) => {
             subscriber.next(isSame);
             subscriber.complete();
@@ -77,7 +77,7 @@ export function passwordThread(): PasswordThread {
   };
 }
 
-/** Starts a thread. @throws Fault NATIVE_FAILED if the system refuses it */
+/** Starts the thread. @throws Fault NATIVE_FAILED if the system refuses it */
 function startedThread(start: StartThread): Worker {
   try {
     return start();

@@ -1,4 +1,4 @@
-// A thread that compares passwords with hashes: each takes a good part of a second.
+// The worker thread that compares passwords with hashes. A comparison takes up to a second.
 import { parentPort } from 'node:worker_threads';
 import { compareSync } from 'bcryptjs';
 import type { Comparison, Compared } from './compare-in-thread.js';

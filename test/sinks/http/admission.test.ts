@@ -107,7 +107,7 @@ describe('a guard that still checks a request when the exporter ends', () => {
 describe('a listener with TLS', () => {
   const serve = freshServing();
   const context = () => COMPONENT_TLS;
-  const tls = { requestCert: false, rejectUnauthorized: false, context, isWelcome: () => true };
+  const tls = { requestCert: false, rejectUnauthorized: false, context, isAuthorized: () => true };
   const guard: Guard = { ...NO_GUARD, tls };
   const GET = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n';
   const ends: (() => void)[] = [];
@@ -168,7 +168,7 @@ describe('a listener with TLS', () => {
 
   it('ends connections of clients that are not welcome', async () => {
     const http = await serve([new FakeTarget()], {
-      guard: { ...guard, tls: { ...tls, isWelcome: () => false } },
+      guard: { ...guard, tls: { ...tls, isAuthorized: () => false } },
     });
     const one = client(http.origin);
     await eventually('the end', () => one.isOver);
