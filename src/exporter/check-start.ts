@@ -1,4 +1,4 @@
-// Checks everything that a start needs, configuration and license, and collects every fault.
+// Checks configuration and license for a start or reload, and collects all faults.
 import type { Arguments } from '../config/arguments.js';
 import { ConfigProblems, prefixFault } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
@@ -20,7 +20,7 @@ import type { Planned } from './plan.js';
 import { zoneWarnings } from './process-zone.js';
 import { scopeWarnings } from './scopes.js';
 
-/** What a start would run with, or why it would fail. */
+/** The result of checking a start. */
 export type Start =
   | {
       readonly kind: 'accepted';
@@ -32,16 +32,14 @@ export type Start =
       readonly kind: 'refused';
       /** The plan; undefined if the configuration itself is invalid. */
       readonly planned: Planned | undefined;
-      /** At least one; the configuration's come before the license's. */
+      /** At least one fault; faults of the configuration come before those of the license. */
       readonly faults: readonly Fault[];
-      /**
-       * About valid settings that are probably not intended; empty if the configuration is invalid.
-       */
+      /** Warnings about valid settings that are probably not intended; empty if the configuration is invalid. */
       readonly warnings: readonly string[];
     };
 
 /**
- * Checks the files that the arguments name, and the license at `now`.
+ * Checks the files of the arguments, and the license at `now`.
  * @param tz the environment variable TZ
  */
 export function checkStart(given: Arguments, now: Date, tz?: string): Start {
@@ -59,9 +57,9 @@ export function checkStart(given: Arguments, now: Date, tz?: string): Start {
 }
 
 /**
- * Checks the configuration, and at `now` the license if the settings name another than those of the
- * start did. The license in use is not checked: that it expires must not hinder a reload.
- * @throws Fault with every problem, of the code of the first
+ * Checks the configuration for a reload. Checks the license at `now` only if its settings changed since the start, so
+ * that an expired license does not prevent a reload.
+ * @throws Fault with all problems, and the code of the first
  */
 export function checkReload(given: Arguments, started: Settings, now: Date): Planned {
   const problems = new ConfigProblems();
@@ -85,7 +83,7 @@ function plannedOf(given: Arguments, problems: ConfigProblems): Planned {
 }
 
 function webConfigOf(config: Config, file: string): WebConfig {
-  // A file that can be read has positions of its own for its problems.
+  // Problems inside the file have their own positions; only a file that cannot be read needs the setting.
   prefixFault(config.subject(['web_config_file']), () => readText(file));
   return readWebConfig(file);
 }
@@ -108,7 +106,7 @@ function acceptedLicense(file: string, now: Date, keys: TrustedKeys): LicenseSta
   }
 }
 
-/** Undefined if the license file or its keys are unknown, since the setting that names them is invalid. */
+/** The status of the license, or the reason to refuse it. Undefined if an invalid setting names its file or keys. */
 function licenseOf(config: Config, now: Date): LicenseStatus | Fault | undefined {
   if (!config.isSound('license_file')) return undefined;
   const { licenseFile, licenseKeysDir } = config.settings;
@@ -117,7 +115,8 @@ function licenseOf(config: Config, now: Date): LicenseStatus | Fault | undefined
     const keys = areKeysKnown ? trustedKeys(licenseKeysDir) : undefined;
     return prefixFault(config.subject(['license_file']), () => {
       if (keys !== undefined) return acceptedLicense(licenseFile, now, keys);
-      readDocument(licenseFile); // It can be read, but not verified.
+      // Without keys, check only that the file can be read.
+      readDocument(licenseFile);
       return undefined;
     });
   } catch (thrown) {

@@ -1,4 +1,4 @@
-// shm_exporter: arguments in, exit status out.
+// shm_exporter: runs the action of the command line and sets the exit status.
 import { readFileSync } from 'node:fs';
 import { Subscription } from 'rxjs';
 import { parseArguments, withAbsolutePaths } from '../config/arguments.js';
@@ -18,41 +18,41 @@ import { formatWatches } from '../targets/formats.js';
 import { partitionCount } from '../targets/placement.js';
 import { checkStart } from './check-start.js';
 import type { Start } from './check-start.js';
-import { illnessOf } from './health.js';
+import { healthProblem } from './health.js';
 import { connectionRoom, openFilesLimit } from './listeners.js';
 import { liveCheck } from './live/live-check.js';
 import type { Planned } from './plan.js';
-import { takeZone } from './process-zone.js';
+import { setProcessZone } from './process-zone.js';
 import { Reloads } from './reloads.js';
 import { returnFreeMemory } from './service-metrics.js';
 import { service } from './service.js';
 
 type Accepted = Extract<Start, { kind: 'accepted' }>;
 
-/** The most time that running responses get after a signal. */
+/** The longest time that running responses get after a signal. */
 const DRAIN_MS = 5000;
 
 const say = logWriter(process.stderr, process.stderr.fd);
-/** Says why the program ends: as a sentence for who started it, and once it runs, as a log line. */
+/** Reports why the process ends: in a sentence, or while the service runs, in a log line. */
 let report = (text: string): void => {
   say(`shm_exporter: ${text}\n`);
 };
 
 function fail(error: unknown): never {
-  // The message explains a refusal of the system; anything else is a bug of ours.
+  // A fault or system error explains itself; any other error is a bug, which needs its stack.
   const isExplained = error instanceof Fault || !(error instanceof Error) || isSystemError(error);
   const text = isExplained ? messageOf(error) : (error.stack ?? '');
   report(text);
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
-/** Prints the text; an incomplete write to stdout is a failure. */
+/** Prints a text to stdout. An incomplete write ends the process with status 1. */
 function print(text: string): void {
   onStdoutFailure(process.stdout, fail);
   process.stdout.write(text);
 }
 
-/** Reports why a start is refused; the exit status follows the first fault. */
+/** Reports the faults of a start and exits with the status of the first. */
 function refuse(faults: readonly Fault[]): never {
   for (const { message } of faults) say(`shm_exporter: ${message}\n`);
   process.exit(faults[0]?.exit ?? 1);
@@ -68,7 +68,7 @@ function run(relative: Arguments, isOnce: boolean): void {
   const { planned, license, warnings } = start;
   const { settings } = planned.config;
   startThreadPool(process.env['UV_THREADPOOL_SIZE']);
-  // Threads cannot start in a working directory that was removed.
+  // Threads cannot start in a removed working directory.
   process.chdir('/');
   const log = logger(say, {
     now: () => new Date(),
@@ -106,11 +106,11 @@ function run(relative: Arguments, isOnce: boolean): void {
     process.exitCode = 0;
     setTimeout(() => process.exit(0), DRAIN_MS).unref();
   };
-  // Before the start: much of it happens while we subscribe to the service.
+  // Before subscribing, which already starts much of the service.
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   process.on('SIGHUP', () => reloads.run());
-  const around = {
+  const context = {
     build: {
       version: packageVersion(),
       revision: buildRevision(),
@@ -127,10 +127,9 @@ function run(relative: Arguments, isOnce: boolean): void {
     log,
   };
   running.add(
-    service(planned, license, around, reloads.reload$).subscribe({
+    service(planned, license, context, reloads.reload$).subscribe({
       error: fail,
-      // Only after everything is released: an exit waits for the futex call, which nothing would
-      // end.
+      // After the release of all resources: an exit waits for the futex call, which only the release ends.
       complete: () => setImmediate(() => process.exit(0)),
     }),
   );
@@ -159,7 +158,7 @@ function liveLines(planned: Planned): readonly string[] {
 const licenseWarnings = ({ planned, license }: Accepted): readonly string[] =>
   license.warning === '' ? [] : [`${planned.config.subject(['license_file'])}: ${license.warning}`];
 
-/** Prints the warnings of a start, and why it would be refused. */
+/** Prints the warnings of a start, and the faults that would prevent it. */
 function check(given: Arguments, isLive: boolean): void {
   const start = checkStart(given, new Date(), process.env['TZ']);
   const warnings = [
@@ -174,22 +173,22 @@ function check(given: Arguments, isLive: boolean): void {
   if (start.kind === 'refused') refuse(start.faults);
 }
 
-/** Prints whether the exporter of a configuration answers; the exit status is 0 or 1. */
+/** Prints whether the running exporter of a configuration is healthy. Sets the exit status to 0 or 1. */
 async function checkHealth(given: Arguments): Promise<void> {
   const problems = new ConfigProblems();
   const config = loadConfig(given, problems);
   problems.throwIfAny();
-  const illness = await illnessOf(config, Date.now());
-  if (illness === '') {
+  const problem = await healthProblem(config, Date.now());
+  if (problem === '') {
     print('healthy\n');
     return;
   }
-  say(`shm_exporter: ${illness}\n`);
+  say(`shm_exporter: ${problem}\n`);
   process.exitCode = 1;
 }
 
 function main(): void {
-  takeZone(process.env);
+  setProcessZone(process.env);
   const invocation = parseArguments(process.argv.slice(2), packageVersion());
   if (invocation.kind === 'print') print(invocation.text);
   else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);

@@ -1,4 +1,4 @@
-// Checks whether the exporter of a configuration, which runs as another process, works.
+// Checks the health of the running exporter of a configuration, from another process.
 import { statSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
@@ -10,23 +10,23 @@ import { readWebConfig } from '../web-config/web-config.js';
 import { listenAddresses } from './listeners.js';
 import { textfileOf } from './sinks.js';
 
-/** An exporter that takes longer to answer is not healthy. */
+/** The longest response time of a healthy exporter. */
 const ANSWER_MS = 3000;
-/** A textfile that was not written for so many intervals is too old. */
-const MISSED_INTERVALS = 3;
-/** TLS alerts that tell a client without a certificate that it needs one: in TLS 1.2 and in TLS 1.3. */
+/** The greatest age of a textfile, in intervals. */
+const MAX_INTERVALS = 3;
+/** The TLS alerts to a client without the required certificate, in TLS 1.2 and TLS 1.3. */
 const NO_CERTIFICATE = /SSL alert number (40|116)\b/;
 
 /**
- * Returns why the exporter of a configuration does not work; empty if it works. One that prints to stdout cannot
- * be checked, and counts as working.
- * @throws Fault USAGE if the configuration does not say where it listens
+ * Returns why the exporter of a configuration is not healthy; empty if it is. An exporter that prints to stdout cannot
+ * be checked and counts as healthy.
+ * @throws Fault USAGE if the configuration has no address, since it takes sockets of systemd
  */
-export async function illnessOf({ settings, nameOf }: Config, unixMs: number): Promise<string> {
+export async function healthProblem({ settings, nameOf }: Config, unixMs: number): Promise<string> {
   if (!settings.metricsHttpEnabled)
     return settings.textfileDir === ''
       ? ''
-      : textfileIllness(textfileOf(settings), settings.metricsIntervalSeconds, unixMs);
+      : textfileProblem(textfileOf(settings), settings.metricsIntervalSeconds, unixMs);
   if (settings.metricsSystemdSocket)
     throw new Fault(
       'USAGE',
@@ -36,16 +36,16 @@ export async function illnessOf({ settings, nameOf }: Config, unixMs: number): P
   const tls = webConfigFile === '' ? null : readWebConfig(webConfigFile).tls;
   for (const address of listenAddresses(settings, [])) {
     if ('fd' in address) continue;
-    const illness = await listenerIllness(tls, localOf(address.host), address.port);
-    if (illness !== '') return illness;
+    const problem = await listenerProblem(tls, connectHost(address.host), address.port);
+    if (problem !== '') return problem;
   }
   return '';
 }
 
-function textfileIllness(path: string, intervalSeconds: number, unixMs: number): string {
+function textfileProblem(path: string, intervalSeconds: number, unixMs: number): string {
   try {
     const seconds = (unixMs - statSync(path).mtimeMs) / 1000;
-    if (seconds <= MISSED_INTERVALS * intervalSeconds) return '';
+    if (seconds <= MAX_INTERVALS * intervalSeconds) return '';
     return `${path} was last written ${Math.round(seconds)} s ago, but should be written every ${intervalSeconds} s`;
   } catch (error) {
     if (!isSystemError(error)) throw error;
@@ -54,13 +54,13 @@ function textfileIllness(path: string, intervalSeconds: number, unixMs: number):
 }
 
 /** The address to connect to: the loopback address if the listener has all addresses of this host. */
-function localOf(host: string | undefined): string {
+function connectHost(host: string | undefined): string {
   if (host === undefined || host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
 }
 
 /** Any answer counts, even a refusal: this process has neither a password nor a client certificate. */
-function listenerIllness(tls: ServerTls | null, host: string, port: number): Promise<string> {
+function listenerProblem(tls: ServerTls | null, host: string, port: number): Promise<string> {
   const needsCertificate =
     tls?.clientAuth === 'RequireAnyClientCert' || tls?.clientAuth === 'RequireAndVerifyClientCert';
   const url = `${tls ? 'https' : 'http'}://${authorityOf(host, port)}/-/healthy`;
@@ -68,10 +68,10 @@ function listenerIllness(tls: ServerTls | null, host: string, port: number): Pro
     let isSecured = false;
     const options = { agent: false, rejectUnauthorized: false };
     const sent = (tls ? tlsRequest : plainRequest)(url, options);
-    const end = (illness: string): void => {
+    const end = (problem: string): void => {
       clearTimeout(late);
       sent.destroy();
-      resolve(illness);
+      resolve(problem);
     };
     const late = setTimeout(end, ANSWER_MS, `${url} does not answer within ${ANSWER_MS} ms`);
     sent.once('socket', (socket) => {

@@ -7,11 +7,12 @@ import { hostAndPort } from '../rules/formats.js';
 import type { ListenAddress } from '../sinks/http/listen-address.js';
 import { authenticatesClients } from '../web-config/web-config.js';
 import type { WebConfig } from '../web-config/web-config.js';
+import { selectedClasses } from './plan.js';
 import type { Plan } from './plan.js';
 
 /**
- * Sockets of systemd go before addresses, and these before the one address of the specification.
- * @throws Fault LISTENER_FAILED when sockets are wanted and there are none
+ * The addresses of the listener: sockets of systemd, else `metrics_listen_addresses`, else the bind address and port.
+ * @throws Fault LISTENER_FAILED if `metrics_systemd_socket` is set and there is no socket
  */
 export function listenAddresses(
   settings: Settings,
@@ -28,27 +29,27 @@ export function listenAddresses(
   return [{ host: settings.metricsBindAddress, port: settings.metricsPort }];
 }
 
-/** Whether only this machine reaches it; who reaches a socket of systemd is not known. */
+/** Whether only this machine can connect to an address. False for a socket of systemd, whose address is unknown. */
 export function isLocalAddress(address: ListenAddress): boolean {
   if ('fd' in address || address.host === undefined) return false;
   if (isIP(address.host) === 0) return address.host === 'localhost';
   return address.host === '::1' || address.host.startsWith('127.');
 }
 
-/** File descriptors of the process itself, of each target, and of each thread of a partition. */
+/** The numbers of file descriptors of the process itself, of a target, and of a thread. */
 const OF_PROCESS = 32;
 const OF_TARGET = 2;
 const OF_THREAD = 12;
 /** With fewer connections, probes and scrapes would keep closing each other. */
-const LEAST = 8;
+const MIN_CONNECTIONS = 8;
 
-/** The soft limit in the text of /proc/self/limits; infinite if it is not there. */
+/** The soft limit of open files in the text of /proc/self/limits; Infinity if the text has none. */
 export function openFilesLimit(limits: string): number {
   const [, soft = ''] = /^Max open files +(\d+)/m.exec(limits) ?? [];
   return soft === '' ? Infinity : Number(soft);
 }
 
-/** The number of connections to allow, at most `wanted`; the warning is empty if there is room for all of them. */
+/** The number of connections that the limit of open files allows, at most `wanted`. The warning is empty if it allows all. */
 export function connectionRoom(
   wanted: number,
   openFiles: number,
@@ -57,14 +58,14 @@ export function connectionRoom(
 ): { readonly connections: number; readonly warning: string } {
   const others = OF_PROCESS + OF_TARGET * targets + OF_THREAD * threads;
   if (openFiles >= others + wanted) return { connections: wanted, warning: '' };
-  const connections = Math.min(wanted, Math.max(LEAST, openFiles - others));
+  const connections = Math.min(wanted, Math.max(MIN_CONNECTIONS, openFiles - others));
   return {
     connections,
     warning: `the process may open ${openFiles} files (ulimit -n, LimitNOFILE of the unit), and ${targets} targets with http_max_connections = ${wanted} need ${others + wanted}: at most ${connections} connections are kept`,
   };
 }
 
-// Which settings say where the HTTP listener listens, for messages about it.
+/** The names of the settings that define the addresses of the listener, for messages. */
 export function listenerName({ settings, nameOf }: Pick<Config, 'settings' | 'nameOf'>): string {
   if (settings.metricsSystemdSocket) return nameOf(['metrics_systemd_socket']);
   if (settings.metricsListenAddresses.length > 0) return nameOf(['metrics_listen_addresses']);
@@ -72,15 +73,15 @@ export function listenerName({ settings, nameOf }: Pick<Config, 'settings' | 'na
 }
 
 /**
- * A sentence for each kind of personal data.
- * @param web undefined where there is no web configuration
+ * Warnings about personal data that any machine could read: one about metrics, one about texts without a row.
+ * @param web undefined without a web configuration
  */
 export function exposureWarnings(
   { settings, nameOf }: Pick<Config, 'settings' | 'nameOf'>,
   plan: Plan,
   web: WebConfig | undefined,
 ): readonly string[] {
-  // Who may reach a socket of systemd is said elsewhere.
+  // The .socket unit defines who can reach a socket of systemd.
   if (!settings.metricsHttpEnabled || settings.metricsSystemdSocket) return [];
   if (web !== undefined && authenticatesClients(web)) return [];
   const open = listenAddresses(settings, []).find(
@@ -107,12 +108,8 @@ export function exposureWarnings(
   ];
 }
 
-/** Names of the metrics with personal data that a target can show. */
-function personalOf({ catalogue, definition: { classes } }: Plan[number]): readonly string[] {
-  const chosen = (catalogue?.classes ?? []).filter(
-    ({ alias }) => classes.length === 0 || classes.includes(alias),
-  );
-  return chosen.flatMap(({ rows }) =>
+/** The names of metrics with personal data that a target can show. */
+const personalOf = (planned: Plan[number]): readonly string[] =>
+  selectedClasses(planned).flatMap(({ rows }) =>
     rows.filter(({ isPersonal }) => isPersonal).map(({ family }) => family.name),
   );
-}

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
-// shm_exporter: stands up to a hangup from its first moment on, then loads the program.
+// The entry point of shm_exporter: ignores SIGHUP and SIGUSR1 while it loads the program.
 
-// Loading takes a while, in which a reload must not end the process. There is nothing to do about
-// it: the configuration is read later.
+// A reload request while the program loads must not end the process, which reads the configuration later anyway.
 process.on('SIGHUP', () => undefined);
-// Node would open its debugger to every program of the host.
+// By default, Node.js would open its debugger to all programs of the host.
 process.on('SIGUSR1', () => undefined);
 void import('./cli.js');

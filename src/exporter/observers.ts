@@ -1,4 +1,4 @@
-// What the exporter logs while it runs: losses of publishers, scrapes that wait, and its status.
+// Events for the log: missing data of targets, targets that are not ready, events of the sink; and a status line.
 import { asyncScheduler, defer, distinctUntilChanged, interval, map, mergeMap, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { pluralize } from '../pluralize.js';
@@ -6,7 +6,7 @@ import type { Target, TargetEvent } from '../model.js';
 import type { SinkEvent, Targets } from '../sinks/sink.js';
 import { aboutTarget } from '../targets/served-target.js';
 
-/** How often targets are checked; rare enough to cost an idle process nothing. */
+/** The period of the checks of targets. */
 const PERIOD_MS = 5000;
 
 interface Loss {
@@ -24,7 +24,7 @@ const leftOut = (what: string, why: string): Loss => ({
 });
 const MORE = 'since the target may have no more';
 
-/** By internal metric. A gauge above 0 and a rising counter mean that something is missing. */
+/** Messages about missing data, by internal metric. A gauge above 0 or a rising counter means that data is missing. */
 export const LOSSES: ReadonlyMap<string, Loss> = new Map([
   ['shm_exporter_target_dropped_objects', noRoom('objects')],
   ['shm_exporter_target_dropped_variables', noRoom('variables')],
@@ -43,14 +43,14 @@ interface SeenLosses {
 }
 const NOTHING_SEEN: SeenLosses = { amount: 0, isLosing: false };
 
-/** Emits an event when a loss of any target begins and when it ends. Never completes. */
+/** Emits an event when a target begins to miss data, and when it has all data again. Never completes. */
 export function lossWatch(
   registry: Targets,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<TargetEvent> {
   return defer(() => {
     const seen = new WeakMap<Target, ReadonlyMap<string, SeenLosses>>();
-    const look = (target: Target): TargetEvent[] => {
+    const check = (target: Target): TargetEvent[] => {
       const before = seen.get(target) ?? new Map<string, SeenLosses>();
       const now = losing(target, before);
       seen.set(target, now);
@@ -62,7 +62,7 @@ export function lossWatch(
         return [aboutTarget(target, { level: isLosing ? 'warning' : 'info', message })];
       });
     };
-    return interval(PERIOD_MS, scheduler).pipe(mergeMap(() => registry.targets.flatMap(look)));
+    return interval(PERIOD_MS, scheduler).pipe(mergeMap(() => registry.targets.flatMap(check)));
   });
 }
 
@@ -73,19 +73,19 @@ function losing(target: Target, before: ReadonlyMap<string, SeenLosses>): Map<st
     const former = (before.get(name) ?? NOTHING_SEEN).amount;
     return [name, { amount, isLosing: amount > (type === 'counter' ? former : 0) }];
   });
-  // A metric without a current value, as while the root is lost, keeps its last state.
+  // A metric without a current value, such as after the loss of the root, keeps its last state.
   return new Map([...before, ...now]);
 }
 
-/** A target that is ready sooner is not worth a line. */
-const PATIENCE_MS = 10_000;
+/** The time without readiness after which a target is reported. */
+const MAX_UNREADY_MS = 10_000;
 
 interface Wait {
   readonly sinceMs: number;
   readonly isReported: boolean;
 }
 
-/** Emits an event when a target has waited for too long and when it is ready. Never completes. */
+/** Emits an event when a target has not been ready for too long, and when it becomes ready then. Never completes. */
 export function waitWatch(
   registry: Targets,
   scheduler: SchedulerLike = asyncScheduler,
@@ -94,14 +94,14 @@ export function waitWatch(
     let waits = new Map<Target, Wait>();
     const startedMs = scheduler.now();
     let isFirst = true;
-    const look = (): TargetEvent[] => {
+    const check = (): TargetEvent[] => {
       const now = scheduler.now();
       const events: TargetEvent[] = [];
       const next = new Map<Target, Wait>();
       const seconds = (sinceMs: number) => Math.round((now - sinceMs) / 1000);
       for (const target of registry.targets) {
         const { isReady, progress, publisher } = target.status();
-        // The wait counts from the first check that found it, or from the start: when it really began is unknown.
+        // A wait begins between two checks; count it from the second, or from the start.
         const sinceMs = isFirst ? startedMs : now;
         const wait = waits.get(target) ?? { sinceMs, isReported: false };
         if (isReady) {
@@ -109,7 +109,7 @@ export function waitWatch(
           if (wait.isReported) events.push(aboutTarget(target, { level: 'info', message }));
           continue;
         }
-        const isLate = !wait.isReported && now - wait.sinceMs >= PATIENCE_MS;
+        const isLate = !wait.isReported && now - wait.sinceMs >= MAX_UNREADY_MS;
         const hint =
           publisher.state === 'absent'
             ? '; --check-config --live lists the existing publishers'
@@ -122,11 +122,11 @@ export function waitWatch(
       isFirst = false;
       return events;
     };
-    return interval(PERIOD_MS, scheduler).pipe(mergeMap(look));
+    return interval(PERIOD_MS, scheduler).pipe(mergeMap(check));
   });
 }
 
-/** Emits the line when it changes, at most every five seconds. Never completes. */
+/** Emits a line about ready targets when it changes, at most every five seconds. Never completes. */
 export const statusLine = (
   registry: Targets,
   scheduler: SchedulerLike = asyncScheduler,
@@ -140,9 +140,10 @@ export const statusLine = (
     distinctUntilChanged(),
   );
 
-/** How many reasons are reported until snapshots are written again. */
+/** The most reasons to report until a snapshot is written again. */
 const MAX_REASONS = 8;
 
+/** Makes a function that logs the events of a sink. */
 export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) => void {
   let skipped = 0;
   const reported = new Set<string>();

@@ -1,6 +1,7 @@
-// What each target is: its definition with its catalogue, checked before anything starts.
+// Plans the targets of a configuration: finds their catalogues and checks their definitions.
 import { loadCatalogues } from '../catalogue/builtin.js';
 import type { Catalogue, CatalogueText } from '../catalogue/catalogue.js';
+import type { CatalogueClass } from '../catalogue/catalogue-class.js';
 import { compileFilters, compilePathLabels } from '../catalogue/match/filters.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import type { Config, TargetConfig } from '../config/resolve.js';
@@ -21,21 +22,28 @@ export interface PlannedTarget {
   readonly warnings: readonly string[];
 }
 
-/** One entry for each target, in the same order. */
+/** The planned targets, in the order of the configuration. */
 export type Plan = readonly PlannedTarget[];
 
-/** A configuration, checked, with what its targets are. */
+/** The classes of a target's catalogue that its definition selects; none without a catalogue. */
+export const selectedClasses = ({
+  catalogue,
+  definition: { classes },
+}: PlannedTarget): readonly CatalogueClass[] =>
+  (catalogue?.classes ?? []).filter(({ alias }) => classes.length === 0 || classes.includes(alias));
+
+/** A checked configuration with the plan of its targets. */
 export interface Planned {
   readonly config: Config;
   readonly plan: Plan;
-  /** About what is beside the targets. */
+  /** Warnings that concern no single target. */
   readonly warnings: readonly string[];
 }
 
 /**
- * Checks the applications, classes, groups and catalogue files of the configuration.
- * @param problems collects the problems of every file and target
- * @throws Fault CONFIG_INVALID with all of them if `problems` is not given
+ * Plans the targets. Checks their applications, classes, groups, formats and catalogue files.
+ * @param problems collects all problems
+ * @throws Fault CONFIG_INVALID with all problems if `problems` is not given
  */
 export function planTargets(config: Config, problems?: ConfigProblems): Plan {
   const all = problems ?? new ConfigProblems();
@@ -48,14 +56,14 @@ function planned(config: Config, problems: ConfigProblems): Plan {
   const faults: Fault[] = [];
   const { texts, areWhole } = readTexts(config, problems);
   const catalogues = loadCatalogues(texts, (fault) => faults.push(fault));
-  // Otherwise an application may belong to an invalid file, so we cannot judge it.
+  // An application without a catalogue may belong to an invalid file.
   const areAllKnown = areWhole && faults.length === 0 && config.isSound('catalogue_files');
 
   const plan = config.targets.map((target) => {
     const formatSettings = formatSettingsOf(target, config, problems);
     const catalogue = catalogues.get(target.app);
     const guess = catalogue ? '' : hint(target.app, catalogues.keys());
-    // The default that replaces an invalid application says nothing about the classes.
+    // Do not check classes against the default that replaces an invalid application.
     const isMeant = target.path.length > 0 || config.isSound('app');
     compilePathLabels(target.pathLabels, (inside, sentence) => {
       const path = [...target.path, ...inside];
@@ -80,7 +88,7 @@ function planned(config: Config, problems: ConfigProblems): Plan {
   return plan;
 }
 
-/** The settings of the target's format; none where these or the format are not valid. */
+/** The settings of the target's format; empty if they or the format are invalid. */
 function formatSettingsOf(
   { format, formatSettings, path }: TargetConfig,
   config: Config,
@@ -128,7 +136,7 @@ function definitionOf(
   };
 }
 
-/** The catalogue files of the user; one that cannot be read is a problem. */
+/** Reads the configured catalogue files. A file that cannot be read is a problem. */
 function readTexts(config: Config, problems: ConfigProblems) {
   const texts = config.settings.catalogueFiles.map((file, index): CatalogueText | undefined => {
     const path = ['catalogue_files', index];
@@ -139,15 +147,13 @@ function readTexts(config: Config, problems: ConfigProblems) {
   return { texts: read, areWhole: read.length === texts.length };
 }
 
-/**
- * An application without a catalogue is valid; one close to a known name is probably misspelled.
- */
+/** The warning about an application without a catalogue whose name is close to a known one. */
 function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): string {
   const subject = config.subject([...path, 'app']);
   return `${subject}: ${app} has no catalogue${guess}, so its metrics are what its publisher describes`;
 }
 
-/** The rows of a catalogue have labels of their own. */
+/** The warning about path labels without effect: the rows of a catalogue have their own labels. */
 function idleLabels(
   config: Config,
   { app, pathLabels, showUncatalogued, path }: TargetConfig,

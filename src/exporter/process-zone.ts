@@ -1,4 +1,4 @@
-// The time zone of the process: times that publishers write without an offset are read in it.
+// The time zone of the process, in which it reads times without an offset.
 import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { isSystemError } from '../errors.js';
 import { canonicalZone, knownZones } from '../rules/formats.js';
@@ -13,13 +13,13 @@ const MAX_ZONE_BYTES = 2 ** 17;
  * Sets TZ to the IANA name of its zone if it has another form: a path, or a rule of POSIX. The C library reads all
  * forms, but Node.js would read times as UTC, or without summer time.
  */
-export function takeZone(environment: NodeJS.ProcessEnv): void {
+export function setProcessZone(environment: NodeJS.ProcessEnv): void {
   const { TZ } = environment;
   const zone = TZ === undefined && isKnownToNode() ? undefined : zoneOf(TZ ?? LOCALTIME);
   if (zone !== undefined) environment['TZ'] = zone;
 }
 
-/** The IANA name of the zone that TZ states; undefined if none is known. */
+/** The IANA name of the zone of a value of TZ; undefined if none is known. */
 export function zoneOf(tz: string): string | undefined {
   const text = tz.replace(/^:/, '');
   if (text === '') return 'UTC';
@@ -32,7 +32,7 @@ export function zoneOf(tz: string): string | undefined {
   }
 }
 
-/** A warning if targets read times in the zone of TZ, and that has no known name. */
+/** A warning if targets read times in the zone of TZ and Node.js does not know that zone. */
 export function zoneWarnings(plan: Plan, tz: string | undefined): readonly string[] {
   if (tz === undefined || zoneOf(tz) !== undefined) return [];
   const apps = new Set(plan.filter(readsTimes).map(({ definition }) => definition.app));
@@ -50,7 +50,7 @@ const readsTimes = ({ catalogue, definition }: Plan[number]): boolean =>
     rows.some(({ reads }) => reads.some(({ isTime }) => isTime)),
   );
 
-/** Node.js follows a link to the file of a zone by itself. The link is checked first: Intl takes 10 ms. */
+/** Whether Node.js knows the zone of /etc/localtime. Checks the link first, since Intl takes 10 ms. */
 const isKnownToNode = (): boolean =>
   isLinkToZone() || canonicalZone(Intl.DateTimeFormat().resolvedOptions().timeZone) !== undefined;
 
@@ -73,7 +73,7 @@ function zoneOfContent(path: string): string | undefined {
   return knownZones().find((name) => content?.equals(contentOf(`${ZONEINFO}/${name}`) ?? NOTHING));
 }
 
-/** A zone that follows a rule of POSIX at present: the last line of its file is the rule. */
+/** A zone with a rule of POSIX, which is the last line of its file. */
 function zoneOfRule(rule: string): string | undefined {
   if (!/^[\w<>+,./:-]+\d/.test(rule)) return undefined;
   const end = `\n${rule}\n`;
@@ -85,7 +85,7 @@ function zoneOfRule(rule: string): string | undefined {
 
 const NOTHING = Buffer.alloc(0);
 
-/** The content of a regular file; undefined if there is none, or it is larger than a time zone. */
+/** The content of a regular file; undefined if there is none or it is too large for a time zone. */
 function contentOf(path: string): Buffer | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found?.isFile() === true && found.size <= MAX_ZONE_BYTES ? readFileSync(path) : undefined;

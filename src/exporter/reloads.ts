@@ -1,4 +1,4 @@
-// Reads the configuration again when somebody asks; what is invalid changes nothing.
+// Reloads the configuration on request. An invalid configuration changes nothing.
 import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Arguments } from '../config/arguments.js';
@@ -12,7 +12,7 @@ import type { ServiceManager } from '../systemd/service-manager.js';
 import { checkReload, warningsOf } from './check-start.js';
 import type { Planned } from './plan.js';
 
-/** A configuration to go on with, or none. */
+/** The result of a reload: the new configuration, or a refusal. */
 export type Reload =
   { readonly kind: 'accepted'; readonly planned: Planned } | { readonly kind: 'refused' };
 
@@ -23,7 +23,7 @@ export class Reloads {
   readonly #manager: Pick<ServiceManager, 'reloading'>;
   readonly #reload$ = new Subject<Reload>();
 
-  /** @param started the settings of the start, some of which stay in use until the next */
+  /** @param started the settings of the start, some of which stay in use until the next start */
   constructor(
     given: Arguments,
     started: Settings,
@@ -40,7 +40,7 @@ export class Reloads {
     return this.#reload$;
   }
 
-  /** Returns every reason why the configuration was refused, or what of it is not in use yet. */
+  /** Reloads the configuration. Returns the reasons to refuse it, or the settings that need a restart. */
   run(): ReloadAnswer {
     return this.#manager.reloading(() => this.#run());
   }

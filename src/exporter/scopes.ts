@@ -1,4 +1,4 @@
-// The scopes that there are now, which of them apply to a target, and warnings about those that select nothing.
+// The current scopes, the scopes of each target, and warnings about scopes that select nothing.
 import { isDeepStrictEqual } from 'node:util';
 import type { ScopeConfig } from '../config/file-rule.js';
 import type { Config } from '../config/resolve.js';
@@ -7,21 +7,19 @@ import { canSelectUnder, compilePattern, compileScope } from '../exposition/page
 import { metricPrefix } from '../exposition/rows/self-described.js';
 import type { FamilyFacts, Scope, Target } from '../model.js';
 import { INTERNAL_FACTS } from '../targets/internal-metrics.js';
+import { selectedClasses } from './plan.js';
 import type { Plan, PlannedTarget } from './plan.js';
 
-/** The metrics that a target can have; of a self-described one only the prefix of their names is known. */
+/** The metrics that a target can have: those of its catalogue, and the prefix of self-described ones. */
 interface Selectable {
   readonly families: readonly FamilyFacts[];
   readonly prefix: string | undefined;
 }
 
-/** The metrics of the target's classes. */
-function selectableOf({ catalogue, definition }: PlannedTarget): Selectable {
-  const { app, classes, showsUncatalogued } = definition;
-  const chosen = catalogue?.classes.filter(
-    ({ alias }) => classes.length === 0 || classes.includes(alias),
-  );
-  const families = (chosen ?? []).flatMap(({ rows }) => rows.map(({ family }) => family));
+function selectableOf(planned: PlannedTarget): Selectable {
+  const { catalogue, definition } = planned;
+  const { app, showsUncatalogued } = definition;
+  const families = selectedClasses(planned).flatMap(({ rows }) => rows.map(({ family }) => family));
   return {
     families: [...new Set(families)],
     prefix: catalogue === undefined || showsUncatalogued ? metricPrefix(app) : undefined,
@@ -29,8 +27,8 @@ function selectableOf({ catalogue, definition }: PlannedTarget): Selectable {
 }
 
 /**
- * Whether a pattern can select metrics of a target, or internal ones.
- * @param fitsPrefix whether it can select a metric whose name begins so
+ * Whether a pattern can select metrics of a target, or internal metrics.
+ * @param fitsPrefix whether the pattern can select a metric whose name has the prefix
  */
 function canSelect(
   pattern: string,
@@ -47,7 +45,7 @@ interface KnownScope {
   readonly scope: Scope;
 }
 
-/** What tells a target from another. */
+/** The properties that identify a target. */
 type TargetIdentity = Pick<Target, 'app' | 'serverKeys' | 'instance'>;
 
 const keyOf = ({ app, serverKeys, instance }: TargetIdentity): string =>
@@ -61,18 +59,18 @@ export class ScopeRegistry {
     return this.#scopes.get(name)?.scope;
   }
 
-  /** How many scopes have no metrics of any target to select. */
+  /** The number of scopes that select no metrics of any target. */
   get unmatched(): number {
     const matched = new Set([...this.#namesByTarget.values()].flat());
     return [...this.#scopes.keys()].filter((name) => !matched.has(name)).length;
   }
 
-  /** The scopes that have metrics of the target to select, as far as that is known beforehand. */
+  /** The names of the scopes that can select metrics of a target. */
   namesFor(target: TargetIdentity): readonly string[] {
     return this.#namesByTarget.get(keyOf(target)) ?? [];
   }
 
-  /** Makes these the scopes. One that is as it was stays the same, and what is cached for it too. */
+  /** Replaces the scopes. An unchanged scope stays the same object, which keeps its cached output. */
   update(configs: readonly ScopeConfig[], plan: Plan = []): void {
     const former = this.#scopes;
     this.#scopes = new Map(
@@ -90,13 +88,13 @@ export class ScopeRegistry {
 
 function namesFor(planned: PlannedTarget, configs: readonly ScopeConfig[]): readonly string[] {
   const selectable = selectableOf(planned);
-  // Without a catalogue a pattern counts that names the application.
+  // Self-described metrics have the application as their prefix; a pattern that begins with it can select them.
   const applies = (pattern: string): boolean =>
     canSelect(pattern, selectable, (text, prefix) => text.startsWith(prefix));
   return configs.filter(({ metrics }) => metrics.some(applies)).map(({ name }) => name);
 }
 
-/** One sentence for each such scope, and for each such pattern of other scopes. */
+/** A warning for each scope that selects nothing, and for each pattern of other scopes that selects nothing. */
 export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
   const { scopes } = config;
   const names = [

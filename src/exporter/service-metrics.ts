@@ -1,4 +1,4 @@
-// Metrics of the process: its build, its license, its configuration, its memory.
+// Metrics and facts of the process: build, license and configuration; and the return of its free memory.
 import { setInterval } from 'node:timers';
 import { LICENSE_STATES } from '../license/license.js';
 import type { LicenseStatus, LicenseState } from '../license/license.js';
@@ -7,24 +7,23 @@ import type { LicenseFacts, ServiceFacts } from '../sinks/http/pages/status-page
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 import type { WebConfigReload } from '../web-config/watched-web-config.js';
 
-/** What was built, and what runs it. */
 export interface Build {
   readonly version: string;
-  /** The commit, in hexadecimal digits; empty if the build did not know it. */
+  /** The commit in hexadecimal digits; empty if unknown. */
   readonly revision: string;
   /** The version of Node. */
   readonly node: string;
 }
 
-const MOODS = {
+const SEVERITIES = {
   valid: 'good',
   grace: 'warn',
   expired: 'bad',
   early: 'bad',
   invalid: 'bad',
-} as const satisfies Record<LicenseState, LicenseFacts['mood']>;
+} as const satisfies Record<LicenseState, LicenseFacts['severity']>;
 
-/** The names follow Prometheus's own, so that rules for those can be used. */
+/** Sets the metrics of the process. Their names follow those of Prometheus, so that its alert rules fit. */
 export class ServiceMetrics {
   readonly #expiry: (value: number) => void;
   readonly #licenseState: (value: number, labels: { readonly state: string }) => void;
@@ -75,25 +74,25 @@ export class ServiceMetrics {
     );
   }
 
-  /** The same for people, as it was said last. */
+  /** The facts behind the metrics, for the status page. */
   get facts(): ServiceFacts {
     return this.#facts;
   }
 
   license({ state, expirySeconds, warning }: LicenseStatus): void {
-    const mood = MOODS[state];
-    const license = { state, mood, expiresMs: expirySeconds * 1000, warning };
+    const severity = SEVERITIES[state];
+    const license = { state, severity, expiresMs: expirySeconds * 1000, warning };
     this.#facts = { ...this.#facts, license };
     this.#expiry(expirySeconds);
     for (const each of LICENSE_STATES) this.#licenseState(Number(each === state), { state: each });
   }
 
-  /** @param count of the scopes that can select nothing of any target */
+  /** Sets the number of scopes that select nothing. */
   unmatchedScopes(count: number): void {
     this.#scopes(count);
   }
 
-  /** @param unixMs when the configuration was taken */
+  /** Notes that a configuration is in use since `unixMs`. */
   configTaken(hash: number, unixMs: number): void {
     this.#facts = { ...this.#facts, configuration: { takenMs: unixMs, refusedMs: undefined } };
     this.#isReloaded(1);
@@ -101,7 +100,7 @@ export class ServiceMetrics {
     this.#hash(hash);
   }
 
-  /** @param refusedMs when it was refused, in Unix milliseconds */
+  /** Notes that a reload was refused. @param refusedMs its time in Unix milliseconds */
   configRefused(refusedMs: number): void {
     const configuration = { ...this.#facts.configuration, refusedMs };
     this.#facts = { ...this.#facts, configuration };
@@ -120,7 +119,7 @@ export function webConfigMetrics(
   let expiry: ((value: number) => void) | undefined;
   return ({ isInUse, current: { tls } }) => {
     isRead(Number(isInUse));
-    // Made with the first certificate only: a gauge without labels starts at 0.
+    // Not before there is a certificate: a gauge without labels starts at 0.
     if (tls === null) return;
     expiry ??= metrics.gauge(
       'shm_exporter_certificate_expiry_timestamp_seconds',
@@ -130,12 +129,12 @@ export function webConfigMetrics(
   };
 }
 
-/** malloc maps larger blocks, in bytes, one by one, and unmaps them when they are freed. This is its initial default. */
+/** The least size in bytes of blocks that malloc maps one by one and unmaps when they are freed; its initial default. */
 const LARGE_BLOCK = 131_072;
 /** A process is idle if its memory has grown by no more than this factor since the last check. */
 const GROWTH = 1.1;
-/** Free pages are searched for only if the process has grown by so many bytes since the last search. */
-const WORTH_RETURNING = 4_000_000;
+/** The growth in bytes since the last return of free pages that makes another one worthwhile. */
+const MIN_GROWTH = 4_000_000;
 const CHECK_MS = 10_000;
 
 /**
@@ -149,7 +148,7 @@ export function returnFreeMemory(residentBytes: () => number): void {
   setInterval(freePages(residentBytes), CHECK_MS).unref();
 }
 
-/** Makes a function that returns free pages if the process has grown and is idle now. */
+/** Makes a function that returns free pages if the process has grown and is idle. */
 export function freePages(
   residentBytes: () => number,
   give: () => unknown = returnFreePages,
@@ -160,7 +159,7 @@ export function freePages(
     if (bytes === undefined) return;
     const isIdle = bytes <= last * GROWTH;
     last = bytes;
-    if (!isIdle || bytes < afterwards + WORTH_RETURNING) return;
+    if (!isIdle || bytes < afterwards + MIN_GROWTH) return;
     give();
     afterwards = valueOf(residentBytes) ?? bytes;
   };

@@ -1,4 +1,4 @@
-// Builds every part from the configuration and runs it: the only module that knows them all.
+// Composes all parts of the service from the configuration, and runs them.
 import {
   EMPTY,
   Subject,
@@ -37,8 +37,8 @@ import { ServiceMetrics } from './service-metrics.js';
 import type { Build } from './service-metrics.js';
 import { SINKS, chosenSink } from './sinks.js';
 
-/** What the service needs from the process that it runs in. */
-export interface Surroundings {
+/** The process that the service runs in. */
+export interface ProcessContext {
   readonly build: Build;
   /** Reads the configuration again. */
   readonly reload: () => ReloadAnswer;
@@ -48,41 +48,42 @@ export interface Surroundings {
   readonly stdout: () => DocumentWriter;
   /** The most connections for which the limit of open files leaves room. */
   readonly maxConnections?: number | undefined;
-  /** Descriptors of sockets that systemd opened. */
+  /** Descriptors of the sockets of socket activation. */
   readonly sockets: readonly number[];
-  /** Whether it completes after one snapshot. */
+  /** Whether the service completes after one snapshot. */
   readonly isOnce: boolean;
   readonly manager: ServiceManager;
   readonly log: (event: TargetEvent) => void;
 }
 
-/** How often targets move to balance the load, how many at once, and from which load. */
 const REBALANCE_MS = 30_000;
+/** The most targets that one rebalance pass moves. */
 const MAX_MOVES = 8;
-const LEAST_LOAD = 0.01;
+/** The load of a partition below which rebalancing moves nothing. */
+const MIN_LOAD = 0.01;
 
 /**
- * Runs while subscribed; completes when the reader of stdout is gone.
- * @param reload$ configurations that replace the one before; only their target and scope settings apply
- * @param sinks the first that the settings choose is opened
+ * Runs the service while subscribed. Completes when the reader of stdout has closed it.
+ * @param reload$ configurations whose settings of targets and scopes replace the former ones
+ * @param sinks the service opens the first one that the settings choose
  */
 export function service(
   planned: Planned,
   license: LicenseStatus,
-  around: Surroundings,
+  context: ProcessContext,
   reload$: Observable<Reload> = EMPTY,
   sinks = SINKS,
 ): Observable<never> {
   return defer(() => {
     const { config } = planned;
     const { settings } = config;
-    const { log, unixMs, manager } = around;
+    const { log, unixMs, manager } = context;
     const waiter = new FutexWaiter();
-    const memory = around.memory(waiter);
+    const memory = context.memory(waiter);
     const partitions = new PartitionSet(settings, memory, monotonicMs);
     const scopes = new ScopeRegistry();
     const selfMetrics = new SelfMetrics();
-    const metrics = new ServiceMetrics(selfMetrics, around.build, unixMs());
+    const metrics = new ServiceMetrics(selfMetrics, context.build, unixMs());
     const assignment = settings.workerAssignmentMode;
     const registry = new TargetRegistry({
       ...{ assignment, unixMs, nowMs: monotonicMs },
@@ -92,7 +93,7 @@ export function service(
       scopes.update(next.config.scopes, next.plan);
       metrics.unmatchedScopes(scopes.unmatched);
       metrics.configTaken(configHash(next.config), unixMs());
-      // Like the other settings of the process, `debug` keeps its value of the start.
+      // Like other settings of the process, `debug` changes at a start only.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
       return registry.update(definitions, partitionCount(settings, definitions.length));
@@ -100,11 +101,11 @@ export function service(
     const sink = chosenSink(sinks, {
       ...{ settings, scopes, selfMetrics, log, unixMs, nameOf: config.nameOf },
       service: () => metrics.facts,
-      stdout: around.stdout,
-      sockets: around.sockets,
-      ...(around.maxConnections !== undefined && { maxConnections: around.maxConnections }),
-      isOnce: around.isOnce,
-      reload: around.reload,
+      stdout: context.stdout,
+      sockets: context.sockets,
+      ...(context.maxConnections !== undefined && { maxConnections: context.maxConnections }),
+      isOnce: context.isOnce,
+      reload: context.reload,
     });
     const run$ = registry.run().pipe(tap(log), ignoreElements());
     const reloads$ = reload$.pipe(
@@ -121,7 +122,7 @@ export function service(
       }),
     );
     const rebalance$ = interval(REBALANCE_MS).pipe(
-      exhaustMap(() => registry.rebalance(MAX_MOVES, LEAST_LOAD)),
+      exhaustMap(() => registry.rebalance(MAX_MOVES, MIN_LOAD)),
     );
     const license$ = watchLicense(license.license, () =>
       loadLicense(settings.licenseFile, trustedKeys(settings.licenseKeysDir)),
@@ -138,7 +139,7 @@ export function service(
       tap(log),
       ignoreElements(),
     );
-    const news$ = manager.isListening
+    const notification$ = manager.isListening
       ? merge(
           manager.watchdog(),
           statusLine(registry).pipe(
@@ -154,10 +155,10 @@ export function service(
       }),
       ignoreElements(),
     );
-    // The service completes with the sink: the targets and the license watch never do.
+    // Targets and license watch never complete, so the sink ends them.
     const ended$ = new Subject<void>();
     const keep$ = merge(
-      ...[run$, update(planned), reloads$, license$, watches$, news$],
+      ...[run$, update(planned), reloads$, license$, watches$, notification$],
       settings.workerRebalanceEnabled ? rebalance$ : EMPTY,
     ).pipe(takeUntil(ended$));
     const serve$ = sink$.pipe(

@@ -1,4 +1,4 @@
-// Every sink that the service can end in, one row each.
+// The table of sinks, and how each is made from the settings.
 import { join } from 'node:path';
 import { EMPTY, catchError, merge, of } from 'rxjs';
 import { monotonicMs } from '../clock.js';
@@ -28,24 +28,24 @@ import type { ScopeRegistry } from './scopes.js';
 import { webConfigMetrics } from './service-metrics.js';
 import { webGuard } from './web-guard.js';
 
-/** What the service offers to a sink. */
-export interface SinkParts {
+/** The parts of the service that sinks use. */
+export interface SinkContext {
   readonly settings: Settings;
   /** How messages name a setting. */
   readonly nameOf: Config['nameOf'];
   readonly scopes: ScopeRegistry;
-  /** For the sink's own counters. */
+  /** Takes the sink's own metrics. */
   readonly selfMetrics: SelfMetrics;
-  /** What the process knows of itself now. */
+  /** The current facts about the process. */
   readonly service: () => ServiceFacts;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
   readonly stdout: () => DocumentWriter;
   /** Whether the process ends after one snapshot. */
   readonly isOnce: boolean;
-  /** The most connections for which the process has room; by default no limit beside the setting. */
+  /** The most connections that the limit of open files allows; by default only the setting limits them. */
   readonly maxConnections?: number;
-  /** Descriptors of sockets that systemd opened. */
+  /** Descriptors of the sockets of socket activation. */
   readonly sockets: readonly number[];
   /** Reads the configuration again. */
   readonly reload: () => ReloadAnswer;
@@ -54,29 +54,29 @@ export interface SinkParts {
 
 export interface SinkRow {
   readonly isChosen: (settings: Settings) => boolean;
-  readonly make: (parts: SinkParts) => Sink;
+  readonly make: (context: SinkContext) => Sink;
 }
 
-/** The path of the textfile; node_exporter reads files that end in `.prom`. */
+/** The path of the textfile. node_exporter reads files that end in `.prom`. */
 export const textfileOf = ({ textfileDir }: Settings): string =>
   join(textfileDir, 'shm_exporter.prom');
 
-/** The first row that the settings choose is used; the last row is the default. */
+/** The service uses the first row that the settings choose. The last row is the default. */
 export const SINKS: readonly SinkRow[] = [
   { isChosen: ({ metricsHttpEnabled }) => metricsHttpEnabled, make: makeHttp },
   { isChosen: ({ textfileDir }) => textfileDir !== '', make: makeTextfile },
   { isChosen: () => true, make: makeStdout },
 ];
 
-export function chosenSink(rows: readonly SinkRow[], parts: SinkParts): Sink {
-  const row = rows.find(({ isChosen }) => isChosen(parts.settings));
+export function chosenSink(rows: readonly SinkRow[], context: SinkContext): Sink {
+  const row = rows.find(({ isChosen }) => isChosen(context.settings));
   if (row === undefined) throw new Error('The settings choose no sink');
-  return row.make(parts);
+  return row.make(context);
 }
 
-function makeHttp(parts: SinkParts): Sink {
-  const name = listenerName(parts);
-  const sink = prefixFault(name, () => httpSink(httpOptions(parts)));
+function makeHttp(context: SinkContext): Sink {
+  const name = listenerName(context);
+  const sink = prefixFault(name, () => httpSink(httpOptions(context)));
   return (registry) =>
     sink(registry).pipe(
       catchError((thrown: unknown) => {
@@ -95,7 +95,7 @@ function httpOptions({
   maxConnections = Infinity,
   reload,
   log,
-}: SinkParts): HttpOptions {
+}: SinkContext): HttpOptions {
   const addresses = listenAddresses(settings, sockets);
   const guard = guardOf(settings, log, selfMetrics);
   return {
@@ -122,7 +122,7 @@ function httpOptions({
 
 function guardOf(
   { webConfigFile }: Settings,
-  log: SinkParts['log'],
+  log: SinkContext['log'],
   selfMetrics: SelfMetrics,
 ): Guard {
   if (webConfigFile === '') return NO_GUARD;
@@ -135,27 +135,30 @@ function guardOf(
   });
 }
 
-function makeStdout(parts: SinkParts): Sink {
-  const { settings, stdout, isOnce } = parts;
+function makeStdout(context: SinkContext): Sink {
+  const { settings, stdout, isOnce } = context;
   const opened: SinkEvent = { kind: 'opened', where: 'stdout' };
   const print = stdoutSink({
     isOnce,
     intervalSeconds: settings.metricsIntervalSeconds,
-    documents: DOCUMENTS[settings.stdoutFormat](parts),
+    documents: DOCUMENTS[settings.stdoutFormat](context),
     write: stdout(),
     slow: 'the reader of stdout is too slow',
   });
   return (registry) => merge(of(opened), print(registry));
 }
 
-const DOCUMENTS: Readonly<Record<Settings['stdoutFormat'], (parts: SinkParts) => Documents>> = {
+const DOCUMENTS: Readonly<Record<Settings['stdoutFormat'], (context: SinkContext) => Documents>> = {
   text: () => ({ kind: 'each', document: textDocument }),
   json: () => ({ kind: 'each', document: jsonDocument }),
   merged: mergedDocuments,
 };
 
-/** Merged documents. What they leave out is counted, and logged whenever it changes. */
-function mergedDocuments({ selfMetrics, log }: Pick<SinkParts, 'selfMetrics' | 'log'>): Documents {
+/** Merged documents. Counts the metrics that they leave out, and logs each change. */
+function mergedDocuments({
+  selfMetrics,
+  log,
+}: Pick<SinkContext, 'selfMetrics' | 'log'>): Documents {
   const setClashing = selfMetrics.gauge(
     'shm_exporter_merged_clashing_metrics',
     'Metrics of targets that the last merged document left out, since those of other targets exclude them.',
@@ -185,14 +188,14 @@ function mergedDocuments({ selfMetrics, log }: Pick<SinkParts, 'selfMetrics' | '
   };
 }
 
-function makeTextfile(parts: SinkParts): Sink {
-  const { settings, nameOf, isOnce } = parts;
+function makeTextfile(context: SinkContext): Sink {
+  const { settings, nameOf, isOnce } = context;
   const path = textfileOf(settings);
   const name = nameOf(['textfile_dir']);
   const print = stdoutSink({
     isOnce,
     intervalSeconds: settings.metricsIntervalSeconds,
-    documents: mergedDocuments(parts),
+    documents: mergedDocuments(context),
     write: namedWriter(fileWriter(path), name),
     slow: `${name}: the last snapshot is not yet in ${path}`,
   });
@@ -200,7 +203,7 @@ function makeTextfile(parts: SinkParts): Sink {
   return (registry) => merge(of(opened), print(registry), isOnce ? EMPTY : removedAtEnd(path));
 }
 
-/** Says of a document that was not written which setting names its folder. */
+/** Adds the name of a setting to the errors of documents that were not written. */
 const namedWriter =
   (write: DocumentWriter, name: string): DocumentWriter =>
   (document) =>

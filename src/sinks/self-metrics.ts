@@ -1,4 +1,4 @@
-// The exporter's metrics about itself and all its targets, served apart from theirs: prom-client's job.
+// The exporter's metrics about the process, its sinks and all targets, collected with prom-client.
 import { performance } from 'node:perf_hooks';
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { PUBLISHER_STATES } from '../model.js';
@@ -6,14 +6,14 @@ import type { InternalMetric, Target } from '../model.js';
 import { IDENTITY, identitiesOf } from './sink.js';
 import type { IdentityLabels } from './sink.js';
 
-/** No metric of an application begins with it. */
+/** The prefix of the exporter's own metrics, which no application has. */
 const OWN_PREFIX = 'shm_exporter_';
 
 export class SelfMetrics {
   readonly #registry = new Registry();
   readonly #publishers: Gauge;
   readonly #targets: Gauge;
-  /** Internal metrics of the targets, by name, made when they are first seen. */
+  /** Internal metrics of the targets by name, made on first use. */
   readonly #internal = new Map<string, Counter | Gauge>();
 
   constructor() {
@@ -68,7 +68,7 @@ export class SelfMetrics {
     return this.#registry.metrics();
   }
 
-  /** The text without the metrics that every process has, which would meet those of another one. */
+  /** The text without metrics that every process has and whose names would clash with those of another process. */
   async ownText(targets: readonly Target[]): Promise<string> {
     this.#takeAll(targets);
     const own = this.#registry
@@ -79,7 +79,7 @@ export class SelfMetrics {
   }
 
   #takeAll(targets: readonly Target[]): void {
-    // Series of targets that were removed, and values that are no longer known, must disappear.
+    // Remove the series of former targets and of former values.
     for (const metric of [...this.#internal.values(), this.#publishers, this.#targets])
       metric.reset();
     for (const [target, identity] of identitiesOf(targets)) this.#take(target, identity);
@@ -110,13 +110,13 @@ export class SelfMetrics {
   }
 }
 
-/** Longer than a process runs: the histogram behind `LAG_STATISTICS` is never fed. */
+/** Longer than a process runs, so that Node.js never samples the histogram behind `LAG_STATISTICS`. */
 const NEVER_MS = 0x7fffffff;
 const LAG_STATISTICS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 
 /**
- * Metrics of the process and of Node. Those that Node wakes up for a hundred times a second, whether
- * anybody asks or not, give way to the utilization, which it counts anyway.
+ * Adds the default metrics of the process and Node.js. Replaces the event loop lag, which would wake up Node.js a
+ * hundred times a second, by the event loop utilization, which Node.js always counts.
  */
 function processMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });

@@ -1,11 +1,11 @@
-// The interface of a sink, the identity of the exporter, and routing parameters.
+// The interface of a sink, routing parameters, and identity labels of targets.
 import { asyncScheduler, filter, map, take, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { Target } from '../model.js';
 
-/** What any sink can report. What only one of them can count, it adds to the self-metrics. */
+/** An event that any sink can emit. A sink adds its own counts to the self-metrics. */
 export type SinkEvent =
-  /** Metrics are available there from now on. */
+  /** Metrics are available at `where`. */
   | { readonly kind: 'opened'; readonly where: string }
   /** One response or document is over. */
   | {
@@ -17,7 +17,7 @@ export type SinkEvent =
   /** A snapshot was not written. */
   | { readonly kind: 'skipped'; readonly reason: string };
 
-/** `refused`: an error instead of the requested metrics. `cut`: the reader did not get all of it. */
+/** `refused`: an error instead of metrics. `cut`: the reader did not get the complete response. */
 type Outcome = 'delivered' | 'refused' | 'cut';
 
 /** The current targets; a reload replaces the list. */
@@ -26,27 +26,27 @@ export interface Targets {
 }
 
 /**
- * The right end of the pipeline: subscribing opens it, unsubscribing closes it. A sink knows targets
- * and pages; never segments, never streams.
+ * The end of the pipeline. Subscribing opens the sink, unsubscribing closes it. A sink knows targets and pages, but no
+ * segments and no streams.
  */
 export type Sink = (registry: Targets) => Observable<SinkEvent>;
 
-/** What a request says of its target; undefined for what it does not say. */
+/** The routing parameters of a request; undefined if not given. */
 interface RoutingParameters {
   readonly serverKey: string | undefined;
   readonly app: string | undefined;
   readonly instance: string | undefined;
 }
 
-/** Whether a target matches all parameters that are given. */
+/** Whether a target matches all given parameters. */
 export const matches = (target: Target, { serverKey, app, instance }: RoutingParameters): boolean =>
   (app === undefined || target.app === app) &&
   (serverKey === undefined || isOnKey(target, serverKey)) &&
   (instance === undefined || (instance !== '' && instanceOf(target) === instance));
 
 /**
- * The fewest parameters that select a target, the same whether it is ready or not.
- * None for the only target that looks through several server keys, since its key may change.
+ * The fewest parameters that select a target, whether it is ready or not. None for a single target with several server
+ * keys, since its current key may change.
  */
 export function parametersOf(
   target: Target,
@@ -62,14 +62,14 @@ export function parametersOf(
   return { server_key: serverKey, app, ...(isAlone ? {} : { instance }) };
 }
 
-/** The key whose root was chosen last, else the first one. */
+/** The server key of the last root, else the first server key. */
 const serverKeyOf = ({ lastRoot, serverKeys }: Target): string =>
   lastRoot?.serverKey ?? serverKeys[0] ?? '';
 
-/** Its root, else its last root, else the configured hint. */
+/** The id of the last root, else the configured hint. */
 const instanceOf = ({ lastRoot, instance }: Target): string => lastRoot?.id ?? instance;
 
-/** While a root is chosen only its key counts; else all that the target looks through. */
+/** Whether a target reads a server key: with a root only the key of the root, else any of its keys. */
 function isOnKey(target: Target, serverKey: string): boolean {
   if (!target.serverKeys.includes(serverKey)) return false;
   if (target.serverKeys.length === 1) return true;
@@ -77,16 +77,15 @@ function isOnKey(target: Target, serverKey: string): boolean {
   return status.root === '' || status.serverKey === serverKey;
 }
 
-// The labels that identify a target, in the self-metrics and in service discovery.
+/** The labels that identify a target in the self-metrics and in service discovery. */
 export type IdentityLabels = Readonly<Record<string, string>>;
 
-/** All labels that an identity may have. */
+/** The names of all identity labels. */
 export const IDENTITY = ['app', 'server_key', 'hint', 'twin'] as const;
 
 /**
- * The identity of each target; all are different. It comes from the configuration and not from the
- * root, so series continue when a root is lost. Targets with the same configuration are numbered by
- * `twin`, from the second on.
+ * The unique identity of each target. It depends on the configuration and not on the root, so that series continue
+ * when a root is lost. The label `twin` numbers targets with the same configuration, from the second on.
  */
 export function identitiesOf(targets: readonly Target[]): ReadonlyMap<Target, IdentityLabels> {
   const seen = new Map<string, number>();
@@ -101,19 +100,20 @@ export function identitiesOf(targets: readonly Target[]): ReadonlyMap<Target, Id
   return new Map(identities);
 }
 
-/** How often it is looked whether they are ready. */
-const LOOK_MS = 50;
+/** The period of checks for readiness. */
+const CHECK_MS = 50;
 
-/** Emits once: when all targets are ready, at the latest after `longestMs`. */
+/** Emits once, when all targets are ready or `longestMs` are over. */
 export const whenReady = (
   registry: Targets,
   longestMs: number,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<void> =>
-  timer(0, LOOK_MS, scheduler).pipe(
+  timer(0, CHECK_MS, scheduler).pipe(
     filter(
-      (looks) =>
-        looks * LOOK_MS >= longestMs || registry.targets.every((target) => target.status().isReady),
+      (checks) =>
+        checks * CHECK_MS >= longestMs ||
+        registry.targets.every((target) => target.status().isReady),
     ),
     take(1),
     map(() => undefined),

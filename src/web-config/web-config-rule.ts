@@ -242,7 +242,7 @@ const webConfig = table('a table', {
   ),
 });
 
-/** Matches a quoted value that may be a secret: any but a short text of letters, digits and path characters. */
+/** Matches a quoted value that may be a secret, which is every one except a short text of letters, digits and path characters. */
 const FOUND_SECRET = /^found "(?![\w .:/-]{1,32}")(?:[^"\\]|\\.)*"/;
 
 /** Matches any quoted value, and any number. */

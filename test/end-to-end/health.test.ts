@@ -8,7 +8,7 @@ import { createServer as tlsServer } from 'node:tls';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
-import { illnessOf } from '#app/exporter/health.js';
+import { healthProblem } from '#app/exporter/health.js';
 import { tlsPath } from '../support/component-certificates.js';
 import { freePort } from '../support/free-port.js';
 import { needs } from '../support/needs.js';
@@ -68,8 +68,8 @@ describe('--healthy', function () {
     ],
   ];
   /** What `--healthy` finds for a configuration file, without a process. */
-  const illness = (configFile: string) =>
-    illnessOf(loadConfig({ configFile, overrides: {} }), Date.now());
+  const problemOf = (configFile: string) =>
+    healthProblem(loadConfig({ configFile, overrides: {} }), Date.now());
 
   for (const [name, settings] of listeners)
     it(`reports a listener ${name} as healthy, and as unhealthy once it has ended`, async function () {
@@ -77,9 +77,9 @@ describe('--healthy', function () {
       const path = stage.config({ ...settings(await freePort()), app: 'ads', server_keys: ['82'] });
       const exporter = stage.start('exporter', ['--config', path]);
       await exporter.line(/metrics at http/);
-      expect(await illness(path)).to.equal('');
+      expect(await problemOf(path)).to.equal('');
       await exporter.stop();
-      expect(await illness(path)).to.match(
+      expect(await problemOf(path)).to.match(
         /^https?:\/\/(127\.0\.0\.1|\[::1\]):\d+\/-\/healthy does not answer: connect ECONNREFUSED/,
       );
     });
@@ -100,7 +100,7 @@ describe('--healthy', function () {
     const broken = tlsServer().listen(0, '127.0.0.1');
     await once(broken, 'listening');
     const { port } = broken.address() as AddressInfo;
-    const found = await illness(stage.config({ metrics_port: port, web_config_file: tls() }));
+    const found = await problemOf(stage.config({ metrics_port: port, web_config_file: tls() }));
     broken.close();
     expect(found).to.match(/\/-\/healthy does not answer: .*SSL alert number/);
   });
@@ -127,7 +127,7 @@ describe('--healthy', function () {
     });
     const exporter = stage.start('exporter', ['--config', path]);
     await answerOf('the file is there', async () =>
-      (await illness(path)) === '' ? true : undefined,
+      (await problemOf(path)) === '' ? true : undefined,
     );
     await exporter.stop('SIGKILL');
     const old = Date.now() / 1000 - 100;

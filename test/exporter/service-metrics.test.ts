@@ -83,19 +83,19 @@ describe('the facts of the status page', () => {
     expect(metrics.facts.configuration).to.deep.equal({ takenMs: 2500, refusedMs: undefined });
   });
 
-  for (const [at, state, mood] of [
+  for (const [at, state, severity] of [
     [new Date(1000), 'valid', 'good'],
     [new Date(90_000), 'grace', 'warn'],
     [new Date('1980-01-01'), 'expired', 'bad'],
   ] as const)
-    it(`say of a license that it is ${state}, which is ${mood}, and when it expires`, () => {
+    it(`say of a license that it is ${state}, which is ${severity}, and when it expires`, () => {
       const metrics = fresh();
       const license = { id: 'l', licensee: 'A', keyId: 'k' };
       const term = { issuedAt: new Date(0), expiresAt: new Date(60_000) };
       const status = statusOf({ ...license, ...term }, at);
       metrics.license(status);
       const { warning } = status;
-      expect(metrics.facts.license).to.deep.equal({ state, mood, expiresMs: 60_000, warning });
+      expect(metrics.facts.license).to.deep.equal({ state, severity, expiresMs: 60_000, warning });
     });
 });
 

@@ -8,6 +8,6 @@ export const serviceFacts: ServiceFacts = {
   revision: '0123456789abcdef0123456789abcdef01234567',
   node: '24.1.0',
   startedMs: STARTED_MS,
-  license: { state: 'valid', mood: 'good', expiresMs: STARTED_MS + 864e5, warning: '' },
+  license: { state: 'valid', severity: 'good', expiresMs: STARTED_MS + 864e5, warning: '' },
   configuration: { takenMs: STARTED_MS, refusedMs: undefined },
 };

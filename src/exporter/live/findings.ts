@@ -11,25 +11,26 @@ import type { Path } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import type { ManagedObject, Variable } from '../../model.js';
 
-// The objects below a root as they are now, each with its path; a bounded number of them.
 const MAX_OBJECTS = 200_000;
 const MAX_VARIABLES = 1_000_000;
 
-export interface CountedObject extends PlacedObject {
-  /** The variable of each name; of several, the latest. */
+/** An object of the existing tree. */
+export interface ExistingObject extends PlacedObject {
+  /** Variables by name; of several with one name, the latest. */
   readonly variables: ReadonlyMap<string, Variable>;
-  /** Whether no object is below it. */
+  /** Whether the object has no children. */
   readonly isLeaf: boolean;
 }
 
-interface Census {
-  readonly objects: readonly CountedObject[];
-  /** False if there are more objects or variables than the bound. */
+interface ExistingTree {
+  readonly objects: readonly ExistingObject[];
+  /** False if the tree has more objects or variables than the limits. */
   readonly isWhole: boolean;
 }
 
-export function census(root: ManagedObject): Census {
-  const objects: CountedObject[] = [];
+/** Collects the objects below a root, up to a limit. */
+export function collectTree(root: ManagedObject): ExistingTree {
+  const objects: ExistingObject[] = [];
   const waiting = [root];
   let variables = 0;
   for (let object = waiting.pop(); object !== undefined; object = waiting.pop()) {
@@ -53,7 +54,7 @@ function byName({ variables }: ManagedObject): ReadonlyMap<string, Variable> {
   return latest;
 }
 
-/** Names what the class stands for, since one of both is wrong where its objects exist. */
+/** The sentence about a class without objects. It names class ids and paths, one of which may be wrong. */
 function idleClass({ alias, classIds, paths }: CatalogueClass): string {
   const places = paths.map(({ text }) => text).join(' or ');
   return `no object fits ${quoted(alias)}, which stands for class ${classIds.join(' or ')} at ${places}`;
@@ -66,20 +67,20 @@ const MAX_NAMES = 10;
 /** The most known names that an unknown one is compared with. */
 const MAX_CANDIDATES = 5000;
 
-/** The first findings, and how many more there are; `what` names them in the plural. */
-export function firstOf(lines: readonly string[], what: string): readonly string[] {
+/** The first findings, and the number of others. @param what names the findings, in the plural */
+export function limitLines(lines: readonly string[], what: string): readonly string[] {
   const more = lines.length - MAX_LINES;
   return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more ${what}`] : lines;
 }
 
-/** Names in one line; of many, the first ones. */
-export function listed(names: readonly string[]): string {
+/** Joins names to one line, with the first ones of many. */
+export function joinNames(names: readonly string[]): string {
   const more = names.length - MAX_NAMES;
   const first = names.slice(0, MAX_NAMES).join(', ');
   return more > 0 ? `${first} and ${more} more` : first;
 }
 
-/** A bounded set of names to compare others with. */
+/** A bounded set of known names. */
 export class Candidates extends Set<string> {
   override add(word: string): this {
     return this.size < MAX_CANDIDATES ? super.add(word) : this;
@@ -89,13 +90,13 @@ export class Candidates extends Set<string> {
 const MAX_EXAMPLES = 3;
 
 interface ClassFindings {
-  /** Lines about classes; none while each tracked object has its rows, since others may come. */
+  /** Lines about classes without objects. Empty if all tracked objects have rows, since other objects may come later. */
   readonly idle: readonly string[];
   /** At most one line, about objects without rows. */
   readonly strays: readonly string[];
 }
 
-/** The tracked objects of one class that no row is for. */
+/** The tracked objects of one class for which the catalogue has no row. */
 interface UnreadClass {
   readonly className: string;
   /** The seed path of one of them. */
@@ -104,11 +105,11 @@ interface UnreadClass {
   variables: number;
 }
 
-/** With a choice of classes nothing is found: only objects that have rows are tracked then. */
+/** Finds classes without objects and objects without rows. If the target selects classes, all tracked objects have rows. */
 export function classFindings(
   { classes, source: { file } }: Catalogue,
   { rules, tracks }: Filters,
-  objects: readonly CountedObject[],
+  objects: readonly ExistingObject[],
 ): ClassFindings {
   const fitting = new Set<string>();
   const kinds = new Map<string, UnreadClass>();
@@ -124,18 +125,18 @@ export function classFindings(
   const strays = [...kinds.values()];
   const isHarmless = idle.length === 0 && strays.every(({ variables }) => variables === 0);
   return {
-    idle: firstOf(idle, 'classes that no object fits'),
+    idle: limitLines(idle, 'classes that no object fits'),
     strays: isHarmless ? [] : [straysLine(strays)],
   };
 }
 
-/** A bare root, and an object that only groups others, show nothing that a row could read. */
-const mayNeedRows = ({ seedPath, variables, isLeaf }: CountedObject): boolean =>
+/** Whether an object has something for a row to read. A root without variables and a mere group have not. */
+const mayNeedRows = ({ seedPath, variables, isLeaf }: ExistingObject): boolean =>
   variables.size > 0 || (isLeaf && seedPath !== '');
 
 function count(
   kinds: Map<string, UnreadClass>,
-  { className, seedPath, variables }: CountedObject,
+  { className, seedPath, variables }: ExistingObject,
 ): void {
   const kind = kinds.get(className) ?? { className, example: seedPath, objects: 0, variables: 0 };
   kinds.set(className, kind);
@@ -143,7 +144,7 @@ function count(
   kind.variables += variables.size;
 }
 
-/** Names the classes with the most variables, each with the path of one object. */
+/** The line about objects without rows. It names the classes with the most variables, each with the path of one object. */
 function straysLine(kinds: readonly UnreadClass[]): string {
   const objects = kinds.reduce((sum, kind) => sum + kind.objects, 0);
   const variables = kinds.reduce((sum, kind) => sum + kind.variables, 0);
@@ -162,9 +163,7 @@ export interface Finding {
   readonly sentence: string;
 }
 
-/**
- * One for each class, group and seed path that no object matches, whatever the other filters do.
- */
+/** Finds each class, group and seed path that matches no object, regardless of the other filters. */
 export function filterFindings(
   { classes, seedPathGroups, seedPaths }: FilterSettings,
   catalogue: Catalogue | undefined,

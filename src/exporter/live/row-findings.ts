@@ -1,4 +1,4 @@
-// How the rows of a catalogue fit the existing objects, and which metrics they make.
+// Compares the rows of a catalogue with the existing objects, and finds their metrics.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { Uncatalogued } from '../../catalogue/match/filters.js';
 import type { ClassRows, Rules } from '../../catalogue/match/rules.js';
@@ -9,31 +9,31 @@ import { NamedVariable } from '../../exposition/read/highlight.js';
 import { TreeWalk, isVariable } from '../../exposition/read/tree-walk.js';
 import { SelfDescribed } from '../../exposition/rows/self-described.js';
 import type { FamilyFacts, ManagedObject, Variable } from '../../model.js';
-import { Candidates, firstOf, listed } from './findings.js';
-import type { CountedObject, Finding } from './findings.js';
+import { Candidates, limitLines, joinNames } from './findings.js';
+import type { ExistingObject, Finding } from './findings.js';
 
-/** Describes the lines of `SharedNames`, for messages. */
+/** Names the lines of `SharedNames` in messages. */
 export const SHARING = 'variables that share the name of a metric';
 
 export interface DescribedFamilies {
   readonly families: ReadonlySet<FamilyFacts>;
-  /** One line for each two variables of an object that share the name of a metric. */
+  /** A line for each two variables of an object that share the name of a metric. */
   readonly shared: readonly string[];
 }
 
-/** Variables of one object whose names become the same name of a metric, so that only one of them is shown. */
+/** Finds variables of one object that become the same metric, so that only one of them is shown. */
 class SharedNames {
   readonly #lines = new Set<string>();
   #object: ManagedObject | undefined;
-  /** The variables of that object, by the name and labels of their series. */
+  /** The variables of the current object, by the name and labels of their series. */
   #variables = new Map<string, Variable>();
 
   get lines(): readonly string[] {
     return [...this.#lines];
   }
 
-  /** Takes the variables of one object after the other. */
-  take(variable: Variable, { name }: FamilyFacts, labels = ''): void {
+  /** Adds a variable. All variables of one object must come in sequence. */
+  add(variable: Variable, { name }: FamilyFacts, labels = ''): void {
     const { object } = variable;
     if (object !== this.#object) {
       this.#object = object;
@@ -49,10 +49,10 @@ class SharedNames {
   }
 }
 
-/** @param uncatalogued set if there is a catalogue: then only of variables that none of its rows reads */
+/** Finds the self-described metrics of objects. @param uncatalogued limits them to variables without a row */
 export function describedFamilies(
   app: string,
-  objects: readonly CountedObject[],
+  objects: readonly ExistingObject[],
   uncatalogued?: Uncatalogued,
 ): DescribedFamilies {
   const described = new SelfDescribed(app, uncatalogued?.taken);
@@ -65,7 +65,7 @@ export function describedFamilies(
         const stated = described.statedFor(variable);
         const { family } = described.rowFor(variable, stated);
         families.add(family);
-        shared.take(variable, family, JSON.stringify(stated?.labels));
+        shared.add(variable, family, JSON.stringify(stated?.labels));
       }
   }
   return { families, shared: shared.lines };
@@ -73,24 +73,24 @@ export function describedFamilies(
 
 interface RowFindings {
   readonly lines: readonly string[];
-  /** Of variables that no row reads. */
+  /** Lines about variables that no row reads. */
   readonly without: readonly string[];
-  /** The metrics that have series now, as far as their values are synced. */
+  /** The metrics of the existing objects. */
   readonly families: ReadonlySet<FamilyFacts>;
 }
 
-/** What was found at the objects that one set of rows reads. */
+/** The variables of the objects that one set of rows reads. */
 interface SeenVariables {
   readonly names: Candidates;
-  /** Names that a row reads and an object has. */
+  /** Names of existing variables that a row reads. */
   readonly found: Map<Row, Set<string>>;
 }
 
-/** Compares the rows with the tracked objects; classes without an object are left out. */
+/** Compares the rows with the tracked objects. Ignores classes without objects. */
 export function rowFindings(
   { app, source: { file } }: Catalogue,
   rules: Rules,
-  objects: readonly CountedObject[],
+  objects: readonly ExistingObject[],
 ): RowFindings {
   const bySet = new Map<ClassRows, SeenVariables>();
   const families = new Set<FamilyFacts>();
@@ -116,7 +116,7 @@ export function rowFindings(
     if (!isRead && sets.some(({ isDescribed }) => isDescribed)) {
       const { family } = described.rowFor(variable);
       families.add(family);
-      shared.take(variable, family);
+      shared.add(variable, family);
       return;
     }
     if (!isRead && first !== undefined) addTo(unread, first.alias, name);
@@ -133,20 +133,20 @@ export function rowFindings(
   const idle = [...bySet].flatMap(([set, seen]) => idleRows(set, seen, file));
   const without = [...unread].map(
     ([alias, names]) =>
-      `class ${quoted(alias)}: variables without a row: ${listed([...names].sort())}`,
+      `class ${quoted(alias)}: variables without a row: ${joinNames([...names].sort())}`,
   );
   return {
     lines: [
-      ...firstOf(idle, 'rows that find no variable'),
-      ...firstOf([...unfit], 'variables that a row cannot show'),
-      ...firstOf(shared.lines, SHARING),
+      ...limitLines(idle, 'rows that find no variable'),
+      ...limitLines([...unfit], 'variables that a row cannot show'),
+      ...limitLines(shared.lines, SHARING),
     ],
-    without: firstOf(without, 'classes with variables that have no row'),
+    without: limitLines(without, 'classes with variables that have no row'),
     families,
   };
 }
 
-/** The variables that rows name and no object has, each with the nearest existing name. */
+/** Lines about variables that rows read and no object has, each with the nearest existing name. */
 function idleRows(
   { alias, rows }: ClassRows,
   { names, found }: SeenVariables,
@@ -167,7 +167,7 @@ function idleRows(
 const unfitLine = (row: Row, { name, type }: Variable, file: string): string =>
   `${placeOf(row, file)}: the variable ${quoted(name)} is of type ${type}, allowed: ${readingOf(row, name)?.types.join(', ') ?? 'none'}`;
 
-/** What a row reads of a variable of that name. */
+/** The reading of a row that matches the name of a variable. */
 const readingOf = ({ reads }: Row, name: string): Reading | undefined =>
   reads.find(({ variable, pattern }) => pattern !== undefined || variable === name);
 
@@ -179,11 +179,11 @@ function addTo<K>(map: Map<K, Set<string>>, key: K, word: string): void {
   map.set(key, words.add(word));
 }
 
-/** A finding if nothing exists at the path; none for an empty path. */
+/** A finding if nothing exists at the path of `variable`; none for an empty path. */
 export function variableFinding(
   root: ManagedObject,
   path: string,
-  objects: readonly CountedObject[],
+  objects: readonly ExistingObject[],
 ): readonly Finding[] {
   if (path === '') return [];
   const named = new NamedVariable(root, path);
@@ -196,8 +196,8 @@ export function variableFinding(
   return [{ path: ['variable'], sentence }];
 }
 
-/** Paths of variables of similar length, since no other can be near. */
-function pathsLike(path: string, objects: readonly CountedObject[]): Candidates {
+/** The paths of variables whose length is similar, so that `hint` may find them near. */
+function pathsLike(path: string, objects: readonly ExistingObject[]): Candidates {
   const paths = new Candidates();
   for (const { seedPath, variables } of objects)
     for (const name of variables.keys()) {

@@ -1,24 +1,35 @@
-// Admits requests: who may ask, and how many are answered at once.
+// Limits concurrent requests, and the interface of a guard that authorizes clients.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
-import { Subject, filter, map, merge, mergeMap, take, timer, using } from 'rxjs';
-import type { Observable, SchedulerLike, Unsubscribable } from 'rxjs';
+import {
+  Subject,
+  Subscription,
+  defer,
+  filter,
+  map,
+  merge,
+  mergeMap,
+  take,
+  timer,
+  using,
+} from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import { limitConcurrency } from './limit-concurrency.js';
 import type { HeaderFields, Reply } from './reply.js';
 import type { Requested } from './requested.js';
 
 type RequestKind = Requested['kind'];
 
-/** Responses of one connection are sent in order: while one is sent, the next is prepared. */
+/** The responses of a connection are sent in order: while one is sent, the next is prepared. */
 const MAX_RUNNING_PER_CONNECTION = 2;
-/** Including those that wait; no client that reads its responses sends more in one go. */
+/** Includes waiting requests. A client that reads its responses does not pipeline more. */
 const MAX_REQUESTS_PER_CONNECTION = 64;
 
-/** How long a request waits for one of too many to be over, before it is refused. */
+/** The longest time that a request waits for a place before it is refused. */
 const MAX_WAIT_MS = 1000;
 
-/** Makes the response to a request, or the refusal with this text. */
+/** Makes the response to a request, or to a refused one with the text of the refusal. */
 type AdmittedAnswer<T> = (refusal?: string) => Observable<T>;
 
 interface Connection {
@@ -26,7 +37,10 @@ interface Connection {
   readonly limited: <T>(answer$: Observable<T>) => Observable<T>;
 }
 
-/** @param max limits in total, one for each kind, so that slow scrapes do not block probes */
+/**
+ * Makes a function that answers requests within limits.
+ * @param max the most concurrent requests of each kind, so that slow scrapes do not block probes
+ */
 export function admission(
   max: Readonly<Record<RequestKind, number>>,
   scheduler?: SchedulerLike,
@@ -35,16 +49,19 @@ export function admission(
   const over$ = new Subject<RequestKind>();
   const connections = new WeakMap<Socket, Connection>();
   const hasRoom = (kind: RequestKind): boolean => running[kind] < max[kind];
-  const takePlace = (kind: RequestKind): Unsubscribable => {
+  const takePlace = (kind: RequestKind): Subscription => {
     running[kind]++;
-    return {
-      unsubscribe: () => {
-        running[kind]--;
-        over$.next(kind);
-      },
-    };
+    return new Subscription(() => {
+      running[kind]--;
+      over$.next(kind);
+    });
   };
-  /** Emits once, whether there is room now: in the order in which they asked, or too late. */
+  const inPlace = <T>(kind: RequestKind, answer: AdmittedAnswer<T>): Observable<T> =>
+    using(
+      () => takePlace(kind),
+      () => answer(),
+    );
+  /** Emits once whether a place is free: when one becomes free, in FIFO order, or after the longest wait. */
   const room$ = (kind: RequestKind): Observable<boolean> =>
     merge(
       over$.pipe(filter((of) => of === kind && hasRoom(kind))),
@@ -54,42 +71,33 @@ export function admission(
       map(() => hasRoom(kind)),
     );
   const admitted = <T>(kind: RequestKind, answer: AdmittedAnswer<T>): Observable<T> =>
-    using(
-      () => (hasRoom(kind) ? takePlace(kind) : undefined),
-      (place) =>
-        place !== undefined
-          ? answer()
-          : room$(kind).pipe(
-              mergeMap((isFree) =>
-                isFree
-                  ? using(
-                      () => takePlace(kind),
-                      () => answer(),
-                    )
-                  : answer(`too many ${kind}s at once`),
-              ),
-            ),
-    );
+    defer(() => {
+      if (hasRoom(kind)) return inPlace(kind, answer);
+      return room$(kind).pipe(
+        mergeMap((isFree) =>
+          isFree ? inPlace(kind, answer) : answer(`too many ${kind}s at once`),
+        ),
+      );
+    });
   return (socket, kind, answer) => {
     const connection = connections.get(socket) ?? newConnection();
     connections.set(socket, connection);
-    return using(
-      () => (connection.requests < MAX_REQUESTS_PER_CONNECTION ? takeIn(connection) : undefined),
-      (request) =>
-        request !== undefined
-          ? admitted(kind, answer).pipe(connection.limited)
-          : answer('too many requests at once on one connection'),
-    );
+    return defer(() => {
+      if (connection.requests >= MAX_REQUESTS_PER_CONNECTION)
+        return answer('too many requests at once on one connection');
+      return using(
+        () => countedRequest(connection),
+        () => admitted(kind, answer).pipe(connection.limited),
+      );
+    });
   };
 }
 
-function takeIn(connection: Connection): Unsubscribable {
+function countedRequest(connection: Connection): Subscription {
   connection.requests++;
-  return {
-    unsubscribe: () => {
-      connection.requests--;
-    },
-  };
+  return new Subscription(() => {
+    connection.requests--;
+  });
 }
 
 const newConnection = (): Connection => ({
@@ -97,29 +105,30 @@ const newConnection = (): Connection => ({
   limited: limitConcurrency(MAX_RUNNING_PER_CONNECTION),
 });
 
-// Who may connect, and who may ask.
+/** The TLS settings of a listener, and its check of client certificates. */
 export interface GuardTls {
-  /** Whether clients are asked for a certificate, and whether those without a valid one are ended. */
+  /** Whether the server requests a client certificate, and whether it requires a valid one. */
   readonly requestCert: boolean;
   readonly rejectUnauthorized: boolean;
-  /** For the next connection; another object when it changed. */
+  /** The secure context of the next connection; a new object after each change. */
   readonly context: () => SecureContextOptions;
-  /** Whether a client that completed the handshake may go on. */
+  /** Whether a client that completed the handshake may send requests. */
   readonly isAuthorized: (socket: TLSSocket) => boolean;
 }
 
+/** Authorizes the clients of a listener. */
 export interface Guard {
   /** Undefined for plain HTTP. */
   readonly tls: GuardTls | undefined;
-  /** Whether every client that is let in has shown who it is. */
+  /** Whether every admitted client has a password or a certificate. */
   readonly authenticatesClients: () => boolean;
-  /** Of every answer. */
+  /** The headers of every response. */
   readonly headers: () => HeaderFields;
-  /** Emits once: the refusal of a request, or undefined. Undefined itself where everybody may ask. */
+  /** Emits once: the refusal of a request, or undefined to admit it. Undefined itself if all requests are admitted. */
   readonly refusal: ((request: IncomingMessage) => Observable<Reply | undefined>) | undefined;
 }
 
-/** Lets everybody in. */
+/** Admits all clients. */
 export const NO_GUARD: Guard = {
   tls: undefined,
   authenticatesClients: () => false,

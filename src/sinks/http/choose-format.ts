@@ -1,13 +1,13 @@
-// Which format a client gets, by its Accept header (RFC 9110, 12.5.1).
+// Chooses the format and coding of a response by the headers of the request (RFC 9110, 12.5).
 import type { Format } from '../../model.js';
 
-/** One entry of such a header, in lower case. */
+/** An entry of an Accept or Accept-Encoding header, in lower case. */
 interface AcceptEntry {
-  /** A type such as `text/*`, or a coding such as `gzip`. */
+  /** A media type such as `text/*`, or a coding such as `gzip`. */
   readonly name: string;
-  /** Its parameter of that name. */
+  /** The parameter `version`. */
   readonly version: string | undefined;
-  /** 0 to 1; 0 refuses, and so does a quality that is no number in this range. */
+  /** The quality from 0 to 1; 0 refuses. An invalid quality is 0. */
   readonly quality: number;
 }
 
@@ -25,12 +25,13 @@ function parseAcceptEntry(text: string): AcceptEntry {
   return { name, version: valueOf('version'), quality: quality >= 0 && quality <= 1 ? quality : 0 };
 }
 
-/** Clients with other headers are few; a long header is not kept. */
+/** The size of the cache. Few clients have other headers. */
 const MAX_HEADERS = 32;
+/** The longest header to cache. */
 const MAX_LENGTH = 256;
 
-/** Makes a function that remembers the results of the last short headers. */
-export function remembered<T>(of: (header: string) => T): (header: string) => T {
+/** Caches the results of a function for the last short headers. */
+export function memoized<T>(of: (header: string) => T): (header: string) => T {
   const known = new Map<string, T>();
   return (header) => {
     const former = known.get(header);
@@ -43,15 +44,15 @@ export function remembered<T>(of: (header: string) => T): (header: string) => T 
   };
 }
 
-/** The first is for clients that prefer none, or accept none of them. */
+/** The formats of a response. The first is the default. */
 export type Formats = readonly [Format, ...Format[]];
 
-const entriesOf = remembered(parseAccept);
-const entryOf = remembered(parseAcceptEntry);
+const entriesOf = memoized(parseAccept);
+const entryOf = memoized(parseAcceptEntry);
 
 const PROTOBUF = 'application/vnd.google.protobuf';
 const OPEN_METRICS = 'application/openmetrics-text';
-/** Lower than any quality that a client can state, which has at most three decimals. */
+/** Lower than any quality of a header, which has at most three decimals. */
 const LAST_RESORT = 1e-4;
 
 /**
@@ -97,10 +98,10 @@ function qualityOf({ contentType }: Format, entries: readonly AcceptEntry[]): nu
   return quality;
 }
 
-/** Whether it accepts gzip and prefers nothing else; a client that says nothing gets none. */
+/** Whether an Accept-Encoding header accepts gzip and prefers no other coding. */
 export const prefersGzip = (acceptEncoding = ''): boolean => isBest(acceptEncoding);
 
-const isBest = remembered((acceptEncoding: string): boolean => {
+const isBest = memoized((acceptEncoding: string): boolean => {
   const codings = parseAccept(acceptEncoding);
   const qualityOf = (...names: readonly string[]): number => {
     const named = codings.filter(({ name }) => names.includes(name));

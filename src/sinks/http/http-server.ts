@@ -1,27 +1,27 @@
-// The HTTP server, with limits for connections and a deadline for each answer.
+// The HTTP server: listening, limits of connections, and a deadline for each response.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import { Server as TlsServer, createServer as createTlsServer } from 'node:https';
 import { createServer as createForwarder } from 'node:net';
 import type { Server as NetServer, Socket } from 'node:net';
-import { Observable, using } from 'rxjs';
+import { Observable, Subscription, using } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { Guard, GuardTls } from './admission.js';
 import { boundAuthority, listenAt, listenFault } from './listen-address.js';
 import type { ListenAddress } from './listen-address.js';
 
-// Limits the connections of a server; idle ones make room for new ones.
+/** Identifies a connection. */
 type Key = Socket | string;
 
 /**
- * Above `max`, closes the connection that has been idle for the longest time; that is the new one
- * if all others are being answered. A connection whose request is incomplete is idle.
- * @returns what closes all idle ones, those that never asked for anything too
+ * Limits the connections of a server. Above `max`, closes the connection with the longest idle time, which is the new
+ * one if all others have running requests. A connection with an incomplete request is idle.
+ * @returns a function that closes all idle connections, also those without any request yet
  */
 function limitConnections(server: Server, max: number, onDrop: () => void): () => void {
   const keyOf = server instanceof TlsServer ? tlsKeyOf : (socket: Socket): Key => socket;
   const open = new Map<Key, Socket>();
-  /** Keys of those that are idle, the longest idle first. */
+  /** The keys of idle connections, the longest idle first. */
   const idle = new Set<Key>();
   const running = new Map<Key, number>();
   const forget = (key: Key) => {
@@ -63,10 +63,10 @@ function limitConnections(server: Server, max: number, onDrop: () => void): () =
 }
 
 let unnamed = 0;
-/** Those of connections that have no ports, as over a socket in the file system. */
+/** The keys of connections without ports, such as over a UNIX socket. */
 const names = new WeakMap<Socket, string>();
 
-/** What the socket of a connection shares with the one that TLS makes of it, and with no other. */
+/** A key that the TCP socket of a connection shares with its TLS socket. */
 function tlsKeyOf(socket: Socket): string {
   const name = names.get(socket);
   if (name !== undefined) return name;
@@ -84,10 +84,10 @@ export interface Exchange {
 }
 export interface Listening {
   readonly kind: 'listening';
-  /** Scheme, host and bound port of its URLs, or words in place of them for a UNIX socket. */
+  /** Scheme, host and bound port of the listener, or words for a UNIX socket. */
   readonly origin: string;
 }
-/** A connection was closed to make room for another. */
+/** An idle connection was closed to admit another. */
 interface Dropped {
   readonly kind: 'dropped';
 }
@@ -96,25 +96,25 @@ export interface ListenerOptions {
   /** At least one. */
   readonly addresses: readonly ListenAddress[];
   readonly guard: Guard;
-  /** How long a client may take to send a request. */
+  /** The longest time in which a client sends a request. */
   readonly headerMs: number;
   /** The most bytes of the head of a request. */
   readonly maxHeaderBytes: number;
   readonly maxConnections: number;
 }
 
-/** Stands in the log for scheme and host, which a UNIX socket does not have. */
+/** Replaces scheme and host of a UNIX socket in the log. */
 const UNIX_SOCKET = 'the UNIX socket of systemd, path ';
-/** How long a connection may idle between requests. */
+/** The longest idle time between two requests of a connection. */
 const IDLE_MS = 65_000;
-/** How long a new connection has to send its request once the listener has closed. */
+/** The time in which a new connection can send its request after the listener has closed. */
 const GRACE_MS = 250;
-/** How often Node looks for requests that take too long; its own default is 30 seconds. */
+/** The period in which Node.js checks requests for timeouts, at most; its default is 30 seconds. */
 const MAX_CHECK_MS = 1000;
 
 /**
- * Listens at all addresses while it is subscribed to; running responses are finished after that.
- * Errors with Fault LISTENER_FAILED when one cannot be used.
+ * Listens at all addresses while subscribed, and finishes running responses after that. Errors with Fault
+ * LISTENER_FAILED if an address cannot be used.
  */
 export function listen(options: ListenerOptions): Observable<Exchange | Listening | Dropped> {
   const { addresses, guard, headerMs, maxHeaderBytes, maxConnections } = options;
@@ -128,16 +128,16 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
       keepAliveTimeout: IDLE_MS,
     });
     server.on('request', (request, response) => {
-      // Bodies of requests are ignored, but an unread one would block the connection. Scrapes have none.
+      // Read and ignore the body of a request: an unread body would block the connection.
       if (hasBody(request)) request.resume();
       response.once('close', () => {
-        // Connections that were busy when the listener closed become idle only now.
+        // A connection that was busy when the listener closed becomes idle now.
         if (!server.listening) setImmediate(() => server.closeIdleConnections());
       });
-      if (subscriber.closed) turnAway(response);
+      if (subscriber.closed) refuseAtEnd(response);
       else subscriber.next({ kind: 'exchange', request, response });
     });
-    // Every response that queues on a connection listens for its end.
+    // Each response in the queue of a connection adds a listener for its end.
     for (const event of ['connection', 'secureConnection'])
       server.on(event, (socket: Socket) => {
         socket.setMaxListeners(0);
@@ -145,7 +145,7 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
     const closeIdle = limitConnections(server, maxConnections, () => {
       subscriber.next({ kind: 'dropped' });
     });
-    // A server listens once: what comes in at further addresses is handed to it.
+    // A server listens at one address; forwarders pass it the connections of other addresses.
     const listeners = addresses.map((_, index) => (index === 0 ? server : forwarder(server)));
     listeners.forEach((each, index) => {
       const address = addresses[index] ?? { host: undefined, port: 0 };
@@ -161,20 +161,20 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
     return () => {
       for (const each of listeners) each.close();
       server.closeIdleConnections();
-      // Those that have not asked for anything may be about to.
+      // New connections may be about to send a request.
       setTimeout(closeIdle, GRACE_MS).unref();
     };
   });
 }
 
-/** Answers 503 to a request that arrived, or waited for the guard, while the listener closed. */
-export function turnAway(response: ServerResponse): void {
+/** Answers 503 to a request that arrived or waited for the guard while the listener closed. */
+export function refuseAtEnd(response: ServerResponse): void {
   const text = 'the exporter is ending\n';
   const length = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length };
   response.writeHead(503, { ...length, Connection: 'close' }).end(text);
 }
 
-/** RFC 9112, 6.3. */
+/** Whether a request has a body (RFC 9112, 6.3). */
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
@@ -193,7 +193,7 @@ function serverOf(tls: GuardTls | undefined, options: ServerOptions): Server {
     ...{ requestCert, rejectUnauthorized },
     handshakeTimeout: options.headersTimeout,
   });
-  // Before the server sees the connection: a renewed certificate is used from the next one on.
+  // Before the server accepts the connection, so that the next connection has a renewed certificate.
   server.prependListener('connection', () => {
     const next = tls.context();
     if (next !== context) server.setSecureContext(next);
@@ -206,19 +206,17 @@ function serverOf(tls: GuardTls | undefined, options: ServerOptions): Server {
 }
 
 /**
- * Closes the connection if the response is not over after `ms`. A socket timeout restarts with
- * every byte, so it never ends a client that reads a little now and then.
+ * Closes the connection if the response is not over after `ms`. A socket timeout would restart with each byte and
+ * never end a slow reader.
  */
 export function deadline<T>(ms: number, socket: Socket): MonoTypeOperatorFunction<T> {
   return (response$) =>
     using(
       () => {
         const timer = setTimeout(() => socket.destroy(), ms);
-        return {
-          unsubscribe: () => {
-            clearTimeout(timer);
-          },
-        };
+        return new Subscription(() => {
+          clearTimeout(timer);
+        });
       },
       () => response$,
     );

@@ -1,4 +1,4 @@
-// The HTTP responder: routes each request, and counts the answers. Spec 4.
+// The HTTP sink: answers each request and counts the responses (spec 4).
 import type { IncomingMessage } from 'node:http';
 import {
   EMPTY,
@@ -19,7 +19,7 @@ import type { Observable } from 'rxjs';
 import type { SelfMetrics } from '../self-metrics.js';
 import type { Sink, SinkEvent } from '../sink.js';
 import { admission } from './admission.js';
-import { deadline, listen, turnAway } from './http-server.js';
+import { deadline, listen, refuseAtEnd } from './http-server.js';
 import type { Exchange, ListenerOptions, Listening } from './http-server.js';
 import type { OwnPagesOptions } from './own-pages.js';
 import { treeResponder } from './pages/tree.js';
@@ -28,15 +28,14 @@ import type { EncodedReply, HeaderFields, Reply, Sent } from './reply.js';
 import { TREE_PATH, requested } from './requested.js';
 import type { ScrapeOptions } from './requested.js';
 
-// The HTTP responder's own counters.
+/** The HTTP sink's own counters. */
 interface HttpMetrics {
   /** Counts a response that is over. */
   readonly count: (sent: Sent) => void;
-  /** Counts a connection that was closed to make room for another. */
+  /** Counts a connection that was closed to admit another. */
   readonly dropped: () => void;
 }
 
-/** Adds its counters to those of the exporter. */
 function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): HttpMetrics {
   const responses = metrics.counter(
     'shm_exporter_http_responses_total',
@@ -72,7 +71,7 @@ function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): HttpMetrics {
   };
 }
 
-/** The reply to a request that could not be answered as it should. */
+/** The reply to a request after an unexpected error. */
 function failed(
   { url = '' }: IncomingMessage,
   error: unknown,
@@ -100,7 +99,7 @@ function responder(
     // Like a response that is being sent, one that is being compressed is not cut.
     const sentLater = (compressed$: Observable<EncodedReply>): Observable<Sent> =>
       compressed$.pipe(catchError(instead), mergeMap(sent), share({ resetOnRefCountZero: false }));
-    // A client that went away gives its place to others at once.
+    // The end of a connection frees its place for other clients at once.
     const gone$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
     const awaited$ = reply$.pipe(take(1), takeUntil(gone$));
     return awaited$.pipe(
@@ -113,18 +112,18 @@ function responder(
 
 export interface HttpOptions
   extends ListenerOptions, ScrapeOptions, Omit<OwnPagesOptions, 'tree' | 'treePath'> {
-  /** Whether there are pages of trees. */
+  /** Whether trees are on. */
   readonly hasTrees: boolean;
   /** Whether trees show texts that no row reads. */
   readonly showsUnreadTexts: () => boolean;
-  /** How long one response may take, from its request to its last byte. */
+  /** The longest time of a response, from its request to its last byte. */
   readonly responseMs: number;
-  /** How many scrapes are served at once. */
+  /** The most concurrent scrapes. */
   readonly maxScrapes: number;
   readonly log: (message: string) => void;
 }
 
-/** How many of the exporter's own pages are served at once. */
+/** The most concurrent requests of the exporter's own pages. */
 const MAX_PAGES = 64;
 
 export function httpSink(options: HttpOptions): Sink {
@@ -139,21 +138,22 @@ export function httpSink(options: HttpOptions): Sink {
         const { request } = exchange;
         const { kind, reply } = requested(request, () => registry.targets, pages);
         const headers = guard.headers();
-        const answered = (stranger?: Reply): Observable<Sent> =>
-          admit(request.socket, kind, (crowded) => {
-            if (crowded !== undefined) return respond(exchange, of(tooMany(crowded)), headers);
-            return respond(exchange, stranger === undefined ? defer(reply) : of(stranger), headers);
+        const answered = (refusal?: Reply): Observable<Sent> =>
+          admit(request.socket, kind, (tooManyText) => {
+            if (tooManyText !== undefined)
+              return respond(exchange, of(tooMany(tooManyText)), headers);
+            return respond(exchange, refusal === undefined ? defer(reply) : of(refusal), headers);
           });
         const answer$ =
           guard.refusal === undefined
             ? answered()
-            : judged(
+            : decided(
                 guard.refusal(request).pipe(
-                  // A failure of the guard refuses this request, and disturbs no other.
+                  // An error of the guard must not end the sink.
                   catchError((error: unknown) => of(failed(request, error, log))),
                 ),
                 exchange,
-              ).pipe(mergeMap((stranger) => answered(stranger)));
+              ).pipe(mergeMap((refusal) => answered(refusal)));
         return answer$.pipe(deadline(responseMs, request.socket));
       };
       const counted = (sent: Sent): SinkEvent => {
@@ -177,19 +177,19 @@ function treeOf(options: HttpOptions): Pick<OwnPagesOptions, 'tree' | 'treePath'
   return { tree: treeResponder({ ...options, treePath: TREE_PATH }), treePath: TREE_PATH };
 }
 
-/** The decision of the guard. A request that still waits for it when the sink ends is turned away. */
-const judged = (
+/** The decision of the guard. Refuses a request that still waits for the decision when the sink ends. */
+const decided = (
   refusal$: Observable<Reply | undefined>,
   { response }: Exchange,
 ): Observable<Reply | undefined> =>
   defer(() => {
-    let isJudged = false;
+    let isDecided = false;
     return refusal$.pipe(
       tap(() => {
-        isJudged = true;
+        isDecided = true;
       }),
       finalize(() => {
-        if (!isJudged) turnAway(response);
+        if (!isDecided) refuseAtEnd(response);
       }),
     );
   });

@@ -1,34 +1,29 @@
-// Bounds how many streams run at once.
-import { Subject, first, mergeMap, using } from 'rxjs';
-import type { Observable, Unsubscribable } from 'rxjs';
+// An RxJS operator that limits the number of concurrent subscriptions.
+import { Subject, Subscription, defer, first, mergeMap, using } from 'rxjs';
+import type { Observable } from 'rxjs';
 
 /**
- * Makes an operator for several streams: of all that go through it, at most `max` are subscribed to
- * at once; the others wait in the order in which they came.
+ * Makes an operator to share between several streams: at most `max` of their sources are subscribed to at once. The
+ * others wait in FIFO order.
  */
 export function limitConcurrency(max: number): <T>(source: Observable<T>) => Observable<T> {
   let free = max;
   const freed$ = new Subject<void>();
-  const place: Unsubscribable = {
-    unsubscribe: () => {
+  const take = (): Subscription => {
+    free--;
+    return new Subscription(() => {
       free++;
       freed$.next();
-    },
-  };
-  const take = (): Unsubscribable => {
-    free--;
-    return place;
+    });
   };
   return (source) =>
-    using(
-      () => (free > 0 ? take() : undefined),
-      (taken) =>
-        taken !== undefined
-          ? source
-          : // Of those that hear of a free place, the one before may have taken it.
-            freed$.pipe(
-              first(() => free > 0),
-              mergeMap(() => using(take, () => source)),
-            ),
-    );
+    defer(() => {
+      const run$ = using(take, () => source);
+      if (free > 0) return run$;
+      // An earlier subscriber of `freed$` may take the place first.
+      return freed$.pipe(
+        first(() => free > 0),
+        mergeMap(() => run$),
+      );
+    });
 }

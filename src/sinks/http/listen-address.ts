@@ -1,11 +1,11 @@
-// Where a listener listens.
+// Addresses of listeners: listening, their texts, and the fault of one that cannot be used.
 import type { AddressInfo, ListenOptions, Server } from 'node:net';
 import { Fault } from '../../errors.js';
 
 export type ListenAddress =
-  /** An undefined host stands for all addresses of the machine, IPv6 and IPv4. */
+  /** A host and port. An undefined host stands for all addresses of the machine, IPv6 and IPv4. */
   | { readonly host: string | undefined; readonly port: number }
-  /** A socket that listens already, as systemd hands it over. */
+  /** A listening socket of systemd. */
   | { readonly fd: number };
 
 export function listenAt(server: Server, address: ListenAddress, opened: () => void): void {
@@ -17,15 +17,15 @@ export function listenAt(server: Server, address: ListenAddress, opened: () => v
   }
 }
 
-/** The address as a person writes it, for messages. */
+/** An address for messages. */
 function shownAddress(address: ListenAddress): string {
   if ('fd' in address) return `descriptor ${address.fd}`;
   return authorityOf(address.host ?? '', address.port);
 }
 
 /**
- * The host and port of a listener as in a URL, with the port that was bound; undefined for a UNIX socket.
- * @param bound the address that the server reports
+ * The host and bound port of a listener as in a URL; undefined for a UNIX socket.
+ * @param bound the address from the server
  */
 export function boundAuthority(
   address: ListenAddress,

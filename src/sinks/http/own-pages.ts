@@ -1,4 +1,4 @@
-// The exporter's own pages: for people, for probes and for service discovery.
+// The exporter's own pages, for people, probes and service discovery.
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { defer, map, of } from 'rxjs';
@@ -14,14 +14,15 @@ import type { TreeResponder } from './pages/tree.js';
 import { compressiblePage, plainPage, textReply } from './reply.js';
 import type { Reply } from './reply.js';
 
-/** A name or an IPv4 address, or an IPv6 one in brackets, and a port or none. */
+/** Matches a host name, IPv4 address or IPv6 address in brackets, perhaps with a port. */
 const AUTHORITY = /^(?:[\w-][\w.-]{0,252}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
- * One group for each target, ready or not, as JSON. The labels stay while the root is lost.
- * @param authority host and port of this listener, as Prometheus reaches it
+ * The document of service discovery: a group for each target, ready or not, in JSON. The labels of a target do not
+ * depend on its root.
+ * @param authority host and port at which Prometheus reaches this listener
  * @param path base scrape path
- * @param isSecure whether it is reached by HTTPS
+ * @param isSecure whether Prometheus uses HTTPS
  */
 function discoveryDocument(
   targets: readonly Target[],
@@ -70,18 +71,18 @@ export interface OwnPagesOptions {
   /** Base scrape path, such as `/metrics`. */
   readonly path: string;
   readonly selfMetrics: SelfMetrics;
-  /** What the process knows of itself now. */
+  /** The current facts about the process. */
   readonly service: () => ServiceFacts;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
-  /** Path of trees; undefined if they are off. */
+  /** The path of trees; undefined if trees are off. */
   readonly treePath: string | undefined;
   /** Undefined if trees are off. */
   readonly tree: TreeResponder | undefined;
   readonly scope: (name: string) => Scope | undefined;
-  /** Names of the scopes that apply to a target at the moment. */
+  /** The names of the current scopes of a target. */
   readonly scopeNames: (target: Target) => readonly string[];
-  /** Reads the configuration again. Undefined where clients may not ask for it. */
+  /** Reloads the configuration. Undefined if clients may not request it. */
   readonly reload: (() => ReloadAnswer) | undefined;
 }
 
@@ -92,7 +93,7 @@ type OwnPage = (
   query: URLSearchParams,
 ) => Observable<Reply>;
 
-/** By path; answered to GET and HEAD. */
+/** The pages for GET and HEAD, by path. */
 export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>([
   ['/', (targets, options, _, query) => of(status(targets, options, query))],
   ['/-/healthy', () => of(textReply(200, 'healthy'))],
@@ -118,10 +119,10 @@ export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>(
   ],
 ]);
 
-/** The page that is answered to POST alone. */
+/** The path of reloads, for POST only. */
 export const RELOAD_PATH = '/-/reload';
 
-/** 200 when the configuration is in use, with what of it is not yet; else 500 with every reason. */
+/** Reloads the configuration. The reply is 200 with the settings that need a restart, or 500 with the reasons to refuse it. */
 export function reloaded(reload: () => ReloadAnswer): Observable<Reply> {
   const answer = reload();
   return of(
@@ -131,7 +132,7 @@ export function reloaded(reload: () => ReloadAnswer): Observable<Reply> {
   );
 }
 
-/** How all targets are, or some of very many. */
+/** The status page, with the targets from the position `from` of the query. */
 function status(
   targets: readonly Target[],
   { path, treePath, service, unixMs, scope, scopeNames }: OwnPagesOptions,
@@ -148,7 +149,7 @@ function status(
 const page = (text: string, contentType: string): Observable<Reply> =>
   of({ status: 200, page: plainPage(text, contentType) });
 
-/** Ready when every target is. */
+/** The reply of the readiness probe: 200 if all targets are ready. */
 function readiness(targets: readonly Target[]): Reply {
   const waiting = targets.map((target) => target.status()).filter(({ isReady }) => !isReady);
   if (waiting.length === 0) return textReply(200, 'ready');

@@ -1,11 +1,11 @@
-// Sends one reply and reports when the response is over.
+// Replies, and sending them: `send` emits when the response is over.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Observable, from, map } from 'rxjs';
 import { GzipText } from '../../exposition/compress/gzip.js';
 import type { Body, Page } from '../../model.js';
 import { prefersGzip } from './choose-format.js';
 
-/** How long a client may read nothing of its response. */
+/** The longest time without progress of a response. */
 const STUCK_MS = 30_000;
 
 export type HeaderFields = Readonly<Record<string, string>>;
@@ -26,14 +26,14 @@ export interface EncodedReply extends Reply {
 /** A response that is over. */
 export interface Sent {
   readonly status: number;
-  /** Bytes of the body, if all of it was written to the connection; else 0. */
+  /** The bytes of the body if it was written completely; otherwise 0. */
   readonly bytes: number;
   readonly saved: number;
-  /** Whether the connection ended before all of it was written. */
+  /** Whether the connection ended before the body was written completely. */
   readonly isCut: boolean;
 }
 
-/** A short text, with the line feed that terminals need. */
+/** A reply with a short text and a line feed, for terminals. */
 export function textReply(status: number, text: string, headers: HeaderFields = {}): Reply {
   return { status, headers, page: plainPage(`${text}\n`, 'text/plain; charset=utf-8') };
 }
@@ -73,8 +73,8 @@ export function encoded(
 }
 
 /**
- * Emits once when the response is over, sent or not; ending the subscription does not cut it.
- * @param common headers of every answer; those of the reply replace them
+ * Sends a reply. Emits once when the response is over, complete or not. Unsubscribing does not cut the response.
+ * @param common headers of every response; headers of the reply replace them
  */
 export function send(
   { method, socket }: IncomingMessage,
@@ -86,8 +86,8 @@ export function send(
     const pieces = method === 'HEAD' ? [] : body.pieces;
     let isWhole = pieces.length === 0;
     let isOver = false;
-    // A response that queues behind another on its connection does not report the connection's end;
-    // another reports it while the connection does, so both are listened to.
+    // Listen to both: a response that queues behind another on its connection does not emit `close` when the
+    // connection ends, and the socket may close after the response.
     const over = () => {
       if (isOver) return;
       isOver = true;
@@ -121,9 +121,9 @@ export function send(
       response.end();
       return;
     }
-    // Ended only when all is written: a closing server truncates responses that have ended.
+    // End the response after the last write: a closing server truncates ended responses.
     const allWritten = (error?: Error | null): void => {
-      // A destroyed connection reports its pending writes without an error.
+      // A destroyed connection completes pending writes without an error.
       if (error || socket.destroyed) return;
       isWhole = true;
       response.end();

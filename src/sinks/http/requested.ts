@@ -1,4 +1,4 @@
-// What a request asks for, a scrape or one of the exporter's own pages, and how a scrape is answered. Spec 4.
+// Dispatches a request to a scrape or one of the exporter's own pages, and answers scrapes (spec 4).
 import type { IncomingMessage } from 'node:http';
 import { map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -11,10 +11,9 @@ import { textReply } from './reply.js';
 import type { Reply } from './reply.js';
 import { route } from './route.js';
 
-// The answer to one scrape. Spec 4.1, 4.2 and 7.
 export interface ScrapeOptions {
   readonly formats: Formats;
-  /** The current scope of that name. */
+  /** The current scope of a name. */
   readonly scope: (name: string) => Scope | undefined;
   readonly notReady: (progress: SyncProgress) => string;
 }
@@ -28,7 +27,7 @@ interface ScrapeRequest {
   readonly prefersGzip: boolean;
 }
 
-/** The scope that a path names behind the base path; undefined for paths that are no scrapes. */
+/** The scope in a path, after the base path; undefined for a path that is no scrape. */
 function scopeInPath(
   pathname: string,
   base: string,
@@ -44,7 +43,7 @@ function scopeInPath(
   }
 }
 
-/** Checks in order: routing 400 or 404, readiness 503, scope 404. */
+/** Answers a scrape. Checks in order: routing 400 or 404, readiness 503, scope 404. */
 function scrape(
   request: ScrapeRequest,
   targets: readonly Target[],
@@ -58,7 +57,7 @@ function scrape(
     return target
       .demand(scope, request.prefersGzip ? 'deflated' : 'text')
       .pipe(map((each) => replyWith(each, options, scope, request.accept)));
-  // There is no such scope, so there is nothing to demand.
+  // An unknown scope needs no render.
   const { isReady, progress } = target.status();
   return of(
     isReady
@@ -84,20 +83,20 @@ function replyWith(
   return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page };
 }
 
-/** The kind of the request, and the reply that it gets. */
+/** The kind of a request, and its reply. */
 export interface Requested {
   readonly kind: 'scrape' | 'page';
   readonly reply: () => Observable<Reply>;
 }
 
-/** A base scrape path that is the same goes first. */
+/** The path of trees. A base scrape path that is the same takes precedence. */
 export const TREE_PATH = '/tree';
 
 const ALLOWED = new Set(['GET', 'HEAD']);
 
 /**
- * Checks in order: path 404, method 405; a scrape then checks the rest.
- * @param targets those of the moment: a request may wait before it is replied to
+ * Dispatches a request. Checks in order: path 404, method 405; a scrape then checks the rest.
+ * @param targets returns the current targets when the reply is made, which may be later
  */
 export function requested(
   request: IncomingMessage,
@@ -141,7 +140,7 @@ const refusal = (...reply: Parameters<typeof textReply>): Requested => ({
   reply: () => of(textReply(...reply)),
 });
 
-/** Path and query of a request target, also where a proxy put a scheme and an authority before. */
+/** The path and query of a request target. A proxy may send it with scheme and authority. */
 function parts(target: string): { pathname: string; query: URLSearchParams } {
   const url = target.replace(/^[A-Za-z]+:\/\/[^/?]*/, '');
   const mark = url.indexOf('?');

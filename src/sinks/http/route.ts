@@ -1,4 +1,4 @@
-// Which target a scrape is for, and which scope. Spec 4.2, 4.3 and 7.
+// Routes a request to a target and a scope (spec 4.2, 4.3 and 7).
 import type { Target } from '../../model.js';
 import { matches, parametersOf } from '../sink.js';
 
@@ -19,7 +19,7 @@ const refused = (status: 400 | 404, text: string): Routed => ({ kind: 'refused',
 const ROUTING_STILL_REQUIRED =
   'scope selected, but target routing still required when multiple targets are configured';
 
-/** @param inPath the scope that the path ends in, if any */
+/** Routes a request. @param inPath the scope in the path; undefined without one */
 export function route(targets: readonly Target[], query: URLSearchParams, inPath?: string): Routed {
   const twice = [...PARAMETERS, 'scope'].find((name) => query.getAll(name).length > 1);
   if (twice !== undefined) return refused(400, `parameter ${twice} is given more than once`);
@@ -50,10 +50,10 @@ export function route(targets: readonly Target[], query: URLSearchParams, inPath
   return { kind: 'target', target: match, scope };
 }
 
-/** Most targets that a refusal lists. */
+/** The most targets that a refusal lists. */
 const MAX_LISTED = 20;
 
-/** The refusal of parameters that match no target; lists the parameters that would select one. */
+/** The refusal of parameters that match no target. It lists the parameters of the targets. */
 function noTarget(targets: readonly Target[]): string {
   const listed = targets.slice(0, MAX_LISTED).map((target) => {
     const parameters = new URLSearchParams(parametersOf(target, targets));

@@ -1,4 +1,4 @@
-// The printer of snapshots: documents at every tick, or once. Spec 1.4.
+// The stdout sink: prints snapshots at each interval, or once (spec 1.4).
 import { createWriteStream, fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
@@ -26,26 +26,26 @@ import type { Document, Exposition, InternalMetric, Target } from '../../model.j
 import { identitiesOf, whenReady } from '../sink.js';
 import type { IdentityLabels, Sink, SinkEvent } from '../sink.js';
 
-/** Writes one document; emits its number of bytes when the reader has taken all of it. */
+/** Writes a document. Emits its number of bytes when all are written. */
 export type DocumentWriter = (document: Document) => Observable<number>;
 
-/** The error of a writer whose reader went away; the printer then completes. */
+/** The error of a writer whose reader closed the pipe. The sink then completes. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 }
 
-/** A document that could not be written; the printer goes on with the next. */
+/** The error of a document that could not be written. The sink continues with the next one. */
 export class NotWritten extends Error {
   override readonly name = 'NotWritten';
 }
 
-/** What one target shows, with the labels that tell it from all others. */
+/** The exposition of a target, with the labels that identify the target. */
 interface IdentifiedPage {
   readonly identity: IdentityLabels;
   readonly exposition: Exposition;
 }
 
-/** A document of each target, with metrics of this sink, or one document of all targets. */
+/** One document for each target, with metrics of this sink, or one for all targets. */
 export type Documents =
   | {
       readonly kind: 'each';
@@ -64,11 +64,11 @@ type MergeDocuments = (
 
 interface StdoutOptions {
   readonly intervalSeconds: number;
-  /** Prints once, when all targets are ready or an interval is over. */
+  /** Whether to print once, when all targets are ready or an interval is over. */
   readonly isOnce: boolean;
   readonly documents: Documents;
   readonly write: DocumentWriter;
-  /** Why a tick is skipped: what holds up the documents of the last one. */
+  /** The reason of a skipped tick. */
   readonly slow: string;
   readonly scheduler?: SchedulerLike;
 }
@@ -81,9 +81,9 @@ const skippedTicks = (value: number): InternalMetric => ({
 });
 
 /**
- * Prints every target at each tick. While the reader has not taken the last documents, ticks are
- * skipped, so that memory does not grow; the documents after that show how many. Errors with Fault
- * NOT_READY after it printed once, if a target was not ready.
+ * Makes a sink that prints all targets at each tick. It skips ticks until the last documents are written, so that
+ * memory does not grow, and counts skipped ticks in the next documents. If it prints once and a target is not ready, it
+ * errors with Fault NOT_READY after printing.
  */
 export function stdoutSink(options: StdoutOptions): Sink {
   const { intervalSeconds, isOnce, documents, write, slow, scheduler = asyncScheduler } = options;
@@ -155,7 +155,7 @@ const notReady = (reasons: ReadonlySet<string>): Fault => {
   return new Fault('NOT_READY', `not all targets were ready: waiting on ${first}`);
 };
 
-/** Asks one target after the other, and holds what each shows until all is written. */
+/** Prints one document of all targets. Holds the snapshots of all targets until it is written. */
 function printMerged(
   targets: readonly Target[],
   asked: (target: Target) => Observable<Exposition>,
@@ -165,7 +165,7 @@ function printMerged(
   return defer(() => {
     const holds: (() => void)[] = [];
     const release = () => {
-      for (const letGo of holds.splice(0)) letGo();
+      for (const releaseOne of holds.splice(0)) releaseOne();
     };
     let isBegun = false;
     return from(identitiesOf(targets)).pipe(
@@ -184,14 +184,14 @@ function printMerged(
         return written({ pieces, release });
       }),
       finalize(() => {
-        // A writer that has begun releases it, even after its subscriber has left.
+        // A writer that has begun releases the document itself, even after unsubscription.
         if (!isBegun) release();
       }),
     );
   });
 }
 
-/** Pipes are written to when they have room; files and terminals take all at once. */
+/** Opens a stream: a socket for pipes and sockets, which writes without blocking; otherwise a file stream. */
 function streamOf(fd: number): Writable {
   const kind = fstatSync(fd);
   if (kind.isFIFO() || kind.isSocket()) return new Socket({ fd, readable: false, writable: true });

@@ -1,4 +1,4 @@
-// Writes each document to one file, which readers see whole or not at all.
+// Writes documents to a file, which it replaces atomically.
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -9,13 +9,10 @@ import { messageOf } from '../../errors.js';
 import { NotWritten } from '../stdout/stdout.js';
 import type { DocumentWriter } from '../stdout/stdout.js';
 
-/** The collector runs as another user, so everybody may read the file, whatever the umask. */
+/** All users can read the file, regardless of the umask: the collector runs as another user. */
 const MODE = 0o644;
 
-/**
- * Each document is written beside the file, then renamed to it. A failure is a `NotWritten`, after
- * which the file is as it was.
- */
+/** Makes a writer that replaces the file by each document. After an error `NotWritten` the file is unchanged. */
 export const fileWriter =
   (path: string): DocumentWriter =>
   ({ pieces, release }) =>
@@ -33,7 +30,7 @@ export const fileWriter =
       return () => left.abort();
     });
 
-/** The number of bytes. */
+/** Writes the pieces to a temporary file and renames it. Returns the number of bytes. */
 async function replaced(
   path: string,
   pieces: Iterable<Uint8Array>,
@@ -56,7 +53,7 @@ async function replaced(
       await file.close();
     }
     await rename(draft, path);
-    // Whoever left has removed the file before.
+    // The unsubscriber removes the file, perhaps before this rename.
     if (signal.aborted) await rm(path, { force: true });
     return bytes;
   } catch (error) {
@@ -65,14 +62,14 @@ async function replaced(
   }
 }
 
-/** What a system error is, without the draft that it names: another one each time. */
+/** The reason of a system error, without the name of the temporary file, which differs each time. */
 function reasonOf(error: unknown): string {
   const number = (error as NodeJS.ErrnoException).errno ?? 0;
   const [code, words] = getSystemErrorMap().get(number) ?? [];
   return code === undefined ? messageOf(error) : `${code}: ${words}`;
 }
 
-/** Removes the file when the subscription ends: nobody would take its values for present ones. */
+/** Removes the file when the subscription ends, so that no reader takes its values for current ones. */
 export const removedAtEnd = (path: string): Observable<never> =>
   new Observable(() => () => {
     rm(path, { force: true }).catch(() => undefined);

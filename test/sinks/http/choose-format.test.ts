@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import { chooseFormat, prefersGzip, remembered } from '#app/sinks/http/choose-format.js';
+import { chooseFormat, prefersGzip, memoized } from '#app/sinks/http/choose-format.js';
 
 describe('chooseFormat', () => {
   const table: readonly (readonly [string, string | undefined, 'text' | 'openmetrics'])[] = [
@@ -92,11 +92,11 @@ describe('chooseFormat', () => {
       ));
 });
 
-// What is remembered of headers: the last short ones, and not more.
-describe('remembered', () => {
+// What is memoized of headers: the last short ones, and not more.
+describe('memoized', () => {
   const counted = () => {
     let calls = 0;
-    const lengthOf = remembered((header) => {
+    const lengthOf = memoized((header) => {
       calls++;
       return header.length;
     });

@@ -1,10 +1,10 @@
-// The frame of a page for people: HTML that escapes, style, script, and pages that state a problem.
+// Pages for people: HTML templates with escaping, style, script, tables and error pages.
 import { createHash } from 'node:crypto';
 import { sentence } from '../../../shown/shown-text.js';
 import { compressiblePage, plainPage } from '../reply.js';
 import type { Reply } from '../reply.js';
 
-/** Text that is HTML already. Nobody else makes one. */
+/** HTML text. Only the tag `markup` makes it. */
 export class Html {
   readonly text: string;
 
@@ -12,7 +12,7 @@ export class Html {
     this.text = text;
   }
 
-  /** @param strings the literal parts of a template, which are HTML of ours */
+  /** Joins a template. @param strings its literal parts, which are trusted HTML */
   static of(strings: TemplateStringsArray, parts: readonly HtmlPart[]): Html {
     return new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
   }
@@ -20,7 +20,7 @@ export class Html {
 
 export type HtmlPart = Html | string | number | readonly HtmlPart[] | undefined;
 
-/** A template whose values are escaped unless they are HTML; lists are joined, undefined is nothing. */
+/** A template tag for HTML. Escapes values that are not HTML, joins lists, and omits undefined. */
 export const markup = (strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html =>
   Html.of(strings, parts);
 
@@ -33,8 +33,8 @@ function textOf(part: HtmlPart): string {
 }
 
 /**
- * It keeps focus and scroll position, stops while the page is hidden, and says when nobody answers.
- * `data-refresh` of the body is the time between two updates in milliseconds.
+ * Updates the page every `data-refresh` milliseconds, an attribute of the body. Keeps focus and scroll position, stops
+ * while the page is hidden, and shows a note if the exporter does not answer.
  */
 const SCRIPT = `
 (() => {
@@ -100,7 +100,7 @@ const SCRIPT = `
 })();
 `;
 
-// How the pages look: one style for wide and narrow screens, light and dark.
+/** One style for wide and narrow screens, light and dark. */
 const STYLE = `
 :root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1b1f24;--muted:#565f6a;--line:#d9dee4;--link:#0b57d0;
 --good:#116329;--bad:#b3261e;--warn:#8a4b00;--good-bg:#e6f4ea;--bad-bg:#fcebea;--warn-bg:#fdf3e0;--head:#eef0f3}
@@ -175,28 +175,32 @@ tr.object{background:var(--head)}
 
 export interface PageParts {
   readonly title: string;
-  /** The colour of its icon. */
-  readonly mood: Mood;
-  /** Beside the name of the program, at the top. */
+  /** The colour of the icon. */
+  readonly severity: Severity;
+  /** The content of the header. */
   readonly heading: Html;
-  /** What the first link skips to: the id of an element of `main`. */
+  /** The target of the first link: the id of an element of `main`. */
   readonly skipTo: { readonly id: string; readonly name: string };
   readonly main: Html;
   readonly footer?: Html;
-  /** Whether it repeats parts of its address: the length of such a page, compressed, would tell of what else is on it. */
+  /** Whether the page contains parts of its address. It is not compressed then: its length would reveal other content. */
   readonly isEcho?: boolean;
-  /** Milliseconds after which it updates itself; undefined for never. */
+  /** The period of updates in milliseconds; undefined for none. */
   readonly refreshMs?: number | undefined;
 }
 
-export type Mood = 'good' | 'warn' | 'bad';
+export type Severity = 'good' | 'warn' | 'bad';
 
-const COLOURS: Readonly<Record<Mood, string>> = { good: '2e9e50', warn: 'd98a00', bad: 'd2362c' };
+const COLOURS: Readonly<Record<Severity, string>> = {
+  good: '2e9e50',
+  warn: 'd98a00',
+  bad: 'd2362c',
+};
 
 const hashOf = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Own style and script by their hashes, the icon inside the page, forms and updates to this listener. */
+/** Allows style and script by their hashes, the icon in the page, and forms and updates to this listener. */
 const POLICY = [
   "default-src 'none'",
   `style-src ${hashOf(STYLE)}`,
@@ -215,15 +219,15 @@ const HEADERS = {
   Vary: 'Accept-Encoding',
 };
 
-/** Whatever the headers of a web configuration are: a page needs these. */
+/** The reply with a page. Its headers replace those of a web configuration. */
 export function pageReply(status: number, parts: PageParts): Reply {
   const pageOf = parts.isEcho === true ? plainPage : compressiblePage;
   return { status, headers: HEADERS, page: pageOf(pageText(parts), 'text/html; charset=utf-8') };
 }
 
 export function pageText(parts: PageParts): string {
-  const { title, mood, heading, skipTo, main, footer, refreshMs } = parts;
-  const icon = `data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><circle cx='8' cy='8' r='7' fill='%23${COLOURS[mood]}'/></svg>`;
+  const { title, severity, heading, skipTo, main, footer, refreshMs } = parts;
+  const icon = `data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><circle cx='8' cy='8' r='7' fill='%23${COLOURS[severity]}'/></svg>`;
   const body = markup`<a class="skip" href="#${skipTo.id}">Skip to ${skipTo.name}</a>
     <header>${heading}</header>
     <main>
@@ -243,8 +247,8 @@ ${script}</body></html>
 }
 
 /**
- * Words that break after the dots of an id and nowhere else; a dot within a number is none.
- * @param text safe to show
+ * Allows line breaks in words after the dots of an id, but not in a number.
+ * @param text has no unsafe characters
  */
 export const breakable = (text: string): readonly Html[] =>
   text.split(/(?<=\s)(?=\S)/).map((word) => {
@@ -254,14 +258,42 @@ export const breakable = (text: string): readonly Html[] =>
 
 const WBR = markup`<wbr>`;
 
-/** A browser breaks a word at some signs too, as at a hyphen. */
+/** Prevents line breaks at other characters, such as hyphens. */
 const whole = (piece: string): Html | string =>
   /[^\w.,:;()\s]/.test(piece) ? markup`<span class="whole">${piece}</span>` : piece;
 
-/** @param links pages that the user may have meant */
+interface TableParts {
+  readonly id: string;
+  /** The name of the region around the table, for screen readers. */
+  readonly name: string;
+  readonly className: string;
+  readonly caption: HtmlPart;
+  readonly heads: readonly string[];
+  readonly rows: readonly Html[];
+}
+
+/** A table in a scrolling region. The roles are explicit, since the style for narrow screens changes `display`. */
+export const tableOf = ({ id, name, className, caption, heads, rows }: TableParts): Html =>
+  markup`<div class="scroll" id="${id}" tabindex="0" role="region" aria-label="${name}">
+    <table class="${className}" role="table">
+      <caption>
+        ${caption}
+      </caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          ${heads.map((head) => markup`<th scope="col" role="columnheader">${head}</th>`)}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        ${rows}
+      </tbody>
+    </table>
+  </div>`;
+
+/** An error page. @param links suggests other pages */
 export const problemPage = (text: string, links?: Html): PageParts => ({
   title: 'shm_exporter',
-  mood: 'bad',
+  severity: 'bad',
   isEcho: true,
   heading: markup`<h1><a href="./">shm_exporter</a></h1>`,
   skipTo: { id: 'problem', name: 'the message' },

@@ -1,4 +1,4 @@
-// The page at `/`: how all targets are, those with trouble first.
+// The status page at `/`: the process and all targets, the most urgent first.
 import type { Scope, Target } from '../../../model.js';
 import {
   ageText,
@@ -8,21 +8,21 @@ import {
   sentence,
   timeText,
 } from '../../../shown/shown-text.js';
-import { markup } from './page.js';
-import type { Html, Mood, PageParts } from './page.js';
+import { markup, tableOf } from './page.js';
+import type { Html, Severity, PageParts } from './page.js';
 import { HEADS, conditionOf, queryOf, targetRow, urgencyOf } from './target-row.js';
 import type { TargetCondition } from './target-row.js';
 
-// What the process knows of itself, as the status page shows it.
+/** Facts about the process. */
 export interface ServiceFacts {
   readonly version: string;
-  /** The commit; empty if the build did not know it. */
+  /** The commit; empty if unknown. */
   readonly revision: string;
   /** The version of Node. */
   readonly node: string;
-  /** All times are Unix milliseconds. */
+  /** Like all times here, in Unix milliseconds. */
   readonly startedMs: number;
-  /** Undefined before it was looked at. */
+  /** Undefined before the first check. */
   readonly license: LicenseFacts | undefined;
   readonly configuration: ConfigurationFacts;
 }
@@ -30,21 +30,21 @@ export interface ServiceFacts {
 export interface LicenseFacts {
   /** Such as `valid`. */
   readonly state: string;
-  /** Whether a start would be accepted, and nothing is to be done soon. */
-  readonly mood: 'good' | 'warn' | 'bad';
+  /** `good` if valid, `warn` in the grace period, `bad` if a start would be refused. */
+  readonly severity: Severity;
   readonly expiresMs: number;
   /** Empty if there is none. */
   readonly warning: string;
 }
 
 interface ConfigurationFacts {
-  /** When the one in use was taken. */
+  /** The time since which the configuration is in use. */
   readonly takenMs: number;
-  /** When a later one was refused; undefined if none was. */
+  /** The time of the last refused reload; undefined if none was refused since. */
   readonly refusedMs: number | undefined;
 }
 
-/** Digits of a commit that people compare. */
+/** The number of digits of a commit to show. */
 const SHORT_REVISION = 12;
 
 function processFacts(facts: ServiceFacts, nowMs: number): Html {
@@ -80,11 +80,11 @@ function processFacts(facts: ServiceFacts, nowMs: number): Html {
 
 function licenseFact(license: LicenseFacts | undefined, nowMs: number): Html {
   if (license === undefined) return markup`<span class="muted">not checked yet</span>`;
-  const { state, mood, expiresMs, warning } = license;
+  const { state, severity, expiresMs, warning } = license;
   const left = (expiresMs - nowMs) / 1000;
   const when = left >= 0 ? `expires in ${ageText(left)}` : `expired ${ageText(-left)} ago`;
   const remark = warning === '' ? undefined : markup`<span class="sub">${sentence(warning)}</span>`;
-  return markup`<span class="state ${mood}">${state}</span> <span class="whole">${when}</span><span class="sub whole">${timeText(expiresMs)}</span>${remark}`;
+  return markup`<span class="state ${severity}">${state}</span> <span class="whole">${when}</span><span class="sub whole">${timeText(expiresMs)}</span>${remark}`;
 }
 
 function configurationFact({ takenMs, refusedMs }: ConfigurationFacts, nowMs: number): Html {
@@ -97,7 +97,7 @@ function configurationFact({ takenMs, refusedMs }: ConfigurationFacts, nowMs: nu
 export interface StatusPageFacts {
   /** Base scrape path, such as `/metrics`. */
   readonly path: string;
-  /** Path of trees; undefined if they are off. */
+  /** The path of trees; undefined if trees are off. */
   readonly treePath: string | undefined;
   readonly service: ServiceFacts;
   /** The scopes that may select metrics of a target. */
@@ -105,34 +105,34 @@ export interface StatusPageFacts {
   readonly nowMs: number;
 }
 
-/** Rows of one page. */
+/** The most rows of a page. */
 export const MAX_ROWS = 200;
 const REFRESH_MS = 2000;
 
-interface Judged {
+interface RankedTarget {
   readonly id: string;
   readonly target: Target;
   readonly status: ReturnType<Target['status']>;
   readonly condition: TargetCondition;
 }
 
-/** @param from how many targets to pass over, in the order of the page */
+/** The status page. @param from the number of targets to skip, in the order of the page */
 export function statusPage(
   targets: readonly Target[],
   facts: StatusPageFacts,
   from = 0,
 ): PageParts {
-  const judged = targets.map((target, index): Judged => {
+  const ranked = targets.map((target, index): RankedTarget => {
     const status = target.status();
     return { id: `target-${index}`, target, status, condition: conditionOf(status) };
   });
-  const sorted = judged.toSorted((a, b) => urgencyOf(a.condition) - urgencyOf(b.condition));
-  const unready = judged.filter(({ status }) => !status.isReady).length;
+  const sorted = ranked.toSorted((a, b) => urgencyOf(a.condition) - urgencyOf(b.condition));
+  const unready = ranked.filter(({ status }) => !status.isReady).length;
   const { version } = facts.service;
-  const summary = summaryOf(judged, unready);
+  const summary = summaryOf(ranked, unready);
   return {
     title: `${unready === 0 ? '' : `${unready} not ready · `}shm_exporter`,
-    mood: summary.mood,
+    severity: summary.severity,
     heading: markup`<h1>shm_exporter <small>${version}</small></h1>
       <nav aria-label="Pages">
         <ul>
@@ -140,7 +140,7 @@ export function statusPage(
           <li><a href="./-/targets">service discovery</a></li>
           <li><a href="./-/healthy">health</a></li>
           ${
-            // A probe that answers 503 is an answer, yet nothing to be sent to without warning.
+            // Mark a link to a page with the status 503.
             markup`<li>
               <a href="./-/ready">readiness</a>${unready === 0 ? undefined : markup` <span class="muted">(503)</span>`}
             </li>`
@@ -148,7 +148,7 @@ export function statusPage(
         </ul>
       </nav>`,
     skipTo: { id: 'targets', name: 'the targets' },
-    main: markup`<p id="summary" class="summary ${summary.mood}" role="status">${summary.text}</p>
+    main: markup`<p id="summary" class="summary ${summary.severity}" role="status">${summary.text}</p>
       ${processFacts(facts.service, facts.nowMs)}
       ${targetTable(sorted.slice(from, from + MAX_ROWS), targets, facts)}
       ${pager(from, targets.length)}`,
@@ -160,59 +160,47 @@ export function statusPage(
 }
 
 function summaryOf(
-  judged: readonly Judged[],
+  ranked: readonly RankedTarget[],
   unready: number,
-): { readonly mood: Mood; readonly text: string } {
-  const total = judged.length;
-  const of = (wanted: Mood): number =>
-    judged.filter(({ condition: { mood } }) => mood === wanted).length;
+): { readonly severity: Severity; readonly text: string } {
+  const total = ranked.length;
+  const of = (wanted: Severity): number =>
+    ranked.filter(({ condition: { severity } }) => severity === wanted).length;
   const verb = total === 1 ? 'is' : 'are';
   if (unready > 0)
     return {
-      mood: of('bad') > 0 ? 'bad' : 'warn',
+      severity: of('bad') > 0 ? 'bad' : 'warn',
       text: `${grouped(unready)} of ${countText(total, 'target')} not ready`,
     };
   const stalled = of('warn');
   if (stalled > 0)
     return {
-      mood: 'warn',
+      severity: 'warn',
       text: `All ready; ${grouped(stalled)} of ${countText(total, 'target')} stalled`,
     };
   return {
-    mood: 'good',
+    severity: 'good',
     text: total === 1 ? 'The target is ready' : `All ${countText(total, 'target')} ${verb} ready`,
   };
 }
 
 function targetTable(
-  rows: readonly Judged[],
+  rows: readonly RankedTarget[],
   targets: readonly Target[],
   { path, treePath, scopesFor, nowMs }: StatusPageFacts,
 ): Html {
-  const heads = HEADS.map((head) => markup`<th scope="col" role="columnheader">${head}</th>`);
-  const all = rows.map((row) =>
-    targetRow({
-      ...row,
-      ...{ path, treePath, nowMs },
-      query: queryOf(row.target, targets),
-      scopes: scopesFor(row.target),
-    }),
-  );
-  return markup`<div class="scroll" id="targets" tabindex="0" role="region" aria-label="Targets">
-    <table class="targets" role="table">
-      <caption>
-        Targets, those with trouble first
-      </caption>
-      <thead role="rowgroup">
-        <tr role="row">
-          ${heads}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        ${all}
-      </tbody>
-    </table>
-  </div>`;
+  return tableOf({
+    ...{ id: 'targets', name: 'Targets', className: 'targets', heads: HEADS },
+    caption: 'Targets, those with trouble first',
+    rows: rows.map((row) =>
+      targetRow({
+        ...row,
+        ...{ path, treePath, nowMs },
+        query: queryOf(row.target, targets),
+        scopes: scopesFor(row.target),
+      }),
+    ),
+  });
 }
 
 function pager(from: number, total: number): Html | undefined {

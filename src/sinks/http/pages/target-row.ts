@@ -1,4 +1,4 @@
-// One target of the status page: a row of its table.
+// A target of the status page: its condition, its links and its row.
 import { nounFor } from '../../../pluralize.js';
 import type {
   NewestBy,
@@ -20,15 +20,15 @@ import {
 import { parametersOf } from '../../sink.js';
 import { route } from '../route.js';
 import { breakable, markup } from './page.js';
-import type { Html, HtmlPart, Mood } from './page.js';
+import type { Html, HtmlPart, Severity } from './page.js';
 
-// What a target's condition is called, and how urgent it is.
+/** The condition of a target in words, and its urgency. */
 export interface TargetCondition {
-  readonly mood: Mood;
+  readonly severity: Severity;
   readonly word: string;
-  /** What an operator reads to find out why; empty where all is well. */
+  /** The reason of a condition that is not good; otherwise empty. */
   readonly reason: string;
-  /** Whether the first sync is under way. */
+  /** Whether the initial sync is running. */
   readonly isSyncing: boolean;
 }
 
@@ -37,7 +37,7 @@ export function conditionOf({ isReady, root, progress, publisher }: TargetStatus
   if (isReady) {
     const isLive = state === 'live';
     return {
-      ...{ mood: isLive ? 'good' : 'warn', isSyncing: false },
+      ...{ severity: isLive ? 'good' : 'warn', isSyncing: false },
       word: isLive ? 'ready' : `ready, ${state}`,
       reason: isLive ? '' : reason,
     };
@@ -45,25 +45,25 @@ export function conditionOf({ isReady, root, progress, publisher }: TargetStatus
   const waiting = `waiting on ${progress.reason}`;
   const isSyncing = root !== '' && state === 'live';
   return {
-    ...{ mood: isSyncing ? 'warn' : 'bad', isSyncing },
+    ...{ severity: isSyncing ? 'warn' : 'bad', isSyncing },
     word: isSyncing ? 'syncing' : 'not ready',
     reason:
       progress.reason.includes(reason) || state === 'live' ? waiting : `${waiting}; ${reason}`,
   };
 }
 
-const MOODS: readonly Mood[] = ['bad', 'warn', 'good'];
+const SEVERITIES: readonly Severity[] = ['bad', 'warn', 'good'];
 
-/** Lower for what is more urgent. */
-export const urgencyOf = ({ mood }: TargetCondition): number => MOODS.indexOf(mood);
+/** The sort order of conditions, the most urgent first. */
+export const urgencyOf = ({ severity }: TargetCondition): number => SEVERITIES.indexOf(severity);
 
-// How it is known when the newest value of a target came.
+/** The source of the time of the newest value, in words. */
 export const NEWEST_BY: Readonly<Record<NewestBy, string>> = {
   stated: 'as the publisher states',
   notified: 'last notification',
 };
 
-/** The query that selects a target; undefined if none can. */
+/** The query that selects a target; undefined if no query selects it. */
 export function queryOf(target: Target, targets: readonly Target[]): URLSearchParams | undefined {
   const query = new URLSearchParams(parametersOf(target, targets));
   const routed = route(targets, query);
@@ -85,31 +85,31 @@ export function address(
 }
 
 interface TargetRowFacts {
-  /** Differs from that of other targets, and stays. */
+  /** A unique and stable id. */
   readonly id: string;
   readonly target: Target;
   readonly status: TargetStatus;
   readonly condition: TargetCondition;
-  /** The query that selects the target; undefined if none can. */
+  /** The query that selects the target; undefined if no query selects it. */
   readonly query: URLSearchParams | undefined;
   /** Base scrape path. */
   readonly path: string;
-  /** Path of its tree; undefined if that is off. */
+  /** The path of trees; undefined if trees are off. */
   readonly treePath: string | undefined;
-  /** The scopes that may select metrics of it. */
+  /** The scopes that can select metrics of the target. */
   readonly scopes: readonly Scope[];
   readonly nowMs: number;
 }
 
 const SERIES = 'shm_exporter_target_series';
-/** On every page of a target, beside its internal metrics. */
+/** A metric on every page of a target, beside its internal metrics. */
 const TARGET_INFO = { name: 'shm_exporter_target_info', type: 'info' } as const;
 
 export const HEADS = ['state', 'target', 'synced', 'newest value', 'publisher', 'pages'] as const;
 
 export function targetRow(facts: TargetRowFacts): Html {
   const { id, condition } = facts;
-  return markup`<tr id="${id}" class="row-${condition.mood}" role="row">
+  return markup`<tr id="${id}" class="row-${condition.severity}" role="row">
     <td role="cell">${stateCell(facts)}</td>
     <th scope="row" role="rowheader">${nameCell(facts)}</th>
     <td role="cell" data-is="synced">${syncedCell(facts)}</td>
@@ -120,9 +120,9 @@ export function targetRow(facts: TargetRowFacts): Html {
 }
 
 function stateCell({ condition, target, nowMs }: TargetRowFacts): Html {
-  const { mood, word, reason } = condition;
+  const { severity, word, reason } = condition;
   const since = ageText(Math.max(0, nowMs - target.times().since) / 1000);
-  return markup`<span class="state ${mood}">${word}</span>
+  return markup`<span class="state ${severity}">${word}</span>
     <span class="muted whole">for ${since}</span>${
       reason === ''
         ? undefined
@@ -180,7 +180,7 @@ function publisherCell({ target: { reads }, status, nowMs }: TargetRowFacts): Ht
   return markup`${state}${pid}${owner && markup`<span class="sub whole">${heart}</span>`}${certainty(reads)}`;
 }
 
-/** What of the values is proven, where that is less than in our own segments. */
+/** The guarantees of a foreign format about its values. */
 const certainty = ({ name, certainty: text }: ReadFormat): Html | undefined =>
   name === 'native' ? undefined : markup`<span class="sub">format ${name}: ${text}</span>`;
 
@@ -212,13 +212,13 @@ function pagesCell(facts: TargetRowFacts): Html {
 
 const shownScope = (name: string): Html => markup`<span class="whole">${nameText(name)}</span>`;
 
-/** A scope answers with 404 unless it selects something that the target shows; this is known of its last text. */
+/** Whether a scope selects metrics of the last rendered text. Its page is 404 otherwise. */
 function answers(scope: Scope, { target, status }: TargetRowFacts): boolean {
   const shown = [...(target.lastFamilies ?? []), ...target.internal(), TARGET_INFO];
   return status.isReady && shown.some((facts) => scope.selects(facts));
 }
 
-/** Scopes without a page now. */
+/** The scopes that have no page now. */
 function silentScopes(scopes: readonly Scope[], { target, status }: TargetRowFacts): Html {
   const names = scopes.map(({ name }, i) => markup`${i === 0 ? ' ' : ', '}${shownScope(name)}`);
   const isUnknown = status.isReady && target.lastFamilies === undefined;

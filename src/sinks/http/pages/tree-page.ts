@@ -1,4 +1,4 @@
-// The page of a tree, its form, and the parameters of both.
+// The page of a tree with its search form, and the parameters of its address.
 import { TREE_CHOICES, TREE_FIELDS } from '../../../model.js';
 import type { Scope, Target, TreeAnswer, TreeChoice, TreeField, TreePart } from '../../../model.js';
 import {
@@ -9,33 +9,33 @@ import {
   sentence,
   timeText,
 } from '../../../shown/shown-text.js';
-import { breakable, markup } from './page.js';
+import { breakable, markup, tableOf } from './page.js';
 import type { Html, HtmlPart, PageParts } from './page.js';
 import { NEWEST_BY, address, conditionOf } from './target-row.js';
 import type { TargetCondition } from './target-row.js';
 import { TREE_HEADS, treeRows } from './tree-rows.js';
 
-// What the address of a tree asks for, beside the target.
+/** The parameters of a tree's address, except those of the target. */
 interface TreeParameters {
-  /** An object's id, or its path below the root; empty for the whole tree. */
+  /** The id of an object, or its path below the root; empty for the whole tree. */
   readonly object: string;
-  /** What is searched for, as it was written. */
+  /** The search text. */
   readonly q: string;
   readonly field: TreeField;
   readonly choice: TreeChoice;
-  /** Where the parts before began, and where this one does: the last of them. */
+  /** The positions of the parts before this one and, as the last, of this one. */
   readonly trail: readonly number[];
   /** Whether the page updates itself. */
   readonly isLive: boolean;
 }
 
 const NAMES = ['object', 'q', 'in', 'show', 'from', 'live'] as const;
-/** Parts that `previous` leads back through. */
+/** The most parts to go back by the link `previous`. */
 const MAX_TRAIL = 32;
 const MAX_POSITION = 2 ** 32;
 const MAX_TEXT = 1024;
 
-/** A sentence says what is wrong with them. */
+/** Reads the parameters. Invalid parameters give a sentence about the problem. */
 export function readParameters(
   query: URLSearchParams,
 ): TreeParameters | { readonly problem: string } {
@@ -62,7 +62,7 @@ export function readParameters(
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, 80));
 
-/** Parameters of an address; those with their usual value are left out. */
+/** The parameters of an address, without those with their default value. */
 export const writeParameters = ({
   object,
   q,
@@ -79,7 +79,6 @@ export const writeParameters = ({
   live: isLive ? '1' : '',
 });
 
-// The search of a tree: a form that works without scripts.
 const FIELDS: Readonly<Record<TreeField, string>> = {
   any: 'anything',
   object: 'object id',
@@ -96,7 +95,7 @@ const CHOICES: Readonly<Record<TreeChoice, string>> = {
   unsynced: 'what is not synced',
 };
 
-/** @param query selects the target */
+/** The search form, which works without scripts. @param query selects the target */
 function treeForm(path: string, query: URLSearchParams, given: TreeParameters): Html {
   const { object, q, field, choice, isLive } = given;
   const kept = [
@@ -123,10 +122,10 @@ const options = (words: Readonly<Record<string, string>>, chosen: string): HtmlP
   });
 
 interface TreePageFacts {
-  /** Base scrape path, and that of trees. */
+  /** The base scrape path. */
   readonly path: string;
   readonly treePath: string;
-  /** The query that selected the target, as it was given. */
+  /** The query that selected the target. */
   readonly query: URLSearchParams;
   readonly given: TreeParameters;
   readonly scope: Scope | undefined;
@@ -135,7 +134,7 @@ interface TreePageFacts {
 
 const LIVE_MS = 5000;
 
-/** A whole tree from its beginning. */
+/** The parameters of a whole tree from its beginning. */
 const ALL: TreeParameters = {
   ...{ object: '', q: '', field: 'any', choice: 'all' },
   ...{ trail: [0], isLive: false },
@@ -152,7 +151,7 @@ export function treePage(
   const name = status.root === '' ? target.app : status.root;
   return {
     title: `${sentence(name)} · tree · shm_exporter`,
-    mood: condition.mood,
+    severity: condition.severity,
     heading: markup`<h1>
         <a href="./">shm_exporter</a> <small>tree of ${breakable(nameText(name))}</small>
       </h1>
@@ -164,21 +163,21 @@ export function treePage(
       </nav>`,
     skipTo: { id: 'tree', name: 'the tree' },
     main: markup`${
-      condition.mood === 'good'
+      condition.severity === 'good'
         ? undefined
-        : markup`<p class="summary ${condition.mood}">
+        : markup`<p class="summary ${condition.severity}">
             ${condition.word}: ${breakable(sentence(condition.reason))}
           </p>`
     }
     ${answer.kind === 'part' ? treeForm(treePath, query, given) : undefined}
     ${answer.kind === 'part' ? partOf(answer, facts) : absence(answer.reason, condition)}
-    ${answer.kind === 'part' ? moments(target, facts.nowMs) : undefined}`,
+    ${answer.kind === 'part' ? freshness(target, facts.nowMs) : undefined}`,
     isEcho: true,
     refreshMs: given.isLive ? LIVE_MS : undefined,
   };
 }
 
-/** What is waited for is said above already. */
+/** The note that there is no tree. Omits a reason that the condition already names. */
 function absence(reason: string, condition: TargetCondition): Html {
   const isSaid = condition.reason.includes(reason);
   return markup`<p id="tree" class="note">There is no tree${
@@ -186,8 +185,8 @@ function absence(reason: string, condition: TargetCondition): Html {
   }.</p>`;
 }
 
-/** How old what is shown is, as far as that is known. */
-function moments(target: Target, nowMs: number): Html {
+/** The time of the query and the age of the newest value. */
+function freshness(target: Target, nowMs: number): Html {
   const { newest } = target.times();
   const age =
     newest === undefined
@@ -196,7 +195,7 @@ function moments(target: Target, nowMs: number): Html {
   return markup`<p class="muted">Values as read at <span class="whole">${timeText(nowMs)}</span>; ${age}. Of a single value publishers do not say when it changed.</p>`;
 }
 
-/** Without the scope, which may select nothing. */
+/** The query without its scope, which may select nothing. */
 function targetOnly(query: URLSearchParams): URLSearchParams {
   const own = new URLSearchParams(query);
   own.delete('scope');
@@ -208,25 +207,13 @@ function partOf(answer: TreePart, facts: TreePageFacts): Html {
   const { treePath, query, given, scope } = facts;
   const below = (object: string): string =>
     address(treePath, query, writeParameters({ ...ALL, isLive: given.isLive, object }));
-  const heads = TREE_HEADS.map((head) => markup`<th scope="col" role="columnheader">${head}</th>`);
-  const body = treeRows(rows, { root, scope, below });
-  const table = markup`<div class="scroll" id="tree" tabindex="0" role="region" aria-label="Tree">
-    <table class="tree" role="table">
-      <caption>
-        Objects and
-        variables${given.object === '' ? undefined : markup` of ${breakable(nameText(given.object))}`}
-      </caption>
-      <thead role="rowgroup">
-        <tr role="row">
-          ${heads}
-        </tr>
-      </thead>
-      <tbody role="rowgroup">
-        ${body}
-      </tbody>
-    </table>
-  </div>`;
-  return markup`${crumbs(answer, facts)} ${pager(answer, facts)}
+  const object = given.object === '' ? undefined : markup` of ${breakable(nameText(given.object))}`;
+  const table = tableOf({
+    ...{ id: 'tree', name: 'Tree', className: 'tree', heads: TREE_HEADS },
+    caption: markup`Objects and variables${object}`,
+    rows: treeRows(rows, { root, scope, below }),
+  });
+  return markup`${ancestors(answer, facts)} ${pager(answer, facts)}
   ${rows.length === 0 ? markup`<p id="tree" class="note">${nothing(answer, given)}</p>` : table}
   ${rows.length > 20 ? pager(answer, facts, ', below it') : undefined}`;
 }
@@ -240,8 +227,11 @@ const nothing = ({ next }: TreePart, given: TreeParameters): string =>
       ? 'Nothing found from here to the end.'
       : 'There is nothing from here on.';
 
-/** The objects above the chosen one. */
-function crumbs({ above }: TreePart, { treePath, query, given }: TreePageFacts): Html | undefined {
+/** Links to the objects above the chosen one. */
+function ancestors(
+  { above }: TreePart,
+  { treePath, query, given }: TreePageFacts,
+): Html | undefined {
   if (given.object === '') return undefined;
   const link = (object: string, text: string | readonly Html[]): Html =>
     markup`<li>

@@ -1,4 +1,4 @@
-// The rows of a tree: objects, and below each its variables, with what becomes of them.
+// The rows of a tree: each object with its variables, their values and their metrics.
 import type {
   Scope,
   TreeMetric,
@@ -13,20 +13,20 @@ import type { Html } from './page.js';
 
 export interface TreeTableFacts {
   readonly root: string;
-  /** The scope that the address names. */
+  /** The scope in the address. */
   readonly scope: Scope | undefined;
   /** The address of the tree below an object. */
   readonly below: (id: string) => string;
 }
 
-/** Metrics of one value that are named. */
+/** The most metrics to list for a value. */
 const MAX_METRICS = 8;
-/** Indented levels; deeper objects are indented like these. */
+/** The deepest indentation. */
 const MAX_LEVEL = 6;
 
 export const TREE_HEADS = ['object or variable', 'type', 'value', 'becomes'] as const;
 
-/** Variables are indented below their objects, which come before them. */
+/** The rows in HTML. The variables of an object follow it, indented. */
 export function treeRows(rows: readonly TreeRow[], facts: TreeTableFacts): readonly Html[] {
   let depth = 0;
   return rows.map((row) => {
@@ -43,7 +43,7 @@ function objectRow(row: TreeObject, facts: TreeTableFacts): Html {
     </th>
     <td role="cell" data-is="class">${breakable(nameText(className))}</td>
     <td role="cell" data-is="state" class="value">${valueText(row.value)}</td>
-    <td role="cell" data-is="becomes">${fateText(row, facts)}</td>
+    <td role="cell" data-is="becomes">${metricsText(row, facts)}</td>
   </tr> `;
 }
 
@@ -60,17 +60,17 @@ function variableRow(row: TreeVariable, depth: number, facts: TreeTableFacts): H
     </th>
     <td role="cell" data-is="type">${declared.filter(Boolean).join(' ')}</td>
     <td role="cell" data-is="value" class="value">${valueText(row.value)}</td>
-    <td role="cell" data-is="becomes">${fateText(row, facts)}</td>
+    <td role="cell" data-is="becomes">${metricsText(row, facts)}</td>
   </tr> `;
 }
 
 const levelOf = (depth: number): string => `d${Math.min(depth, MAX_LEVEL)}`;
 
-/** What all ids begin with is not repeated loudly. */
+/** An object id, with the id of the root in a muted colour. */
 function idText(name: string, root: string): Html {
   const prefix = `${root}.`;
   if (!name.startsWith(prefix) || name === prefix) return markup`${breakable(nameText(name))}`;
-  // A name in quotes is one text.
+  // Do not split a name in quotes.
   const shown = nameText(name);
   if (shown !== name) return markup`${breakable(shown)}`;
   return markup`<span class="prefix">${breakable(prefix)}<wbr></span>${breakable(name.slice(prefix.length))}`;
@@ -87,7 +87,7 @@ function valueText(value: TreeValue): Html {
   return markup`${breakable(quotedText(text))}${more}`;
 }
 
-function fateText({ metrics, why }: TreeRow, facts: TreeTableFacts): Html {
+function metricsText({ metrics, why }: TreeRow, facts: TreeTableFacts): Html {
   const shown = metrics.slice(0, MAX_METRICS).map((metric) => metricText(metric, facts));
   const more = metrics.length - shown.length;
   return markup`${shown}${more > 0 ? markup`<span class="muted">and ${more} more</span>` : undefined}${

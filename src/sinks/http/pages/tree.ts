@@ -1,4 +1,4 @@
-// The answer to a request for a tree: which target, which part of it, and a look at that.
+// Answers requests for trees: routes them, queries the target, and makes the page.
 import { map, of, take, timeout } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Scope, Target, TreeAnswer, TreeQuery } from '../../../model.js';
@@ -12,35 +12,38 @@ import { nameText, searchWords } from '../../../shown/shown-text.js';
 import { address, queryOf } from './target-row.js';
 
 export interface TreeOptions {
-  /** Base scrape path, and that of trees. */
+  /** The base scrape path. */
   readonly path: string;
   readonly treePath: string;
   readonly scope: (name: string) => Scope | undefined;
-  /** Whether texts are shown that no row reads. */
+  /** Whether the page shows texts that no row reads. */
   readonly showsUnreadTexts: () => boolean;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
 }
 
-/** Most targets to whose trees a page without a target links. */
+/** The most links to trees on a page without a target. */
 const MAX_LINKS = 100;
-/** Rows and characters of one page. */
+/** The most rows and characters of a page. */
 const MAX_ROWS = 200;
 const MAX_CHARACTERS = 262_144;
-/** How long one look may take, and how long it is waited for. */
-const LOOK_MS = 1500;
+/** The longest run time of a query, and the longest time until its answer. */
+const QUERY_MS = 1500;
 const MAX_WAIT_MS = 10_000;
-/** Looks at once: each shares the turns of the thread where its target lives. */
-const MAX_LOOKS = 2;
+/** The most concurrent queries. A query shares the thread of its target with refreshes. */
+const MAX_QUERIES = 2;
 
 export type TreeResponder = (
   targets: readonly Target[],
   query: URLSearchParams,
 ) => Observable<Reply>;
 
-/** Checks in order: routing 400 or 404, scope 404, parameters 400; then looks: 503 without a tree, 404 without the object. */
+/**
+ * Makes the responder. Checks in order: routing 400 or 404, scope 404, parameters 400. The query may then give 503
+ * without a tree, or 404 without the object.
+ */
 export function treeResponder(options: TreeOptions): TreeResponder {
-  const limited = limitConcurrency(MAX_LOOKS);
+  const limited = limitConcurrency(MAX_QUERIES);
   return (targets, query) => {
     const routed = route(targets, query);
     if (routed.kind === 'refused')
@@ -55,7 +58,7 @@ export function treeResponder(options: TreeOptions): TreeResponder {
     const treeQuery: TreeQuery = {
       ...{ object, field, choice, from: trail.at(-1) ?? 0, words: searchWords(q) },
       showsUnreadTexts: options.showsUnreadTexts(),
-      ...{ maxRows: MAX_ROWS, maxCharacters: MAX_CHARACTERS, maxMs: LOOK_MS },
+      ...{ maxRows: MAX_ROWS, maxCharacters: MAX_CHARACTERS, maxMs: QUERY_MS },
     };
     const own = selection(query);
     const { path, treePath, unixMs } = options;
@@ -97,7 +100,7 @@ function treeLinks(targets: readonly Target[], treePath: string): Html {
   return markup`<p>Trees of:</p><ul class="list">${links}</ul>`;
 }
 
-/** The parameters that select a target and a scope. */
+/** Only the parameters that select a target and a scope. */
 function selection(query: URLSearchParams): URLSearchParams {
   const own = new URLSearchParams();
   for (const name of ['server_key', 'app', 'instance', 'scope']) {

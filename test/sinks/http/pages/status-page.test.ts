@@ -40,7 +40,7 @@ describe('the status page', () => {
     const as = (target: FakeTarget, state: PublisherState, reason = `publisher is ${state}`) =>
       Object.assign(target, { publisher: { state, reason } });
 
-    for (const [what, target, mood, word, reason] of [
+    for (const [what, target, severity, word, reason] of [
       ['that is ready', ready(), 'good', 'ready', ''],
       [
         'whose publisher stalls',
@@ -68,8 +68,8 @@ describe('the status page', () => {
     ] as const)
       it(`${what}: ${word}`, () => {
         const page = html([target]);
-        expect(page).to.contain(`<span class="state ${mood}">${word}</span>`);
-        expect(page).to.contain(`<tr id="target-0" class="row-${mood}" role="row">`);
+        expect(page).to.contain(`<span class="state ${severity}">${word}</span>`);
+        expect(page).to.contain(`<tr id="target-0" class="row-${severity}" role="row">`);
         const [row = ''] = rows(page);
         if (reason === '') expect(row).not.to.contain('waiting');
         else expect(row).to.contain(reason);
@@ -184,7 +184,7 @@ describe('the status page', () => {
       expect(ids).to.deep.equal(['target-4', 'target-1', 'target-3', 'target-0', 'target-2']);
     });
 
-    for (const [what, targets, mood, text] of [
+    for (const [what, targets, severity, text] of [
       ['one is ready', [good()], 'good', 'The target is ready'],
       ['all are ready', [good(), good('5')], 'good', 'All 2 targets are ready'],
       ['some stall', [good(), stalled()], 'warn', 'All ready; 1 of 2 targets stalled'],
@@ -194,7 +194,7 @@ describe('the status page', () => {
     ] as const)
       it(`says at its top that ${what}`, () =>
         expect(html(targets)).to.contain(
-          `<p id="summary" class="summary ${mood}" role="status">${text}</p>`,
+          `<p id="summary" class="summary ${severity}" role="status">${text}</p>`,
         ));
 
     it('is divided: no page has more than so many rows, and all are on one', () => {
@@ -219,7 +219,7 @@ describe('the status page', () => {
     };
     const license = {
       state: 'valid',
-      mood: 'good',
+      severity: 'good',
       expiresMs: NOW_MS + 90_000_000,
       warning: '',
     } as const;
