@@ -139,6 +139,33 @@ export function fieldsMarkdown(fields: TableFields): string {
   return markdownTable(['Key', 'Type', 'Default', 'Allowed', 'Meaning'], rows);
 }
 
+/**
+ * TOML with each field at its default, below comments with its meaning, type and allowed values.
+ * @param examples values of required fields, as TOML, by key
+ */
+export function fieldsToml(
+  fields: TableFields,
+  examples: Readonly<Record<string, string>> = {},
+): string {
+  const blocks = Object.values(fields).map(({ key, rule, meaning, fallback }) => {
+    const { type, allowed } = rule;
+    const value = fallback === undefined ? examples[key] : asToml(fallback);
+    const need = fallback === undefined ? 'required: ' : '';
+    const rest =
+      allowed.startsWith('a ') || allowed.startsWith('an ') ? allowed : `${type}, ${allowed}`;
+    return [
+      ...commentLines(meaning),
+      ...commentLines(`${need}${rest}`),
+      `${key} = ${value}\n`,
+    ].join('\n');
+  });
+  return blocks.join('\n');
+}
+
+/** Text as comments of TOML, in lines of at most 110 characters. */
+const commentLines = (text: string): readonly string[] =>
+  (text.match(/.{1,108}(?:\s|$)/g) ?? []).map((line) => `# ${line.trimEnd()}`);
+
 /** A Markdown table with flags, effect and setting of each option. */
 export function optionsMarkdown(program: Program<CommandOptions>): string {
   const rows = [...Object.values(program.options), ...builtInOptions(program)].map((option) => [
