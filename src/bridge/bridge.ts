@@ -21,6 +21,8 @@ import { idlePatterns, scenarioText } from './tree/selection.js';
 /** The process and the clocks that the bridge runs with. */
 interface Around {
   readonly pid: number;
+  /** The permissions that the umask leaves to segments, which a publisher sets regardless of it. */
+  readonly segmentMode: number;
   readonly unixMs: () => number;
   /** A monotonic clock. */
   readonly steadyMs: () => number;
@@ -49,6 +51,7 @@ function bridged(
       poolName,
       serverKey: component.serverKey,
       pid: shared.pid,
+      mode: shared.segmentMode,
       realtimeNs: () => BigInt(shared.unixMs()) * 1_000_000n,
       capacity: capacityFor(component.limits),
     });

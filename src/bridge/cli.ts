@@ -15,6 +15,7 @@ import { ServiceManager } from '../systemd/service-manager.js';
 
 const AROUND = {
   pid: process.pid,
+  segmentMode: 0o644 & ~process.umask(),
   unixMs: () => Date.now(),
   steadyMs: () => performance.now(),
   scheduler: asyncScheduler,

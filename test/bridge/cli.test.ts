@@ -1,6 +1,6 @@
 // The bridge as a process: what it prints, where, and how it ends.
 import { expect } from 'chai';
-import { chmodSync, readFileSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseScenario } from '#app/simulator/scenario.js';
 import { freshComponents, treeOf } from '../support/components.js';
@@ -50,6 +50,19 @@ describe('shm_bridge', function () {
     const { status } = await bridge.ended;
     return { status, stdout: bridge.stdout, stderr: bridge.stderr };
   };
+
+  for (const [umask, mode] of [
+    [0o022, 0o644],
+    [0o077, 0o600],
+  ] as const)
+    it(`creates segments with mode ${mode.toString(8)} under umask 0${umask.toString(8)}`, async () => {
+      const before = process.umask(umask);
+      const bridge = stage.start('bridge', ['--config', file(component('a', await deadUrl()))]);
+      process.umask(before);
+      await bridge.line(/publishing under server key a$/m);
+      expect(statSync(`/dev/shm/${stage.contextId}.pool.a`).mode & 0o777).to.equal(mode);
+      await bridge.stop();
+    });
 
   it('logs in the form and from the level that are asked for, with its component as a field', async () => {
     const config = file(component('a', await deadUrl()));
