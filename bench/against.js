@@ -12,7 +12,7 @@ import { agent, scrape } from './scrape.js';
 
 const [checkout, series = '100000', rounds = '15', encoding = 'identity'] = process.argv.slice(2);
 if (checkout === undefined) throw new Error('Usage: against.js CHECKOUT [series] [rounds] [gzip]');
-const SHARES = [0, 0.01, 1];
+const SHARES = [0, 0.01, 0.1, 1];
 const MODES = ['logical', 'threaded'];
 const folder = mkdtempSync(join(tmpdir(), 'shm-against-'));
 const contextId = `against${process.pid}`;

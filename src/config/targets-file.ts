@@ -111,13 +111,17 @@ export function parseTargets(
   return document;
 }
 
+/** A word for a message. A longer one may be a line of a key, if the file is a web configuration. */
+const wordText = (word: string): string =>
+  word.length <= 16 ? quoted(word) : `a word of ${word.length} characters`;
+
 type Note = (path: Path, key: number, value: number) => void;
 
 function targetOf([first, ...pairs]: readonly Word[], index: number, note: Note) {
   if (first?.whole !== 'target')
     throw new LineError(
       first?.keyAt ?? 0,
-      `found ${quoted(first?.whole ?? '')}, allowed: a line that starts with target`,
+      `found ${wordText(first?.whole ?? '')}, allowed: a line that starts with target`,
     );
   note([index], first.keyAt, first.keyAt);
   const target = new Map<string, unknown>();

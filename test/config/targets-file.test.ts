@@ -63,6 +63,10 @@ describe('legacy target file', () => {
     ['', ['t.txt:1:1: found no target, needed: a line such as target app=ads server_key=82']],
     ['# x', ['t.txt:1:1: found no target, needed: a line such as target app=ads server_key=82']],
     ['tgt app=ads', ['t.txt:1:1: found "tgt", allowed: a line that starts with target']],
+    [
+      'MIIEvQIBADANBgkqhkiG9w0BAQEF',
+      ['t.txt:1:1: found a word of 28 characters, allowed: a line that starts with target'],
+    ],
     ['target=x', ['t.txt:1:1: found "target=x", allowed: a line that starts with target']],
     ['target app', ['t.txt:1:8: found "app" without "=", allowed: key=value']],
     ['target app="ads x', [`t.txt:1:8: found "app=\\"ads", ${PAIR}`]],
