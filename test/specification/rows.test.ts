@@ -111,7 +111,7 @@ describe('the page of the specification', () => {
 
   it('has a line for each row, with each of its tests once', () =>
     expect(specificationMarkdown(sections, new Map([['1.1', [test, test]]]))).to.contain(
-      '\n| 1.1 | A &lt;thing> is `<this>`\\|that. | [is \\[big\\]](../test/a.test.ts) |\n',
+      '\n| 1.1 | A &lt;thing> is `<this>`\\|that. | [is \\[big\\]](../../test/a.test.ts) |\n',
     ));
 
   it('refuses a row without a test', () =>
