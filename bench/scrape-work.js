@@ -6,7 +6,7 @@ import { CELL_BYTES } from '../dist/exposition/wasm/layout.js';
 import { SharedText } from '../dist/exposition/wasm/memory.js';
 import { TEXT } from '../dist/exposition/page/text-page.js';
 import { ExpositionText } from '../dist/exposition/text/exposition-text.js';
-import { labelsPart, labelsText } from '../dist/exposition/text/labels.js';
+import { labelsPart, labelsText } from '../dist/exposition/text/text-syntax.js';
 import { FAMILIES, Values, entityLabels, kindOf, nameOf } from './workload.js';
 
 /** Values that one read copies. */

@@ -17,6 +17,11 @@ export interface BudgetLimits {
   readonly stepsPerClockRead?: number;
 }
 
+/** Counts the steps of work done for one target. All its parts share one instance. */
+export class Effort {
+  steps = 0;
+}
+
 /** A budget is spent when it reaches one of its limits. A check before each item overdraws it by one item at most. */
 export class Budget {
   readonly #limits: Required<BudgetLimits>;

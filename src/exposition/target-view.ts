@@ -10,7 +10,7 @@ import type {
 } from '../model.js';
 import { newCounters } from './counters.js';
 import type { Counters } from './counters.js';
-import { Effort } from './effort.js';
+import { Effort } from '../budget.js';
 import type { Missing } from './left-out.js';
 import { TreeQueryEvaluator } from './query/tree-query.js';
 import type { HighlightedValue } from './read/highlight.js';

@@ -1,5 +1,5 @@
 // The objects and variables that a target tracks below its root, with their values and lines.
-import type { Budget } from '../budget.js';
+import type { Budget, Effort } from '../budget.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { FilterFit, uncataloguedIn } from '../catalogue/match/filters.js';
 import type { Filters, PathLabels } from '../catalogue/match/filters.js';
@@ -7,7 +7,6 @@ import { placeUnder } from '../catalogue/match/rules.js';
 import { WideMap } from '../collections/wide-map.js';
 import type { ManagedObject, Source, SyncProgress, Variable } from '../model.js';
 import type { Counters } from './counters.js';
-import type { Effort } from './effort.js';
 import { TrackingExplainer } from './query/explain.js';
 import { Highlight } from './read/highlight.js';
 import type { HighlightedValue } from './read/highlight.js';

@@ -1,7 +1,7 @@
 // Schedules a target's work on its tree in slices: removed items, added items, and the rest of the initial tree.
 import { Budget } from '../budget.js';
 import type { ManagedObject, Source, StructureChange } from '../model.js';
-import type { Effort } from './effort.js';
+import type { Effort } from '../budget.js';
 import { PendingItems, isVariable } from './read/tree-walk.js';
 import type { TrackedTree } from './tracked-tree.js';
 

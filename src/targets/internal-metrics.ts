@@ -3,8 +3,8 @@ import type { Counters } from '../exposition/counters.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
 import { ShortFamily } from '../exposition/text/family-text.js';
-import { labelsText, numberText, seriesText } from '../exposition/text/labels.js';
-import type { Labels } from '../exposition/text/labels.js';
+import { labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
+import type { Labels } from '../exposition/text/text-syntax.js';
 import type { FamilyFacts, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
 import type { TargetFacts } from '../streams/report.js';
 

@@ -2,7 +2,6 @@
 import { defer, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { selectFamilies } from '#app/exposition/page/scope.js';
-import { familyText } from '#app/exposition/text/family-text.js';
 import type {
   Exposition,
   FamilyFacts,
@@ -18,7 +17,7 @@ import type {
   TreeQuery,
 } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
-import { snapshotOf } from './snapshot-of.js';
+import { familyText, snapshotOf } from './snapshot-of.js';
 
 const SYNCED: SyncProgress = {
   objects: { synced: 1, total: 1 },

@@ -2,7 +2,7 @@
 import type { Kernel } from '#app/exposition/wasm/kernel.js';
 import { CELL_BYTES } from '#app/exposition/wasm/layout.js';
 import type { Line } from '#app/exposition/wasm/line-table.js';
-import { labelsPart } from '#app/exposition/text/labels.js';
+import { labelsPart } from '#app/exposition/text/text-syntax.js';
 
 /** A line with a value of its own, in no cell. @param labels without braces */
 export const fixedLine = (labels: string, value: string | number, suffix = ''): Line => ({

@@ -1,5 +1,14 @@
 // A snapshot of families that a test makes.
-import type { FamilyText, Snapshot } from '#app/model.js';
+import { bytesOf } from '#app/bytes.js';
+import { samplesIn } from '#app/exposition/text/family-text.js';
+import type { FamilyFacts, FamilyText, Snapshot } from '#app/model.js';
+
+export const familyText = (facts: FamilyFacts, pieces: readonly Uint8Array[]): FamilyText => ({
+  facts,
+  pieces,
+  bytes: bytesOf(pieces),
+  samples: () => samplesIn(pieces),
+});
 
 export const snapshotOf = (
   families: readonly FamilyText[],

@@ -5,7 +5,7 @@ import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
 import { labelsOf } from '#app/exposition/wasm/line-table.js';
 import { SharedText } from '#app/exposition/wasm/memory.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
-import { floatText, headerText } from '#app/exposition/text/labels.js';
+import { floatText, headerText } from '#app/exposition/text/text-syntax.js';
 import type {
   FamilyFacts,
   FamilyText,

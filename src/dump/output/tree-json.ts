@@ -1,6 +1,6 @@
 // The contents of a segment as JSON lines. docs/shm_dump.md describes them.
 import type { ItemValue } from '../../exposition/query/tree-values.js';
-import { numberText } from '../../exposition/text/labels.js';
+import { numberText } from '../../exposition/text/text-syntax.js';
 import type { Frame, ManagedObject, Variable } from '../../model.js';
 import { sentence } from '../../shown/shown-text.js';
 import type { SegmentFacts } from '../segment/seen-segment.js';

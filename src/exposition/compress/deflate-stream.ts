@@ -4,7 +4,7 @@ import { finishedCrc, innerCrc, shiftedCrc } from './crc.js';
 import { DeflateCode, LONGEST_CODE } from './deflate-code.js';
 import { BitWriter, wordsFor } from './huffman.js';
 import type { CodeLengths } from './huffman.js';
-import { madeOnce } from '../made-once.js';
+import { memoize } from '../memoize.js';
 
 /** An empty block, marked as the last: with fixed codes, only the end of the block. */
 const END_OF_STREAM = Buffer.from([3, 0]);
@@ -85,7 +85,9 @@ export function inflated({ parts, code }: DeflatedText): Uint8Array {
 const END_BITS = 15 + 3 + 7 + 32;
 
 /** Headers in a code, which seldom changes. */
-const deflatedHeaders = new WeakMap<DeflateCode, WeakMap<Header, DeflatedPart>>();
+const headersIn = memoize((code: DeflateCode) =>
+  memoize(({ text }: Header) => deflatedText(Buffer.from(text), code)),
+);
 
 /** Families whose lines compressed themselves in one code, each below its header. */
 export function deflatedFamilies(
@@ -94,12 +96,11 @@ export function deflatedFamilies(
 ): Deflated {
   const code = families[0]?.deflated?.code;
   if (code === undefined) return { pieces: [], crc: 0, bytes: 0 };
-  const known = madeOnce(deflatedHeaders, code, () => new WeakMap());
+  const deflatedHeader = headersIn(code);
   const parts: DeflatedPart[] = [];
   families.forEach(({ deflated }, index) => {
     const header = headers[index];
-    if (header !== undefined)
-      parts.push(madeOnce(known, header, ({ text }) => deflatedText(Buffer.from(text), code)));
+    if (header !== undefined) parts.push(deflatedHeader(header));
     for (const part of deflated?.parts ?? []) parts.push(part);
   });
   return joined({ parts, code });

@@ -1,8 +1,8 @@
 // One document of several targets, as programs take it that read one exposition of a host.
 import { NameOwners } from '../../catalogue/names.js';
 import type { Exposition, FamilyFacts, FamilyText } from '../../model.js';
-import { headerText, labelsText, seriesText } from '../text/labels.js';
-import type { Labels } from '../text/labels.js';
+import { headerText, labelsText, seriesText } from '../text/text-syntax.js';
+import type { Labels } from '../text/text-syntax.js';
 import { familiesOf } from './scope.js';
 
 /** What one target shows. */

@@ -1,7 +1,8 @@
 // OpenMetrics 1.0 text: the sample lines of text 0.0.4 with other headers and an end mark.
 import { namesTaken, unsharedNames } from '../../catalogue/names.js';
 import type { FamilyFacts } from '../../model.js';
-import { madeOnce } from '../made-once.js';
+import { memoize } from '../memoize.js';
+import { headers } from '../text/text-syntax.js';
 import { textFormat } from './text-page.js';
 
 /** Types whose family names lack the ending of their samples. */
@@ -39,9 +40,7 @@ export function openMetricsHeader(facts: PageFacts): string {
 }
 
 /** The same family with type unknown, whose samples keep the whole name. */
-const untyped = new WeakMap<FamilyFacts, FamilyFacts>();
-const asUnknown = (facts: FamilyFacts): FamilyFacts =>
-  madeOnce(untyped, facts, () => ({ ...facts, type: 'unknown' }));
+const asUnknown = memoize((facts: FamilyFacts): FamilyFacts => ({ ...facts, type: 'unknown' }));
 
 /**
  * The families of a page as OpenMetrics can express them. The family name of a counter or info
@@ -62,9 +61,7 @@ export function withoutClashes(families: readonly FamilyFacts[]): readonly Famil
 }
 
 /** The same family behind one with a unit, which Prometheus would keep until it reads another. */
-const ending = new WeakMap<FamilyFacts, PageFacts>();
-const asEnding = (facts: FamilyFacts): PageFacts =>
-  madeOnce(ending, facts, () => ({ ...facts, endsUnit: true }));
+const endingUnit = memoize((facts: FamilyFacts): PageFacts => ({ ...facts, endsUnit: true }));
 
 /**
  * The families of a part of a page as OpenMetrics can express them.
@@ -78,14 +75,14 @@ export function openMetricsFamilies(
   return withoutClashes(families).map((facts) => {
     const [before, has] = [hadUnit, hasUnit(facts)];
     hadUnit = has;
-    return before && !has ? asEnding(facts) : facts;
+    return before && !has ? endingUnit(facts) : facts;
   });
 }
 
 /** Pages of OpenMetrics 1.0; names have letters, digits and underscores only, as `escaping` states. */
 export const OPEN_METRICS = textFormat({
   contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
-  header: openMetricsHeader,
+  headerOf: headers(openMetricsHeader),
   agree: openMetricsFamilies,
   takes: ({ snapshot }) => snapshot.hasForbidden !== true,
   end: '# EOF\n',

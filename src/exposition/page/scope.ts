@@ -1,6 +1,7 @@
 // Scopes: named subsets of the metrics, and the families of a snapshot that one selects. Spec 2.3.
 import type { FamilyFacts, FamilyText, ReadyExposition, Scope, Snapshot } from '../../model.js';
 import { compileWildcard } from '../../rules/formats.js';
+import { memoize } from '../memoize.js';
 
 /** The part of a metric that patterns match. */
 export type Named = Pick<FamilyFacts, 'name' | 'type'>;
@@ -31,16 +32,8 @@ export function compileScope(scope: {
   readonly metrics: readonly string[];
 }): Scope {
   const patterns = scope.metrics.map(compilePattern);
-  /** A family keeps its facts object across renders, so each is matched once. */
-  const verdicts = new WeakMap<Named, boolean>();
-  const selects = (metric: Named): boolean => {
-    let verdict = verdicts.get(metric);
-    if (verdict === undefined) {
-      verdict = patterns.some((fits) => fits(metric));
-      verdicts.set(metric, verdict);
-    }
-    return verdict;
-  };
+  // A family keeps its facts object across renders, so each is matched once.
+  const selects = memoize((metric: Named) => patterns.some((fits) => fits(metric)));
   return { name: scope.name, selects };
 }
 
@@ -55,14 +48,10 @@ interface Selection {
 export const familiesOf = ({ selected, snapshot }: ReadyExposition): readonly FamilyText[] =>
   selected ?? snapshot.families;
 
-const cache = new WeakMap<Snapshot, WeakMap<Scope, readonly FamilyText[]>>();
+const selectionsOf = memoize<Snapshot, WeakMap<Scope, readonly FamilyText[]>>(() => new WeakMap());
 
 export function selectFamilies(snapshot: Snapshot, scope: Scope): Selection {
-  let selections = cache.get(snapshot);
-  if (selections === undefined) {
-    selections = new WeakMap();
-    cache.set(snapshot, selections);
-  }
+  const selections = selectionsOf(snapshot);
   const known = selections.get(scope);
   if (known !== undefined) return { families: known, isHit: true };
   const families = snapshot.families.filter(({ facts }) => scope.selects(facts));

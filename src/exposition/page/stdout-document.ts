@@ -7,7 +7,8 @@ import type {
   ReadyExposition,
   TargetStatus,
 } from '../../model.js';
-import { internalFamily } from './internal-family.js';
+import { ShortFamily } from '../text/family-text.js';
+import { labelsText, numberText, seriesText } from '../text/text-syntax.js';
 import { familiesOf } from './scope.js';
 import { TEXT, notReadyText } from './text-page.js';
 
@@ -63,6 +64,11 @@ const withMetrics = (
   ...exposition,
   internal: [...exposition.internal, ...metrics.map(internalFamily)],
 });
+
+function internalFamily({ name, type, help, value, labels = {} }: InternalMetric): FamilyText {
+  const line = `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;
+  return new ShortFamily({ name, type, help, unit: '' }, line);
+}
 
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
 const PIECE_CHARACTERS = 131_072;

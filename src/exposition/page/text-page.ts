@@ -14,8 +14,7 @@ import { deflatedFamilies } from '../compress/deflate-stream.js';
 import type { Deflated } from '../compress/deflate-stream.js';
 import { GzipText } from '../compress/gzip.js';
 import type { Gzippable } from '../compress/gzip.js';
-import { madeOnce } from '../made-once.js';
-import { headerText } from '../text/labels.js';
+import { headerOf } from '../text/text-syntax.js';
 import { familiesOf } from './scope.js';
 
 export const notReadyText = ({ objects, variables, reason }: SyncProgress): string =>
@@ -25,8 +24,8 @@ export const notReadyText = ({ objects, variables, reason }: SyncProgress): stri
 /** What a text format adds to the sample lines. */
 interface Syntax {
   readonly contentType: string;
-  /** The header lines of a family. */
-  readonly header: (facts: FamilyFacts) => string;
+  /** The header of a family; the same object for the same facts. */
+  readonly headerOf: HeaderOf;
   /**
    * Adapts families to what the format can express: those that a page begins with, and those behind
    * them, each on their own.
@@ -38,47 +37,46 @@ interface Syntax {
 }
 
 export function textFormat(syntax: Syntax): Format {
-  const { contentType, end, takes, header, agree = (all: readonly FamilyFacts[]) => all } = syntax;
-  const headers = new WeakMap<FamilyFacts, Header>();
-  const makeHeader = (facts: FamilyFacts): Header => {
-    const text = header(facts);
-    return { text, bytes: Buffer.byteLength(text) };
-  };
-  // One call less for each family, where it is known.
-  const headerOf: HeaderOf = (facts) => headers.get(facts) ?? madeOnce(headers, facts, makeHeader);
+  const { contentType, end, takes, agree = (all: readonly FamilyFacts[]) => all } = syntax;
   /** By the snapshot, or by the list of families that a scope selects of it. */
   const bodies = new WeakMap<object, PageBody>();
   const bodyOf = (exposition: ReadyExposition): PageBody => {
     const { snapshot, selected } = exposition;
+    const key = selected ?? snapshot;
+    const former = bodies.get(key);
+    if (former !== undefined) return former;
     const given = selected?.map(({ facts }) => facts) ?? snapshot.facts;
-    return new PageBody(exposition, agree(given, true), headerOf, header === headerText);
+    const body = new PageBody(exposition, agree(given, true), syntax.headerOf);
+    bodies.set(key, body);
+    return body;
   };
   /** The internal metrics, some of which are new each time, and the last line. */
   const endingOf = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
-    const given: FamilyFacts[] = [];
-    for (const { facts } of internal) given.push(facts);
-    const agreed = agree(given, false);
+    const agreed = agree(
+      internal.map(({ facts }) => facts),
+      false,
+    );
     let text = '';
-    let index = 0;
-    for (const family of internal) {
-      text += headerOf(agreed[index++] ?? family.facts).text;
-      text += family.text ?? linesOf(family);
-    }
+    internal.forEach((family, index) => {
+      text += syntax.headerOf(agreed[index] ?? family.facts).text;
+      text += family.text ?? Buffer.concat(family.pieces).toString();
+    });
     text += end;
     return text === '' ? [] : [Buffer.from(text)];
   };
   return {
     contentType,
     ...(takes !== undefined && { takes }),
-    page: (exposition) => {
-      const { snapshot, selected } = exposition;
-      const body = madeOnce(bodies, selected ?? snapshot, () => bodyOf(exposition));
-      return new TextPage(contentType, body, endingOf(exposition), snapshot.hold());
-    },
+    page: (exposition) =>
+      new TextPage(
+        contentType,
+        bodyOf(exposition),
+        endingOf(exposition),
+        exposition.snapshot.hold(),
+      ),
   };
 }
 
-/** The header lines of a family in one format; the same object for the same facts. */
 type HeaderOf = (facts: FamilyFacts) => Header;
 
 /** The families of a page, each below its header. Its forms are made where they are wanted, once. */
@@ -93,20 +91,13 @@ class PageBody implements Gzippable {
   #deflated: Deflated | undefined;
   readonly gzip = new GzipText(this);
 
-  /**
-   * @param facts as the format can express them, in the order of the families
-   * @param hasItsHeaders whether the headers are those in the text of a snapshot
-   */
-  constructor(
-    exposition: ReadyExposition,
-    facts: readonly FamilyFacts[],
-    headerOf: HeaderOf,
-    hasItsHeaders: boolean,
-  ) {
+  /** @param facts as the format can express them, in the order of the families */
+  constructor(exposition: ReadyExposition, facts: readonly FamilyFacts[], makeHeader: HeaderOf) {
     this.#exposition = exposition;
     this.#facts = facts;
-    this.#headerOf = headerOf;
-    const isWhole = hasItsHeaders && exposition.selected === undefined;
+    this.#headerOf = makeHeader;
+    // A snapshot has the headers of text 0.0.4.
+    const isWhole = makeHeader === headerOf && exposition.selected === undefined;
     this.#page = isWhole ? exposition.snapshot.page : undefined;
   }
 
@@ -221,12 +212,9 @@ class TextPage implements Page {
   }
 }
 
-const linesOf = ({ pieces }: FamilyText): string =>
-  pieces.map((piece) => Buffer.from(piece).toString()).join('');
-
 /** Pages of text 0.0.4. */
 export const TEXT = textFormat({
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
-  header: headerText,
+  headerOf,
   end: '',
 });

@@ -5,7 +5,7 @@ import type { Frame, ManagedObject, SlotRef, Source, TreeValue, Variable } from 
 import { isFramed } from '../../published.js';
 import { exactOf } from '../read/slot-value.js';
 import { syncedWord } from '../read/slots.js';
-import { numberText } from '../text/labels.js';
+import { numberText } from '../text/text-syntax.js';
 
 const PAGE_SLOTS = 512;
 const MAX_PAGES = 64;

@@ -3,7 +3,7 @@ import type { Variable } from '../../model.js';
 import { isFramed, scalarType } from '../../published.js';
 import { OP } from '../wasm/kernel.js';
 import type { Op } from '../wasm/kernel.js';
-import { numberText } from '../text/labels.js';
+import { numberText } from '../text/text-syntax.js';
 
 /** How the kernel renders the variable; undefined if it is not a number. */
 export function opOf({ type }: Variable, wrap32: boolean): Op | undefined {

@@ -5,7 +5,7 @@ import type { Conversion, Row, Series, Shape } from '../../catalogue/row.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { Frame, Source, Variable } from '../../model.js';
 import type { Counters } from '../counters.js';
-import type { Effort } from '../effort.js';
+import type { Effort } from '../../budget.js';
 import { OP } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { CELL_BYTES } from '../wasm/layout.js';

@@ -5,7 +5,7 @@ import { ownLabelsOf } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { SharedText } from '../wasm/memory.js';
-import { joinLabels, labelsPart, labelsText } from '../text/labels.js';
+import { joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
 
 export interface LabelText {
   /** As `labelsText` gives it. */

@@ -7,7 +7,7 @@ import { OBJECT_STATES } from '../../model.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
 import type { Counters } from '../counters.js';
-import type { Effort } from '../effort.js';
+import type { Effort } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { MetricExplainer } from '../query/explain.js';
 import type { Probe } from '../read/probe.js';

@@ -15,7 +15,7 @@ import type { Kernel } from '../wasm/kernel.js';
 import type { Probe } from '../read/probe.js';
 import { decimalOf, opOf } from '../read/slot-value.js';
 import type { PointInTime } from '../read/time.js';
-import { seriesText } from '../text/labels.js';
+import { seriesText } from '../text/text-syntax.js';
 import { Distribution } from './distribution.js';
 import type { Frames } from './distribution.js';
 import type { TargetScales } from '../wasm/kernel-tables.js';

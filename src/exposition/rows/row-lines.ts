@@ -3,7 +3,7 @@ import type { Catalogue } from '../../catalogue/catalogue.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { LiveValue, Row, RowOutput, Series } from '../../catalogue/row.js';
 import type { Line } from '../wasm/line-table.js';
-import { floatText, joinLabels, labelsPart, labelsText } from '../text/labels.js';
+import { floatText, joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
 import type { LabelText } from './labels.js';
 import type { SeriesRegister } from './series-register.js';
 

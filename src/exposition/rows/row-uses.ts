@@ -9,7 +9,7 @@ import type { ManagedObject, Variable } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import type { Probe } from '../read/probe.js';
 import { isVariable } from '../read/tree-walk.js';
-import { labelsText } from '../text/labels.js';
+import { labelsText } from '../text/text-syntax.js';
 import { NamedSlots, closeBound, setsOf, usesOf } from './bound-object.js';
 import type { BoundObject, Use } from './bound-object.js';
 import { CatalogueFit } from './catalogue-fit.js';

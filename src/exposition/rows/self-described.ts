@@ -20,7 +20,7 @@ import type {
 } from '../../model.js';
 import { VALUE_TYPES, isFramed } from '../../published.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { labelsText } from '../text/labels.js';
+import { labelsText } from '../text/text-syntax.js';
 import { ObjectLabels, withStated } from './labels.js';
 import type { LabelText } from './labels.js';
 

@@ -3,7 +3,7 @@ import { NameOwners, unsharedNames } from '../../catalogue/names.js';
 import { Hashes } from '../../collections/wide-map.js';
 import type { FamilyFacts } from '../../model.js';
 import type { Counters } from '../counters.js';
-import type { Effort } from '../effort.js';
+import type { Effort } from '../../budget.js';
 import { labelsOf } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
 import { LeftOut } from '../left-out.js';

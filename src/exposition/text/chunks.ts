@@ -5,6 +5,7 @@ import type { Block } from './block.js';
 import { Chunk } from './chunk.js';
 import type { ChunkPart } from './chunk.js';
 import type { Family } from './family.js';
+import { headerOf } from './text-syntax.js';
 
 /**
  * A chunk has about so many bytes, or one block. Larger ones would be fewer to write and to send, but more text
@@ -53,7 +54,7 @@ export class Chunks {
     const parts: ChunkPart[] = [];
     for (const family of families) {
       facts.push(family.facts);
-      let header: ChunkPart['header'] = family.header;
+      let header: ChunkPart['header'] = headerOf(family.facts);
       for (const block of family.blocks) {
         parts.push({ block, facts: family.facts, header });
         header = undefined;

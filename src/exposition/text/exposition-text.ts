@@ -1,7 +1,7 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
 import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
 import { Deflater, compressesByLine } from '../compress/deflater.js';
-import { Effort } from '../effort.js';
+import { Effort } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';

@@ -1,16 +1,8 @@
 // The rendered samples of one family: its bytes, and the parsed series.
-import { bytesOf } from '../../bytes.js';
 import type { FamilyFacts, FamilyText, HeadedText, Sample } from '../../model.js';
 import { inflated } from '../compress/deflate-stream.js';
 import type { DeflatedText } from '../compress/deflate-stream.js';
-import { decodeSeries } from './labels.js';
-
-export const familyText = (facts: FamilyFacts, pieces: readonly Uint8Array[]): FamilyText => ({
-  facts,
-  pieces,
-  bytes: bytesOf(pieces),
-  samples: () => samplesIn(pieces),
-});
+import { decodeSeries } from './text-syntax.js';
 
 /** A family of a few lines, whose bytes are made where they are wanted, and not kept. */
 export class ShortFamily implements FamilyText {
@@ -33,58 +25,44 @@ export class ShortFamily implements FamilyText {
   }
 }
 
-/**
- * A family whose lines lie below their header, and with parts of a deflate stream where these are there too.
- * A class, as the next: an object with a getter of its own takes V8 microseconds to make.
- */
-export class HeadedFamily implements FamilyText {
+/** A family whose lines the kernel wrote: below their header, as parts of a deflate stream, or both. */
+export class RenderedFamily implements FamilyText {
   readonly facts: FamilyFacts;
-  readonly headed: HeadedText;
+  readonly headed: HeadedText | undefined;
   readonly deflated: DeflatedText | undefined;
   readonly bytes: number;
   #pieces: readonly Uint8Array[] | undefined;
 
-  constructor(facts: FamilyFacts, headed: HeadedText, deflated?: DeflatedText) {
+  constructor(facts: FamilyFacts, headed: HeadedText | undefined, deflated?: DeflatedText) {
     this.facts = facts;
     this.headed = headed;
     this.deflated = deflated;
-    const { spans, header } = headed;
-    let bytes = -header.bytes;
-    for (let i = 0; i < spans.length; i += 2) bytes += (spans[i + 1] ?? 0) - (spans[i] ?? 0);
-    this.bytes = bytes;
+    this.bytes = headed === undefined ? unpackedBytes(deflated) : bytesBelow(headed);
   }
 
+  /** Text that is there as parts of a stream alone is unpacked when it is read first. */
   get pieces(): readonly Uint8Array[] {
-    return (this.#pieces ??= withoutHeader(this.headed));
+    return (this.#pieces ??= this.#makePieces());
   }
 
   samples(): Iterable<Sample> {
     return samplesIn(this.pieces);
+  }
+
+  #makePieces(): readonly Uint8Array[] {
+    if (this.headed !== undefined) return withoutHeader(this.headed);
+    return this.deflated === undefined ? [] : [inflated(this.deflated)];
   }
 }
 
-/** A family with parts of a deflate stream alone, which are unpacked where the text is wanted. */
-export class DeflatedFamily implements FamilyText {
-  readonly facts: FamilyFacts;
-  readonly deflated: DeflatedText;
-  readonly bytes: number;
-  #pieces: readonly Uint8Array[] | undefined;
+const unpackedBytes = (deflated: DeflatedText | undefined): number =>
+  deflated?.parts.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
 
-  constructor(facts: FamilyFacts, deflated: DeflatedText) {
-    this.facts = facts;
-    this.deflated = deflated;
-    let bytes = 0;
-    for (const part of deflated.parts) bytes += part.bytes;
-    this.bytes = bytes;
-  }
-
-  get pieces(): readonly Uint8Array[] {
-    return (this.#pieces ??= [inflated(this.deflated)]);
-  }
-
-  samples(): Iterable<Sample> {
-    return samplesIn(this.pieces);
-  }
+/** Bytes of the lines. */
+function bytesBelow({ spans, header }: HeadedText): number {
+  let bytes = -header.bytes;
+  for (let i = 0; i < spans.length; i += 2) bytes += (spans[i + 1] ?? 0) - (spans[i] ?? 0);
+  return bytes;
 }
 
 function withoutHeader({ header, memory, spans }: HeadedText): readonly Uint8Array[] {
@@ -97,7 +75,7 @@ function withoutHeader({ header, memory, spans }: HeadedText): readonly Uint8Arr
 }
 
 /** A piece holds whole lines, and may be in the memory of another thread. */
-function* samplesIn(pieces: readonly Uint8Array[]): Generator<Sample> {
+export function* samplesIn(pieces: readonly Uint8Array[]): Generator<Sample> {
   for (const { buffer, byteOffset, length } of pieces) {
     const text = Buffer.from(buffer, byteOffset, length).toString();
     for (let start = 0; start < text.length;) {

@@ -1,14 +1,13 @@
 // One metric family: its facts, and its lines in order, in blocks.
-import type { FamilyFacts, Header } from '../../model.js';
+import type { FamilyFacts } from '../../model.js';
 import type { Deflater } from '../compress/deflater.js';
-import type { Effort } from '../effort.js';
+import type { Effort } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { MAX_LINES } from '../wasm/layout.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
 import { SharedText } from '../wasm/memory.js';
 import type { TextHash } from '../wasm/memory.js';
 import { Block } from './block.js';
-import { headerOf } from './labels.js';
 
 /** A block with so many bytes of names and labels is full, too: to write one takes 4 to 6 ms where nothing repeats. */
 const FULL_BYTES = 262_144;
@@ -49,7 +48,6 @@ export class Family {
   readonly #effort: Effort;
   /** A line is mostly looked up before it is put. Of no line once lines move. */
   readonly #located: Located = { owner: NOWHERE, sub: 0, at: 0, index: 0 };
-  #header: Header | undefined;
 
   /**
    * @param totals to which it adds what it has until it is closed
@@ -114,11 +112,6 @@ export class Family {
   /** Its lines in order. */
   get blocks(): readonly Block[] {
     return this.#blocks;
-  }
-
-  /** That of text 0.0.4. */
-  get header(): Header {
-    return (this.#header ??= headerOf(this.facts));
   }
 
   /** Bytes of its names and labels. */

@@ -4,7 +4,7 @@ import type { FamilyFacts, FamilyText, Forms, Header, Snapshot } from '../../mod
 import type { DeflateCode } from '../compress/deflate-code.js';
 import type { DeflatedPart } from '../compress/deflate-stream.js';
 import type { ChunkText } from './chunk.js';
-import { DeflatedFamily, HeadedFamily } from './family-text.js';
+import { RenderedFamily } from './family-text.js';
 
 export class TextSnapshot implements Snapshot {
   readonly facts: readonly FamilyFacts[];
@@ -146,8 +146,6 @@ function viewOf(
   { facts, header, memory, spans, streams }: FamilyParts,
   code: DeflateCode | undefined,
 ): FamilyText {
-  const deflated = code && { parts: streams, code };
-  if (memory !== undefined) return new HeadedFamily(facts, { header, memory, spans }, deflated);
-  if (deflated === undefined) throw new RangeError(`${facts.name} was not rendered`);
-  return new DeflatedFamily(facts, deflated);
+  const headed = memory && { header, memory, spans };
+  return new RenderedFamily(facts, headed, code && { parts: streams, code });
 }

@@ -6,7 +6,7 @@ import type { HighlightedValue } from '../../exposition/read/highlight.js';
 import { limitText } from '../../exposition/target-limits.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
 import type { TargetView } from '../../exposition/target-view.js';
-import { numberText } from '../../exposition/text/labels.js';
+import { numberText } from '../../exposition/text/text-syntax.js';
 import type { PublisherState, SyncProgress, TargetEvent } from '../../model.js';
 import type { Step } from '../../pipeline.js';
 import { shortened } from '../../streams/choose-root.js';

@@ -2,11 +2,10 @@
 import { Fault } from '../../errors.js';
 import type { DeflateCode } from '../../exposition/compress/deflate-code.js';
 import { deflatedTextsAt } from '../../exposition/compress/deflate-stream.js';
-import { madeOnce } from '../../exposition/made-once.js';
-import { DeflatedFamily, HeadedFamily } from '../../exposition/text/family-text.js';
-import { headerOf } from '../../exposition/text/labels.js';
+import { RenderedFamily } from '../../exposition/text/family-text.js';
+import { headerOf } from '../../exposition/text/text-syntax.js';
 import { releaseOnce } from '../../exposition/text/text-snapshot.js';
-import type { FamilyFacts, FamilyText, Header, Snapshot } from '../../model.js';
+import type { FamilyText, Snapshot } from '../../model.js';
 import type { SentSnapshot, TextMap } from './messages.js';
 
 /** The memory of a thread, as far as it was shown: it only grows, whichever target tells of it. */
@@ -17,7 +16,6 @@ export interface ThreadMemory {
 /** The snapshots of one target. */
 export class SnapshotReceiver {
   readonly #memory: Readonly<ThreadMemory>;
-  readonly #headers = new WeakMap<FamilyFacts, Header>();
   #last: Snapshot | undefined;
   #code: DeflateCode | undefined;
 
@@ -46,10 +44,9 @@ export class SnapshotReceiver {
     for (let i = 0; i < spans.length; i += 3)
       texts[spans[i] ?? 0]?.push(spans[i + 1] ?? 0, spans[i + 2] ?? 0);
     const families = facts.map((each, index): FamilyText => {
-      const stream = streams?.[index];
-      if (stream !== undefined && !sizes.forms.text) return new DeflatedFamily(each, stream);
-      const header = madeOnce(this.#headers, each, headerOf);
-      return new HeadedFamily(each, { header, memory, spans: texts[index] ?? [] }, stream);
+      const header = headerOf(each);
+      const headed = { header, memory, spans: texts[index] ?? [] };
+      return new RenderedFamily(each, sizes.forms.text ? headed : undefined, streams?.[index]);
     });
     return {
       ...sizes,

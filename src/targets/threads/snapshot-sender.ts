@@ -1,15 +1,14 @@
 // Sends snapshots to the main thread: where their text lies in the memory of this thread.
 import { deflatedAddresses } from '../../exposition/compress/deflate-stream.js';
-import { madeOnce } from '../../exposition/made-once.js';
+import { memoize } from '../../exposition/memoize.js';
 import type { FamilyFacts, Snapshot } from '../../model.js';
 import type { SentSnapshot, TextMap } from './messages.js';
 
-const newCount = (): SentSnapshot['holders'] =>
-  new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-
 export class SnapshotSender {
   /** How many holders the main thread has, with the reports that are on their way. */
-  readonly #holders = new WeakMap<Snapshot, SentSnapshot['holders']>();
+  readonly #holdersOf = memoize<Snapshot, SentSnapshot['holders']>(
+    () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+  );
   /** Releases each snapshot that has holders. */
   readonly #held = new Map<Snapshot, () => void>();
   #memoryBytes = 0;
@@ -18,7 +17,7 @@ export class SnapshotSender {
 
   /** Makes the main thread a holder of the snapshot; the message says how it differs from the last. */
   send(target: number, snapshot: Snapshot): SentSnapshot {
-    const holders = madeOnce(this.#holders, snapshot, newCount);
+    const holders = this.#holdersOf(snapshot);
     Atomics.add(holders, 0, 1);
     if (!this.#held.has(snapshot)) this.#held.set(snapshot, snapshot.hold());
     const last = this.#last.get(target);
@@ -31,8 +30,7 @@ export class SnapshotSender {
   /** Releases the snapshots that have no holder any more; none can come back, as only a holder makes another. */
   releaseUnheld(): void {
     for (const [snapshot, release] of this.#held) {
-      const holders = this.#holders.get(snapshot);
-      if (holders !== undefined && Atomics.load(holders, 0) > 0) continue;
+      if (Atomics.load(this.#holdersOf(snapshot), 0) > 0) continue;
       this.#held.delete(snapshot);
       release();
     }

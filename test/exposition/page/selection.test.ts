@@ -1,9 +1,8 @@
 // What of a snapshot a scope selects, and for how long that is kept. Spec 2.3.
 import { expect } from 'chai';
 import { compileScope, selectFamilies } from '#app/exposition/page/scope.js';
-import { familyText } from '#app/exposition/text/family-text.js';
 import type { Snapshot } from '#app/model.js';
-import { snapshotOf } from '../../support/snapshot-of.js';
+import { familyText, snapshotOf } from '../../support/snapshot-of.js';
 
 describe('selectFamilies (spec 2.3)', () => {
   const showing = (...names: readonly string[]): Snapshot =>

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { jsonDocument, textDocument } from '#app/exposition/page/stdout-document.js';
-import { labelsText, seriesText } from '#app/exposition/text/labels.js';
+import { labelsText, seriesText } from '#app/exposition/text/text-syntax.js';
 import type { Document, FamilyText } from '#app/model.js';
 import { FakeTarget } from '../../support/fake-target.js';
 

@@ -6,12 +6,12 @@ import { DeflateCode, SYMBOLS } from '#app/exposition/compress/deflate-code.js';
 import { deflatedText } from '#app/exposition/compress/deflate-stream.js';
 import { OPEN_METRICS, openMetricsHeader } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import { DeflatedFamily, HeadedFamily, familyText } from '#app/exposition/text/family-text.js';
-import { headerOf } from '#app/exposition/text/labels.js';
+import { RenderedFamily } from '#app/exposition/text/family-text.js';
+import { headerOf } from '#app/exposition/text/text-syntax.js';
 import type { FamilyFacts, FamilyText, Page, ReadyExposition } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeTarget } from '../../support/fake-target.js';
-import { snapshotOf } from '../../support/snapshot-of.js';
+import { familyText, snapshotOf } from '../../support/snapshot-of.js';
 
 const textOf = (page: Page): string => Buffer.concat(page.pieces).toString();
 
@@ -67,7 +67,10 @@ describe('a page of text 0.0.4', () => {
     const { exposition } = exposing();
     const families = ['x', 'y'].map(
       (name) =>
-        new DeflatedFamily({ name, type: 'counter', unit: '', help: 'X.' }, { parts, code }),
+        new RenderedFamily({ name, type: 'counter', unit: '', help: 'X.' }, undefined, {
+          parts,
+          code,
+        }),
     );
     const { snapshot } = exposition;
     for (const [format, header, end] of [
@@ -126,7 +129,7 @@ describe('a page of text 0.0.4', () => {
         spans.push(at, at + Buffer.from(memory, at).write(text));
         at = (spans.at(-1) ?? 0) + (i === pieces.length - 1 ? (gaps[index] ?? 0) : 16);
       });
-      return new HeadedFamily(facts, { header, memory, spans });
+      return new RenderedFamily(facts, { header, memory, spans });
     });
   };
   const large = 'y'.repeat(16_384);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { newCounters } from '#app/exposition/counters.js';
-import { Effort } from '#app/exposition/effort.js';
+import { Effort } from '#app/budget.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { SeriesRegister } from '#app/exposition/rows/series-register.js';
 import { DEFAULT_LIMITS, TargetRoom } from '#app/exposition/target-limits.js';

@@ -1,6 +1,6 @@
 // Values that OpenMetrics forbids are found wherever a render writes them.
 import { expect } from 'chai';
-import { Effort } from '#app/exposition/effort.js';
+import { Effort } from '#app/budget.js';
 import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { MetricType } from '#app/model.js';

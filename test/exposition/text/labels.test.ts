@@ -1,8 +1,13 @@
 // Names and labels of a series: what is written can be read again.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { familyText } from '#app/exposition/text/family-text.js';
-import { decodeSeries, joinLabels, labelsText, seriesText } from '#app/exposition/text/labels.js';
+import { familyText } from '../../support/snapshot-of.js';
+import {
+  decodeSeries,
+  joinLabels,
+  labelsText,
+  seriesText,
+} from '#app/exposition/text/text-syntax.js';
 
 const name = fc.stringMatching(/^[a-zA-Z_:][a-zA-Z0-9_:]{0,12}$/);
 const labelName = fc.oneof(

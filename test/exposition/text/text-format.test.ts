@@ -1,6 +1,11 @@
 // The rules of the text format, as tables.
 import { expect } from 'chai';
-import { headerText, joinLabels, labelsText, seriesText } from '#app/exposition/text/labels.js';
+import {
+  headerText,
+  joinLabels,
+  labelsText,
+  seriesText,
+} from '#app/exposition/text/text-syntax.js';
 import type { MetricType } from '#app/model.js';
 
 describe('text 0.0.4', () => {

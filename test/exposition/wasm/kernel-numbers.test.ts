@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
 import { VALUE_ROOM } from '#app/exposition/wasm/line-table.js';
 import type { Conversion } from '#app/catalogue/row.js';
-import { floatText } from '#app/exposition/text/labels.js';
+import { floatText } from '#app/exposition/text/text-syntax.js';
 
 type OpKind = keyof typeof OP;
 

@@ -1,8 +1,8 @@
 // Snapshots across threads: what arrives is what was sent.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { HeadedFamily } from '#app/exposition/text/family-text.js';
-import { headerOf } from '#app/exposition/text/labels.js';
+import { RenderedFamily } from '#app/exposition/text/family-text.js';
+import { headerOf } from '#app/exposition/text/text-syntax.js';
 import type { FamilyFacts, FamilyText, Snapshot } from '#app/model.js';
 import { SnapshotReceiver } from '#app/targets/threads/snapshot-receiver.js';
 import { SnapshotSender } from '#app/targets/threads/snapshot-sender.js';
@@ -56,7 +56,7 @@ class Threads {
     const facts = this.facts[index] ?? { name: '', type: 'gauge', unit: '', help: '' };
     const header = headerOf(facts);
     const end = at + bytes.write(`${header.text}f${index} ${version}\n`);
-    const text = new HeadedFamily(facts, { header, memory: this.memory, spans: [at, end] });
+    const text = new RenderedFamily(facts, { header, memory: this.memory, spans: [at, end] });
     this.#texts.set(key, text);
     return text;
   }

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { map } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
-import { headerOf } from '#app/exposition/text/labels.js';
+import { headerOf } from '#app/exposition/text/text-syntax.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { unknownFacts } from '#app/streams/report.js';
 import type { FromThread, SentSnapshot } from '#app/targets/threads/messages.js';

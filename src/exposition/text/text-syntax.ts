@@ -1,5 +1,6 @@
 // Header lines, names, labels and values of series, as the text formats write them.
 import type { FamilyFacts, Header, MetricType } from '../../model.js';
+import { memoize } from '../memoize.js';
 
 /** A number in the exposition formats; bigints are exact. */
 export const numberText = (x: number | bigint): string =>
@@ -90,7 +91,12 @@ const escapeHelp = (text: string) => text.replace(/[\\\n]/g, (c) => (c === '\n' 
 export const headerText = ({ name, type, help }: FamilyFacts): string =>
   `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${TYPES[type]}\n`;
 
-export function headerOf(facts: FamilyFacts): Header {
-  const text = headerText(facts);
-  return { text, bytes: Buffer.byteLength(text) };
-}
+/** Makes a function that returns the header of a family: the same object for the same facts. */
+export const headers = (textOf: (facts: FamilyFacts) => string): ((facts: FamilyFacts) => Header) =>
+  memoize((facts) => {
+    const text = textOf(facts);
+    return { text, bytes: Buffer.byteLength(text) };
+  });
+
+/** The header of text 0.0.4. */
+export const headerOf = headers(headerText);
