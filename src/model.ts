@@ -166,7 +166,7 @@ export interface SyncProgress {
 export type MetricType =
   'counter' | 'gauge' | 'histogram' | 'summary' | 'info' | 'stateset' | 'unknown';
 
-/** Name, type, unit and help of a metric family, enough for text 0.0.4 and OpenMetrics alike. */
+/** The facts that the header of a metric family states in text 0.0.4 or OpenMetrics. */
 export interface FamilyFacts {
   readonly name: string;
   readonly type: MetricType;
@@ -178,24 +178,24 @@ export interface FamilyFacts {
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** As the text formats write it, so that 64-bit integers stay exact. */
+  /** The text of the value, so that 64-bit integers stay exact. */
   readonly value: string;
 }
 
-/** The samples of one family, as text and decoded; both read the same bytes. */
+/** The samples of one family, as text and parsed. */
 export interface FamilyText {
   readonly facts: FamilyFacts;
-  /** The sample lines, in order; header lines are the format's. Unpacked if they are deflated only. */
+  /** The sample lines in order, without the header, which depends on the format. */
   readonly pieces: readonly Uint8Array[];
-  /** The same as a string, where they were made as one. */
+  /** The same lines as a string, if they were made as one. */
   readonly text?: string | undefined;
-  /** The same below their header, if that lies before them in the same memory. */
+  /** The same lines in memory with the header of text 0.0.4 before them, if they lie so. */
   readonly headed?: HeadedText | undefined;
-  /** The number of bytes of the sample lines. */
+  /** Bytes of the sample lines. */
   readonly bytes: number;
-  /** Decodes the pieces one by one, as the samples are taken. */
+  /** Parses the lines as the samples are taken. */
   samples(): Iterable<Sample>;
-  /** The same lines for a deflate stream, if they compressed themselves. */
+  /** The same lines for a deflate stream, if the kernel compressed them. */
   readonly deflated?: DeflatedText | undefined;
 }
 
@@ -205,60 +205,55 @@ export interface Header {
   readonly bytes: number;
 }
 
-/** Text that begins with the header lines of text 0.0.4. That of the next family may follow in the same memory. */
+/** The text of a family with its header of text 0.0.4. The next family may follow in the same memory. */
 export interface HeadedText {
   readonly header: Header;
   readonly memory: ArrayBufferLike;
-  /** Where each piece of it starts and ends there. */
+  /** Start and end of each piece in the memory. */
   readonly spans: readonly number[];
 }
 
-/** The forms of the lines of a snapshot; one that is not there takes longer to make. */
+/** The output forms of a render. A snapshot without a form can make it, but takes longer. */
 export interface Forms {
   readonly text: boolean;
   readonly deflated: boolean;
 }
 
-/**
- * The rendered application text of one target at one moment. Its bytes stay valid while it is held:
- * call `hold()` before sending, and call the function that it returns once, when sent.
- */
+/** The rendered application text of one target at one moment. Its bytes stay valid while it is held. */
 export interface Snapshot {
-  /** Of its families, in the order of a page: the same list while they are the same. */
+  /** The facts of its families, in the order of a page: the same list while they are the same. */
   readonly facts: readonly FamilyFacts[];
-  /** Views of their lines, which may be made when this is read first; always the same list. */
+  /** Views of the text of its families, which may be made at the first read: always the same list. */
   readonly families: readonly FamilyText[];
-  /**
-   * All lines as they lie, each family below the header lines of text 0.0.4: always the same list. Undefined if
-   * they do not lie so.
-   */
+  /** The page of text 0.0.4 as it lies in memory: always the same list. Undefined if it does not lie so. */
   readonly page?: readonly Uint8Array[] | undefined;
-  /** Of the lines, without headers. */
+  /** Bytes of the lines, without headers. */
   readonly bytes: number;
   readonly series: number;
   readonly forms: Forms;
-  /** Whether its lines compressed themselves: then each family has them for a deflate stream. */
+  /** Whether the kernel compressed the lines: then each family has them for a deflate stream. */
   readonly isDeflated?: boolean | undefined;
-  /** Whether OpenMetrics forbids a value that one of its families has, or has had since it is shown. */
+  /** Whether one of its families has, or had since it is shown, a value that OpenMetrics forbids. */
   readonly hasForbidden?: boolean | undefined;
+  /** Keeps its bytes valid until the returned function is called. */
   hold(): () => void;
 }
 
-/** One internal metric of a target: a single series, mostly without labels. Spec 2.5. */
+/** One internal metric of a target: a single series. Spec 2.5. */
 export interface InternalMetric {
   readonly name: string;
   readonly type: 'counter' | 'gauge';
   readonly help: string;
   /** A bigint where a double would round. */
   readonly value: number | bigint;
-  /** The same names for every target; those with an empty value are not shown. */
+  /** All targets have the same label names. Labels with an empty value are not shown. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** A named subset of the metrics. Spec 2.3. */
 export interface Scope {
   readonly name: string;
-  /** The answer is the same for the same metric, always. */
+  /** A pure function. */
   selects(metric: Pick<FamilyFacts, 'name' | 'type'>): boolean;
 }
 
@@ -267,12 +262,9 @@ export interface ReadyExposition {
   readonly kind: 'ready';
   /** The application's metrics. */
   readonly snapshot: Snapshot;
-  /**
-   * Those of them that a scope selects: the same list while snapshot and scope are unchanged. Undefined for all
-   * of them.
-   */
+  /** The families that a scope selects: the same list for the same snapshot and scope. Undefined without a scope. */
   readonly selected?: readonly FamilyText[] | undefined;
-  /** The metrics about the target itself, measured at the demand. Spec 2.5. */
+  /** The metrics about the target itself at the time of the demand. Spec 2.5. */
   readonly internal: readonly FamilyText[];
   readonly status: TargetStatus;
 }
@@ -292,22 +284,22 @@ export interface Body {
 export interface Page extends Body {
   readonly contentType: string;
   /**
-   * Returns the page as gzip, at once if its lines compressed themselves. It takes the place of the page, which is
-   * released with it, or as soon as it is made. Undefined if the page must not be compressed.
+   * Returns the page as gzip, at once if the kernel compressed the lines. The result takes the place of the page: only
+   * the result must be released. Undefined if the page must not be compressed.
    */
   gzip?(): Body | Promise<Body>;
 }
 
-/** What a sink writes in one go. Pieces may be made while it is read; `release()` is called once. */
+/** A document that a sink writes at once. Pieces may be made as they are read. `release()` is called once. */
 export interface Document {
   readonly pieces: Iterable<Uint8Array>;
   readonly release: () => void;
 }
 
-/** A text format: makes a page of an exposition. */
+/** A text format, which makes pages of expositions. */
 export interface Format {
   readonly contentType: string;
-  /** Whether the format allows all values of an exposition; without this method it allows every value. */
+  /** Whether the format allows all values of an exposition. A format without this method allows every value. */
   takes?(exposition: ReadyExposition): boolean;
   page(exposition: ReadyExposition): Page;
 }

@@ -1,24 +1,25 @@
-// CRC-32 of parts of a text that are joined later: without its initial and final inversion.
+// CRC-32 of parts of a text that are joined later. The CRC of a part is an inner CRC: it lacks the initial and the
+// final inversion.
 
 /** The polynomial, reflected. RFC 1952, section 8. */
 const POLYNOMIAL = 0xedb88320;
 /** x to the power 0, reflected. */
 const ONE = 0x80000000;
-/** A number of bytes has up to four digits, in base 16 in the kernel and in base 256 here; 0 shifts nothing. */
+/** The most digits of a number of bytes, which has base 16 in the kernel and base 256 here. A digit 0 shifts nothing. */
 const STAGES = 4;
 const KERNEL_DIGITS = 15;
 const DIGITS = 255;
 const LINE_FEED = 0x0a;
-/** Characters of a value, and places where there is none. */
+/** The most characters of a value, and places in the table that hold no character. */
 const LONGEST_VALUE = 25;
 const NO_PLACES = 7;
-/** CRC for each place. */
+/** CRCs of each place. */
 const PLACE = 16;
-/** The tables of a word, one of 256 CRC for each byte, and those of a shift, one of 16 for each half of a byte. */
+/** Entries of the tables of a word, 256 for each byte, and of those of a shift, 16 for each half of a byte. */
 const WORD_TABLES = 4 * 256;
 const SHIFT_TABLES = 8 * 16;
 
-/** The product of two polynomials modulo the one of the CRC; without branches, which nothing could predict. */
+/** Multiplies two polynomials modulo the polynomial of the CRC. It has no branches, which a processor could not predict. */
 function product(a: number, b: number): number {
   let result = 0;
   for (let rest = a; rest !== 0; rest <<= 1) {
@@ -34,7 +35,7 @@ const timesX = (a: number): number => (a >>> 1) ^ (POLYNOMIAL & -(a & 1));
 /** x to the power 8 · digit · 256^stage, for each stage and each digit from 1 on. */
 let powers: readonly number[] | undefined;
 
-/** Takes two milliseconds, which only those spend who compress. */
+/** Takes two milliseconds, so it runs at the first use. */
 function makePowers(): readonly number[] {
   const all: number[] = [];
   // x^8: seven shifts of x, which is the second highest bit.
@@ -47,7 +48,7 @@ function makePowers(): readonly number[] {
   return all;
 }
 
-/** The CRC after that many zero bytes. */
+/** Returns the CRC of a part followed by that many zero bytes. */
 export function shiftedCrc(crc: number, bytes: number): number {
   const ofDigits = (powers ??= makePowers());
   let [shifted, rest] = [crc, bytes];
@@ -63,7 +64,7 @@ export function shiftedCrc(crc: number, bytes: number): number {
 export const finishedCrc = (crc: number, bytes: number): number =>
   (crc ^ shiftedCrc(0xffffffff, bytes) ^ 0xffffffff) >>> 0;
 
-/** The inner CRC of a text from its CRC-32: the same inversions take themselves back. */
+/** The inner CRC of a text from its CRC-32: a second inversion undoes the first. */
 export const innerCrc = finishedCrc;
 
 let made: Uint32Array | undefined;
@@ -75,7 +76,8 @@ function tables(): Uint32Array {
   const shifts = kernelShifts();
   const places = WORD_TABLES + shifts.length * SHIFT_TABLES + NO_PLACES * PLACE;
   const all = new Uint32Array(places + (1 + LONGEST_VALUE) * PLACE);
-  // Four bytes at once: the word is shifted by four bytes, as a whole; the table of the highest byte is the first.
+  // The kernel takes four bytes at once: it shifts the word by four bytes as a whole. The table of the highest byte is
+  // the first.
   const ofWord = shiftOf(4);
   for (let byte = 0; byte < 4; byte++)
     fill(all, (3 - byte) * 256, ofWord.subarray(byte * 8, byte * 8 + 8));
@@ -92,7 +94,7 @@ function tables(): Uint32Array {
   return all;
 }
 
-/** The numbers of bytes over which the kernel has tables to shift a CRC, in their order. */
+/** The numbers of bytes for which the kernel has tables to shift a CRC, in the order of the tables. */
 function kernelShifts(): readonly number[] {
   const all: number[] = [];
   for (let bytes = 1; bytes < 256; bytes++) all.push(bytes);
@@ -101,7 +103,7 @@ function kernelShifts(): readonly number[] {
   return all;
 }
 
-/** What becomes of each bit of a CRC after that many zero bytes: the highest stands for x to the power 0. */
+/** The CRC that each bit of a CRC becomes after that many zero bytes. The highest bit stands for x to the power 0. */
 function shiftOf(bytes: number): Uint32Array {
   const ofBits = new Uint32Array(32);
   let shifted = shiftedCrc(ONE, bytes);
@@ -112,7 +114,7 @@ function shiftOf(bytes: number): Uint32Array {
   return ofBits;
 }
 
-/** A table, at an index, of a linear function of a few bits, from what becomes of each of them. */
+/** Fills a table of a linear function of a few bits, from an index on, given the result for each bit. */
 function fill(table: Uint32Array, at: number, ofBits: Uint32Array): void {
   for (let value = 1; value < 2 ** ofBits.length; value++) {
     const lowest = 31 - Math.clz32(value & -value);

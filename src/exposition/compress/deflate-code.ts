@@ -1,4 +1,4 @@
-// The code of a target's deflate streams: made from counts of its symbols, used by the kernel.
+// The Huffman code of a target's deflate streams: made from counts of symbols, with a table for the kernel.
 import { BitWriter, blockHead, codeBits, codeLengths, wordsFor } from './huffman.js';
 import type { Bits, CodeLengths } from './huffman.js';
 
@@ -10,7 +10,7 @@ const END_OF_BLOCK = 256;
 /** Bits of the longest code of deflate. */
 export const LONGEST_CODE = 15;
 
-/** The table of assembly/symbols.ts, in bytes, and where its parts are. */
+/** Bytes of the table of assembly/symbols.ts, and the offsets of its parts. */
 export const CODE_BYTES = 5324;
 const LENGTHS_AT = 1024;
 const DISTANCES_AT = 2060;
@@ -23,7 +23,6 @@ const PAIRS_AT = 3272;
 const HAS_PAIRS_AT = 5320;
 
 export class DeflateCode {
-  /** Those that it was made of. */
   readonly lengths: CodeLengths;
   readonly #literals: CodeLengths;
   readonly #distances: CodeLengths;
@@ -43,9 +42,9 @@ export class DeflateCode {
     this.#distanceBits = codeBits(this.#distances);
   }
 
-  /** The best code for symbols that occur that often; others get long codes, so that all can occur. */
+  /** The best code for symbols with these counts. Symbols that did not occur get long codes, so that all can occur. */
   static of(counts: readonly number[]): DeflateCode {
-    // Weights of 8 for each count: what never occurred counts for an eighth.
+    // A symbol that never occurred counts for an eighth.
     const weights = counts.map((count) => 8 * count + 1);
     return new DeflateCode([
       ...codeLengths(weights.slice(0, LITERALS), LONGEST_CODE),
@@ -53,19 +52,19 @@ export class DeflateCode {
     ]);
   }
 
-  /** The bits that these symbols take, without extra bits. */
+  /** The number of bits of symbols with these counts, without their extra bits. */
   cost(counts: readonly number[]): number {
     return this.lengths.reduce((sum, length, symbol) => sum + length * (counts[symbol] ?? 0), 0);
   }
 
-  /** The head of a block that is not the last. */
+  /** The head of a block that is not the last one. */
   get head(): readonly Bits[] {
     return (this.#head ??= blockHead(this.#literals, this.#distances));
   }
   get headBits(): number {
     return (this.#headBits ??= this.head.reduce((sum, [, count]) => sum + count, 0));
   }
-  /** Bytes of a block that holds that many bits, with an empty one behind it that ends at a byte. */
+  /** Bytes of a block with that many bits of symbols, and of the empty block behind it, which ends at a byte. */
   blockBytes(bits: number): number {
     this.#frameBits ??= this.headBits + this.endOfBlock[1] + 3;
     return Math.ceil((this.#frameBits + bits) / 8) + 4;
@@ -78,7 +77,7 @@ export class DeflateCode {
     return [this.#literalBits[symbol] ?? 0, this.#literals[symbol] ?? 0];
   }
 
-  /** A reference to `length` bytes, from 3 to 258, that many bytes before. */
+  /** A reference to `length` bytes, from 3 to 258, which begin `distance` bytes before. */
   reference(length: number, distance: number): readonly Bits[] {
     const [symbol, extra] = lengthSymbol(length);
     const far = distanceSymbol(distance);
@@ -119,7 +118,7 @@ export class DeflateCode {
     return bytes;
   }
 
-  /** Two characters of a value at once. */
+  /** Sets the codes of pairs of characters, since the kernel writes two characters of a value at once. */
   #setPairs(table: DataView): void {
     for (const [low, first] of PAIRED)
       for (const [high, second] of PAIRED) {
@@ -138,7 +137,7 @@ export class DeflateCode {
 const NO_BITS: Bits = [0, 0];
 /** The most bits that the kernel writes at once. */
 const MAX_PUT = 56;
-/** The characters that occur in most values, by their lowest four bits; 12 stands for none. */
+/** The characters of most values, by their lowest four bits; 12 stands for no character. */
 const PAIRED = [
   ...Array.from('0123456789', (digit, index) => [index, digit] as const),
   [12, ''],

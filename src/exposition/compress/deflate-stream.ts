@@ -1,4 +1,4 @@
-// Deflate streams from ready parts: bits are joined, nothing is compressed again. RFC 1951.
+// Joins parts of deflate streams bit by bit, without compressing them again. RFC 1951.
 import { crc32, inflateRawSync } from 'node:zlib';
 import { finishedCrc, innerCrc, shiftedCrc } from './crc.js';
 import { DeflateCode, LONGEST_CODE } from './deflate-code.js';
@@ -9,18 +9,18 @@ import { memoize } from '../memoize.js';
 /** An empty block, marked as the last: with fixed codes, only the end of the block. */
 const END_OF_STREAM = Buffer.from([3, 0]);
 
-/** Lines as a part of a deflate stream, in which a line feed must come before them. */
+/** Lines as a part of a deflate stream. A line feed must come before them, since they refer to it. */
 export interface DeflatedPart {
-  /** A block of the stream, with a head of its own, and ending at a byte. A word can be read beyond. */
+  /** A block of the stream with its head, which ends at a byte. One word beyond it can be read. */
   readonly data: Uint8Array;
-  /** Those of the lines, between the head and the end. */
+  /** The number of bits of the lines, between the head and the end of the block. */
   readonly bits: number;
-  /** CRC-32 of the lines without its initial and final inversion, and their number of bytes. */
+  /** Inner CRC and number of bytes of the lines. */
   readonly crc: number;
   readonly bytes: number;
 }
 
-/** Parts that follow each other, and the code of all of them. */
+/** Parts that follow each other, and their code. */
 export interface DeflatedText {
   readonly parts: readonly DeflatedPart[];
   readonly code: DeflateCode;
@@ -33,7 +33,7 @@ export interface DeflatedAddresses {
   readonly parts: Uint32Array<ArrayBuffer>;
 }
 
-/** Compressed data that more compressed data can follow. RFC 1951. */
+/** A deflate stream without its end, so that other blocks can follow. */
 export interface Deflated {
   /** Whole blocks, aligned to a byte; none is marked as the last. */
   readonly pieces: readonly Uint8Array[];
@@ -42,10 +42,10 @@ export interface Deflated {
   readonly bytes: number;
 }
 
-/** Parts of fewer bytes share a block: one of their own has a head of some 90. */
+/** Parts of fewer bytes share a block, since the head of a block has some 90 bytes. */
 const SMALL = 4096;
 
-/** Any text, in that code: a header, mostly. Where it repeats itself, it refers to that. */
+/** Compresses a short text, such as a header. Repeated words become references. */
 export function deflatedText(text: Uint8Array, code: DeflateCode): DeflatedPart {
   const most = code.headBits + text.length * LONGEST_CODE + END_BITS;
   const writer = new BitWriter(new Uint32Array(wordsFor(most)));
@@ -75,21 +75,21 @@ const wordAt = (text: Uint8Array, at: number): number =>
 
 const LINE_FEED = Buffer.from('\n');
 
-/** The text of some parts, which refer to the line feed before them. */
+/** Returns the text of some parts. */
 export function inflated({ parts, code }: DeflatedText): Uint8Array {
   const { pieces } = joined({ parts: [deflatedText(LINE_FEED, code), ...parts], code });
   return inflateRawSync(Buffer.concat([...pieces, END_OF_STREAM])).subarray(1);
 }
 
-/** The end of a block, and an empty one that is stored. */
+/** The most bits of the end of a block, and of an empty stored block. */
 const END_BITS = 15 + 3 + 7 + 32;
 
-/** Headers in a code, which seldom changes. */
+/** The parts of headers, by code: codes seldom change. */
 const headersIn = memoize((code: DeflateCode) =>
   memoize(({ text }: Header) => deflatedText(Buffer.from(text), code)),
 );
 
-/** Families whose lines compressed themselves in one code, each below its header. */
+/** Joins families whose lines have one code, each below its header. */
 export function deflatedFamilies(
   families: readonly DeflatedFamilyText[],
   headers: readonly Header[],
@@ -114,7 +114,7 @@ interface Header {
   readonly text: string;
 }
 
-/** Undefined if there are no texts. */
+/** The addresses of the lines of some families; undefined if there are no families. */
 export function deflatedAddresses(
   families: readonly DeflatedFamilyText[],
 ): DeflatedAddresses | undefined {
@@ -128,8 +128,8 @@ export function deflatedAddresses(
 }
 
 /**
- * So many texts at addresses in a memory.
- * @param last the code of former texts, which is used again if it is the same, as what was made with it is
+ * Makes `count` texts of their addresses in a memory.
+ * @param last the code of former texts: the new texts share it if its lengths are the same
  */
 export function deflatedTextsAt(
   { code: lengths, parts: numbers }: DeflatedAddresses,
@@ -147,7 +147,7 @@ export function deflatedTextsAt(
   return lists.map((parts) => ({ parts, code }));
 }
 
-/** Joins parts of one code, in their order: large ones as they are, runs of small ones in one block. */
+/** Joins parts in their order. Large ones stay as they are; runs of small ones become one block. */
 export function joined({ parts, code }: DeflatedText): Deflated {
   const runs = runsOf(parts);
   let words = 0;
@@ -172,7 +172,7 @@ export function joined({ parts, code }: DeflatedText): Deflated {
   return { pieces, crc: finishedCrc(crc, bytes), bytes };
 }
 
-/** Each large part, and what is between two of them: a part, or a run of several. */
+/** Large parts, and the small parts between them: one part, or a run of several. */
 function runsOf(parts: readonly DeflatedPart[]): readonly (DeflatedPart | DeflatedPart[])[] {
   const runs: (DeflatedPart | DeflatedPart[])[] = [];
   let wasSmall = false;

@@ -1,4 +1,4 @@
-// The lines of a block as a part of a deflate stream, made without their text.
+// Compresses the lines of a block to a part of a deflate stream, without making their text.
 import { SYMBOLS } from './deflate-code.js';
 import type { DeflateCode } from './deflate-code.js';
 import { streamRoom } from './deflater.js';
@@ -10,13 +10,13 @@ import type { Scratch } from '../wasm/memory.js';
 import { TextPiece } from '../text/text-piece.js';
 
 const GROUP_LINES = 1 << GROUP_BITS;
-/** Where a block's header says where that is, in 4-byte units. */
+/** Fields in the header of a block, in 4-byte units. */
 const HEADER = { records: 5, period: 6, groups: 7, sums: 9 } as const;
 
-/** The period is chosen again when the number of lines has changed by that part. */
+/** The period is chosen again when the number of lines has changed by this share. */
 const GROWTH = 0.25;
 
-/** Bits of a stream, and what they unpack to. */
+/** Bits of a stream, and the CRC and size of their text. */
 export interface DeflatedPiece {
   readonly piece: TextPiece;
   readonly bits: number;
@@ -32,10 +32,10 @@ export class DeflatedLines {
   #capacity = 0;
   /** Whether lines came or went since their records were made. */
   #isReshaped = true;
-  /** The number of lines when it was chosen how many lines before it a line refers to. */
+  /** The number of lines when the period was chosen: a line refers to the line that many lines before it. */
   #countThen = 0;
   #last: DeflatedPiece | undefined;
-  /** The code of the last piece; undefined where there is none, or other lines came or went. */
+  /** The code of the last piece; undefined if there is no piece, or lines came or went since. */
   #code: DeflateCode | undefined;
 
   constructor(kernel: Kernel, table: LineTable) {
@@ -43,12 +43,11 @@ export class DeflatedLines {
     this.#table = table;
   }
 
-  /** What was made last. */
   get last(): DeflatedPiece | undefined {
     return this.#last;
   }
 
-  /** Lines came or went in the table, or were not written to their end. */
+  /** To be called when lines came or went in the table, or a write of them failed. */
   reshaped(): void {
     this.#isReshaped = true;
     this.#code = undefined;
@@ -65,7 +64,7 @@ export class DeflatedLines {
     const last = this.#code === code ? this.#last : undefined;
     if (this.#isReshaped) this.#prepareRecords(deflater);
     const to = room.of(streamRoom(this.#table.roomNeeded));
-    // The kernel updates the records as it writes. They are of no use unless the piece is kept as well.
+    // The kernel updates the records as it writes. They are valid only if the piece is kept as well.
     this.reshaped();
     const { address } = this.#table;
     const { run, written } = this.#kernel;
@@ -74,7 +73,7 @@ export class DeflatedLines {
         ? run.deflateAll(address, table, to)
         : run.deflateChanged(address, table, last.piece.address, to);
     const [crc = 0, bytes = 0] = written;
-    // Words are read beyond the last bit.
+    // Readers of the piece read words beyond its last bit.
     const length = code.blockBytes(bits);
     const piece = this.#pieceFor(length + 16);
     this.#kernel.bytes.copyWithin(piece.address, to, to + length);
@@ -84,7 +83,7 @@ export class DeflatedLines {
     this.#isReshaped = false;
   }
 
-  /** A piece for the next bits: in the memory of the last ones, if that is about as large and nobody holds them. */
+  /** A piece for the next bits. It takes the memory of the last piece if that is about as large and not held. */
   #pieceFor(bytes: number): TextPiece {
     const last = this.#last?.piece;
     if (last?.isHeld === false && last.capacity >= bytes && last.capacity <= 2 * bytes)
@@ -94,7 +93,7 @@ export class DeflatedLines {
     return piece;
   }
 
-  /** Adds what symbols the lines take to `counts`. The next render writes all of them. */
+  /** Adds the symbols of the lines to `counts`. The next render writes all lines. */
   countSymbols(deflater: Deflater, counts: number[]): void {
     if (this.#isReshaped) this.#prepareRecords(deflater);
     const to = deflater.roomFor(SYMBOLS * 4);
@@ -113,14 +112,14 @@ export class DeflatedLines {
     this.#giveRecords();
   }
 
-  /** Lines came or went: makes their records, and finds the period that suits them best. */
+  /** Makes the records of lines after lines came or went, and finds their best period. */
   #prepareRecords(deflater: Deflater): void {
     const { run } = this.#kernel;
     const { address, count, roomNeeded } = this.#table;
     this.#takeRecords();
     run.prepareRecords(address);
     if (Math.abs(count - this.#countThen) > count * GROWTH) {
-      // There may be no memory for it: then all of this is done again.
+      // This can fail for lack of memory. The next render prepares the records again then.
       const room = deflater.roomFor(roomNeeded);
       this.#header(HEADER.period, run.bestPeriod(address, deflater.table, room));
       this.#countThen = count;
@@ -128,11 +127,11 @@ export class DeflatedLines {
     this.#isReshaped = false;
   }
 
-  /** Records for all entries that the table has room for. */
+  /** Takes memory for the records of all lines that the table has room for. */
   #takeRecords(): void {
     const { capacity } = this.#table;
     if (capacity !== this.#capacity) {
-      // First, since there may be no memory for it.
+      // Allocate first: it can fail, and no state may change before it succeeds.
       const records = this.#kernel.arena.allocate(roomOf(capacity));
       this.#giveRecords();
       this.#capacity = capacity;

@@ -1,33 +1,33 @@
-// The Huffman code of one target's deflate streams, and the kernel memory that its blocks share while they write.
+// Keeps the Huffman code of one target's deflate streams, and the kernel memory that its blocks share while they write.
 import { crcTables } from './crc.js';
 import { CODE_BYTES, DeflateCode, SYMBOLS } from './deflate-code.js';
 import type { CodeLengths } from './huffman.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { Scratch } from '../wasm/memory.js';
 
-/** Lines whose blocks are counted to check the code. */
+/** Blocks are counted to check the code: those of so many lines, which are spread evenly. */
 const LINES_A_CHECK = 8;
-/** The code is checked after that many renders, and when the number of lines changes by that part. */
+/** The code is checked after so many renders, and when the number of lines has changed by this share. */
 const RENDERS_A_CHECK = 256;
 const GROWTH = 0.25;
-/** A code that takes so many times the bits of another gives way to it. */
+/** The code is replaced if its streams have so many times the bits of those of the best code. */
 const CLEARLY_WORSE = 1.02;
 
-/** Lines in a block, on average, from which on a page is compressed line by line. */
+/** The least average number of lines in a block for a page to be compressed line by line. */
 const MANY_LINES = 256;
 
 /**
- * Whether lines compress themselves, which keeps what did not change. A line refers to its own block only. Where
- * families are short, zlib makes the page a third smaller, since it finds the same labels in the family before.
+ * Whether the kernel compresses lines, which keeps the streams of unchanged lines. A line refers to lines of its own
+ * block only. If families are short, zlib makes the page a third smaller, since it finds the same labels in the family
+ * before.
  */
 export const compressesByLine = ({ lines, blocks }: { lines: number; blocks: number }): boolean =>
   lines >= MANY_LINES * blocks;
 
-/** The lengths of that many symbols, all of them of that many bits. */
 const alike = (symbols: number, bits: number): CodeLengths =>
   Array.from({ length: symbols }, () => bits);
 
-/** Before anything is known of the lines: lengths that differ as little as those of a complete code can. */
+/** The first code, before any symbol is counted: its lengths differ as little as those of a complete code can. */
 const GUESS = [...alike(226, 8), ...alike(60, 9), ...alike(2, 4), ...alike(28, 5)];
 
 /** Adds the symbols of the block of each `every`-th line to `counts`, a block a step. */
@@ -36,7 +36,7 @@ export type CountingSymbols = (counts: number[], every: number) => Generator<voi
 export class Deflater {
   readonly #kernel: Kernel;
   readonly #room: Scratch;
-  /** The present code: a property of its own, since each block asks for it. */
+  /** The present code. It is a field, since each block reads it. */
   code = new DeflateCode(GUESS);
   /** The address of its table. */
   readonly table: number;
@@ -52,8 +52,8 @@ export class Deflater {
   }
 
   /**
-   * Takes a code that fits, in small steps, before a render of that many lines. All that was written with
-   * another code must be written anew.
+   * Checks the code before a render of that many lines, and replaces it if another one is clearly better, in small
+   * steps. Streams of the former code must be written again.
    */
   *fitting(lines: number, counting: CountingSymbols): Generator<void, void> {
     const isGrown = Math.abs(lines - this.#linesChecked) > this.#linesChecked * GROWTH;
@@ -66,7 +66,7 @@ export class Deflater {
     if (this.code.cost(counts) > best.cost(counts) * CLEARLY_WORSE) this.#use(best);
   }
 
-  /** Room for the most bytes that lines of so much text can take, until the next call. */
+  /** The address of room for the stream of lines with so much text. It stays valid until the next call. */
   roomFor(textBytes: number): number {
     return this.#room.of(streamRoom(textBytes));
   }
@@ -82,5 +82,8 @@ export class Deflater {
   }
 }
 
-/** A literal takes 15 bits at most; with the head of the code, and the last write goes over the end. */
+/**
+ * The most bytes of a stream: a literal has 15 bits at most. The room for the head of the code also takes the last write,
+ * which goes beyond the end.
+ */
 export const streamRoom = (textBytes: number): number => textBytes * 2 + CODE_BYTES;

@@ -4,25 +4,22 @@ import { bytesOf } from '../../bytes.js';
 import type { Body } from '../../model.js';
 import type { Deflated } from './deflate-stream.js';
 
-/** Level 6 takes twice the time and saves another twentieth: docs/performance.md. */
+/** Level 6 takes twice the time and makes pages a twentieth smaller: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
 const OUTPUT_BYTES = 131_072;
-/** Text that one thread compresses at once, independently of the rest: some 2 ms. */
+/** Bytes of text that one thread compresses at once, in some 2 ms. */
 const TASK_BYTES = 524_288;
-/**
- * Tasks at once. The pool has four threads, of which one may wait on a futex for seconds; this leaves one for
- * everything else.
- */
+/** Tasks at once. libuv has four threads, of which one may wait on a futex for seconds; one is left for other work. */
 const MAX_TASKS = 2;
-/** For a few kilobytes: with the memory of larger ones, most of the time went into taking that. */
+/** Options for a few kilobytes: zlib spends most of the time on taking memory if its window is larger. */
 const END_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
 
-/** What is before the end, compressed, is so many times as long: then it is not worth it to compress the end. */
+/** The end of a page is not compressed if the compressed text before it is so many times as long. */
 const STORED_SHARE = 128;
-/** A stored block has 16 bits for its length. */
+/** The most bytes of a stored block, which has 16 bits for its length. */
 const MAX_STORED = 0xffff;
 
-/** Compresses pieces, of which large ones are not copied; they must not change until it is done. */
+/** Compresses pieces in other threads. Large ones are not copied. They must not change until the promise settles. */
 export async function deflate(
   pieces: readonly Uint8Array[],
   compress = compressed,
@@ -32,16 +29,16 @@ export async function deflate(
   let bytes = 0;
   for (const text of tasksOf(pieces)) {
     parts.push(limited(() => compress(text)));
-    // While it is compressed in another thread.
+    // Another thread compresses the text meanwhile.
     crc = crc32(text, crc);
     bytes += text.length;
   }
-  // No thread reads the pieces any more once this returns or throws.
+  // No thread may read the pieces any more once this returns or throws.
   await Promise.allSettled(parts);
   return { pieces: await Promise.all(parts), crc, bytes };
 }
 
-/** One part of a stream, in another thread. */
+/** Compresses one part of a stream in another thread. */
 function compressed(text: Uint8Array): Promise<Uint8Array> {
   const options = { level: LEVEL, chunkSize: OUTPUT_BYTES, finishFlush: constants.Z_FULL_FLUSH };
   return new Promise((resolve, reject) => {
@@ -55,7 +52,7 @@ function compressed(text: Uint8Array): Promise<Uint8Array> {
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Runs a task when fewer than `MAX_TASKS` others run; those that wait are started in order. */
+/** Runs a task as soon as fewer than `MAX_TASKS` others run, first come first served. */
 async function limited<T>(task: () => Promise<T>): Promise<T> {
   if (running === MAX_TASKS) await new Promise<void>((resolve) => waiting.push(resolve));
   else running++;
@@ -68,7 +65,7 @@ async function limited<T>(task: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs of small pieces as one task each, and large ones in parts. */
+/** Joins small pieces and divides large ones, so that each text is one task. */
 function* tasksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array, void> {
   let run: Uint8Array[] = [];
   let bytes = 0;
@@ -88,8 +85,8 @@ function* tasksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array, void> {
 }
 
 /**
- * Adds the last few bytes, and CRC-32 and length of everything. They are compressed synchronously, unless what is
- * before them is so long that this would take more time than to send them as they are.
+ * The last bytes of a page, and CRC-32 and length of the whole page. The bytes are compressed synchronously, unless the
+ * text before them is so long that compressing them saves next to nothing.
  */
 function deflateEnd({ pieces, crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
   const trailer = Buffer.alloc(8);
@@ -100,7 +97,7 @@ function deflateEnd({ pieces, crc, bytes }: Deflated, end: Uint8Array): Uint8Arr
   return Buffer.concat([...last, trailer]);
 }
 
-/** The head of a last block that is stored: RFC 1951, 3.2.4. It begins at a byte. */
+/** The head of a stored block that is the last one: RFC 1951, 3.2.4. It begins at a byte. */
 function storedHead(length: number): Uint8Array {
   const head = Buffer.alloc(5, 1);
   head.writeUInt16LE(length, 1);
@@ -108,14 +105,14 @@ function storedHead(length: number): Uint8Array {
   return head;
 }
 
-/** RFC 1952: no name, no time, fastest method, no system in particular. */
+/** The header of a gzip member: RFC 1952, with no name, no time, the fastest method, and no particular system. */
 const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
 
 /** The text that a page begins with. */
 export interface Gzippable {
   /** Large ones are not copied. They must not change until the text is compressed. */
   readonly pieces: readonly Uint8Array[];
-  /** The same as a deflate stream, if its lines compressed themselves. */
+  /** The same text as a deflate stream, if the kernel compressed it. */
   readonly deflated?: Deflated | undefined;
 }
 
@@ -152,7 +149,7 @@ export class GzipText {
     return this.#deflating.then((start) => member(start, fresh));
   }
 
-  /** It is compressed to its end, whoever waits for it: the next page uses the result. */
+  /** Compresses the text to its end even if no client waits for it, since the next page uses the result. */
   #deflateOnce(release: () => void): Promise<Deflated> {
     const deflating = this.#deflate(this.#text.pieces).finally(release);
     deflating.catch(() => {

@@ -1,7 +1,7 @@
 // Huffman codes of limited length, the head of a deflate block that states them, and a writer of their bits.
 // RFC 1951, 3.1.1 and 3.2.
 
-/** The number of bits of each symbol; 0 for one that never occurs. */
+/** The number of bits of each symbol; 0 for a symbol that never occurs. */
 export type CodeLengths = readonly number[];
 
 interface Package {
@@ -9,7 +9,7 @@ interface Package {
   readonly symbols: readonly number[];
 }
 
-/** The best lengths of at most `limit` bits for symbols that occur that often: package-merge. */
+/** The optimal code lengths of at most `limit` bits for symbols with these counts, by the package-merge algorithm. */
 export function codeLengths(counts: readonly number[], limit: number): CodeLengths {
   const lengths = counts.map(() => 0);
   const leaves = counts
@@ -35,7 +35,7 @@ export function codeLengths(counts: readonly number[], limit: number): CodeLengt
   return lengths;
 }
 
-/** The bits of each symbol, lowest bit first, as deflate writes them. */
+/** The code of each symbol, lowest bit first, as deflate writes it. */
 export function codeBits(lengths: CodeLengths): readonly number[] {
   let next = 0;
   const bits = lengths.map(() => 0);
@@ -57,10 +57,10 @@ function reversed(bits: number, length: number): number {
 /** The order in which the lengths of the code of code lengths are given. */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/** Bits and how many they are. */
+/** Bits, lowest first, and their number. */
 export type Bits = readonly [bits: number, count: number];
 
-/** The head of a block with these codes of literals and lengths (286) and of distances (30). */
+/** The head of a block that states the codes of 286 literals and lengths, and of 30 distances. */
 export function blockHead(literals: CodeLengths, distances: CodeLengths): readonly Bits[] {
   const runs = runsOf([...literals, ...distances]);
   const counts = Array.from({ length: 19 }, () => 0);
@@ -82,7 +82,7 @@ export function blockHead(literals: CodeLengths, distances: CodeLengths): readon
   return head;
 }
 
-/** Code lengths with runs: a symbol, its extra bits, and how many those are. */
+/** Run-length encodes code lengths: symbols, each with its extra bits and their number. */
 function runsOf(lengths: CodeLengths): readonly (readonly [number, number, number])[] {
   const runs: [number, number, number][] = [];
   for (let at = 0; at < lengths.length;) {
@@ -107,18 +107,18 @@ function runsOf(lengths: CodeLengths): readonly (readonly [number, number, numbe
   return runs;
 }
 
-/** Words for that many bits. */
+/** The words that a `BitWriter` needs for that many bits. */
 export const wordsFor = (bits: number): number => Math.ceil(bits / 32) + 2;
 
 /** Writes a deflate stream bit by bit, lowest bit first. */
 export class BitWriter {
   readonly #words: Uint32Array;
   #at = 0;
-  /** The bits of the word that is not full yet. */
+  /** The bits of the word that is not full yet, and their number. */
   #rest = 0;
   #used = 0;
 
-  /** @param words memory for all that is written, and one word more */
+  /** @param words memory for all bits, and one word more */
   constructor(words: Uint32Array) {
     this.#words = words;
   }
@@ -142,8 +142,8 @@ export class BitWriter {
   }
 
   /**
-   * Adds bits from the `first` of some bytes on, which begin at an address that is a multiple of 4; a
-   * word is read beyond the last.
+   * Adds bits of some bytes, from bit `first` on. The bytes begin at a multiple of 4, and one word behind the last bit
+   * is read.
    */
   append({ buffer, byteOffset }: Uint8Array, first: number, bits: number): void {
     const begin = Math.floor(first / 32);
@@ -169,7 +169,7 @@ export class BitWriter {
     if (left > 0) this.put([wordAt(words) & (2 ** left - 1), left]);
   }
 
-  /** An empty stored block: what follows begins at a byte. */
+  /** Adds an empty stored block, so that the next bit begins a byte. */
   align(): void {
     this.put([0, 3]);
     if (this.#used % 8 > 0) this.put([0, 8 - (this.#used % 8)]);
@@ -177,7 +177,7 @@ export class BitWriter {
     this.put([0xffff, 16]);
   }
 
-  /** What was written, up to a whole byte. */
+  /** The bits that were written, filled up to a whole byte. */
   bytes(): Uint8Array {
     this.#words[this.#at] = this.#rest;
     const { buffer, byteOffset } = this.#words;

@@ -1,13 +1,13 @@
-// One document of several targets, as programs take it that read one exposition of a host.
+// One document of several targets, for programs that read one exposition of a host, such as textfile collectors.
 import { NameOwners } from '../../catalogue/names.js';
 import type { Exposition, FamilyFacts, FamilyText } from '../../model.js';
 import { headerText, labelsText, seriesText } from '../text/text-syntax.js';
 import type { Labels } from '../text/text-syntax.js';
 import { familiesOf } from './scope.js';
 
-/** What one target shows. */
+/** The exposition of one target. */
 export interface Identified {
-  /** The labels that tell it from all other targets. */
+  /** The labels that distinguish the target from all others. */
   readonly identity: Labels;
   readonly exposition: Exposition;
 }
@@ -19,9 +19,9 @@ interface Merged {
 }
 
 export interface MergedDocument {
-  /** Each metric that is left out, with the reason. */
+  /** A sentence for each omitted metric, with the reason. */
   readonly clashes: readonly string[];
-  /** Its text, which ends with the text of the exporter's own metrics. */
+  /** The text of the document, which ends with `own`, the text of the exporter's own metrics. */
   readonly pieces: (own: string) => Iterable<Uint8Array>;
 }
 
@@ -29,10 +29,9 @@ export interface MergedDocument {
 const PIECE_CHARACTERS = 131_072;
 
 /**
- * Text 0.0.4 in which each family stands once, and every series carries the labels of its target. A
- * label that a series has itself stays as it is. Where the metrics of two targets exclude each other, by one
- * name with two types or by a name that belongs to the series of the other, the document has the first one,
- * and a comment names the other. The internal metrics of the targets are not in it.
+ * Text 0.0.4 that has each family once, and adds the labels of its target to each series. The own labels of a series
+ * stay as they are. Two metrics clash if they have one name and two types, or if one name belongs to the series of the
+ * other: the document has the first metric, and a comment names the other. It has no internal metrics of targets.
  */
 export function mergedDocument(all: readonly Identified[]): MergedDocument {
   const families = new Map<string, Merged>();
@@ -59,7 +58,7 @@ export function mergedDocument(all: readonly Identified[]): MergedDocument {
   return { clashes, pieces: (own) => pieces(families.values(), clashes, own) };
 }
 
-/** Each piece is built when the writer asks for it. */
+/** Builds each piece when the writer takes it. */
 function* pieces(
   families: Iterable<Merged>,
   clashes: readonly string[],

@@ -5,7 +5,7 @@ import { memoize } from '../memoize.js';
 import { headers } from '../text/text-syntax.js';
 import { textFormat } from './text-page.js';
 
-/** Types whose family names lack the ending of their samples. */
+/** The endings of sample names that the family name lacks, by type. */
 const ENDINGS: Readonly<Partial<Record<FamilyFacts['type'], string>>> = {
   counter: '_total',
   info: '_info',
@@ -17,20 +17,19 @@ const escape = (text: string): string =>
 /** Types that have no unit. */
 const UNITLESS = new Set(['info', 'stateset']);
 
-/** A family as a page has it. */
 interface PageFacts extends FamilyFacts {
-  /** Whether it has no unit, and the family before it has one. */
+  /** Whether the family has no unit, and the family before it has one. */
   readonly endsUnit?: boolean;
 }
 
 const familyName = ({ name, type }: FamilyFacts): string =>
   name.slice(0, name.length - (ENDINGS[type]?.length ?? 0));
 
-/** Whether a family is shown with its unit: only if the name ends in it, as the format requires. */
+/** Whether the page states the unit of a family. The format requires that the name ends in the unit. */
 const hasUnit = (facts: FamilyFacts): boolean =>
   facts.unit !== '' && !UNITLESS.has(facts.type) && familyName(facts).endsWith(`_${facts.unit}`);
 
-/** The header lines of a family. */
+/** The header lines of a family in OpenMetrics. */
 export function openMetricsHeader(facts: PageFacts): string {
   const { type, help, endsUnit = false } = facts;
   const family = familyName(facts);
@@ -60,12 +59,12 @@ export function withoutClashes(families: readonly FamilyFacts[]): readonly Famil
   });
 }
 
-/** The same family behind one with a unit, which Prometheus would keep until it reads another. */
+/** The same family behind a family with a unit. Prometheus would apply that unit until it reads another one. */
 const endingUnit = memoize((facts: FamilyFacts): PageFacts => ({ ...facts, endsUnit: true }));
 
 /**
  * The families of a part of a page as OpenMetrics can express them.
- * @param isFirst false for those behind others, of which the last may have a unit
+ * @param isFirst false if other families come before, of which the last may have a unit
  */
 export function openMetricsFamilies(
   families: readonly FamilyFacts[],

@@ -1,12 +1,12 @@
-// Scopes: named subsets of the metrics, and the families of a snapshot that one selects. Spec 2.3.
+// Scopes: named subsets of the metrics, and the families of a snapshot that a scope selects. Spec 2.3.
 import type { FamilyFacts, FamilyText, ReadyExposition, Scope, Snapshot } from '../../model.js';
 import { compileWildcard } from '../../rules/formats.js';
 import { memoize } from '../memoize.js';
 
-/** The part of a metric that patterns match. */
+/** The properties of a metric that patterns match. */
 export type Named = Pick<FamilyFacts, 'name' | 'type'>;
 
-/** The names that a pattern may match; for a summary or histogram also those of its series. */
+/** The names that a pattern may match: that of the metric, and those of the series of a summary or histogram. */
 const namesOf = ({ name, type }: Named): readonly string[] =>
   type === 'histogram'
     ? [name, `${name}_sum`, `${name}_count`, `${name}_bucket`]
@@ -14,13 +14,13 @@ const namesOf = ({ name, type }: Named): readonly string[] =>
       ? [name, `${name}_sum`, `${name}_count`]
       : [name];
 
-/** True if a pattern, in which `*` stands for any text, selects a metric. */
+/** Makes a function that returns whether a pattern selects a metric; `*` stands for any text. */
 export function compilePattern(pattern: string): (metric: Named) => boolean {
   const fits = compileWildcard(pattern);
   return (metric) => namesOf(metric).some(fits);
 }
 
-/** True if a pattern may select a metric whose name begins with `prefix`. */
+/** Whether a pattern may select a metric whose name begins with `prefix`. */
 export function canSelectUnder(pattern: string, prefix: string): boolean {
   const star = pattern.indexOf('*');
   const start = star < 0 ? pattern : pattern.slice(0, star);
@@ -38,13 +38,13 @@ export function compileScope(scope: {
 }
 
 interface Selection {
-  /** Returns the same list for the same snapshot and scope; the snapshot owns its text. */
+  /** The same list for the same snapshot and scope. The snapshot owns the text. */
   readonly families: readonly FamilyText[];
-  /** True if it was in the cache. */
+  /** Whether it was in the cache. */
   readonly isHit: boolean;
 }
 
-/** All metrics of the application, or those that a scope selects: the same list while both are unchanged. */
+/** The selected families of an exposition, or all of its families. */
 export const familiesOf = ({ selected, snapshot }: ReadyExposition): readonly FamilyText[] =>
   selected ?? snapshot.families;
 

@@ -12,7 +12,7 @@ import { labelsText, numberText, seriesText } from '../text/text-syntax.js';
 import { familiesOf } from './scope.js';
 import { TEXT, notReadyText } from './text-page.js';
 
-/** Builds the document of one target; the sink's own metrics come last. */
+/** Makes the document of one target. The sink's own metrics come last. */
 export type MakeDocument = (
   exposition: Exposition,
   time: Date,
@@ -73,10 +73,7 @@ function internalFamily({ name, type, help, value, labels = {} }: InternalMetric
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
 const PIECE_CHARACTERS = 131_072;
 
-/**
- * Each piece is built when the writer asks for it, so memory never holds a large document as a
- * whole.
- */
+/** Builds each piece when the writer takes it, so that memory never holds a whole large document. */
 function* jsonPieces(families: readonly FamilyText[], start: string): Generator<Uint8Array> {
   let text = '';
   for (const family of families) {
@@ -91,5 +88,5 @@ function* jsonPieces(families: readonly FamilyText[], start: string): Generator<
   if (text !== '') yield Buffer.from(text);
 }
 
-/** A number in JSON: its digits are copied, so that 64-bit integers are exact. */
+/** A number in JSON. Its digits are copied, so that 64-bit integers stay exact. */
 const jsonValue = (text: string): string => (/^-?\d/.test(text) ? text : JSON.stringify(text));

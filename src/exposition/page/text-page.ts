@@ -21,14 +21,14 @@ export const notReadyText = ({ objects, variables, reason }: SyncProgress): stri
   `scrape not ready: objects ${objects.synced}/${objects.total} synced, ` +
   `variables ${variables.synced}/${variables.total} synced, waiting on ${reason}`;
 
-/** What a text format adds to the sample lines. */
+/** The parts of a text format that differ from other text formats. */
 interface Syntax {
   readonly contentType: string;
   /** The header of a family; the same object for the same facts. */
   readonly headerOf: HeaderOf;
   /**
-   * Adapts families to what the format can express: those that a page begins with, and those behind
-   * them, each on their own.
+   * Adapts families to the limits of the format. The first families of a page, and the internal metrics behind them, are
+   * adapted separately.
    */
   readonly agree?: (families: readonly FamilyFacts[], isFirst: boolean) => readonly FamilyFacts[];
   /** The last line of a page, if any. */
@@ -38,7 +38,7 @@ interface Syntax {
 
 export function textFormat(syntax: Syntax): Format {
   const { contentType, end, takes, agree = (all: readonly FamilyFacts[]) => all } = syntax;
-  /** By the snapshot, or by the list of families that a scope selects of it. */
+  /** By the snapshot, or by the list of the families that a scope selects. */
   const bodies = new WeakMap<object, PageBody>();
   const bodyOf = (exposition: ReadyExposition): PageBody => {
     const { snapshot, selected } = exposition;
@@ -79,9 +79,9 @@ export function textFormat(syntax: Syntax): Format {
 
 type HeaderOf = (facts: FamilyFacts) => Header;
 
-/** The families of a page, each below its header. Its forms are made where they are wanted, once. */
+/** The families of a page, each below its header. All pages of a snapshot and scope share it. */
 class PageBody implements Gzippable {
-  /** Pages of the same body come one after the other: what it is made of is held by each of them. */
+  /** Each page with this body holds the snapshot. */
   readonly #exposition: ReadyExposition;
   readonly #facts: readonly FamilyFacts[];
   readonly #headerOf: HeaderOf;
@@ -105,12 +105,11 @@ class PageBody implements Gzippable {
     return (this.#bytes ??= this.#page === undefined ? this.#sum() : bytesOf(this.#page));
   }
 
-  /** Always the same list. */
   get pieces(): readonly Uint8Array[] {
     return (this.#pieces ??= this.#page ?? packed(this.#families, this.#headers));
   }
 
-  /** Undefined if lines did not compress themselves. */
+  /** Undefined if the kernel did not compress the lines. */
   get deflated(): Deflated | undefined {
     if (this.#exposition.snapshot.isDeflated !== true) return undefined;
     return (this.#deflated ??= deflatedFamilies(this.#families, this.#headers));
@@ -133,10 +132,10 @@ class PageBody implements Gzippable {
   }
 }
 
-/** Smaller pieces are copied together: small writes cost more than that. */
+/** Smaller pieces are copied together, since small writes cost more than the copy. */
 const SMALL = 16_384;
 
-/** Families below their headers. What lies side by side in one memory is one piece, with its headers if they are the same. */
+/** Families below their headers. Families that lie side by side, with the headers of the format, become one piece. */
 function packed(families: readonly FamilyText[], headers: readonly Header[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   let run: Uint8Array[] = [];

@@ -1,4 +1,4 @@
-// A run of series lines that are kept, sorted and compressed together.
+// A block: a run of series lines of one family, which are stored, sorted and compressed together.
 import { DeflatedLines } from '../compress/deflated-lines.js';
 import type { DeflatedPiece } from '../compress/deflated-lines.js';
 import type { Deflater } from '../compress/deflater.js';
@@ -11,7 +11,7 @@ import type { Scratch } from '../wasm/memory.js';
 /** The output forms that a render must produce: text, parts of a deflate stream, or both. */
 export interface Wanted {
   readonly hasText: boolean;
-  /** Undefined if no parts are wanted. */
+  /** Undefined if the render needs no parts. */
   readonly deflater: Deflater | undefined;
 }
 
@@ -30,10 +30,10 @@ export interface WritingTask {
   write(wanted: Wanted, room: WritingRoom): void;
 }
 
-/** Bytes of a line beside its name and labels. */
+/** The typical bytes of a value, with the blank and the line feed around it. */
 const VALUE_BYTES = 10;
 
-/** Its text is in that of a chunk; to write a block is to write its stream. */
+/** `write` writes its stream alone; its text is a part of the text of its chunk. */
 export class Block implements WritingTask {
   readonly lines: LineTable;
   #isSorted = true;
@@ -48,7 +48,7 @@ export class Block implements WritingTask {
   get count(): number {
     return this.lines.count;
   }
-  /** Of names and labels. */
+  /** Bytes of names and labels. */
   get textBytes(): number {
     return this.lines.textBytes;
   }
@@ -76,7 +76,7 @@ export class Block implements WritingTask {
     other.#reshaped();
   }
 
-  /** Brings the lines into the order in which they are written. Neither form of them is used again if it does. */
+  /** Sorts the lines into the order of the text. If their order changes, both forms are written anew. */
   sort(): void {
     if (this.#isSorted) return;
     this.lines.sort();

@@ -1,5 +1,5 @@
-// A chunk of a page: some blocks that follow each other, each below the header of its family if it is the family's
-// first, with one text. Pages send it as it lies.
+// A chunk of a page: consecutive blocks with one text, in which the header of a family lies before its first block.
+// Pages send the text as it lies.
 import type { FamilyFacts, Header } from '../../model.js';
 import type { DeflatedPart } from '../compress/deflate-stream.js';
 import { OVERRUN } from '../wasm/kernel.js';
@@ -9,38 +9,38 @@ import { VALUE_ROOM } from '../wasm/line-table.js';
 import type { Block, Wanted, WritingRoom, WritingTask } from './block.js';
 import { TextPiece } from './text-piece.js';
 
-/** From this part of the lines on, writing all of them is faster than moving text between changes. */
+/** If this share of the lines changed, writing all of them is faster than moving the text between changes. */
 const MANY = 0.25;
 
-/** A part takes about as long as so much text of it. */
+/** To go to the next part takes about as long as to write so many bytes of text. */
 const BYTES_A_PART = 128;
 
-/** As assembly/lines.ts draws them: the number of parts, and each part, in 4-byte units. */
+/** Offsets in the table that assembly/lines.ts draws, in 4-byte units. */
 const PARTS_AT = PARTS_OFFSET / 4;
 const PART = { block: 0, header: 1, headerBytes: 2, start: 3 } as const;
 const PART_WORDS = PART_BYTES / 4;
-/** Why it is stale, as `staleness` says: lines came or went. */
+/** A flag of `staleness`: lines came or went. */
 const RESHAPED = 2;
 
-/** A block, and the header before its lines, if it is the first of its family. */
+/** A block, and the header before it if it is the first block of its family. */
 export interface ChunkPart {
   readonly block: Block;
   readonly facts: FamilyFacts;
   readonly header: Header | undefined;
 }
 
-/** A chunk as it was written, in the forms that were wanted. */
+/** A chunk as it was written, in the forms of one render. */
 export interface ChunkText {
   readonly parts: readonly ChunkPart[];
   /** Bytes of the lines. */
   readonly bytes: number;
-  /** With the headers. */
+  /** The lines with the headers. */
   readonly text: TextPiece | undefined;
-  /** Where each part starts in the text, from its header on, and at last, where the text ends. */
+  /** The offset in the text of each part with its header, then that of the end of the text. */
   readonly bounds: readonly number[];
-  /** The stream of each part, if streams were wanted. */
+  /** The stream of each part, if the render made streams. */
   readonly streams: readonly DeflatedPart[] | undefined;
-  /** All pieces that it is in. */
+  /** All pieces of memory with its text and streams. */
   readonly pieces: readonly TextPiece[];
 }
 
@@ -49,15 +49,15 @@ export class Chunk implements WritingTask {
   readonly #kernel: Kernel;
   /** Bytes of the headers. */
   readonly #headerBytes: number;
-  /** Where the kernel finds its parts, and behind them the headers: taken when it is first written. */
+  /** The address of the table of parts and headers, which the first write makes. */
   #table = 0;
   #text: TextPiece | undefined;
-  /** Whether the text was not written to its end. */
+  /** Whether the last write failed. */
   #isBroken = false;
-  /** The lines as they were when it was written as a whole, and about how many bytes they were. */
+  /** Number and approximate bytes of the lines, as of the last write of all of them. */
   #lines = 0;
   #lineBytes = 0;
-  /** What it showed last. */
+  /** The result of the last call of `shown`. */
   #last:
     { readonly hasText: boolean; readonly code: unknown; readonly made: ChunkText } | undefined;
 
@@ -70,15 +70,11 @@ export class Chunk implements WritingTask {
     this.#measure();
   }
 
-  /** To go from one part to the next takes as long as to write some text. */
   get bytes(): number {
     return this.#lineBytes + this.#headerBytes + this.parts.length * BYTES_A_PART;
   }
 
-  /**
-   * Adds what is to be written to `stale`, and frees text that is not wanted. What it showed last is shown again
-   * if that is nothing.
-   */
+  /** Adds the parts that the render must write to `stale`, and frees the text if the render needs none. */
   collectStale(wanted: Wanted, stale: WritingTask[]): void {
     const { hasText, deflater } = wanted;
     const { length } = stale;
@@ -91,14 +87,13 @@ export class Chunk implements WritingTask {
     if (!isSame || stale.length > length) this.#last = undefined;
   }
 
-  /** Its lines as they were written. */
   shown(wanted: Wanted): ChunkText {
     const { hasText, deflater } = wanted;
     this.#last ??= { hasText, code: deflater?.code, made: this.#made(wanted) };
     return this.#last.made;
   }
 
-  /** Changed values are written into the last text, if nobody holds it. */
+  /** Writes the text. Changed values go into the last text if that is not held. */
   write(_: Wanted, { values }: WritingRoom): void {
     const { run } = this.#kernel;
     const last = this.#canBeChanged ? this.#text : undefined;
@@ -126,7 +121,7 @@ export class Chunk implements WritingTask {
     }
   }
 
-  /** Frees the text; the blocks may have ended. */
+  /** Frees the text. The blocks may be closed already. */
   close(): void {
     this.#dropText();
     this.#last = undefined;
@@ -134,13 +129,13 @@ export class Chunk implements WritingTask {
     this.#table = 0;
   }
 
-  /** Whether the text that was written last is there and has the current values. */
+  /** Whether the text has the current values. */
   get #isFresh(): boolean {
     const isThere = this.#text !== undefined && !this.#isBroken;
     return isThere && this.#kernel.run.staleness(this.#table) === 0;
   }
 
-  /** Whether there is a text that differs in values alone. */
+  /** Whether the text has the current lines, and some of their values differ. */
   get #canBeChanged(): boolean {
     if (this.#text === undefined || this.#isBroken) return false;
     return (this.#kernel.run.staleness(this.#table) & RESHAPED) === 0;
@@ -151,7 +146,6 @@ export class Chunk implements WritingTask {
     return this.#headerBytes + this.#lineBytes + this.#lines * VALUE_ROOM + OVERRUN;
   }
 
-  /** Measures the lines, which may have come and gone. */
   #measure(): void {
     this.#lines = 0;
     this.#lineBytes = 0;

@@ -1,4 +1,4 @@
-// Divides the blocks of a text into chunks, and divides them again when blocks came or went.
+// Divides the blocks of a text into chunks, and divides them again after blocks came or went.
 import type { FamilyFacts } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import type { Block } from './block.js';
@@ -8,11 +8,11 @@ import type { Family } from './family.js';
 import { headerOf } from './text-syntax.js';
 
 /**
- * A chunk has about so many bytes, or one block. Larger ones would be fewer to write and to send, but more text
- * would be moved where a value changes its length.
+ * The bytes of a chunk, unless it has one block. Larger chunks would be fewer to write and to send, but a value that
+ * changes its length would move more text.
  */
 const MAX_BYTES = 131_072;
-/** To take in so many blocks takes some hundredths of a millisecond. */
+/** So many blocks take some hundredths of a millisecond. */
 const BLOCKS_A_STEP = 64;
 
 export class Chunks {
@@ -20,7 +20,7 @@ export class Chunks {
   #all: readonly Chunk[] = [];
   #facts: readonly FamilyFacts[] = [];
   #isDivided = true;
-  /** Those of the division before that are to be freed. */
+  /** Former chunks whose memory is not freed yet. */
   #leaving: Chunk[] = [];
 
   constructor(kernel: Kernel) {
@@ -32,20 +32,19 @@ export class Chunks {
     return this.#all;
   }
 
-  /** Of all families: the same list while they are the same. */
+  /** The facts of all families: the same list while they are the same. */
   get facts(): readonly FamilyFacts[] {
     return this.#facts;
   }
 
-  /** Blocks came or went, or a chunk is too large: blocks are divided anew before the next render. */
+  /** To be called when blocks came or went, or a chunk is too large. The next render divides the blocks again. */
   reshaped(): void {
     this.#isDivided = false;
   }
 
   /**
-   * Fills one chunk after the other, in small steps. A chunk that is at least half full and whose blocks still
-   * follow each other stays as it is, with its text, so a block that comes or goes has only its neighbours
-   * written anew.
+   * Fills one chunk after the other, in small steps. A chunk that is at least half full, and whose blocks still follow
+   * each other, keeps its text. So a block that comes or goes affects its neighbours only.
    */
   *dividing(families: Iterable<Family>): Generator<void, void> {
     yield* this.#freeing();
@@ -98,7 +97,7 @@ export class Chunks {
     yield* this.#freeing();
   }
 
-  /** Frees the text of all blocks, which may have ended, a chunk a step. */
+  /** Frees the text of all chunks, one a step. The blocks may be closed already. */
   *closing(): Generator<void, void> {
     this.#leaving.push(...this.#all);
     this.#all = this.#facts = [];
@@ -113,13 +112,13 @@ export class Chunks {
   }
 }
 
-/** Whether so many lines came that its blocks are to be divided. */
+/** Whether a chunk has grown so much that its blocks must be divided. */
 export const isTooLarge = ({ parts, bytes }: Chunk): boolean =>
   parts.length > 1 && bytes > 2 * MAX_BYTES;
 
 const isFilled = (chunk: Chunk): boolean => chunk.bytes >= MAX_BYTES / 2 && !isTooLarge(chunk);
 
-/** Whether some parts are those of a list from an index on. */
+/** Whether a list has some parts at an index. */
 function isAt(some: readonly ChunkPart[], all: readonly ChunkPart[], index: number): boolean {
   for (let i = 0; i < some.length; i++) {
     const [one, other] = [some[i], all[index + i]];

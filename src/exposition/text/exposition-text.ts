@@ -1,4 +1,5 @@
-// All families of one target: lines come and go, and a snapshot holds their current text.
+// The text of one target: its families, to which lines are added and from which they are removed, and the render of
+// their current values.
 import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
 import { Deflater, compressesByLine } from '../compress/deflater.js';
 import { Effort } from '../../budget.js';
@@ -15,15 +16,15 @@ import type { Totals } from './family.js';
 import { ForbiddenValues } from './forbidden-values.js';
 import { TextSnapshot } from './text-snapshot.js';
 
-/** Characters of a line that take as long as a whole short line. */
+/** So many characters of a line take as long as a short line. */
 const CHARACTERS_A_STEP = 128;
 
 const TEXT_ONLY: Forms = { text: true, deflated: false };
 
-/** So much text takes a tenth of a millisecond or two to write. */
+/** So much text takes 0.1 to 0.2 ms to write. */
 const BYTES_A_STEP = 262_144;
 
-/** To ask so many chunks for changes takes a tenth of a millisecond or two. */
+/** So many chunks take 0.1 to 0.2 ms to check for changes. */
 const CHUNKS_A_STEP = 16;
 
 interface Ranked {
@@ -45,8 +46,8 @@ export class ExpositionText {
   readonly #effort: Effort;
 
   /**
-   * @param effort to which lines add that are put, removed or moved; long ones of their own count for more
-   * @param byLine for which pages there are parts of a stream
+   * @param effort counts lines that are put, removed or moved; a long line counts for more
+   * @param byLine decides whether the kernel compresses lines
    */
   constructor(kernel: Kernel, effort = new Effort(), byLine = compressesByLine) {
     this.#effort = effort;
@@ -70,7 +71,7 @@ export class ExpositionText {
     return this.#order.length;
   }
 
-  /** The family of that name, as first added; undefined without lines. */
+  /** The family of that name; undefined if it has no lines. */
   family(name: string): Family | undefined {
     return this.#families.get(name)?.family;
   }
@@ -112,23 +113,22 @@ export class ExpositionText {
     this.#order.splice(this.#placeOf(ranked), 1);
   }
 
-  /** What stands for name and labels of a line of a family. */
+  /** The hash of name and labels of a line of a family. */
   seriesHash(family: string, line: Line): number {
     const { suffix } = line;
     const name = this.family(family)?.nameHash(suffix) ?? hashOf(family + suffix);
     return seriesHash(name, line);
   }
 
-  /** The `seriesHash` of a line that is shown. */
+  /** The `seriesHash` of the line with that key; undefined if there is none. */
   hash(name: string, key: LineKey): number | undefined {
     return this.family(name)?.hash(key);
   }
 
   /**
-   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. If it fails, or if not
-   * all of its steps are taken, the next one writes anew what it began. The snapshot's `hold` throws Fault
-   * NATIVE_FAILED if a later render or the end has freed the text already.
-   * @param forms at least one of the two; the text stands in for parts of a stream where these would be large
+   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. If it fails or is abandoned,
+   * the next render writes its lines again.
+   * @param forms at least one of the two; text takes the place of parts of a stream if `byLine` decides so
    */
   *rendering(forms: Forms = TEXT_ONLY): Generator<void, Snapshot> {
     const isByLine = forms.deflated && this.#compressesByLine(this.#totals);
@@ -190,7 +190,7 @@ export class ExpositionText {
     for (const { family } of this.#order) yield family;
   }
 
-  /** The place in the order of a family that is there, or comes. */
+  /** The index of a family in the order of a page, or the index where it belongs. */
   #placeOf(ranked: Ranked): number {
     let low = 0;
     let high = this.#order.length;

@@ -1,10 +1,10 @@
-// The rendered samples of one family: its bytes, and the parsed series.
+// The rendered samples of one family: their text, and the series that are parsed from it.
 import type { FamilyFacts, FamilyText, HeadedText, Sample } from '../../model.js';
 import { inflated } from '../compress/deflate-stream.js';
 import type { DeflatedText } from '../compress/deflate-stream.js';
 import { decodeSeries } from './text-syntax.js';
 
-/** A family of a few lines, whose bytes are made where they are wanted, and not kept. */
+/** A family of a few lines. Its bytes are made at each read and not kept. */
 export class ShortFamily implements FamilyText {
   readonly facts: FamilyFacts;
   readonly text: string;
@@ -40,7 +40,7 @@ export class RenderedFamily implements FamilyText {
     this.bytes = headed === undefined ? unpackedBytes(deflated) : bytesBelow(headed);
   }
 
-  /** Text that is there as parts of a stream alone is unpacked when it is read first. */
+  /** If the kernel wrote a stream alone, the first read unpacks it. */
   get pieces(): readonly Uint8Array[] {
     return (this.#pieces ??= this.#makePieces());
   }
@@ -74,7 +74,7 @@ function withoutHeader({ header, memory, spans }: HeadedText): readonly Uint8Arr
   return pieces;
 }
 
-/** A piece holds whole lines, and may be in the memory of another thread. */
+/** Parses one piece after the other as the samples are taken. A piece has whole lines, and may be in shared memory. */
 export function* samplesIn(pieces: readonly Uint8Array[]): Generator<Sample> {
   for (const { buffer, byteOffset, length } of pieces) {
     const text = Buffer.from(buffer, byteOffset, length).toString();

@@ -1,4 +1,4 @@
-// One metric family: its facts, and its lines in order, in blocks.
+// One metric family: its facts, and its lines in blocks, sorted by key.
 import type { FamilyFacts } from '../../model.js';
 import type { Deflater } from '../compress/deflater.js';
 import type { Effort } from '../../budget.js';
@@ -9,16 +9,16 @@ import { SharedText } from '../wasm/memory.js';
 import type { TextHash } from '../wasm/memory.js';
 import { Block } from './block.js';
 
-/** A block with so many bytes of names and labels is full, too: to write one takes 4 to 6 ms where nothing repeats. */
+/** A block with so many bytes of names and labels is full, too: it takes 4 to 6 ms to write if no text repeats. */
 const FULL_BYTES = 262_144;
 
-/** Moving so many lines to another block takes about as long as putting one. */
+/** To move so many lines to another block takes about as long as to put one. */
 const MOVED_A_STEP = 2;
 
-/** To search so many full blocks for a value takes a fifth of a millisecond or so. */
+/** So many full blocks take some 0.2 ms to search for a value. */
 const BLOCKS_A_STEP = 16;
 
-/** The block of a line, and its index there, or `-1 - index` of where it belongs. */
+/** The block of a line, and the index of the line there, or `-1 - index` if the line would be inserted there. */
 interface Located {
   owner: number;
   sub: number;
@@ -28,7 +28,7 @@ interface Located {
 /** No owner has that id. */
 const NOWHERE = -1;
 
-/** What all families of a text have together. */
+/** Sums over all families of a text. */
 export interface Totals {
   lines: number;
   blocks: number;
@@ -46,12 +46,12 @@ export class Family {
   #lines = 0;
   readonly #totals: Totals;
   readonly #effort: Effort;
-  /** A line is mostly looked up before it is put. Of no line once lines move. */
+  /** The result of the last lookup: mostly the same line is put next. Reset when lines move. */
   readonly #located: Located = { owner: NOWHERE, sub: 0, at: 0, index: 0 };
 
   /**
-   * @param totals to which it adds what it has until it is closed
-   * @param effort to which it adds lines that move to another block
+   * @param totals the sums to which it adds its own until it is closed
+   * @param effort counts lines that move to another block
    */
   constructor(kernel: Kernel, facts: FamilyFacts, totals: Totals, effort: Effort) {
     this.#kernel = kernel;
@@ -64,7 +64,7 @@ export class Family {
     return this.#lines;
   }
 
-  /** Adds a line with its `seriesHash`; one with the same key is replaced. */
+  /** Adds a line with its `seriesHash`, or replaces the line with the same key. */
   put(key: LineKey, line: Line, hash: number): void {
     const { at, index } = this.#locate(key);
     const block = this.#blocks[at];
@@ -103,13 +103,13 @@ export class Family {
     return index < 0 ? undefined : this.#blocks[at]?.lines.hash(index);
   }
 
-  /** Bytes of the name and labels of the line with that key; 0 without one. */
+  /** Bytes of the name and labels of the line with that key; 0 if there is none. */
   lineBytes(key: LineKey): number {
     const { at, index } = this.#locate(key);
     return index < 0 ? 0 : (this.#blocks[at]?.lines.lineBytes(index) ?? 0);
   }
 
-  /** Its lines in order. */
+  /** In the order of their lines. */
   get blocks(): readonly Block[] {
     return this.#blocks;
   }
@@ -122,8 +122,9 @@ export class Family {
   }
 
   /**
-   * Adds the symbols that the block of each `every`-th line would take in a stream to `counts`, a block a step.
-   * @param skipped lines since the last of these; returns how many there are now
+   * Adds the symbols of the stream of the block of each `every`-th line to `counts`, a block a step. Returns the number
+   * of lines since the last counted one.
+   * @param skipped the number of lines of families before since the last counted one
    */
   *countingSymbols(
     deflater: Deflater,
@@ -143,8 +144,8 @@ export class Family {
   }
 
   /**
-   * Searches blocks whose text or stream is stale for values that OpenMetrics forbids, some a step; whether there
-   * is one. Quantiles alone may be NaN.
+   * Searches blocks whose text or stream is stale for a value that OpenMetrics forbids, some a step. Returns whether it
+   * found one. Only quantiles may be NaN.
    */
   *findingForbidden(ofStream: boolean): Generator<void, boolean> {
     const { name, type } = this.facts;
@@ -183,11 +184,11 @@ export class Family {
     return located;
   }
 
-  /** The block that holds `key` or would: the first whose last line is not before it. */
+  /** The block in which a key belongs: the first whose last line is not before the key. */
   #blockFor(key: LineKey): number {
     let low = 0;
     let high = this.#blocks.length;
-    // Mostly lines arrive in their order.
+    // Mostly lines arrive in the order of their keys.
     if (high > 1 && (this.#blocks[high - 2]?.lines.compare(key) ?? 0) < 0) low = high - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -205,8 +206,8 @@ export class Family {
   }
 
   /**
-   * Inserts a line; a full block is split in half, or a new one begins if lines arrive in order, so
-   * that blocks fill up.
+   * Inserts a line. A full block is split in half, or followed by a new one if the line comes last, so that lines in
+   * order fill their blocks.
    */
   #insert(
     at: number,
@@ -219,7 +220,7 @@ export class Family {
     const block = this.#blocks[at] ?? this.#newBlock(at);
     if (!isFull(block)) return block.insert(index, key, name, line, hash);
     const { count } = block;
-    // Where one block was filled, so will the next be.
+    // One block was filled, so the next one probably will be.
     const next = this.#newBlock(at + 1, block.lines.capacity);
     const middle = index === count ? count : count >> 1;
     if (middle < count) this.#moveTail(block, middle, next);
@@ -246,7 +247,7 @@ export class Family {
     return name;
   }
 
-  /** Makes one block of two neighbours where it has room for many lines more. */
+  /** Merges two neighbours if the result has room for many more lines. */
   #merge(at: number): boolean {
     const [block, next] = [this.#blocks[at], this.#blocks[at + 1]];
     if (block === undefined || next === undefined || !fitTogether(block, next)) return false;
@@ -264,6 +265,5 @@ export class Family {
 const isFull = ({ count, lines }: Block): boolean =>
   count === MAX_LINES || (lines.textBytes >= FULL_BYTES && count > 1);
 
-/** Whether two blocks become one, with room for many lines more. */
 const fitTogether = (a: Block, b: Block): boolean =>
   a.count + b.count < MAX_LINES / 2 && a.lines.textBytes + b.lines.textBytes < FULL_BYTES / 2;

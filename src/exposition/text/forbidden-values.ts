@@ -6,13 +6,13 @@ import type { Line } from '../wasm/line-table.js';
 import type { Family } from './family.js';
 
 const NEGATIVE_BOUND = /le="-[^"]*"\} $/;
-/** To search so many families for such values takes a tenth of a millisecond or so, where few values changed. */
+/** So many families take some 0.1 ms to search if few values changed. */
 const FAMILIES_A_STEP = 64;
 
 export class ForbiddenValues {
-  /** Families with values that may become forbidden ones. */
+  /** Families whose values may become forbidden ones. */
   readonly #suspects = new Set<Family>();
-  /** Families in which there was one; they stay until they have no lines. */
+  /** Families that had a forbidden value since they have lines. */
   readonly #found = new Set<Family>();
   #lastSuspect: Family | undefined;
 
@@ -21,7 +21,7 @@ export class ForbiddenValues {
     return this.#found.size > 0;
   }
 
-  /** Takes note of a line that a family gets. */
+  /** To be called for each line that a family gets. */
   put(family: Family, line: Line): void {
     const { type } = family.facts;
     if (type !== 'counter' && type !== 'histogram' && type !== 'summary') return;
@@ -32,14 +32,14 @@ export class ForbiddenValues {
     if (!this.#found.has(family)) this.#suspects.add(family);
   }
 
-  /** Forgets a family without lines. */
+  /** To be called when a family has no lines any more. */
   delete(family: Family): void {
     this.#suspects.delete(family);
     this.#found.delete(family);
     if (family === this.#lastSuspect) this.#lastSuspect = undefined;
   }
 
-  /** Searches the lines that a render is to write, in small steps. */
+  /** Searches the lines that the next render writes, in small steps. */
   *finding(ofStream: boolean): Generator<void, void> {
     let searched = 0;
     for (const family of this.#suspects) {

@@ -1,10 +1,10 @@
-// A piece of rendered text in the kernel's memory that lives as long as it has holders.
+// A piece of rendered text in the kernel's memory, which is freed when its last holder releases it.
 import type { Kernel } from '../wasm/kernel.js';
 import { sizeClass } from '../wasm/memory.js';
 
 export class TextPiece {
   readonly #kernel: Kernel;
-  /** Where the text begins. */
+  /** The address of the text. */
   readonly address: number;
   /** Bytes that it has room for. */
   readonly capacity: number;
@@ -12,7 +12,7 @@ export class TextPiece {
   #holders = 1;
   #view: Uint8Array | undefined;
 
-  /** Starts with one holder, its creator. */
+  /** Its creator is its first holder. */
   private constructor(kernel: Kernel, address: number, capacity: number) {
     this.#kernel = kernel;
     this.address = address;
@@ -28,7 +28,6 @@ export class TextPiece {
     return this.#length;
   }
 
-  /** Sets how many bytes were written. */
   set length(bytes: number) {
     this.#length = bytes;
     this.#view = undefined;
@@ -38,17 +37,17 @@ export class TextPiece {
     return (this.#view ??= this.#kernel.window(this.address, this.#length));
   }
 
-  /** True while others than its creator hold it. */
+  /** Whether it has holders beside its creator. */
   get isHeld(): boolean {
     return this.#holders > 1;
   }
 
-  /** True once its memory is freed or another piece has it. */
+  /** Whether its memory is freed, or belongs to another piece. */
   get isGone(): boolean {
     return this.#holders === 0;
   }
 
-  /** A piece for another text in the same memory; this one is gone. Only while nobody else holds it. */
+  /** Returns a piece for another text in the same memory, which this one gives up. It must not be held. */
   succeed(): TextPiece {
     const next = new TextPiece(this.#kernel, this.address, this.capacity);
     this.#holders = 0;

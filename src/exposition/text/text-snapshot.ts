@@ -1,4 +1,4 @@
-// The text of a target at one moment: its chunks, and what is made of them where it is wanted.
+// A snapshot of the text of a target: its chunks, and views of its families, which are made when they are first read.
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, FamilyText, Forms, Header, Snapshot } from '../../model.js';
 import type { DeflateCode } from '../compress/deflate-code.js';
@@ -58,7 +58,7 @@ export class TextSnapshot implements Snapshot {
   }
 
   /**
-   * Its pieces have one holder for all who hold the snapshot.
+   * All holders of the snapshot share one hold of its pieces.
    * @throws Fault NATIVE_FAILED if a later render or the end has freed the text already
    */
   hold(): () => void {
@@ -96,7 +96,7 @@ export class TextSnapshot implements Snapshot {
     return families;
   }
 
-  /** That of all texts: views from before it grew are shorter. */
+  /** The memory of all texts. Views that were made before it grew have a shorter buffer. */
   get #memory(): ArrayBufferLike | undefined {
     let memory: ArrayBufferLike | undefined;
     for (const { text } of this.#chunks)
@@ -124,7 +124,7 @@ export class TextSnapshot implements Snapshot {
   }
 }
 
-/** A function that calls `release` when it is called first. */
+/** Makes a function whose first call calls `release`. */
 export function releaseOnce(release: () => void): () => void {
   let isHeld = true;
   return () => {
@@ -133,7 +133,6 @@ export function releaseOnce(release: () => void): () => void {
   };
 }
 
-/** What a view of a family is made of. */
 interface FamilyParts {
   readonly facts: FamilyFacts;
   readonly header: Header;

@@ -35,7 +35,7 @@ export function labelsText(labels: Labels): string {
 export const seriesText = (name: string, labels: string): string =>
   labels === '' ? name : `${name}{${labels}}`;
 
-/** What stands between the name of a series and its value, from the result of `labelsText`. */
+/** The text between the name of a series and its value, from the result of `labelsText`. */
 export const labelsPart = (labels: string): string => (labels === '' ? ' ' : `{${labels}} `);
 
 /** Parses the result of `seriesText`. Names have no brace, so the first one begins the labels. */
@@ -59,7 +59,7 @@ function decodeLabels(text: string, start: number, end: number): Labels {
   return Object.fromEntries(labels);
 }
 
-/** The first quote that no backslash escapes; the end of the text if there is none. */
+/** The index of the first quote that no backslash escapes, or the end of the text. */
 function closingQuote(text: string, start: number): number {
   let quote = text.indexOf('"', start);
   while (quote >= 0) {
@@ -71,7 +71,7 @@ function closingQuote(text: string, start: number): number {
   return text.length;
 }
 
-/** Two label texts as one. */
+/** Joins two results of `labelsText`. */
 export const joinLabels = (a: string, b: string): string =>
   a === '' ? b : b === '' ? a : `${a},${b}`;
 

@@ -21,7 +21,7 @@ export interface TextMap extends Pick<Snapshot, 'bytes' | 'series' | 'forms' | '
   readonly spans: Uint32Array<ArrayBuffer>;
   /** Where each piece of the page starts and ends; undefined if it has none. */
   readonly page?: Uint32Array<ArrayBuffer> | undefined;
-  /** The lines of the families, if they compressed themselves. */
+  /** The lines of the families for deflate streams, if the kernel compressed them. */
   readonly deflated?: DeflatedAddresses | undefined;
 }
 
