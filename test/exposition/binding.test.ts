@@ -320,4 +320,16 @@ describe('a tree that changes while it is bound', () => {
     view.absorb(source.sync().changes);
     expect(linesOf(finished(view.rendering())), 'without what is gone').to.have.lengthOf(6000);
   });
+
+  it('keeps at most 262,144 changes waiting', () => {
+    const { source, root, add } = wide(0);
+    const { view } = watched(source, root, { slice: () => new Budget({ steps: 100 }) });
+    view.onMoreToBind(() => undefined);
+    view.bindMore();
+    source.sync();
+    for (let i = 0; i < 140_000; i++) add(root, i);
+    view.absorb(source.sync().changes);
+    const { objects, variables } = view.progress;
+    expect(objects.total + variables.total).to.be.at.least(280_000 - 262_144);
+  });
 });
