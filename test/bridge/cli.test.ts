@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseScenario } from '#app/simulator/scenario.js';
-import { freshComponents, treeOf } from '../support/components.js';
+import { freshComponents, treeOf } from '../support/component/components.js';
 import { freePort } from '../support/free-port.js';
 import { PROJECT, answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { inBothModes } from '../support/modes.js';
 import { PROJECT, isInstalled, theatre } from '../support/processes.js';
 import { readyPage, scrape } from '../end-to-end/page.js';
-import { freshComponents, treeOf } from '../support/components.js';
+import { freshComponents, treeOf } from '../support/component/components.js';
 import { needs, needsPrograms } from '../support/needs.js';
 
 const UNITS = ['shm_exporter', 'shm_bridge'] as const;

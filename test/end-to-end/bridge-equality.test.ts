@@ -4,9 +4,9 @@ import { chmodSync, existsSync } from 'node:fs';
 import { parseScenario } from '#app/simulator/scenario.js';
 import type { ScenarioObject, ScenarioVariable } from '#app/simulator/scenario.js';
 import { Random } from '#app/simulator/course.js';
-import type { ComponentOptions } from '#app/simulator/component/component.js';
-import { ODDITIES } from '#app/simulator/component/oddities.js';
-import type { OddityName } from '#app/simulator/component/oddities.js';
+import type { TestComponentOptions } from '../support/component/component.js';
+import { ODDITIES } from '../support/component/oddities.js';
+import type { OddityName } from '../support/component/oddities.js';
 import { COMPONENT_TLS, tlsPath } from '../support/component-certificates.js';
 import { ODD_SCENARIO } from '../support/odd-scenario.js';
 import { theatre } from '../support/processes.js';
@@ -68,7 +68,7 @@ interface Trial {
   readonly root: string;
   /** Whether the page has the state of the root. */
   readonly showsState?: boolean;
-  readonly options?: ComponentOptions;
+  readonly options?: TestComponentOptions;
   /** Values of the first page. */
   readonly exact?: Readonly<Record<string, string>>;
 }

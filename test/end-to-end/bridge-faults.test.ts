@@ -1,10 +1,10 @@
 // What an operator sees of a component that goes wrong, in every way, through bridge and exporter.
 import { expect } from 'chai';
-import { FAULT_NAMES } from '#app/simulator/component/faults.js';
-import type { FaultName } from '#app/simulator/component/faults.js';
+import { FAULT_NAMES } from '../support/component/faults.js';
+import type { FaultName } from '../support/component/faults.js';
 import { ODD_SCENARIO } from '../support/odd-scenario.js';
 import { answerOf, theatre } from '../support/processes.js';
-import { REASON_OF } from '../support/reason-of-fault.js';
+import { REASON_OF } from '../support/component/reason-of-fault.js';
 import { BRIDGED, BridgeTwins } from './bridge-twins.js';
 import { applicationPart, samplesOf } from './page.js';
 

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import type { ScenarioStep } from '#app/simulator/scenario.js';
 import { parseScenario } from '#app/simulator/scenario.js';
 import { SimulationStage } from '#app/simulator/simulation.js';
-import type { ComponentOptions } from '#app/simulator/component/component.js';
+import type { TestComponentOptions } from '../support/component/component.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
-import { RecordingComponent } from '../support/components.js';
+import { RecordingComponent } from '../support/component/components.js';
 import { PROJECT, answerOf } from '../support/processes.js';
 import type { Running, Theatre } from '../support/processes.js';
 import { applicationPart, scrape } from './page.js';
@@ -34,7 +34,7 @@ export class BridgeTwins {
   constructor(
     readonly theatre: Theatre,
     scenario: string,
-    options: ComponentOptions = {},
+    options: TestComponentOptions = {},
   ) {
     const { objects } = parseScenario(scenario, 'scenario');
     const tree = new ServedTree();

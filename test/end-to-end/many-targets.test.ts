@@ -1,5 +1,5 @@
 // Many targets on many publishers for some seconds: a short run of bench/soak.js. Spec 1.10.
-import { runClean } from '../support/bench-script.js';
+import { runClean } from '../support/clean-run.js';
 
 const SECONDS = '2';
 /** With four targets each. */
@@ -16,7 +16,7 @@ describe('48 targets on 12 publishers, with objects that come and go', function 
   ] as const)
     it(`serve no wrong value and stay ready: ${mode}, ${assignment}`, () =>
       runClean(
-        'soak.js',
+        'bench/soak.js',
         ...['--seconds', SECONDS, '--publishers', PUBLISHERS, '--lag', LAG],
         ...['--mode', mode, '--assignment', assignment],
       ));

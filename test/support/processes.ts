@@ -112,11 +112,6 @@ export class Running {
     this.#child.stdin?.write(text);
   }
 
-  /** Closes its stdin. */
-  hush(): void {
-    this.#child.stdin?.end();
-  }
-
   signal(signal: NodeJS.Signals): void {
     if (!this.isOver) process.kill(this.pid, signal);
   }

@@ -20,7 +20,7 @@ interface Tally {
 
 export async function runBridgeFaults({ seed, minutes }: Given): Promise<Outcome> {
   const seconds = Math.max(LEAST_SECONDS, Math.round(SECONDS_A_MINUTE * minutes));
-  const script = join(PROJECT, 'bench/bridge-faults.js');
+  const script = join(PROJECT, 'test/torture/failing-component.js');
   const child = spawn(process.execPath, [script, String(seconds), String(seed)]);
   let told = '';
   let complaints = '';

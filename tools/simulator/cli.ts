@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // shm_simulator: publishes a changing tree or a scenario, in shared memory or as JSON.
 import { readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { merge, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
@@ -12,9 +11,6 @@ import { Fault, messageOf } from '#app/errors.js';
 import { heartbeat } from '#app/native/publisher/heartbeat.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { ComponentServer } from './component/component-server.js';
-import { FAULT_USAGE, NO_FAULT, parseFaultCommand } from './component/faults.js';
-import { isForeground, readTls, withRunFacts } from './component/component.js';
-import { ODDITY_NAMES } from './component/oddities.js';
 import { ServedTree } from './component/served-tree.js';
 import { LiveTree, planPlainTree } from './live-tree.js';
 import type { ObjectPublisher } from './live-tree.js';
@@ -25,7 +21,7 @@ import type { Scenario } from './scenario.js';
 import { readScenario } from './scenario.js';
 import { live, play, stageOf } from './simulation.js';
 import type { Ending } from './simulation.js';
-import { planTree } from './tree-plan.js';
+import { planTree, withRunFacts } from './tree-plan.js';
 import type { PlannedInstance } from './tree-plan.js';
 
 const complain = (text: string): void => void process.stderr.write(`${text}\n`);
@@ -93,41 +89,30 @@ async function serve(
   options: SimulatorOptions,
   scenario: Scenario | undefined,
 ): Promise<Observable<Ending>> {
-  const { jsonBase = '', securityKey, tlsCert, tlsKey, oddities = [], fault = NO_FAULT } = options;
+  const { jsonBase: base = '', securityKey, tlsCert, tlsKey } = options;
   const tree = new ServedTree();
   const plan = () => withRunFacts(planOf(options), process.pid, new Date());
   const run$ = simulate(tree, scenario, plan, options);
   const server = new ComponentServer(tree, {
-    base: jsonBase,
+    base,
     securityKey,
-    tls: tlsCert === undefined || tlsKey === undefined ? undefined : readTls(tlsCert, tlsKey),
-    oddities: oddities === true ? ODDITY_NAMES : oddities,
+    ...(tlsCert !== undefined &&
+      tlsKey !== undefined && {
+        tls: { cert: readPem('--tls-cert', tlsCert), key: readPem('--tls-key', tlsKey) },
+      }),
   });
-  if (fault !== NO_FAULT) server.fault = fault;
   await server.listen(port);
   complain(`serving ${server.url}`);
-  readFaultCommands(server);
   return run$;
 }
 
-/** Changes the fault as lines on stdin command. */
-function readFaultCommands(server: ComponentServer): void {
-  const { stdin } = process;
-  // An unreadable stdin gives no commands.
-  stdin.on('error', () => undefined);
-  if (stdin.isTTY && !isForeground(readFileSync('/proc/self/stat', 'utf8'))) return;
-  createInterface({ input: stdin }).on('line', (line) => {
-    const fault = parseFaultCommand(line);
-    if (fault === undefined) {
-      complain(`shm_simulator: ${FAULT_USAGE}`);
-      return;
-    }
-    server.fault = fault === NO_FAULT ? undefined : fault;
-    server.settled.then(
-      () => complain(`fault ${fault}`),
-      (error: unknown) => complain(`shm_simulator: ${messageOf(error)}`),
-    );
-  });
+/** @throws Fault USAGE if the file cannot be read */
+function readPem(option: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Fault('USAGE', `option ${option}: cannot read ${path}: ${messageOf(error)}`);
+  }
 }
 
 async function main(): Promise<void> {

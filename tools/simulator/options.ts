@@ -2,12 +2,10 @@
 import { Fault } from '#app/errors.js';
 import { readCommandLine } from '#app/rules/command-line.js';
 import type { CommandLine } from '#app/rules/command-line.js';
-import { defaultOption, nameOf, openOption, optionalOption } from '#app/rules/command-option.js';
+import { defaultOption, nameOf, optionalOption } from '#app/rules/command-option.js';
 import type { OptionValues } from '#app/rules/command-option.js';
 import { application, name, word } from '#app/rules/formats.js';
-import { between, integer, list, oneOf, text } from '#app/rules/rule.js';
-import { FAULT_NAMES, NO_FAULT } from './component/faults.js';
-import { ODDITY_NAMES } from './component/oddities.js';
+import { between, integer, text } from '#app/rules/rule.js';
 
 const JSON_GROUP = { group: 'JSON over HTTP in place of shared memory:' };
 const RARE_JSON = { ...JSON_GROUP, isRare: true };
@@ -38,18 +36,6 @@ const JSON_OPTIONS = {
     '--tls-key <file>',
     word,
     "PEM file of the certificate's private key",
-    RARE_JSON,
-  ),
-  oddities: openOption(
-    '--oddities [names]',
-    list(oneOf(...ODDITY_NAMES), { min: 1 }),
-    `Write JSON as oddly as real servers do: in all ways, or in some of ${ODDITY_NAMES.join(', ')}`,
-    RARE_JSON,
-  ),
-  fault: optionalOption(
-    '--fault <name>',
-    oneOf(...FAULT_NAMES, NO_FAULT),
-    `Answer with a fault from the start: ${FAULT_NAMES.join(', ')}. A line such as "fault cut" or "fault none" on stdin changes it`,
     RARE_JSON,
   ),
 };

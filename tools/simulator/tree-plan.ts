@@ -165,3 +165,38 @@ function variableFor(row: Row, reading: Reading, n: number): PlannedVariable {
 
 const nameOf = ({ variable, pattern }: Reading): string =>
   pattern === undefined ? variable : variable.replace(/\{[^}]*\}/, '14002');
+
+/** The plan, with this process id and start time as constants of its root. */
+export function withRunFacts(
+  plan: readonly PlannedInstance[],
+  pid: number,
+  startedAt: Date,
+): readonly PlannedInstance[] {
+  const variables: readonly PlannedVariable[] = [
+    { name: 'processID', type: 'i64', course: { kind: 'constant', value: pid }, schema: [] },
+    {
+      name: 'time',
+      type: 'string',
+      course: { kind: 'fixed', text: startText(startedAt) },
+      schema: [],
+    },
+  ];
+  const names = variables.map(({ name }) => name);
+  const roots = plan.flatMap(({ objects }) => objects).filter(({ seedPath }) => seedPath === '');
+  const root = { seedPath: '', className: roots[0]?.className ?? 'Process', variables };
+  const others = plan.map((instance) => ({
+    ...instance,
+    objects: instance.objects.map((object) =>
+      object.seedPath === ''
+        ? { ...object, variables: object.variables.filter(({ name }) => !names.includes(name)) }
+        : object,
+    ),
+  }));
+  return [{ objects: [root], isTransient: false }, ...others];
+}
+
+/** As C's asctime writes UTC, such as `Mon Jan  5 08:00:00 2026`. */
+function startText(at: Date): string {
+  const [weekday = '', day = '', month = '', year = '', time = ''] = at.toUTCString().split(' ');
+  return `${weekday.slice(0, 3)} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`;
+}

@@ -9,11 +9,11 @@ import type { Endpoint, FailureReason } from '#app/bridge/poll/fetch-body.js';
 import { fetchBody } from '#app/bridge/poll/fetch-body.js';
 import { poll } from '#app/bridge/poll/poll.js';
 import type { PollOutcome } from '#app/bridge/poll/poll.js';
-import type { ComponentServer } from '#app/simulator/component/component-server.js';
-import { FAULT_NAMES } from '#app/simulator/component/faults.js';
+import type { TestComponent } from '../../support/component/test-component.js';
+import { FAULT_NAMES } from '../../support/component/faults.js';
 import { COMPONENT_TLS, OTHER_TLS } from '../../support/component-certificates.js';
-import { freshComponents } from '../../support/components.js';
-import { REASON_OF } from '../../support/reason-of-fault.js';
+import { freshComponents } from '../../support/component/components.js';
+import { REASON_OF } from '../../support/component/reason-of-fault.js';
 
 const ENDPOINT = {
   tlsVerify: true,
@@ -267,7 +267,7 @@ describe('a poll of a component', function () {
   });
 
   it('leaves no connection behind', async () => {
-    const servers: ComponentServer[] = [];
+    const servers: TestComponent[] = [];
     for (const fault of ['hang', 'cut', 'huge', undefined] as const) {
       const server = await serve();
       server.fault = fault;

@@ -12,13 +12,13 @@ import { parseScenario } from '#app/simulator/scenario.js';
 import { stageOf } from '#app/simulator/simulation.js';
 import { planTree } from '#app/simulator/tree-plan.js';
 import { readComponent } from '../../support/component-reader.js';
-import { treeOf } from '../../support/components.js';
+import { treeOf } from '../../support/component/components.js';
 import { meaningOf } from '../../support/meaning.js';
 import { ODD_SCENARIO } from '../../support/odd-scenario.js';
 import { readTree } from '../../support/read-tree.js';
 import type { PlainObject, PlainVariable } from '../../support/read-tree.js';
 import { freshSegments } from '../../support/segments.js';
-import { anyTree, served } from './any-tree.js';
+import { anyTree, served } from '../../support/component/any-tree.js';
 
 const ROOM = { records: 1 << 16, slots: 1 << 15, stringBytes: 1 << 22, frameBytes: 1 << 22 };
 

@@ -1,87 +1,93 @@
 // The HTTP server of a simulated component, which serves a tree as JSON like the vendor's programs.
 import { createServer } from 'node:http';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
+import type { AddressInfo } from 'node:net';
+import { deflateSync } from 'node:zlib';
 import { Fault, messageOf } from '#app/errors.js';
-import { Component, DEFAULTS, HttpExchange } from './component.js';
-import type { ComponentOptions, TlsPair } from './component.js';
-import { FAULTS } from './faults.js';
-import type { FaultName } from './faults.js';
 import type { ServedTree } from './served-tree.js';
+import { vendorJson, vendorObject } from './vendor-json.js';
 
 const ADDRESS = '127.0.0.1';
 const MAX_CONNECTIONS = 512;
 
-/** A listening socket that can be closed, with all its connections, and opened again. */
-class Listener {
-  readonly #tls: TlsPair | undefined;
-  readonly #onRequest: RequestListener;
-  readonly #onConnection: (socket: Socket) => void;
-  readonly #sockets = new Set<Socket>();
-  #server: Server | undefined;
+export interface ComponentOptions {
+  /** Path before `/sharedmem`, such as `/rtds`. Default empty. */
+  readonly base?: string;
+  /** Required value of the header Security-Key. Default: none is required. */
+  readonly securityKey?: string | undefined;
+  /** PEM texts; with them it serves HTTPS. */
+  readonly tls?: TlsPair | undefined;
+}
 
-  constructor(
-    tls: TlsPair | undefined,
-    onRequest: RequestListener,
-    onConnection: (socket: Socket) => void,
-  ) {
-    this.#tls = tls;
-    this.#onRequest = onRequest;
-    this.#onConnection = onConnection;
+export interface TlsPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Serves a tree on 127.0.0.1. Each request gets the current values. */
+export class ComponentServer {
+  readonly #tree: ServedTree;
+  readonly #base: string;
+  readonly #securityKey: string | undefined;
+  readonly #scheme: string;
+  readonly #server: Server;
+
+  /** @throws Fault USAGE if the certificate or the key cannot be used */
+  constructor(tree: ServedTree, { base = '', securityKey, tls }: ComponentOptions = {}) {
+    this.#tree = tree;
+    this.#base = base;
+    this.#securityKey = securityKey;
+    this.#scheme = tls === undefined ? 'http' : 'https';
+    this.#server = tls === undefined ? createServer() : secureServer(tls);
+    this.#server.maxConnections = MAX_CONNECTIONS;
+    this.#server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      this.#answer(request, response);
+    });
   }
 
-  get isOpen(): boolean {
-    return this.#server !== undefined;
-  }
-
-  get connections(): number {
-    return this.#sockets.size;
-  }
-
-  /** Listens, and returns the port. @throws Fault LISTENER_FAILED */
-  async open(port: number): Promise<number> {
-    const server = this.#make();
+  /** Listens on a port; 0 takes a free one. @throws Fault LISTENER_FAILED */
+  async listen(port: number): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      server.on('error', (error) => {
+      this.#server.on('error', (error) => {
         const what = `Cannot listen on ${ADDRESS}:${port}: ${error.message}`;
         reject(new Fault('LISTENER_FAILED', what, { cause: error }));
       });
-      server.listen(port, ADDRESS, resolve);
+      this.#server.listen(port, ADDRESS, resolve);
     });
-    this.#server = server;
-    return (server.address() as AddressInfo).port;
   }
 
-  /** Stops listening and ends all connections, at once. */
-  async shut(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
-    const closed = new Promise<void>((resolve) => {
-      if (server === undefined) resolve();
-      else server.close(() => resolve());
-    });
-    for (const socket of this.#sockets) socket.destroy();
+  /** The address above `/sharedmem`: scheme, address, port and base. Listen first. */
+  get url(): string {
+    const { port } = this.#server.address() as AddressInfo;
+    return `${this.#scheme}://${ADDRESS}:${port}${this.#base}`;
+  }
+
+  /** Ends all connections at once. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
     await closed;
   }
 
-  /** Resets all connections. */
-  reset(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
-  }
-
-  /** @throws Fault USAGE if the certificate or the key cannot be used */
-  #make(): Server {
-    const server = this.#tls === undefined ? createServer() : secureServer(this.#tls);
-    server.on('request', this.#onRequest);
-    server.on('connection', (socket: Socket) => {
-      this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-      this.#onConnection(socket);
-    });
-    server.maxConnections = MAX_CONNECTIONS;
-    return server;
+  #answer({ method, url = '', headers }: IncomingMessage, response: ServerResponse): void {
+    response.setHeader('Connection', 'close');
+    const refuse = (status: number, text: string) =>
+      response.writeHead(status, { 'Content-Type': 'text/plain' }).end(`${text}\n`);
+    if (this.#securityKey !== undefined && headers['security-key'] !== this.#securityKey)
+      return void refuse(401, 'Security-Key is missing or wrong');
+    if (method !== 'GET') {
+      response.setHeader('Allow', 'GET');
+      return void refuse(405, 'Only GET is known');
+    }
+    if (url.split('?')[0] !== `${this.#base}/sharedmem`)
+      return void refuse(404, 'There is nothing here');
+    const text = Buffer.from(vendorJson(Array.from(this.#tree.roots, vendorObject)));
+    const isDeflated = acceptsDeflate(headers['accept-encoding']);
+    const body = isDeflated ? deflateSync(text) : text;
+    if (isDeflated) response.setHeader('Content-Encoding', 'deflate');
+    response.setHeader('Content-Type', 'application/json');
+    response.setHeader('Content-Length', body.length).end(body);
   }
 }
 
@@ -93,113 +99,8 @@ function secureServer(tls: TlsPair): Server {
   }
 }
 
-/** The attempts to listen on the port again after a fault released it. */
-const REOPENING = { attempts: 100, everyMs: 50 };
-
-/** Serves a component on 127.0.0.1, with or without a fault. */
-export class ComponentServer {
-  readonly #component: Component;
-  readonly #listener: Listener;
-  #fault: FaultName | undefined;
-  #settled = Promise.resolve();
-  #port: number | undefined;
-  #faultyAnswers = 0;
-
-  constructor(tree: ServedTree, options: ComponentOptions = {}) {
-    this.#component = new Component(tree, { ...DEFAULTS, ...options });
-    this.#listener = new Listener(
-      this.#component.options.tls,
-      (request, response) => void this.#serve(request, response),
-      (socket) => {
-        if (this.#fault === 'reset') socket.resetAndDestroy();
-      },
-    );
-  }
-
-  /**
-   * Listens on a port; 0 takes a free one.
-   * @throws Fault LISTENER_FAILED if it cannot listen, USAGE if the certificate cannot be used
-   */
-  async listen(port: number): Promise<void> {
-    // A fault that was set before closes the listener, since there was no port.
-    await this.#settled.catch(() => undefined);
-    this.#port = await this.#listener.open(port);
-    if (this.#fault === 'refuse') await this.#listener.shut();
-  }
-
-  /** The address above `/sharedmem`: scheme, address, port and base. */
-  get url(): string {
-    const { tls, base } = this.#component.options;
-    return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${this.#port ?? 0}${base}`;
-  }
-
-  /** The tree to serve from the next request on. */
-  get tree(): ServedTree {
-    return this.#component.tree;
-  }
-
-  set tree(tree: ServedTree) {
-    this.#component.tree = tree;
-  }
-
-  /** The fault from now on; undefined for none. */
-  get fault(): FaultName | undefined {
-    return this.#fault;
-  }
-
-  set fault(fault: FaultName | undefined) {
-    this.#fault = fault;
-    this.#faultyAnswers = 0;
-    if (fault === 'reset') this.#listener.reset();
-    if (fault === 'refuse') void this.#listener.shut();
-    this.#settled = this.#settled.catch(() => undefined).then(() => this.#settle());
-    // Callers get the error from `settled`.
-    this.#settled.catch(() => undefined);
-  }
-
-  /**
-   * Resolves once the server listens, or has stopped, as the fault requires. Rejects with Fault
-   * LISTENER_FAILED if another process took the port meanwhile.
-   */
-  get settled(): Promise<void> {
-    return this.#settled;
-  }
-
-  get connections(): number {
-    return this.#listener.connections;
-  }
-
-  /** Ends all connections at once. */
-  async close(): Promise<void> {
-    this.#port = undefined;
-    await this.#listener.shut();
-    await this.#settled.catch(() => undefined);
-  }
-
-  async #settle(): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      const port = this.#fault === 'refuse' ? undefined : this.#port;
-      if (port === undefined) return this.#listener.shut();
-      if (this.#listener.isOpen) return;
-      try {
-        await this.#listener.open(port);
-      } catch (error) {
-        if (attempt === REOPENING.attempts) throw error;
-        await setTimeout(REOPENING.everyMs);
-      }
-    }
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const component = this.#component;
-    component.options.onRequest(request);
-    const exchange = new HttpExchange(request, response, component.options);
-    try {
-      await exchange.pause(component.options.latencyMs);
-      if (this.#fault === undefined) exchange.send(await component.answer(request));
-      else await FAULTS[this.#fault](exchange, component, this.#faultyAnswers++);
-    } catch (error) {
-      exchange.fail(error);
-    }
-  }
-}
+/** True if an Accept-Encoding allows deflate. */
+export const acceptsDeflate = (header = ''): boolean =>
+  header
+    .split(',')
+    .some((each) => /^\s*deflate\s*(;|$)/i.test(each) && !/;\s*q=0(\.0*)?\s*$/i.test(each));

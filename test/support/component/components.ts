@@ -1,11 +1,11 @@
 // Components that serve a scenario's tree on ports of their own.
 import type { IncomingMessage } from 'node:http';
-import { ComponentServer } from '#app/simulator/component/component-server.js';
-import type { ComponentOptions } from '#app/simulator/component/component.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
 import { parseScenario } from '#app/simulator/scenario.js';
 import { stageOf } from '#app/simulator/simulation.js';
-import { ODD_SCENARIO } from './odd-scenario.js';
+import { ODD_SCENARIO } from '../odd-scenario.js';
+import type { TestComponentOptions } from './component.js';
+import { TestComponent } from './test-component.js';
 
 /** A tree with the objects of a scenario as a file has it. */
 export function treeOf(scenario: object): ServedTree {
@@ -15,10 +15,10 @@ export function treeOf(scenario: object): ServedTree {
 }
 
 /** A component that keeps all requests that it got. */
-export class RecordingComponent extends ComponentServer {
+export class RecordingComponent extends TestComponent {
   readonly requests: Pick<IncomingMessage, 'method' | 'url' | 'headers'>[];
 
-  constructor(tree: ServedTree, options: ComponentOptions = {}) {
+  constructor(tree: ServedTree, options: TestComponentOptions = {}) {
     const requests: IncomingMessage[] = [];
     super(tree, { ...options, onRequest: (request) => requests.push(request) });
     this.requests = requests;
@@ -37,7 +37,7 @@ export function freshComponents() {
     await Promise.all(servers.splice(0).map((server) => server.close()));
   });
   return async (
-    options: ComponentOptions = {},
+    options: TestComponentOptions = {},
     tree: ServedTree = treeOf(ODD_SCENARIO),
   ): Promise<RecordingComponent> => {
     const server = new RecordingComponent(tree, options);

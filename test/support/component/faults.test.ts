@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { connect } from 'node:net';
 import { createInflate, inflateSync } from 'node:zlib';
-import type { ComponentServer } from '#app/simulator/component/component-server.js';
-import { FAULT_NAMES } from '#app/simulator/component/faults.js';
-import type { FaultName } from '#app/simulator/component/faults.js';
-import { COMPONENT_TLS } from '../../support/component-certificates.js';
-import { ask } from '../../support/component-client.js';
-import type { PollResult } from '../../support/component-client.js';
-import { readComponent } from '../../support/component-reader.js';
-import { freshComponents, treeOf } from '../../support/components.js';
-import { eventually } from '../../support/eventually.js';
-import { meaningOf } from '../../support/meaning.js';
-import { ODD_SCENARIO } from '../../support/odd-scenario.js';
+import type { TestComponent } from './test-component.js';
+import { FAULT_NAMES } from './faults.js';
+import type { FaultName } from './faults.js';
+import { COMPONENT_TLS } from '../component-certificates.js';
+import { ask } from '../component-client.js';
+import type { PollResult } from '../component-client.js';
+import { readComponent } from '../component-reader.js';
+import { freshComponents, treeOf } from './components.js';
+import { eventually } from '../eventually.js';
+import { meaningOf } from '../meaning.js';
+import { ODD_SCENARIO } from '../odd-scenario.js';
 
 const ROOT = 'desk.example.com.1.adh';
 const MEANING = meaningOf(treeOf(ODD_SCENARIO));
@@ -134,7 +134,7 @@ const SEEN: Readonly<Record<FaultName, (seen: PollResult, right: Buffer) => void
 describe('the fault', function () {
   this.slow(2000);
   const serve = freshComponents();
-  const right = async (server: ComponentServer) => {
+  const right = async (server: TestComponent) => {
     await server.settled;
     const { status, text } = await ask(`${server.url}/sharedmem`);
     expect(status).to.equal(200);

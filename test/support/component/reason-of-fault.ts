@@ -1,6 +1,6 @@
 // What each fault of a component is to whoever polls it.
 import type { FailureReason } from '#app/bridge/poll/fetch-body.js';
-import type { FaultName } from '#app/simulator/component/faults.js';
+import type { FaultName } from './faults.js';
 
 /** The reason that is counted and told; `tree` where there is a tree all the same. */
 export const REASON_OF: Readonly<Record<FaultName, FailureReason | 'tree'>> = {

@@ -1,6 +1,12 @@
 // The oddities of real trees, by name. A correct reader reads the same tree with any of them.
-import { VENDOR_TYPES, choice, isChosen, vendorJson } from './vendor-json.js';
-import type { TextOddities, VendorObject, VendorValue, VendorVariable } from './vendor-json.js';
+import { VENDOR_TYPES } from '#app/simulator/component/vendor-json.js';
+import type {
+  VendorObject,
+  VendorValue,
+  VendorVariable,
+} from '#app/simulator/component/vendor-json.js';
+import { choice, isChosen, oddJson } from './odd-json.js';
+import type { TextOddities } from './odd-json.js';
 
 function withTwins(object: VendorObject): VendorObject {
   const { Instance, Variables } = object;
@@ -173,7 +179,7 @@ export class OddityFilter {
   }
 
   text(content: VendorObject | readonly VendorObject[]): string {
-    return vendorJson(content, this.#ofText);
+    return oddJson(content, this.#ofText);
   }
 }
 

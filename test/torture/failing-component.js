@@ -1,5 +1,5 @@
-// A living component that goes wrong at random for minutes: no wrong value, right readiness, flat memory.
-// Usage: bridge-faults.js [seconds] [seed]; exits with 1 when something was wrong.
+// Runs the bridge against a component with random faults: values, readiness and memory stay right.
+// Usage: failing-component.js [seconds] [seed]; exits with 1 when something was wrong.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,13 +8,13 @@ import { performance } from 'node:perf_hooks';
 import { join } from 'node:path';
 import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ComponentServer } from '../dist/simulator/component/component-server.js';
-import { FAULT_NAMES } from '../dist/simulator/component/faults.js';
-import { ODDITIES } from '../dist/simulator/component/oddities.js';
-import { ServedTree } from '../dist/simulator/component/served-tree.js';
-import { Random } from '../dist/simulator/course.js';
-import { startExporter } from './exporter.js';
-import { fetchPage } from './page.js';
+import { startExporter } from '../../bench/exporter.js';
+import { fetchPage } from '../../bench/page.js';
+import { ServedTree } from '../../dist/simulator/component/served-tree.js';
+import { Random } from '../../dist/simulator/course.js';
+import { FAULT_NAMES } from '../../dist-test/support/component/faults.js';
+import { ODDITIES } from '../../dist-test/support/component/oddities.js';
+import { TestComponent } from '../../dist-test/support/component/test-component.js';
 
 const [seconds = '300', seed = '1'] = process.argv.slice(2);
 const KEY = '80';
@@ -86,7 +86,7 @@ const onRequest = ({ method, url }) => {
   if (method !== 'GET') seen.otherMethods++;
   if (url.startsWith('/moved')) seen.redirections++;
 };
-const server = new ComponentServer(tree, { oddities, slowMs: 1500, dripMs: 50, onRequest });
+const server = new TestComponent(tree, { oddities, slowMs: 1500, dripMs: 50, onRequest });
 await server.listen(0);
 beat();
 const beats = setInterval(beat, TICK_MS);
@@ -109,7 +109,7 @@ max_body_bytes = 4194304
 deflate = "${random.below(2) === 0 ? 'always' : 'never'}"
 `,
 );
-const cli = new URL('../dist/bin/shm_bridge.js', import.meta.url).pathname;
+const cli = new URL('../../dist/bin/shm_bridge.js', import.meta.url).pathname;
 const bridge = spawn(process.execPath, [cli, '--config', file], {
   stdio: ['ignore', 'ignore', 'pipe'],
 });

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, createDeflate } from 'node:zlib';
 import { NO_CONTENT, plainAnswer } from './component.js';
 import type { HttpAnswer, Component, HttpExchange } from './component.js';
-import { otherRun, vendorJson } from './vendor-json.js';
+import { oddJson, otherRun } from './odd-json.js';
 
 /** @param earlier the number of answers with this fault so far */
 type FaultyAnswer = (
@@ -177,7 +177,7 @@ export const FAULTS = {
   /** The first root without the array. */
   object: bodyOf((component) => {
     const [root] = component.roots();
-    return root === undefined ? '{}' : vendorJson(root);
+    return root === undefined ? '{}' : oddJson(root);
   }),
   /** An array of other values than objects. */
   scalars: bodyOf(() => '[1,2,3]'),
@@ -227,14 +227,3 @@ export const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 export const FAULT_NAMES = Object.keys(FAULTS) as readonly FaultName[];
-
-export const NO_FAULT = 'none';
-
-/** Parses a command such as `fault cut` or `fault none`; undefined for anything else. */
-export function parseFaultCommand(line: string): FaultName | typeof NO_FAULT | undefined {
-  const [, text] = /^\s*fault\s+(\S+)\s*$/.exec(line) ?? [];
-  return text === NO_FAULT ? NO_FAULT : FAULT_NAMES.find((name) => name === text);
-}
-
-/** The answer to an unknown command. */
-export const FAULT_USAGE = `allowed: "fault NAME", with NAME one of ${[...FAULT_NAMES, NO_FAULT].join(', ')}`;

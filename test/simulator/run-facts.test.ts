@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import { isForeground, withRunFacts } from '#app/simulator/component/component.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
 import { Random } from '#app/simulator/course.js';
 import { LiveTree, planPlainTree } from '#app/simulator/live-tree.js';
-import { planTree } from '#app/simulator/tree-plan.js';
+import { planTree, withRunFacts } from '#app/simulator/tree-plan.js';
 
 describe('withRunFacts', () => {
   for (const app of ['ads', 'adh', 'ats', 'shop'])
@@ -34,17 +33,4 @@ describe('withRunFacts', () => {
         ['time', 'Mon Jan  5 08:00:00 2026'],
       ]);
     });
-});
-
-describe('isForeground', () => {
-  const table = [
-    ['417 (node) S 300 417 300 34816 417 4194304 0', true],
-    ['417 (node) S 300 417 300 34816 300 4194304 0', false],
-    ['417 (node) S 300 417 300 0 -1 4194304 0', false],
-    ['417 (a (b) c) S 300 417 300 34816 417 4194304 0', true],
-    ['', false],
-  ] as const;
-  for (const [stat, expected] of table)
-    it(`says ${expected} of ${JSON.stringify(stat)}`, () =>
-      expect(isForeground(stat)).to.equal(expected));
 });

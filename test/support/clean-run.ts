@@ -1,12 +1,12 @@
-// Scripts of bench/ that check what they do, run for some seconds.
+// Scripts that check what they do, run for some seconds.
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** Runs a script; fails with what it told unless it ends with 0. */
+/** Runs a script of the project, such as `bench/soak.js`; fails with its output unless it ends with 0. */
 export async function runClean(script: string, ...args: readonly string[]): Promise<void> {
-  const path = fileURLToPath(new URL(`../../bench/${script}`, import.meta.url));
+  const path = fileURLToPath(new URL(`../../${script}`, import.meta.url));
   const child = spawn(process.execPath, [path, ...args]);
   let told = '';
   for (const stream of [child.stdout, child.stderr])
