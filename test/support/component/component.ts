@@ -87,7 +87,7 @@ async function compressed(answer: HttpAnswer, compression: Compression): Promise
 type ComponentRequest = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
 export class Component {
-  tree: ServedTree;
+  readonly tree: ServedTree;
   readonly options: Required<TestComponentOptions>;
   readonly #oddities: OddityFilter;
 

@@ -118,15 +118,6 @@ export class TestComponent {
     return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${this.#port ?? 0}${base}`;
   }
 
-  /** The tree to serve from the next request on. */
-  get tree(): ServedTree {
-    return this.#component.tree;
-  }
-
-  set tree(tree: ServedTree) {
-    this.#component.tree = tree;
-  }
-
   /** The fault from now on; undefined for none. */
   get fault(): FaultName | undefined {
     return this.#fault;
