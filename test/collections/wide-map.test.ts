@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Hashes, WideMap } from '#app/collections/wide-map.js';
-import { NamedSlots } from '#app/exposition/rows/bound-object.js';
 
 describe('a wide map', () => {
   it('has what a map has, few entries or many', () => {
@@ -85,27 +84,4 @@ describe('a set of hashes', () => {
     );
     expect(wrong).to.deep.equal([]);
   });
-});
-
-describe('the slots of variables by name', () => {
-  const name = fc.nat(140).map((n) => `v${n}`);
-
-  it('are what was set last and not deleted, few or many', () =>
-    fc.assert(
-      fc.property(fc.array(fc.tuple(name, fc.option(fc.nat())), { maxLength: 200 }), (steps) => {
-        const slots = new NamedSlots();
-        const wanted = new Map<string, number>();
-        for (const [each, slot] of steps)
-          if (slot === null) {
-            slots.delete(each);
-            wanted.delete(each);
-          } else {
-            slots.set(each, slot);
-            wanted.set(each, slot);
-          }
-        for (const [each] of steps) expect(slots.get(each)).to.equal(wanted.get(each));
-        expect([...slots.values()].sort()).to.deep.equal([...wanted.values()].sort());
-      }),
-      { numRuns: 60 },
-    ));
 });

@@ -10,7 +10,7 @@ import type { Kernel } from '../wasm/kernel.js';
 import type { Probe } from '../read/probe.js';
 import { isVariable } from '../read/tree-walk.js';
 import { labelsText } from '../text/text-syntax.js';
-import { NamedSlots, closeBound, setsOf, usesOf } from './bound-object.js';
+import { closeBound, setsOf, usesOf } from './bound-object.js';
 import type { BoundObject, Use } from './bound-object.js';
 import { CatalogueFit } from './catalogue-fit.js';
 import { ObjectLabels, withStated } from './labels.js';
@@ -47,8 +47,6 @@ export class RowUses {
   readonly #bound = new WideMap<BoundObject>();
   /** The last lookup: the next one is mostly for the same object. */
   #last: { readonly id: number; readonly bound: BoundObject } | undefined;
-  /** The last bound object: the next one of its class mostly has the same names of variables. */
-  #newest: { readonly className: string; readonly variables: NamedSlots } | undefined;
   readonly #labels: RowLabels;
   readonly #kernel: Kernel;
   readonly #probe: Probe;
@@ -87,11 +85,7 @@ export class RowUses {
         ? this.#described(place, object)
         : new DescribedByClass(this.#describing, own);
     const below = this.#rules?.rulesBelow(place) ?? [];
-    const newest = this.#newest;
-    const variables = new NamedSlots(
-      newest?.className === object.className ? newest.variables : undefined,
-    );
-    this.#newest = { className: object.className, variables };
+    const variables = new Map<string, number>();
     this.#last = undefined;
     this.#bound.set(object.id, { rules, below, states, described, variables, earlier: undefined });
     this.fit.addObject(setsOf({ rules, below }));
