@@ -2,7 +2,7 @@
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
-import { PASSED, PartWalk, Search, objectsBelow } from '../../exposition/query/part-walk.js';
+import { Search, itemsFrom, objectsBelow } from '../../exposition/query/part-walk.js';
 import type { Fields } from '../../exposition/query/part-walk.js';
 import { ItemValues, SlotCopies, TreeValues } from '../../exposition/query/tree-values.js';
 import { isVariable } from '../../exposition/read/tree-walk.js';
@@ -87,12 +87,12 @@ export function* treeItems(reading: TreeReading, choice: Choice): Generator<Tree
   for (const top of chosenObjects(reading.source.roots, choice.object)) {
     const above = ancestors(top);
     const root = above.at(-1) ?? top;
-    const walk = new PartWalk(top, 0);
     let shown: ManagedObject | undefined;
-    for (let item = walk.next(); item !== undefined; item = walk.next()) {
-      if (item === PASSED || !search.fits(fieldsOf(item, reading.texts))) continue;
-      const depth = above.length + walk.depth;
+    for (const next of itemsFrom(top, 0)) {
+      if (next === undefined || !search.fits(fieldsOf(next.item, reading.texts))) continue;
+      const { item } = next;
       const object = isVariable(item) ? item.object : item;
+      const depth = ancestors(object).length;
       if (shown?.id !== object.id) yield { kind: 'object', object, root, depth };
       shown = object;
       if (isVariable(item)) yield { kind: 'variable', variable: item, depth };

@@ -13,7 +13,7 @@ import type {
 import type { TrackableItem } from '../read/tree-walk.js';
 import { isVariable } from '../read/tree-walk.js';
 import type { MetricExplainer, TrackingExplainer } from './explain.js';
-import { PASSED, PartWalk, Search, objectsBelow } from './part-walk.js';
+import { Search, itemsFrom, objectsBelow } from './part-walk.js';
 import { SlotCopies, TreeValues, noValue } from './tree-values.js';
 import type { ReadValue } from './tree-values.js';
 
@@ -62,27 +62,25 @@ export class TreeQueryEvaluator {
     const top = yield* this.#find();
     if (isClosed()) return LOST;
     if (top === undefined) return { kind: 'no-object' };
-    const walk = new PartWalk(top, this.#query.from);
     const above = ancestorsOf(top, root);
     // The time starts at the position of the query, so that each query makes progress.
     let time: Budget | undefined;
-    for (;;) {
-      const { position } = walk;
-      if (this.#isPause()) {
-        if (time?.isSpent === true) return this.#part(above, position, true);
-        yield;
-        if (isClosed()) return LOST;
+    for (const next of itemsFrom(top, this.#query.from)) {
+      if (next !== undefined) {
+        const { item, position } = next;
+        // Wall-clock time: the client also waits while other work runs.
+        time ??= new Budget({ ms: this.#query.maxMs });
+        if (this.#isFull) return this.#part(above, position, false);
+        if (isVariable(item)) this.#takeVariable(item);
+        else this.#takeObject(item);
       }
-      const item = walk.next();
-      if (item === undefined) return this.#part(above, undefined, false);
-      if (item === PASSED) continue;
-      // Wall-clock time: the client also waits while other work runs.
-      time ??= new Budget({ ms: this.#query.maxMs });
-      if (this.#isFull) return this.#part(above, position, false);
-      const depth = above.length + walk.depth;
-      if (isVariable(item)) this.#takeVariable(item, depth);
-      else this.#takeObject(item, depth);
+      if (!this.#isPause()) continue;
+      if (next !== undefined && time?.isSpent === true)
+        return this.#part(above, next.position + 1, true);
+      yield;
+      if (isClosed()) return LOST;
     }
+    return this.#part(above, undefined, false);
   }
 
   get #isFull(): boolean {
@@ -117,7 +115,7 @@ export class TreeQueryEvaluator {
     return { kind: 'part', root: root.name, above, rows, next, isLate, tracked: tracked() };
   }
 
-  #takeObject(object: ManagedObject, depth: number): void {
+  #takeObject(object: ManagedObject): void {
     const { metrics, tracking } = this.#parts;
     const whyNot = tracking.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
@@ -129,10 +127,10 @@ export class TreeQueryEvaluator {
       metrics: () => metrics.namesOf(object),
       value: () => read.text,
     });
-    if (isFit) this.#addObject(object, depth, true);
+    if (isFit) this.#addObject(object, true);
   }
 
-  #takeVariable(variable: Variable, depth: number): void {
+  #takeVariable(variable: Variable): void {
     const { metrics, tracking } = this.#parts;
     const whyNot = tracking.whyNotVariable(variable);
     let known: ReadValue | undefined;
@@ -150,7 +148,7 @@ export class TreeQueryEvaluator {
       value: () => read().text,
     });
     if (!isFit) return;
-    if (this.#shown?.id !== object.id) this.#addObject(object, depth, false);
+    if (this.#shown?.id !== object.id) this.#addObject(object, false);
     this.#add(this.#variableRow(variable, read(), whyNot));
   }
 
@@ -171,11 +169,12 @@ export class TreeQueryEvaluator {
     return isHidden && read.isSynced ? HIDDEN : read;
   }
 
-  #addObject(object: ManagedObject, depth: number, isMatch: boolean): void {
+  #addObject(object: ManagedObject, isMatch: boolean): void {
     const { metrics, tracking } = this.#parts;
     const { id, name, className } = object;
     const whyNot = tracking.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
+    const depth = ancestorsOf(object, this.#parts.root).length;
     const row: TreeObject = {
       ...{ kind: 'object', id, name, className, depth, isMatch },
       variables: object.variables.size,
