@@ -1,106 +1,84 @@
 // Finds the cells in kernel memory that changed since the last check.
 import { WideMap } from '../../collections/wide-map.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { Scratch } from '../wasm/memory.js';
 
 /** The most unchanged items that one check reports again. */
 const MAX_REPEATED = 1024;
 
-/** The address of a cell, and the bits that it had at the last check. */
-const ENTRY_BYTES = 16;
-const FIRST_CAPACITY = 64;
+interface WatchedCell<T> {
+  readonly item: T;
+  /** The index of the cell's first 4 bytes, which holds the lower bits of its value. */
+  readonly at: number;
+  /** The bits at the last check. */
+  low: number;
+  high: number;
+}
 
 export class CellChangeDetector<T extends { readonly id: number }> {
-  readonly #kernel: Kernel;
-  readonly #scratch: Scratch;
-  readonly #items: T[] = [];
-  /** By id. */
+  readonly #kernel: Pick<Kernel, 'u32'>;
+  readonly #cells: WatchedCell<T>[] = [];
+  /** The index of the cell of each item, by the id of the item. */
   readonly #indexOf = new WideMap<number>();
-  /** Ids of the items to report at the next check, whether they change or not. */
+  /** Ids of the items to report at a later check, whether they change or not. */
   readonly #again = new Set<number>();
-  #at: number;
-  #capacity = FIRST_CAPACITY;
 
-  constructor(kernel: Kernel) {
+  constructor(kernel: Pick<Kernel, 'u32'>) {
     this.#kernel = kernel;
-    this.#scratch = new Scratch(kernel);
-    this.#at = kernel.arena.allocate(FIRST_CAPACITY * ENTRY_BYTES);
   }
 
-  /** CellChangeDetector the 8 bytes at `address` for an item, once. */
+  /** Watches the 8 bytes at `address` for an item, once. */
   add(item: T, address: number): void {
     if (this.#indexOf.has(item.id)) return;
-    if (this.#items.length === this.#capacity) this.#grow();
-    const index = this.#items.push(item) - 1;
-    this.#indexOf.set(item.id, index);
-    const at = this.#addressOf(index);
-    this.#kernel.u32[at >>> 2] = address;
-    this.#kernel.u64[(at >>> 3) + 1] = this.#kernel.u64[address >>> 3] ?? 0n;
+    const { u32 } = this.#kernel;
+    const at = address >>> 2;
+    this.#indexOf.set(item.id, this.#cells.length);
+    this.#cells.push({ item, at, low: u32[at] ?? 0, high: u32[at + 1] ?? 0 });
   }
 
-  remove(item: T): void {
-    const index = this.#indexOf.get(item.id);
+  remove({ id }: T): void {
+    const index = this.#indexOf.get(id);
     if (index === undefined) return;
-    this.#indexOf.delete(item.id);
-    const last = this.#items.pop();
-    if (last !== undefined && last.id !== item.id) this.#move(this.#items.length, index, last);
+    this.#indexOf.delete(id);
+    const last = this.#cells.pop();
+    if (last === undefined || last.item.id === id) return;
+    this.#cells[index] = last;
+    this.#indexOf.set(last.item.id, index);
   }
 
   /** Makes a later check report an item, whether it changes or not. */
-  reportAgain(item: T): void {
-    this.#again.add(item.id);
+  reportAgain({ id }: T): void {
+    this.#again.add(id);
   }
 
-  /** Inverts the last bits of the items of `reportAgain`, so the next check finds them changed; the oldest go first. */
-  invalidateRepeated(): void {
-    const { u64 } = this.#kernel;
-    let count = 0;
-    for (const id of this.#again) {
-      if (count++ === MAX_REPEATED) break;
-      this.#again.delete(id);
-      const index = this.#indexOf.get(id);
-      if (index === undefined) continue;
-      const seen = (this.#addressOf(index) >>> 3) + 1;
-      u64[seen] = ~(u64[seen] ?? 0n);
-    }
-  }
-
-  /** The items whose bits differ from the last check. */
+  /** The items whose bits differ from the last check, and the oldest ones of `reportAgain`. */
   changed(): readonly T[] {
-    const count = this.#items.length;
-    if (count === 0) return [];
-    const out = this.#scratch.of(count * 4);
-    const found = this.#kernel.run.findChanged(this.#at, count, out);
-    const indices = this.#kernel.u32.subarray(out >>> 2, (out >>> 2) + found);
-    return Array.from(indices, (index) => this.#items[index]).filter((item) => item !== undefined);
+    const { u32 } = this.#kernel;
+    const repeated = this.#takeRepeated();
+    const found: T[] = [];
+    for (const cell of this.#cells) {
+      const low = u32[cell.at] ?? 0;
+      const high = u32[cell.at + 1] ?? 0;
+      if (low === cell.low && high === cell.high && !repeated.has(cell.item.id)) continue;
+      cell.low = low;
+      cell.high = high;
+      found.push(cell.item);
+    }
+    return found;
   }
 
   close(): void {
-    this.#items.length = 0;
+    this.#cells.length = 0;
     this.#indexOf.clear();
     this.#again.clear();
-    this.#scratch.close();
-    this.#kernel.arena.free(this.#at, this.#capacity * ENTRY_BYTES);
   }
 
-  #addressOf(index: number): number {
-    return this.#at + index * ENTRY_BYTES;
-  }
-
-  /** Moves an entry with its last bits, so that an unreported change is still found. */
-  #move(from: number, to: number, item: T): void {
-    this.#items[to] = item;
-    this.#indexOf.set(item.id, to);
-    const source = this.#addressOf(from);
-    this.#kernel.bytes.copyWithin(this.#addressOf(to), source, source + ENTRY_BYTES);
-  }
-
-  #grow(): void {
-    const { arena } = this.#kernel;
-    const [former, size] = [this.#at, this.#capacity * ENTRY_BYTES];
-    this.#at = arena.allocate(size * 2);
-    this.#capacity *= 2;
-    this.#kernel.bytes.copyWithin(this.#at, former, former + size);
-    arena.free(former, size);
+  #takeRepeated(): ReadonlySet<number> {
+    const repeated = new Set<number>();
+    for (const id of this.#again) {
+      if (repeated.size === MAX_REPEATED) break;
+      this.#again.delete(id);
+      repeated.add(id);
+    }
+    return repeated;
   }
 }

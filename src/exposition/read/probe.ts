@@ -130,7 +130,6 @@ export class Probe {
    * @returns whether any value differs from the last copy
    */
   *reading(): Generator<void, boolean> {
-    this.#detector.invalidateRepeated();
     const isChanged = yield* this.#copying(this.#pages.regions);
     return (yield* this.#reportingChanges()) || isChanged;
   }

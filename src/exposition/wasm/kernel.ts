@@ -59,7 +59,6 @@ interface KernelExports {
   ): number;
   sort(block: number, old: number, fresh: number, from: number, to: number): void;
   storeChanged(cells: number, values: number, words: number, count: number, out: number): number;
-  findChanged(table: number, count: number, out: number): number;
   hasForbidden(block: number, nameBytes: number): number;
   staleness(chunk: number): number;
   chunkChanges(chunk: number): number;

@@ -79,18 +79,4 @@ describe('differences in copied values', () => {
         ...[1n, 2n, 3n, 4n].slice(count).flatMap((bits) => [bits, 8n]),
       ]);
     });
-
-  it('findChanged lists the watches whose slot differs from what was seen last, once', () =>
-    fc.assert(
-      fc.property(pairsOf(slot, 60), ({ current, incoming }) => {
-        const count = current.length;
-        const slots = u64(incoming);
-        const table = u64(current.flatMap((bits, i) => [BigInt(slots + i * 8), bits]));
-        const out = kernel.arena.allocate(count * 4 + 4);
-        const wanted = incoming.flatMap((bits, i) => (bits === current[i] ? [] : [i]));
-        expect(run.findChanged(table, count, out)).to.equal(wanted.length);
-        expect(u32At(out, wanted.length)).to.deep.equal(wanted);
-        expect(run.findChanged(table, count, out)).to.equal(0);
-      }),
-    ));
 });

@@ -1,7 +1,7 @@
 // The kernel: compares copied slots, and writes lines as text or as a part of a deflate stream.
 // AssemblyScript; no allocation, no static data. Addresses come from ../layout.ts, tables from ../tables.ts.
 export { insert, sort, markDirty } from './block';
-export { storeChanged, findChanged } from './scan';
+export { storeChanged } from './scan';
 export { hasForbidden, chunkChanges, renderAll, renderChanged, rewrite, staleness } from './lines';
 export { bestPeriod, countSymbols, deflateAll, deflateChanged, prepareRecords } from './deflate';
 export { writeValue } from './values';

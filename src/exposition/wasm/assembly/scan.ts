@@ -51,17 +51,3 @@ function storeOne(cells: usize, values: usize, words: usize, index: u32, out: us
   store<u32>(CHANGED_WORDS, moved + 1);
   return 1;
 }
-
-/** Lists the indexes of changed entries of a table: address u32, unused u32, last bits u64. */
-export function findChanged(table: usize, count: u32, out: usize): u32 {
-  let found: u32 = 0;
-  for (let i: u32 = 0; i < count; i++) {
-    const watch = table + ((<usize>i) << 4);
-    const bits = load<u64>(<usize>load<u32>(watch));
-    if (bits == load<u64>(watch, 8)) continue;
-    store<u64>(watch, bits, 8);
-    store<u32>(out + ((<usize>found) << 2), i);
-    found++;
-  }
-  return found;
-}
