@@ -6,12 +6,9 @@ import type { DeflatedText } from '#app/exposition/compress/deflate-stream.js';
 import { deflatedText, joined } from '#app/exposition/compress/deflate-stream.js';
 
 /** A whole stream: the end is another block, as the internal metrics of a page are. */
-export function unpackedText({ parts, code }: DeflatedText): string {
+export function unpackedText({ parts }: DeflatedText): string {
   // Each part follows a line feed: that of a header, or that of the part before it.
-  const { pieces, crc, bytes } = joined({
-    parts: [deflatedText(Buffer.from('\n'), code), ...parts],
-    code,
-  });
+  const { pieces, crc, bytes } = joined([deflatedText(Buffer.from('\n')), ...parts]);
   const text = inflateRawSync(Buffer.concat([...pieces, deflateRawSync(Buffer.alloc(0))]));
   expect({ crc, bytes }).to.deep.equal({ crc: crc32(text), bytes: text.length });
   return text.subarray(1).toString();
@@ -19,7 +16,5 @@ export function unpackedText({ parts, code }: DeflatedText): string {
 
 export function unpacked({ families }: Pick<Snapshot, 'families'>): string {
   const texts = families.flatMap(({ deflated }) => deflated ?? []);
-  const [first] = texts;
-  if (first === undefined) return '';
-  return unpackedText({ parts: texts.flatMap(({ parts }) => parts), code: first.code });
+  return unpackedText({ parts: texts.flatMap(({ parts }) => parts) });
 }

@@ -8,7 +8,7 @@ const DISTANCES = 30;
 export const SYMBOLS = LITERALS + DISTANCES;
 const END_OF_BLOCK = 256;
 /** Bits of the longest code of deflate. */
-export const LONGEST_CODE = 15;
+const LONGEST_CODE = 15;
 
 /** Bytes of the table of assembly/symbols.ts, and the offsets of its parts. */
 export const CODE_BYTES = 5324;
@@ -75,15 +75,6 @@ export class DeflateCode {
 
   literal(symbol: number): Bits {
     return [this.#literalBits[symbol] ?? 0, this.#literals[symbol] ?? 0];
-  }
-
-  /** A reference to `length` bytes, from 3 to 258, which begin `distance` bytes before. */
-  reference(length: number, distance: number): readonly Bits[] {
-    const [symbol, extra] = lengthSymbol(length);
-    const far = distanceSymbol(distance);
-    const bits = [this.#distanceBits[far] ?? 0, this.#distances[far] ?? 0] as const;
-    const extraBits = far < 4 ? 0 : (far >> 1) - 1;
-    return [this.literal(symbol), extra, bits, [distance - (BASES[far] ?? 0), extraBits]];
   }
 
   /** The table for the kernel. */

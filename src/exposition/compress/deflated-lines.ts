@@ -19,7 +19,6 @@ const GROWTH = 0.25;
 /** Bits of a stream, and the CRC and size of their text. */
 export interface DeflatedPiece {
   readonly piece: TextPiece;
-  readonly bits: number;
   /** Inner CRC and number of bytes of the text. */
   readonly crc: number;
   readonly bytes: number;
@@ -78,7 +77,7 @@ export class DeflatedLines {
     const piece = this.#pieceFor(length + 16);
     this.#kernel.bytes.copyWithin(piece.address, to, to + length);
     piece.length = length;
-    this.#last = { piece, bits, crc, bytes };
+    this.#last = { piece, crc, bytes };
     this.#code = code;
     this.#isReshaped = false;
   }

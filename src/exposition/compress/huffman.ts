@@ -123,11 +123,6 @@ export class BitWriter {
     this.#words = words;
   }
 
-  /** Number of bits written. */
-  get bits(): number {
-    return this.#at * 32 + this.#used;
-  }
-
   /** Adds at most 31 bits. */
   put([bits, count]: Bits): void {
     this.#rest |= bits << this.#used;
@@ -139,42 +134,6 @@ export class BitWriter {
     this.#words[this.#at++] = this.#rest;
     this.#rest = this.#used === 0 ? 0 : bits >>> (32 - this.#used);
     this.#used = used - 32;
-  }
-
-  /**
-   * Adds bits of some bytes, from bit `first` on. The bytes begin at a multiple of 4, and one word behind the last bit
-   * is read.
-   */
-  append({ buffer, byteOffset }: Uint8Array, first: number, bits: number): void {
-    const begin = Math.floor(first / 32);
-    const words = Math.floor(bits / 32);
-    const source = new Uint32Array(buffer, byteOffset + begin * 4, words + 2);
-    const shift = first % 32;
-    const wordAt = (i: number): number =>
-      shift === 0
-        ? (source[i] ?? 0)
-        : ((source[i] ?? 0) >>> shift) | ((source[i + 1] ?? 0) << (32 - shift));
-    const target = this.#words;
-    const used = this.#used;
-    let at = this.#at;
-    let rest = this.#rest;
-    for (let i = 0; i < words; i++) {
-      const word = wordAt(i);
-      target[at++] = used === 0 ? word : rest | (word << used);
-      rest = used === 0 ? 0 : word >>> (32 - used);
-    }
-    this.#at = at;
-    this.#rest = rest;
-    const left = bits % 32;
-    if (left > 0) this.put([wordAt(words) & (2 ** left - 1), left]);
-  }
-
-  /** Adds an empty stored block, so that the next bit begins a byte. */
-  align(): void {
-    this.put([0, 3]);
-    if (this.#used % 8 > 0) this.put([0, 8 - (this.#used % 8)]);
-    this.put([0, 16]);
-    this.put([0xffff, 16]);
   }
 
   /** The bits that were written, filled up to a whole byte. */

@@ -1,5 +1,5 @@
 // Pages of the text formats, which share the rendered sample lines, and text 0.0.4 itself.
-import { bytesOf } from '../../bytes.js';
+import { bytesOf, joinSmall } from '../../bytes.js';
 import type {
   Body,
   FamilyFacts,
@@ -138,23 +138,11 @@ const SMALL = 16_384;
 /** Families below their headers. Families that lie side by side, with the headers of the format, become one piece. */
 function packed(families: readonly FamilyText[], headers: readonly Header[]): Uint8Array[] {
   const pieces: Uint8Array[] = [];
-  let run: Uint8Array[] = [];
-  const endRun = (): void => {
-    if (run.length > 0) pieces.push(Buffer.concat(run));
-    run = [];
-  };
-  const add = (piece: Uint8Array): void => {
-    if (piece.length < SMALL) run.push(piece);
-    else {
-      endRun();
-      pieces.push(piece);
-    }
-  };
   let memory: ArrayBufferLike | undefined;
   let start = 0;
   let end = 0;
   const endSpan = (): void => {
-    if (memory !== undefined) add(Buffer.from(memory, start, end - start));
+    if (memory !== undefined) pieces.push(Buffer.from(memory, start, end - start));
     memory = undefined;
   };
   families.forEach((family, index) => {
@@ -162,8 +150,7 @@ function packed(families: readonly FamilyText[], headers: readonly Header[]): Ui
     const { headed } = family;
     if (headed?.header.text !== header) {
       endSpan();
-      add(Buffer.from(header));
-      for (const piece of family.pieces) add(piece);
+      pieces.push(Buffer.from(header), ...family.pieces);
       return;
     }
     const { spans } = headed;
@@ -178,8 +165,7 @@ function packed(families: readonly FamilyText[], headers: readonly Header[]): Ui
     }
   });
   endSpan();
-  endRun();
-  return pieces;
+  return joinSmall(pieces, SMALL);
 }
 
 class TextPage implements Page {

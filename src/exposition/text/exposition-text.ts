@@ -148,7 +148,7 @@ export class ExpositionText {
       facts: this.#chunks.facts,
       series: this.#totals.lines,
       forms: { text: hasText, deflated: forms.deflated },
-      code: deflater?.code,
+      isDeflated: deflater !== undefined,
       hasForbidden: this.#forbidden.areFound,
     });
   }

@@ -1,7 +1,6 @@
 // A snapshot of the text of a target: its chunks, and views of its families, which are made when they are first read.
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, FamilyText, Forms, Header, Snapshot } from '../../model.js';
-import type { DeflateCode } from '../compress/deflate-code.js';
 import type { DeflatedPart } from '../compress/deflate-stream.js';
 import type { ChunkText } from './chunk.js';
 import { RenderedFamily } from './family-text.js';
@@ -12,41 +11,32 @@ export class TextSnapshot implements Snapshot {
   readonly series: number;
   readonly forms: Forms;
   readonly hasForbidden: boolean | undefined;
-  readonly #code: DeflateCode | undefined;
+  readonly isDeflated: boolean;
   readonly #chunks: readonly ChunkText[];
   #families: readonly FamilyText[] | undefined;
   #page: readonly Uint8Array[] | undefined;
   #holders = 0;
 
-  /**
-   * @param chunks in the order of the page
-   * @param code of their streams, if they have any
-   */
+  /** @param chunks in the order of the page */
   constructor(
     chunks: readonly ChunkText[],
     {
       facts,
       series,
       forms,
-      code,
+      isDeflated,
       hasForbidden,
-    }: Pick<TextSnapshot, 'facts' | 'series' | 'forms' | 'hasForbidden'> & {
-      readonly code: DeflateCode | undefined;
-    },
+    }: Pick<TextSnapshot, 'facts' | 'series' | 'forms' | 'isDeflated' | 'hasForbidden'>,
   ) {
     this.facts = facts;
     this.series = series;
     this.forms = forms;
-    this.#code = code;
+    this.isDeflated = isDeflated;
     this.hasForbidden = hasForbidden;
     this.#chunks = chunks;
     let bytes = 0;
     for (const chunk of chunks) bytes += chunk.bytes;
     this.bytes = bytes;
-  }
-
-  get isDeflated(): boolean {
-    return this.#code !== undefined;
   }
 
   get families(): readonly FamilyText[] {
@@ -74,7 +64,7 @@ export class TextSnapshot implements Snapshot {
     const memory = this.#memory;
     let family: FamilyParts | undefined;
     const end = (): void => {
-      if (family !== undefined) families.push(viewOf(family, this.#code));
+      if (family !== undefined) families.push(viewOf(family, this.isDeflated));
     };
     for (const { parts, text, bounds, streams } of this.#chunks)
       parts.forEach(({ facts, header }, index) => {
@@ -143,8 +133,8 @@ interface FamilyParts {
 
 function viewOf(
   { facts, header, memory, spans, streams }: FamilyParts,
-  code: DeflateCode | undefined,
+  isDeflated: boolean,
 ): FamilyText {
   const headed = memory && { header, memory, spans };
-  return new RenderedFamily(facts, headed, code && { parts: streams, code });
+  return new RenderedFamily(facts, headed, isDeflated ? { parts: streams } : undefined);
 }

@@ -1,5 +1,4 @@
 // The messages between the main thread and the thread of a partition. Plain data only.
-import type { DeflatedAddresses } from '../../exposition/compress/deflate-stream.js';
 import type { FamilyFacts, Snapshot, TreeAnswer, TreeQuery } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
@@ -22,7 +21,7 @@ export interface TextMap extends Pick<Snapshot, 'bytes' | 'series' | 'forms' | '
   /** Where each piece of the page starts and ends; undefined if it has none. */
   readonly page?: Uint32Array<ArrayBuffer> | undefined;
   /** The lines of the families for deflate streams, if the kernel compressed them. */
-  readonly deflated?: DeflatedAddresses | undefined;
+  readonly deflated?: Uint32Array<ArrayBuffer> | undefined;
 }
 
 /** A snapshot that stays in the memory of its thread while it has holders. */

@@ -1,6 +1,5 @@
 // Makes snapshots of what the thread of a partition sends: views of the text in its memory.
 import { Fault } from '../../errors.js';
-import type { DeflateCode } from '../../exposition/compress/deflate-code.js';
 import { deflatedTextsAt } from '../../exposition/compress/deflate-stream.js';
 import { RenderedFamily } from '../../exposition/text/family-text.js';
 import { headerOf } from '../../exposition/text/text-syntax.js';
@@ -17,7 +16,6 @@ export interface ThreadMemory {
 export class SnapshotReceiver {
   readonly #memory: Readonly<ThreadMemory>;
   #last: Snapshot | undefined;
-  #code: DeflateCode | undefined;
 
   constructor(memory: Readonly<ThreadMemory>) {
     this.#memory = memory;
@@ -38,8 +36,7 @@ export class SnapshotReceiver {
     { facts = this.#last?.facts ?? [], spans, page, deflated, ...sizes }: TextMap,
   ): Snapshot {
     const { buffer: memory } = this.#memory;
-    const streams = deflated && deflatedTextsAt(deflated, memory, facts.length, this.#code);
-    this.#code = streams?.[0]?.code ?? this.#code;
+    const streams = deflated && deflatedTextsAt(deflated, memory, facts.length);
     const texts = facts.map((): number[] => []);
     for (let i = 0; i < spans.length; i += 3)
       texts[spans[i] ?? 0]?.push(spans[i + 1] ?? 0, spans[i + 2] ?? 0);
