@@ -52,17 +52,11 @@ export class TargetView {
   }
   /** The numbers of items that are missing from the text now. */
   get missing(): Missing {
-    const { register, leftSeries, leftObjects, leftVariables } = this.#tree;
-    return {
-      clashingSeries: register.clashing,
-      omittedSeries: leftSeries,
-      omittedObjects: leftObjects,
-      omittedVariables: leftVariables,
-    };
+    return this.#tree.missing;
   }
   /** Entries of the filters that have matched no object so far. */
   get filtersUnmatched(): number {
-    return this.#tree.filtersUnmatched;
+    return this.#tree.filterFit.unmatched;
   }
   /** How well the catalogue fits the tracked items at present. */
   get fit(): CatalogueFit {
@@ -85,13 +79,13 @@ export class TargetView {
     const { objects, variables } = this.counts;
     if (!this.#work.isBound)
       return { objects, variables, reason: 'the rest of its objects, which are being read' };
-    const reason = this.#tree.areAllSynced ? '' : this.#tree.firstUnsynced;
+    const reason = this.#tree.counts.areAllSynced ? '' : this.#tree.firstUnsynced;
     return { objects, variables, reason };
   }
 
   /** The numbers of `progress`, without searching for what is missing. */
   get counts(): Omit<SyncProgress, 'reason'> {
-    return this.#tree.counts;
+    return this.#tree.counts.now;
   }
 
   /** Whether something is left to bind, or to show of what was copied. */
@@ -100,12 +94,12 @@ export class TargetView {
   }
 
   get isSynced(): boolean {
-    return !this.hasMore && this.#tree.areAllSynced;
+    return !this.hasMore && this.#tree.counts.areAllSynced;
   }
 
   /** The highlighted variable as it is now, tracked or not; the same object while unchanged. */
   get highlighted(): HighlightedValue | undefined {
-    return this.#isClosed ? undefined : this.#tree.highlighted;
+    return this.#isClosed ? undefined : this.#tree.highlight?.read();
   }
 
   /** Binds the next part of the subtree; false once everything is bound and no change is queued. */
@@ -127,7 +121,7 @@ export class TargetView {
    */
   absorb(changes: readonly StructureChange[]): void {
     if (this.#isClosed) return;
-    if (changes.length > 0) this.#tree.touch();
+    if (changes.length > 0) this.#tree.isDirty = true;
     this.#work.take(changes);
   }
 
@@ -140,7 +134,7 @@ export class TargetView {
     // Items that are tracked only after the copy would be missing from the page.
     yield* this.#work.applyingChanges();
     this.#tree.builder.refresh();
-    if (yield* this.#tree.probe.reading()) this.#tree.touch();
+    if (yield* this.#tree.probe.reading()) this.#tree.isDirty = true;
     yield* this.#work.applyingChanges();
     this.#work.catchUp();
     return this.#tree.isDirty;
@@ -159,7 +153,7 @@ export class TargetView {
    */
   observe(): boolean {
     // A demand may have copied and shown a value before its notification arrived.
-    if (this.#tree.builder.observations.observe()) this.#tree.touch();
+    if (this.#tree.builder.observations.observe()) this.#tree.isDirty = true;
     return this.#tree.isDirty;
   }
 
@@ -187,7 +181,7 @@ export class TargetView {
    */
   *rendering(forms?: Forms): Generator<void, Snapshot> {
     while (this.#work.removeNext()) yield;
-    this.#tree.rendered();
+    this.#tree.isDirty = false;
     return yield* this.#text.rendering(forms);
   }
 

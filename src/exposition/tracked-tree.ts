@@ -5,11 +5,10 @@ import { FilterFit, uncataloguedIn } from '../catalogue/match/filters.js';
 import type { Filters, PathLabels } from '../catalogue/match/filters.js';
 import { placeUnder } from '../catalogue/match/rules.js';
 import { WideMap } from '../collections/wide-map.js';
-import type { ManagedObject, Source, SyncProgress, Variable } from '../model.js';
+import type { ManagedObject, Source, Variable } from '../model.js';
 import type { Counters } from './counters.js';
 import { TrackingExplainer } from './query/explain.js';
 import { Highlight } from './read/highlight.js';
-import type { HighlightedValue } from './read/highlight.js';
 import { Probe } from './read/probe.js';
 import type { ProbeListener } from './read/probe.js';
 import type { TrackableItem } from './read/tree-walk.js';
@@ -18,6 +17,7 @@ import { isVariable } from './read/tree-walk.js';
 import { MetricBuilder } from './rows/metric-builder.js';
 import { SeriesRegister } from './rows/series-register.js';
 import type { OnClash } from './rows/series-register.js';
+import type { Missing } from './left-out.js';
 import { ItemGate, TargetRoom } from './target-limits.js';
 import type { OnOmitted, TargetLimits } from './target-limits.js';
 import type { ExpositionText } from './text/exposition-text.js';
@@ -61,13 +61,14 @@ export class TrackedTree implements ProbeListener {
   readonly #evicted: (object: ManagedObject) => void;
   /** TrackableItem objects, by id. */
   readonly #objects = new WideMap<ManagedObject>();
-  readonly #counts = new SyncCounts();
+  readonly counts = new SyncCounts();
   readonly #room: TargetRoom;
   readonly #gate: ItemGate;
-  readonly #filterFit: FilterFit;
-  readonly #highlight: Highlight | undefined;
+  readonly filterFit: FilterFit;
+  readonly highlight: Highlight | undefined;
   readonly #effort: Effort;
-  #isDirty = true;
+  /** Whether the text is not the one that was rendered last. */
+  isDirty = true;
 
   /**
    * @param text that its lines are put into
@@ -86,7 +87,7 @@ export class TrackedTree implements ProbeListener {
     this.#parts = parts;
     this.#evicted = evicted;
     this.probe = new Probe(kernel, source, this);
-    const size = sizeOf(this.#objects, this.#counts, text, () => this.builder.frameBytes);
+    const size = sizeOf(this.#objects, this.counts, text, () => this.builder.frameBytes);
     this.#room = new TargetRoom(size, parts.limits);
     this.register = new SeriesRegister(
       text,
@@ -102,50 +103,20 @@ export class TrackedTree implements ProbeListener {
       ...{ room: this.#room, onOmitted: parts.onOmitted },
       uncatalogued: parts.showsUncatalogued ? uncataloguedIn(catalogue, filters) : undefined,
     });
-    this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
-    this.#filterFit = new FilterFit(filters);
+    this.highlight = variable === '' ? undefined : new Highlight(source, root, variable);
+    this.filterFit = new FilterFit(filters);
     this.#gate = new ItemGate(this.#room, counters, parts.onOmitted);
     if (root.asOf !== undefined) this.probe.address(root.asOf.slot);
   }
 
-  /** Whether the text is not the one that was rendered last. */
-  get isDirty(): boolean {
-    return this.#isDirty;
-  }
-  /** The text differs from the one that was rendered last. */
-  touch(): void {
-    this.#isDirty = true;
-  }
-  /** The text is rendered now. */
-  rendered(): void {
-    this.#isDirty = false;
-  }
-
-  /** Numbers of items that are left out now. */
-  get leftObjects(): number {
-    return this.#gate.leftObjects;
-  }
-  get leftVariables(): number {
-    return this.#gate.leftVariables;
-  }
-  get leftSeries(): number {
-    return this.register.leftOut + this.builder.leftOut;
-  }
-  /** Entries of the filters that have matched no object so far. */
-  get filtersUnmatched(): number {
-    return this.#filterFit.unmatched;
-  }
-  /** The highlighted variable as it is now, tracked or not; the same object while unchanged. */
-  get highlighted(): HighlightedValue | undefined {
-    return this.#highlight?.read();
-  }
-
-  /** How many items are tracked, and how many of them have a value. */
-  get counts(): Omit<SyncProgress, 'reason'> {
-    return this.#counts.now;
-  }
-  get areAllSynced(): boolean {
-    return this.#counts.areAllSynced;
+  /** The numbers of items that are missing from the text now. */
+  get missing(): Missing {
+    return {
+      clashingSeries: this.register.clashing,
+      omittedSeries: this.register.leftOut + this.builder.leftOut,
+      omittedObjects: this.#gate.leftObjects,
+      omittedVariables: this.#gate.leftVariables,
+    };
   }
 
   /** The first item whose first value is missing; empty if there is none. */
@@ -191,19 +162,19 @@ export class TrackedTree implements ProbeListener {
 
   /** Copies only slots that are tracked since the last copy. */
   readNew(): void {
-    if (this.probe.readNew()) this.touch();
+    if (this.probe.readNew()) this.isDirty = true;
   }
 
   synced(item: TrackableItem): void {
-    this.touch();
-    this.#counts.got(item);
+    this.isDirty = true;
+    this.counts.of(item).synced++;
     if (isVariable(item)) this.builder.variableSynced(item);
     else this.builder.objectSynced(item);
   }
 
   unsynced(item: TrackableItem): void {
-    this.touch();
-    this.#counts.lost(item);
+    this.isDirty = true;
+    this.counts.of(item).synced--;
     if (isVariable(item)) this.builder.variableUnsynced(item);
     else this.builder.objectUnsynced(item);
   }
@@ -214,7 +185,7 @@ export class TrackedTree implements ProbeListener {
    */
   gone(item: TrackableItem): void {
     // A removed root is waited for: without it there is nothing to show.
-    if (item !== this.#parts.root) this.#counts.forget(item);
+    if (item !== this.#parts.root) this.counts.of(item).total--;
   }
 
   changed(item: TrackableItem): void {
@@ -230,35 +201,35 @@ export class TrackedTree implements ProbeListener {
   }
 
   #addObject(object: ManagedObject): void {
-    this.#highlight?.addObject(object);
+    this.highlight?.named.addObject(object);
     const { root, filters } = this.#parts;
     if (this.#objects.has(object.id)) return;
     const placed = placeUnder(root, object);
     if (!filters.tracks(placed)) return;
-    this.#filterFit.take(placed);
+    this.filterFit.take(placed);
     if (!this.#vacate(object)) return;
     if (!this.#gate.admitsObject(object)) return;
     this.#objects.set(object.id, object);
-    this.#counts.await(object);
+    this.counts.of(object).total++;
     const isSynced = this.probe.track(object);
     this.builder.addObject(object);
     if (isSynced) this.synced(object);
   }
 
   #addVariable(variable: Variable): void {
-    this.#highlight?.addVariable(variable);
+    this.highlight?.named.addVariable(variable);
     if (!this.#objects.has(variable.object.id)) return;
     const owner = this.probe.idAt(variable.slot);
     if (owner === variable.id || (owner !== 0 && !this.#vacate(variable))) return;
     if (!this.#gate.admitsVariable(variable)) return;
-    this.#counts.await(variable);
+    this.counts.of(variable).total++;
     const isSynced = this.probe.track(variable);
     this.builder.addVariable(variable);
     if (isSynced) this.synced(variable);
   }
 
   #removeObject(object: ManagedObject): void {
-    this.#highlight?.removeObject(object);
+    this.highlight?.named.removeObject(object);
     this.#gate.objectGone(object);
     if (!this.#objects.delete(object.id)) return;
     this.#discount(object);
@@ -267,7 +238,7 @@ export class TrackedTree implements ProbeListener {
   }
 
   #removeVariable(variable: Variable): void {
-    this.#highlight?.removeVariable(variable);
+    this.highlight?.named.removeVariable(variable);
     this.#gate.variableGone(variable);
     if (!this.probe.isTracked(variable)) {
       // It may still own its name, as the last variable of that name in its object.
@@ -295,7 +266,7 @@ export class TrackedTree implements ProbeListener {
   /** Hides an object's own lines now, and has it removed with everything below it. */
   #evict(object: ManagedObject): void {
     if (this.probe.isSynced(object)) this.unsynced(object);
-    if (this.probe.isReportedGone(object)) this.#counts.await(object);
+    if (this.probe.isReportedGone(object)) this.counts.of(object).total++;
     this.probe.untrack(object);
     this.#evicted(object);
   }
@@ -307,9 +278,9 @@ export class TrackedTree implements ProbeListener {
 
   /** Takes an item that is not tracked any more out of the numbers. */
   #discount(item: TrackableItem): void {
-    this.touch();
-    if (!this.probe.isReportedGone(item)) this.#counts.forget(item);
-    if (this.probe.isSynced(item)) this.#counts.lost(item);
+    this.isDirty = true;
+    if (!this.probe.isReportedGone(item)) this.counts.of(item).total--;
+    if (this.probe.isSynced(item)) this.counts.of(item).synced--;
   }
 }
 
@@ -324,7 +295,7 @@ const sizeOf = (
     return objects.size;
   },
   get variables() {
-    return counts.variables;
+    return counts.variables.total;
   },
   get series() {
     return text.lines;

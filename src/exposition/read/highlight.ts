@@ -2,9 +2,7 @@
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { placeUnder } from '../../catalogue/match/rules.js';
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
-import { isFramed } from '../../published.js';
-import { exactOf } from './slot-value.js';
-import { syncedWord } from './slots.js';
+import { ItemValues, SlotCopies } from '../query/tree-values.js';
 
 /** An object whose id is a prefix of the path. */
 interface Owner {
@@ -93,34 +91,18 @@ export interface HighlightedValue extends CurrentValue {
 export class Highlight {
   readonly #source: Source;
   readonly #path: string;
-  readonly #named: NamedVariable;
+  readonly named: NamedVariable;
   #shown: { readonly variable: Variable; readonly value: HighlightedValue } | undefined;
-  readonly #bits = Buffer.alloc(8);
-  readonly #word = Buffer.alloc(4);
+  readonly #slots: SlotCopies;
 
   /**
    * @param path a full path, which begins with the root's id and a dot, or one relative to the root
    */
   constructor(source: Source, root: ManagedObject, path: string) {
     this.#source = source;
+    this.#slots = new SlotCopies(source);
     this.#path = path;
-    this.#named = new NamedVariable(root, path);
-  }
-
-  addObject(object: ManagedObject): void {
-    this.#named.addObject(object);
-  }
-
-  addVariable(variable: Variable): void {
-    this.#named.addVariable(variable);
-  }
-
-  removeObject(object: ManagedObject): void {
-    this.#named.removeObject(object);
-  }
-
-  removeVariable(variable: Variable): void {
-    this.#named.removeVariable(variable);
+    this.named = new NamedVariable(root, path);
   }
 
   /**
@@ -129,7 +111,7 @@ export class Highlight {
    * its last value.
    */
   read(): HighlightedValue | undefined {
-    const variable = this.#named.find();
+    const variable = this.named.find();
     const current = variable === undefined ? undefined : this.#currentValue(variable);
     if (variable === undefined || current === undefined) return (this.#shown = undefined);
     const last = this.#shown?.value;
@@ -139,27 +121,13 @@ export class Highlight {
     return value;
   }
 
-  /** A value is valid if the word said so before and after the copy (segment-format.md, 9). */
   #currentValue(variable: Variable): CurrentValue | undefined {
-    if (!this.#isSynced(variable)) return undefined;
-    const current = isFramed(variable.type) ? this.#frameOf(variable) : this.#scalarOf(variable);
-    return this.#isSynced(variable) ? current : undefined;
-  }
-
-  #scalarOf(variable: Variable): CurrentValue | undefined {
-    if (this.#source.readSlots(variable.slot, 1, this.#bits) < 1) return undefined;
-    return { value: exactOf(this.#bits.readBigUInt64LE(), variable) };
-  }
-
-  #frameOf(variable: Variable): CurrentValue | undefined {
-    const frame = this.#source.readFrame(variable);
-    if (frame !== undefined) return frameValue(frame);
-    return this.#shown?.variable.id === variable.id ? this.#shown.value : undefined;
-  }
-
-  #isSynced({ slot, incarnation }: Variable): boolean {
-    const words = this.#source.readWords(slot, 1, this.#word);
-    return words === 1 && this.#word.readUInt32LE() === syncedWord(incarnation);
+    this.#slots.clear();
+    const read = new ItemValues(this.#source, this.#slots).ofVariable(variable);
+    if (read.kind === 'number') return { value: read.number };
+    if (read.kind === 'frame') return frameValue(read.frame);
+    const isKept = read.kind === 'no-copy' && this.#shown?.variable.id === variable.id;
+    return isKept ? this.#shown?.value : undefined;
   }
 }
 

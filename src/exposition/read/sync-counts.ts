@@ -9,47 +9,21 @@ interface Count {
 }
 
 export class SyncCounts {
-  readonly #objects = { synced: 0, total: 0 };
-  readonly #variables = { synced: 0, total: 0 };
+  readonly objects: Count = { synced: 0, total: 0 };
+  readonly variables: Count = { synced: 0, total: 0 };
 
   /** A copy of the numbers. */
   get now(): Omit<SyncProgress, 'reason'> {
-    return { objects: copyOf(this.#objects), variables: copyOf(this.#variables) };
-  }
-
-  /** How many variables count, synced or not. */
-  get variables(): number {
-    return this.#variables.total;
+    return { objects: { ...this.objects }, variables: { ...this.variables } };
   }
 
   get areAllSynced(): boolean {
-    return (
-      this.#objects.synced === this.#objects.total &&
-      this.#variables.synced === this.#variables.total
-    );
+    const { objects, variables } = this;
+    return objects.synced === objects.total && variables.synced === variables.total;
   }
 
-  /** Adds an item to the total. */
-  await(item: TrackableItem): void {
-    this.#of(item).total++;
-  }
-
-  /** Removes an item from the total. */
-  forget(item: TrackableItem): void {
-    this.#of(item).total--;
-  }
-
-  got(item: TrackableItem): void {
-    this.#of(item).synced++;
-  }
-
-  lost(item: TrackableItem): void {
-    this.#of(item).synced--;
-  }
-
-  #of(item: TrackableItem): Count {
-    return isVariable(item) ? this.#variables : this.#objects;
+  /** The numbers that an item counts for. */
+  of(item: TrackableItem): Count {
+    return isVariable(item) ? this.variables : this.objects;
   }
 }
-
-const copyOf = ({ synced, total }: Readonly<Count>): Count => ({ synced, total });

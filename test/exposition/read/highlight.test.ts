@@ -15,8 +15,8 @@ const MAX_U64 = 18_446_744_073_709_551_615n;
 function bound(source: Source, root: ManagedObject, path: string): Highlight {
   const highlight = new Highlight(source, root, path);
   for (const item of below(root))
-    if ('object' in item) highlight.addVariable(item);
-    else highlight.addObject(item);
+    if ('object' in item) highlight.named.addVariable(item);
+    else highlight.named.addObject(item);
   return highlight;
 }
 
@@ -28,10 +28,10 @@ function* below(root: ManagedObject): Generator<ManagedObject | Variable, void> 
 /** Tells a highlight of what came and went. */
 function tell(highlight: Highlight, changes: readonly StructureChange[]): void {
   for (const change of changes)
-    if (change.kind === 'object-added') highlight.addObject(change.object);
-    else if (change.kind === 'variable-added') highlight.addVariable(change.variable);
-    else if (change.kind === 'variable-removed') highlight.removeVariable(change.variable);
-    else for (const each of treeOf(change.object)) highlight.removeObject(each);
+    if (change.kind === 'object-added') highlight.named.addObject(change.object);
+    else if (change.kind === 'variable-added') highlight.named.addVariable(change.variable);
+    else if (change.kind === 'variable-removed') highlight.named.removeVariable(change.variable);
+    else for (const each of treeOf(change.object)) highlight.named.removeObject(each);
 }
 
 /** A root with a variable `v`, and its highlight with what it shows once it took in all changes. */
