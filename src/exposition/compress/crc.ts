@@ -9,12 +9,6 @@ const ONE = 0x80000000;
 const STAGES = 4;
 const KERNEL_DIGITS = 15;
 const DIGITS = 255;
-const LINE_FEED = 0x0a;
-/** The most characters of a value, and places in the table that hold no character. */
-const LONGEST_VALUE = 25;
-const NO_PLACES = 7;
-/** CRCs of each place. */
-const PLACE = 16;
 /** Entries of the tables of a word, 256 for each byte, and of those of a shift, 16 for each half of a byte. */
 const WORD_TABLES = 4 * 256;
 const SHIFT_TABLES = 8 * 16;
@@ -74,8 +68,7 @@ export const crcTables = (): Uint32Array => (made ??= tables());
 
 function tables(): Uint32Array {
   const shifts = kernelShifts();
-  const places = WORD_TABLES + shifts.length * SHIFT_TABLES + NO_PLACES * PLACE;
-  const all = new Uint32Array(places + (1 + LONGEST_VALUE) * PLACE);
+  const all = new Uint32Array(WORD_TABLES + shifts.length * SHIFT_TABLES);
   // The kernel takes four bytes at once: it shifts the word by four bytes as a whole. The table of the highest byte is
   // the first.
   const ofWord = shiftOf(4);
@@ -87,17 +80,12 @@ function tables(): Uint32Array {
     for (let half = 0; half < 8; half++)
       fill(all, at + half * 16, ofBits.subarray(half * 4, half * 4 + 4));
   }
-  all[places] = all[LINE_FEED] ?? 0;
-  for (let behind = 1; behind <= LONGEST_VALUE; behind++)
-    for (const byte of Buffer.from('-.0123456789'))
-      all[places + behind * PLACE + (byte % PLACE)] = shiftedCrc(all[byte] ?? 0, behind);
   return all;
 }
 
 /** The numbers of bytes for which the kernel has tables to shift a CRC, in the order of the tables. */
 function kernelShifts(): readonly number[] {
   const all: number[] = [];
-  for (let bytes = 1; bytes < 256; bytes++) all.push(bytes);
   for (let stage = 0; stage < STAGES; stage++)
     for (let digit = 1; digit <= KERNEL_DIGITS; digit++) all.push(digit * 16 ** stage);
   return all;

@@ -11,7 +11,7 @@ const END_OF_BLOCK = 256;
 const LONGEST_CODE = 15;
 
 /** Bytes of the table of assembly/symbols.ts, and the offsets of its parts. */
-export const CODE_BYTES = 5324;
+export const CODE_BYTES = 3272;
 const LENGTHS_AT = 1024;
 const DISTANCES_AT = 2060;
 const BASES_AT = 2180;
@@ -19,8 +19,6 @@ const CODES_AT = 2240;
 const HEAD_BITS_AT = 2752;
 const END_AT = 2756;
 const HEAD_AT = 2760;
-const PAIRS_AT = 3272;
-const HAS_PAIRS_AT = 5320;
 
 export class DeflateCode {
   readonly lengths: CodeLengths;
@@ -105,36 +103,9 @@ export class DeflateCode {
     for (const bits of this.head) head.put(bits);
     const bytes = new Uint8Array(table.buffer);
     bytes.set(head.bytes(), HEAD_AT);
-    this.#setPairs(table);
     return bytes;
   }
-
-  /** Sets the codes of pairs of characters, since the kernel writes two characters of a value at once. */
-  #setPairs(table: DataView): void {
-    for (const [low, first] of PAIRED)
-      for (const [high, second] of PAIRED) {
-        const [bits, count] = first === '' ? NO_BITS : this.literal(first.charCodeAt(0));
-        const [next, nextCount] = second === '' ? NO_BITS : this.literal(second.charCodeAt(0));
-        const pair = BigInt(bits + next * 2 ** count) | (BigInt(count + nextCount) << 56n);
-        table.setBigUint64(PAIRS_AT + (low + high * 16) * 8, pair, true);
-      }
-    // A value has one sign and one point at most.
-    const digits = Array.from('0123456789', (digit) => this.literal(digit.charCodeAt(0))[1]);
-    const most = 2 * LONGEST_CODE + 2 * Math.max(...digits);
-    table.setUint32(HAS_PAIRS_AT, most <= MAX_PUT ? 1 : 0, true);
-  }
 }
-
-const NO_BITS: Bits = [0, 0];
-/** The most bits that the kernel writes at once. */
-const MAX_PUT = 56;
-/** The characters of most values, by their lowest four bits; 12 stands for no character. */
-const PAIRED = [
-  ...Array.from('0123456789', (digit, index) => [index, digit] as const),
-  [12, ''],
-  [13, '-'],
-  [14, '.'],
-] as const;
 
 function setEntry(table: DataView, at: number, [bits, count]: Bits): void {
   table.setUint32(at, bits + count * 2 ** 24, true);

@@ -16,7 +16,7 @@ import {
   streamWritten,
 } from './block';
 import { copyBits } from './bits';
-import { shifted, updated, updatedByValue } from './crc';
+import { shifted, updated } from './crc';
 import { FARTHEST, UNKNOWN, beginReferences, writeDiff } from './line-diff';
 import * as layout from '../layout';
 import {
@@ -25,12 +25,9 @@ import {
   changeDistance,
   countAt,
   end,
-  hasPairs,
   headBits,
-  isPaired,
   lineFeed,
   literals,
-  pairs,
 } from './symbols';
 import { writeValue } from './values';
 
@@ -155,24 +152,13 @@ function writeLineValue(entry: usize): usize {
   return cell == 0 ? VALUE : writeValue(load<u64>(cell), opOf(entry), VALUE);
 }
 
-/** All bytes at VALUE combined by OR; after the value there are characters of a former one, or zeros. */
-function valueCharacters(): u64 {
-  return load<u64>(VALUE) | load<u64>(VALUE, 8) | load<u64>(VALUE, 16) | load<u64>(VALUE, 24);
-}
-
 /** Writes the value at VALUE of a line whose text takes the bits from `start` up to `at`. */
 function writeRest(start: u64, at: u64, code: usize, record: usize, sum: usize, end: usize): u64 {
   const textBits = at - start;
   const bytes = <u32>(end - VALUE);
-  if (hasPairs(code) && isPaired(valueCharacters())) {
-    at = pairs(at, code, VALUE, end);
-    store<u32>(sum, updatedByValue(load<u32>(record), VALUE, bytes));
-  } else {
-    at = literals(at, code, VALUE, end);
-    store<u8>(end, LINE_FEED);
-    store<u32>(sum, updated(load<u32>(record), VALUE, end + 1));
-    memory.fill(VALUE, 0, 32);
-  }
+  at = literals(at, code, VALUE, end);
+  store<u8>(end, LINE_FEED);
+  store<u32>(sum, updated(load<u32>(record), VALUE, end + 1));
   const known = textBits > TEXT_BITS ? 0 : <u32>textBits;
   const former = <u32>load<u8>(record, 4);
   store<u32>(record, bytes | (known << 8), 4);

@@ -1,20 +1,16 @@
 // Writes or counts the symbols of a deflate stream in a given Huffman code.
 import { copyBits, put } from './bits';
-import { withoutTail } from './crc';
 
 // The code of a stream, at an address that ../../compress/deflate-code.ts writes. An entry of the first three is
 // the bits of a symbol with their number in the highest byte; a length's include its extra bits.
 //
-//   0               1024           2060             2180        2240         2752        2760   3272        5320
-//   +---------------+--------------+----------------+-----------+------------+-----------+------+-----------+---------+
-//   | literals u32  | lengths u32  | distance codes | base u16  | code of a  | bits u32, | head | pairs u64 | whether |
-//   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8| end u32   |      | 0 … 255   | there   |
-//   +---------------+--------------+----------------+-----------+------------+-----------+------+-----------+---------+
+//   0               1024           2060             2180        2240         2752        2760   3272
+//   +---------------+--------------+----------------+-----------+------------+-----------+------+
+//   | literals u32  | lengths u32  | distance codes | base u16  | code of a  | bits u32, | head |
+//   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8| end u32   |      |
+//   +---------------+--------------+----------------+-----------+------------+-----------+------+
 //
 // The head is what a block of the stream begins with, of so many bits; the end is the symbol that ends it.
-// A pair is two of the characters from `-` to `9`, by their lowest four bits, the first one's lowest:
-// the bits of both, with their number in the highest byte. Lowest bits of 12 are no character, and no bits.
-// Pairs are used if no two of them take more than 56 bits.
 const LENGTHS: usize = 1024;
 const DISTANCES: usize = 2060;
 const BASES: usize = 2180;
@@ -22,12 +18,6 @@ const CODES: usize = 2240;
 const HEAD_BITS: usize = 2752;
 const END: usize = 2756;
 const HEAD: usize = 2760;
-const PAIRS: usize = 3272;
-/** Whether no two pairs take more than 56 bits. */
-const HAS_PAIRS: usize = 5320;
-/** In each byte the bit that letters have, and no character of a pair. A `+` never comes without a letter. */
-const UNPAIRED: u64 = 0x4040404040404040;
-const SIZE: u64 = 0xff00000000000000;
 
 const LONGEST_CODE: u32 = 15;
 /** The most bytes of one reference of the stream; longer ones are split. */
@@ -67,44 +57,6 @@ export function literals(at: u64, code: usize, from: usize, to: usize): u64 {
     bits = used = 0;
   }
   return put(at, bits, used);
-}
-
-/** Whether the code has a table of pairs: values are then written two characters at a time. */
-export function hasPairs(code: usize): bool {
-  return counts == 0 && load<u32>(code, HAS_PAIRS) != 0;
-}
-
-/** Whether the table of pairs has all of these eight characters; 0 is no character. */
-export function isPaired(text: u64): bool {
-  return (text & UNPAIRED) == 0;
-}
-
-/** The bits of a pair, with their number in the highest byte. */
-function pairOf(code: usize, text: u64): u64 {
-  return load<u64>(code + PAIRS + ((<usize>((text & 15) | ((text >> 4) & 0xf0))) << 3));
-}
-
-/** Appends bits to others; both together are at most 56. */
-function joined(first: u64, next: u64): u64 {
-  return (first + (next & SIZE)) | ((next & ~SIZE) << (first >> 56));
-}
-
-/** Writes the characters from `value` to `end` by the table of pairs, eight at a time; characters after the end take no bits. */
-export function pairs(at: u64, code: usize, value: usize, end: usize): u64 {
-  for (; value < end; value += 8) {
-    const rest = end - value;
-    const text = rest >= 8 ? load<u64>(value) : withoutTail(load<u64>(value), rest);
-    const first = joined(pairOf(code, text), pairOf(code, text >> 16));
-    const next = joined(pairOf(code, text >> 32), pairOf(code, text >> 48));
-    const size = (first >> 56) + (next >> 56);
-    if (size <= 56) {
-      at = put(at, (first & ~SIZE) | ((next & ~SIZE) << (first >> 56)), <u32>size);
-    } else {
-      at = put(at, first & ~SIZE, <u32>(first >> 56));
-      at = put(at, next & ~SIZE, <u32>(next >> 56));
-    }
-  }
-  return at;
 }
 
 export function lineFeed(at: u64, code: usize): u64 {
