@@ -1,12 +1,10 @@
 // Compresses the lines of a block to a part of a deflate stream, without making their text.
 import { SYMBOLS } from './deflate-code.js';
 import type { DeflateCode } from './deflate-code.js';
-import { streamRoom } from './deflater.js';
 import type { Deflater } from './deflater.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { GROUP_BITS, RECORD_BYTES, SUM_BYTES } from '../wasm/layout.js';
 import type { LineTable } from '../wasm/line-table.js';
-import type { Scratch } from '../wasm/memory.js';
 import { TextPiece } from '../text/text-piece.js';
 
 const GROUP_LINES = 1 << GROUP_BITS;
@@ -58,11 +56,11 @@ export class DeflatedLines {
   }
 
   /** Writes the lines with their current values. */
-  write(deflater: Deflater, room: Scratch): void {
+  write(deflater: Deflater): void {
     const { code, table } = deflater;
     const last = this.#code === code ? this.#last : undefined;
     if (this.#isReshaped) this.#prepareRecords(deflater);
-    const to = room.of(streamRoom(this.#table.roomNeeded));
+    const to = deflater.roomFor(this.#table.roomNeeded);
     // The kernel updates the records as it writes. They are valid only if the piece is kept as well.
     this.reshaped();
     const { address } = this.#table;

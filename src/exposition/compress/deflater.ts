@@ -66,9 +66,12 @@ export class Deflater {
     if (this.code.cost(counts) > best.cost(counts) * CLEARLY_WORSE) this.#use(best);
   }
 
-  /** The address of room for the stream of lines with so much text. It stays valid until the next call. */
+  /**
+   * The address of room for the stream of lines with so much text. It stays valid until the next call. A literal has 15
+   * bits at most. The room for the head of the code also takes the last write, which goes beyond the end.
+   */
   roomFor(textBytes: number): number {
-    return this.#room.of(streamRoom(textBytes));
+    return this.#room.of(textBytes * 2 + CODE_BYTES);
   }
 
   close(): void {
@@ -81,9 +84,3 @@ export class Deflater {
     this.#kernel.bytes.set(code.table, this.table);
   }
 }
-
-/**
- * The most bytes of a stream: a literal has 15 bits at most. The room for the head of the code also takes the last write,
- * which goes beyond the end.
- */
-export const streamRoom = (textBytes: number): number => textBytes * 2 + CODE_BYTES;

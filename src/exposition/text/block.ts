@@ -5,8 +5,7 @@ import type { Deflater } from '../compress/deflater.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { LineTable } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
-import type { SharedText } from '../wasm/memory.js';
-import type { Scratch } from '../wasm/memory.js';
+import type { Scratch, SharedText } from '../wasm/memory.js';
 
 /** The output forms that a render must produce: text, parts of a deflate stream, or both. */
 export interface Wanted {
@@ -15,19 +14,16 @@ export interface Wanted {
   readonly deflater: Deflater | undefined;
 }
 
-/** Kernel memory that a task uses while it writes. */
-export interface WritingRoom {
-  readonly values: Scratch;
-  readonly stream: Scratch;
-}
-
 /** The text of a chunk, or the stream of a block. */
 export interface WritingTask {
   /** The approximate size as text, in bytes. */
   readonly bytes: number;
 
-  /** Writes the current values. If it throws, the next call writes everything again. */
-  write(wanted: Wanted, room: WritingRoom): void;
+  /**
+   * Writes the current values. If it throws, the next call writes everything again.
+   * @param values kernel memory for changed values while it writes
+   */
+  write(wanted: Wanted, values: Scratch): void;
 }
 
 /** The typical bytes of a value, with the blank and the line feed around it. */
@@ -88,10 +84,10 @@ export class Block implements WritingTask {
     return this.#deflated.isFresh(deflater);
   }
 
-  write({ deflater }: Wanted, { stream }: WritingRoom): void {
+  write({ deflater }: Wanted): void {
     if (deflater === undefined) throw new RangeError('No stream is wanted');
     this.sort();
-    this.#deflated.write(deflater, stream);
+    this.#deflated.write(deflater);
   }
 
   /** What was made last, if it was wanted. */

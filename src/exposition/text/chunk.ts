@@ -6,7 +6,8 @@ import { OVERRUN } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { PARTS_OFFSET, PART_BYTES, REWRITE_ROOM } from '../wasm/layout.js';
 import { VALUE_ROOM } from '../wasm/line-table.js';
-import type { Block, Wanted, WritingRoom, WritingTask } from './block.js';
+import type { Scratch } from '../wasm/memory.js';
+import type { Block, Wanted, WritingTask } from './block.js';
 import { TextPiece } from './text-piece.js';
 
 /** If this share of the lines changed, writing all of them is faster than moving the text between changes. */
@@ -94,7 +95,7 @@ export class Chunk implements WritingTask {
   }
 
   /** Writes the text. Changed values go into the last text if that is not held. */
-  write(_: Wanted, { values }: WritingRoom): void {
+  write(_: Wanted, values: Scratch): void {
     const { run } = this.#kernel;
     const last = this.#canBeChanged ? this.#text : undefined;
     if (this.#table === 0) this.#setUp();

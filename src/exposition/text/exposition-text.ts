@@ -8,7 +8,7 @@ import { labelsOf, seriesHash } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
 import { hashOf } from '../wasm/memory.js';
 import { Scratch } from '../wasm/memory.js';
-import type { Wanted, WritingRoom, WritingTask } from './block.js';
+import type { Wanted, WritingTask } from './block.js';
 import type { ChunkText } from './chunk.js';
 import { Chunks, isTooLarge } from './chunks.js';
 import { Family } from './family.js';
@@ -42,7 +42,7 @@ export class ExpositionText {
   readonly #forbidden = new ForbiddenValues();
   readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
   #deflater: Deflater | undefined;
-  readonly #room: WritingRoom;
+  readonly #values: Scratch;
   readonly #effort: Effort;
 
   /**
@@ -54,7 +54,7 @@ export class ExpositionText {
     this.#kernel = kernel;
     this.#chunks = new Chunks(kernel);
     this.#compressesByLine = byLine;
-    this.#room = { values: new Scratch(kernel), stream: new Scratch(kernel) };
+    this.#values = new Scratch(kernel);
   }
 
   /** Number of lines, one per series. */
@@ -162,7 +162,7 @@ export class ExpositionText {
     }
     let bytes = 0;
     for (const task of stale) {
-      task.write(wanted, this.#room);
+      task.write(wanted, this.#values);
       bytes += task.bytes;
       if (bytes < BYTES_A_STEP) continue;
       bytes = 0;
@@ -172,8 +172,7 @@ export class ExpositionText {
 
   /** Frees everything, a block a step. */
   *closing(): Generator<void, void> {
-    this.#room.values.close();
-    this.#room.stream.close();
+    this.#values.close();
     yield* this.#chunks.closing();
     for (const { family } of this.#order) {
       this.#families.delete(family.facts.name);

@@ -4,7 +4,7 @@ import * as layout from '../layout';
 
 const ENTRY_BITS: u32 = layout.ENTRY_BITS;
 export const MAX_LINES: u32 = layout.MAX_LINES;
-export const PREFETCHED: usize = layout.PREFETCHED_AT;
+const PREFETCHED: usize = layout.PREFETCHED_AT;
 const CHANGES_BYTES: usize = MAX_LINES / 8;
 
 // The header of a block has 552 bytes. An entry keeps its position while its line is in the block. `order` lists

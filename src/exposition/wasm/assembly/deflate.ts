@@ -2,7 +2,6 @@
 // back-references to the line one period before it, and literals for the differences.
 import {
   MAX_LINES,
-  PREFETCHED,
   STREAM_CHANGES,
   cellOf,
   countOf,
@@ -50,7 +49,6 @@ const RESIZED: usize = layout.RESIZED_AT;
 const RECORD: usize = layout.RECORD_BYTES;
 const REFERENCES: usize = 8;
 const SUM: usize = layout.SUM_BYTES;
-const CACHE_LINE: usize = 64;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_BITS: u32 = layout.GROUP_BITS;
 const GROUP_LINES: u32 = 1 << GROUP_BITS;
@@ -261,7 +259,6 @@ function bytesAt(block: usize, index: u32): u32 {
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
   prefetch(block, STREAM_CHANGES, recordsOf(block), RECORD);
-  prefetchSums(block);
   const start = begin(code, to);
   const count = countOf(block);
   const period = load<u32>(block, 24);
@@ -329,19 +326,6 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   streamWritten(block);
   end(at, code);
   return <u32>(at - start);
-}
-
-/** Prefetches the sums of each group that has a changed line. */
-function prefetchSums(block: usize): void {
-  const groups = (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS;
-  let all: u32 = 0;
-  for (let group: u32 = 0; group < groups; group++) {
-    if (load<u32>(block + STREAM_CHANGES + ((<usize>group) << 2)) == 0) continue;
-    const end = sumAt(block, min(countOf(block), (group + 1) << GROUP_BITS));
-    for (let at = sumAt(block, group << GROUP_BITS); at < end; at += CACHE_LINE)
-      all ^= load<u32>(at);
-  }
-  store<u32>(PREFETCHED, all);
 }
 
 /** By how many bytes the value of a line grew; 0 for an index without a line. */
