@@ -7,9 +7,10 @@ import type { Row } from './row.js';
 
 const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
 const codes = (texts: readonly string[]): string => texts.map(code).join(', ');
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+const row = (cells: readonly string[]): string =>
+  `|${cells.map((cell) => cell && ` ${cell}`).join(' |')} |`;
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
+  [row(head), `|${'---|'.repeat(head.length)}`, ...rows.map(row)].join('\n');
 
 /** The page with the metrics of every built-in application, by class alias, and its groups. */
 export function metricsMarkdown(): string {
@@ -17,9 +18,12 @@ export function metricsMarkdown(): string {
   const head = [
     '<!-- Generated from src/catalogue/ads.toml, adh.toml, ats.toml and jvm.toml: change those, not this. -->',
     '# Application metrics',
-    'A target may list the class aliases below in `classes`, and the groups in `seed_path_groups`; ' +
-      '`seed_paths` takes paths. [catalogue.md](catalogue.md) explains paths and labels, ' +
-      'and how to write a catalogue of your own.',
+    'You need this page to look up a metric of ADS, ADH, ATS or JVMs, or to choose what a target shows. ' +
+      'A target takes class aliases in `classes`, groups in `seed_path_groups`, and paths in `seed_paths`; ' +
+      '[Catalogues](catalogue.md#what-a-target-tracks) explains these filters.',
+    'The names in braces in the path of a class, such as `{transport}`, are labels of all its metrics. ' +
+      'The column Labels lists further ones with their fixed values. ' +
+      'A name that ends in `_total` is a counter, in `_info` an info metric. The table states any other type than gauge.',
   ];
   return `${[...head, ...catalogues.flatMap(application)].join('\n\n')}\n`;
 }
@@ -47,19 +51,25 @@ const classSection = (owner: CatalogueClass): readonly string[] => [
   ...(owner.isDescribed
     ? ['Variables without a row are shown as their publisher describes them.']
     : []),
-  ...(owner.rows.length === 0
-    ? []
-    : [table(['Metric', 'Type', 'Labels', 'Meaning'], metricRows(owner))]),
+  ...(owner.rows.length === 0 ? [] : [metricTable(owner.rows)]),
 ];
 
-function metricRows({ paths, rows }: CatalogueClass): readonly (readonly string[])[] {
+/** The metrics of a class, with a column for labels if any row gives some of its own. */
+function metricTable(rows: readonly Row[]): string {
   const firsts = rows.filter((one, at) => rows.findIndex((r) => r.family === one.family) === at);
-  return firsts.map((first) => {
+  const hasLabels = firsts.some((first) => ownLabelsOf(first).length > 0);
+  const cells = firsts.map((first) => {
     const same = rows.filter(({ family }) => family === first.family);
-    const labels = [...(paths[0]?.labelNames ?? []), ...ownLabelsOf(first)];
-    const { name, type, help } = first.family;
-    return [code(name), type, labels.map((label) => labelCell(label, same)).join(', '), help];
+    const labels = ownLabelsOf(first).map((label) => labelCell(label, same));
+    return [metricCell(first), ...(hasLabels ? [labels.join(', ')] : []), first.family.help];
   });
+  return table(['Metric', ...(hasLabels ? ['Labels'] : []), 'Meaning'], cells);
+}
+
+/** The name of a metric, with its type unless the name shows it. */
+function metricCell({ family: { name, type } }: Row): string {
+  const isShown = type === 'gauge' || /_(total|info)$/.test(name);
+  return isShown ? code(name) : `${code(name)} (${type})`;
 }
 
 /** A label with the values that the rows themselves give it. */
