@@ -82,13 +82,4 @@ describe(RUNBOOK, () => {
       expect(text).to.match(/^\*Look\.\* .+/m);
       expect(text).to.match(/^\*Do\.\* .+/m);
     });
-
-  it('gives each alert the severity of its rule', () => {
-    for (const { name, text } of ALERTS) {
-      const [, severity = ''] = /severity: (\w+)/.exec(text) ?? [];
-      expect(runbook).to.match(
-        new RegExp(`^\\| \\[${name}\\]\\(#${name.toLowerCase()}\\) \\| ${severity} \\|`, 'm'),
-      );
-    }
-  });
 });
