@@ -7,10 +7,9 @@ import type { Row } from './row.js';
 
 const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
 const codes = (texts: readonly string[]): string => texts.map(code).join(', ');
-const row = (cells: readonly string[]): string =>
-  `|${cells.map((cell) => cell && ` ${cell}`).join(' |')} |`;
+const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [row(head), `|${'---|'.repeat(head.length)}`, ...rows.map(row)].join('\n');
+  [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
 
 /** The page with the metrics of every built-in application, by class alias, and its groups. */
 export function metricsMarkdown(): string {
@@ -22,8 +21,8 @@ export function metricsMarkdown(): string {
       'A target takes class aliases in `classes`, groups in `seed_path_groups`, and paths in `seed_paths`; ' +
       '[Catalogues](catalogue.md#what-a-target-tracks) explains these filters.',
     'The names in braces in the path of a class, such as `{transport}`, are labels of all its metrics. ' +
-      'The column Labels lists further ones with their fixed values. ' +
-      'A name that ends in `_total` is a counter, in `_info` an info metric. The table states any other type than gauge.',
+      'The brackets after a metric contain its type and further labels, with their values if these are fixed. ' +
+      'Without a type there, a metric that ends in `_total` is a counter, one in `_info` an info metric, any other a gauge.',
   ];
   return `${[...head, ...catalogues.flatMap(application)].join('\n\n')}\n`;
 }
@@ -51,29 +50,26 @@ const classSection = (owner: CatalogueClass): readonly string[] => [
   ...(owner.isDescribed
     ? ['Variables without a row are shown as their publisher describes them.']
     : []),
-  ...(owner.rows.length === 0 ? [] : [metricTable(owner.rows)]),
+  ...(owner.rows.length === 0 ? [] : [metricList(owner.rows)]),
 ];
 
-/** The metrics of a class, with a column for labels if any row gives some of its own. */
-function metricTable(rows: readonly Row[]): string {
+function metricList(rows: readonly Row[]): string {
   const firsts = rows.filter((one, at) => rows.findIndex((r) => r.family === one.family) === at);
-  const hasLabels = firsts.some((first) => ownLabelsOf(first).length > 0);
-  const cells = firsts.map((first) => {
+  const items = firsts.map((first) => {
+    const { name, type, help } = first.family;
     const same = rows.filter(({ family }) => family === first.family);
-    const labels = ownLabelsOf(first).map((label) => labelCell(label, same));
-    return [metricCell(first), ...(hasLabels ? [labels.join(', ')] : []), first.family.help];
+    const showsType = type === 'gauge' || /_(total|info)$/.test(name);
+    const remarks = [
+      ...(showsType ? [] : [type]),
+      ...ownLabelsOf(first).map((label) => labelText(label, same)),
+    ];
+    return `* ${code(name)}${remarks.length === 0 ? '' : ` (${remarks.join(', ')})`}: ${help}`;
   });
-  return table(['Metric', ...(hasLabels ? ['Labels'] : []), 'Meaning'], cells);
-}
-
-/** The name of a metric, with its type unless the name shows it. */
-function metricCell({ family: { name, type } }: Row): string {
-  const isShown = type === 'gauge' || /_(total|info)$/.test(name);
-  return isShown ? code(name) : `${code(name)} (${type})`;
+  return items.join('\n');
 }
 
 /** A label with the values that the rows themselves give it. */
-function labelCell(label: string, rows: readonly Row[]): string {
+function labelText(label: string, rows: readonly Row[]): string {
   const values = new Set(rows.flatMap(({ labels }) => labels[label] ?? []));
-  return values.size === 0 ? code(label) : `${code(label)} (${[...values].join(', ')})`;
+  return values.size === 0 ? code(label) : `${code(label)} ${[...values].join('/')}`;
 }

@@ -14,18 +14,9 @@ describe('docs/metrics.md', () => {
   it('names every metric, class alias and filter group', () => {
     for (const { families, classes, seedPathGroups } of loadCatalogues().values()) {
       for (const name of families.keys())
-        expect(page).to.match(new RegExp(`^\\| \`${name}\`[ |]`, 'm'));
+        expect(page).to.match(new RegExp(`^\\* \`${name}\`( \\(.+\\))?: .+\\.$`, 'm'));
       for (const { alias } of classes) expect(page).to.include(`### Class \`${alias}\``);
       for (const group of seedPathGroups.keys()) expect(page).to.include(`| \`${group}\` |`);
-    }
-  });
-
-  it('has as many columns in every row of a table as in its head', () => {
-    const tables = page.split('\n\n').filter((block) => block.startsWith('| Metric |'));
-    expect(tables.length).to.be.greaterThan(40);
-    for (const rows of tables.map((text) => text.trimEnd().split('\n'))) {
-      const columns = rows.map((line) => line.split(/(?<!\\)\|/).length);
-      expect(columns, rows[2]).to.deep.equal(columns.map(() => columns[0]));
     }
   });
 });
