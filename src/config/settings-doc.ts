@@ -3,7 +3,7 @@ import { SCOPE, TARGET } from './file-rule.js';
 import { PROGRAM } from './arguments.js';
 import { SETTINGS } from './settings.js';
 import type { TableFields } from '../rules/table.js';
-import { fieldsMarkdown, fieldsToml, optionsMarkdown } from '../rules/table.js';
+import { fieldsToml, optionsMarkdown } from '../rules/table.js';
 
 /** The reference page of the configuration, in Markdown. @param formats the formats of targets, by name */
 export function settingsMarkdown(
@@ -51,12 +51,18 @@ export function settingsMarkdown(
     '',
     '## Settings of formats',
     '',
-    'The keys of `format_settings` depend on the format; `native` has none. [formats.md](formats.md) explains them.',
+    'A format can have settings of its own, in a table below `[[targets]]`; `native` has none.',
+    '[formats.md](formats.md) explains them.',
     '',
     ...[...formats].flatMap(([name, { settings }]) =>
       Object.keys(settings).length === 0
         ? []
-        : [`### \`format = "${name}"\``, fieldsMarkdown(settings)],
+        : [
+            '```toml',
+            `format = "${name}"\n`,
+            '[targets.format_settings]',
+            `${fieldsToml(settings)}\`\`\`\n`,
+          ],
     ),
     '## Command-line options',
     optionsMarkdown(PROGRAM),

@@ -127,18 +127,6 @@ export function settingNames(options: CommandOptions): SettingNames {
   };
 }
 
-/** A Markdown table with key, type, default, allowed values and meaning of each field. */
-export function fieldsMarkdown(fields: TableFields): string {
-  const rows = Object.values(fields).map(({ key, rule, meaning, fallback }) => [
-    `\`${key}\``,
-    rule.type,
-    fallback === undefined ? 'required' : `\`${asToml(fallback)}\``,
-    plain(rule.allowed),
-    plain(meaning),
-  ]);
-  return markdownTable(['Key', 'Type', 'Default', 'Allowed', 'Meaning'], rows);
-}
-
 /**
  * TOML with each field at its default, below comments with its meaning, type and allowed values.
  * @param examples values of required fields, as TOML, by key

@@ -33,24 +33,22 @@ const flag = (help: string): OwnRow => ({ type: 'bool', kind: 'gauge', unit: '',
 
 /** The variables of the root, by name. */
 export const OWN_VARIABLES = {
-  up: flag('1 when the last poll of the component gave its tree.'),
+  up: flag('1 if the last poll of the component succeeded.'),
   isPublished: flag('1 while objects of the component are published, fresh or stale.'),
   isStale: flag('1 while the published objects are older than stale_after intervals.'),
   polls: total('Polls of the component, good and failed ones.'),
-  skippedPolls: total('Polls left out because the one before was still under way.'),
-  lastSuccessTimestampSeconds: amount(
-    'When the component last showed its tree, as a Unix timestamp; 0 for never.',
-  ),
-  lastPollDurationSeconds: amount('How long the last poll took, from the request to the tree.'),
-  pollDurationSeconds: amount('How long all polls took together.', 'counter'),
-  lastStoreDurationSeconds: amount('How long it took to store what the last tree changed.'),
-  storeDurationSeconds: amount('How long it took to store what all trees changed.', 'counter'),
-  receivedBytes: total('Bytes of bodies that came over the wire.', 'bytes'),
+  skippedPolls: total('Polls skipped because the previous one was still running.'),
+  lastSuccessTimestampSeconds: amount('Unix timestamp of the last successful poll; 0 for none.'),
+  lastPollDurationSeconds: amount('Duration of the last poll, from the request to the tree.'),
+  pollDurationSeconds: amount('Total duration of all polls.', 'counter'),
+  lastStoreDurationSeconds: amount('Time to store the changes of the last tree.'),
+  storeDurationSeconds: amount('Total time to store the changes of all trees.', 'counter'),
+  receivedBytes: total('Bytes of bodies as received, compressed or not.', 'bytes'),
   lastBodyBytes: level('Size of the last whole body, decompressed.', 'bytes'),
   objects: level('Objects of the component in its last tree.'),
   variables: level('Variables of the component in its last tree.'),
   publishedObjects: level('Objects of the component that are published now.'),
-  changedValues: total('Values that differed from the poll before and were stored.'),
+  changedValues: total('Values stored because they differed from the previous poll.'),
   addedObjects: total('Objects that were added.'),
   removedObjects: total('Objects that were removed.'),
   dropped: level('Objects and variables of the last tree that found no room in the segment.'),
@@ -61,8 +59,8 @@ type OwnVariable = keyof typeof OWN_VARIABLES;
 
 /** Texts of the root, by name. */
 export const OWN_TEXTS = {
-  name: 'What the configuration of the bridge calls the component.',
-  url: 'Address that the component is polled at.',
+  name: 'Name of the component in the configuration.',
+  url: 'Address of the component.',
 } as const satisfies Readonly<Record<string, string>>;
 
 /** The variable of each object for a reason. */

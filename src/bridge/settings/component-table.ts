@@ -64,22 +64,18 @@ const HOUR_MS = 3_600_000;
 
 /** The keys of a `[[components]]` table. */
 export const COMPONENT = {
-  name: required('name', name, 'What the component is called in the log; no two share one'),
+  name: required('name', name, 'Name of the component in the log; no two components share one'),
   url: required(
     'url',
     baseAddress,
-    'Base address of its JSON view, http or https; /sharedmem is appended',
+    'Base http or https address of the JSON view, without /sharedmem',
   ),
-  serverKey: required(
-    'server_key',
-    name,
-    'Server key to publish under; no two components share one, as each has a segment of its own',
-  ),
+  serverKey: required('server_key', name, 'Server key of the segment; no two components share one'),
   securityKey: optional(
     'security_key',
     '',
     keySource,
-    'Where the security key comes from; empty sends none. Only the owner may be able to read a file',
+    'Source of the security key; empty sends none. A file must be readable by its owner alone',
   ),
   intervalMs: optional(
     'interval_ms',
@@ -91,19 +87,19 @@ export const COMPONENT = {
     'request_timeout_ms',
     2000,
     integer(100, 600_000),
-    'Milliseconds for a whole answer, from the request to its last byte',
+    'Milliseconds from the request to the last byte of the answer',
   ),
   connectTimeoutMs: optional(
     'connect_timeout_ms',
     1000,
     integer(100, 600_000),
-    'Milliseconds to connect, name look-up and TLS handshake included',
+    'Milliseconds to connect, including name look-up and TLS handshake',
   ),
   maxBackOffMs: optional(
     'max_back_off_ms',
     60_000,
     integer(1000, HOUR_MS),
-    'While polls fail, the interval doubles with each failure up to this',
+    'Milliseconds up to which the interval doubles with each failed poll',
   ),
   staleAfter: optional(
     'stale_after',
@@ -127,63 +123,53 @@ export const COMPONENT = {
     'ca_file',
     '',
     line,
-    'Certificates in PEM to trust instead of the well-known authorities, such as a self-signed one',
+    'Certificates in PEM to trust instead of the well-known authorities; empty trusts those',
   ),
   deflate: optional(
     'deflate',
     'auto',
     oneOf('auto', 'always', 'never'),
-    'Whether to request a compressed body; auto does so unless the component is on this host',
+    'Whether to request a compressed body; auto requests it from other hosts',
   ),
   classes: optional(
     'classes',
     [],
     words,
-    'Class ids to publish, * stands for any text; empty publishes all',
+    'Class ids to publish; * matches any text; empty publishes all',
   ),
   excludeClasses: optional(
     'exclude_classes',
     [],
     words,
-    'Class ids to leave out, * stands for any text; objects below them stay',
+    'Class ids to leave out; * matches any text; objects below them stay',
   ),
   seedPaths: optional(
     'seed_paths',
     [],
     list(seedPrefix, { max: 1024 }),
-    'Seed paths to publish, with everything below them; @root stands for the root alone; empty publishes all',
+    'Seed paths to publish, with everything below them; @root is the root alone; empty publishes all',
   ),
   excludeVariables: optional(
     'exclude_variables',
     [],
     words,
-    'Names of variables to leave out, * stands for any text: personal data such as loginName',
+    'Variables to leave out, such as loginName (personal data); * matches any text',
   ),
   maxBodyBytes: optional(
     'max_body_bytes',
     64 * MIB,
     // V8 has no longer texts.
     integer(KIB, 511 * MIB),
-    'Maximum size of a body in bytes, compressed or decompressed',
+    'Most bytes of a body, compressed or decompressed',
   ),
-  maxObjects: optional(
-    'max_objects',
-    50_000,
-    integer(1, 200_000),
-    'Maximum number of objects in a tree',
-  ),
+  maxObjects: optional('max_objects', 50_000, integer(1, 200_000), 'Most objects of a tree'),
   maxVariables: optional(
     'max_variables',
     500_000,
     integer(1, 1_000_000),
-    'Maximum number of variables in a tree',
+    'Most variables of a tree',
   ),
-  maxDepth: optional(
-    'max_depth',
-    64,
-    integer(1, 64),
-    'Maximum number of objects on a path, including the root',
-  ),
+  maxDepth: optional('max_depth', 64, integer(1, 64), 'Most objects on a path, including the root'),
 };
 
 export type ComponentTable = ValuesOf<typeof COMPONENT> & { readonly index: number };
@@ -207,7 +193,7 @@ export const BRIDGE = {
     'host',
     '',
     hostName,
-    "Host in the id of the bridge's own root; empty takes the name of this host",
+    "Host in the id of the bridge's own root; empty is the name of this host",
   ),
   debug: optional('debug', false, flag, 'Logs every poll, as log_level = "debug" does'),
   logLevel: optional('log_level', 'info', logLevel, 'Least level of the events that are logged'),

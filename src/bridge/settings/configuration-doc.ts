@@ -1,6 +1,6 @@
 // Writes docs/bridge-configuration.md from the tables that the bridge itself uses.
 import { describedName } from '../../catalogue/names.js';
-import { fieldsMarkdown, markdownTable, optionsMarkdown, plain } from '../../rules/table.js';
+import { fieldsToml, markdownTable, optionsMarkdown, plain } from '../../rules/table.js';
 import { PROGRAM } from './options.js';
 import { BRIDGE, COMPONENT } from './component-table.js';
 import { ODDITIES } from '../tree/component-tree.js';
@@ -13,56 +13,49 @@ import {
   OWN_VARIABLES,
 } from '../segment/own-root.js';
 import type { OwnRow } from '../segment/own-root.js';
-import { FAILURE_REASONS } from '../poll/fetch-body.js';
 
 /** The whole reference page of the bridge, as Markdown. */
 export function bridgeMarkdown(): string {
   return [
     '<!-- Generated from src/bridge; change the tables there, not this page. -->',
     '# Configuration of shm_bridge',
-    '[bridge.md](bridge.md) is the way in. The configuration is one TOML file, a regular file of at most',
-    '1 MiB of UTF-8 text. An invalid file is refused as a whole (exit status 2). Every fault, in the file',
-    'and in the files and environment variables that it names, is reported in a line of its own with file,',
-    'line, column, key, what was found and what is allowed. `--check-config` checks this and nothing else.',
-    'Relative paths start at the folder of the configuration file.',
-    '[examples/shm_bridge.toml](../examples/shm_bridge.toml) shows every key.',
+    'Operators need this page to look up a setting, an option or a metric of `shm_bridge`; [bridge.md](bridge.md)',
+    'explains how to set it up, and what to do when a poll fails.',
     '',
-    '## Top-level keys',
-    fieldsMarkdown(BRIDGE),
-    '## `[[components]]`',
-    'One table a component, 1 to 64.',
+    'The configuration is one TOML file of at most 1 MiB of UTF-8 text. The bridge refuses an invalid file as a whole',
+    '(exit status 2). It reports every fault in the file, and in the files and environment variables that it names, in a',
+    'line with file, line, column, key, the value found and the values allowed. `--check-config` does only this.',
     '',
-    fieldsMarkdown(COMPONENT),
-    'What is above a selected object is published too, without variables, and so is every root. A security',
-    'key is 1 to 1024 printable ASCII characters in one line; a line break at its end does not count. A key',
-    'that the component refuses is read again before the next poll.',
+    '## The file',
+    'Every key with its default. The first comment of a key is its meaning, the second its type and allowed values.',
+    'Relative paths start at the folder of the file.',
+    '',
+    '```toml',
+    fieldsToml(BRIDGE),
+    '# One table for each component, 1 to 64.',
+    '[[components]]',
+    `${fieldsToml(COMPONENT, { name: '"ads"', url: '"http://127.0.0.1:8080"', server_key: '"82"' })}\`\`\``,
+    '',
+    'The bridge also publishes every root, and the ancestors of a selected object, without variables. A security key is 1',
+    'to 1024 printable ASCII characters in one line, with or without a line break at its end.',
     '',
     '## Command-line options',
     optionsMarkdown(PROGRAM),
-    '## Why a poll fails',
-    'The reason is in the log, and in the id of the object that counts it, as in',
-    `\`${metricOf(CLASSES.failure, FAILED_POLLS.variable, FAILED_POLLS.row)}{object="failures.refused"}\`.`,
-    '',
-    meaningTable('Reason', FAILURE_REASONS),
     '## Irregular items of a tree',
-    'None of this makes a poll fail. It is counted in',
-    `\`${metricOf(CLASSES.oddity, ODD_ITEMS.variable, ODD_ITEMS.row)}{object="oddities.duplicate_objects"}\` and so on.`,
+    `None of these makes a poll fail. \`${metricOf(CLASSES.oddity, ODD_ITEMS.variable, ODD_ITEMS.row)}{object="oddities.duplicate_objects"}\` counts the first kind, and so on.`,
     '',
-    meaningTable('Oddity', ODDITIES),
-    '## What the bridge reports about itself',
-    'For each component there is a root `<host>.<number>.shm_bridge` in its segment, numbered as the file has',
-    'them. The exporter shows it as a target with `app = "shm_bridge"`, each metric with the label',
-    '`object="@root"`.',
+    markdownTable(
+      ['Kind', 'Meaning'],
+      Object.entries(ODDITIES).map(([name, meaning]) => [`\`${name}\``, plain(meaning)]),
+    ),
+    '## Metrics of the bridge',
+    'In the segment of each component, the bridge publishes a root `<host>.<number>.shm_bridge`, numbered in the order of',
+    'the file. The exporter shows it as a target with `app = "shm_bridge"`. Each metric has the label `object="@root"`.',
+    `\`${metricOf(CLASSES.failure, FAILED_POLLS.variable, FAILED_POLLS.row)}{object="failures.<reason>"}\` counts failed polls by [reason](bridge.md#no-tree-reason-by-reason).`,
     '',
     ownTable(),
   ].join('\n');
 }
-
-const meaningTable = (what: string, rows: Readonly<Record<string, string>>): string =>
-  markdownTable(
-    [what, 'Meaning'],
-    Object.entries(rows).map(([name, meaning]) => [`\`${name}\``, plain(meaning)]),
-  );
 
 function ownTable(): string {
   const values = Object.entries(OWN_VARIABLES).map(([variable, row]) => [
