@@ -1,6 +1,6 @@
 // One snapshot for scripts, and the file that the textfile collector of node_exporter reads.
 import { expect } from 'chai';
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { answerOf, theatre } from '../support/processes.js';
 import { LINTED, promtoolLines, samplesOf, scrape, seriesKey, seriesOf } from './page.js';
 import { needsPrograms } from '../support/needs.js';
@@ -137,15 +137,18 @@ server_key = "83"
       ]);
       const [, port = ''] = await collector.line(/127\.0\.0\.1:(\d+)/);
       const url = `http://127.0.0.1:${port}/metrics`;
-      const page = await answerOf('both targets', async () => {
+      const read = () => readFileSync(`${folder}/shm_exporter.prom`, 'utf8');
+      const { page, file } = await answerOf('both targets', async () => {
+        const before = existsSync(`${folder}/shm_exporter.prom`) ? read() : '';
         const { body } = await scrape(url);
         const ready = byApp(body, 'shm_exporter_internal_target_ready');
-        return ready.get('ads') === '1' && ready.get('adh') === '1' ? body : undefined;
+        const areReady = ready.get('ads') === '1' && ready.get('adh') === '1';
+        // The page is of this file only if no other one replaced it meanwhile.
+        return areReady && before === read() ? { page: body, file: before } : undefined;
       });
       const error = 'node_textfile_scrape_error{}';
       expect(seriesOf(page).get(error)).to.equal('0');
 
-      const file = readFileSync(`${folder}/shm_exporter.prom`, 'utf8');
       // The collector gives all series of a family the same labels, some of them empty, and has a
       // spelling of its own for bounds.
       const names = (text: string) =>
