@@ -95,6 +95,12 @@ describe('pages for people, in Chromium', function () {
   const stateOf = ({ page }: WatchedPage, row: string) =>
     page.locator(`#${row} .state`).textContent();
 
+  it('show a ready target in two lines, where there is room', async () => {
+    const { page } = await open('/');
+    const { height = 0 } = (await page.locator('#target-0').boundingBox()) ?? {};
+    expect(height).to.be.within(40, 70);
+  });
+
   it('show a target that gets ready without being loaded again, and lose neither focus nor place', async () => {
     const watched = await open('/', { viewport: { width: 1280, height: 300 } });
     const { page } = watched;

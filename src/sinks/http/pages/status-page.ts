@@ -59,7 +59,7 @@ function processFacts(facts: ServiceFacts, nowMs: number): Html {
       <dd>${configurationFact(configuration, nowMs)}</dd>
     </div>
     <div>
-      <dt>Up for</dt>
+      <dt>Uptime</dt>
       <dd>
         ${ageText((nowMs - startedMs) / 1000)}<span class="sub whole">since ${timeText(startedMs)}</span>
       </dd>
@@ -88,10 +88,13 @@ function licenseFact(license: LicenseFacts | undefined, nowMs: number): Html {
 }
 
 function configurationFact({ takenMs, refusedMs }: ConfigurationFacts, nowMs: number): Html {
-  const taken = markup`<span class="sub">in use, taken ${agoText(takenMs, nowMs)}, <span class="whole">${timeText(takenMs)}</span></span>`;
-  if (refusedMs === undefined) return markup`<span class="state good">accepted</span>${taken}`;
+  const at = markup`<span class="sub whole">${timeText(takenMs)}</span>`;
+  const taken = agoText(takenMs, nowMs);
+  if (refusedMs === undefined)
+    return markup`<span class="state good">accepted</span> <span class="whole">${taken}</span>${at}`;
   return markup`<span class="state bad">last reload refused</span>
-    <span class="whole">${agoText(refusedMs, nowMs)}</span><span class="sub">The log has the reasons.</span>${taken}`;
+    <span class="whole">${agoText(refusedMs, nowMs)}</span><span class="sub">The log has the reasons. In use:
+      accepted ${taken}</span>${at}`;
 }
 
 export interface StatusPageFacts {
@@ -153,7 +156,7 @@ export function statusPage(
       ${targetTable(sorted.slice(from, from + MAX_ROWS), targets, facts)}
       ${pager(from, targets.length)}`,
     footer: markup`<p>
-      Updates itself every ${REFRESH_MS / 1000} seconds while it is visible, where scripts run.
+      Updates every ${REFRESH_MS / 1000} seconds while the page is visible.
     </p>`,
     refreshMs: REFRESH_MS,
   };
@@ -191,7 +194,7 @@ function targetTable(
 ): Html {
   return tableOf({
     ...{ id: 'targets', name: 'Targets', className: 'targets', heads: HEADS },
-    caption: 'Targets, those with trouble first',
+    caption: 'Targets',
     rows: rows.map((row) =>
       targetRow({
         ...row,
@@ -208,7 +211,7 @@ function pager(from: number, total: number): Html | undefined {
   const last = Math.min(total, from + MAX_ROWS);
   const before = Math.max(0, from - MAX_ROWS);
   return markup`<nav class="pager" aria-label="Further targets">
-    <span>Targets ${grouped(from + 1)} to ${grouped(last)} of ${grouped(total)}</span>${
+    <span>${grouped(from + 1)} to ${grouped(last)} of ${grouped(total)}</span>${
       from > 0 ? markup`<a rel="prev" href="./?from=${before}">previous</a>` : undefined
     }${last < total ? markup`<a rel="next" href="./?from=${last}">next</a>` : undefined}
   </nav>`;

@@ -135,7 +135,7 @@ function nameCell({ target, status }: TargetRowFacts): Html {
   const hint = target.instance === '' ? 'no root' : `no root, hint ${nameText(target.instance)}`;
   const shownRoot = root === '' ? hint : nameText(root);
   return markup`<span class="app">${breakable(nameText(app))}</span>
-    <span class="sub">${breakable(shownRoot)}</span>
+    <span class="muted">${breakable(shownRoot)}</span>
     <span class="sub">server key <span class="whole">${nameText(serverKey)}</span>, partition ${partition}</span>`;
 }
 
@@ -143,7 +143,7 @@ function syncedCell({ status, condition }: TargetRowFacts): Html {
   const { objects, variables } = status.progress;
   if (!condition.isSyncing && !status.isReady) return markup``;
   const bar = status.isReady ? undefined : progressBar(status.progress);
-  return markup`${bar}<span class="objects">${shareText(objects, 'object')}</span><span class="sub">${shareText(variables, 'variable')}</span>`;
+  return markup`${bar}<span class="objects whole">${shareText(objects, 'object')}</span><span class="sub whole">${shareText(variables, 'variable')}</span>`;
 }
 
 function progressBar({ objects, variables }: SyncProgress): Html {
@@ -162,7 +162,7 @@ function newestCell({ target, status, nowMs }: TargetRowFacts): Html {
   if (status.root === '') return markup``;
   if (newest === undefined) return markup`<span class="muted">no notification seen</span>`;
   const { unixMs, by } = newest;
-  return markup`<span class="whole">${agoText(unixMs, nowMs)}</span><span class="sub">${NEWEST_BY[by]}</span>`;
+  return markup`<span class="whole">${agoText(unixMs, nowMs)}</span><span class="sub whole">${NEWEST_BY[by]}</span>`;
 }
 
 function publisherCell({ target: { reads }, status, nowMs }: TargetRowFacts): Html {
@@ -171,13 +171,13 @@ function publisherCell({ target: { reads }, status, nowMs }: TargetRowFacts): Ht
   const where = owner?.isElsewhere === true ? ' (not of this PID namespace)' : '';
   const pid =
     owner &&
-    markup`<span class="sub">pid <span class="whole">${owner.pid}</span>${where}, started
+    markup`<span class="sub${where === '' ? ' whole' : ''}">pid <span class="whole">${owner.pid}</span>${where}, started
       <time
         class="whole"
         datetime="${iso(owner.startedUnixMs)}"
         title="${timeText(owner.startedUnixMs)}">${agoText(owner.startedUnixMs, nowMs)}</time></span>`;
   const heart = beat === undefined ? 'no heartbeat' : `heartbeat ${ageText(beat)} ago`;
-  return markup`${state}${pid}${owner && markup`<span class="sub whole">${heart}</span>`}${certainty(reads)}`;
+  return markup`<span class="whole">${state}${owner && `, ${heart}`}</span>${pid}${certainty(reads)}`;
 }
 
 /** The guarantees of a foreign format about its values. */
@@ -205,7 +205,7 @@ function pagesCell(facts: TargetRowFacts): Html {
     treePath && item(address(treePath, query), 'tree')
   }${scopes}</ul>${
     status.isReady && series !== undefined
-      ? markup`<span class="sub">${countText(Number(series.value), 'series', 'series')}</span>`
+      ? markup`<span class="sub whole">${countText(Number(series.value), 'series', 'series')}</span>`
       : undefined
   }${others.length === 0 ? undefined : silentScopes(others, facts)}`;
 }
@@ -223,9 +223,9 @@ function silentScopes(scopes: readonly Scope[], { target, status }: TargetRowFac
   const names = scopes.map(({ name }, i) => markup`${i === 0 ? ' ' : ', '}${shownScope(name)}`);
   const isUnknown = status.isReady && target.lastFamilies === undefined;
   const why = isUnknown
-    ? 'after the next scrape'
+    ? 'available after the first scrape'
     : status.isReady
-      ? 'without metrics now'
-      : 'once ready';
+      ? 'no metrics at present'
+      : 'available when the target is ready';
   return markup`<span class="sub">${nounFor(scopes.length, 'scope')}${names}: ${why}</span>`;
 }

@@ -145,19 +145,19 @@ describe('the status page', () => {
         'but not one that selects nothing there',
         new FakeTarget(),
         'x_*',
-        'scope some: without metrics now',
+        'scope some: no metrics at present',
       ],
       [
         'but not one that may select nothing, before the first text',
         Object.assign(new FakeTarget(), { hasText: false }),
         'demo_*',
-        'scope some: after the next scrape',
+        'scope some: available after the first scrape',
       ],
       [
         'but none of a target that is not ready',
         new FakeTarget().wait(progress('x')),
         'demo_*',
-        'scope some: once ready',
+        'scope some: available when the target is ready',
       ],
     ] as const)
       it(what, () => {
@@ -201,7 +201,7 @@ describe('the status page', () => {
       const targets = Array.from({ length: 500 }, (_, i) => good(String(i)));
       const pages = [0, MAX_ROWS, 2 * MAX_ROWS].map((from) => html(targets, {}, from));
       expect(pages.map((page) => rows(page).length)).to.deep.equal([MAX_ROWS, MAX_ROWS, 100]);
-      expect(pages[0]).to.contain('Targets 1 to 200 of 500');
+      expect(pages[0]).to.contain('1 to 200 of 500');
       expect(pages[1]).to.contain('href="./?from=0"').and.to.contain('href="./?from=400"');
       const ids = pages.flatMap((page) =>
         [...page.matchAll(/<tr id="([^"]+)"/g)].map(([, id]) => id),
@@ -242,15 +242,11 @@ describe('the status page', () => {
         'grace expired 1 min ago',
       ],
       ['that nobody looked at its license', { license: undefined }, 'not checked yet'],
-      [
-        'when it took its configuration',
-        {},
-        'accepted in use, taken 1 h ago, 2026-01-05 08:00:00Z',
-      ],
+      ['when it took its configuration', {}, 'accepted 1 h ago 2026-01-05 08:00:00Z'],
       [
         'that it refused a later one',
         { configuration: { takenMs: NOW_MS - 60_000, refusedMs: NOW_MS - 2000 } },
-        'last reload refused 2 s ago The log has the reasons. in use, taken 1 min ago',
+        'last reload refused 2 s ago The log has the reasons. In use: accepted 1 min ago',
       ],
     ] as const)
       it(what, () => expect(shown(service)).to.contain(wanted));
