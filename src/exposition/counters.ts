@@ -1,31 +1,41 @@
-// The counters of a target: views add to this record, reports carry differences of it, internal metrics read it.
+// The counters of a target's views: views add to this record, reports carry differences of it, internal metrics read it.
 
-const NO_COUNTS = {
+/**
+ * Each counter, by its kind. A view counts an `event` when it happens. It counts a `condition` when it begins, so a
+ * second view of the same tree counts it again.
+ */
+const KINDS = {
   /** Series that were not shown because another series or metric had their name. */
-  clashes: 0,
+  clashes: 'condition',
   /** Series and framed values that were left out because of a limit. */
-  omitted: 0,
-  omittedObjects: 0,
-  omittedVariables: 0,
+  omitted: 'condition',
+  omittedObjects: 'condition',
+  omittedVariables: 'condition',
   /** Framed values that could not be copied whole in time and kept their last good value. */
-  staleFrames: 0,
-};
+  staleFrames: 'event',
+} as const;
 
-export type CounterName = keyof typeof NO_COUNTS;
+export type CounterName = keyof typeof KINDS;
 export type Counters = Record<CounterName, number>;
 /** The counters at one moment, or a difference. */
 export type Counts = Readonly<Counters>;
 
-export const newCounters = (): Counters => ({ ...NO_COUNTS });
+const NAMES = Object.keys(KINDS) as CounterName[];
+
+const countersOf = (valueOf: (name: CounterName) => number): Counters =>
+  Object.fromEntries(NAMES.map((name) => [name, valueOf(name)])) as Counters;
+
+export const newCounters = (): Counters => countersOf(() => 0);
 
 /** Adds to counters, in place. */
 export function addCounts(to: Counters, counts: Counts): void {
-  for (const name of Object.keys(NO_COUNTS) as CounterName[]) to[name] += counts[name];
+  for (const name of NAMES) to[name] += counts[name];
 }
 
 /** The counts since an earlier moment. */
-export function diffOf(now: Counts, before: Counts): Counts {
-  const diff = newCounters();
-  for (const name of Object.keys(NO_COUNTS) as CounterName[]) diff[name] = now[name] - before[name];
-  return diff;
-}
+export const diffOf = (now: Counts, before: Counts): Counts =>
+  countersOf((name) => now[name] - before[name]);
+
+/** The counts without those of conditions. */
+export const countsOfEvents = (counts: Counts): Counts =>
+  countersOf((name) => (KINDS[name] === 'event' ? counts[name] : 0));

@@ -59,7 +59,7 @@ export class TrackedTree implements ProbeListener {
   readonly register: SeriesRegister;
   readonly #parts: ViewParts;
   readonly #evicted: (object: ManagedObject) => void;
-  /** TrackableItem objects, by id. */
+  /** The tracked objects, by id. */
   readonly #objects = new WideMap<ManagedObject>();
   readonly counts = new SyncCounts();
   readonly #room: TargetRoom;

@@ -21,7 +21,7 @@ import type { TargetRoom } from '../target-limits.js';
 interface TrackingParts {
   readonly root: ManagedObject;
   readonly filters: Pick<Filters, 'leftOutBy'>;
-  /** TrackableItem objects, by id. */
+  /** The tracked objects, by id. */
   readonly tracked: Pick<WideMap<ManagedObject>, 'has'>;
   readonly probe: Probe;
   readonly room: TargetRoom;

@@ -263,7 +263,7 @@ export class LineTable {
     arena.free(former, this.#capacity * LINE_BYTES);
   }
 
-  /** Frees everything. Nothing may markDirty the cells of its lines any more. */
+  /** Frees everything. Nothing may mark the cells of its lines any more. */
   close(): void {
     const { u32, texts } = this.#kernel;
     for (let index = 0; index < this.#count; index++) {

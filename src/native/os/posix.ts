@@ -31,7 +31,7 @@ function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): Segme
     wait(position, expected, onChange) {
       if (!file.isOpen || waiter === undefined || position + 4 > PAGE) return NOTHING_TO_END;
       try {
-        // Only the kernel reads the mapped page, so a truncated file is harmless.
+        // Only the operating system reads the mapped page, so a truncated file is harmless.
         if (!hasFailed) page ??= map(file.fd, PAGE, 'read');
       } catch {
         // Polling works without it.

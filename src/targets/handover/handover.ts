@@ -1,4 +1,4 @@
-// Replaces the hosting that serves a target. ARCHITECTURE.md has the steps.
+// Replaces the hosting that serves a target: starts a standby, and lets it serve once it is ready.
 import {
   EMPTY,
   Subject,
@@ -14,7 +14,7 @@ import {
   timer,
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
-import { newCounters } from '../../exposition/counters.js';
+import { countsOfEvents } from '../../exposition/counters.js';
 import type { TargetEvent } from '../../model.js';
 import type { Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
@@ -124,7 +124,7 @@ export class Handover {
     if (report.kind !== 'facts' && report.kind !== 'refreshed') return;
     const { refreshesMs, counts } = report;
     // Under the same definition a standby leaves out again what the serving hosting has left out.
-    const own = isRedefined ? counts : { ...newCounters(), staleFrames: counts.staleFrames };
+    const own = isRedefined ? counts : countsOfEvents(counts);
     this.#report$.next({ kind: 'standby', refreshesMs, counts: own });
     if (report.facts.isReady) this.#switch();
   }

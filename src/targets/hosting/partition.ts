@@ -1,4 +1,4 @@
-// A partition: a logical worker that refreshes its targets one at a time. Spec 1.10.
+// A partition: a worker, logical or a thread, that hosts targets. Spec 1.10.
 import type { Observable } from 'rxjs';
 import type { TreeAnswer, TreeQuery } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';

@@ -1,5 +1,5 @@
 // The kernel: compares copied slots, and writes lines as text or as a part of a deflate stream.
-// AssemblyScript; no allocation, no static data. Addresses come from ../layout.ts, tables from ../tables.ts.
+// AssemblyScript; no allocation, no static data. Addresses come from ../layout.ts, tables from ../kernel-tables.ts.
 export { insert, sort, markDirty } from './block';
 export { storeChanged } from './scan';
 export { hasForbidden, chunkChanges, renderAll, renderChanged, rewrite, staleness } from './lines';
