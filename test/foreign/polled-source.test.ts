@@ -13,7 +13,7 @@ const TELLS_GENERATION = `
 const generationOfThread = (): Promise<unknown> =>
   once(new Worker(TELLS_GENERATION, { eval: true }), 'message').then((args: unknown[]) => args[0]);
 
-describe('a gathered source', () => {
+describe('a polled source', () => {
   it('has a generation of its own, whichever thread makes it', async () => {
     const made = [new PolledSource(8).generation, new PolledSource(8).generation];
     const generations = [...made, await generationOfThread(), await generationOfThread()];

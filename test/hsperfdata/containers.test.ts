@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { perfFolder } from './perf-folder.js';
-import { valuesOf, wholeSight } from '../support/gathered-values.js';
+import { valuesOf, wholeSight } from '../support/polled-values.js';
 import { needs } from '../support/needs.js';
 import { PROJECT } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -11,7 +11,7 @@ import { getuid } from 'node:process';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { perfFile } from './perf-file.js';
 import type { BuiltCounter } from './perf-file.js';
-import { valuesOf } from '../support/gathered-values.js';
+import { valuesOf } from '../support/polled-values.js';
 
 /** The value of a counter of this name: no other has it. */
 const hashOf = (name: string): bigint => {

@@ -21,7 +21,7 @@ import type { PollResult } from '#app/streams/watch.js';
 import { processNumbered } from '../support/same-number.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { perfFolder } from './perf-folder.js';
-import { SetClocks, objectsBelow, valuesOf, wholeSight } from '../support/gathered-values.js';
+import { SetClocks, objectsBelow, valuesOf, wholeSight } from '../support/polled-values.js';
 import { needsRoot } from '../support/needs.js';
 
 /** Made anew for each test: a process that is younger than the begin of its JVM is none. */

@@ -13,7 +13,7 @@ import { HsperfdataWatch } from '#app/hsperfdata/hsperfdata-watch.js';
 import { eventually } from '../support/eventually.js';
 import { whileStill } from '../support/stand-still.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { valuesOf, wholeSight } from '../support/gathered-values.js';
+import { valuesOf, wholeSight } from '../support/polled-values.js';
 import { TILL_CLASS } from './till-class.js';
 import { needs, needsPrograms } from '../support/needs.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '#app/errors.js';
 import type { Random } from '#app/simulator/course.js';
-import { wholeSight } from '../support/gathered-values.js';
+import { wholeSight } from '../support/polled-values.js';
 import { DamagedVarnish, NUMBERS } from '../varnish/damaged-varnish.js';
 import type { Damage } from '../varnish/damaged-varnish.js';
 import type { Given, Outcome } from './trial.js';

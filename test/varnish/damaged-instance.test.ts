@@ -3,7 +3,7 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
-import { wholeSight } from '../support/gathered-values.js';
+import { wholeSight } from '../support/polled-values.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { DamagedVarnish, NUMBERS } from './damaged-varnish.js';
 import type { Damage } from './damaged-varnish.js';

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path';
 import type { PollResult } from '#app/streams/watch.js';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
-import { valuesOf } from '../support/gathered-values.js';
+import { valuesOf } from '../support/polled-values.js';
 import { BuiltDirectory, bodyOf, poke, schemaJson, segmentBytes } from './built-instance.js';
 import { BOOT_S, makeProcess } from './made-up-process.js';
 

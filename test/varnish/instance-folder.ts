@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import type { VarnishWatchOptions } from '#app/varnish/varnish-watch.js';
 import type { VarnishSettings } from '#app/varnish/settings.js';
-import { SetClocks } from '../support/gathered-values.js';
+import { SetClocks } from '../support/polled-values.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { BuiltDirectory, schemaJson } from './built-instance.js';
 import type { BuiltPlace } from './built-instance.js';

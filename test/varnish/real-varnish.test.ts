@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
-import { valuesOf, wholeSight } from '../support/gathered-values.js';
+import { valuesOf, wholeSight } from '../support/polled-values.js';
 import { answerOf } from '../support/processes.js';
 import { varnishServer } from './varnish-server.js';
 import { needs, needsPrograms } from '../support/needs.js';

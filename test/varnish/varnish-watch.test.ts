@@ -18,7 +18,7 @@ import { expect } from 'chai';
 import type { Verdict } from '#app/model.js';
 import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import { folderOf } from '#app/varnish/settings.js';
-import { valuesOf, wholeSight } from '../support/gathered-values.js';
+import { valuesOf, wholeSight } from '../support/polled-values.js';
 import { asOrdinaryUser } from '../support/needs.js';
 import {
   HEADER_BYTES,
