@@ -84,7 +84,7 @@ export interface ServingParts {
   readonly command: (refresh: Refresh) => void;
 }
 
-/** From demands and reports to commands and answers. It runs beside the sinks. */
+/** From demands and reports to commands and answers. It runs in the main thread, in both execution modes. */
 export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> =>
   merge(parts.demand$, parts.report$).pipe(
     coalesce(parts.spacingMs, parts.nowMs, parts.scheduler), // refresh now, later, or not at all

@@ -112,7 +112,7 @@ export interface Reading {
   /** The exact name; the pattern's text where there is a pattern. */
   readonly variable: string;
   readonly pattern?: VariablePattern | undefined;
-  /** The types that the row can show; the first is the usual one. */
+  /** The types that the row can show; the simulator publishes the first. */
   readonly types: readonly ValueType[];
   /** Converts the published number to the one that is shown. */
   readonly conversion?: Conversion;

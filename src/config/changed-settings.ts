@@ -6,7 +6,7 @@ import type { Config } from './resolve.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
 
-/** The settings of targets and renders, which a reload applies. */
+/** The settings that a reload applies. A change of any other one is reported: it needs a restart. */
 const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'app',
   'format',

@@ -26,17 +26,17 @@ interface Deferral {
  * Keeps renders at least `spacingMs` apart. One refresh is open at a time; demands that come
  * meanwhile share the next. A demand inside the spacing gets the last render, and one render is
  * deferred to its end. With spacing 0 every change renders. Without a demand nothing renders.
- * @param now milliseconds of a clock that does not step
+ * @param nowMs milliseconds of a clock that does not step
  */
 export const coalesce =
   (
     spacingMs: () => number,
-    now: () => number,
+    nowMs: () => number,
     scheduler: SchedulerLike = asyncScheduler,
   ): OperatorFunction<Demand | Report, Decision> =>
   (input$) =>
     defer(() => {
-      const state = new Coalescing(spacingMs, now);
+      const state = new Coalescing(spacingMs, nowMs);
       return input$.pipe(
         map((input) => (input.kind === 'demand' ? state.demand() : state.report(input))),
         expand(({ deferral }) =>
@@ -49,7 +49,7 @@ export const coalesce =
 
 class Coalescing {
   readonly #spacingMs: () => number;
-  readonly #now: () => number;
+  readonly #nowMs: () => number;
   #renderedAt = -Infinity;
   #isOpen = false;
   #isDemanded = false;
@@ -58,9 +58,9 @@ class Coalescing {
   /** The deferral that has not ended. */
   #pending: Deferral | undefined;
 
-  constructor(spacingMs: () => number, now: () => number) {
+  constructor(spacingMs: () => number, nowMs: () => number) {
     this.#spacingMs = spacingMs;
-    this.#now = now;
+    this.#nowMs = nowMs;
   }
 
   demand(): Decision {
@@ -110,7 +110,7 @@ class Coalescing {
   }
 
   #rendered(): void {
-    this.#renderedAt = this.#now();
+    this.#renderedAt = this.#nowMs();
     this.#pending = undefined;
     // With spacing 0 a change during the refresh gets a render of its own.
     if (this.#spacingMs() > 0) this.#isRenderWanted = false;
@@ -125,7 +125,7 @@ class Coalescing {
 
   #next(): Decision {
     if (this.#isOpen || !(this.#isDemanded || this.#isRenderWanted)) return {};
-    const isSpaced = this.#now() - this.#renderedAt >= this.#spacingMs();
+    const isSpaced = this.#nowMs() - this.#renderedAt >= this.#spacingMs();
     const mayRender = this.#isRenderWanted || isSpaced;
     this.#isOpen = true;
     this.#isDemanded = this.#isRenderWanted = false;
@@ -133,7 +133,7 @@ class Coalescing {
   }
 
   #defer(): Deferral {
-    const ms = Math.max(0, this.#renderedAt + this.#spacingMs() - this.#now());
+    const ms = Math.max(0, this.#renderedAt + this.#spacingMs() - this.#nowMs());
     return (this.#pending = { ms });
   }
 }

@@ -12,6 +12,7 @@ export interface TargetFacts {
   readonly serverKey: string;
   /** The id of the chosen root; empty without one. */
   readonly root: string;
+  /** Whether the first sync of the root is complete and its publisher is served. */
   readonly isReady: boolean;
   readonly publisher: Verdict;
   /** The publisher's process, if the format states it. */

@@ -8,7 +8,7 @@ import type { PollResult } from './watch.js';
 export interface Refreshed {
   readonly kind: 'refreshed';
   readonly input: TargetInput;
-  /** The startup gate, which opens at the first full sync and stays open. Spec 3. */
+  /** Whether the root has been synced completely once; a new root begins again. Spec 3. */
   readonly isReady: boolean;
   /** The number of the publisher's last wake-up; undefined before the first. */
   readonly tick: number | undefined;

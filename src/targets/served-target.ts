@@ -91,7 +91,7 @@ export class ServedTarget implements Target {
   get lastRoot(): FoundRoot | undefined {
     return this.#lastRoot;
   }
-  /** Its definition and partition, or those that it is changing to. */
+  /** The desired definition and partition. During a handover, another hosting still serves. */
   get place(): Place {
     return this.#handover.desired;
   }

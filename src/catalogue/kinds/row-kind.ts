@@ -21,9 +21,9 @@ const numbersFrom = (usual: ScalarType): readonly ValueType[] => [
   usual,
   ...SCALAR_TYPES.filter((type) => type !== usual),
 ];
-/** The number types, the usual one of totals first. */
+/** All number types. The simulator publishes the first one: counters are u64. */
 export const TOTALS = numbersFrom('u64');
-/** The number types, the usual one of gauges first. */
+/** All number types. The simulator publishes the first one: gauges are i64. */
 export const LEVELS = numbersFrom('i64');
 /** The types that can be shown as text. */
 export const TEXTS: readonly ValueType[] = ['string', ...SCALAR_TYPES];

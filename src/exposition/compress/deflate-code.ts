@@ -28,7 +28,7 @@ export class DeflateCode {
   readonly #distanceBits: readonly number[];
   #head: readonly Bits[] | undefined;
   #headBits: number | undefined;
-  #frameBits: number | undefined;
+  #wrapperBits: number | undefined;
   #table: Uint8Array | undefined;
 
   /** @param lengths of 286 literals and lengths, then of 30 distances; none is 0 */
@@ -64,8 +64,8 @@ export class DeflateCode {
   }
   /** Bytes of a block with that many bits of symbols, and of the empty block behind it, which ends at a byte. */
   blockBytes(bits: number): number {
-    this.#frameBits ??= this.headBits + this.endOfBlock[1] + 3;
-    return Math.ceil((this.#frameBits + bits) / 8) + 4;
+    this.#wrapperBits ??= this.headBits + this.endOfBlock[1] + 3;
+    return Math.ceil((this.#wrapperBits + bits) / 8) + 4;
   }
   get endOfBlock(): Bits {
     return this.literal(END_OF_BLOCK);

@@ -24,6 +24,7 @@ interface ScrapeRequest {
   readonly query: URLSearchParams;
   /** The Accept header. */
   readonly accept: string | undefined;
+  /** The form to render; `encoded` in reply.ts decides on the encoding of the answer. */
   readonly prefersGzip: boolean;
 }
 

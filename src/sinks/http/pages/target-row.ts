@@ -28,7 +28,7 @@ export interface TargetCondition {
   readonly word: string;
   /** The reason of a condition that is not good; otherwise empty. */
   readonly reason: string;
-  /** Whether the initial sync is running. */
+  /** Whether it is not ready although it has a root and a live publisher. */
   readonly isSyncing: boolean;
 }
 
