@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseScenario } from '#app/simulator/scenario.js';
 import { freshComponents, treeOf } from '../support/component/components.js';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, answerOf, theatre } from '../support/processes.js';
+import { PROJECT, answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 
 const SECRET = 's3cret-of-ads';
@@ -25,7 +25,7 @@ const OBJECTS = [
 
 describe('shm_bridge', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const serving = freshComponents();
   const served = async (securityKey?: string) =>
     (await serving({ securityKey }, treeOf({ objects: OBJECTS }))).url;
@@ -34,19 +34,19 @@ describe('shm_bridge', function () {
   const component = (name: string, url: string, more = '') =>
     `[[components]]\nname = "${name}"\nurl = "${url}"\nserver_key = "${name}"\n${more}`;
   const file = (...components: readonly string[]) =>
-    stage.write('bridge.toml', `context_id = "${stage.contextId}"\n${components.join('')}`);
+    programs.write('bridge.toml', `context_id = "${programs.contextId}"\n${components.join('')}`);
   const keyFile = (key: string) => {
-    const path = stage.write('ads.key', `${key}\n`);
+    const path = programs.write('ads.key', `${key}\n`);
     chmodSync(path, 0o600);
     return `security_key = "file:${path}"\n`;
   };
   const run = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = stage.run('bridge', ...args);
+    const { status, stdout, stderr } = programs.run('bridge', ...args);
     return { status, stdout, stderr };
   };
   /** As above, while this process goes on answering. */
   const ended = async (...args: readonly string[]) => {
-    const bridge = stage.start('bridge', args);
+    const bridge = programs.start('bridge', args);
     const { status } = await bridge.ended;
     return { status, stdout: bridge.stdout, stderr: bridge.stderr };
   };
@@ -57,23 +57,23 @@ describe('shm_bridge', function () {
   ] as const)
     it(`creates segments with mode ${mode.toString(8)} under umask 0${umask.toString(8)}`, async () => {
       const before = process.umask(umask);
-      const bridge = stage.start('bridge', ['--config', file(component('a', await deadUrl()))]);
+      const bridge = programs.start('bridge', ['--config', file(component('a', await deadUrl()))]);
       process.umask(before);
       await bridge.line(/publishing under server key a$/m);
-      expect(statSync(`/dev/shm/${stage.contextId}.pool.a`).mode & 0o777).to.equal(mode);
+      expect(statSync(`/dev/shm/${programs.contextId}.pool.a`).mode & 0o777).to.equal(mode);
       await bridge.stop();
     });
 
   it('logs in the form and from the level that are asked for, with its component as a field', async () => {
     const config = file(component('a', await deadUrl()));
-    const bridge = stage.start('bridge', ['--config', config, '--log-format', 'json']);
+    const bridge = programs.start('bridge', ['--config', config, '--log-format', 'json']);
     const [line] = await bridge.line(/^.*no tree.*$/m);
     expect(JSON.parse(line)).to.include({ level: 'warning', component: 'a', server_key: 'a' });
     await bridge.stop();
     for (const text of bridge.stderr.trimEnd().split('\n'))
       expect(JSON.parse(text)).to.include.keys('time', 'level', 'msg');
 
-    const quiet = stage.start('bridge', ['--config', config, '--log-level', 'warning']);
+    const quiet = programs.start('bridge', ['--config', config, '--log-level', 'warning']);
     await quiet.line(/ warning a: no tree/);
     await quiet.stop();
     expect(quiet.stderr).not.to.match(/ info /);
@@ -155,7 +155,7 @@ describe('shm_bridge', function () {
       const { serverKey, contextId, objects } = parseScenario(stdout, 'stdout');
       expect({ serverKey, contextId }).to.deep.equal({
         serverKey: 'a',
-        contextId: stage.contextId,
+        contextId: programs.contextId,
       });
       expect(objects.map(({ id, variables }) => `${id} ${variables.length}`)).to.deep.equal([
         'h.1.ads 2',
@@ -166,7 +166,7 @@ describe('shm_bridge', function () {
         '\na: to be published under server key a: 2 objects, 3 variables\n',
       );
       expect(stdout + stderr).not.to.include(SECRET);
-      expect(stage.segments()).to.deep.equal([]);
+      expect(programs.segments()).to.deep.equal([]);
     });
 
     it('names patterns that fit nothing', async () => {
@@ -223,7 +223,7 @@ describe('shm_bridge', function () {
       const one = file(component('a', url));
       const bridge = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js')];
       const words = [...bridge, '--config', one, '--once'];
-      const pipe = stage.command([
+      const pipe = programs.command([
         'bash',
         '-c',
         'set -o pipefail; "$@" | head -c 1',
@@ -242,18 +242,18 @@ describe('shm_bridge', function () {
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       it(`publishes until ${signal}, and leaves nothing behind`, async () => {
         const one = file(component('a', await served()));
-        const bridge = stage.start('bridge', ['--config', one]);
+        const bridge = programs.start('bridge', ['--config', one]);
         await begun(bridge);
-        expect(stage.segments()).to.deep.equal([`${stage.contextId}.pool.a`]);
+        expect(programs.segments()).to.deep.equal([`${programs.contextId}.pool.a`]);
         expect(await bridge.stop(signal)).to.deep.equal({ status: 0, signal: null });
         expect(bridge.stderr).to.match(new RegExp(` info ${signal}: ending\n$`));
         expect(bridge.stdout).to.equal('');
-        expect(stage.segments()).to.deep.equal([]);
+        expect(programs.segments()).to.deep.equal([]);
       });
 
     it('opens no debugger at SIGUSR1, and keeps running', async () => {
       const one = file(component('a', await served(), 'interval_ms = 1000\n'));
-      const bridge = stage.start('bridge', ['--config', one, '--debug']);
+      const bridge = programs.start('bridge', ['--config', one, '--debug']);
       await begun(bridge);
       const polls = () => bridge.stderr.match(/ debug /g)?.length ?? 0;
       const before = polls();
@@ -267,7 +267,7 @@ describe('shm_bridge', function () {
       const url = await served(SECRET);
       const lines = `${keyFile(SECRET)}interval_ms = 1000\nca_file = ""\ntls_verify = false\n`;
       const one = file(component('a', url, lines));
-      const bridge = stage.start('bridge', ['--config', one, '--debug']);
+      const bridge = programs.start('bridge', ['--config', one, '--debug']);
       await begun(bridge);
       await bridge.line(/ debug a: 2 objects, 3 variables, \d+ bytes in \d+ ms; 0 values changed/);
       await bridge.stop();
@@ -279,21 +279,21 @@ describe('shm_bridge', function () {
 
     it('publishes only the component of --component', async () => {
       const two = file(component('a', await served()), component('b', await deadUrl()));
-      const bridge = stage.start('bridge', ['--config', two, '--component', 'a']);
+      const bridge = programs.start('bridge', ['--config', two, '--component', 'a']);
       await begun(bridge);
-      expect(stage.segments()).to.deep.equal([`${stage.contextId}.pool.a`]);
+      expect(programs.segments()).to.deep.equal([`${programs.contextId}.pool.a`]);
       await bridge.stop();
       expect(bridge.stderr).not.to.include(' b: ');
     });
 
     it('leaves with status 4 where another publisher has the segment', async () => {
       const one = file(component('a', await served()));
-      const bridge = stage.start('bridge', ['--config', one]);
+      const bridge = programs.start('bridge', ['--config', one]);
       await begun(bridge);
       const second = await ended('--config', one);
       expect(second.status).to.equal(4);
       expect(second.stderr).to.include(
-        `shm_bridge: Another publisher lives in /dev/shm/${stage.contextId}.pool.a\n`,
+        `shm_bridge: Another publisher lives in /dev/shm/${programs.contextId}.pool.a\n`,
       );
       expect(bridge.isOver).to.equal(false);
       await bridge.stop();
@@ -301,21 +301,21 @@ describe('shm_bridge', function () {
 
     it('leaves no other segment behind either, nor a part of one', async () => {
       const [one, url] = [file(component('a', await served())), await served()];
-      const bridge = stage.start('bridge', ['--config', one]);
+      const bridge = programs.start('bridge', ['--config', one]);
       await begun(bridge);
       const three = file(component('b', url), component('a', url), component('c', url));
       expect((await ended('--config', three)).status).to.equal(4);
-      expect(stage.segments()).to.deep.equal([`${stage.contextId}.pool.a`]);
+      expect(programs.segments()).to.deep.equal([`${programs.contextId}.pool.a`]);
       await bridge.stop();
     });
 
     it('leaves with status 4 where a segment may not be as large as it must', async () => {
       const one = file(component('a', await deadUrl()));
       const bridge = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js'), '--config', one];
-      const limited = stage.command(['bash', '-c', 'ulimit -f 1000; exec "$@"', '-', ...bridge]);
+      const limited = programs.command(['bash', '-c', 'ulimit -f 1000; exec "$@"', '-', ...bridge]);
       expect((await limited.ended).status).to.equal(4);
       expect(limited.stderr).to.match(/shm_bridge: Cannot make \/dev\/shm\/\S+: EFBIG: /);
-      expect(stage.segments()).to.deep.equal([]);
+      expect(programs.segments()).to.deep.equal([]);
     });
 
     for (const [what, target] of [
@@ -327,10 +327,10 @@ describe('shm_bridge', function () {
         const one = file(component('a', server.url, 'interval_ms = 1000\n'));
         const words = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js')];
         const args = [...words, '--config', one, '--debug'];
-        const bridge = stage.command(['bash', '-c', `exec "$@" 2> ${target}`, '-', ...args]);
+        const bridge = programs.command(['bash', '-c', `exec "$@" 2> ${target}`, '-', ...args]);
         await answerOf('four polls', () => server.requests.length >= 4 || undefined);
         expect(await bridge.stop()).to.deep.equal({ status: 0, signal: null });
-        expect(stage.segments()).to.deep.equal([]);
+        expect(programs.segments()).to.deep.equal([]);
       });
   });
 });

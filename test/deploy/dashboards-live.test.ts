@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { freePort } from '../support/free-port.js';
-import { answerOf, delay, theatre } from '../support/processes.js';
+import { answerOf, delay, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { DASHBOARDS, expressionsOf } from './dashboard-panels.js';
 import { metricsOf, withoutVariables } from './expressions.js';
@@ -48,10 +48,10 @@ function configuration(port: number): string {
 
 describe('dashboards and rules on a running exporter', function () {
   this.slow(60_000);
-  // Before the stage is closed: the demo removes what it made only if it is asked to end.
+  // Before the programs are killed: the demo removes its files only if it gets a signal that it handles.
   let demo: Running | undefined;
   after(() => demo?.stop());
-  const stage = theatre();
+  const programs = testPrograms();
   let exporter = '';
   let prometheus = '';
 
@@ -59,18 +59,18 @@ describe('dashboards and rules on a running exporter', function () {
     needsPrograms(this, 'prometheus');
     const port = await freePort();
     exporter = `http://127.0.0.1:${port}`;
-    const started = stage.start('demo', ['--port', String(port)]);
+    const started = programs.start('demo', ['--port', String(port)]);
     demo = started;
     await answerOf('the demo is ready', () =>
       started.stdout.includes('Ctrl-C') ? true : undefined,
     );
-    const file = stage.write('prometheus.yml', configuration(port));
+    const file = programs.write('prometheus.yml', configuration(port));
     const own = await freePort();
     prometheus = `http://127.0.0.1:${own}`;
-    const server = stage.command([
+    const server = programs.command([
       'prometheus',
       `--config.file=${file}`,
-      `--storage.tsdb.path=${stage.path('prometheus')}`,
+      `--storage.tsdb.path=${programs.path('prometheus')}`,
       `--web.listen-address=127.0.0.1:${own}`,
       '--log.level=warn',
     ]);

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inBothModes } from '../support/modes.js';
-import { PROJECT, isInstalled, theatre } from '../support/processes.js';
+import { PROJECT, isInstalled, testPrograms } from '../support/processes.js';
 import { readyPage, scrape } from '../end-to-end/page.js';
 import { freshComponents, treeOf } from '../support/component/components.js';
 import { needs, needsPrograms } from '../support/needs.js';
@@ -40,9 +40,9 @@ function systemCalls(filter: string): ReadonlySet<string> {
 }
 
 describe('the units of systemd', () => {
-  const stage = theatre();
+  const programs = testPrograms();
   const serving = freshComponents();
-  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '20'));
+  before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '20'));
 
   for (const unit of UNITS) {
     it(`${unit}: take every capability and new privilege away, and make the files of the host read-only`, () =>
@@ -74,7 +74,7 @@ describe('the units of systemd', () => {
   function callsFile(): string {
     const names = [...systemCalls(settingsOf('shm_exporter').get('SystemCallFilter') ?? '')];
     expect(names).to.include.members(['read', 'pread64', 'futex']).and.not.include('mount');
-    return stage.write('calls', names.join('\n'));
+    return programs.write('calls', names.join('\n'));
   }
   /** Words that run a command with the system calls of the units alone. */
   const sandbox = (): readonly string[] => ['python3', SANDBOX, (calls ??= callsFile())];
@@ -101,10 +101,10 @@ describe('the units of systemd', () => {
     });
 
     it('starts, serves, reloads, is asked by several at once and stops', async () => {
-      const config = stage.config({
+      const config = programs.config({
         ...{ app: 'ads', server_keys: ['82'], worker_execution_mode, target_workers: 2 },
       });
-      const exporter = stage.start('exporter', ['--config', config], { under: sandbox() });
+      const exporter = programs.start('exporter', ['--config', config], { under: sandbox() });
       const url = await exporter.url();
       const page = await readyPage(url);
       expect(page).to.contain('\nads_process_pid ');
@@ -123,13 +123,13 @@ describe('the units of systemd', () => {
     needs(this, isPossible(), 'systemd or the headers of the kernel are not installed');
     const objects = [{ id: 'h.1.ads', class: 'ManagedProcess.SinkDist', variables: {} }];
     const { url } = await serving({}, treeOf({ objects }));
-    const config = stage.write(
+    const config = programs.write(
       'bridge.toml',
-      `context_id = "${stage.contextId}"\n[[components]]\nname = "a"\nurl = "${url}"\nserver_key = "90"\n`,
+      `context_id = "${programs.contextId}"\n[[components]]\nname = "a"\nurl = "${url}"\nserver_key = "90"\n`,
     );
-    const bridge = stage.start('bridge', ['--config', config], { under: sandbox() });
+    const bridge = programs.start('bridge', ['--config', config], { under: sandbox() });
     await bridge.line(/received its tree: 1 object/);
-    expect(stage.segments().join()).to.contain('90');
+    expect(programs.segments().join()).to.contain('90');
     expect(await bridge.stop()).to.deep.equal({ status: 0, signal: null });
   });
 });

@@ -43,19 +43,24 @@ const ODD_SHOP = {
 
 describe('shm_dump --catalogue', function () {
   this.slow(15_000);
-  const { stage, dump } = dumps();
+  const { programs, dump } = dumps();
 
   /** Drafts a catalogue, has the exporter check it, and scrapes with it. */
   async function pageOf(app: string, key: string): Promise<string> {
     const { status, stdout, stderr } = dump('--server-key', key, '--catalogue');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-    const file = stage.path(`${key}.toml`);
+    const file = programs.path(`${key}.toml`);
     writeFileSync(file, stdout);
     const settings = { app, server_keys: [key], catalogue_files: [file] };
-    const checked = stage.run('exporter', '--check-config', '--config', stage.config(settings));
+    const checked = programs.run(
+      'exporter',
+      '--check-config',
+      '--config',
+      programs.config(settings),
+    );
     expect(checked.stderr).to.equal('');
     expect(checked.stdout).to.include('configuration is valid\n');
-    const exporter = stage.exporter(settings);
+    const exporter = programs.exporter(settings);
     const page = applicationPart(await readyPage(await exporter.url()));
     await exporter.stop();
     return page;
@@ -64,14 +69,14 @@ describe('shm_dump --catalogue', function () {
   for (const app of ['ads', 'shop'])
     it(`drafts one for ${app}, whose page is clean`, async function () {
       needsPrograms(this, 'promtool');
-      stage.simulate('--app', app, '--server-key', app, '--objects', '60', '--rate', '0');
+      programs.simulate('--app', app, '--server-key', app, '--objects', '60', '--rate', '0');
       const page = await pageOf(app, app);
       expect(samplesOf(page).length).to.be.above(100);
       expect(promtoolLines(page)).to.deep.equal([]);
     });
 
   it('converts units, makes labels of what differs, and tells apart what has one name', async () => {
-    stage.play(ODD_SHOP);
+    programs.publish(ODD_SHOP);
     const page = await pageOf('shop', 'odd');
     const series = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     const ofTill1 = series.filter((line) => line.includes('till="till1"'));
@@ -111,7 +116,7 @@ describe('shm_dump --catalogue', function () {
     const root = (id: string, name: string) => [
       { id, class: 'Root', variables: { [name]: { type: 'u64', value: 1 } } },
     ];
-    stage.play({
+    programs.publish({
       server_key: 'several',
       objects: [
         ...root('h.1.shop', 'first'),

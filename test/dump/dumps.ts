@@ -1,6 +1,6 @@
 // A shop that is published, and what shm_dump prints of it.
-import { theatre } from '../support/processes.js';
-import type { Theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
+import type { TestPrograms } from '../support/processes.js';
 
 /** A scenario with every kind of value, and names that are no pleasure. */
 export const SHOP = {
@@ -40,13 +40,16 @@ export const SHOP = {
 };
 
 export interface Dump {
-  readonly stage: Theatre;
+  readonly programs: TestPrograms;
   /** Runs it with the context of the suite, and with these arguments. */
-  readonly dump: (...args: readonly string[]) => ReturnType<Theatre['run']>;
+  readonly dump: (...args: readonly string[]) => ReturnType<TestPrograms['run']>;
 }
 
 /** Call inside `describe`. */
 export function dumps(): Dump {
-  const stage = theatre();
-  return { stage, dump: (...args) => stage.run('dump', '--context-id', stage.contextId, ...args) };
+  const programs = testPrograms();
+  return {
+    programs,
+    dump: (...args) => programs.run('dump', '--context-id', programs.contextId, ...args),
+  };
 }

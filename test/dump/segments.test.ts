@@ -11,8 +11,8 @@ import { SHOP, dumps } from './dumps.js';
 
 describe('shm_dump of a segment', function () {
   this.slow(5000);
-  const { stage, dump } = dumps();
-  const fileOf = (key: string) => `/dev/shm/${stage.contextId}.pool.${key}`;
+  const { programs, dump } = dumps();
+  const fileOf = (key: string) => `/dev/shm/${programs.contextId}.pool.${key}`;
   const refused = (key: string, sentence: RegExp | string) => {
     const { status, stdout, stderr } = dump('--server-key', key);
     expect({ status, stdout }).to.deep.equal({ status: 4, stdout: '' });
@@ -22,18 +22,18 @@ describe('shm_dump of a segment', function () {
   };
 
   it('that is not there names the nearest, and those that are', () => {
-    stage.play({ ...SHOP, server_key: 'shop_1' });
-    const name = `${stage.contextId}.pool.shop_`;
+    programs.publish({ ...SHOP, server_key: 'shop_1' });
+    const name = `${programs.contextId}.pool.shop_`;
     refused('shop_2', `no segment ${name}2 in /dev/shm, did you mean ${name}1? (there are: `);
     refused('elsewhere', `${name}1`);
     expect(dump('--server-key', 'shop_1', '--pool-name', 'other').stderr)
-      .to.include(`no segment ${stage.contextId}.other.shop_1 in /dev/shm`)
+      .to.include(`no segment ${programs.contextId}.other.shop_1 in /dev/shm`)
       .and.match(/; --context-id and --pool-name say what is before the key\n$/);
     expect(dump('--server-key', 'shop_2').stderr).not.to.include('--context-id');
   });
 
   it('whose publisher was killed shows the last values, and says so', async () => {
-    const simulator = await stage.player({ ...SHOP, server_key: 'dead' });
+    const simulator = await programs.simulatorOf({ ...SHOP, server_key: 'dead' });
     await simulator.stop('SIGKILL');
     const { status, stdout, stderr } = dump('--server-key', 'dead');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
@@ -75,13 +75,13 @@ describe('shm_dump of a segment', function () {
   ];
   for (const [what, damage, sentence] of damages)
     it(`${what} is named, with what is wrong`, () => {
-      const published = stage.play({ ...SHOP, server_key: 'damaged' });
+      const published = programs.publish({ ...SHOP, server_key: 'damaged' });
       const copy = fileOf('copy');
       try {
         const bytes = readFileSync(fileOf('damaged'));
         writeFileSync(copy, bytes);
         damage(copy, bytes);
-        refused('copy', `${stage.contextId}.pool.copy${sentence}`);
+        refused('copy', `${programs.contextId}.pool.copy${sentence}`);
       } finally {
         rmSync(copy);
         published.close();
@@ -89,13 +89,13 @@ describe('shm_dump of a segment', function () {
     });
 
   it('that may not be read says so', () => {
-    stage.play({ ...SHOP, server_key: 'secret' });
+    programs.publish({ ...SHOP, server_key: 'secret' });
     chmodSync(fileOf('secret'), 0);
     // Root may read every file; without these two capabilities it is bound by their modes, as owner too.
     const bound = isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
     const [program = '', ...words] = [
       ...[...bound, process.execPath, join(PROJECT, 'dist/bin/shm_dump.js')],
-      ...['--context-id', stage.contextId, '--server-key', 'secret'],
+      ...['--context-id', programs.contextId, '--server-key', 'secret'],
     ];
     const { status, stderr } = spawnSync(program, words, { encoding: 'utf8' });
     const { uid, gid } = statSync(fileOf('secret'));
@@ -106,7 +106,7 @@ describe('shm_dump of a segment', function () {
   });
 
   it('leaves it as it was, and needs no right to write', async () => {
-    const simulator = await stage.player({ ...SHOP, server_key: 'quiet' });
+    const simulator = await programs.simulatorOf({ ...SHOP, server_key: 'quiet' });
     // What has no heartbeat changes by itself no more.
     await simulator.stop('SIGKILL');
     const before = readFileSync(fileOf('quiet'));
@@ -118,13 +118,13 @@ describe('shm_dump of a segment', function () {
 
 describe('shm_dump of a large tree', function () {
   this.slow(20_000);
-  const { stage } = dumps();
+  const { programs } = dumps();
   before(() =>
-    stage.simulator('--app', 'big', '--server-key', 'big', '--objects', '5000', '--rate', '0'),
+    programs.simulator('--app', 'big', '--server-key', 'big', '--objects', '5000', '--rate', '0'),
   );
   /** What a shell prints that runs it with this after it; it fails where any part of a pipe fails. */
   const shell = (rest: string) => {
-    const words = `--context-id ${stage.contextId} --server-key big`;
+    const words = `--context-id ${programs.contextId} --server-key big`;
     const line = `"$0" dist/bin/shm_dump.js ${words} ${rest}`;
     return spawnSync('bash', ['-o', 'pipefail', '-c', line, process.execPath], {
       ...{ encoding: 'utf8', cwd: PROJECT, maxBuffer: 1 << 28 },

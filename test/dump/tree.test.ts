@@ -11,9 +11,9 @@ const UNSAFE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 describe('shm_dump', function () {
   this.slow(5000);
-  const { stage, dump } = dumps();
+  const { programs, dump } = dumps();
   before(() => {
-    stage.play(SHOP);
+    programs.publish(SHOP);
   });
   const treeOf = (text: string): readonly string[] => text.split('\n\n')[1]?.split('\n') ?? [];
   const lines = (...args: readonly string[]): Record<string, unknown>[] =>
@@ -48,7 +48,7 @@ describe('shm_dump', function () {
     const [heading = ''] = dump('--server-key', '7').stdout.split('\n\n');
     expect(heading.split('\n')).to.have.lengthOf(4);
     expect(heading).to.match(
-      new RegExp(`^segment {4}${stage.contextId}\\.pool\\.7, generation [0-9a-f]+\n`),
+      new RegExp(`^segment {4}${programs.contextId}\\.pool\\.7, generation [0-9a-f]+\n`),
     );
     expect(heading).to.include('\npublisher  live: publisher is live\n');
     expect(heading).to.match(
@@ -62,8 +62,8 @@ describe('shm_dump', function () {
     const probe = spawnSync('unshare', [...namespaces, 'true']);
     needs(this, probe.status === 0, 'this process may not make namespaces');
     const simulator = join(PROJECT, 'dist/bin/shm_simulator.js');
-    const words = ['--app', 'shop', '--server-key', 'box', '--context-id', stage.contextId];
-    const program = stage.command([process.execPath, simulator, ...words], {
+    const words = ['--app', 'shop', '--server-key', 'box', '--context-id', programs.contextId];
+    const program = programs.command([process.execPath, simulator, ...words], {
       // Process 1 of the host may be hidden even from root.
       under: ['unshare', ...namespaces, 'sh', '-c', '"$@" & wait', 'sh'],
     });
@@ -76,7 +76,7 @@ describe('shm_dump', function () {
 
   it('prints the same as JSON lines, with whole values', () => {
     const [segment, root, version, ...rest] = lines();
-    expect(segment).to.deep.include({ kind: 'segment', segment: `${stage.contextId}.pool.7` });
+    expect(segment).to.deep.include({ kind: 'segment', segment: `${programs.contextId}.pool.7` });
     expect(segment?.['dropped']).to.deep.equal({ objects: 0, variables: 0 });
     expect(segment?.['publisher']).to.deep.include({
       state: 'live',

@@ -7,13 +7,13 @@ import { SHOP, dumps } from './dumps.js';
 
 describe('shm_dump --watch', function () {
   this.slow(10_000);
-  const { stage } = dumps();
+  const { programs } = dumps();
   let keys = 0;
   /** A shop under a server key of its own. */
   const shop = (seconds = '0.1') => {
     const key = `watched${++keys}`;
-    const published = stage.play({ ...SHOP, server_key: key });
-    const words = ['--context-id', stage.contextId, '--server-key', key, '--watch', seconds];
+    const published = programs.publish({ ...SHOP, server_key: key });
+    const words = ['--context-id', programs.contextId, '--server-key', key, '--watch', seconds];
     return { published, words };
   };
   const command = (words: readonly string[]) =>
@@ -24,7 +24,7 @@ describe('shm_dump --watch', function () {
   it('shows a change with its age, and draws without clearing the screen', async () => {
     // A change stands out until it is drawn again: long enough to be seen here.
     const { published, words } = shop('1');
-    const terminal = new Terminal(stage, command(words));
+    const terminal = new Terminal(programs, command(words));
     const first = await terminal.shows('the tree', hasTree);
     expect(sold(first)).to.equal('    sold                    u64 counter pieces  42');
     expect(first.lines.at(-1)).to.match(/^nothing below; up, down, .* q ends$/);
@@ -45,7 +45,7 @@ describe('shm_dump --watch', function () {
 
   it('moves by keys through what does not fit the screen', async () => {
     const { words } = shop();
-    const terminal = new Terminal(stage, command(words), { rows: 12 });
+    const terminal = new Terminal(programs, command(words), { rows: 12 });
     const top = ({ lines }: Screen) => lines[5];
     await terminal.shows('the root', (screen) => top(screen) === 'h.1.shop  Shop  normal');
     terminal.type('\u001b[B');
@@ -82,7 +82,7 @@ describe('shm_dump --watch', function () {
   ];
   for (const [what, line, end] of endings)
     it(`leaves the terminal as it was after ${what}`, async () => {
-      const terminal = new Terminal(stage, line(command(shop().words)));
+      const terminal = new Terminal(programs, line(command(shop().words)));
       await terminal.shows('the tree', hasTree);
       end(terminal);
       await terminal.running.ended;
@@ -96,9 +96,9 @@ describe('shm_dump --watch', function () {
 
   it('goes on with the last values of a publisher that dies, and then with the next one', async () => {
     const key = 'mortal';
-    const simulator = await stage.player({ ...SHOP, server_key: key });
-    const words = ['--context-id', stage.contextId, '--server-key', key, '--watch', '0.1'];
-    const terminal = new Terminal(stage, command(words));
+    const simulator = await programs.simulatorOf({ ...SHOP, server_key: key });
+    const words = ['--context-id', programs.contextId, '--server-key', key, '--watch', '0.1'];
+    const terminal = new Terminal(programs, command(words));
     await terminal.shows('that it is live', ({ lines }) => lines[1]?.includes(' live: ') === true);
     await simulator.stop('SIGKILL');
     const dead = await terminal.shows(
@@ -106,7 +106,7 @@ describe('shm_dump --watch', function () {
       ({ lines }) => lines[1]?.includes(' dead: ') === true,
     );
     expect(sold(dead)).to.match(/ 42$/);
-    const next = stage.play({ ...SHOP, server_key: key });
+    const next = programs.publish({ ...SHOP, server_key: key });
     next.go({ set: { 'h.1.shop.floor.a': { sold: 7 } } });
     await terminal.shows(
       'the next one',
@@ -119,7 +119,7 @@ describe('shm_dump --watch', function () {
 
   it('says that the chosen object is gone, and shows it when it comes again', async () => {
     const { published, words } = shop();
-    const terminal = new Terminal(stage, command([...words, '--object', 'floor.a']));
+    const terminal = new Terminal(programs, command([...words, '--object', 'floor.a']));
     await terminal.shows('the object', hasTree);
     published.go({ remove: ['h.1.shop.floor.a'] });
     await terminal.shows(
@@ -136,7 +136,7 @@ describe('shm_dump --watch', function () {
 
   it('prints one dump after the other where there is no terminal, until a signal', async () => {
     const { words } = shop();
-    const running = stage.start('dump', words);
+    const running = programs.start('dump', words);
     const count = (text: string) => text.split('\n3 objects, 11 variables,').length - 1;
     await answerOf('three dumps', () => (count(running.stdout) >= 3 ? true : undefined));
     expect(await running.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
@@ -146,7 +146,7 @@ describe('shm_dump --watch', function () {
 
   it('prints JSON lines again and again, until their reader has enough', async () => {
     const line = `exec 3>&1; (${command([...shop().words, '--json'])}; echo $? >&3) | head -40`;
-    const running = stage.command(['sh', '-c', line]);
+    const running = programs.command(['sh', '-c', line]);
     expect(await running.ended).to.deep.equal({ status: 0, signal: null });
     const [status, ...lines] = running.stdout.trim().split('\n').sort();
     expect(status).to.equal('0');

@@ -9,7 +9,7 @@ import { ODDITIES } from '../support/component/oddities.js';
 import type { OddityName } from '../support/component/oddities.js';
 import { COMPONENT_TLS, tlsPath } from '../support/component-certificates.js';
 import { ODD_SCENARIO } from '../support/odd-scenario.js';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 import { BRIDGED, BridgeTwins, RECORDED, inAnyOrder, recordedText } from './bridge-twins.js';
 import { needs } from '../support/needs.js';
 
@@ -136,7 +136,7 @@ const TRIALS: readonly Trial[] = [
 for (const { name, text, app, comesAndGoes, classed, root, showsState, options, exact } of TRIALS)
   describe(`${name}, bridged`, function () {
     this.slow(20_000);
-    const stage = theatre();
+    const programs = testPrograms();
     const random = new Random(11);
     let twins: BridgeTwins;
     /** Closes the twins, once there are some. */
@@ -152,10 +152,10 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       );
     });
     before(async () => {
-      twins = new BridgeTwins(stage, text(), options);
+      twins = new BridgeTwins(programs, text(), options);
       close = () => twins.close();
       ({ objects } = parseScenario(text(), name));
-      const key = stage.write('key', `${KEY}\n`);
+      const key = programs.write('key', `${KEY}\n`);
       chmodSync(key, 0o600);
       const secured = { ca_file: tlsPath('component.cert.pem'), security_key: `file:${key}` };
       await twins.start(app, options === undefined ? {} : { ...secured, deflate: 'always' });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { FAULT_NAMES } from '../support/component/faults.js';
 import type { FaultName } from '../support/component/faults.js';
 import { ODD_SCENARIO } from '../support/odd-scenario.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import { REASON_OF } from '../support/component/reason-of-fault.js';
 import { BRIDGED, BridgeTwins } from './bridge-twins.js';
 import { applicationPart, samplesOf } from './page.js';
@@ -49,13 +49,13 @@ const LEAVES_TREE: readonly FaultName[] = FAULT_NAMES.filter(
 
 describe('a component that goes wrong', function () {
   this.slow(10_000);
-  const stage = theatre();
+  const programs = testPrograms();
   let twins: BridgeTwins;
   let page = '';
   const bridged = () => twins.page(APP, BRIDGED);
 
   before(async () => {
-    twins = new BridgeTwins(stage, text, { slowMs: 3000, dripMs: 100 });
+    twins = new BridgeTwins(programs, text, { slowMs: 3000, dripMs: 100 });
     await twins.start(APP, {
       request_timeout_ms: 700,
       connect_timeout_ms: 500,
@@ -144,7 +144,7 @@ describe('a component that goes wrong', function () {
 
 describe('a component that is silent for long', function () {
   this.slow(20_000);
-  const stage = theatre();
+  const programs = testPrograms();
   let twins: BridgeTwins;
   const stateOf = (body: string) =>
     samplesOf(body).find(({ name, value }) => name === 'adh_process_object_state' && value === '1')
@@ -161,7 +161,7 @@ describe('a component that is silent for long', function () {
 
   before(async () => {
     const own = text.replaceAll('.1.odd', '.1.adh');
-    twins = new BridgeTwins(stage, own);
+    twins = new BridgeTwins(programs, own);
     await twins.start('adh', { stale_after: 3, lost_after: 6, max_back_off_ms: 1000 });
   });
   after(async () => {

@@ -10,7 +10,7 @@ import { ServedTree } from '#app/simulator/component/served-tree.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { RecordingComponent } from '../support/component/components.js';
 import { PROJECT, answerOf } from '../support/processes.js';
-import type { Running, Theatre } from '../support/processes.js';
+import type { Running, TestPrograms } from '../support/processes.js';
 import { applicationPart, scrape } from './page.js';
 
 export const RECORDED = join(PROJECT, '../shared/data/adh-3.8-recorded.scenario.json');
@@ -32,13 +32,13 @@ export class BridgeTwins {
 
   /** @param scenario the text of a scenario file */
   constructor(
-    readonly theatre: Theatre,
+    readonly programs: TestPrograms,
     scenario: string,
     options: TestComponentOptions = {},
   ) {
     const { objects } = parseScenario(scenario, 'scenario');
     const tree = new ServedTree();
-    const { contextId } = theatre;
+    const { contextId } = programs;
     this.#publisher = new Publisher({ contextId, serverKey: DIRECT, capacity: CAPACITY });
     this.#stages = [new SimulationStage(this.#publisher), new SimulationStage(tree)];
     this.server = new RecordingComponent(tree, options);
@@ -57,14 +57,14 @@ export class BridgeTwins {
       request_timeout_ms: 1000,
       ...more,
     }).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`);
-    const head = `context_id = ${JSON.stringify(this.theatre.contextId)}\n`;
-    const file = this.theatre.write('bridge.toml', `${head}[[components]]\n${lines.join('')}`);
-    this.bridge = this.theatre.start('bridge', ['--config', file]);
+    const head = `context_id = ${JSON.stringify(this.programs.contextId)}\n`;
+    const file = this.programs.write('bridge.toml', `${head}[[components]]\n${lines.join('')}`);
+    this.bridge = this.programs.start('bridge', ['--config', file]);
     const target = (of: string, key: string) =>
       `\n[[targets]]\napp = ${JSON.stringify(of)}\nserver_key = "${key}"\n`;
     const targets = target(app, DIRECT) + target(app, BRIDGED) + target('shm_bridge', BRIDGED);
-    const config = this.theatre.config({ render_min_interval_ms: 1 }, targets);
-    this.exporter = this.theatre.start('exporter', ['--config', config]);
+    const config = this.programs.config({ render_min_interval_ms: 1 }, targets);
+    this.exporter = this.programs.start('exporter', ['--config', config]);
     this.#url = await this.exporter.url();
     this.#app = app;
   }

@@ -3,23 +3,23 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT, theatre } from '../support/processes.js';
+import { PROJECT, testPrograms } from '../support/processes.js';
 
 const BIN = join(PROJECT, 'dist/bin');
 const LAUNCHED_WITH = ['--v8-pool-size=1', '--max-semi-space-size=8', '--heap-growing-percent=50'];
 
 describe('bundled programs', () => {
-  const stage = theatre();
-  const programs = readdirSync(BIN).filter((file) => /^shm_.*\.js$/.test(file));
+  const programs = testPrograms();
+  const files = readdirSync(BIN).filter((file) => /^shm_.*\.js$/.test(file));
 
   it('are all there', () =>
-    expect(programs).to.have.members(
+    expect(files).to.have.members(
       ['bridge', 'dump', 'exporter', 'license', 'simulator'].map((name) => `shm_${name}.js`),
     ));
 
-  for (const program of programs)
-    it(`are executable: ${program}`, () => {
-      const { stdout } = spawnSync(join(BIN, program), ['--version'], { encoding: 'utf8' });
+  for (const file of files)
+    it(`are executable: ${file}`, () => {
+      const { stdout } = spawnSync(join(BIN, file), ['--version'], { encoding: 'utf8' });
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
     });
 
@@ -32,8 +32,8 @@ describe('bundled programs', () => {
 
   it('run in the process that launches them, with their options of Node.js', async () => {
     const program = join(BIN, 'shm_simulator.js');
-    const words = ['--context-id', stage.contextId, '--app', 'ads', '--server-key', '1'];
-    const running = stage.command([program, ...words]);
+    const words = ['--context-id', programs.contextId, '--app', 'ads', '--server-key', '1'];
+    const running = programs.command([program, ...words]);
     await running.line(/^ready$/m);
     const line = readFileSync(`/proc/${running.pid}/cmdline`, 'utf8').split('\0');
     expect(line.slice(0, -1)).to.deep.equal(['node', ...LAUNCHED_WITH, program, ...words]);

@@ -7,14 +7,14 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { needsPrograms } from '../support/needs.js';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, delay, answerOf, theatre } from '../support/processes.js';
+import { PROJECT, delay, answerOf, testPrograms } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
 
 describe('the command line of shm_exporter', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const run = (...args: readonly string[]) => {
-    const { status, stdout, stderr } = stage.run('exporter', ...args);
+    const { status, stdout, stderr } = programs.run('exporter', ...args);
     return { status, stdout, stderr };
   };
 
@@ -36,9 +36,13 @@ describe('the command line of shm_exporter', function () {
 
   it('names the limit to raise if there is no address space for a partition', async function () {
     needsPrograms(this, 'prlimit');
-    const exporter = stage.start('exporter', ['--config', stage.config({ server_keys: ['1'] })], {
-      under: ['prlimit', `--as=${4 * 2 ** 30}`],
-    });
+    const exporter = programs.start(
+      'exporter',
+      ['--config', programs.config({ server_keys: ['1'] })],
+      {
+        under: ['prlimit', `--as=${4 * 2 ** 30}`],
+      },
+    );
     await exporter.line(
       /partition 0 failed: The memory of a partition cannot be reserved: each takes 10 GiB .* raise ulimit -v/,
     );
@@ -47,14 +51,14 @@ describe('the command line of shm_exporter', function () {
 
   for (const option of ['--help', '--version', '--check-config'])
     it(`says in one line that a full stdout takes no ${option}, with status 1`, async () => {
-      const config = option === '--check-config' ? ['--config', stage.config({})] : [];
+      const config = option === '--check-config' ? ['--config', programs.config({})] : [];
       const program = [
         process.execPath,
         join(PROJECT, 'dist/bin/shm_exporter.js'),
         option,
         ...config,
       ];
-      const exporter = stage.command(program, { stdoutTo: '/dev/full' });
+      const exporter = programs.command(program, { stdoutTo: '/dev/full' });
       expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
       expect(exporter.stderr).to.equal(
         'shm_exporter: stdout cannot be written: no space left on the device\n',
@@ -63,7 +67,7 @@ describe('the command line of shm_exporter', function () {
 
   for (const program of ['bridge', 'dump', 'license', 'simulator'] as const)
     it(`reports in one line that shm_${program} cannot write --help to a full stdout`, async () => {
-      const running = stage.start(program, ['--help'], { stdoutTo: '/dev/full' });
+      const running = programs.start(program, ['--help'], { stdoutTo: '/dev/full' });
       expect(await running.ended).to.deep.equal({ status: 1, signal: null });
       expect(running.stderr).to.equal(
         `shm_${program}: stdout cannot be written: no space left on the device\n`,
@@ -71,9 +75,9 @@ describe('the command line of shm_exporter', function () {
     });
 
   it('reports in one line, with status 4, that --once cannot write to a full stdout', async () => {
-    const path = stage.config({ metrics_interval_seconds: 1 });
+    const path = programs.config({ metrics_interval_seconds: 1 });
     const args = ['--once', '--config', path];
-    const exporter = stage.start('exporter', args, { stdoutTo: '/dev/full' });
+    const exporter = programs.start('exporter', args, { stdoutTo: '/dev/full' });
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
       /^(\S+ (info|warning) .*\n)*\S+ error stdout cannot be written: ENOSPC: no space left on device, write\n$/,
@@ -83,8 +87,8 @@ describe('the command line of shm_exporter', function () {
   it('reports a full stdout once, and prints whole snapshots as soon as there is room', async function () {
     needsPrograms(this, 'prlimit');
     const settings = { metrics_http_enabled: false, metrics_interval_seconds: 1 };
-    const out = stage.path('snapshots');
-    const exporter = stage.start('exporter', ['--config', stage.config(settings)], {
+    const out = programs.path('snapshots');
+    const exporter = programs.start('exporter', ['--config', programs.config(settings)], {
       stdoutTo: out,
       under: ['prlimit', '--fsize=1000:unlimited'],
     });
@@ -103,9 +107,9 @@ describe('the command line of shm_exporter', function () {
 
   it('goes on serving when its log finds no room, and when it is told to reload', async () => {
     const port = await freePort();
-    const path = stage.config({ metrics_port: port });
+    const path = programs.config({ metrics_port: port });
     const program = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js'), '--config', path];
-    const exporter = stage.command(['sh', '-c', 'exec "$0" "$@" 2>/dev/full', ...program]);
+    const exporter = programs.command(['sh', '-c', 'exec "$0" "$@" 2>/dev/full', ...program]);
     const isUp = () =>
       fetch(`http://127.0.0.1:${port}/-/healthy`).then(
         ({ status }) => (status === 200 ? true : undefined),
@@ -120,7 +124,7 @@ describe('the command line of shm_exporter', function () {
 
   it('says in one line that the reader of stdout is gone, with status 1', async () => {
     const words = ['bash', '-c', 'set -o pipefail; { sleep 0.5; "$0" "$1" --help; } | :'];
-    const pipe = stage.command([
+    const pipe = programs.command([
       ...words,
       process.execPath,
       join(PROJECT, 'dist/bin/shm_exporter.js'),
@@ -132,7 +136,7 @@ describe('the command line of shm_exporter', function () {
   });
 
   it('says that a configuration is valid with --check-config', () =>
-    expect(run('--config', stage.config({ app: 'adh' }), '--check-config')).to.deep.equal({
+    expect(run('--config', programs.config({ app: 'adh' }), '--check-config')).to.deep.equal({
       status: 0,
       stdout: 'configuration is valid\n',
       stderr: '',
@@ -150,7 +154,7 @@ describe('the command line of shm_exporter', function () {
     const targets = ['adh', 'mine'].map(
       (app, index) => `[[targets]]\napp = "${app}"\nserver_key = "${index}"\n`,
     );
-    const path = stage.config({}, `\n${targets.join('')}${scopes}`);
+    const path = programs.config({}, `\n${targets.join('')}${scopes}`);
     const place = (text: string, offset = 0) => {
       const [before = ''] = readFileSync(path, 'utf8').split(text);
       const lines = before.split('\n');
@@ -170,7 +174,7 @@ describe('the command line of shm_exporter', function () {
   });
 
   it('tells of everything that is wrong in one go, with status 2', () => {
-    const path = stage.config({ target_workers: 65, metrics_prt: 1, stdout_format: 'xml' });
+    const path = programs.config({ target_workers: 65, metrics_prt: 1, stdout_format: 'xml' });
     const { status, stdout, stderr } = run('--config', path, '--check-config');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     for (const sentence of [
@@ -184,9 +188,9 @@ describe('the command line of shm_exporter', function () {
 
   for (const option of ['--config', '--targets-config'])
     it(`refuses a pipe for ${option} in one line and at once, with status 2`, () => {
-      const pipe = stage.path(`pipe${option}`);
+      const pipe = programs.path(`pipe${option}`);
       execFileSync('mkfifo', [pipe]);
-      const license = ['--license-file', stage.license];
+      const license = ['--license-file', programs.license];
       expect(run(option, pipe, '--check-config', ...license)).to.deep.equal({
         status: 2,
         stdout: '',
@@ -195,7 +199,7 @@ describe('the command line of shm_exporter', function () {
     });
 
   it('warns of an application that is nearly a known one with --check-config', () => {
-    const { status, stdout } = run('--config', stage.config({ app: 'asd' }), '--check-config');
+    const { status, stdout } = run('--config', programs.config({ app: 'asd' }), '--check-config');
     expect(status).to.equal(0);
     expect(stdout).to.match(
       /^warning: \S+ app \(--app\): asd has no catalogue \(did you mean "ads"\?\), so its metrics are what its publisher describes\nconfiguration is valid\n$/,
@@ -203,14 +207,18 @@ describe('the command line of shm_exporter', function () {
   });
 
   it('refuses with status 3 what a start would refuse for its license, with --check-config', () => {
-    const gone = stage.path('gone.json');
+    const gone = programs.path('gone.json');
     const refusals = {
       [gone]: `License file ${gone} cannot be read: no such file or folder`,
       '': 'No license file is configured',
     };
     for (const [license_file, refusal] of Object.entries(refusals))
       for (const more of [['--check-config'], []]) {
-        const { status, stdout, stderr } = run('--config', stage.config({ license_file }), ...more);
+        const { status, stdout, stderr } = run(
+          '--config',
+          programs.config({ license_file }),
+          ...more,
+        );
         expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
         const place = /^shm_exporter: \S+:\d+:\d+: license_file \(--license-file\): /;
         expect(stderr).to.match(place);
@@ -223,7 +231,7 @@ describe('the command line of shm_exporter', function () {
   });
 
   it('warns first of what is hardly meant where the license alone is refused', () => {
-    const config = stage.config({ app: 'asd', license_file: '' });
+    const config = programs.config({ app: 'asd', license_file: '' });
     const { status, stdout, stderr } = run('--config', config, '--check-config');
     expect(status).to.equal(3);
     expect(stdout).to.match(/^warning: \S+ app \(--app\): asd has no catalogue [^\n]*\n$/);
@@ -234,7 +242,7 @@ describe('the command line of shm_exporter', function () {
 
   it('tells of faults of all kinds in one go, the configuration first, with status 2', () => {
     const targets = '\n[[targets]]\napp = "ads"\nserver_key = "1"\nclasses = ["mont"]\n';
-    const config = stage.config({ metrics_port: 'x', license_file: 'gone.json' }, targets);
+    const config = programs.config({ metrics_port: 'x', license_file: 'gone.json' }, targets);
     for (const more of [['--check-config'], []]) {
       const { status, stdout, stderr } = run('--config', config, ...more);
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
@@ -260,7 +268,7 @@ describe('the command line of shm_exporter', function () {
 
   it('lists the class aliases of the application for an unknown one, with status 2', () => {
     for (const more of [['--check-config'], []]) {
-      const { status, stderr } = run('--config', stage.config({ classes: ['mont'] }), ...more);
+      const { status, stderr } = run('--config', programs.config({ classes: ['mont'] }), ...more);
       expect(status).to.equal(2);
       expect(stderr).to.match(/:\d+:\d+: classes\[0\]: found "mont" \(did you mean "mount"\?\)/);
       expect(stderr).to.match(/allowed for the application ads: .*\bprocess\b.*\bmount\b/);
@@ -273,11 +281,11 @@ describe('the command line of shm_exporter', function () {
       class: 'Root',
       variables: { [app]: { type: 'u64', value: 1 } },
     });
-    before(() => stage.play({ server_key: '1', objects: [object('left'), object('right')] }));
+    before(() => programs.publish({ server_key: '1', objects: [object('left'), object('right')] }));
 
     it('is compared with what is there by --check-config --live, with status 0', () => {
       const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\nseed_paths = ["floor"]\n';
-      const config = stage.config({}, targets);
+      const config = programs.config({}, targets);
       const { status, stdout, stderr } = run('--config', config, '--check-config', '--live');
       expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
       expect(stdout).to.match(
@@ -291,17 +299,17 @@ describe('the command line of shm_exporter', function () {
 
     it('wins: --app and --server-key replace app, server_keys and targets (spec 1.1, 1.6)', async () => {
       const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\n';
-      const config = stage.config({ app: 'left', server_keys: ['nobody'] }, targets);
+      const config = programs.config({ app: 'left', server_keys: ['nobody'] }, targets);
       const args = ['--config', config, '--server-key', '1', '--app', 'right'];
-      const page = await readyPage(await stage.start('exporter', args).url());
+      const page = await readyPage(await programs.start('exporter', args).url());
       expect(page).to.contain('\nright_root_right{object="@root"} 1\n');
       expect(page).not.to.contain('left_root');
     });
 
     it('says which scopes there are, in either format (spec 2.3, 4.2)', async () => {
       const scope = '\n[[metric_scopes]]\nname = "few"\nmetrics = ["left_root_*"]\n';
-      const config = stage.config({ app: 'left', server_keys: ['1'] }, scope);
-      const url = await stage.start('exporter', ['--config', config]).url();
+      const config = programs.config({ app: 'left', server_keys: ['1'] }, scope);
+      const url = await programs.start('exporter', ['--config', config]).url();
       await readyPage(url);
       const head = '# HELP left_root_left Variable left of objects of class Root.\n';
       const line = 'left_root_left{object="@root"} 1\n';
@@ -320,9 +328,9 @@ describe('the command line of shm_exporter', function () {
     });
 
     it('wins: --enable-metrics-http and --metrics-port', async () => {
-      const config = stage.config({ app: 'left', metrics_http_enabled: false, metrics_port: 1 });
+      const config = programs.config({ app: 'left', metrics_http_enabled: false, metrics_port: 1 });
       const more = ['--enable-metrics-http', '--metrics-port', '0', '--server-key', '1'];
-      const exporter = stage.start('exporter', ['--config', config, ...more]);
+      const exporter = programs.start('exporter', ['--config', config, ...more]);
       expect(await readyPage(await exporter.url())).to.contain('left_root_left');
     });
   });
@@ -331,7 +339,7 @@ describe('the command line of shm_exporter', function () {
     const taken: Server = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
-    const exporter = stage.exporter({ metrics_port: port });
+    const exporter = programs.exporter({ metrics_port: port });
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
       new RegExp(
@@ -343,7 +351,7 @@ describe('the command line of shm_exporter', function () {
   });
 
   it('ends with status 0 at SIGINT', async () => {
-    const exporter = stage.exporter({ server_keys: ['none'] });
+    const exporter = programs.exporter({ server_keys: ['none'] });
     await exporter.url();
     expect(await exporter.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
     expect(exporter.stderr).to.contain('SIGINT: ending');
@@ -352,10 +360,10 @@ describe('the command line of shm_exporter', function () {
   describe('ends with status 0 and finishes the running scrape, but waits for no idle connection', () => {
     // More than sockets take in on their own.
     const size = ['--objects', '9000', '--rate', '0'];
-    before(() => stage.simulator('--app', 'big', '--server-key', '2', ...size));
+    before(() => programs.simulator('--app', 'big', '--server-key', '2', ...size));
 
     it('at SIGTERM', async () => {
-      const exporter = stage.exporter({ app: 'big', server_keys: ['2'] });
+      const exporter = programs.exporter({ app: 'big', server_keys: ['2'] });
       const url = new URL(await exporter.url());
       await readyPage(url.href);
       const socket = connect(Number(url.port), url.hostname);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { BRIDGED, BRIDGE_APP, JVMS, SCOPES, TARGETS } from '#app/demo/configuration.js';
 import { freePort } from '../support/free-port.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { samplesOf, scrape } from './page.js';
 
@@ -59,12 +59,12 @@ const addressesIn = (text: string): readonly Address[] =>
 
 describe('npm run demo', function () {
   this.slow(8000);
-  const stage = theatre();
+  const programs = testPrograms();
 
   /** A demo that has said what to try. */
   async function ready(): Promise<{ demo: Running; port: number; context: string }> {
     const port = await freePort();
-    const demo = stage.start('demo', ['--port', String(port)]);
+    const demo = programs.start('demo', ['--port', String(port)]);
     const context = await contextOf(demo);
     await answerOf('it invites', () => (demo.stdout.includes('Ctrl-C') ? true : undefined));
     return { demo, port, context };
@@ -163,7 +163,7 @@ describe('npm run demo', function () {
 
     it('while a second one on its port says what to do', async () => {
       const from = demo.stderr.length;
-      const second = stage.start('demo', ['--port', String(port)]);
+      const second = programs.start('demo', ['--port', String(port)]);
       const context = await contextOf(second);
       expect(await second.ended).to.deep.equal({ status: 4, signal: null });
       expect(second.stderr).to.match(/Cannot listen on 127\.0\.0\.1:\d+: .*\ndemo: .* --port N\n$/);
@@ -210,7 +210,7 @@ describe('npm run demo', function () {
 
   it('ends when npm, which started it, is killed', async () => {
     const port = String(await freePort());
-    const npm = stage.command(['npm', 'run', 'demo', '--', '--port', port]);
+    const npm = programs.command(['npm', 'run', 'demo', '--', '--port', port]);
     const context = await contextOf(npm);
     process.kill(npm.pid, 'SIGKILL');
     try {
@@ -232,8 +232,8 @@ describe('npm run demo', function () {
 
   it('ends when the reader of its stdout goes away', async () => {
     const port = await freePort();
-    const file = stage.path('read');
-    const shell = stage.command([
+    const file = programs.path('read');
+    const shell = programs.command([
       ...['sh', '-c', '"$@" | timeout 4 cat >"$0"; true', file],
       ...[process.execPath, 'dist/demo/cli.js', '--port', String(port)],
     ]);
@@ -244,14 +244,14 @@ describe('npm run demo', function () {
   });
 
   it('ends on SIGTERM before anything is ready', async () => {
-    const demo = stage.start('demo', ['--port', String(await freePort())]);
+    const demo = programs.start('demo', ['--port', String(await freePort())]);
     const context = await contextOf(demo);
     expect(await demo.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });
     expect(tracesOf(context)).to.deep.equal([]);
   });
 
   it('prints documents of all with --stdout, and nothing else there', async () => {
-    const demo = stage.start('demo', ['--stdout']);
+    const demo = programs.start('demo', ['--stdout']);
     const context = await contextOf(demo);
     // At the first ticks some are not ready yet.
     const all = [...TARGETS, BRIDGED].map(({ root }) => root).join(' ');
@@ -271,7 +271,7 @@ describe('npm run demo', function () {
     [['--wrong'], 'unknown option "--wrong"; see --help'],
   ] as const)
     it(`refuses ${args.join(' ')}`, () => {
-      const { status, stderr } = stage.run('demo', ...args);
+      const { status, stderr } = programs.run('demo', ...args);
       expect(status).to.equal(2);
       expect(stderr).to.equal(`demo: ${reason}\n`);
     });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import { textOf } from '../support/text-of-html.js';
 import { readyPage, scrape, seriesOf } from './page.js';
 
@@ -39,14 +39,14 @@ const shopOf = (page: string): Readonly<Record<string, string>> =>
 
 describe('an application without a catalogue', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const single = { app: 'shop', server_keys: ['1'], worker_execution_mode };
   before(() => {
-    stage.play(SHOP);
+    programs.publish(SHOP);
   });
 
   it('has names without doubled words and with units, which OpenMetrics names', async () => {
-    const url = await stage.exporter(single).url();
+    const url = await programs.exporter(single).url();
     expect(shopOf(await readyPage(url))).to.deep.equal({
       'shop_sales_total{"object":"@root"}': '7',
       'shop_till_received_bytes_total{"object":"floor.2.7"}': '1500',
@@ -57,12 +57,12 @@ describe('an application without a catalogue', function () {
   });
 
   it('gets labels from paths by a reload that costs no scrape', async () => {
-    const path = stage.config(single);
-    const exporter = stage.start('exporter', ['--config', path]);
+    const path = programs.config(single);
+    const exporter = programs.start('exporter', ['--config', path]);
     const url = await exporter.url();
     await readyPage(url);
     const labels = { path_labels: ['floor.{floor}.{till}'] };
-    writeFileSync(path, stage.settings({ ...single, ...labels }));
+    writeFileSync(path, programs.settings({ ...single, ...labels }));
     exporter.signal('SIGHUP');
     const page = await answerOf('the labels are there', async () => {
       const { status, body } = await scrape(url);
@@ -76,8 +76,8 @@ describe('an application without a catalogue', function () {
   });
 
   it('does not start with a pattern that gives no label', () => {
-    const config = stage.config({ ...single, path_labels: ['floor'] });
-    const { status, stderr } = stage.run('exporter', '--config', config);
+    const config = programs.config({ ...single, path_labels: ['floor'] });
+    const { status, stderr } = programs.run('exporter', '--config', config);
     expect(status).to.equal(2);
     expect(stderr).to.contain('path_labels[0]: "floor" names no label, allowed: ');
   });
@@ -85,13 +85,13 @@ describe('an application without a catalogue', function () {
 
 describe('a variable that no row of the catalogue reads', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   let settings: Readonly<Record<string, unknown>> = {};
   before(() => {
-    const catalogue_files = [stage.write('shop.toml', CATALOGUE)];
+    const catalogue_files = [programs.write('shop.toml', CATALOGUE)];
     settings = { catalogue_files, worker_execution_mode };
-    stage.play(SHOP);
-    stage.play({ ...SHOP, server_key: '2' });
+    programs.publish(SHOP);
+    programs.publish({ ...SHOP, server_key: '2' });
   });
   const ROW = 'shop_sales_total{}';
   const OTHER = 'shop_till_received_bytes_total{"object":"floor.2.7"}';
@@ -101,8 +101,8 @@ describe('a variable that no row of the catalogue reads', function () {
       { app: 'shop', server_key: '1', show_uncatalogued: true },
       { app: 'shop', server_key: '2' },
     );
-    const config = stage.config({ ...settings, metrics_http_enabled: true }, tables);
-    const url = await stage.start('exporter', ['--config', config]).url();
+    const config = programs.config({ ...settings, metrics_http_enabled: true }, tables);
+    const url = await programs.start('exporter', ['--config', config]).url();
     expect(shopOf(await readyPage(`${url}?server_key=1`))).to.deep.equal({
       [ROW]: '7',
       [OTHER]: '1500',
@@ -116,12 +116,12 @@ describe('a variable that no row of the catalogue reads', function () {
 
   it('comes and goes by reloads that cost no scrape', async () => {
     const single = { ...settings, app: 'shop', server_keys: ['1'] };
-    const path = stage.config(single);
-    const exporter = stage.start('exporter', ['--config', path]);
+    const path = programs.config(single);
+    const exporter = programs.start('exporter', ['--config', path]);
     const url = await exporter.url();
     expect(shopOf(await readyPage(url))).to.deep.equal({ [ROW]: '7' });
     for (const show_uncatalogued of [true, false]) {
-      writeFileSync(path, stage.settings({ ...single, show_uncatalogued }));
+      writeFileSync(path, programs.settings({ ...single, show_uncatalogued }));
       exporter.signal('SIGHUP');
       const page = await answerOf(`show_uncatalogued = ${show_uncatalogued}`, async () => {
         const { status, body } = await scrape(url);
@@ -136,8 +136,8 @@ describe('a variable that no row of the catalogue reads', function () {
 
   it('is asked for in the legacy target file as well', async () => {
     const line = 'target app=shop server_key=1 show_uncatalogued=true\n';
-    const legacy = stage.write('targets.txt', line);
-    const url = await stage.exporter(settings, '--targets-config', legacy).url();
+    const legacy = programs.write('targets.txt', line);
+    const url = await programs.exporter(settings, '--targets-config', legacy).url();
     expect(Object.keys(shopOf(await readyPage(url)))).to.have.members([ROW, OTHER]);
   });
 });

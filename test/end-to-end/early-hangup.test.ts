@@ -1,7 +1,7 @@
 // SIGHUP while the program is still loading, and SIGUSR1, which would make Node.js open its debugger.
 import { expect } from 'chai';
 import { join } from 'node:path';
-import { PROJECT, theatre } from '../support/processes.js';
+import { PROJECT, testPrograms } from '../support/processes.js';
 
 /** Sends the signal as soon as somebody listens for it: before the program is read. */
 const HANG_UP = `process.on('newListener', (name) => {
@@ -12,12 +12,12 @@ const HANG_UP = `process.on('newListener', (name) => {
 })`;
 
 describe('SIGHUP before the configuration is read', () => {
-  const stage = theatre();
+  const programs = testPrograms();
 
   it('does not end the process', async () => {
     const preload = `data:text/javascript,${encodeURIComponent(HANG_UP)}`;
-    const missing = stage.path('missing.toml');
-    const exporter = stage.command([
+    const missing = programs.path('missing.toml');
+    const exporter = programs.command([
       ...[process.execPath, '--import', preload],
       ...[join(PROJECT, 'dist/bin/shm_exporter.js'), '--config', missing],
     ]);
@@ -27,10 +27,10 @@ describe('SIGHUP before the configuration is read', () => {
 });
 
 describe('SIGUSR1', () => {
-  const stage = theatre();
+  const programs = testPrograms();
 
   it('opens no debugger, and the exporter keeps running', async () => {
-    const exporter = stage.exporter({ server_keys: ['1'] });
+    const exporter = programs.exporter({ server_keys: ['1'] });
     await exporter.line(/metrics at/);
     exporter.signal('SIGUSR1');
     exporter.signal('SIGHUP');

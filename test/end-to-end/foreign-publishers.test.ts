@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT, answerOf, theatre } from '../support/processes.js';
+import { PROJECT, answerOf, testPrograms } from '../support/processes.js';
 import { pageWith, scrape } from './page.js';
 
 /** Metrics that a page has, by name, whatever their labels. */
@@ -12,9 +12,9 @@ const namesOf = (series: ReadonlyMap<string, string>): Set<string> =>
 
 describe('a publisher in another language', function () {
   this.slow(15_000);
-  const stage = theatre();
+  const programs = testPrograms();
   const exporterOf = (app: string, key: string) =>
-    stage.exporter({ app, server_keys: [key] }).url();
+    programs.exporter({ app, server_keys: [key] }).url();
   const closed = (url: string, key: string) =>
     answerOf('503 after a clean close', async () => {
       const { status, body } = await scrape(url);
@@ -23,14 +23,14 @@ describe('a publisher in another language', function () {
     });
 
   it('in C: the example compiles strictly, and every sort of value is on the page', async () => {
-    const binary = stage.path('example');
+    const binary = programs.path('example');
     const source = join(PROJECT, 'sdk/c/example.c');
     const flags = ['-std=c11', '-Wall', '-Wextra', '-Werror', '-o', binary, source, '-pthread'];
     const compiled = spawnSync('cc', flags, { encoding: 'utf8' });
     expect(compiled.stderr).to.equal('');
-    const program = stage.command([
+    const program = programs.command([
       binary,
-      ...['--server-key', 'c', '--context-id', stage.contextId, '--root', 'h.1.example'],
+      ...['--server-key', 'c', '--context-id', programs.contextId, '--root', 'h.1.example'],
     ]);
     await program.line(/ready/);
     const url = await exporterOf('example', 'c');
@@ -56,16 +56,16 @@ describe('a publisher in another language', function () {
     await pageWith(url, (page) => !session(page), 'an object that was removed has left it');
     expect(await program.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });
     await closed(url, 'c');
-    expect(stage.segments().filter((name) => name.endsWith('.c'))).to.deep.equal([]);
+    expect(programs.segments().filter((name) => name.endsWith('.c'))).to.deep.equal([]);
   });
 
   it('in Python, with its standard library alone: the same', async () => {
     // Before its publisher: what comes and goes there is not to be missed.
     const url = await exporterOf('example', 'py');
-    const program = stage.command([
+    const program = programs.command([
       'python3',
       join(PROJECT, 'examples/python/example.py'),
-      ...['--server-key', 'py', '--context-id', stage.contextId, '--root', 'h.1.example'],
+      ...['--server-key', 'py', '--context-id', programs.contextId, '--root', 'h.1.example'],
     ]);
     await program.line(/ready/);
     const worker = (page: ReadonlyMap<string, string>) => namesOf(page).has('example_worker_pid');
@@ -86,18 +86,18 @@ describe('a publisher in another language', function () {
     await pageWith(url, (page) => !worker(page), 'an object that was removed has left it');
     expect(await program.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });
     await closed(url, 'py');
-    expect(stage.segments().filter((name) => name.endsWith('.py'))).to.deep.equal([]);
+    expect(programs.segments().filter((name) => name.endsWith('.py'))).to.deep.equal([]);
   });
 
   /** A program in each language that removes two of its four objects, and two of its three variables. */
   const removing: Readonly<Record<string, () => readonly string[]>> = {
     C: () => {
-      const source = stage.write(
+      const source = programs.write(
         'removing.c',
         `#include "shm_publisher.h"
         int main(void) {
           shm_options options = shm_options_default();
-          options.context_id = "${stage.contextId}";
+          options.context_id = "${programs.contextId}";
           options.server_key = "removing-C";
           shm_publisher *publisher;
           shm_object root, ends, below, stays;
@@ -119,16 +119,16 @@ describe('a publisher in another language', function () {
         }
         `,
       );
-      const binary = stage.path('removing');
+      const binary = programs.path('removing');
       const words = ['-I', join(PROJECT, 'sdk/c'), '-o', binary, source, '-pthread'];
       expect(spawnSync('cc', words, { encoding: 'utf8' }).stderr).to.equal('');
       return [binary];
     },
     TypeScript: () => {
-      const script = stage.write(
+      const script = programs.write(
         'removing.mjs',
         `import { Publisher } from '${join(PROJECT, 'dist/native/publisher/publisher.js')}';
-        const names = { serverKey: 'removing-TypeScript', contextId: '${stage.contextId}' };
+        const names = { serverKey: 'removing-TypeScript', contextId: '${programs.contextId}' };
         const publisher = new Publisher(names);
         const root = publisher.addRoot('h.1.shop', 'Shop');
         const ends = publisher.addObject(root, 'h.1.shop.ends', 'Till');
@@ -147,12 +147,12 @@ describe('a publisher in another language', function () {
       return [process.execPath, script];
     },
     Python: () => {
-      const script = stage.write(
+      const script = programs.write(
         'removing.py',
         `import sys, time
 sys.path.insert(0, '${join(PROJECT, 'examples/python')}')
 import shm_publisher as shm
-publisher = shm.Publisher('removing-Python', '${stage.contextId}')
+publisher = shm.Publisher('removing-Python', '${programs.contextId}')
 root = publisher.add_root('h.1.shop', 'Shop')
 ends = publisher.add_object(root, 'h.1.shop.ends', 'Till')
 below = publisher.add_object(ends, 'h.1.shop.ends.below', 'Till')
@@ -174,9 +174,9 @@ while True:
   };
   for (const [language, words] of Object.entries(removing))
     it(`in ${language}: readers no longer show what it has removed`, async () => {
-      await stage.command(words()).line(/ready/);
-      const segment = ['--context-id', stage.contextId, '--server-key', `removing-${language}`];
-      const { stdout } = stage.run('dump', ...segment);
+      await programs.command(words()).line(/ready/);
+      const segment = ['--context-id', programs.contextId, '--server-key', `removing-${language}`];
+      const { stdout } = programs.run('dump', ...segment);
       expect(stdout)
         .to.include('2 objects, 1 variable')
         .and.to.not.match(/ends|removed/);
@@ -184,15 +184,15 @@ while True:
 
   it('in Python: a segment whose name was removed is served again', async () => {
     const example = join(PROJECT, 'examples/python/example.py');
-    const names = ['--server-key', 'away', '--context-id', stage.contextId];
-    const program = stage.command(['python3', example, ...names, '--root', 'h.1.example']);
+    const names = ['--server-key', 'away', '--context-id', programs.contextId];
+    const program = programs.command(['python3', example, ...names, '--root', 'h.1.example']);
     await program.line(/ready/);
     const url = await exporterOf('example', 'away');
     const requests = (page: ReadonlyMap<string, string>) =>
       Number(page.get('example_requests_done_total{"object":"@root"}'));
     const before = requests(await pageWith(url, (page) => requests(page) > 0, 'it is served'));
-    rmSync(join('/dev/shm', `${stage.contextId}.pool.away`));
-    const isThere = () => stage.segments().some((name) => name.endsWith('.away')) || undefined;
+    rmSync(join('/dev/shm', `${programs.contextId}.pool.away`));
+    const isThere = () => programs.segments().some((name) => name.endsWith('.away')) || undefined;
     await answerOf('the segment has its name again', isThere);
     await pageWith(url, (page) => requests(page) > before, 'it is served again');
     expect(await program.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });

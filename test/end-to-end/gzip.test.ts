@@ -3,11 +3,11 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { delay, theatre } from '../support/processes.js';
+import { delay, testPrograms } from '../support/processes.js';
 import { needsPrograms } from '../support/needs.js';
 
 describe('gzip end to end', function () {
-  const stage = theatre();
+  const programs = testPrograms();
   /** Families with a hundred lines each: enough for lines to refer to each other. */
   const ITEMS = Array.from({ length: 100 }, (_, i) => `H.1.demo.item${i}`);
   const VARIABLES = ITEMS.length * 5;
@@ -25,8 +25,8 @@ describe('gzip end to end', function () {
     it(`unzips to pages with every series, in mode ${mode}`, async function () {
       needsPrograms(this, 'curl');
       const key = mode === 'logical' ? '81' : '82';
-      await stage.player({
-        context_id: stage.contextId,
+      await programs.simulatorOf({
+        context_id: programs.contextId,
         pool_name: 'pool',
         server_key: key,
         objects: [
@@ -48,7 +48,7 @@ describe('gzip end to end', function () {
         render_min_interval_ms: 1,
       };
       const scope = '\n[[metric_scopes]]\nname = "all"\nmetrics = ["demo_*"]\n';
-      const exporter = stage.start('exporter', ['--config', stage.config(settings, scope)]);
+      const exporter = programs.start('exporter', ['--config', programs.config(settings, scope)]);
       const url = await exporter.url();
       await exporter.line(/ ready: /);
       const scrape = async (path = '', ...headers: readonly string[]): Promise<string> => {

@@ -12,18 +12,18 @@ import { healthProblem } from '#app/exporter/health.js';
 import { tlsPath } from '../support/component-certificates.js';
 import { freePort } from '../support/free-port.js';
 import { needs } from '../support/needs.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 
 describe('--healthy', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const tls = (more = '') =>
-    stage.write(
+    programs.write(
       'web.yml',
       `tls_server_config:\n  cert_file: ${tlsPath('component.cert.pem')}\n  key_file: ${tlsPath('component.key.pem')}\n${more}`,
     );
   const ask = (path: string, ...args: readonly string[]) => {
-    const { status, stdout, stderr } = stage.run(
+    const { status, stdout, stderr } = programs.run(
       'exporter',
       ...['--config', path, '--healthy', ...args],
     );
@@ -74,8 +74,12 @@ describe('--healthy', function () {
   for (const [name, settings] of listeners)
     it(`reports a listener ${name} as healthy, and as unhealthy once it has ended`, async function () {
       needs(this, name !== 'on IPv6' || hasIpv6, 'this machine has no IPv6');
-      const path = stage.config({ ...settings(await freePort()), app: 'ads', server_keys: ['82'] });
-      const exporter = stage.start('exporter', ['--config', path]);
+      const path = programs.config({
+        ...settings(await freePort()),
+        app: 'ads',
+        server_keys: ['82'],
+      });
+      const exporter = programs.start('exporter', ['--config', path]);
       await exporter.line(/metrics at http/);
       expect(await problemOf(path)).to.equal('');
       await exporter.stop();
@@ -89,7 +93,7 @@ describe('--healthy', function () {
     await new Promise((resolve) => silent.once('listening', resolve));
     const address = silent.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const { status, said } = ask(stage.config({ metrics_port: port }));
+    const { status, said } = ask(programs.config({ metrics_port: port }));
     silent.close();
     expect(status).to.equal(1);
     expect(said).to.contain('/-/healthy does not answer within 3000 ms\n');
@@ -100,15 +104,15 @@ describe('--healthy', function () {
     const broken = tlsServer().listen(0, '127.0.0.1');
     await once(broken, 'listening');
     const { port } = broken.address() as AddressInfo;
-    const found = await problemOf(stage.config({ metrics_port: port, web_config_file: tls() }));
+    const found = await problemOf(programs.config({ metrics_port: port, web_config_file: tls() }));
     broken.close();
     expect(found).to.match(/\/-\/healthy does not answer: .*SSL alert number/);
   });
 
   it('accepts the options of the exporter', async () => {
-    const path = stage.config({ app: 'ads', server_keys: ['82'] });
+    const path = programs.config({ app: 'ads', server_keys: ['82'] });
     const port = `--metrics-port=${await freePort()}`;
-    const exporter = stage.start('exporter', ['--config', path, port]);
+    const exporter = programs.start('exporter', ['--config', path, port]);
     await exporter.line(/metrics at http/);
     expect(ask(path, port)).to.deep.equal(HEALTHY);
     await exporter.stop();
@@ -116,16 +120,16 @@ describe('--healthy', function () {
   });
 
   it('reports a textfile as healthy while it is recent', async () => {
-    const path = stage.config({
+    const path = programs.config({
       ...{ app: 'ads', server_keys: ['82'], metrics_http_enabled: false },
-      ...{ textfile_dir: stage.path('.'), metrics_interval_seconds: 1 },
+      ...{ textfile_dir: programs.path('.'), metrics_interval_seconds: 1 },
     });
-    const file = stage.path('shm_exporter.prom');
+    const file = programs.path('shm_exporter.prom');
     expect(ask(path)).to.deep.equal({
       status: 1,
       said: `shm_exporter: ${file} cannot be read: ENOENT: no such file or directory, stat '${file}'\n`,
     });
-    const exporter = stage.start('exporter', ['--config', path]);
+    const exporter = programs.start('exporter', ['--config', path]);
     await answerOf('the file is there', async () =>
       (await problemOf(path)) === '' ? true : undefined,
     );
@@ -138,16 +142,16 @@ describe('--healthy', function () {
   });
 
   it('counts an exporter that prints to stdout as healthy', () =>
-    expect(ask(stage.config({ metrics_http_enabled: false }))).to.deep.equal(HEALTHY));
+    expect(ask(programs.config({ metrics_http_enabled: false }))).to.deep.equal(HEALTHY));
 
   it('refuses sockets of systemd, whose addresses only the .socket unit defines', () => {
-    const { status, said } = ask(stage.config({ metrics_systemd_socket: true }));
+    const { status, said } = ask(programs.config({ metrics_systemd_socket: true }));
     expect(status).to.equal(2);
     expect(said).to.contain('only the .socket unit defines where the exporter listens');
   });
 
   it('names the mistakes in the configuration', () => {
-    const { status, said } = ask(stage.config({ metrics_interval_seconds: 0 }));
+    const { status, said } = ask(programs.config({ metrics_interval_seconds: 0 }));
     expect(status).to.equal(2);
     expect(said).to.contain('metrics_interval_seconds');
   });

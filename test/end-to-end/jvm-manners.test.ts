@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { perfFile, someCounters } from '../hsperfdata/perf-file.js';
-import { PROJECT, answerOf, theatre } from '../support/processes.js';
+import { PROJECT, answerOf, testPrograms } from '../support/processes.js';
 import { TracedExporter, expectToReadOnly } from '../support/traced-exporter.js';
 import { pageWith } from './page.js';
 import { needs, needsPrograms, needsRoot } from '../support/needs.js';
@@ -16,22 +16,22 @@ const AS_NOBODY =
 
 describe('the exporter and the counter files of JVMs', function () {
   this.slow(20_000);
-  const stage = theatre();
+  const programs = testPrograms();
 
   it('opens them for reading, copies them, and neither writes nor locks', async function () {
     needsPrograms(this, 'strace');
-    const directory = stage.path('hsperfdata_shop');
-    writeFileSync(stage.path('counters'), perfFile(someCounters()).bytes);
+    const directory = programs.path('hsperfdata_shop');
+    writeFileSync(programs.path('counters'), perfFile(someCounters()).bytes);
     const program = join(PROJECT, 'dist-test/hsperfdata/stand-in.js');
-    const words = [process.execPath, program, stage.path('counters'), directory];
-    const jvm = stage.command(words);
+    const words = [process.execPath, program, programs.path('counters'), directory];
+    const jvm = programs.command(words);
     await jvm.line(/^ready$/m);
     const { pid } = jvm;
-    const config = stage.config(
+    const config = programs.config(
       {},
       `[[targets]]\napp = "jvm"\nserver_key = "jvm"\nformat = "hsperfdata"\nformat_settings = { directories = ["${directory}"] }\n`,
     );
-    const exporter = new TracedExporter(stage, config);
+    const exporter = new TracedExporter(programs, config);
     const url = await exporter.url();
     for (let scrapes = 0; scrapes < 3; scrapes++)
       await pageWith(url, (series) => series.get('jvm_processes{}') === '1', 'it is there');
@@ -47,16 +47,16 @@ describe('the exporter and the counter files of JVMs', function () {
     const under = ['--mount', 'sh', '-c', inside, 'sh'];
     const probe = spawnSync('unshare', [...under, 'true']);
     needs(this, probe.status === 0, 'this process may not mount /proc');
-    writeFileSync(stage.path('Till.class'), TILL_CLASS);
+    writeFileSync(programs.path('Till.class'), TILL_CLASS);
     const flags = ['--add-exports', 'java.base/jdk.internal.perf=ALL-UNNAMED', '-Xmx64m'];
-    const words = ['java', ...flags, '-cp', stage.path(''), 'Till'];
-    const jvm = stage.command(words, { stdin: 'pipe' });
+    const words = ['java', ...flags, '-cp', programs.path(''), 'Till'];
+    const jvm = programs.command(words, { stdin: 'pipe' });
     await answerOf('the JVM is ready', () => jvm.stdout.includes('ready') || undefined);
-    const config = stage.config(
+    const config = programs.config(
       {},
       '[[targets]]\napp = "jvm"\nserver_key = "jvm"\nformat = "hsperfdata"\nformat_settings = { main_classes = ["Till"] }\n',
     );
-    const exporter = stage.start('exporter', ['--config', config], {
+    const exporter = programs.start('exporter', ['--config', config], {
       under: ['unshare', ...under],
     });
     await pageWith(

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { perfFile, someCounters } from '../hsperfdata/perf-file.js';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';
-import { PROJECT, theatre } from '../support/processes.js';
+import { PROJECT, testPrograms } from '../support/processes.js';
 import { applicationPart, pageWith, readyPage, scrape } from './page.js';
 import { needs } from '../support/needs.js';
 
@@ -13,17 +13,17 @@ const STAND_IN = join(PROJECT, 'dist-test/hsperfdata/stand-in.js');
 
 describe('an exporter of JVMs', function () {
   this.slow(10_000);
-  const stage = theatre();
+  const programs = testPrograms();
 
   /** An exporter whose JVMs are in a folder of the test. */
   function exporterOf(name: string, settings = ''): Promise<string> {
-    mkdirSync(stage.path(name), { recursive: true });
-    const directories = JSON.stringify([stage.path(`${name}/hsperfdata_*`)]);
-    const config = stage.config(
+    mkdirSync(programs.path(name), { recursive: true });
+    const directories = JSON.stringify([programs.path(`${name}/hsperfdata_*`)]);
+    const config = programs.config(
       { worker_execution_mode: mode },
       `[[targets]]\napp = "jvm"\nserver_key = "jvm"\nformat = "hsperfdata"\nformat_settings = { directories = ${directories}${settings} }\n`,
     );
-    return stage.start('exporter', ['--config', config]).url();
+    return programs.start('exporter', ['--config', config]).url();
   }
 
   /** A process that replaces a JVM, with a counter file. */
@@ -31,10 +31,10 @@ describe('an exporter of JVMs', function () {
     name: string,
     mainClass?: string,
   ): Promise<{ readonly pid: number; readonly path: string }> {
-    const directory = stage.path(`${name}/hsperfdata_shop`);
-    const counters = stage.path(`${name}-counters`);
+    const directory = programs.path(`${name}/hsperfdata_shop`);
+    const counters = programs.path(`${name}-counters`);
     writeFileSync(counters, perfFile(someCounters(mainClass)).bytes);
-    const running = stage.command([process.execPath, STAND_IN, counters, directory]);
+    const running = programs.command([process.execPath, STAND_IN, counters, directory]);
     await running.line(/^ready$/m);
     return { pid: running.pid, path: join(directory, String(running.pid)) };
   }

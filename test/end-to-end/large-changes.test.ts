@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
-import { delay, theatre } from '../support/processes.js';
+import { delay, testPrograms } from '../support/processes.js';
 
 const ITEMS = Array.from({ length: 200 }, (_, i) => `H.1.demo.item${i}`);
 const NAMES = Array.from({ length: 100 }, (_, i) => `value${i}`);
@@ -27,7 +27,7 @@ const page = (url: string, encoding: string): Promise<string> =>
   });
 
 describe('a target whose values all change', () => {
-  const stage = theatre();
+  const programs = testPrograms();
 
   it('is shown whole, as text and compressed', async () => {
     const setTo = (value: number) => {
@@ -35,8 +35,8 @@ describe('a target whose values all change', () => {
       return { after_ms: 60, set: Object.fromEntries(ITEMS.map((item) => [item, values])) };
     };
     const variables = Object.fromEntries(NAMES.map((name) => [name, { type: 'u64', value: 7 }]));
-    await stage.player({
-      context_id: stage.contextId,
+    await programs.simulatorOf({
+      context_id: programs.contextId,
       pool_name: 'pool',
       server_key: '81',
       objects: [
@@ -47,7 +47,7 @@ describe('a target whose values all change', () => {
       repeat: true,
     });
     const settings = { app: 'demo', server_keys: ['81'], render_min_interval_ms: 1 };
-    const exporter = stage.start('exporter', ['--config', stage.config(settings)]);
+    const exporter = programs.start('exporter', ['--config', programs.config(settings)]);
     const url = await exporter.url();
     await exporter.line(/ ready: /);
     const seen = new Set<string>();

@@ -4,17 +4,17 @@ import { get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
 import { needs } from '../support/needs.js';
 
 describe('the addresses of the listener', function () {
   this.slow(3000);
-  const stage = theatre();
-  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
+  const programs = testPrograms();
+  before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
   const start = (settings: Readonly<Record<string, unknown>>, ...args: readonly string[]) => {
-    const path = stage.config({ app: 'ads', server_keys: ['82'], ...settings });
-    return stage.start('exporter', ['--config', path, ...args]);
+    const path = programs.config({ app: 'ads', server_keys: ['82'], ...settings });
+    return programs.start('exporter', ['--config', path, ...args]);
   };
   const urls = (text: string) =>
     [...text.matchAll(/metrics at (http:\S+)/g)].map(([, url = '']) => url);
@@ -56,14 +56,14 @@ describe('the addresses of the listener', function () {
 
   /** An exporter with a socket passed as systemd does: descriptor 3 of the process, named in its environment. */
   const withSocket = (opened: string) => {
-    const path = stage.config({ app: 'ads', server_keys: ['82'], metrics_systemd_socket: true });
+    const path = programs.config({ app: 'ads', server_keys: ['82'], metrics_systemd_socket: true });
     const script =
       'import os, socket, sys\n' +
       `${opened}; s.listen()\n` +
       'os.dup2(s.fileno(), 3)\nos.set_inheritable(3, True)\n' +
       'os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")\n' +
       'os.execv(sys.argv[1], sys.argv[1:])\n';
-    return stage.start('exporter', ['--config', path], { under: ['python3', '-c', script] });
+    return programs.start('exporter', ['--config', path], { under: ['python3', '-c', script] });
   };
 
   it('can be a socket that systemd opened', async () => {
@@ -75,7 +75,7 @@ describe('the addresses of the listener', function () {
   });
 
   it('can be a UNIX socket that systemd opened, as the log says', async () => {
-    const path = stage.path('socket');
+    const path = programs.path('socket');
     const exporter = withSocket(
       `s = socket.socket(socket.AF_UNIX); s.bind(${JSON.stringify(path)})`,
     );

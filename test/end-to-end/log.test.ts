@@ -1,18 +1,18 @@
 // The log of a running exporter, as the programs that collect logs get it.
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
 
 describe('the log', function () {
   this.slow(3000);
-  const stage = theatre();
-  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
+  const programs = testPrograms();
+  before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
 
   const start = (...args: readonly string[]) =>
-    stage.start('exporter', [
+    programs.start('exporter', [
       '--config',
-      stage.config({ app: 'ads', server_keys: ['82'] }),
+      programs.config({ app: 'ads', server_keys: ['82'] }),
       ...args,
     ]);
 
@@ -47,9 +47,9 @@ describe('the log', function () {
   });
 
   it('has priorities and no time where the journal of systemd reads it', async () => {
-    const config = stage.config({ app: 'ads', server_keys: ['82'] });
+    const config = programs.config({ app: 'ads', server_keys: ['82'] });
     const script = 'export JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2); exec "$@"';
-    const exporter = stage.start('exporter', ['--config', config], {
+    const exporter = programs.start('exporter', ['--config', config], {
       under: ['sh', '-c', script, 'sh'],
     });
     await exporter.line(/^<6>metrics at http:\S+$/m);
@@ -59,8 +59,8 @@ describe('the log', function () {
   });
 
   it('says why the process ends, in its own form', async () => {
-    const config = stage.config({ metrics_bind_address: '192.0.2.1' });
-    const exporter = stage.start('exporter', ['--config', config, '--log-format', 'json']);
+    const config = programs.config({ metrics_bind_address: '192.0.2.1' });
+    const exporter = programs.start('exporter', ['--config', config, '--log-format', 'json']);
     expect((await exporter.ended).status).to.equal(4);
     const last = exporter.stderr.trimEnd().split('\n').at(-1) ?? '';
     const { level, msg } = JSON.parse(last) as { level: string; msg: string };

@@ -4,7 +4,7 @@ import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { inBothModes } from '../support/modes.js';
 import { needsPrograms, needsRoot } from '../support/needs.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import { readyPage, unready } from './page.js';
 
 /** Runs as a user without other processes, since the limit does not apply to root. */
@@ -26,18 +26,18 @@ const ownThreads = (): number => {
 
 inBothModes('an exporter at the limit of processes', function (mode) {
   this.slow(5000);
-  const stage = theatre();
+  const programs = testPrograms();
   before(function () {
     needsRoot(this);
     needsPrograms(this, 'setpriv', 'prlimit');
   });
   const publish = (key = '1') =>
-    stage.simulate('--app', 'ads', '--server-key', key, '--objects', '3');
+    programs.simulate('--app', 'ads', '--server-key', key, '--objects', '3');
   const start = (under: readonly string[], settings: Readonly<Record<string, unknown>> = {}) => {
     const target = { app: 'ads', server_keys: ['1'], worker_execution_mode: mode };
-    const config = stage.config({ ...target, ...settings });
+    const config = programs.config({ ...target, ...settings });
     const args = ['--config', config];
-    return stage.start('exporter', args, { under: [...AS_USER, ...under] });
+    return programs.start('exporter', args, { under: [...AS_USER, ...under] });
   };
   /** Sets the limit of a process so that it gets no further threads. */
   const limit = ({ pid }: { readonly pid: number }) => {
@@ -72,7 +72,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
 
   it('compares passwords in the thread that it has, and answers 503 if it has none', async () => {
     publish('2');
-    stage.write('users.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);
+    programs.write('users.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);
     const known = start([], { server_keys: ['2'], web_config_file: 'users.yml' });
     const knownUrl = await known.url();
     limit(known);
@@ -81,12 +81,12 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     );
     await known.stop();
 
-    stage.write('none.yml', '');
+    programs.write('none.yml', '');
     const late = start([], { server_keys: ['2'], web_config_file: 'none.yml' });
     const lateUrl = await late.url();
     await readyPage(lateUrl);
     limit(late);
-    stage.write('none.yml', `basic_auth_users:\n${user('alice')}`);
+    programs.write('none.yml', `basic_auth_users:\n${user('alice')}`);
     const answer = await answerOf('passwords cannot be compared', async () => {
       const { status, headers, text } = await fetch(lateUrl, as('alice')).then(async (got) => ({
         ...{ status: got.status, headers: got.headers },

@@ -1,13 +1,13 @@
 // One snapshot for scripts, and the file that the textfile collector of node_exporter reads.
 import { expect } from 'chai';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import { LINTED, promtoolLines, samplesOf, scrape, seriesKey, seriesOf } from './page.js';
 import { needsPrograms } from '../support/needs.js';
 
 describe('one snapshot, and documents of all targets', function () {
   this.slow(5000);
-  const stage = theatre();
+  const programs = testPrograms();
   const tables = `
 [[targets]]
 app = "ads"
@@ -19,8 +19,11 @@ server_key = "83"
 `;
   /** Starts the exporter for both targets; with --once it waits for them as long as for a tick. */
   const start = (metrics_interval_seconds: number, ...options: readonly string[]) => {
-    const config = stage.config({ metrics_http_enabled: false, metrics_interval_seconds }, tables);
-    return stage.start('exporter', ['--config', config, ...options]);
+    const config = programs.config(
+      { metrics_http_enabled: false, metrics_interval_seconds },
+      tables,
+    );
+    return programs.start('exporter', ['--config', config, ...options]);
   };
   /** Starts it for one snapshot of targets that are there. */
   const once = (...options: readonly string[]) => start(60, '--once', ...options);
@@ -32,7 +35,7 @@ server_key = "83"
         .map(({ labels, value }) => [labels['app'] ?? '', value]),
     );
 
-  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--root', 'h.1.ads'));
+  before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--root', 'h.1.ads'));
 
   describe('while a target is missing', () => {
     it('prints the others after an interval, and exits with status 5 and the reason', async () => {
@@ -57,7 +60,7 @@ server_key = "83"
   });
 
   describe('when all targets are there', () => {
-    before(() => stage.simulate('--app', 'adh', '--server-key', '83', '--root', 'h.1.adh'));
+    before(() => programs.simulate('--app', 'adh', '--server-key', '83', '--root', 'h.1.adh'));
 
     it('prints each target once, and exits with status 0', async () => {
       const exporter = once();
@@ -97,7 +100,7 @@ server_key = "83"
     });
 
     it('writes one file with --textfile, and leaves it there with --once', async () => {
-      const folder = stage.path('once');
+      const folder = programs.path('once');
       mkdirSync(folder, { recursive: true });
       const exporter = once('--textfile', folder);
       expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
@@ -111,7 +114,7 @@ server_key = "83"
     });
 
     it('says what it cannot write, and goes on', async () => {
-      const folder = stage.path('later');
+      const folder = programs.path('later');
       // It is there if this is tried again.
       rmSync(folder, { recursive: true, force: true });
       const exporter = start(1, '--textfile', folder);
@@ -125,10 +128,10 @@ server_key = "83"
 
     it('is served by node_exporter: its values, its targets, and nothing after its end', async function () {
       needsPrograms(this, 'prometheus-node-exporter');
-      const folder = stage.path('collected');
+      const folder = programs.path('collected');
       mkdirSync(folder, { recursive: true });
       const exporter = start(1, '--textfile', folder);
-      const collector = stage.command([
+      const collector = programs.command([
         'prometheus-node-exporter',
         '--collector.disable-defaults',
         '--collector.textfile',
@@ -176,7 +179,7 @@ server_key = "83"
     });
 
     it('leaves a file of somebody else alone', async () => {
-      const folder = stage.path('shared');
+      const folder = programs.path('shared');
       mkdirSync(folder, { recursive: true });
       writeFileSync(`${folder}/other.prom`, 'other 1\n');
       const exporter = start(1, '--textfile', folder);

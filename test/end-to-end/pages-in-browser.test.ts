@@ -5,7 +5,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { Chromium, hasChromium } from '../support/browser.js';
 import type { WatchedPage } from '../support/browser.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { readyPage } from './page.js';
 import { needs } from '../support/needs.js';
@@ -48,7 +48,7 @@ class Shop {
 
 describe('pages for people, in Chromium', function () {
   this.slow(20_000);
-  const stage = theatre();
+  const programs = testPrograms();
   const shops: Shop[] = [];
   let chromium: Chromium | undefined;
   let exporter: Running | undefined;
@@ -56,8 +56,8 @@ describe('pages for people, in Chromium', function () {
 
   before(async function () {
     needs(this, hasChromium, 'chromium is not installed');
-    stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '20', '--rate', '2');
-    shops.push(new Shop(stage.contextId, '90'), new Shop(stage.contextId, '91'));
+    programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '20', '--rate', '2');
+    shops.push(new Shop(programs.contextId, '90'), new Shop(programs.contextId, '91'));
     const targets = [
       ...[
         ['ads', '82'],
@@ -73,8 +73,8 @@ describe('pages for people, in Chromium', function () {
       ([name = '', metrics = '']) =>
         `[[metric_scopes]]\nname = "${name}"\nmetrics = ["${metrics}"]\n`,
     );
-    const config = stage.config({}, [...targets, ...scopes].join(''));
-    exporter = stage.start('exporter', ['--config', config]);
+    const config = programs.config({}, [...targets, ...scopes].join(''));
+    exporter = programs.start('exporter', ['--config', config]);
     origin = new URL(await exporter.url()).origin;
     await readyPage(`${origin}/metrics?server_key=82`);
     chromium = await Chromium.start();

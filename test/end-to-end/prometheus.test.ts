@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tlsPath } from '../support/component-certificates.js';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, answerOf, theatre } from '../support/processes.js';
+import { PROJECT, answerOf, testPrograms } from '../support/processes.js';
 import { UNOBSERVED, expectedSeries } from './oracle.js';
 import type { ScenarioFile } from './oracle.js';
 import { seriesKey } from './page.js';
@@ -37,7 +37,7 @@ const shop = (app: string, tills: number, first: number): ScenarioFile => ({
 
 describe('Prometheus, over TLS and with passwords', function () {
   this.slow(30_000);
-  const stage = theatre();
+  const programs = testPrograms();
   let prometheus = '';
 
   /** An exporter with the server's certificate; its own port is in the URL. */
@@ -45,8 +45,11 @@ describe('Prometheus, over TLS and with passwords', function () {
     const tables = targets.map(
       ([app, key]) => `[[targets]]\napp = "${app}"\nserver_key = "${key}"\n`,
     );
-    const config = stage.config({ web_config_file: stage.path('web.yml') }, tables.join('\n'));
-    const exporter = stage.start('exporter', ['--config', config]);
+    const config = programs.config(
+      { web_config_file: programs.path('web.yml') },
+      tables.join('\n'),
+    );
+    const exporter = programs.start('exporter', ['--config', config]);
     const [, url = ''] = await exporter.line(/metrics at (https:\S+)/);
     return new URL(url);
   }
@@ -54,10 +57,10 @@ describe('Prometheus, over TLS and with passwords', function () {
   before(async function () {
     needsPrograms(this, 'prometheus');
     needs(this, existsSync(RECORDED), 'the recorded tree is not beside the project');
-    stage.play(RECORDED);
-    stage.play(shop('north', 40, 1000), '--server-key', '81');
-    stage.play(shop('south', 50, 9_007_199_254_740_000), '--server-key', '82');
-    stage.write(
+    programs.publish(RECORDED);
+    programs.publish(shop('north', 40, 1000), '--server-key', '81');
+    programs.publish(shop('south', 50, 9_007_199_254_740_000), '--server-key', '82');
+    programs.write(
       'web.yml',
       `tls_server_config:
   cert_file: ${tlsPath('component.cert.pem')}
@@ -87,7 +90,7 @@ basic_auth_users:
         ${access.replaceAll('\n', '\n    ')}
 `,
     );
-    const file = stage.write(
+    const file = programs.write(
       'prometheus.yml',
       `global: { scrape_interval: 1s }
 scrape_configs:
@@ -99,10 +102,10 @@ ${discoveries.join('')}`,
     );
     const port = await freePort();
     prometheus = `http://127.0.0.1:${port}`;
-    stage.command([
+    programs.command([
       'prometheus',
       `--config.file=${file}`,
-      `--storage.tsdb.path=${stage.path('tsdb')}`,
+      `--storage.tsdb.path=${programs.path('tsdb')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ]);
     await answerOf('all targets are up, with their roots', async () => {

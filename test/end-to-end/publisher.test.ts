@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { existsSync, rmSync } from 'node:fs';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import { targets } from '../specification/shop.js';
 import { pageWith, readyPage, samplesOf, scrape, seriesOf } from './page.js';
 
@@ -22,18 +22,20 @@ const shop = (serverKey: string, sales: number, steps: readonly object[] = []) =
 
 describe('a publisher that comes and goes', function () {
   this.slow(4000);
-  const stage = theatre();
+  const programs = testPrograms();
   const KEYS = Array.from({ length: 9 }, (_, index) => String(index + 1));
   let exporterUrl = '';
   before(async () => {
     const tables = targets(...KEYS.map((server_key) => ({ app: 'shop', server_key })));
-    const config = stage.config({ worker_execution_mode }, tables);
-    exporterUrl = await stage.start('exporter', ['--config', config]).url();
+    const config = programs.config({ worker_execution_mode }, tables);
+    exporterUrl = await programs.start('exporter', ['--config', config]).url();
   });
   /** Where the page of a server key is. */
   const exporter = (key: string): string => `${exporterUrl}?server_key=${key}`;
   const another = (key: string, settings: Readonly<Record<string, unknown>> = {}) =>
-    stage.exporter({ app: 'shop', server_keys: [key], worker_execution_mode, ...settings }).url();
+    programs
+      .exporter({ app: 'shop', server_keys: [key], worker_execution_mode, ...settings })
+      .url();
   const unready = (url: string, reason: RegExp) =>
     answerOf(`503, waiting on ${reason.source}`, async () => {
       const { status, body } = await scrape(url);
@@ -48,7 +50,7 @@ describe('a publisher that comes and goes', function () {
     expect(body).to.match(
       /^scrape not ready: objects 0\/0 synced, variables 0\/0 synced, waiting on a root of application shop, server key 1: .+\n$/,
     );
-    stage.play(shop('1', 10));
+    programs.publish(shop('1', 10));
     expect(await sales(url)).to.equal('10');
   });
 
@@ -58,8 +60,8 @@ describe('a publisher that comes and goes', function () {
       variables: { u: { type: 'u64', value: 1 }, v: { type: 'u64', value: 1 } },
     }));
     const { objects, ...rest } = shop('limits', 10);
-    stage.play({ ...rest, objects: [...objects, ...tills] });
-    const exporter = stage.exporter({
+    programs.publish({ ...rest, objects: [...objects, ...tills] });
+    const exporter = programs.exporter({
       ...{ app: 'shop', server_keys: ['limits'], worker_execution_mode },
       ...{ target_max_objects: 3, target_max_variables: 4, target_max_series: 3 },
     });
@@ -77,7 +79,7 @@ describe('a publisher that comes and goes', function () {
   });
 
   it('may have histograms and summaries that nobody observed yet', async () => {
-    const place = { contextId: stage.contextId, serverKey: 'h', heartbeatMs: 0 };
+    const place = { contextId: programs.contextId, serverKey: 'h', heartbeatMs: 0 };
     const publisher = new Publisher(place);
     try {
       const root = publisher.addRoot('h.1.shop', 'Shop');
@@ -101,21 +103,21 @@ describe('a publisher that comes and goes', function () {
   });
 
   it('may close and come back: not ready with the reason, then ready by itself', async () => {
-    const publisher = await stage.player(shop('2', 20));
+    const publisher = await programs.simulatorOf(shop('2', 20));
     const url = exporter('2');
     expect(await sales(url)).to.equal('20');
     expect(await publisher.stop()).to.deep.equal({ status: 0, signal: null });
-    expect(stage.segments().filter((name) => name.endsWith('.2'))).to.deep.equal([]);
+    expect(programs.segments().filter((name) => name.endsWith('.2'))).to.deep.equal([]);
     await unready(
       url,
       /waiting on a root of application shop, server key 2: .*(closed|no segment)/,
     );
-    stage.play(shop('2', 21));
+    programs.publish(shop('2', 21));
     expect(await sales(url)).to.equal('21');
   });
 
   it('may be killed: not ready with the reason, then ready by itself', async () => {
-    const publisher = await stage.player(shop('3', 30));
+    const publisher = await programs.simulatorOf(shop('3', 30));
     const url = exporter('3');
     expect(await sales(url)).to.equal('30');
     expect(await publisher.stop('SIGKILL')).to.deep.equal({ status: null, signal: 'SIGKILL' });
@@ -123,12 +125,12 @@ describe('a publisher that comes and goes', function () {
       url,
       /waiting on a root of application shop, server key 3: publisher died without closing/,
     );
-    stage.play(shop('3', 31));
+    programs.publish(shop('3', 31));
     expect(await sales(url)).to.equal('31');
   });
 
   it('may be stopped: served for a while, then not ready with the reason, then ready by itself', async () => {
-    const publisher = await stage.player(shop('s', 35));
+    const publisher = await programs.simulatorOf(shop('s', 35));
     const url = await another('s', { stalled_after_seconds: 6 });
     expect(await sales(url)).to.equal('35');
     publisher.signal('SIGSTOP');
@@ -149,11 +151,11 @@ describe('a publisher that comes and goes', function () {
   });
 
   it('is killed and replaced between two scrapes: no old value under the new name', async () => {
-    const publisher = await stage.player(shop('4', 40));
+    const publisher = await programs.simulatorOf(shop('4', 40));
     const url = exporter('4');
     expect(await sales(url)).to.equal('40');
     await publisher.stop('SIGKILL');
-    stage.play(shop('4', 41));
+    programs.publish(shop('4', 41));
     expect(await sales(url)).to.equal('41');
   });
 
@@ -177,7 +179,7 @@ describe('a publisher that comes and goes', function () {
     };
     const url = await another('9', { render_min_interval_ms: 0 });
     for (const first of [100, 200]) {
-      const publisher = await stage.player(churning(first));
+      const publisher = await programs.simulatorOf(churning(first));
       const seen = new Set<number>();
       await answerOf(`all tills from ${first} on`, async () => {
         const { status, body } = await scrape(url);
@@ -196,30 +198,30 @@ describe('a publisher that comes and goes', function () {
   });
 
   it('keeps others off its key: a second publisher ends with status 4', async () => {
-    const publisher = await stage.player(shop('5', 50));
-    const second = stage.start('simulator', [
+    const publisher = await programs.simulatorOf(shop('5', 50));
+    const second = programs.start('simulator', [
       '--context-id',
-      stage.contextId,
+      programs.contextId,
       '--server-key',
       '5',
       '--app',
       'shop',
     ]);
     expect(await second.ended).to.deep.equal({ status: 4, signal: null });
-    const path = `/dev/shm/${stage.contextId}.pool.5`;
+    const path = `/dev/shm/${programs.contextId}.pool.5`;
     expect(second.stderr).to.match(/^warning: no tree of shop is built in; .*\n/);
     expect(second.stderr).to.contain(`shm_simulator: Another publisher lives in ${path}\n`);
     expect(publisher.isOver).to.be.false;
-    expect(stage.segments().filter((name) => name.includes('.pool.5'))).to.deep.equal([
-      `${stage.contextId}.pool.5`,
+    expect(programs.segments().filter((name) => name.includes('.pool.5'))).to.deep.equal([
+      `${programs.contextId}.pool.5`,
     ]);
     expect(await sales(exporter('5'))).to.equal('50');
   });
 
   it('is served again after something removed the name of its segment', async () => {
-    stage.play(shop('9', 90));
+    programs.publish(shop('9', 90));
     expect(await sales(exporter('9'))).to.equal('90');
-    const path = `/dev/shm/${stage.contextId}.pool.9`;
+    const path = `/dev/shm/${programs.contextId}.pool.9`;
     rmSync(path);
     await answerOf('the name is back', () => existsSync(path) || undefined);
     expect(await sales(exporter('9'))).to.equal('90');
@@ -227,17 +229,17 @@ describe('a publisher that comes and goes', function () {
 
   it('ends cleanly at a step that says so, and leaves no segment', async () => {
     const steps = [{ after_ms: 50, exit: 'clean' }];
-    const publisher = await stage.player(shop('6', 60, steps));
+    const publisher = await programs.simulatorOf(shop('6', 60, steps));
     expect(await publisher.ended).to.deep.equal({ status: 0, signal: null });
-    expect(stage.segments().filter((name) => name.includes('.pool.6'))).to.deep.equal([]);
+    expect(programs.segments().filter((name) => name.includes('.pool.6'))).to.deep.equal([]);
   });
 
   it('is killed on the spot at a step that says so, and leaves its segment', async () => {
     const steps = [{ after_ms: 50, exit: 'kill' }];
-    const publisher = await stage.player(shop('7', 70, steps));
+    const publisher = await programs.simulatorOf(shop('7', 70, steps));
     expect(await publisher.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
-    const left = stage.segments().filter((name) => name.includes('.pool.7'));
-    expect(left).to.deep.equal([`${stage.contextId}.pool.7`]);
+    const left = programs.segments().filter((name) => name.includes('.pool.7'));
+    expect(left).to.deep.equal([`${programs.contextId}.pool.7`]);
     const { status, body } = await scrape(await another('7'));
     expect(status).to.equal(503);
     expect(body).to.contain('waiting on a root of application shop, server key 7: ');
@@ -245,7 +247,7 @@ describe('a publisher that comes and goes', function () {
 
   it('repeats its steps when the scenario says so', async () => {
     const set = (value: number) => ({ after_ms: 100, set: { 'h.1.shop': { sales: value } } });
-    stage.play({ ...shop('8', 0, [set(81), set(82)]), repeat: true });
+    programs.publish({ ...shop('8', 0, [set(81), set(82)]), repeat: true });
     const url = exporter('8');
     const seen: string[] = [];
     await answerOf('81, 82 and 81 again', async () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { needs } from '../support/needs.js';
-import { PROJECT, theatre } from '../support/processes.js';
+import { PROJECT, testPrograms } from '../support/processes.js';
 import { readyPage } from './page.js';
 
 const PUBLISHER = join(PROJECT, 'dist/native/publisher/publisher.js');
@@ -13,25 +13,25 @@ const end = (pid: string) => spawnSync('kill', ['-KILL', pid]);
 
 describe('a program with several publishers', function () {
   this.slow(10_000);
-  const stage = theatre();
+  const programs = testPrograms();
 
   const configOf = (...keys: readonly string[]) => {
     const tables = keys.map((key) => `[[targets]]\napp = "shop"\nserver_key = "${key}"\n`);
     const settings = { metrics_http_enabled: false, metrics_interval_seconds: 20 };
-    return stage.config(settings, tables.join(''));
+    return programs.config(settings, tables.join(''));
   };
 
   /** What an exporter prints of targets of the application `shop`, and how it ends. */
   const once = (...keys: readonly string[]) =>
-    stage.run('exporter', '--config', configOf(...keys), '--once', '--stdout-format', 'merged');
+    programs.run('exporter', '--config', configOf(...keys), '--once', '--stdout-format', 'merged');
 
   it('has one for each worker thread, and a target for each', async () => {
-    const script = stage.write(
+    const script = programs.write(
       'threads.mjs',
       `import { Worker, isMainThread, threadId } from 'node:worker_threads';
       import { Publisher } from '${PUBLISHER}';
       const serverKey = 'thread' + threadId;
-      const publisher = new Publisher({ serverKey, contextId: '${stage.contextId}' });
+      const publisher = new Publisher({ serverKey, contextId: '${programs.contextId}' });
       const root = publisher.addRoot('host.1.shop', 'Shop');
       publisher.addVariable(root, 'thread', 'u64').set(threadId);
       publisher.place();
@@ -40,7 +40,7 @@ describe('a program with several publishers', function () {
       else console.error('both');
       `,
     );
-    await stage.command([process.execPath, script]).line(/both/);
+    await programs.command([process.execPath, script]).line(/both/);
     const { status, stdout } = once('thread0', 'thread1');
     expect(status).to.equal(0);
     for (const number of [0, 1])
@@ -50,22 +50,22 @@ describe('a program with several publishers', function () {
   });
 
   it('frees its server keys when it is killed, although a program that it started keeps running', async () => {
-    const script = stage.write(
+    const script = programs.write(
       'parent.mjs',
       `import { spawn } from 'node:child_process';
       import { Publisher } from '${PUBLISHER}';
-      const publisher = new Publisher({ serverKey: 'killed', contextId: '${stage.contextId}' });
+      const publisher = new Publisher({ serverKey: 'killed', contextId: '${programs.contextId}' });
       publisher.place();
       if (process.argv[2] === 'start') console.error('child', spawn('sleep', ['60']).pid);
       setInterval(() => publisher.notify(), 1000);
       if (process.argv[2] !== 'start') console.error('placed');
       `,
     );
-    const program = stage.command([process.execPath, script, 'start']);
+    const program = programs.command([process.execPath, script, 'start']);
     const [, child = ''] = await program.line(/child (\d+)/);
     try {
       await program.stop('SIGKILL');
-      await stage.command([process.execPath, script]).line(/placed/);
+      await programs.command([process.execPath, script]).line(/placed/);
       process.kill(Number(child), 0);
     } finally {
       end(child);
@@ -73,12 +73,12 @@ describe('a program with several publishers', function () {
   });
 
   it('in C has one for each process that it forks, and what it executes inherits none', async () => {
-    const source = stage.write(
+    const source = programs.write(
       'processes.c',
       `#include "shm_publisher.h"
       static shm_publisher *publish(const char *key, uint64_t number) {
         shm_options options = shm_options_default();
-        options.context_id = "${stage.contextId}";
+        options.context_id = "${programs.contextId}";
         options.server_key = key;
         shm_publisher *publisher;
         shm_object root;
@@ -102,10 +102,10 @@ describe('a program with several publishers', function () {
       }
       `,
     );
-    const binary = stage.path('processes');
+    const binary = programs.path('processes');
     const words = ['-I', join(PROJECT, 'sdk/c'), '-o', binary, source, '-pthread'];
     expect(spawnSync('cc', words, { encoding: 'utf8' }).stderr).to.equal('');
-    const program = stage.command([binary]);
+    const program = programs.command([binary]);
     const [, child = '', other = ''] = await program.line(/child (\d+) other (\d+)/);
     try {
       const { status, stdout } = once('parent', 'child');
@@ -114,7 +114,7 @@ describe('a program with several publishers', function () {
       expect(stdout).to.match(/^shop_process\{.*server_key="child".*\} 1$/m);
       end(child);
       const config = configOf('child');
-      const { stdout: seen } = stage.run(
+      const { stdout: seen } = programs.run(
         'exporter',
         '--config',
         config,
@@ -134,13 +134,13 @@ describe('a program with several publishers', function () {
     const probe = spawnSync('unshare', [...namespace, 'true']);
     needs(this, probe.status === 0, 'this process may not set back the clock of a namespace');
     const simulator = join(PROJECT, 'dist/bin/shm_simulator.js');
-    const words = ['--app', 'shop', '--server-key', 'behind', '--context-id', stage.contextId];
-    const program = stage.command([process.execPath, simulator, ...words], {
+    const words = ['--app', 'shop', '--server-key', 'behind', '--context-id', programs.contextId];
+    const program = programs.command([process.execPath, simulator, ...words], {
       under: ['unshare', ...namespace],
     });
     await program.line(/^ready$/m);
     const settings = { app: 'shop', server_keys: ['behind'], stalled_after_seconds: 1 };
-    await readyPage(await stage.exporter(settings).url());
+    await readyPage(await programs.exporter(settings).url());
     await program.stop('SIGKILL');
   });
 });

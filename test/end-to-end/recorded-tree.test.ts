@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inBothModes } from '../support/modes.js';
-import { PROJECT, theatre } from '../support/processes.js';
+import { PROJECT, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { UNOBSERVED, expectedSeries, subtree } from './oracle.js';
 import type { ScenarioFile } from './oracle.js';
@@ -27,7 +27,7 @@ const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g,
 
 inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const recorded = (): ScenarioFile => JSON.parse(readFileSync(RECORDED, 'utf8')) as ScenarioFile;
 
   before('the recorded scenario is in ../shared/data', function () {
@@ -39,8 +39,8 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
     let page = '';
 
     before(async () => {
-      stage.play(RECORDED);
-      exporter = stage.exporter(
+      programs.publish(RECORDED);
+      exporter = programs.exporter(
         { app: 'ads', worker_execution_mode },
         '--app',
         'adh',
@@ -74,7 +74,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
 
     it('with show_uncatalogued has every value of every variable, and those of rows as without', async () => {
       const settings = { app: 'adh', server_keys: ['80'], worker_execution_mode };
-      const exporter = stage.exporter({ ...settings, show_uncatalogued: true });
+      const exporter = programs.exporter({ ...settings, show_uncatalogued: true });
       const page = await readyPage(await exporter.url());
       const found = seriesOf(applicationPart(page));
       const wanted = expectedSeries('adh', recorded(), ROOT);
@@ -110,8 +110,8 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
 
     before(async () => {
       const text = readFileSync(RECORDED, 'utf8').replaceAll(`"${ROOT}`, `"${root}`);
-      stage.play(stage.write('renamed.json', text), '--server-key', '81');
-      const exporter = stage.exporter({ app: APP, server_keys: ['81'], worker_execution_mode });
+      programs.publish(programs.write('renamed.json', text), '--server-key', '81');
+      const exporter = programs.exporter({ app: APP, server_keys: ['81'], worker_execution_mode });
       page = await readyPage(await exporter.url());
     });
 

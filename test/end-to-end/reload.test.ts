@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT, delay, answerOf, theatre } from '../support/processes.js';
+import { PROJECT, delay, answerOf, testPrograms } from '../support/processes.js';
 import { applicationPart, pageWith, readyPage, scrape, seriesKey, seriesOf } from './page.js';
 import type { Reply } from './page.js';
 
@@ -13,12 +13,12 @@ interface TargetText {
 
 describe('SIGHUP', function () {
   this.slow(5000);
-  const stage = theatre();
+  const programs = testPrograms();
   const KEYS = ['1', '2', '3'];
   before(() => {
     for (const key of KEYS)
-      stage.play({
-        context_id: stage.contextId,
+      programs.publish({
+        context_id: programs.contextId,
         server_key: key,
         objects: [
           { id: 'H.1.shop', class: 'Shop', variables: { x: { type: 'u64', value: Number(key) } } },
@@ -44,8 +44,8 @@ describe('SIGHUP', function () {
 
   /** An exporter with a configuration file that is changed and read again. */
   const start = async (more: string, settings = {}) => {
-    const path = stage.config(settings, more);
-    const exporter = stage.start('exporter', ['--config', path]);
+    const path = programs.config(settings, more);
+    const exporter = programs.start('exporter', ['--config', path]);
     const url = await exporter.url();
     let said = 0;
     /** Sends the signal; resolves with what was said of it. */
@@ -60,7 +60,7 @@ describe('SIGHUP', function () {
       return text;
     };
     const rewrite = (text: string) => {
-      writeFileSync(path, stage.settings(settings) + text);
+      writeFileSync(path, programs.settings(settings) + text);
       return hangUp(/configuration reloaded/);
     };
     const page = (key: string) => `${url}?server_key=${key}`;
@@ -100,7 +100,7 @@ describe('SIGHUP', function () {
   it('changes nothing for a broken file, and tells all its faults', async () => {
     const { exporter, path, page, hangUp, rewrite } = await start(targets({ key: '1' }));
     await readyPage(page('1'));
-    writeFileSync(path, `${stage.settings()}debg = true\ntarget_workers = 65\n`);
+    writeFileSync(path, `${programs.settings()}debg = true\ntarget_workers = 65\n`);
     const said = await hangUp(/target_workers: .*\n/);
     expect(said).to.contain('configuration not reloaded, the present one stays in use:');
     expect(said).to.match(/:\d+:\d+: debg: unknown key/);
@@ -152,16 +152,19 @@ describe('SIGHUP', function () {
     const settings = { http_reload_enabled: true };
     const { exporter, path, url } = await start(targets({ key: '1' }), settings);
     const post = () => fetch(new URL('/-/reload', url), { method: 'POST' });
-    writeFileSync(path, stage.settings(settings) + targets({ key: '2' }));
+    writeFileSync(path, programs.settings(settings) + targets({ key: '2' }));
     const taken = await post();
     expect([taken.status, await taken.text()]).to.deep.equal([200, 'configuration reloaded\n']);
     await readyPage(`${url}?server_key=2`);
-    writeFileSync(path, stage.settings({ ...settings, target_workers: 3 }) + targets({ key: '2' }));
+    writeFileSync(
+      path,
+      programs.settings({ ...settings, target_workers: 3 }) + targets({ key: '2' }),
+    );
     expect(await (await post()).text()).to.equal(
       'configuration reloaded\ntarget_workers changed: it takes effect at the next start\n',
     );
     const none = { ...settings, license_file: '/nonexistent/license.json' };
-    writeFileSync(path, stage.settings(none) + targets({ key: '1' }));
+    writeFileSync(path, programs.settings(none) + targets({ key: '1' }));
     const unlicensed = await post();
     expect(unlicensed.status).to.equal(500);
     expect(await unlicensed.text()).to.match(/license_file .*cannot be read/);
@@ -178,7 +181,7 @@ describe('SIGHUP', function () {
   it('names the changed settings that take effect at the next start', async () => {
     const { exporter, path, hangUp } = await start(targets({ key: '1' }));
     const changed = { target_workers: 3, metrics_path: '/other', render_min_interval_ms: 100 };
-    writeFileSync(path, stage.settings(changed) + targets({ key: '1' }));
+    writeFileSync(path, programs.settings(changed) + targets({ key: '1' }));
     const said = await hangUp(/configuration reloaded/);
     const named = [...said.matchAll(/(\w+) changed: it takes effect at the next start/g)];
     expect(named.map(([, key]) => key)).to.have.members(['target_workers', 'metrics_path']);
@@ -186,11 +189,11 @@ describe('SIGHUP', function () {
   });
 
   it('keeps the single target of --server-key, whatever targets the file has by then', async () => {
-    const path = stage.config({ app: 'shop' });
-    const exporter = stage.start('exporter', ['--config', path, '--server-key', '2']);
+    const path = programs.config({ app: 'shop' });
+    const exporter = programs.start('exporter', ['--config', path, '--server-key', '2']);
     const url = await exporter.url();
     await readyPage(url);
-    writeFileSync(path, stage.settings({ app: 'shop' }) + targets({ key: '1' }, { key: '3' }));
+    writeFileSync(path, programs.settings({ app: 'shop' }) + targets({ key: '1' }, { key: '3' }));
     exporter.signal('SIGHUP');
     await exporter.line(/configuration reloaded: 1 target/);
     const { status, body } = await scrape(url);
@@ -263,13 +266,13 @@ describe('SIGHUP', function () {
   });
 
   it('keeps the process running, and its targets served, when the files of the program are gone', async () => {
-    const program = stage.path('program');
+    const program = programs.path('program');
     for (const name of ['dist', 'package.json'])
       cpSync(join(PROJECT, name), join(program, name), { recursive: true });
     symlinkSync(join(PROJECT, 'node_modules'), join(program, 'node_modules'));
-    stage.simulate('--app', 'ads', '--server-key', 'ads', '--objects', '40', '--rate', '0');
-    const config = stage.config({ app: 'ads', server_keys: ['ads'] });
-    const exporter = stage.command([
+    programs.simulate('--app', 'ads', '--server-key', 'ads', '--objects', '40', '--rate', '0');
+    const config = programs.config({ app: 'ads', server_keys: ['ads'] });
+    const exporter = programs.command([
       ...[process.execPath, join(program, 'dist/bin/shm_exporter.js'), '--config', config],
     ]);
     const url = await exporter.url();

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { fileURLToPath } from 'node:url';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 import type { Published } from '../support/published.js';
 import {
   applicationPart,
@@ -27,7 +27,7 @@ const till = (id: string, sales?: number) => ({
 
 describe('a scenario of all value types', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const series = (name: string, path: string, more: Readonly<Record<string, string>> = {}) =>
     `${name}${JSON.stringify(
       Object.fromEntries(
@@ -61,8 +61,8 @@ describe('a scenario of all value types', function () {
     let page = '';
     before(async () => {
       const objects = [{ id: ROOT, class: 'Shop', variables: types }];
-      stage.play({ server_key: '1', objects });
-      page = await readyPage(await stage.exporter({ app: 'shop', server_keys: ['1'] }).url());
+      programs.publish({ server_key: '1', objects });
+      page = await readyPage(await programs.exporter({ app: 'shop', server_keys: ['1'] }).url());
     });
 
     const values: readonly (readonly [string, string, Readonly<Record<string, string>>?])[] = [
@@ -113,13 +113,13 @@ describe('a scenario of all value types', function () {
     let url = '';
     let publisher: Published;
     before(async () => {
-      const exporter = stage.exporter({
+      const exporter = programs.exporter({
         app: 'shop',
         server_keys: ['2'],
         render_min_interval_ms: 0,
       });
       url = await exporter.url();
-      publisher = stage.play({
+      publisher = programs.publish({
         server_key: '2',
         objects: [
           { id: ROOT, class: 'Shop', variables: { open: { type: 'bool', value: true } } },
@@ -183,8 +183,8 @@ describe('a scenario of all value types', function () {
 
   it('follows the state of an object', async () => {
     const root = 'h.1.adh';
-    const url = await stage.exporter({ app: 'adh', server_keys: ['3'] }).url();
-    const publisher = stage.play({
+    const url = await programs.exporter({ app: 'adh', server_keys: ['3'] }).url();
+    const publisher = programs.publish({
       server_key: '3',
       objects: [
         {
@@ -213,9 +213,9 @@ describe('a scenario of all value types', function () {
 
   it('lets the later of two variables of one name win', async () => {
     const script = fileURLToPath(new URL('publish-twice.js', import.meta.url));
-    const publisher = stage.command([process.execPath, script, stage.contextId]);
+    const publisher = programs.command([process.execPath, script, programs.contextId]);
     await publisher.line(/^ready$/m);
-    const url = await stage.exporter({ app: 'twice', server_keys: ['7'] }).url();
+    const url = await programs.exporter({ app: 'twice', server_keys: ['7'] }).url();
     const depth = 'twice_process_depth{"object":"@root"}';
     const found = seriesOf(await readyPage(url));
     expect(found.get(depth)).to.equal('2');

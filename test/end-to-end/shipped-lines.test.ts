@@ -1,19 +1,19 @@
 // JSON lines through a shipper of log lines, as Debian has it.
 import { expect } from 'chai';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import { needsPrograms } from '../support/needs.js';
 
 describe('JSON lines and rsyslog', function () {
   this.slow(10_000);
-  const stage = theatre();
+  const programs = testPrograms();
 
-  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '60'));
+  before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '60'));
 
   it('arrive whole, each of them and in order, while the file grows', async function () {
     needsPrograms(this, 'rsyslogd');
-    const [input, output] = [stage.path('snapshots.jsonl'), stage.path('shipped.jsonl')];
-    const configuration = stage.path('rsyslog.conf');
+    const [input, output] = [programs.path('snapshots.jsonl'), programs.path('shipped.jsonl')];
+    const configuration = programs.path('rsyslog.conf');
     writeFileSync(input, '');
     writeFileSync(
       configuration,
@@ -23,13 +23,13 @@ input(type="imfile" File="${input}" Tag="shm" ruleset="ship")
 ruleset(name="ship") { action(type="omfile" file="${output}" template="line") }
 `,
     );
-    const pid = stage.path('rsyslog.pid');
-    const shipper = stage.command(['rsyslogd', '-n', '-f', configuration, '-i', pid]);
-    const config = stage.config({
+    const pid = programs.path('rsyslog.pid');
+    const shipper = programs.command(['rsyslogd', '-n', '-f', configuration, '-i', pid]);
+    const config = programs.config({
       ...{ app: 'ads', server_keys: ['82'], metrics_http_enabled: false },
       ...{ metrics_interval_seconds: 1, stdout_format: 'json' },
     });
-    const exporter = stage.start('exporter', ['--config', config], { stdoutTo: input });
+    const exporter = programs.start('exporter', ['--config', config], { stdoutTo: input });
     const read = (path: string) => readFileSync(path, 'utf8');
     const snapshots = /"name":"shm_exporter_stdout_skipped_ticks_total"/g;
     await answerOf('three snapshots', () => read(input).match(snapshots)?.[2]);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { delay, answerOf, theatre } from '../support/processes.js';
+import { delay, answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { standStill } from '../support/stand-still.js';
 import { LINTED, promtoolLines, samplesOf, seriesOf } from './page.js';
@@ -19,7 +19,7 @@ const residentBytes = (pid: number): number => {
 
 describe('stdout mode through a pipe', function () {
   this.slow(5000);
-  const stage = theatre();
+  const programs = testPrograms();
   const settings = {
     app: 'ads',
     server_keys: ['82'],
@@ -36,16 +36,16 @@ describe('stdout mode through a pipe', function () {
     exporter: Running;
     reader: Running;
   } {
-    const pipe = stage.path(`pipe-${++pipes}`);
+    const pipe = programs.path(`pipe-${++pipes}`);
     spawnSync('mkfifo', [pipe]);
-    const reader = stage.command(['cat', pipe]);
-    const config = stage.config({ ...settings, ...more }, tables);
-    const exporter = stage.start('exporter', ['--config', config], { stdoutTo: pipe });
+    const reader = programs.command(['cat', pipe]);
+    const config = programs.config({ ...settings, ...more }, tables);
+    const exporter = programs.start('exporter', ['--config', config], { stdoutTo: pipe });
     return { exporter, reader };
   }
 
   before(() =>
-    stage.simulate('--app', 'ads', '--server-key', '82', '--root', 'h.1.ads', '--objects', '60'),
+    programs.simulate('--app', 'ads', '--server-key', '82', '--root', 'h.1.ads', '--objects', '60'),
   );
 
   describe('as text', () => {
@@ -143,7 +143,7 @@ describe('stdout mode through a pipe', function () {
   });
 
   it('skips ticks for a reader that stops, and does not grow meanwhile', async function () {
-    await stage.simulator(
+    await programs.simulator(
       ...['--app', 'adh', '--server-key', '83', '--root', 'h.1.adh', '--objects', '3000'],
       ...['--change-fraction', '1', '--rate', '2'],
     );
@@ -177,7 +177,7 @@ describe('stdout mode through a pipe', function () {
   it('reports series that are left out, in the log and in the documents', async function () {
     // Both would be shop_x_y.
     const variables = { 'x.y': { type: 'u64', value: 1 }, 'x y': { type: 'u64', value: 2 } };
-    stage.play({ server_key: '86', objects: [{ id: 'h.1.shop', class: 'Shop', variables }] });
+    programs.publish({ server_key: '86', objects: [{ id: 'h.1.shop', class: 'Shop', variables }] });
     const { exporter, reader } = piped({ app: 'shop', server_keys: ['86'] });
     await exporter.line(/warning target shop on 86 leaves out series: 1 so far, since/);
     expect(reader.stdout).to.match(/^shm_exporter_target_series_clashes_total 1$/m);
@@ -188,7 +188,7 @@ describe('stdout mode through a pipe', function () {
     const variables = { x: { type: 'u64', value: 1 } };
     const objects = [{ id: 'h.1.shop', class: 'Shop', variables }];
     const keys = ['84', '85'];
-    for (const key of keys) stage.play({ server_key: key, objects });
+    for (const key of keys) programs.publish({ server_key: key, objects });
     const table = (key: string) => `[[targets]]\napp = "shop"\nserver_key = "${key}"\n`;
     const threaded = { worker_execution_mode: 'threaded', target_workers: 2 };
     const { exporter, reader } = piped(threaded, keys.map(table).join(''));

@@ -1,6 +1,6 @@
 // The programs as services of systemd, whose part a socket plays.
 import { expect } from 'chai';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 
 /** Prints what is sent to a UNIX datagram socket, one message a line, as soon as it listens. */
@@ -16,12 +16,12 @@ while True:
 
 describe('a service of systemd', function () {
   this.slow(5000);
-  const stage = theatre();
-  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
+  const programs = testPrograms();
+  before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
 
   /** Somebody who listens, and a way to start a program under it. */
   async function systemd(address: string, environment: readonly string[] = []) {
-    const listener = stage.command(['python3', '-c', LISTENER, address]);
+    const listener = programs.command(['python3', '-c', LISTENER, address]);
     await answerOf('it listens', () => /listening/.exec(listener.stdout) ?? undefined);
     return { listener, under: ['env', `NOTIFY_SOCKET=${address}`, ...environment] };
   }
@@ -34,14 +34,14 @@ describe('a service of systemd', function () {
     answerOf(pattern.source, () => pattern.exec(listener.stdout) ?? undefined);
 
   const addresses = [
-    ['a path', () => stage.path('notify')],
-    ['a name of the abstract namespace', () => `@${stage.contextId}`],
+    ['a path', () => programs.path('notify')],
+    ['a name of the abstract namespace', () => `@${programs.contextId}`],
   ] as const;
   for (const [kind, address] of addresses)
     it(`hears from the exporter at ${kind}: ready, its state, reloads and the end`, async () => {
       const { listener, under } = await systemd(address());
-      const config = stage.config({ app: 'ads', server_keys: ['82'] });
-      const exporter = stage.start('exporter', ['--config', config], { under });
+      const config = programs.config({ app: 'ads', server_keys: ['82'] });
+      const exporter = programs.start('exporter', ['--config', config], { under });
       await heard(listener, /STATUS=1 of 1 target ready/);
       expect(exporter.stderr).to.match(/metrics at/);
       exporter.signal('SIGHUP');
@@ -60,9 +60,9 @@ describe('a service of systemd', function () {
 
   it('hears signs of life, and none from a process that is stopped', async () => {
     const life = ['WATCHDOG_USEC=100000'];
-    const { listener, under } = await systemd(stage.path('life'), life);
-    const config = stage.config({ app: 'ads', server_keys: ['82'] });
-    const exporter = stage.start('exporter', ['--config', config], { under });
+    const { listener, under } = await systemd(programs.path('life'), life);
+    const config = programs.config({ app: 'ads', server_keys: ['82'] });
+    const exporter = programs.start('exporter', ['--config', config], { under });
     const signs = () => listener.stdout.match(/WATCHDOG=1/g)?.length ?? 0;
     await answerOf('ten signs', () => (signs() >= 10 ? true : undefined));
     exporter.signal('SIGSTOP');
@@ -78,18 +78,18 @@ describe('a service of systemd', function () {
   });
 
   it('hears from an exporter that writes to stdout', async () => {
-    const { listener, under } = await systemd(stage.path('stdout'));
+    const { listener, under } = await systemd(programs.path('stdout'));
     const settings = { app: 'ads', server_keys: ['82'], metrics_http_enabled: false };
-    const exporter = stage.start('exporter', ['--config', stage.config(settings)], { under });
+    const exporter = programs.start('exporter', ['--config', programs.config(settings)], { under });
     await heard(listener, /READY=1/);
     await exporter.stop();
     await listener.stop();
   });
 
   it('does not keep the exporter from its work when nobody listens', async () => {
-    const under = ['env', `NOTIFY_SOCKET=${stage.path('nobody')}`];
-    const config = stage.config({ app: 'ads', server_keys: ['82'] });
-    const exporter = stage.start('exporter', ['--config', config], { under });
+    const under = ['env', `NOTIFY_SOCKET=${programs.path('nobody')}`];
+    const config = programs.config({ app: 'ads', server_keys: ['82'] });
+    const exporter = programs.start('exporter', ['--config', config], { under });
     await exporter.line(/warning systemd cannot be reached at \S+nobody: errno 2/);
     await exporter.line(/ ready: /);
     expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });

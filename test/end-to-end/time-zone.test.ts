@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';
 import { needs } from '../support/needs.js';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 import { readyPage, seriesOf } from './page.js';
 
 const CATALOGUE = `app = "shop"
@@ -21,14 +21,14 @@ const EIGHT_IN = {
 
 describe('publisher_time_zone', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   let settings: Readonly<Record<string, unknown>> = {};
 
   before(() => {
-    settings = { catalogue_files: [stage.write('shop.toml', CATALOGUE)] };
+    settings = { catalogue_files: [programs.write('shop.toml', CATALOGUE)] };
     const time = { type: 'string', value: 'Thu Nov 19 08:00:00 2026' };
     for (const key of ['1', '2'])
-      stage.play({
+      programs.publish({
         server_key: key,
         objects: [{ id: `h.${key}.shop`, class: 'Shop', variables: { time } }],
       });
@@ -39,7 +39,7 @@ describe('publisher_time_zone', function () {
 
   it('at the top level is that of the single target', async () => {
     const single = { ...settings, app: 'shop', server_keys: ['1'] };
-    const exporter = stage.exporter({ ...single, publisher_time_zone: 'Asia/Tokyo' });
+    const exporter = programs.exporter({ ...single, publisher_time_zone: 'Asia/Tokyo' });
     expect(await startOf(await exporter.url(), '1')).to.equal(EIGHT_IN['Asia/Tokyo']);
   });
 
@@ -49,22 +49,22 @@ describe('publisher_time_zone', function () {
         { app: 'shop', server_key: '1', publisher_time_zone: 'America/New_York' },
         { app: 'shop', server_key: '2', publisher_time_zone: 'Asia/Tokyo' },
       );
-      const config = stage.config({ ...settings, worker_execution_mode }, tables);
-      const url = await stage.start('exporter', ['--config', config]).url();
+      const config = programs.config({ ...settings, worker_execution_mode }, tables);
+      const url = await programs.start('exporter', ['--config', config]).url();
       expect(await startOf(url, '1')).to.equal(EIGHT_IN['America/New_York']);
       expect(await startOf(url, '2')).to.equal(EIGHT_IN['Asia/Tokyo']);
     });
 
   it('stands in the legacy target file as well', async () => {
     const line = 'target app=shop server_key=2 publisher_time_zone=America/New_York\n';
-    const legacy = stage.write('targets.txt', line);
-    const url = await stage.exporter(settings, '--targets-config', legacy).url();
+    const legacy = programs.write('targets.txt', line);
+    const url = await programs.exporter(settings, '--targets-config', legacy).url();
     expect(await startOf(url, '2')).to.equal(EIGHT_IN['America/New_York']);
   });
 
   const zoned = (tz: string, ...args: readonly string[]) => {
-    const path = stage.config({ ...settings, app: 'shop', server_keys: ['1'] });
-    return stage.start('exporter', ['--config', path, ...args], { under: ['env', `TZ=${tz}`] });
+    const path = programs.config({ ...settings, app: 'shop', server_keys: ['1'] });
+    return programs.start('exporter', ['--config', path, ...args], { under: ['env', `TZ=${tz}`] });
   };
   const forms = [
     'Asia/Tokyo',
@@ -78,7 +78,7 @@ describe('publisher_time_zone', function () {
   for (const form of forms)
     it(`is the one of TZ if it is not set: ${form}`, async function () {
       needs(this, existsSync(TOKYO), 'this machine has no /usr/share/zoneinfo');
-      const file = stage.path('zone');
+      const file = programs.path('zone');
       rmSync(file, { force: true });
       if (form === 'a copy') copyFileSync(TOKYO, file);
       else symlinkSync(TOKYO, file);
@@ -91,7 +91,7 @@ describe('publisher_time_zone', function () {
   it('follows the summer time of a POSIX rule in TZ', async function () {
     needs(this, existsSync(TOKYO), 'this machine has no /usr/share/zoneinfo');
     const time = { type: 'string', value: 'Wed Jul 15 12:00:00 2026' };
-    stage.play({
+    programs.publish({
       server_key: '3',
       objects: [{ id: 'h.3.shop', class: 'Shop', variables: { time } }],
     });
@@ -111,19 +111,19 @@ describe('publisher_time_zone', function () {
     });
 
   it('has no warning if no target reads times', async () => {
-    const path = stage.config(
+    const path = programs.config(
       { ...settings },
       targets({ app: 'shop', server_key: '1', publisher_time_zone: 'Asia/Tokyo' }),
     );
     const args = ['--config', path, '--check-config'];
-    const checked = stage.start('exporter', args, { under: ['env', 'TZ=Europe/Nowhere'] });
+    const checked = programs.start('exporter', args, { under: ['env', 'TZ=Europe/Nowhere'] });
     await checked.ended;
     expect(checked.stdout).not.to.contain('TZ');
   });
 
   it('that is misspelt ends the start, with the nearest known name', () => {
-    const config = stage.config({ ...settings, publisher_time_zone: 'Asia/Tokio' });
-    const { status, stderr } = stage.run('exporter', '--config', config);
+    const config = programs.config({ ...settings, publisher_time_zone: 'Asia/Tokio' });
+    const { status, stderr } = programs.run('exporter', '--config', config);
     expect(status).to.equal(2);
     expect(stderr).to.contain('found "Asia/Tokio"').and.contain('(did you mean "Asia/Tokyo"?)');
   });

@@ -2,7 +2,7 @@
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import { textOf } from '../support/text-of-html.js';
 import { readyPage, samplesOf, scrape } from './page.js';
 
@@ -20,11 +20,11 @@ const seriesIn = (html: string): readonly string[] =>
 
 describe('the tree of a target', function () {
   this.slow(5000);
-  const stage = theatre();
+  const programs = testPrograms();
   let origin = '';
   const exporter = async (settings: Readonly<Record<string, unknown>> = {}, more = '') => {
-    const config = stage.config({ worker_execution_mode: mode, ...settings }, more);
-    const running = stage.start('exporter', ['--config', config]);
+    const config = programs.config({ worker_execution_mode: mode, ...settings }, more);
+    const running = programs.start('exporter', ['--config', config]);
     const [, url = ''] = await running.line(/metrics at (http:\S+)\/metrics/);
     return url.replace('0.0.0.0', '127.0.0.1');
   };
@@ -37,8 +37,8 @@ app = "ads"
 server_key = "91"
 `;
   before(async () => {
-    stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '60', '--rate', '0');
-    stage.play({
+    programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '60', '--rate', '0');
+    programs.publish({
       server_key: '91',
       objects: [
         {
@@ -168,7 +168,7 @@ server_key = "91"
     });
 
     it('shows it there to those who give a password, and nothing to others', async () => {
-      stage.write('web.yml', `basic_auth_users:\n  alice: ${hashSync('s:cret', 4)}\n`);
+      programs.write('web.yml', `basic_auth_users:\n  alice: ${hashSync('s:cret', 4)}\n`);
       const settings = { metrics_bind_address: '0.0.0.0', web_config_file: 'web.yml' };
       const url = await exporter(settings, TARGETS);
       const authorization = `Basic ${Buffer.from('alice:s:cret').toString('base64')}`;

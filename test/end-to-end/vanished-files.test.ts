@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';
-import { PROJECT, answerOf, theatre } from '../support/processes.js';
-import type { Running, Theatre } from '../support/processes.js';
+import { PROJECT, answerOf, testPrograms } from '../support/processes.js';
+import type { Running, TestPrograms } from '../support/processes.js';
 import { readyPage } from './page.js';
 
 const isNeeded = (path: string) => !path.endsWith('.map');
@@ -18,8 +18,8 @@ const PARTS = [
 ];
 
 /** A copy of the installed program. */
-function installed(stage: Theatre, name: string) {
-  const folder = stage.path(name);
+function installed(programs: TestPrograms, name: string) {
+  const folder = programs.path(name);
   for (const each of PARTS)
     cpSync(join(PROJECT, each), join(folder, each), { recursive: true, filter: isNeeded });
   symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
@@ -27,7 +27,7 @@ function installed(stage: Theatre, name: string) {
   return {
     start: (cwd: string, ...args: readonly string[]): Running => {
       const program = join(folder, 'dist/bin/shm_exporter.js');
-      return stage.command([process.execPath, program, ...args], { under: ['env', '-C', cwd] });
+      return programs.command([process.execPath, program, ...args], { under: ['env', '-C', cwd] });
     },
     /** Overwrites its files, as an upgrade to another version may do. */
     replace: () => {
@@ -46,14 +46,14 @@ const target = (key: string) => `[[targets]]\napp = "ads"\nserver_key = "${key}"
 
 describe('the files of a running exporter', function () {
   this.slow(8000);
-  const stage = theatre();
+  const programs = testPrograms();
   before(() => {
     for (const key of ['1', '2', '3'])
-      stage.simulate('--app', 'ads', '--server-key', key, '--objects', '3');
+      programs.simulate('--app', 'ads', '--server-key', key, '--objects', '3');
   });
 
   const settings = (more: Readonly<Record<string, unknown>> = {}) =>
-    stage.settings({
+    programs.settings({
       worker_execution_mode: mode,
       target_workers: 3,
       http_reload_enabled: true,
@@ -62,12 +62,12 @@ describe('the files of a running exporter', function () {
 
   for (const fate of ['replace', 'remove'] as const)
     it(`may vanish: after ${fate}, new passwords are compared, and new targets and users are accepted`, async () => {
-      const program = installed(stage, `installed-${fate}`);
+      const program = installed(programs, `installed-${fate}`);
       const web = (...users: readonly string[]) =>
-        stage.write('web.yml', `basic_auth_users:\n${users.map(user).join('')}`);
+        programs.write('web.yml', `basic_auth_users:\n${users.map(user).join('')}`);
       web('alice', 'bob');
       const withWeb = settings({ web_config_file: 'web.yml' });
-      const config = stage.write('exporter.toml', withWeb + target('1'));
+      const config = programs.write('exporter.toml', withWeb + target('1'));
       const exporter = program.start('/', '--config', config);
       const url = await exporter.url();
       const status = async (path: string, name: string, method = 'GET') =>
@@ -77,7 +77,7 @@ describe('the files of a running exporter', function () {
       );
       program[fate]();
       expect(await status('/metrics', 'bob')).to.equal(200);
-      stage.write('exporter.toml', withWeb + target('1') + target('2') + target('3'));
+      programs.write('exporter.toml', withWeb + target('1') + target('2') + target('3'));
       web('alice', 'carol');
       expect(await status('/-/reload', 'alice', 'POST')).to.equal(200);
       for (const key of ['1', '2', '3'])
@@ -88,21 +88,25 @@ describe('the files of a running exporter', function () {
     });
 
   it('are found from its first working directory, even after that was removed', async () => {
-    const folder = stage.path('started-in');
+    const folder = programs.path('started-in');
     mkdirSync(folder);
-    stage.write('beside.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);
+    programs.write('beside.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);
     const named = { web_config_file: 'beside.yml', license_file: 'license.json' };
-    stage.issue('license.json', -1, 47);
+    programs.issue('license.json', -1, 47);
     const withWeb = settings(named);
-    stage.write('beside.toml', withWeb + target('1'));
-    const exporter = installed(stage, 'installed-cwd').start(folder, '--config', '../beside.toml');
+    programs.write('beside.toml', withWeb + target('1'));
+    const exporter = installed(programs, 'installed-cwd').start(
+      folder,
+      '--config',
+      '../beside.toml',
+    );
     const url = await exporter.url();
     const status = async (path: string, name: string, method = 'GET') =>
       (await fetch(new URL(path, url), { method, ...as(name) })).status;
     rmSync(folder, { recursive: true });
     expect(await status('/-/healthy', 'alice')).to.equal(200);
-    stage.write('beside.toml', withWeb + target('1') + target('2'));
-    stage.write('beside.yml', `basic_auth_users:\n${user('bob')}`);
+    programs.write('beside.toml', withWeb + target('1') + target('2'));
+    programs.write('beside.yml', `basic_auth_users:\n${user('bob')}`);
     expect(await status('/-/reload', 'bob', 'POST')).to.equal(200);
     await answerOf('the new target is ready', async () =>
       (await status('/metrics?server_key=2', 'bob')) === 200 ? true : undefined,
@@ -113,21 +117,21 @@ describe('the files of a running exporter', function () {
 
 describe('an exporter whose files were removed', function () {
   this.slow(8000);
-  const stage = theatre();
-  before(() => stage.simulate('--app', 'ads', '--server-key', '1', '--objects', '3'));
+  const programs = testPrograms();
+  before(() => programs.simulate('--app', 'ads', '--server-key', '1', '--objects', '3'));
 
   it('checks a web configuration and a license that a reload names', async () => {
-    const program = installed(stage, 'installed-reload');
+    const program = installed(programs, 'installed-reload');
     const one = { http_reload_enabled: true, app: 'ads', server_keys: ['1'] };
-    const config = stage.write('plain.toml', stage.settings(one));
+    const config = programs.write('plain.toml', programs.settings(one));
     const exporter = program.start('/', '--config', config);
     const url = await exporter.url();
     await readyPage(url);
     program.remove();
-    stage.write('later.yml', `basic_auth_users:\n${user('alice')}`);
-    stage.issue('later.json', -1, 47);
+    programs.write('later.yml', `basic_auth_users:\n${user('alice')}`);
+    programs.issue('later.json', -1, 47);
     const later = { web_config_file: 'later.yml', license_file: 'later.json' };
-    stage.write('plain.toml', stage.settings({ ...one, ...later }));
+    programs.write('plain.toml', programs.settings({ ...one, ...later }));
     const answer = await fetch(new URL('/-/reload', url), { method: 'POST' });
     expect([answer.status, await answer.text()]).to.deep.equal([
       200,
@@ -139,20 +143,20 @@ describe('an exporter whose files were removed', function () {
 
 describe('an exporter in a removed working directory', function () {
   this.slow(8000);
-  const stage = theatre();
-  before(() => stage.simulate('--app', 'ads', '--server-key', '1', '--objects', '3'));
+  const programs = testPrograms();
+  before(() => programs.simulate('--app', 'ads', '--server-key', '1', '--objects', '3'));
 
   it('serves if its paths are absolute', async () => {
-    const folder = stage.path('gone');
+    const folder = programs.path('gone');
     mkdirSync(folder);
-    const config = stage.config({
+    const config = programs.config({
       app: 'ads',
       server_keys: ['1'],
       worker_execution_mode: mode,
     });
     const words = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js')];
     const inFolder = ['sh', '-c', 'cd "$0" && rmdir "$0" && exec "$@"', folder];
-    const exporter = stage.command([...words, '--config', config], { under: inFolder });
+    const exporter = programs.command([...words, '--config', config], { under: inFolder });
     await readyPage(await exporter.url());
     await exporter.stop();
   });

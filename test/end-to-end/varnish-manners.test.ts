@@ -1,6 +1,6 @@
 // What the exporter does to the shared memory of Varnish, call by call.
 import { expect } from 'chai';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 import { TracedExporter, expectToReadOnly } from '../support/traced-exporter.js';
 import { varnishServer } from '../varnish/varnish-server.js';
 import { pageWith } from './page.js';
@@ -9,7 +9,7 @@ import { needsPrograms } from '../support/needs.js';
 describe('the exporter and the shared memory of Varnish', function () {
   this.timeout(180_000);
   this.slow(30_000);
-  const stage = theatre();
+  const programs = testPrograms();
   const server = varnishServer();
   before(async function () {
     needsPrograms(this, 'varnishd', 'varnishstat', 'strace');
@@ -17,11 +17,11 @@ describe('the exporter and the shared memory of Varnish', function () {
   });
 
   it('opens files for reading, copies them, and neither writes nor locks', async () => {
-    const config = stage.config(
+    const config = programs.config(
       {},
       `[[targets]]\napp = "varnish"\nserver_key = "shop"\nformat = "varnish"\nformat_settings = { directory = "${server.directory}" }\n`,
     );
-    const exporter = new TracedExporter(stage, config);
+    const exporter = new TracedExporter(programs, config);
     const url = await exporter.url();
     for (let scrapes = 0; scrapes < 3; scrapes++)
       await pageWith(url, (series) => series.get('varnish_up{}') === '1', 'it is there');

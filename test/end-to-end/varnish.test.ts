@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import { varnishServer } from '../varnish/varnish-server.js';
 import {
   applicationPart,
@@ -22,7 +22,7 @@ const START_MS = 120_000;
 describe('an exporter of Varnish', function () {
   this.timeout(240_000);
   this.slow(30_000);
-  const stage = theatre();
+  const programs = testPrograms();
   const server = varnishServer();
   before(async function () {
     needsPrograms(this, 'varnishd', 'varnishstat', KNOWN);
@@ -31,12 +31,12 @@ describe('an exporter of Varnish', function () {
 
   async function exporterOf(names: string): Promise<string> {
     const settings = `{ directory = ${JSON.stringify(server.directory)}, names = "${names}" }`;
-    const config = stage.config(
+    const config = programs.config(
       // Each scrape shows what there is then.
       { worker_execution_mode: mode, render_min_interval_ms: 1 },
       `[[targets]]\napp = "varnish"\nserver_key = "shop"\nformat = "varnish"\nformat_settings = ${settings}\n`,
     );
-    return stage.start('exporter', ['--config', config]).url();
+    return programs.start('exporter', ['--config', config]).url();
   }
 
   async function deadReply(url: string): Promise<Reply | undefined> {
@@ -75,7 +75,7 @@ describe('an exporter of Varnish', function () {
     const url = await exporterOf('compat');
     await readyPage(url);
     const port = await freePort();
-    stage.command([KNOWN, '-n', server.path, '-web.listen-address', `127.0.0.1:${port}`]);
+    programs.command([KNOWN, '-n', server.path, '-web.listen-address', `127.0.0.1:${port}`]);
     const known = `http://127.0.0.1:${port}/metrics`;
     await answerOf('it answers', () => scrape(known).catch(() => undefined), START_MS);
     const [theirs, ours] = await server.still(async () => {

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { hashSync } from 'bcryptjs';
 import { tlsPath } from '../support/component-certificates.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import { scrape } from './page.js';
 import { needsPrograms } from '../support/needs.js';
 
@@ -45,22 +45,22 @@ function ask(url: string, options: RequestOptions = {}): Promise<Answer> {
 
 describe('web_config_file', function () {
   this.slow(5000);
-  const stage = theatre();
-  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
+  const programs = testPrograms();
+  before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
 
   const SERVER = `tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\n`;
   const USERS = `basic_auth_users:\n  alice: ${hashSync('s:cret', 4)}\n`;
   const alice = { Authorization: `Basic ${Buffer.from('alice:s:cret').toString('base64')}` };
   const serverIs = (name: 'component' | 'other') => {
-    copyFileSync(tlsPath(`${name}.cert.pem`), stage.path('server.pem'));
-    copyFileSync(tlsPath(`${name}.key.pem`), stage.path('server.key'));
+    copyFileSync(tlsPath(`${name}.cert.pem`), programs.path('server.pem'));
+    copyFileSync(tlsPath(`${name}.key.pem`), programs.path('server.key'));
   };
   const start = async (yaml: string, more: Readonly<Record<string, unknown>> = {}) => {
     serverIs('component');
-    rmSync(stage.path('web.yml'), { force: true });
-    stage.write('web.yml', yaml);
+    rmSync(programs.path('web.yml'), { force: true });
+    programs.write('web.yml', yaml);
     const settings = { app: 'ads', server_keys: ['82'], web_config_file: 'web.yml', ...more };
-    const exporter = stage.start('exporter', ['--config', stage.config(settings)]);
+    const exporter = programs.start('exporter', ['--config', programs.config(settings)]);
     const [, url = ''] = await exporter.line(/metrics at (https?:\S+)/);
     await exporter.line(/ ready: /);
     return { exporter, url };
@@ -101,12 +101,12 @@ describe('web_config_file', function () {
       const { text } = await ask(new URL('/-/metrics', url).href, { headers: alice });
       return Number(new RegExp(`^shm_exporter_${name} (.*)$`, 'm').exec(text)?.[1]);
     };
-    const { validTo } = new X509Certificate(readFileSync(stage.path('server.pem')));
+    const { validTo } = new X509Certificate(readFileSync(programs.path('server.pem')));
     expect(await metric('certificate_expiry_timestamp_seconds')).to.equal(
       Date.parse(validTo) / 1000,
     );
     expect(await metric('web_config_last_reload_successful')).to.equal(1);
-    writeFileSync(stage.path('server.key'), 'broken');
+    writeFileSync(programs.path('server.key'), 'broken');
     await answerOf('the metric', async () =>
       (await metric('web_config_last_reload_successful')) === 0 ? true : undefined,
     );
@@ -118,7 +118,7 @@ describe('web_config_file', function () {
       );
     });
     serverIs('other');
-    stage.write('web.yml', `${SERVER}basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
+    programs.write('web.yml', `${SERVER}basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
     const bob = { Authorization: `Basic ${Buffer.from('bob:b').toString('base64')}` };
     await answerOf('bob is let in', async () =>
       (await ask(url, { headers: bob })).status === 200 ? true : undefined,
@@ -132,19 +132,19 @@ describe('web_config_file', function () {
     const isLetIn = async (headers: Record<string, string>) =>
       (await fetch(url, { headers })).status === 200 ? true : undefined;
     expect(await isLetIn(alice)).to.equal(true);
-    rmSync(stage.path('web.yml'));
-    symlinkSync('web.yml', stage.path('web.yml'));
+    rmSync(programs.path('web.yml'));
+    symlinkSync('web.yml', programs.path('web.yml'));
     await answerOf('the warning', async () => {
       expect(await isLetIn(alice)).to.equal(true);
       return exporter.stderr.includes('warning web configuration not read again') || undefined;
     });
-    rmSync(stage.path('web.yml'));
-    stage.write('web.yml', 'basic_auth_users:\n  bob: nonsense\n');
+    rmSync(programs.path('web.yml'));
+    programs.write('web.yml', 'basic_auth_users:\n  bob: nonsense\n');
     await answerOf('another warning', async () => {
       expect(await isLetIn(alice)).to.equal(true);
       return exporter.stderr.match(/not read again/g)?.[1];
     });
-    stage.write('web.yml', `basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
+    programs.write('web.yml', `basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
     const bob = { Authorization: `Basic ${Buffer.from('bob:b').toString('base64')}` };
     await answerOf('bob is let in', () => isLetIn(bob));
     await exporter.stop();
@@ -226,7 +226,7 @@ describe('web_config_file', function () {
     const { headers, body } = await scrape(url);
     expect(headers['retry-after']).to.equal('1');
     expect(body).to.match(/^too many requests: rate_limit/);
-    stage.write('web.yml', '');
+    programs.write('web.yml', '');
     await answerOf('no limit', async () => ((await statuses(1))[0] === 200 ? true : undefined));
     expect(await statuses(5)).to.deep.equal([200, 200, 200, 200, 200]);
     await exporter.stop();
@@ -250,10 +250,10 @@ describe('web_config_file', function () {
   });
 
   it('is checked with --check-config, with the place of each fault', () => {
-    stage.write('web.yml', 'basic_auth_users: {alice: secret}\n');
-    const { status, stderr } = stage.run(
+    programs.write('web.yml', 'basic_auth_users: {alice: secret}\n');
+    const { status, stderr } = programs.run(
       'exporter',
-      ...['--config', stage.config({ web_config_file: 'web.yml' }), '--check-config'],
+      ...['--config', programs.config({ web_config_file: 'web.yml' }), '--check-config'],
     );
     expect(status).to.equal(2);
     expect(stderr).to.match(/web\.yml:1:\d+: basic_auth_users\.alice: found something else/);

@@ -17,7 +17,7 @@ import type { WebConfig } from '#app/web-config/web-config.js';
 import { readyPage, scrape } from '../end-to-end/page.js';
 import { faultMessage } from '../support/fault-message.js';
 import { needsPrograms } from '../support/needs.js';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 
 const { settings } = loadConfig({ overrides: {} });
 
@@ -77,7 +77,7 @@ describe('activatedSockets', () => {
 // With a low limit of open files, targets get descriptors before connections.
 describe('the limit of open files', function () {
   this.slow(5000);
-  const stage = theatre();
+  const programs = testPrograms();
 
   it('is read from the limits of the process, and is infinite if they are unknown', () => {
     const limits =
@@ -95,9 +95,9 @@ describe('the limit of open files', function () {
 
   it('is reported at the start, and idle connections do not keep probes out', async function () {
     needsPrograms(this, 'prlimit');
-    stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '3');
-    const config = stage.config({ app: 'ads', server_keys: ['82'] });
-    const exporter = stage.start('exporter', ['--config', config], {
+    programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3');
+    const config = programs.config({ app: 'ads', server_keys: ['82'] });
+    const exporter = programs.start('exporter', ['--config', config], {
       under: ['prlimit', '--nofile=64:64'],
     });
     await exporter.line(

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 import { readsPage } from '../support/page-reader.js';
 
-const stage = theatre();
+const programs = testPrograms();
 /** A table of targets is one that the exporter takes, without a warning. */
 const isTaken = (tables: string): void => {
-  const config = stage.config({}, tables);
-  const { stdout, stderr } = stage.run('exporter', '--config', config, '--check-config');
+  const config = programs.config({}, tables);
+  const { stdout, stderr } = programs.run('exporter', '--config', config, '--check-config');
   expect([stdout, stderr]).to.deep.equal(['configuration is valid\n', '']);
 };
 

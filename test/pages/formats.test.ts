@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { readsPage } from '../support/page-reader.js';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 
-const stage = theatre();
+const programs = testPrograms();
 
 readsPage('docs/formats.md', {
   checks: {
     '[[targets]]': (text) => {
-      const file = stage.config({}, text);
-      const { stdout } = stage.run('exporter', '--config', file, '--check-config');
+      const file = programs.config({}, text);
+      const { stdout } = programs.run('exporter', '--config', file, '--check-config');
       expect(stdout).to.equal('configuration is valid\n');
     },
   },

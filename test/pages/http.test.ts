@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { tlsPath } from '../support/component-certificates.js';
 import { readsPage } from '../support/page-reader.js';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 
-const stage = theatre();
+const programs = testPrograms();
 
 /** Fails unless the exporter takes a configuration without a warning. */
 function checkTaken(config: string): void {
-  const { stdout, stderr } = stage.run('exporter', '--config', config, '--check-config');
+  const { stdout, stderr } = programs.run('exporter', '--config', config, '--check-config');
   expect({ stdout, stderr }).to.deep.equal({ stdout: 'configuration is valid\n', stderr: '' });
 }
 
@@ -21,7 +21,7 @@ readsPage('docs/http.md', {
         .replace('/etc/shm_exporter/server.key', tlsPath('component.key.pem'))
         .replace('/etc/shm_exporter/clients.pem', tlsPath('client-ca.cert.pem'))
         .replace('$2y$10$…', hashSync('a', 4));
-      checkTaken(stage.config({ web_config_file: stage.write('web.yml', file) }));
+      checkTaken(programs.config({ web_config_file: programs.write('web.yml', file) }));
     },
     'scrape_configs:': (text) => {
       const whole = readFileSync('deploy/prometheus/prometheus.yml', 'utf8');
@@ -31,7 +31,7 @@ readsPage('docs/http.md', {
       const targets = ['ads', 'adh'].map(
         (app) => `[[targets]]\napp = "${app}"\nserver_key = "${app}"\n`,
       );
-      checkTaken(stage.config({}, `${targets.join('')}${text}`));
+      checkTaken(programs.config({}, `${targets.join('')}${text}`));
     },
   },
 });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { readsPage } from '../support/page-reader.js';
-import { PROJECT, theatre } from '../support/processes.js';
+import { PROJECT, testPrograms } from '../support/processes.js';
 import { otherKeys, otherPorts } from './page-words.js';
 
 export const TYPESCRIPT_PAGE = 'docs/publish-typescript.md';
@@ -11,7 +11,7 @@ const link = (from: string, to: string): string => `ln -s '${join(PROJECT, from)
 
 /** @param install puts the npm package into the folder `node_modules` */
 export function readsTypeScriptPage(install: string): void {
-  const stage = theatre();
+  const programs = testPrograms();
   readsPage(TYPESCRIPT_PAGE, {
     needs: ['curl'],
     folder: 'empty',
@@ -32,8 +32,8 @@ export function readsTypeScriptPage(install: string): void {
     },
     checks: {
       '[[targets]]': (text) => {
-        const file = stage.config({}, text);
-        const { stdout } = stage.run('exporter', '--config', file, '--check-config');
+        const file = programs.config({}, text);
+        const { stdout } = programs.run('exporter', '--config', file, '--check-config');
         expect(stdout).to.equal('configuration is valid\n');
       },
     },

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Publisher } from '#app/native/publisher/publisher.js';
-import { PROJECT, Theatre, answerOf } from '../support/processes.js';
+import { PROJECT, TestPrograms, answerOf } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 
 const RULES = 'deploy/prometheus';
@@ -26,7 +26,7 @@ export interface SceneSettings {
 }
 
 export class Scene {
-  readonly #theatre = new Theatre();
+  readonly #programs = new TestPrograms();
   readonly #given: SceneSettings;
   #simulator: Running | undefined;
   #closeShop: (() => void) | undefined;
@@ -55,7 +55,7 @@ export class Scene {
 
   /** Folders of this machine that a picture must not show. */
   get folders(): readonly string[] {
-    return [PROJECT, this.#theatre.path('')];
+    return [PROJECT, this.#programs.path('')];
   }
 
   /** Waits until Prometheus has an answer to an expression. */
@@ -81,13 +81,13 @@ export class Scene {
   }
 
   async startSimulator(): Promise<void> {
-    this.#simulator = await this.#theatre.simulator('--app', 'ads', '--server-key', '82');
+    this.#simulator = await this.#programs.simulator('--app', 'ads', '--server-key', '82');
   }
 
   /** Publishes the shop, and has the exporter and Prometheus take it, with a history to draw. */
   async openShop(): Promise<void> {
     this.#publishShop();
-    this.#theatre.write('exporter.toml', this.#settings(['ads', '82'], ['shop', 'shop']));
+    this.#programs.write('exporter.toml', this.#settings(['ads', '82'], ['shop', 'shop']));
     const { status } = await fetch(`${this.exporter}/-/reload`, { method: 'POST' });
     if (status !== 200) throw new Error(`POST /-/reload: ${status}`);
     await this.until(`count_over_time(shop_till_sales_total[5m]) >= ${HISTORY}`);
@@ -95,13 +95,13 @@ export class Scene {
 
   async close(): Promise<void> {
     this.#closeShop?.();
-    await this.#theatre.close();
+    await this.#programs.close();
   }
 
   async #open(): Promise<void> {
     await this.startSimulator();
-    const config = this.#theatre.write('exporter.toml', this.#settings(['ads', '82']));
-    const exporter = this.#theatre.start('exporter', ['--config', config]);
+    const config = this.#programs.write('exporter.toml', this.#settings(['ads', '82']));
+    const exporter = this.#programs.start('exporter', ['--config', config]);
     await exporter.line(/ready: \d+ objects/);
     this.#startPrometheus();
     await this.until('ads_process_health_level');
@@ -109,19 +109,19 @@ export class Scene {
 
   #settings(...targets: readonly (readonly [app: string, key: string])[]): string {
     const settings = {
-      license_file: this.#theatre.issue('scene.json', 0, LICENSE_HOURS),
+      license_file: this.#programs.issue('scene.json', 0, LICENSE_HOURS),
       metrics_port: this.#given.exporter,
       http_reload_enabled: true,
     };
     const tables = targets.map(
       ([app, key]) => `\n[[targets]]\napp = "${app}"\nserver_key = "${key}"\n`,
     );
-    return this.#theatre.settings(settings) + tables.join('');
+    return this.#programs.settings(settings) + tables.join('');
   }
 
   /** In a folder where the files have the names that the tutorial gives them. */
   #startPrometheus(): void {
-    mkdirSync(this.#theatre.path(RULES), { recursive: true });
+    mkdirSync(this.#programs.path(RULES), { recursive: true });
     for (const file of readdirSync(join(PROJECT, RULES))) {
       const text = readFileSync(join(PROJECT, RULES, file), 'utf8').replaceAll(
         '127.0.0.1:9464',
@@ -131,19 +131,19 @@ export class Scene {
         (all, [slow, fast]) => all.replace(slow, fast),
         text,
       ).replaceAll('for: 1m', `for: ${this.#given.alertsWait}`);
-      this.#theatre.write(join(RULES, file), hurried);
+      this.#programs.write(join(RULES, file), hurried);
     }
     const address = new URL(this.prometheus).host;
     const words = [`--config.file=${RULES}/prometheus.yml`, '--storage.tsdb.path=data'];
     const script = 'cd "$0" && exec prometheus "$@"';
-    const folder = this.#theatre.path('');
-    this.#theatre.command([
+    const folder = this.#programs.path('');
+    this.#programs.command([
       ...['sh', '-c', script, folder, ...words, `--web.listen-address=${address}`],
     ]);
   }
 
   #publishShop(): void {
-    const publisher = new Publisher({ contextId: this.#theatre.contextId, serverKey: 'shop' });
+    const publisher = new Publisher({ contextId: this.#programs.contextId, serverKey: 'shop' });
     const till = publisher.addObject(
       publisher.addRoot(SHOP, 'Shop'),
       `${SHOP}.tills.front`,

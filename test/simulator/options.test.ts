@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
 import { eventually } from '../support/eventually.js';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 
 describe('shm_simulator', function () {
   this.slow(10_000);
-  const stage = theatre();
+  const programs = testPrograms();
 
   it('publishes as many objects as --objects allows', async () => {
-    const simulator = await stage.simulator(
+    const simulator = await programs.simulator(
       '--server-key',
       '1',
       '--objects',
@@ -21,29 +21,35 @@ describe('shm_simulator', function () {
   });
 
   it('warns of an application without a tree of its own, and not of one with a scenario', async () => {
-    const misspelled = await stage.simulator('--app', 'adz', '--server-key', '2');
+    const misspelled = await programs.simulator('--app', 'adz', '--server-key', '2');
     expect(misspelled.stderr).to.equal(
       'warning: no tree of adz is built in (did you mean "ads"?); a general one is published\nready\n',
     );
-    const known = await stage.simulator('--app', 'adh', '--server-key', '3');
+    const known = await programs.simulator('--app', 'adh', '--server-key', '3');
     expect(known.stderr).to.equal('ready\n');
-    const played = await stage.player({ objects: [] }, '--app', 'adz', '--server-key', '4');
+    const played = await programs.simulatorOf({ objects: [] }, '--app', 'adz', '--server-key', '4');
     expect(played.stderr).to.equal('ready\n');
   });
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     it(`leaves nothing in shared memory at ${signal}, even while it begins`, async () => {
       const files = () =>
-        readdirSync('/dev/shm').filter((name) => name.includes(`${stage.contextId}.pool.5`));
-      const words = ['--context-id', stage.contextId, '--server-key', '5', '--objects', '20000'];
-      const simulator = stage.start('simulator', words);
+        readdirSync('/dev/shm').filter((name) => name.includes(`${programs.contextId}.pool.5`));
+      const words = ['--context-id', programs.contextId, '--server-key', '5', '--objects', '20000'];
+      const simulator = programs.start('simulator', words);
       await eventually('its file is there', () => files().length === 1);
       expect(await simulator.stop(signal)).to.deep.equal({ status: 0, signal: null });
       expect(files()).to.deep.equal([]);
     });
 
   it('refuses one object more', () => {
-    const { status, stderr } = stage.run('simulator', '--server-key', '1', '--objects', '100001');
+    const { status, stderr } = programs.run(
+      'simulator',
+      '--server-key',
+      '1',
+      '--objects',
+      '100001',
+    );
     expect({ status, stderr }).to.deep.equal({
       status: 2,
       stderr: 'shm_simulator: --objects: found 100001, allowed: an integer from 1 to 100000\n',

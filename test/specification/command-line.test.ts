@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readyPage, scrape } from '../end-to-end/page.js';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, theatre } from '../support/processes.js';
+import { PROJECT, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { listening } from './listening.js';
 import { aside, application, shop, shopSeries, targetOf, targets } from './shop.js';
@@ -11,11 +11,11 @@ import { shows } from './shows.js';
 
 describe('the command line', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
 
   before(() => {
     const objects = [...shop('h.1.shop', 1), ...shop('h.2.shop', 2), ...shop('h.1.bank', 3)];
-    stage.play({ server_key: '1', objects });
+    programs.publish({ server_key: '1', objects });
   });
 
   describe('over a file that says otherwise', () => {
@@ -26,11 +26,11 @@ describe('the command line', function () {
     before(async () => {
       port = await freePort();
       const said = { app: 'bank', server_keys: ['nobody'], metrics_http_enabled: false };
-      const config = stage.config(
+      const config = programs.config(
         { ...said, metrics_port: 1, debug: false },
         targets({ app: 'bank', server_key: '1' }, { app: 'bank', server_key: 'nobody' }),
       );
-      exporter = stage.start('exporter', [
+      exporter = programs.start('exporter', [
         ...['--config', config, '--app', 'shop', '--server-key', '1'],
         ...['--enable-metrics-http', '--metrics-port', String(port), '--debug'],
       ]);
@@ -96,8 +96,8 @@ describe('the command line', function () {
 
     before(async () => {
       const said = { app: 'shop', server_keys: ['1'] };
-      const config = stage.config(said, targets({ app: 'bank', server_key: '1' }));
-      const exporter = stage.start('exporter', ['--config', config, '--instance', '2']);
+      const config = programs.config(said, targets({ app: 'bank', server_key: '1' }));
+      const exporter = programs.start('exporter', ['--config', config, '--instance', '2']);
       page = await readyPage(await exporter.url());
     });
 
@@ -121,14 +121,14 @@ describe('the command line', function () {
     let url = '';
 
     before(async () => {
-      stage.play({ server_key: '2', objects: shop('h.9.bank', 9) });
-      const file = stage.write(
+      programs.publish({ server_key: '2', objects: shop('h.9.bank', 9) });
+      const file = programs.write(
         'targets.txt',
         'target app=shop server_key=1\ntarget app=bank server_key=2\n',
       );
-      const config = stage.config({}, targets({ app: 'other', server_key: '7' }));
+      const config = programs.config({}, targets({ app: 'other', server_key: '7' }));
       const args = ['--config', config, '--targets-config', file];
-      url = await stage.start('exporter', args).url();
+      url = await programs.start('exporter', args).url();
     });
 
     shows('1.7', () => {
@@ -149,8 +149,8 @@ describe('the command line', function () {
       });
 
       it('refuses another line with its place', () => {
-        const file = stage.write('wrong.txt', 'target app=shop server_key=1\ntraget app=shop\n');
-        const { status, stderr } = stage.run('exporter', '--targets-config', file);
+        const file = programs.write('wrong.txt', 'target app=shop server_key=1\ntraget app=shop\n');
+        const { status, stderr } = programs.run('exporter', '--targets-config', file);
         expect(status).to.equal(2);
         expect(stderr).to.contain(`${file}:2:1: found "traget"`);
       });
@@ -166,7 +166,7 @@ describe('the command line', function () {
     shows('CLI --version', () => {
       it('prints the version of the package, and nothing else', () => {
         const manifest: unknown = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-        const { status, stdout, stderr } = stage.run('exporter', '--version');
+        const { status, stdout, stderr } = programs.run('exporter', '--version');
         expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
         expect(manifest).to.include({ version: stdout.trimEnd() });
         expect(stdout).to.match(/^\d+\.\d+\.\d+\S*\n$/);

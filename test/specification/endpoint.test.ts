@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readyPage, samplesOf, scrape, unready } from '../end-to-end/page.js';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { listening } from './listening.js';
 import { application, internal, shop, shopSeries, targetOf, targets } from './shop.js';
@@ -8,25 +8,25 @@ import { shows } from './shows.js';
 
 describe('the listener', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   let exporter: Running;
   let url = '';
   const statusOf = async (query: string): Promise<number> => (await scrape(url + query)).status;
   const pageOf = (query: string): Promise<string> => readyPage(url + query);
 
   before(async () => {
-    stage.play({ server_key: '1', objects: shop('far.host.1.shop', 1) });
-    stage.play({ server_key: '2', objects: shop('far.host.2.shop', 2) });
+    programs.publish({ server_key: '1', objects: shop('far.host.1.shop', 1) });
+    programs.publish({ server_key: '2', objects: shop('far.host.2.shop', 2) });
     // The same root as that of server key 1.
-    stage.play({ server_key: '3', objects: shop('far.host.1.shop', 3) });
-    stage.play({ server_key: '5', objects: shop('far.host.5.ats', 5) });
+    programs.publish({ server_key: '3', objects: shop('far.host.1.shop', 3) });
+    programs.publish({ server_key: '5', objects: shop('far.host.5.ats', 5) });
     const more = targets(
       ...['1', '2', '3'].map((server_key) => ({ app: 'shop', server_key })),
       { app: 'shop', server_key: '4' },
       { app: 'ats', server_key: '5' },
     );
-    const config = stage.config({ metrics_path: '/of/a/shop' }, more);
-    exporter = stage.start('exporter', ['--config', config]);
+    const config = programs.config({ metrics_path: '/of/a/shop' }, more);
+    exporter = programs.start('exporter', ['--config', config]);
     url = await exporter.url();
     for (const key of ['1', '3']) await pageOf(`?server_key=${key}`);
   });
@@ -40,7 +40,7 @@ describe('the listener', function () {
     });
 
     it('does not exist when metrics_http_enabled is false', async () => {
-      const printing = stage.exporter({ metrics_http_enabled: false, app: 'shop' });
+      const printing = programs.exporter({ metrics_http_enabled: false, app: 'shop' });
       await printing.line(/waiting on a root of application shop/);
       expect(listening(printing.pid)).to.deep.equal([]);
       await printing.stop();
@@ -150,7 +150,7 @@ describe('the listener', function () {
     });
 
     it('when the filters select nothing: internal metrics only', async () => {
-      const alone = stage.exporter({ app: 'shop', server_keys: ['2'], seed_paths: ['nowhere'] });
+      const alone = programs.exporter({ app: 'shop', server_keys: ['2'], seed_paths: ['nowhere'] });
       const page = await readyPage(await alone.url());
       expect(application(page)).to.deep.equal({});
       expect(internal(page, 'internal_target_ready')).to.equal(1);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readyPage, samplesOf, scrape } from '../end-to-end/page.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import { application, shop, targets } from './shop.js';
 import { shows } from './shows.js';
 
@@ -13,9 +13,9 @@ const highlighted = (page: string): readonly object[] =>
 
 describe('the highlighted variable', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const exporter = (settings: Readonly<Record<string, unknown>>) =>
-    stage.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode, ...settings });
+    programs.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode, ...settings });
 
   before(() => {
     const name = { of: { type: 'string', value: 'Corner' } };
@@ -24,7 +24,7 @@ describe('the highlighted variable', function () {
       after_ms: 100,
       set: { 'h.1.shop.till': { sales: value } },
     });
-    stage.play({
+    programs.publish({
       server_key: '1',
       objects: shop('h.1.shop', 1),
       steps: [sales(11), sales(12)],
@@ -33,7 +33,7 @@ describe('the highlighted variable', function () {
     const tree = (number: number) =>
       number === 4 ? [...shop('h.4.shop', 4), text] : shop(`h.${number}.shop`, number);
     for (const number of [2, 3, 4, 5, 6])
-      stage.play({ server_key: String(number), objects: tree(number) });
+      programs.publish({ server_key: String(number), objects: tree(number) });
   });
 
   shows('2.1 variable', () => {
@@ -77,8 +77,8 @@ describe('the highlighted variable', function () {
       const tables = targets(
         ...CASES.map(([server_key, variable]) => ({ app: 'shop', server_key, variable })),
       );
-      const config = stage.config({ worker_execution_mode, variable: 'count' }, tables);
-      url = await stage.start('exporter', ['--config', config]).url();
+      const config = programs.config({ worker_execution_mode, variable: 'count' }, tables);
+      url = await programs.start('exporter', ['--config', config]).url();
     });
 
     for (const [key, variable, shown] of CASES)

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readyPage, scrape } from '../end-to-end/page.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { delay, theatre } from '../support/processes.js';
+import { delay, testPrograms } from '../support/processes.js';
 import { SECTIONS } from './rows.js';
 import { application, internal, shop, shopSeries } from './shop.js';
 import { shows } from './shows.js';
@@ -16,7 +16,7 @@ const NAMED = SECTIONS.flatMap(({ rows }) =>
 
 describe('the internal metrics', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   let url = '';
   let startedMs = 0;
   /** The first page with status 200, and those of four scrapes after it. */
@@ -26,8 +26,8 @@ describe('the internal metrics', function () {
   before(async () => {
     startedMs = performance.now();
     // A tree that stands still: nothing is refreshed but by scrapes.
-    stage.play({ server_key: '1', objects: shop('h.1.shop', 1) });
-    url = await stage.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode }).url();
+    programs.publish({ server_key: '1', objects: shop('h.1.shop', 1) });
+    url = await programs.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode }).url();
     pages.push(await readyPage(url));
     for (let scrapes = 0; scrapes < 4; scrapes++) pages.push((await scrape(url)).body);
   });

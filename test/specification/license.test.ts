@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 import { signedLicense } from '../license/signed-license.js';
 import { shows } from './shows.js';
 import { needs, needsPrograms } from '../support/needs.js';
@@ -11,14 +11,14 @@ const iso = (hours: number) =>
 
 describe('the license of a start', function () {
   this.slow(3000);
-  const stage = theatre();
-  const expired = (name: string, hoursAgo: number) => stage.issue(name, -100, -hoursAgo);
+  const programs = testPrograms();
+  const expired = (name: string, hoursAgo: number) => programs.issue(name, -100, -hoursAgo);
   const start = (license: string) =>
-    stage.exporter({ app: 'shop', server_keys: ['1'], license_file: license });
-  const segment = () => `/dev/shm/${stage.contextId}.pool.1`;
+    programs.exporter({ app: 'shop', server_keys: ['1'], license_file: license });
+  const segment = () => `/dev/shm/${programs.contextId}.pool.1`;
 
   before(() =>
-    stage.play({
+    programs.publish({
       server_key: '1',
       objects: [{ id: 'h.1.shop', class: 'Shop', variables: { a: { type: 'u64', value: 1 } } }],
     }),
@@ -40,12 +40,12 @@ describe('the license of a start', function () {
   const GRACE_OVER = /its grace of 36 h ended at/;
 
   const tampered = () => {
-    const path = stage.issue('tampered.json', -1, 47);
+    const path = programs.issue('tampered.json', -1, 47);
     writeFileSync(path, readFileSync(path, 'utf8').replace('"T"', '"U"'));
     return path;
   };
   const wrongProduct = () =>
-    stage.write(
+    programs.write(
       'product.json',
       signedLicense({ product: 'other', issued_at: iso(-1), expires_at: iso(24) }),
     );
@@ -54,12 +54,12 @@ describe('the license of a start', function () {
     ['changed', tampered, /bad signature/],
     [
       'not there',
-      () => stage.path('none.json'),
+      () => programs.path('none.json'),
       /none\.json cannot be read: no such file or folder/,
     ],
     ['not configured', () => '', /No license file is configured/],
     ['for another product', wrongProduct, /product/],
-    ['not JSON', () => stage.write('text.json', 'license'), /is not JSON/],
+    ['not JSON', () => programs.write('text.json', 'license'), /is not JSON/],
   ];
 
   shows('1.2', () => {
@@ -69,7 +69,7 @@ describe('the license of a start', function () {
   });
 
   it('ends the start with a status of its own when the clock is before the license', async () => {
-    const exporter = stage.exporter({ license_file: stage.issue('early.json', 1, 47) });
+    const exporter = programs.exporter({ license_file: programs.issue('early.json', 1, 47) });
     expect(await exporter.ended).to.deep.equal({ status: 6, signal: null });
     expect(exporter.stderr).to.match(
       /^shm_exporter: \S+: license_file \(--license-file\): .* is not valid before .*\n$/,
@@ -78,10 +78,10 @@ describe('the license of a start', function () {
 
   shows('2.1 license_file', () => {
     it('is accepted when it is valid, without a warning', async () =>
-      expect(await isAccepted(stage.license)).not.to.contain('warning license'));
+      expect(await isAccepted(programs.license)).not.to.contain('warning license'));
 
     it('is none by default, and the start ends without one', async () => {
-      const exporter = stage.start('exporter', ['--enable-metrics-http', '--metrics-port', '0']);
+      const exporter = programs.start('exporter', ['--enable-metrics-http', '--metrics-port', '0']);
       expect(await exporter.ended).to.deep.equal({ status: 3, signal: null });
       expect(exporter.stderr).to.contain('No license file is configured');
     });
@@ -119,22 +119,22 @@ describe('the license of a start', function () {
           '-e',
           'trace=open,openat',
           '-o',
-          stage.path(name),
+          programs.path(name),
         ];
-        const config = stage.config({ app: 'shop', server_keys: ['1'], license_file: license });
-        return stage.start('exporter', ['--config', config], { under });
+        const config = programs.config({ app: 'shop', server_keys: ['1'], license_file: license });
+        return programs.start('exporter', ['--config', config], { under });
       };
       const opened = (name: string) =>
-        readFileSync(stage.path(name), 'utf8')
+        readFileSync(programs.path(name), 'utf8')
           .split('\n')
           .filter((line) => line.includes('/dev/shm'));
       const stopped = traced('refused.trace', tampered());
       expect((await stopped.ended).status).to.equal(3);
-      expect(readFileSync(stage.path('refused.trace'), 'utf8')).to.contain('tampered.json');
+      expect(readFileSync(programs.path('refused.trace'), 'utf8')).to.contain('tampered.json');
       expect(opened('refused.trace')).to.deep.equal([]);
 
       // The trace would show it.
-      const valid = traced('valid.trace', stage.license);
+      const valid = traced('valid.trace', programs.license);
       await valid.line(/ ready: /);
       expect(opened('valid.trace').join('\n')).to.contain(segment());
       await valid.stop();
@@ -150,7 +150,7 @@ describe('the license of a start', function () {
         return statSync(segment()).atimeMs !== past.getTime();
       };
       // Where access times are not kept nothing can be told.
-      const keepsTimes = await seenBy(stage.license, / ready: /);
+      const keepsTimes = await seenBy(programs.license, / ready: /);
       needs(this, keepsTimes, 'the file system keeps no access times');
       // Another test may list all segments just then, and looks at their first bytes.
       const isSeen = () => seenBy(tampered(), /bad signature/);

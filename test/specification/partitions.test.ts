@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { readyPage } from '../end-to-end/page.js';
 import { MODES } from '../support/modes.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { application, shop, shopSeries, targetOf, targets } from './shop.js';
 import { shows } from './shows.js';
@@ -13,12 +13,12 @@ const CAP = 64;
 
 describe('the partitions', function () {
   this.slow(4000);
-  const stage = theatre();
+  const programs = testPrograms();
   const apps = Array.from({ length: CAP + 6 }, (_, index) => `shop${index}`);
 
   before(() =>
     // As many roots as targets, all in one segment.
-    stage.play({
+    programs.publish({
       server_key: '1',
       objects: apps.flatMap((app, index) => shop(`h.1.${app}`, index)),
     }),
@@ -26,7 +26,7 @@ describe('the partitions', function () {
 
   const start = (count: number, settings: Settings): Running => {
     const tables = targets(...apps.slice(0, count).map((app) => ({ app, server_key: '1' })));
-    return stage.start('exporter', ['--config', stage.config(settings, tables)]);
+    return programs.start('exporter', ['--config', programs.config(settings, tables)]);
   };
   const pagesOf = async (exporter: Running, count: number): Promise<readonly string[]> => {
     const url = await exporter.url();
@@ -81,8 +81,8 @@ describe('the partitions', function () {
 
       for (const wrong of [-1, 65])
         it(`may not be ${JSON.stringify(wrong)}`, () => {
-          const config = stage.config({ target_workers: wrong });
-          const { status, stderr } = stage.run('exporter', '--config', config);
+          const config = programs.config({ target_workers: wrong });
+          const { status, stderr } = programs.run('exporter', '--config', config);
           expect(status).to.equal(2);
           expect(stderr).to.match(/target_workers: found .*, allowed: .*0 to 64/);
         });
@@ -105,8 +105,8 @@ describe('the partitions', function () {
       expect(await places(7, { ...even, target_workers: 3 })).to.deep.equal([0, 1, 2, 0, 1, 2, 0]));
 
     it('may be nothing else', () => {
-      const config = stage.config({ worker_assignment_mode: 'random' });
-      const { status, stderr } = stage.run('exporter', '--config', config);
+      const config = programs.config({ worker_assignment_mode: 'random' });
+      const { status, stderr } = programs.run('exporter', '--config', config);
       expect(status).to.equal(2);
       expect(stderr).to.match(/worker_assignment_mode: found "random", .*hash.*least_loaded/);
     });
@@ -154,8 +154,8 @@ describe('the partitions', function () {
       });
 
       it('may be nothing else', () => {
-        const config = stage.config({ worker_execution_mode: 'process' });
-        const { status, stderr } = stage.run('exporter', '--config', config);
+        const config = programs.config({ worker_execution_mode: 'process' });
+        const { status, stderr } = programs.run('exporter', '--config', config);
         expect(status).to.equal(2);
         expect(stderr).to.match(/worker_execution_mode: found "process", .*logical.*threaded/);
       });

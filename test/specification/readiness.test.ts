@@ -2,14 +2,14 @@ import { expect } from 'chai';
 import { readyPage, scrape, unready } from '../end-to-end/page.js';
 import type { Reply } from '../end-to-end/page.js';
 import { inBothModes } from '../support/modes.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import type { Published } from '../support/published.js';
 import { aside, application, internal, shop, shopSeries } from './shop.js';
 import { shows } from './shows.js';
 
 inBothModes('the readiness of a target', function (worker_execution_mode) {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const READY = 'internal_target_ready';
   const COMPLETE = 'internal_target_initial_sync_complete';
   const PENDING = 'internal_target_pending_sync_items';
@@ -30,8 +30,8 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   before(async () => {
-    url = await stage.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode }).url();
-    publisher = stage.play({
+    url = await programs.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode }).url();
+    publisher = programs.publish({
       server_key: '1',
       objects: [...shop('h.1.shop', 1), child('left'), { ...child('right', 5), synced: false }],
     });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { join } from 'node:path';
 import { readyPage, scrape } from '../end-to-end/page.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { PROJECT, delay, answerOf, theatre } from '../support/processes.js';
+import { PROJECT, delay, answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { internal, targetOf, targets } from './shop.js';
 import { shows } from './shows.js';
@@ -32,7 +32,7 @@ type Facts = ReturnType<typeof factsOf>;
 
 describe('rebalancing', function () {
   this.slow(4000);
-  const stage = theatre();
+  const programs = testPrograms();
   /** What each target showed from its first page on. */
   const shown: readonly Facts[][] = KEYS.map(() => []);
   const statuses = new Set<number>();
@@ -47,14 +47,14 @@ describe('rebalancing', function () {
   const exporter = (settings: Readonly<Record<string, unknown>>): Running => {
     const tables = targets(...KEYS.map((server_key) => ({ app: 'ads', server_key })));
     const busy = { target_workers: 2, render_min_interval_ms: 0, worker_execution_mode };
-    const config = stage.config({ ...busy, ...settings }, tables);
+    const config = programs.config({ ...busy, ...settings }, tables);
     const program = [
       process.execPath,
       '--import',
       `${HURRIED}?times=${times}`,
       join(PROJECT, 'dist/bin/shm_exporter.js'),
     ];
-    return stage.command([...program, '--config', config]);
+    return programs.command([...program, '--config', config]);
   };
   const page = async (url: string, key: string): Promise<Facts> => {
     const { status, body } = await scrape(`${url}?server_key=${key}`);
@@ -84,7 +84,7 @@ describe('rebalancing', function () {
 
   before(async () => {
     const tree = ['--app', 'ads', '--objects', '600', '--rate', '40', '--change-fraction', '0.3'];
-    await Promise.all(KEYS.map((key) => stage.simulator(...tree, '--server-key', key)));
+    await Promise.all(KEYS.map((key) => programs.simulator(...tree, '--server-key', key)));
     const url = await begin();
     await answerOf('a move', async () => {
       await note(url);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { samplesOf, scrape, seriesOf } from '../end-to-end/page.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { delay, answerOf, theatre } from '../support/processes.js';
+import { delay, answerOf, testPrograms } from '../support/processes.js';
 import { Publishers } from '../support/segment-of.js';
 import { aside, internal, scopes } from './shop.js';
 import { shows } from './shows.js';
@@ -81,7 +81,7 @@ const lineOf = ([happens, scope, value, render, scoped]: readonly [
 
 describe('a script of updates and scrapes', function () {
   this.slow(20_000);
-  const stage = theatre();
+  const programs = testPrograms();
   const publishers = new Publishers();
   afterEach(() => {
     publishers.closeAll();
@@ -93,14 +93,14 @@ describe('a script of updates and scrapes', function () {
     const count = publisher.addVariable(publisher.addRoot('h.1.shop', 'Shop'), 'count', 'u64');
     count.set(1);
     publisher.place();
-    const config = stage.config(
+    const config = programs.config(
       {
         ...{ context_id: publishers.contextId, app: 'shop', server_keys: ['1'] },
         ...{ worker_execution_mode, render_min_interval_ms: spacingMs },
       },
       SCOPES,
     );
-    const exporter = stage.start('exporter', ['--config', config, '--debug']);
+    const exporter = programs.start('exporter', ['--config', config, '--debug']);
     const url = await exporter.url();
     // Without a scrape: the first one is part of the script.
     await answerOf('readiness', async () =>

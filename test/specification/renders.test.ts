@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readyPage, scrape } from '../end-to-end/page.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { delay, theatre } from '../support/processes.js';
+import { delay, testPrograms } from '../support/processes.js';
 import { application, internal } from './shop.js';
 import { shows } from './shows.js';
 
@@ -10,7 +10,7 @@ const UPDATE_MS = 25;
 
 describe('renders', function () {
   this.slow(4000);
-  const stage = theatre();
+  const programs = testPrograms();
   const COUNT = 'shop_count{"object":"@root"}';
   const root = (value: number) => ({
     id: 'h.1.shop',
@@ -22,7 +22,7 @@ describe('renders', function () {
 
   /** An exporter of the tree that is updated all the time. */
   const exporter = async (settings: Readonly<Record<string, unknown>> = {}): Promise<string> => {
-    const url = await stage
+    const url = await programs
       .exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode, ...settings })
       .url();
     await readyPage(url);
@@ -56,7 +56,7 @@ describe('renders', function () {
       after_ms: UPDATE_MS,
       set: { 'h.1.shop': { count: index + 2 } },
     }));
-    stage.play({ server_key: '1', objects: [root(1)], steps, repeat: true });
+    programs.publish({ server_key: '1', objects: [root(1)], steps, repeat: true });
   });
 
   shows('1.9', () => {

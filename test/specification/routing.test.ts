@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readyPage, scrape, unready } from '../end-to-end/page.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 import { application, scopes, shop, shopSeries, targetOf, targets } from './shop.js';
 import { shows } from './shows.js';
 
@@ -12,22 +12,22 @@ const NEITHER = 'several targets are configured: add server_key, or app and inst
 
 describe('routing', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   let url = '';
   const ask = async (query: string) => scrape(url + query);
 
   before(async () => {
     const unsynced = { id: 'h.6.shop', class: 'Shop', synced: false, variables: {} };
-    stage.play({ server_key: '1', objects: shop('h.1.shop', 1) });
-    stage.play({ server_key: '2', objects: shop('h.1.shop', 2) });
-    stage.play({ server_key: '3', objects: shop('h.3.bank', 3) });
-    stage.play({ server_key: '6', objects: [unsynced] });
+    programs.publish({ server_key: '1', objects: shop('h.1.shop', 1) });
+    programs.publish({ server_key: '2', objects: shop('h.1.shop', 2) });
+    programs.publish({ server_key: '3', objects: shop('h.3.bank', 3) });
+    programs.publish({ server_key: '6', objects: [unsynced] });
     const tables = targets(...['1', '2', '6'].map((server_key) => ({ app: 'shop', server_key })), {
       app: 'bank',
       server_key: '3',
     });
-    const config = stage.config({ worker_execution_mode }, tables + SCOPES);
-    url = await stage.start('exporter', ['--config', config]).url();
+    const config = programs.config({ worker_execution_mode }, tables + SCOPES);
+    url = await programs.start('exporter', ['--config', config]).url();
     for (const key of ['1', '2', '3']) await readyPage(`${url}?server_key=${key}`);
     await unready(`${url}?server_key=6`, /waiting on object h\.6\.shop/);
   });
@@ -35,8 +35,8 @@ describe('routing', function () {
   shows('4.3.1', () => {
     it('of one target needs no parameters, with a scope neither', async () => {
       const settings = { app: 'bank', server_keys: ['9', '3'], worker_execution_mode };
-      const config = stage.config(settings, SCOPES);
-      const only = await stage.start('exporter', ['--config', config]).url();
+      const config = programs.config(settings, SCOPES);
+      const only = await programs.start('exporter', ['--config', config]).url();
       expect(application(await readyPage(only))).to.deep.equal(shopSeries('bank', 3));
       expect((await scrape(`${only}/till`)).status).to.equal(200);
     });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { copyFileSync } from 'node:fs';
 import { readyPage, samplesOf, scrape, seriesOf } from '../end-to-end/page.js';
 import { inBothModes } from '../support/modes.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { internal, scopes, shop, targets } from './shop.js';
 import { shows } from './shows.js';
@@ -52,7 +52,7 @@ const CASES = {
 
 inBothModes('metric scopes', function (worker_execution_mode) {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   let running: Running;
   let file = '';
   let url = '';
@@ -60,7 +60,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
   const names = (page: string): Set<string> => new Set(samplesOf(page).map(({ name }) => name));
   const all = Object.values(CASES).flat();
   const config = (small: string) =>
-    stage.config(
+    programs.config(
       { app: 'shop', server_keys: ['1'], worker_execution_mode },
       scopes({
         ...Object.fromEntries(all.map(([pattern], index) => [`s${index}`, [pattern]])),
@@ -73,9 +73,9 @@ inBothModes('metric scopes', function (worker_execution_mode) {
   const scoped = async (scope: string) => scrape(`${url}/${scope}`);
 
   before(async () => {
-    stage.play({ server_key: '1', objects: TREE });
+    programs.publish({ server_key: '1', objects: TREE });
     file = config('shop_count');
-    running = stage.start('exporter', ['--config', file]);
+    running = programs.start('exporter', ['--config', file]);
     url = await running.url();
     whole = await readyPage(url);
   });
@@ -180,9 +180,9 @@ inBothModes('metric scopes', function (worker_execution_mode) {
 
 describe('the scopes of a file', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const check = (more: string) =>
-    stage.run('exporter', '--check-config', '--config', stage.config({}, more));
+    programs.run('exporter', '--check-config', '--config', programs.config({}, more));
 
   shows('2.3 name', () => {
     for (const name of ['a', 'A.b-c_9', '0'])
@@ -214,13 +214,13 @@ describe('the scopes of a file', function () {
     let url = '';
     before(async () => {
       for (const key of ['1', '2'])
-        stage.play({ server_key: key, objects: shop('h.1.shop', Number(key)) });
+        programs.publish({ server_key: key, objects: shop('h.1.shop', Number(key)) });
       const tables = targets(...['1', '2'].map((server_key) => ({ app: 'shop', server_key })), {
         app: 'bank',
         server_key: '1',
       });
-      const config = stage.config({}, tables + scopes({ till: ['shop_till_*'] }));
-      url = await stage.start('exporter', ['--config', config]).url();
+      const config = programs.config({}, tables + scopes({ till: ['shop_till_*'] }));
+      url = await programs.start('exporter', ['--config', config]).url();
       for (const key of ['1', '2']) await readyPage(`${url}?server_key=${key}&app=shop`);
     });
 

@@ -6,7 +6,7 @@ import { readyPage, scrape, unready } from '../end-to-end/page.js';
 import { expectTicks, spansBetween } from '../end-to-end/ticks.js';
 import { freePort } from '../support/free-port.js';
 import { needs } from '../support/needs.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { listening } from './listening.js';
 import { application, shop, shopSeries, targetOf, targets } from './shop.js';
@@ -17,7 +17,7 @@ const DEFAULT_KEYS = ['82', '456', '999'];
 
 describe('the settings', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const APPS = { ads: '11', adh: '12', ats: '13' } as const;
   /** Says nothing but what it must. */
   let bare: Running;
@@ -27,7 +27,7 @@ describe('the settings', function () {
   let slowly: Running;
 
   const exporter = (settings: Readonly<Record<string, unknown>>): Running =>
-    stage.exporter({ app: 'shop', server_keys: ['1'], ...settings });
+    programs.exporter({ app: 'shop', server_keys: ['1'], ...settings });
   const pageOf = async (settings: Readonly<Record<string, unknown>>): Promise<string> =>
     readyPage(await exporter(settings).url());
   const prefixes = (page: string): string[] => [
@@ -35,9 +35,9 @@ describe('the settings', function () {
   ];
 
   before(async () => {
-    const license = ['--license-file', stage.license];
-    printing = stage.start('exporter', license);
-    bare = stage.start('exporter', [...license, '--enable-metrics-http', '--metrics-port', '0']);
+    const license = ['--license-file', programs.license];
+    printing = programs.start('exporter', license);
+    bare = programs.start('exporter', [...license, '--enable-metrics-http', '--metrics-port', '0']);
     const neverSynced = {
       id: 'h.6.shop.safe',
       parent: 'h.6.shop',
@@ -46,12 +46,12 @@ describe('the settings', function () {
       variables: { gold: { type: 'u64' } },
     };
     const shops = [...shop('h.1.shop', 1), ...shop('h.2.shop', 2)];
-    stage.play({ server_key: '1', objects: shops });
-    stage.play({ server_key: '999', objects: shop('h.9.shop', 9) });
-    stage.play({ server_key: '6', objects: [...shop('h.6.shop', 6), neverSynced] });
-    stage.play({ server_key: '1', pool_name: 'puddle', objects: shop('h.7.shop', 7) });
+    programs.publish({ server_key: '1', objects: shops });
+    programs.publish({ server_key: '999', objects: shop('h.9.shop', 9) });
+    programs.publish({ server_key: '6', objects: [...shop('h.6.shop', 6), neverSynced] });
+    programs.publish({ server_key: '1', pool_name: 'puddle', objects: shop('h.7.shop', 7) });
     for (const [app, key] of Object.entries(APPS))
-      stage.simulate(...['--app', app, '--server-key', key, '--objects', '40', '--rate', '0']);
+      programs.simulate(...['--app', app, '--server-key', key, '--objects', '40', '--rate', '0']);
     slowly = exporter({ metrics_http_enabled: false, metrics_interval_seconds: 2 });
     bareUrl = await bare.url();
   });
@@ -70,7 +70,7 @@ describe('the settings', function () {
     });
 
     it('is the first part of the name of a segment', async () => {
-      expect(stage.segments()).to.include(`${stage.contextId}.pool.1`);
+      expect(programs.segments()).to.include(`${programs.contextId}.pool.1`);
       expect(application(await pageOf({}))).to.deep.equal(shopSeries('shop', 1));
       const other = exporter({ context_id: 'elsewhere' });
       expect(await waited(await other.url())).to.contain('no segment elsewhere.pool.1 ');
@@ -83,7 +83,7 @@ describe('the settings', function () {
     });
 
     it('is the second part of the name of a segment', async () => {
-      expect(stage.segments()).to.include(`${stage.contextId}.puddle.1`);
+      expect(programs.segments()).to.include(`${programs.contextId}.puddle.1`);
       const page = await pageOf({ pool_name: 'puddle' });
       expect(application(page)).to.deep.equal(shopSeries('shop', 7));
     });
@@ -158,7 +158,7 @@ describe('the settings', function () {
     it('are 82, 456 and 999 by default', async function () {
       for (const key of DEFAULT_KEYS)
         expect(await unset(this)).to.contain(`server key ${key}: no segment shmApp.pool.${key} `);
-      const url = await stage.exporter({ app: 'shop' }).url();
+      const url = await programs.exporter({ app: 'shop' }).url();
       expect(targetOf(await readyPage(url))).to.include({ server_key: '999', root: 'h.9.shop' });
     });
 
@@ -175,8 +175,8 @@ describe('the settings', function () {
       let talking: Running;
       before(async () => {
         const tables = ['1', '6', '5'].map((server_key) => ({ app: 'shop', server_key }));
-        const config = stage.config({ debug: true }, targets(...tables));
-        talking = stage.start('exporter', ['--config', config]);
+        const config = programs.config({ debug: true }, targets(...tables));
+        talking = programs.start('exporter', ['--config', config]);
         const url = await talking.url();
         await readyPage(`${url}?server_key=1`);
         for (const key of ['6', '5']) await unready(`${url}?server_key=${key}`, /waiting on /);
@@ -230,8 +230,8 @@ describe('the settings', function () {
       const taken = createServer().listen(9464, '0.0.0.0');
       await once(taken, 'listening').catch(() => undefined);
       taken.unref();
-      const late = stage.start('exporter', [
-        ...['--license-file', stage.license, '--enable-metrics-http'],
+      const late = programs.start('exporter', [
+        ...['--license-file', programs.license, '--enable-metrics-http'],
       ]);
       expect(await late.ended).to.deep.equal({ status: 4, signal: null });
       expect(late.stderr).to.contain('Cannot listen on 0.0.0.0:9464: ');

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readyPage, scrape, unready } from '../end-to-end/page.js';
 import { expectTicks, spansBetween } from '../end-to-end/ticks.js';
-import { answerOf, theatre } from '../support/processes.js';
+import { answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { listening } from './listening.js';
 import { aside, application, internal, shop, shopSeries, targetOf, targets } from './shop.js';
@@ -9,7 +9,7 @@ import { shows } from './shows.js';
 
 describe('a start', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const pages = new Map<string, string>();
   let several: Running;
   let printing: Running;
@@ -19,17 +19,17 @@ describe('a start', function () {
     const unsynced = { id: 'h.1.bank.safe', parent: 'h.1.bank', class: 'Safe', synced: false };
     const variables = { gold: { type: 'u64', value: 1 } };
     const bank = [...shop('h.1.bank', 4), { ...unsynced, variables }];
-    for (const key of ['1', '2', '3']) stage.play({ server_key: key, objects: shops });
-    stage.play({ server_key: '4', objects: bank });
+    for (const key of ['1', '2', '3']) programs.publish({ server_key: key, objects: shops });
+    programs.publish({ server_key: '4', objects: bank });
     const off = { metrics_http_enabled: false, metrics_interval_seconds: 1 };
-    printing = stage.exporter({ ...off, app: 'shop', server_keys: ['1'] });
+    printing = programs.exporter({ ...off, app: 'shop', server_keys: ['1'] });
     const more = targets(
       { app: 'shop', server_key: '1' },
       { app: 'shop', server_key: '2', instance: '2' },
       { app: 'shop', server_key: '3', instance: 'h.3.shop', seed_paths: ['till'] },
       { app: 'bank', server_key: '4', classes: ['Till'] },
     );
-    several = stage.start('exporter', ['--config', stage.config({}, more)]);
+    several = programs.start('exporter', ['--config', programs.config({}, more)]);
     const url = await several.url();
     for (const key of ['1', '2', '3', '4'])
       pages.set(key, await readyPage(`${url}?server_key=${key}`));
@@ -49,15 +49,15 @@ describe('a start', function () {
 
   shows('1.3.2', () => {
     it('looks at each of the server keys, and takes the root from the one that has it', async () => {
-      const url = await stage.exporter({ app: 'shop', server_keys: ['8', '9', '2'] }).url();
+      const url = await programs.exporter({ app: 'shop', server_keys: ['8', '9', '2'] }).url();
       expect(targetOf(await readyPage(url))).to.include({ server_key: '2', root: 'h.1.shop' });
     });
 
     it('names each of them as long as none has it', async () => {
-      const url = await stage.exporter({ app: 'shop', server_keys: ['8', '9'] }).url();
+      const url = await programs.exporter({ app: 'shop', server_keys: ['8', '9'] }).url();
       const { body } = await unready(url, /no segment/);
       for (const key of ['8', '9'])
-        expect(body).to.contain(`no segment ${stage.contextId}.pool.${key}`);
+        expect(body).to.contain(`no segment ${programs.contextId}.pool.${key}`);
     });
   });
 
@@ -119,7 +119,7 @@ describe('a start', function () {
 
   shows('1.5 single-target', () => {
     it('exports the root that the top-level keys describe, without routing', async () => {
-      const url = await stage
+      const url = await programs
         .exporter({ app: 'shop', instance: '3', server_keys: ['1'], seed_paths: ['@root'] })
         .url();
       const single = await readyPage(url);
@@ -153,7 +153,7 @@ describe('a start', function () {
     it('tracks nothing else: an object that never synced holds nobody up', async () => {
       expect(internal(page('4'), 'internal_target_pending_sync_items')).to.equal(0);
       await several.line(/target bank on 4 ready: 1 object, 1 variable/);
-      const url = await stage.exporter({ app: 'bank', server_keys: ['4'] }).url();
+      const url = await programs.exporter({ app: 'bank', server_keys: ['4'] }).url();
       await unready(url, /waiting on object h\.1\.bank\.safe/);
     });
   });

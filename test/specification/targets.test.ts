@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { readyPage } from '../end-to-end/page.js';
-import { theatre } from '../support/processes.js';
+import { testPrograms } from '../support/processes.js';
 import { application, shop, shopSeries, targetOf, targets } from './shop.js';
 import { shows } from './shows.js';
 
 describe('the targets of a file', function () {
   this.slow(3000);
-  const stage = theatre();
+  const programs = testPrograms();
   const pages = new Map<string, string>();
   const page = (key: string): string => pages.get(key) ?? '';
   const names = (key: string): string[] => Object.keys(application(page(key)));
@@ -14,9 +14,9 @@ describe('the targets of a file', function () {
   before(async () => {
     const shops = [1, 2].flatMap((number) => shop(`h.${number}.shop`, number));
     const simulated = ['--app', 'ads', '--objects', '40', '--rate', '0'];
-    for (const key of ['1', '2', '3']) stage.play({ server_key: key, objects: shops });
-    stage.play({ server_key: '4', objects: shop('h.1.bank', 4) });
-    for (const key of ['11', '12', '13']) stage.simulate(...simulated, '--server-key', key);
+    for (const key of ['1', '2', '3']) programs.publish({ server_key: key, objects: shops });
+    programs.publish({ server_key: '4', objects: shop('h.1.bank', 4) });
+    for (const key of ['11', '12', '13']) programs.simulate(...simulated, '--server-key', key);
     const tables = targets(
       { app: 'shop', server_key: '1' },
       { app: 'shop', server_key: '2', instance: '2' },
@@ -28,8 +28,8 @@ describe('the targets of a file', function () {
     );
     // Filters and hints of the single target, which are not those of the tables.
     const others = { instance: '9', classes: ['process'], seed_paths: ['nowhere'] };
-    const config = stage.config({ ...others, app: 'adh', server_keys: ['9'] }, tables);
-    const url = await stage.start('exporter', ['--config', config]).url();
+    const config = programs.config({ ...others, app: 'adh', server_keys: ['9'] }, tables);
+    const url = await programs.start('exporter', ['--config', config]).url();
     for (const key of ['1', '2', '3', '4', '11', '12', '13'])
       pages.set(key, await readyPage(`${url}?server_key=${key}`));
   });
@@ -38,8 +38,8 @@ describe('the targets of a file', function () {
   const lacking = (key: 'app' | 'server_key'): string => {
     const table = { app: 'shop', server_key: '1' };
     const rest = Object.fromEntries(Object.entries(table).filter(([name]) => name !== key));
-    const config = stage.config({}, targets(rest));
-    const { status, stderr } = stage.run('exporter', '--config', config);
+    const config = programs.config({}, targets(rest));
+    const { status, stderr } = programs.run('exporter', '--config', config);
     expect(status).to.equal(2);
     return stderr;
   };

@@ -1,4 +1,4 @@
-// Real programs in a place of their own: started, listened to, and gone when the suite ends.
+// Starts the real programs for a test suite, reads their output, and removes them when the suite ends.
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess, SpawnSyncReturns } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { uniqueName } from './test-run.js';
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const SHM = '/dev/shm';
 const HOUR_MS = 3_600_000;
-/** A demo kills what has not ended after 6 s. */
+/** Longer than the 6 s after which a demo kills its processes. */
 const MAX_TO_END_MS = 8000;
 
 const PROGRAMS = {
@@ -31,12 +31,11 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The shortest and the longest time between two probes. */
 const [MIN_PROBE_MS, MAX_PROBE_MS] = [5, 60];
 
 /**
- * Probes until there is an answer; fails with `what` after a while. The time between two probes is a tenth of the
- * time waited, within bounds: a long wait takes little of the machine, and a short one ends soon.
+ * Probes until there is an answer; fails with `what` after the deadline. The time between two probes is a tenth of
+ * the time waited, within bounds: a long wait takes little processor time, and a short one ends soon.
  */
 export async function answerOf<T>(
   what: string,
@@ -85,7 +84,7 @@ export class Running {
     return this.#stderr;
   }
 
-  /** The first match on stderr, however long ago; fails when there is none in time. */
+  /** The first match in all of stderr so far; fails if none comes in time. */
   line(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray> {
     const match = () => {
       const found = pattern.exec(this.#stderr);
@@ -96,7 +95,7 @@ export class Running {
     return answerOf(`stderr has ${pattern.source}`, match, withinMs);
   }
 
-  /** Where an exporter serves metrics. */
+  /** The URL where an exporter serves metrics. */
   async url(): Promise<string> {
     const [, url = ''] = await this.line(/metrics at (http:\S+)/);
     return url;
@@ -128,16 +127,16 @@ export class Running {
 }
 
 export interface StartOptions {
-  /** A file or named pipe that takes stdout; opened by the program itself, before it starts. */
+  /** A file or named pipe for stdout, which a shell opens before it starts the program. */
   readonly stdoutTo?: string;
-  /** A program that starts ours, with its arguments, such as a tracer. */
+  /** A program that starts this one, such as a tracer, with its arguments. */
   readonly under?: readonly string[];
-  /** `pipe`: `type()` writes there. Default: nothing is there. */
+  /** `pipe`: for `type()` and `send()`. Default: no stdin. */
   readonly stdin?: 'pipe' | 'ignore';
 }
 
-/** What a theatre has: so many processes and publishers, and these files and segments. */
-interface Act {
+/** What existed before a test began: counts of processes and publishers, and the names of files and segments. */
+interface Baseline {
   readonly running: number;
   readonly published: number;
   readonly files: ReadonlySet<string>;
@@ -146,20 +145,19 @@ interface Act {
 
 let count = 0;
 
-/** A context id, a temporary folder, a license, and the processes of one suite. */
-export class Theatre {
+/** The context id, temporary folder, license, processes and published trees of one test suite. */
+export class TestPrograms {
   readonly contextId = uniqueName();
 
   constructor() {
     open.add(this);
   }
 
-  /** Made when it is first used: a suite that is not run has no end at which it would go. */
+  /** Made at its first use: the hooks of a suite without a test to run are not called, so none would remove it. */
   #folder: string | undefined;
   readonly #running: Running[] = [];
   readonly #published: Published[] = [];
-  /** What was here before the last test began. */
-  #act: Act = { running: 0, published: 0, files: new Set(), segments: new Set() };
+  #baseline: Baseline = { running: 0, published: 0, files: new Set(), segments: new Set() };
   #license: string | undefined;
 
   path(name: string): string {
@@ -181,7 +179,7 @@ export class Theatre {
     return this.command([process.execPath, join(PROJECT, PROGRAMS[program]), ...args], options);
   }
 
-  /** Starts any command line; it is stopped with the suite. */
+  /** Starts any command line; the end of the suite stops it. */
   command(
     words: readonly string[],
     { stdoutTo, under = [], stdin = 'ignore' }: StartOptions = {},
@@ -193,27 +191,27 @@ export class Theatre {
     return running;
   }
 
-  /** Publishes a scenario, or the file of one, under this context. */
-  play(scenario: object | string, ...args: readonly string[]): Published {
+  /** Publishes a scenario, given as an object or as the path of its file, from this process. */
+  publish(scenario: object | string, ...args: readonly string[]): Published {
     return this.simulate('--scenario', this.#scenario(scenario), ...args);
   }
 
-  /** Publishes a tree with the words of the simulator; no process is needed for it. */
+  /** Publishes the tree that the simulator would publish with these arguments, from this process. */
   simulate(...args: readonly string[]): Published {
     const published = new Published('--context-id', this.contextId, ...args);
     this.#published.push(published);
     return published;
   }
 
-  /** The simulator itself: for what ends, and for what is too busy to be here. */
+  /** Starts shm_simulator and waits until it has published: for trees that end, or that take much processor time. */
   async simulator(...args: readonly string[]): Promise<Running> {
     const simulator = this.start('simulator', ['--context-id', this.contextId, ...args]);
     await simulator.line(/^ready$/m);
     return simulator;
   }
 
-  /** The simulator with a scenario, once that is published. */
-  player(scenario: object, ...args: readonly string[]): Promise<Running> {
+  /** Starts shm_simulator with a scenario, and waits until it has published that. */
+  simulatorOf(scenario: object, ...args: readonly string[]): Promise<Running> {
     return this.simulator('--scenario', this.#scenario(scenario), ...args);
   }
 
@@ -222,25 +220,25 @@ export class Theatre {
     return this.write(`scenario-${++count}.json`, JSON.stringify(scenario));
   }
 
-  /** A valid license of the evaluation key, made once. */
+  /** The path of a valid license of the evaluation key, issued once. */
   get license(): string {
     this.#license ??= this.issue('license.json', -1, 47);
     return this.#license;
   }
 
-  /** A license of the evaluation key, between two moments in hours from now. */
+  /** Writes a license of the evaluation key; its term begins and ends so many hours from now. */
   issue(name: string, fromHours: number, toHours: number): string {
     const at = (hours: number) => new Date(Date.now() + hours * HOUR_MS);
     const term = { issuedAt: at(fromHours), expiresAt: at(toHours) };
     return this.write(name, issueLicense({ licensee: 'T', ...term }));
   }
 
-  /** A configuration file; what is not given serves HTTP on a free port of this host. */
+  /** Writes a configuration file; by default it serves HTTP on a free port of the loopback address. */
   config(settings: Readonly<Record<string, unknown>> = {}, more = ''): string {
     return this.write(`config-${++count}.toml`, this.settings(settings) + more);
   }
 
-  /** The text of such a file. */
+  /** The text of the file that `config` writes. */
   settings(settings: Readonly<Record<string, unknown>> = {}): string {
     const all = {
       context_id: this.contextId,
@@ -258,7 +256,7 @@ export class Theatre {
     return this.start('exporter', ['--config', this.config(settings), ...args]);
   }
 
-  /** Files of this context in shared memory, hidden ones too. */
+  /** The names of this context's files in /dev/shm, hidden ones too. */
   segments(): string[] {
     const prefix = `${this.contextId}.`;
     return readdirSync(SHM).filter((name) => name.replace(/^\./, '').startsWith(prefix));
@@ -268,16 +266,16 @@ export class Theatre {
     return this.#folder === undefined ? [] : readdirSync(this.#folder);
   }
 
-  /** Remembers what is here as a test begins. */
-  begin(): void {
+  /** Records what exists before a test begins. */
+  recordBaseline(): void {
     const [running, published] = [this.#running.length, this.#published.length];
     const [files, segments] = [new Set(this.#files()), new Set(this.segments())];
-    this.#act = { running, published, files, segments };
+    this.#baseline = { running, published, files, segments };
   }
 
-  /** Takes away what has come since the last test began: it is tried again. */
-  async beginAgain(): Promise<void> {
-    const { running, published, files, segments } = this.#act;
+  /** Removes everything that came after the recorded baseline, before a test is retried. */
+  async restoreBaseline(): Promise<void> {
+    const { running, published, files, segments } = this.#baseline;
     await this.#end(this.#running.slice(running));
     this.#running.length = running;
     for (const each of this.#published.splice(published)) each.close();
@@ -288,12 +286,12 @@ export class Theatre {
     this.#license = undefined;
   }
 
-  /** Ends what still runs at once. */
+  /** Kills each process that still runs. */
   kill(): void {
     for (const each of this.#running) each.signal('SIGKILL');
   }
 
-  /** Lets processes that still run end in order, so that they take their files along; then kills them. */
+  /** Sends SIGTERM, so that processes can remove their files; kills those that have not ended after a while. */
   async #end(processes: readonly Running[]): Promise<void> {
     const signalAll = (signal: NodeJS.Signals) => {
       for (const each of processes) each.signal(signal);
@@ -317,8 +315,7 @@ export class Theatre {
   }
 }
 
-/** Theatres that are not closed yet. */
-const open = new Set<Theatre>();
+const open = new Set<TestPrograms>();
 process.once('exit', () => {
   for (const each of open) {
     each.kill();
@@ -326,20 +323,20 @@ process.once('exit', () => {
   }
 });
 
-// A run that is cut short ends here in order, too: mocha's workers know nothing of signals.
+// An interrupted test run also emits `exit`: mocha's workers do not handle signals.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 /**
- * A theatre for the suite that calls it; emptied after it, and when the test run is cut short. A test that
- * is tried again finds it as the first try did.
+ * The test programs of the suite that calls this. The end of the suite, or of an interrupted run, removes them.
+ * Before mocha retries a test, everything that the first attempt made is removed.
  */
-export function theatre(): Theatre {
-  const made = new Theatre();
+export function testPrograms(): TestPrograms {
+  const made = new TestPrograms();
   let last: string | undefined;
   beforeEach(async function () {
     const title = this.currentTest?.fullTitle();
-    if (title === last) await made.beginAgain();
-    else made.begin();
+    if (title === last) await made.restoreBaseline();
+    else made.recordBaseline();
     last = title;
   });
   after(() => made.close());

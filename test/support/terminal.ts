@@ -1,5 +1,5 @@
 // A terminal that a program runs on, as util-linux's `script` makes one, and what its screen shows.
-import type { Running, Theatre } from './processes.js';
+import type { Running, TestPrograms } from './processes.js';
 import { answerOf } from './processes.js';
 
 const ROWS = 24;
@@ -13,12 +13,12 @@ export class Terminal {
   readonly #rows: number;
 
   /** @param line of a shell; it runs the program */
-  constructor(stage: Theatre, line: string, { rows = ROWS } = {}) {
+  constructor(programs: TestPrograms, line: string, { rows = ROWS } = {}) {
     this.#rows = rows;
     // What the terminal was set to before and after is said on lines of their own.
     const script = `stty cols ${COLUMNS} rows ${rows}; stty -g; ${line}; echo status=$?; stty -g`;
     const words = ['script', '-qec', `sh -c '${script}'`, '/dev/null'];
-    this.running = stage.command(words, { stdin: 'pipe' });
+    this.running = programs.command(words, { stdin: 'pipe' });
   }
 
   type(keys: string): void {

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { Running, Theatre } from './processes.js';
+import type { Running, TestPrograms } from './processes.js';
 
 /** Calls that neither change nor lock anything, nor ask whether something is locked. */
 const HARMLESS =
@@ -15,12 +15,12 @@ export class TracedExporter {
   readonly #running: Running;
   readonly #folder: string;
 
-  constructor(stage: Theatre, config: string) {
-    this.#folder = stage.path('trace');
+  constructor(programs: TestPrograms, config: string) {
+    this.#folder = programs.path('trace');
     mkdirSync(this.#folder);
     // A file for each thread: in one file, a call that another thread cuts short would have two lines.
     const under = ['strace', '-ff', '-y', '-s', '0', '-o', join(this.#folder, 'thread')];
-    this.#running = stage.start('exporter', ['--config', config], { under });
+    this.#running = programs.start('exporter', ['--config', config], { under });
   }
 
   url(): Promise<string> {

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Theatre } from '../support/processes.js';
+import { TestPrograms } from '../support/processes.js';
 import { HOSTILE } from './hostile-cases.js';
 import type { HostileCase } from './hostile-cases.js';
 import { percentile } from './trial.js';
@@ -82,8 +82,8 @@ async function runHostile(
   { name, keys = ['evil'], endsInvalid = false }: HostileCase,
   { mode, seed, scale, ms }: HostileOptions,
 ): Promise<HostileResult> {
-  const theatre = new Theatre();
-  const { contextId } = theatre;
+  const programs = new TestPrograms();
+  const { contextId } = programs;
   const honest = new Honest(contextId);
   const updates = setInterval(() => {
     honest.update();
@@ -98,13 +98,13 @@ async function runHostile(
     const targets = [target('good', 'good'), ...keys.map((key) => target('evil', key))];
     const workers = { worker_execution_mode: mode, target_workers: mode === 'threaded' ? 2 : 1 };
     const settings = { ...workers, render_min_interval_ms: 1 };
-    const exporter = theatre.start('exporter', [
+    const exporter = programs.start('exporter', [
       '--config',
-      theatre.config(settings, targets.join('')),
+      programs.config(settings, targets.join('')),
     ]);
-    const apart = theatre.start('exporter', [
+    const apart = programs.start('exporter', [
       '--config',
-      theatre.config({ render_min_interval_ms: 1 }, target('good', 'good')),
+      programs.config({ render_min_interval_ms: 1 }, target('good', 'good')),
     ]);
     const url = await exporter.url();
     const apartUrl = await apart.url();
@@ -166,6 +166,6 @@ async function runHostile(
     clearInterval(updates);
     adversary.kill('SIGKILL');
     honest.close();
-    await theatre.close();
+    await programs.close();
   }
 }

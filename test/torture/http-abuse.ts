@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Random } from '#app/simulator/course.js';
-import { Theatre } from '../support/processes.js';
+import { TestPrograms } from '../support/processes.js';
 import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { Honest, faultsOf, fetchPage } from './witness.js';
@@ -75,13 +75,13 @@ function abuse(port: number, random: Random): Promise<void> {
 }
 
 export async function runHttpAbuse({ random, minutes, log }: Given): Promise<Outcome> {
-  const theatre = new Theatre();
-  const honest = new Honest(theatre.contextId);
+  const programs = new TestPrograms();
+  const honest = new Honest(programs.contextId);
   const wrong: string[] = [];
   const times: number[] = [];
   try {
-    const config = theatre.config({}, '[[targets]]\napp = "good"\nserver_key = "good"\n');
-    const exporter = theatre.start('exporter', ['--config', config]);
+    const config = programs.config({}, '[[targets]]\napp = "good"\nserver_key = "good"\n');
+    const exporter = programs.start('exporter', ['--config', config]);
     const url = await exporter.url();
     await exporter.line(/ready:/);
     const port = Number(new URL(url).port);
@@ -111,6 +111,6 @@ export async function runHttpAbuse({ random, minutes, log }: Given): Promise<Out
     };
   } finally {
     honest.close();
-    await theatre.close();
+    await programs.close();
   }
 }

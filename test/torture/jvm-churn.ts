@@ -7,7 +7,7 @@ import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TILL_CLASS } from '../hsperfdata/till-class.js';
-import { Theatre, answerOf, isInstalled } from '../support/processes.js';
+import { TestPrograms, answerOf, isInstalled } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { processNumbered } from '../support/same-number.js';
 import { atEnd, percentile, usageOf } from './trial.js';
@@ -46,16 +46,16 @@ interface Times {
 export async function runJvmChurn({ random, minutes, log }: Given): Promise<Outcome> {
   if (!isInstalled('java')) return { tried: 0, wrong: [], figures: 'there is no java' };
   const count = Math.max(LEAST_JVMS, Math.round(JVMS_A_MINUTE * minutes));
-  const theatre = new Theatre();
+  const programs = new TestPrograms();
   const wrong: string[] = [];
   const times: Times = { seenMs: [], goneMs: [], replaced: 0 };
   try {
-    writeFileSync(theatre.path('Till.class'), TILL_CLASS);
-    const exporter = theatre.start('exporter', ['--config', theatre.config({}, TARGET)]);
+    writeFileSync(programs.path('Till.class'), TILL_CLASS);
+    const exporter = programs.start('exporter', ['--config', programs.config({}, TARGET)]);
     const pages = new Pages(`${await exporter.url()}?server_key=jvm`, exporter);
     const begin = (number: number): Promise<void> => {
       const end = ENDS[random.below(ENDS.length)] ?? 'orderly';
-      return lifeOf({ number, end, theatre, pages, times }).catch((error: unknown) => {
+      return lifeOf({ number, end, programs, pages, times }).catch((error: unknown) => {
         wrong.push(`JVM ${number}, ${end}: ${String(error)}`);
       });
     };
@@ -77,7 +77,7 @@ export async function runJvmChurn({ random, minutes, log }: Given): Promise<Outc
       figures: figuresOf(times, after.mb),
     };
   } finally {
-    await theatre.close();
+    await programs.close();
   }
 }
 
@@ -97,14 +97,14 @@ function figuresOf({ seenMs, goneMs, replaced }: Times, mb: number): string {
 interface Life {
   readonly number: number;
   readonly end: End;
-  readonly theatre: Theatre;
+  readonly programs: TestPrograms;
   readonly pages: Pages;
   readonly times: Times;
 }
 
 /** Starts a JVM, waits until it is seen, ends it, and waits until it is gone. */
-async function lifeOf({ number, end, theatre, pages, times }: Life): Promise<void> {
-  const line = [...FLAGS, '-cp', theatre.path(''), 'Till'];
+async function lifeOf({ number, end, programs, pages, times }: Life): Promise<void> {
+  const line = [...FLAGS, '-cp', programs.path(''), 'Till'];
   const child = spawn('java', line, { stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = once(child, 'exit');
   const { pid = 0 } = child;

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PROJECT, Theatre } from '../support/processes.js';
+import { PROJECT, TestPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { checkPage } from './oracle-page.js';
 import { atEnd, percentile, usageOf } from './trial.js';
@@ -25,7 +25,7 @@ const MAX_PAGES = 17;
 const STALE = /^shm_exporter_target_stale_frames_total (\d+)$/m;
 
 export async function runKills({ random, minutes, log }: Given): Promise<Outcome> {
-  const theatre = new Theatre();
+  const programs = new TestPrograms();
   const wrong: string[] = [];
   const dead: number[] = [];
   const back: number[] = [];
@@ -34,21 +34,21 @@ export async function runKills({ random, minutes, log }: Given): Promise<Outcome
   /** Values that could not be copied whole, as the last page counted them. */
   let stale = 0;
   try {
-    const binary = theatre.path('oracle');
+    const binary = programs.path('oracle');
     const source = join(PROJECT, 'test/torture/publisher/oracle.c');
     const compiled = spawnSync('cc', ['-std=c11', '-O2', '-o', binary, source, '-pthread']);
     if (compiled.status !== 0) throw new Error(`oracle.c: ${String(compiled.stderr)}`);
-    const config = theatre.config(
+    const config = programs.config(
       { render_min_interval_ms: 1 },
       '[[targets]]\napp = "oracle"\nserver_key = "k"\n',
     );
-    const exporter = theatre.start('exporter', ['--config', config]);
+    const exporter = programs.start('exporter', ['--config', config]);
     const url = await exporter.url();
 
     const publish = async (objects: number): Promise<Running> => {
       const [threads, pauseUs] = PACES[random.below(PACES.length)] ?? [1, 0];
-      const words = [binary, theatre.contextId, 'k', ROOT, objects, threads, pauseUs].map(String);
-      const publisher = theatre.command(words);
+      const words = [binary, programs.contextId, 'k', ROOT, objects, threads, pauseUs].map(String);
+      const publisher = programs.command(words);
       await publisher.line(/ready/);
       return publisher;
     };
@@ -100,6 +100,6 @@ export async function runKills({ random, minutes, log }: Given): Promise<Outcome
       figures: `${values} values, ${lacking} frames not there yet; 503 after ${f(dead)}; 200 after ${f(back)}; ${before.mb.toFixed(0)} to ${after.mb.toFixed(0)} MB`,
     };
   } finally {
-    await theatre.close();
+    await programs.close();
   }
 }

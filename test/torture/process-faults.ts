@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { Forge } from './forge.js';
-import { Theatre } from '../support/processes.js';
+import { TestPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
@@ -19,7 +19,7 @@ const UPDATE_MS = 50;
 const REST_MS = 25;
 
 interface Scene {
-  readonly theatre: Theatre;
+  readonly programs: TestPrograms;
   readonly exporter: Running;
   readonly port: number;
   /** For how long the fault lasts. */
@@ -31,7 +31,7 @@ interface Scene {
 interface ProcessFault {
   readonly name: string;
   /** What starts the exporter, before its own command line. */
-  readonly under?: (theatre: Theatre) => readonly string[];
+  readonly under?: (programs: TestPrograms) => readonly string[];
   /** Something that is not installed everywhere. */
   readonly needs?: string;
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -78,13 +78,13 @@ const FAULTS: readonly ProcessFault[] = [
     under: () => ['sh', '-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'sh'],
     settings: { http_max_connections: 65_535 },
     keys: () => ['evil'],
-    begin: async ({ theatre, port }) => {
+    begin: async ({ programs, port }) => {
       const sockets: Socket[] = [];
       for (let i = 0; i < 2 * DESCRIPTORS; i++)
         sockets.push(connect(port, '127.0.0.1').on('error', () => undefined));
       await sleep(200);
       // A segment that appears meanwhile must still be opened.
-      const forge = tree(theatre.contextId, 'evil', 10);
+      const forge = tree(programs.contextId, 'evil', 10);
       return () => {
         for (const socket of sockets) socket.destroy();
         forge.close();
@@ -104,11 +104,11 @@ const FAULTS: readonly ProcessFault[] = [
   {
     name: 'a publisher that comes and goes ten times a second',
     keys: () => ['evil'],
-    begin: ({ theatre }) => {
+    begin: ({ programs }) => {
       let forge: Forge | undefined;
       const end = each(50, (round) => {
         forge?.close();
-        forge = round % 2 === 0 ? tree(theatre.contextId, 'evil', 1 + (round % 100)) : undefined;
+        forge = round % 2 === 0 ? tree(programs.contextId, 'evil', 1 + (round % 100)) : undefined;
       });
       return async () => {
         await end();
@@ -119,9 +119,9 @@ const FAULTS: readonly ProcessFault[] = [
   {
     name: `${MANY} targets of which half never appear`,
     keys: (scale) => Array.from({ length: Math.ceil(MANY * scale) }, (_, index) => `evil${index}`),
-    begin: ({ theatre, scale }) => {
+    begin: ({ programs, scale }) => {
       const forges = Array.from({ length: Math.ceil((MANY * scale) / 2) }, (_, index) =>
-        tree(theatre.contextId, `evil${2 * index}`, 20),
+        tree(programs.contextId, `evil${2 * index}`, 20),
       );
       return () => {
         for (const forge of forges) forge.close();
@@ -134,8 +134,8 @@ const FAULTS: readonly ProcessFault[] = [
     under: () => ['env', 'NODE_OPTIONS=--max-old-space-size=64'],
     settings: { segment_max_items: 50_000 },
     keys: () => ['evil'],
-    begin: ({ theatre, scale }) => {
-      const forge = tree(theatre.contextId, 'evil', Math.max(60_000, Math.round(1e6 * scale)));
+    begin: ({ programs, scale }) => {
+      const forge = tree(programs.contextId, 'evil', Math.max(60_000, Math.round(1e6 * scale)));
       return () => {
         forge.close();
         return nothing();
@@ -146,20 +146,20 @@ const FAULTS: readonly ProcessFault[] = [
     name: 'the clock of the day jumps to and fro by hours',
     needs: FAKETIME,
     // The clock that never jumps is not faked.
-    under: (theatre) => [
+    under: (programs) => [
       'env',
       `LD_PRELOAD=${FAKETIME}`,
-      `FAKETIME_TIMESTAMP_FILE=${theatre.write(CLOCK, '+0')}`,
+      `FAKETIME_TIMESTAMP_FILE=${programs.write(CLOCK, '+0')}`,
       'FAKETIME_NO_CACHE=1',
       'DONT_FAKE_MONOTONIC=1',
     ],
-    begin: ({ theatre }) => {
+    begin: ({ programs }) => {
       const end = each(200, (round) => {
-        theatre.write(CLOCK, ['+3h', '-3h', '+20m', '-1', '+0'][round % 5] ?? '+0');
+        programs.write(CLOCK, ['+3h', '-3h', '+20m', '-1', '+0'][round % 5] ?? '+0');
       });
       return async () => {
         await end();
-        theatre.write(CLOCK, '+0');
+        programs.write(CLOCK, '+0');
       };
     },
   },
@@ -210,8 +210,8 @@ async function run(
   ms: number,
   scale: number,
 ): Promise<{ found: string[]; backMs: number; p99: number; mb: number }> {
-  const theatre = new Theatre();
-  const honest = new Honest(theatre.contextId);
+  const programs = new TestPrograms();
+  const honest = new Honest(programs.contextId);
   const updates = setInterval(() => {
     honest.update();
   }, UPDATE_MS);
@@ -222,9 +222,9 @@ async function run(
       `[[targets]]\napp = "${app}"\nserver_key = "${key}"\n`;
     const tables = [table('good', 'good'), ...keys(scale).map((key) => table(key, key))];
     const all = { worker_execution_mode: mode, target_workers: 2, render_min_interval_ms: 1 };
-    const config = theatre.config({ ...all, ...settings }, tables.join(''));
-    const exporter = theatre.start('exporter', ['--config', config], {
-      under: under?.(theatre) ?? [],
+    const config = programs.config({ ...all, ...settings }, tables.join(''));
+    const exporter = programs.start('exporter', ['--config', config], {
+      under: under?.(programs) ?? [],
     });
     const url = await exporter.url();
     await exporter.line(/target good on good ready/);
@@ -238,7 +238,7 @@ async function run(
       return faultsOf(answer, round);
     };
 
-    const scene = { theatre, exporter, port: Number(new URL(url).port), ms, scale };
+    const scene = { programs, exporter, port: Number(new URL(url).port), ms, scale };
     const end = await begin(scene);
     let failed = 0;
     for (const until = performance.now() + ms; performance.now() < until && !exporter.isOver;) {
@@ -261,6 +261,6 @@ async function run(
   } finally {
     clearInterval(updates);
     honest.close();
-    await theatre.close();
+    await programs.close();
   }
 }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PROJECT, Theatre } from '../support/processes.js';
+import { PROJECT, TestPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { checkPage } from './oracle-page.js';
 import { atEnd, percentile, usageOf } from './trial.js';
@@ -57,23 +57,23 @@ interface Fault {
 }
 
 export async function runStepFaults({ random, minutes, log }: Given): Promise<Outcome> {
-  const theatre = new Theatre();
+  const programs = new TestPrograms();
   try {
-    const binary = compile(theatre);
+    const binary = compile(programs);
     const all = OPERATIONS.map((operation) =>
-      shuffled(faultsOf(binary, theatre, operation), (below) => random.below(below)),
+      shuffled(faultsOf(binary, programs, operation), (below) => random.below(below)),
     );
     const most = Math.max(2 * OPERATIONS.length, Math.round(FAULTS_A_MINUTE * minutes));
     const chosen = alternating(all).slice(0, most);
     const keys = Array.from({ length: LANES }, (_, lane) => `k${lane}`);
     const tables = keys.map((key) => `[[targets]]\napp = "oracle"\nserver_key = "${key}"\n`);
-    const config = theatre.config({ render_min_interval_ms: 1 }, tables.join('\n'));
-    const exporter = theatre.start('exporter', ['--config', config]);
+    const config = programs.config({ render_min_interval_ms: 1 }, tables.join('\n'));
+    const exporter = programs.start('exporter', ['--config', config]);
     const url = await exporter.url();
     const tally: Tally = { wrong: [], dead: [], back: [], pages: 0, tried: 0 };
     let next = 0;
     const lanes = keys.map(async (key) => {
-      const lane = new Lane(theatre, binary, key, `${url}?server_key=${key}`, tally);
+      const lane = new Lane(programs, binary, key, `${url}?server_key=${key}`, tally);
       for (let fault = chosen[next++]; fault !== undefined; fault = chosen[next++]) {
         if (exporter.isOver) return;
         await lane.run(fault, next);
@@ -92,12 +92,12 @@ export async function runStepFaults({ random, minutes, log }: Given): Promise<Ou
       figures: `of ${all.flat().length} in all; ${pages} pages; 503 after ${f(dead)}; right values after ${f(back)}`,
     };
   } finally {
-    await theatre.close();
+    await programs.close();
   }
 }
 
-function compile(theatre: Theatre): string {
-  const binary = theatre.path('steps');
+function compile(programs: TestPrograms): string {
+  const binary = programs.path('steps');
   const source = join(PROJECT, 'test/torture/publisher/steps.c');
   const options = ['-std=c11', '-O0', '-finstrument-functions', '-pthread'];
   const compiled = spawnSync('cc', [...options, '-o', binary, source]);
@@ -106,8 +106,8 @@ function compile(theatre: Theatre): string {
 }
 
 /** Every step of an operation, with each signal. */
-function faultsOf(binary: string, theatre: Theatre, operation: Operation): Fault[] {
-  const words = [theatre.contextId, 'steps', 'h.1.oracle', operation.name, '0', '0'];
+function faultsOf(binary: string, programs: TestPrograms, operation: Operation): Fault[] {
+  const words = [programs.contextId, 'steps', 'h.1.oracle', operation.name, '0', '0'];
   const { stdout, status } = spawnSync(binary, words, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`steps ${operation.name}: status ${status}`);
   const steps = stdout.split('\n').length - 1;
@@ -145,14 +145,14 @@ interface Tally {
 
 /** One target, whose publishers come one after the other. */
 class Lane {
-  readonly #theatre: Theatre;
+  readonly #programs: TestPrograms;
   readonly #binary: string;
   readonly #key: string;
   readonly #url: string;
   readonly #tally: Tally;
 
-  constructor(theatre: Theatre, binary: string, key: string, url: string, tally: Tally) {
-    this.#theatre = theatre;
+  constructor(programs: TestPrograms, binary: string, key: string, url: string, tally: Tally) {
+    this.#programs = programs;
     this.#binary = binary;
     this.#key = key;
     this.#url = url;
@@ -185,8 +185,16 @@ class Lane {
   }
 
   async #publish(root: string, operation: string, step: number, signal: number): Promise<Running> {
-    const words = [this.#binary, this.#theatre.contextId, this.#key, root, operation, step, signal];
-    const publisher = this.#theatre.command(words.map(String), { stdin: 'pipe' });
+    const words = [
+      this.#binary,
+      this.#programs.contextId,
+      this.#key,
+      root,
+      operation,
+      step,
+      signal,
+    ];
+    const publisher = this.#programs.command(words.map(String), { stdin: 'pipe' });
     await publisher.line(/ready/);
     if (step === NEVER) publisher.type('go');
     return publisher;

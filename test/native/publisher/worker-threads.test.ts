@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { PROJECT, theatre } from '../../support/processes.js';
+import { PROJECT, testPrograms } from '../../support/processes.js';
 
 const PUBLISHER = join(PROJECT, 'dist/native/publisher/publisher.js');
 
@@ -21,11 +21,11 @@ const ENDS = {
 
 describe('a publisher in a worker thread', function () {
   this.slow(5000);
-  const stage = theatre();
+  const programs = testPrograms();
 
   /** Runs worker threads one after another, in a program whose main thread does not publish. */
   const run = (ends: readonly string[]) => {
-    const program = stage.write(
+    const program = programs.write(
       'main.mjs',
       `import { Worker } from 'node:worker_threads';
       for (const end of ${JSON.stringify(ends)}) {
@@ -40,12 +40,12 @@ describe('a publisher in a worker thread', function () {
     const ways = Object.entries(ENDS).map(
       ([name, code]) => `${JSON.stringify(name)}: () => { ${code} }`,
     );
-    stage.write(
+    programs.write(
       'thread.mjs',
       `import { parentPort, workerData } from 'node:worker_threads';
       import { readFileSync } from 'node:fs';
       import { Publisher } from '${PUBLISHER}';
-      const publisher = new Publisher({ serverKey: 'thread', contextId: '${stage.contextId}' });
+      const publisher = new Publisher({ serverKey: 'thread', contextId: '${programs.contextId}' });
       publisher.addRoot('host.1.shop', 'Shop');
       publisher.place();
       ({ ${ways.join(', ')} })[workerData]();

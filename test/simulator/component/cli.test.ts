@@ -5,28 +5,28 @@ import { readComponent } from '../../support/component-reader.js';
 import { freshComponents, treeOf } from '../../support/component/components.js';
 import { meaningOf } from '../../support/meaning.js';
 import { ODD_SCENARIO } from '../../support/odd-scenario.js';
-import { answerOf, theatre } from '../../support/processes.js';
+import { answerOf, testPrograms } from '../../support/processes.js';
 import type { Running } from '../../support/processes.js';
 
 describe('shm_simulator --json-port', function () {
   this.slow(2000);
-  const stage = theatre();
+  const programs = testPrograms();
   const serve = freshComponents();
   const urlOf = async (running: Running): Promise<string> => {
     const [, url = ''] = await running.line(/^serving (https?:\/\/127\.0\.0\.1:\S+)\nready$/m);
     return url;
   };
   const start = (args: readonly string[]) =>
-    stage.start('simulator', ['--json-port', '0', ...args]);
+    programs.start('simulator', ['--json-port', '0', ...args]);
   const scenario = (more: object = {}) =>
-    stage.write(`${Math.random()}.json`, JSON.stringify({ ...ODD_SCENARIO, ...more }));
+    programs.write(`${Math.random()}.json`, JSON.stringify({ ...ODD_SCENARIO, ...more }));
   const read = async (url: string) => readComponent((await ask(`${url}/sharedmem`)).text);
 
   it('serves a scenario, makes no segment and ends with status 0', async () => {
-    const running = start(['--context-id', stage.contextId, '--scenario', scenario()]);
+    const running = start(['--context-id', programs.contextId, '--scenario', scenario()]);
     const url = await urlOf(running);
     expect(await read(url)).to.deep.equal(meaningOf(treeOf(ODD_SCENARIO)));
-    expect(stage.segments()).to.deep.equal([]);
+    expect(programs.segments()).to.deep.equal([]);
     expect(await running.stop()).to.deep.equal({ status: 0, signal: null });
     expect(running.stdout).to.equal('');
   });
@@ -116,14 +116,14 @@ describe('shm_simulator --json-port', function () {
   ];
   for (const [args, message] of refused)
     it(`refuses ${args.join(' ').replaceAll(tlsPath(''), '') || 'no options'}`, () => {
-      const { status, stderr } = stage.run('simulator', ...args);
+      const { status, stderr } = programs.run('simulator', ...args);
       expect(status).to.equal(2);
       expect(stderr).to.match(message);
     });
 
   it('ends with status 4 when the port is taken', async () => {
     const { url } = await serve();
-    const { status, stderr } = stage.run('simulator', '--json-port', new URL(url).port);
+    const { status, stderr } = programs.run('simulator', '--json-port', new URL(url).port);
     expect(status).to.equal(4);
     expect(stderr).to.match(/^shm_simulator: Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/);
   });

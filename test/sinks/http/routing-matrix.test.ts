@@ -6,7 +6,7 @@ import { KeepAliveClient } from '../../support/keep-alive-client.js';
 import type { RawAnswer } from '../../support/keep-alive-client.js';
 import { wantedOf } from '../../support/routing-oracle.js';
 import type { Asking, Configured, Scraped, Standing } from '../../support/routing-oracle.js';
-import { RoutingStage } from '../../support/routing-stage.js';
+import { RoutingTargets } from '../../support/routing-targets.js';
 
 const target = (
   serverKey: string,
@@ -148,16 +148,16 @@ const count = CASES.reduce((sum, { asked }) => sum + asked.length, 0);
 
 describe(`routing: ${count} ways to ask (spec 4.3, 7)`, function () {
   this.slow(2000);
-  let stage: RoutingStage | undefined;
+  let served: RoutingTargets | undefined;
   let client: KeepAliveClient | undefined;
   const ask = async (configured: readonly Configured[]) => {
-    stage = new RoutingStage(configured, compiled);
-    client = new KeepAliveClient(await stage.set());
+    served = new RoutingTargets(configured, compiled);
+    client = new KeepAliveClient(await served.set());
     return client;
   };
   afterEach(() => {
     client?.end();
-    stage?.end();
+    served?.end();
   });
 
   for (const { title, configured, asked } of CASES)

@@ -7,7 +7,7 @@ import { Publishers } from './segment-of.js';
 import { ServingHttp } from './serving-http.js';
 
 /** Publishers that show the targets as they stand, and a listener that serves them. */
-export class RoutingStage {
+export class RoutingTargets {
   readonly #publishers = new Publishers();
   readonly #live: LiveTargets;
   readonly #http: ServingHttp;
