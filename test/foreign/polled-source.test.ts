@@ -4,29 +4,29 @@ import { Worker } from 'node:worker_threads';
 import { PolledSource, Slots } from '#app/foreign/polled-source.js';
 
 const MODULE = import.meta.resolve('#app/foreign/polled-source.js');
-const TELLS_GENERATION = `
+const POSTS_GENERATION = `
   const { parentPort } = require('node:worker_threads');
   import('${MODULE}').then(({ PolledSource }) => parentPort.postMessage(new PolledSource(8).generation));
 `;
 
-/** The generation of the first source that a new thread makes. */
+/** Resolves with the generation of the first source that a new thread creates. */
 const generationOfThread = (): Promise<unknown> =>
-  once(new Worker(TELLS_GENERATION, { eval: true }), 'message').then((args: unknown[]) => args[0]);
+  once(new Worker(POSTS_GENERATION, { eval: true }), 'message').then((args: unknown[]) => args[0]);
 
-describe('a polled source', () => {
-  it('has a generation of its own, whichever thread makes it', async () => {
+describe('A polled source', () => {
+  it('has a unique generation, also across threads', async () => {
     const made = [new PolledSource(8).generation, new PolledSource(8).generation];
     const generations = [...made, await generationOfThread(), await generationOfThread()];
     expect(new Set(generations).size).to.equal(generations.length);
   });
 });
 
-/** An owner that counts how often it was asked to make its slots new. */
-function counted() {
+/** Creates a slot owner that counts its refreshes. */
+function countingOwner() {
   return {
-    asked: 0,
+    refreshes: 0,
     refresh() {
-      this.asked++;
+      this.refreshes++;
     },
   };
 }
@@ -37,19 +37,19 @@ const wordOf = (slots: Slots, slot: number): number => {
   return word.readUInt32LE();
 };
 
-describe('slots of owners', () => {
+describe('The slots of a polled source', () => {
   for (const block of [4, 32, 256])
-    it(`asks each owner once for a copy, and no other one, in blocks of ${block}`, () => {
+    it(`refresh each owner of copied slots once, and no other owner, in blocks of ${block}`, () => {
       const slots = new Slots(block);
-      const [a, b, c] = [counted(), counted(), counted()];
+      const [a, b, c] = [countingOwner(), countingOwner(), countingOwner()];
       for (const owner of [a, b, c]) for (let slot = 0; slot <= block; slot++) slots.take(owner);
       slots.readValues(0, 3 * block, Buffer.alloc(3 * block * 8));
-      expect([a.asked, b.asked, c.asked]).to.deep.equal([1, 1, 0]);
+      expect([a.refreshes, b.refreshes, c.refreshes]).to.deep.equal([1, 1, 0]);
       slots.readValues(4 * block, block, Buffer.alloc(block * 8));
-      expect([a.asked, b.asked, c.asked]).to.deep.equal([1, 1, 1]);
+      expect([a.refreshes, b.refreshes, c.refreshes]).to.deep.equal([1, 1, 1]);
     });
 
-  it('has the values that the owner sets when it is asked', () => {
+  it('hold the values that the owner sets in its refresh', () => {
     const slots = new Slots(4);
     let slot = 0;
     const owner = { refresh: () => slots.set(slot, 7n) };
@@ -59,9 +59,9 @@ describe('slots of owners', () => {
     expect(value.readBigInt64LE()).to.equal(7n);
   });
 
-  it('gives a slot to another owner under another incarnation, without a value', () => {
+  it('pass to another owner with a new incarnation and without a value', () => {
     const slots = new Slots(4);
-    const [a, b] = [counted(), counted()];
+    const [a, b] = [countingOwner(), countingOwner()];
     const slot = slots.take(a);
     slots.setSynced(slot, true);
     expect(wordOf(slots, slot)).to.equal((1 << 1) | 1);
@@ -71,9 +71,9 @@ describe('slots of owners', () => {
     expect(slots.incarnation(slot)).to.equal(2);
   });
 
-  it('copies as many slots as it has', () => {
+  it('are copied no further than the last slot', () => {
     const slots = new Slots(4);
-    slots.take(counted());
+    slots.take(countingOwner());
     expect(slots.readValues(2, 100, Buffer.alloc(800))).to.equal(2);
     expect(slots.readWords(100, 100, Buffer.alloc(400))).to.equal(0);
   });

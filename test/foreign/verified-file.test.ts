@@ -1,4 +1,4 @@
-// Files of other programs: which are believed, and how a change of one is seen.
+// Tests which files of other programs are trusted, and how a change of a file is detected.
 import { appendFileSync, chmodSync, linkSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { getuid } from 'node:process';
 import { expect } from 'chai';
@@ -8,12 +8,12 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 
 const UID = getuid?.() ?? 0;
 
-describe('a file of another program', () => {
+describe('A file of another program', () => {
   const folder = temporaryFolder();
   const open = (name: string, uid = UID): VerifiedFile =>
     new VerifiedFile(folder.path(name), uid, 100);
 
-  /** Why a file cannot be read, as operators are told. */
+  /** Returns the message for an operator about a file that cannot be read. */
   function refusal(name: string, uid = UID): string {
     try {
       open(name, uid).close();
@@ -23,7 +23,7 @@ describe('a file of another program', () => {
     }
   }
 
-  it('is read from any position, as far as it goes', () => {
+  it('is readable from any position up to its end', () => {
     folder.write('a', 'counters');
     const file = open('a');
     const bytes = Buffer.alloc(6);
@@ -33,7 +33,7 @@ describe('a file of another program', () => {
     file.close();
   });
 
-  it('has another stamp after a write and after it lost its name', () => {
+  it('has a new stamp after a write and after its name is removed', () => {
     const path = folder.write('a', 'x');
     const file = open('a');
     const stamps = new Set([file.stamp]);
@@ -46,7 +46,7 @@ describe('a file of another program', () => {
     file.close();
   });
 
-  it('is refused if it is no regular file, has two names, is a link, too large, or of others', () => {
+  it('is refused if it is not a regular file, has two names, is a link, is too large, or belongs to another user', () => {
     mkdirSync(folder.path('folder'));
     expect(refusal('folder')).to.equal('is no regular file');
     linkSync(folder.write('a', ''), folder.path('b'));
@@ -62,7 +62,7 @@ describe('a file of another program', () => {
     expect(refusal('own')).to.equal('');
   });
 
-  it('is in a directory that no link leads to, and that nobody else may write', () => {
+  it('is refused in a directory that is a link or that other users may write', () => {
     mkdirSync(folder.path('real'), { mode: 0o755 });
     symlinkSync('real', folder.path('link'));
     const reach = (name: string) =>

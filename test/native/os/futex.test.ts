@@ -1,4 +1,4 @@
-// Waiting for a tick: one call on one thread wakes when any of the segments moves.
+// Tests futex waits: one call on one thread returns when the tick of any segment changes.
 import { expect } from 'chai';
 import { closeSync, openSync } from 'node:fs';
 import { hrtime } from 'node:process';
@@ -19,7 +19,7 @@ function wait(waits: readonly FutexWait[], timeoutNs: bigint): Promise<number> {
   });
 }
 
-describe('changes wake the reader: a futex word (segment 10)', () => {
+describe('A reader that waits on the futex words of segments (segment 10)', () => {
   const children = freshChildren();
   const segments = freshSegments();
   const pages: Mapping[] = [];
@@ -38,39 +38,39 @@ describe('changes wake the reader: a futex word (segment 10)', () => {
     needs(this, canWaitOnFutexes(), 'the kernel has no futex_waitv');
   });
 
-  it('wakes on the notify of a publisher in another process', async () => {
+  it('wakes when a publisher in another process notifies', async () => {
     await children.go(await children.ready('churning-publisher', segments.contextId, '82'));
     segments.publish('83');
     expect(await wait([waitOn('83'), waitOn('82')], 10n * SECOND)).to.be.below(5000);
   });
 
-  it('wakes when the publisher notifies while the wait goes on', async () => {
+  it('wakes when a publisher in its own process notifies', async () => {
     const publisher = segments.publish('82');
     const waiting = wait([waitOn('82')], 10n * SECOND);
     setTimeout(() => publisher.notify(), 30);
     expect(await waiting).to.be.within(20, 5000);
   });
 
-  it('wakes when the publisher closes', async () => {
+  it('wakes when the publisher closes its segment', async () => {
     const publisher = segments.publish('82');
     const waiting = wait([waitOn('82')], 10n * SECOND);
     setTimeout(() => publisher.close(), 30);
     expect(await waiting).to.be.within(20, 5000);
   });
 
-  it('returns at once when the tick has moved already', async () => {
+  it('returns at once when the tick has already changed', async () => {
     const publisher = segments.publish('82');
     const before = waitOn('82');
     publisher.notify();
     expect(await wait([before], 10n * SECOND)).to.be.below(1000);
   });
 
-  it('waits no longer than it is told to while nothing moves', async () => {
+  it('returns after its timeout when no tick changes', async () => {
     segments.publish('82');
     expect(await wait([waitOn('82')], SECOND / 20n)).to.be.within(49, 1000);
   });
 
-  it('waits on 128 segments in one call', async () => {
+  it('waits for 128 segments in one call', async () => {
     const publisher = segments.publish('82');
     const waits = Array.from({ length: 127 }, () => waitOn('82'));
     segments.publish('83');

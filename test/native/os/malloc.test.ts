@@ -1,9 +1,9 @@
-// What malloc keeps of memory that was freed.
+// Tests that freed memory goes back from malloc to the operating system.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 
-/** Fills 60 MB in small pieces, keeps a tenth of them, and prints the size of the process before and after. */
-const SCATTERING = (module: string): string => `
+/** A program that allocates 60 MB in small blocks, keeps a tenth, and prints its size before and after the call. */
+const FRAGMENTING_PROGRAM = (module: string): string => `
   import { setTimeout } from 'node:timers/promises';
   const { returnFreePages } = await import(${module});
   let kept = [];
@@ -21,9 +21,9 @@ const SCATTERING = (module: string): string => `
 `;
 
 describe('returnFreePages', () => {
-  it('returns what was freed between pieces that are in use', () => {
+  it('returns freed pages between blocks that are in use to the operating system', () => {
     const module = JSON.stringify(import.meta.resolve('#app/native/os/libc.js'));
-    const line = ['--expose-gc', '--input-type=module', '--eval', SCATTERING(module)];
+    const line = ['--expose-gc', '--input-type=module', '--eval', FRAGMENTING_PROGRAM(module)];
     const { stdout, stderr } = spawnSync(process.execPath, line, { encoding: 'utf8' });
     expect(stdout, stderr).to.include('"returned":true');
     const { before, after } = JSON.parse(stdout) as { before: number; after: number };

@@ -1,10 +1,10 @@
-// What the real shared memory does where the system does not play along.
+// Tests POSIX shared memory on a system that refuses a call.
 import { expect } from 'chai';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { posixMemory } from '#app/native/os/posix.js';
 
-describe('a segment that cannot be mapped', () => {
-  it('is read all the same, and waiting for it ends without a call', () => {
+describe('A segment that the kernel refuses to map', () => {
+  it('is still readable, and a wait for it ends without a system call', () => {
     const waiter = new FutexWaiter();
     // A file that the kernel lets nobody map, seen from the folder of shared memory.
     const file = posixMemory(waiter).open('../../proc/self/stat');

@@ -1,4 +1,4 @@
-// The contract of shared memory: the real one and the one of the tests must both pass it.
+// Contract tests that POSIX shared memory and the heap memory of the tests both pass.
 import { expect } from 'chai';
 import {
   chmodSync,
@@ -18,15 +18,15 @@ import { faultMessage } from '../../support/fault-message.js';
 import { asOrdinaryUser } from '../../support/needs.js';
 import { freshSegments } from '../../support/segments.js';
 
-/** What a file says of its lock at once. */
+/** Returns the lock state that a file reports synchronously. */
 function lockOf(file: SegmentFile | undefined): boolean | undefined {
-  const told: boolean[] = [];
-  file?.askLock((isLocked) => told.push(isLocked));
-  return told[0];
+  const answers: boolean[] = [];
+  file?.askLock((isLocked) => answers.push(isLocked));
+  return answers[0];
 }
 
-/** What a test does to the segments that a memory opens. */
-interface Side {
+/** A shared memory, and the changes that a test makes to its segments. */
+interface MemoryFixture {
   readonly memory: SharedMemory;
   readonly name: (serverKey: string) => string;
   readonly put: (serverKey: string, bytes: Buffer) => void;
@@ -34,31 +34,31 @@ interface Side {
   readonly remove: (serverKey: string) => void;
 }
 
-/** Every memory must pass this. */
-function describeMemory(kind: string, makeSide: () => Side): void {
-  describe(`shared memory: ${kind}`, () => {
-    const side = makeSide();
+/** Declares the tests that every shared memory must pass. */
+function describeMemory(kind: string, makeFixture: () => MemoryFixture): void {
+  describe(`The shared memory of kind ${kind}`, () => {
+    const fixture = makeFixture();
     const files: SegmentFile[] = [];
     afterEach(() => files.splice(0).forEach((file) => file.close()));
     const open = (serverKey: string): SegmentFile => {
-      const file = side.memory.open(side.name(serverKey));
+      const file = fixture.memory.open(fixture.name(serverKey));
       if (file === undefined) throw new Error(`${serverKey} is not there`);
       files.push(file);
       return file;
     };
 
-    it('knows nothing of a name that nobody has', () =>
-      expect(side.memory.open(side.name('none'))).to.equal(undefined));
+    it('opens nothing under a name that no segment has', () =>
+      expect(fixture.memory.open(fixture.name('none'))).to.equal(undefined));
 
-    it('copies what the publisher wrote, from any position', () => {
-      side.put('82', Buffer.from('abcdef'));
+    it('copies the bytes of a segment from any position', () => {
+      fixture.put('82', Buffer.from('abcdef'));
       const into = Buffer.from('......');
       expect(open('82').read(into, 3, 2)).to.equal(3);
       expect(into.toString()).to.equal('cde...');
     });
 
-    it('copies what there is when less is there than asked for', () => {
-      side.put('82', Buffer.from('abc'));
+    it('copies fewer bytes than requested at the end of a segment', () => {
+      fixture.put('82', Buffer.from('abc'));
       const into = Buffer.from('......');
       expect(open('82').read(into, 6, 1)).to.equal(2);
       expect(into.toString()).to.equal('bc....');
@@ -66,29 +66,29 @@ function describeMemory(kind: string, makeSide: () => Side): void {
       expect(open('82').read(into, 6, 2 ** 40)).to.equal(0);
     });
 
-    it('tells the size of now, after a cut too', () => {
-      side.put('82', Buffer.alloc(5000, 1));
+    it('reports the current size of a segment, also after a truncation', () => {
+      fixture.put('82', Buffer.alloc(5000, 1));
       const file = open('82');
       expect(file.size()).to.equal(5000);
-      side.cut('82', 10);
+      fixture.cut('82', 10);
       expect(file.size()).to.equal(10);
       expect(file.read(Buffer.alloc(20), 20, 0)).to.equal(10);
     });
 
-    it('keeps a removed segment readable, and no longer named', () => {
-      side.put('82', Buffer.from('abc'));
+    it('keeps a removed segment readable, and reports that it has lost its name', () => {
+      fixture.put('82', Buffer.from('abc'));
       const file = open('82');
       expect(file.nameHolder()).to.equal('this');
-      side.remove('82');
+      fixture.remove('82');
       expect(file.nameHolder()).to.equal('none');
       expect(file.read(Buffer.alloc(3), 3, 0)).to.equal(3);
-      expect(side.memory.open(side.name('82'))).to.equal(undefined);
+      expect(fixture.memory.open(fixture.name('82'))).to.equal(undefined);
     });
 
-    it('keeps a replaced segment apart from the one that replaced it', () => {
-      side.put('82', Buffer.from('old'));
+    it('distinguishes a replaced segment from its successor', () => {
+      fixture.put('82', Buffer.from('old'));
       const old = open('82');
-      side.put('82', Buffer.from('new'));
+      fixture.put('82', Buffer.from('new'));
       const into = Buffer.alloc(3);
       old.read(into, 3, 0);
       expect([into.toString(), old.nameHolder()]).to.deep.equal(['old', 'another']);
@@ -97,8 +97,8 @@ function describeMemory(kind: string, makeSide: () => Side): void {
       expect([into.toString(), replaced.nameHolder()]).to.deep.equal(['new', 'this']);
     });
 
-    it('reads nothing once it is closed, and may be closed again', () => {
-      side.put('82', Buffer.alloc(4096, 7));
+    it('reads nothing from a closed segment, and closes it twice without an error', () => {
+      fixture.put('82', Buffer.alloc(4096, 7));
       const file = open('82');
       file.close();
       file.close();
@@ -140,7 +140,7 @@ describeMemory('posix', () => {
 describe('POSIX shared memory', () => {
   const segments = freshSegments();
 
-  it('knows a lock from no lock, and a file of two names from none', () => {
+  it('detects whether a segment is locked, also when its file has two names', () => {
     segments.publish('82');
     writeFileSync(segments.path('free'), 'x');
     linkSync(segments.path('82'), segments.path('second'));
@@ -156,7 +156,7 @@ describe('POSIX shared memory', () => {
     ]);
   });
 
-  it('says of a segment that it may not read that it is there', () => {
+  it('reports a segment that it may not read as existing, with its owner and mode', () => {
     segments.publish('82');
     const path = segments.path('82');
     chmodSync(path, 0);
@@ -169,7 +169,7 @@ describe('POSIX shared memory', () => {
     );
   });
 
-  it('tells who owns a segment, and whether everybody may write it', () => {
+  it('reports the owner of a segment, and whether all users may write it', () => {
     const uid = process.getuid?.() ?? 0;
     const told = [0o644, 0o660, 0o646].map((mode) => {
       writeFileSync(segments.path('82'), 'x');
@@ -190,7 +190,7 @@ describe('POSIX shared memory', () => {
     ['a link', (path: string) => symlinkSync('/etc/hostname', path), 'ELOOP'],
   ] as const;
   for (const [what, make, reason] of NOT_OPENED)
-    it(`does not open ${what} that has the name, and says so with its path`, () => {
+    it(`does not open ${what} in place of a segment, and names the path`, () => {
       make(segments.path('82'));
       expect(() => posixMemory().open(segments.name('82')))
         .to.throw(Fault, reason)

@@ -1,4 +1,4 @@
-// Slots are given away with a new incarnation each time, the one that was free longest first.
+// Tests the allocators of slots and frames, and a publisher that runs out of either.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { statSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { eventually } from '../../support/eventually.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
 describe('SlotAllocator', () => {
-  it('gives fresh slots in order, then none', () => {
+  it('allocates new slots in order until its capacity is used', () => {
     const slots = new SlotAllocator(2);
     expect([slots.allocate(), slots.allocate(), slots.allocate()]).to.deep.equal([
       { slot: 0, incarnation: 1 },
@@ -23,7 +23,7 @@ describe('SlotAllocator', () => {
     ]);
   });
 
-  it('gives the slot that has been free longest, with its next incarnation', () => {
+  it('reuses the slot that has been free longest, with its next incarnation', () => {
     const slots = new SlotAllocator(3);
     const refs = [slots.allocate(), slots.allocate(), slots.allocate()].filter(
       (ref) => ref !== undefined,
@@ -36,7 +36,7 @@ describe('SlotAllocator', () => {
     ).to.deep.equal([...[2, 0, 1]]);
   });
 
-  it('spares fresh slots once enough others rest', () => {
+  it('reuses free slots before new ones once enough slots are free', () => {
     const slots = new SlotAllocator(1000);
     const first = Array.from({ length: 65 }, () => slots.allocate());
     for (const ref of first) if (ref !== undefined) slots.free(ref);
@@ -53,7 +53,7 @@ describe('SlotAllocator', () => {
     expect(slots.free({ slot: 0, incarnation: 0x7fffffff })).to.equal(1);
   });
 
-  it('never gives a slot twice, nor an incarnation again, and all of them when asked', () => {
+  it('never allocates a slot twice at once or with an old incarnation, and can allocate all slots', () => {
     const life = fc.array(fc.nat(100), { minLength: 1, maxLength: 3000, size: 'max' });
     const property = fc.property(fc.integer({ min: 1, max: 150 }), life, (capacity, picks) => {
       const slots = new SlotAllocator(capacity);
@@ -78,7 +78,7 @@ describe('SlotAllocator', () => {
   });
 });
 
-// Room for frames: never twice at once, and given back to those who need as much.
+// FrameAllocator reuses freed space for frames of a similar size.
 describe('FrameAllocator', () => {
   const SIZES = [
     [1, 3],
@@ -96,7 +96,7 @@ describe('FrameAllocator', () => {
     [8194, 12_288],
   ] as const;
   for (const [words, size] of SIZES)
-    it(`gives ${words} units the room of ${size}`, () => {
+    it(`reserves ${size} units for a frame of ${words}`, () => {
       const frames = new FrameAllocator(24_576);
       expect([frames.allocate(words), frames.top, frames.allocate(words)]).to.deep.equal([
         0,
@@ -105,12 +105,12 @@ describe('FrameAllocator', () => {
       ]);
     });
 
-  it('has no room beyond its capacity, to the unit', () => {
+  it('allocates up to the last unit of its capacity', () => {
     expect(new FrameAllocator(11).allocate(9)).to.equal(undefined);
     expect(new FrameAllocator(12).allocate(9)).to.equal(0);
   });
 
-  it('gives room that was given back to whoever fits it, before new room', () => {
+  it('reuses freed space for a frame that fits before it takes new space', () => {
     const frames = new FrameAllocator(24);
     expect([frames.allocate(12), frames.allocate(12), frames.allocate(12)]).to.deep.equal([
       0,
@@ -121,7 +121,7 @@ describe('FrameAllocator', () => {
     expect([frames.allocate(10), frames.allocate(10)]).to.deep.equal([12, undefined]);
   });
 
-  it('never gives room twice at once, nor beyond its capacity', () => {
+  it('never allocates overlapping frames, or frames beyond its capacity', () => {
     const step = fc.record({ words: fc.integer({ min: 3, max: 40 }), give: fc.boolean() });
     const life = fc.array(step, { maxLength: 300, size: 'max' });
     const property = fc.property(life, (steps) => {
@@ -143,7 +143,7 @@ describe('FrameAllocator', () => {
   });
 });
 
-// Capacity is a sparse reservation; beyond it the publisher counts what it drops, and lives on.
+// Capacity is a sparse reservation. Beyond it, the publisher counts dropped items and continues.
 type Add = (
   publisher: Publisher,
   root: PublishedObject,
@@ -154,17 +154,17 @@ const addObject: Add = (publisher, root, index) =>
   publisher.addObject(root, `${root.name}.o${index}`, 'C');
 const addScalar: Add = (publisher, root, index) => publisher.addVariable(root, `v${index}`, 'f64');
 const addText: Add = (publisher, root, index) => publisher.addVariable(root, `t${index}`, 'string');
-const addWordy: Add = (publisher, root, index) =>
+const addWithLongHelp: Add = (publisher, root, index) =>
   publisher.addVariable(root, `w${index}`, 'u64', { help: `${index} `.repeat(60) });
 
 const EXHAUSTED = [
   ['records', { records: 16 }, addObject],
-  ['strings', { stringBytes: 1024 }, addWordy],
+  ['strings', { stringBytes: 1024 }, addWithLongHelp],
   ['slots', { slots: 8 }, addScalar],
   ['frames', { frameBytes: 512 }, addText],
 ] as const;
 
-describe('beyond capacity: overflow counters in the header; the publisher lives on (segment 8)', () => {
+describe('A publisher at its capacity (segment 8)', () => {
   const segments = freshSegments();
   const drops = () => {
     const { drops, publisher } = segments.watch('82').poll();
@@ -173,7 +173,7 @@ describe('beyond capacity: overflow counters in the header; the publisher lives 
   };
 
   for (const [what, capacity, add] of EXHAUSTED)
-    it(`counts what ${what} have no room for, and takes as much again after a removal`, () => {
+    it(`counts drops for lack of ${what} in the header, and reuses the space of removed items`, () => {
       const publisher = segments.publish('82', { capacity: { ...TINY, ...capacity } });
       const root = publisher.addRoot('r', 'C');
       const branch = publisher.addObject(root, 'r.branch', 'C');
@@ -191,7 +191,7 @@ describe('beyond capacity: overflow counters in the header; the publisher lives 
       expect(drops()).to.equal(11);
     });
 
-  it('is filled by no amount of clients that come and go (segment 6)', () => {
+  it('is not filled by any number of clients that come and go (segment 6)', () => {
     const publisher = segments.publish('82', { capacity: TINY });
     const root = publisher.addRoot('r', 'C');
     for (let round = 0; round < 3000; round++) {
@@ -203,7 +203,7 @@ describe('beyond capacity: overflow counters in the header; the publisher lives 
     expect(drops()).to.equal(0);
   });
 
-  it('takes memory only as far as it is used', () => {
+  it('uses memory only for the occupied part of its capacity', () => {
     const publisher = segments.publisher('82', {
       capacity: { records: 1 << 20, stringBytes: 1 << 26, slots: 1 << 20, frameBytes: 1 << 28 },
     });
@@ -221,18 +221,18 @@ describe('beyond capacity: overflow counters in the header; the publisher lives 
     [{ frameBytes: Number.NaN }, 'Capacity frameBytes is NaN, 1 to 2147483648 is allowed'],
   ] as const;
   for (const [capacity, message] of BAD)
-    it(`is refused: ${message}`, () => {
+    it(`is refused an invalid capacity: ${message}`, () => {
       expect(() => segments.publisher('82', { capacity })).to.throw(RangeError, message);
       expect(segments.files()).to.deep.equal([]);
     });
 });
 
-describe('a full /dev/shm is an error that the publisher gets, not a signal (segment 8)', () => {
+describe('A publisher on a full /dev/shm gets an error instead of a signal, and (segment 8)', () => {
   const segments = freshSegments();
   const ROOMY = { records: 1 << 14, stringBytes: 1 << 20, slots: 1 << 14, frameBytes: 1 << 20 };
   const { directories, strings, words, slotValues, frames } = layOut(ROOMY);
   const original = Object.getOwnPropertyDescriptor(PublisherFile.prototype, 'reserve') ?? {};
-  /** Regions of which no more than what is real can be had. */
+  /** Offsets of the regions that cannot get any more memory. */
   let full: readonly number[] = [];
   before(() => {
     const reserve = original.value as PublisherFile['reserve'];
@@ -243,7 +243,7 @@ describe('a full /dev/shm is an error that the publisher gets, not a signal (seg
   beforeEach(() => (full = []));
   after(() => void Object.defineProperty(PublisherFile.prototype, 'reserve', original));
 
-  it('refuses to make a segment that has no room for its header', () => {
+  it('creates no segment without memory for its header', () => {
     full = [0];
     expect(() => segments.publisher('82'))
       .to.throw(Fault, '/dev/shm has no room for')
@@ -253,13 +253,13 @@ describe('a full /dev/shm is an error that the publisher gets, not a signal (seg
 
   const FULL = [
     ['records', directories, addObject],
-    ['strings', strings, addWordy],
+    ['strings', strings, addWithLongHelp],
     ['words', [words], addScalar],
     ['slots', [slotValues], addScalar],
     ['frames', [frames], addText],
   ] as const;
   for (const [what, regions, add] of FULL)
-    it(`counts what ${what} cannot be made real for, and uses what a removal frees`, () => {
+    it(`counts drops for lack of memory for ${what}, and reuses the space of removed items`, () => {
       const publisher = segments.publish('82', { capacity: ROOMY });
       const root = publisher.addRoot('r', 'C');
       const branch = publisher.addObject(root, 'r.branch', 'C');
@@ -279,7 +279,7 @@ describe('a full /dev/shm is an error that the publisher gets, not a signal (seg
         expect(ref).not.to.equal(undefined);
     });
 
-  it('uses memory that comes back a second later, though nothing was removed', async () => {
+  it('uses memory that becomes free within a second, without a removal', async () => {
     const publisher = segments.publish('82', { capacity: ROOMY });
     const root = publisher.addRoot('r', 'C');
     full = directories;

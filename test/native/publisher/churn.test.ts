@@ -1,4 +1,4 @@
-// Slots that change hands all the time, under a reader and under SIGKILL.
+// Tests slots whose owners change all the time, with a concurrent reader and with SIGKILL.
 import { expect } from 'chai';
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
@@ -9,13 +9,13 @@ import { freshSegments } from '../../support/segments.js';
 import { until } from '../../support/until.js';
 
 const SLOTS = 40;
-const LOOKS = 1000;
+const POLLS = 1000;
 const KILLS = 8;
-/** Processes that are started together, to be killed one after the other. */
+/** Number of processes that start together; the test kills them one after the other. */
 const AT_ONCE = 4;
 const RACES = 2;
 
-/** Values that readers would serve now, each beside the name of its variable. */
+/** Yields the values that a reader would serve now, each with its variable. */
 function* served(source: Source): Generator<readonly [Variable, string]> {
   const variables = [...source.roots].flatMap((root) =>
     [...root.children].flatMap(({ variables }: ManagedObject) => [...variables]),
@@ -39,16 +39,16 @@ function* served(source: Source): Generator<readonly [Variable, string]> {
   }
 }
 
-describe('a reader never pairs an old name with a new value (segment 6)', () => {
+describe('A reader never pairs an old name with a new value (segment 6)', () => {
   const children = freshChildren();
   const segments = freshSegments();
 
-  it(`in ${LOOKS} looks at slots and frames that change hands all the time`, async () => {
+  it(`in ${POLLS} polls of slots and frames whose owners change all the time`, async () => {
     await children.go(await children.ready('churning-publisher', segments.contextId, '82'));
     const watch = segments.watch('82');
     const wrong: unknown[] = [];
     const names = new Set<string>();
-    for (let look = 0; look < LOOKS; look++) {
+    for (let poll = 0; poll < POLLS; poll++) {
       const { source, publisher } = watch.poll();
       if (source === undefined) throw new Error(publisher.reason);
       for (const [{ name, type }, value] of served(source)) {
@@ -61,11 +61,11 @@ describe('a reader never pairs an old name with a new value (segment 6)', () => 
   });
 });
 
-describe('a publisher killed at any instruction (segment 3)', () => {
+describe('A publisher that is killed at any instruction (segment 3)', () => {
   const children = freshChildren();
   const segments = freshSegments();
 
-  it(`${KILLS} times is called dead, and the next one takes over`, async () => {
+  it(`is dead, and the next publisher takes its place, in each of ${KILLS} kills`, async () => {
     const watch = segments.watch('82');
     let source: Source | undefined;
     const die = async (child: ChildProcess) => {
@@ -88,11 +88,11 @@ describe('a publisher killed at any instruction (segment 3)', () => {
   });
 });
 
-describe('one publisher a segment: a second one on the same key gets an error (segment 9)', () => {
+describe('A second publisher with the same server key (segment 9)', () => {
   const children = freshChildren();
   const segments = freshSegments();
 
-  it('which names the path, and the first one is not disturbed', async () => {
+  it('gets an error with the path of the segment, and the first publisher stays live', async () => {
     await children.go(await children.ready('churning-publisher', segments.contextId, '82'));
     expect(() => segments.publish('82'))
       .to.throw(Fault, `Another publisher lives in ${segments.path('82')}`)
@@ -100,7 +100,7 @@ describe('one publisher a segment: a second one on the same key gets an error (s
     expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
-  it(`exactly one of two that race for a key wins, ${RACES} times after a death`, async () => {
+  it(`loses a race for the key of a dead publisher, in each of ${RACES} races`, async () => {
     for (let race = 0; race < RACES; race++) {
       const start = () => children.ready('racing-publisher', segments.contextId, '82');
       const racers = await Promise.all([start(), start()]);

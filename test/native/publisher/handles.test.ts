@@ -1,18 +1,18 @@
-// Handles that a program holds for its hot path stay valid, or fail safe.
+// Tests that handles for the hot path of a program stay valid or fail safely.
 import { expect } from 'chai';
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import { readTree } from '../../support/read-tree.js';
 import type { PlainObject } from '../../support/read-tree.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
-describe('handles that a program holds stay valid or fail safe (segment 6)', () => {
+describe('The handles that a program keeps (segment 6)', () => {
   const segments = freshSegments();
   const seen = (): PlainObject[] => {
     const { source } = segments.watch('82').poll();
     return source === undefined ? [] : readTree(source, TINY.slots);
   };
 
-  /** A handle of each shape, below an object of their own. */
+  /** Publishes an object with one handle of each type. */
   function handlesOf(publisher: Publisher) {
     const root = publisher.addRoot('r', 'C');
     const object = publisher.addObject(root, 'r.o', 'C');
@@ -32,7 +32,7 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     };
   }
 
-  /** What every handle answers to a store. */
+  /** Stores a value through every handle, and returns their results. */
   function storeAll({ stores, text, histogram, summary }: ReturnType<typeof handlesOf>): boolean[] {
     return [
       ...Object.values(stores).flatMap(([handle, value]) => [
@@ -44,12 +44,12 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     ];
   }
 
-  it('accept every value while their variable is there', () => {
+  it('accept every value while their variable exists', () => {
     const handles = handlesOf(segments.publish('82'));
     expect(new Set(storeAll(handles))).to.deep.equal(new Set([true]));
   });
 
-  it('refuse once their object is gone, and leave the new owners of their slots alone', () => {
+  it('refuse values once their object is removed, and do not change the new owners of their slots', () => {
     const publisher = segments.publish('82', { capacity: { ...TINY, slots: 12 } });
     const handles = handlesOf(publisher);
     publisher.removeObject(handles.root);
@@ -71,7 +71,7 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     expect(segments.bytes('82').toString('latin1') === before, 'untouched').to.equal(true);
   });
 
-  it('refuse for what was never there for lack of room', () => {
+  it('refuse values when their variable found no space in the segment', () => {
     const publisher = segments.publish('82', { capacity: { ...TINY, slots: 2 } });
     const handles = handlesOf(publisher);
     const before = segments.bytes('82').toString('latin1');
@@ -81,7 +81,7 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     expect(segments.bytes('82').toString('latin1') === before, 'untouched').to.equal(true);
   });
 
-  it('go on through many changes of directories', () => {
+  it('stay valid through many changes of the directory', () => {
     const publisher = segments.publish('82');
     const handles = handlesOf(publisher);
     const watch = segments.watch('82');
@@ -101,7 +101,7 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     ]);
   });
 
-  it('refuse once their publisher has closed, and harm nobody', () => {
+  it('refuse values once their publisher has closed, and create no file', () => {
     const publisher = segments.publish('82');
     const handles = handlesOf(publisher);
     publisher.close();
@@ -117,7 +117,7 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     expect(segments.files()).to.deep.equal([]);
   });
 
-  it('may be cloned or logged: neither reads the segment', () => {
+  it('can be cloned and logged without a read of the segment', () => {
     const publisher = segments.publish('82');
     const handle = publisher.addVariable(publisher.addRoot('r', 'C'), 'v', 'u64');
     handle.set(1);
@@ -125,7 +125,7 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     expect(JSON.stringify(handle)).to.equal('{"ref":{"slot":2,"incarnation":1}}');
   });
 
-  it('store a value with one plain store: no other byte of the segment moves (segment 5)', () => {
+  it('store a value with one plain store that changes no other byte of the segment (segment 5)', () => {
     const publisher = segments.publish('82');
     const { stores } = handlesOf(publisher);
     stores.u64[0].set(1);
@@ -138,7 +138,7 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     expect(moved).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7].map((byte) => at + byte));
   });
 
-  it('a demand reads what was only stored, tick or no tick (segment 5)', () => {
+  it('store values that a demand reads with or without a tick (segment 5)', () => {
     const publisher = segments.publish('82');
     const { stores } = handlesOf(publisher);
     const watch = segments.watch('82');

@@ -1,4 +1,4 @@
-// What a publisher refuses, and how its segment comes to be: whole, locked and named.
+// Tests what a publisher refuses, and how it creates a complete, locked and named segment.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import fs, {
@@ -33,7 +33,7 @@ import { asOrdinaryUser, needsRoot } from '../../support/needs.js';
 import { PROJECT, answerOf } from '../../support/processes.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
-/** The descriptor of this process that is open on a file. */
+/** Returns the descriptor of this process that is open on a file. */
 function descriptorOf(path: string): number {
   const { ino } = statSync(path);
   const isOpen = (fd: string) =>
@@ -53,15 +53,20 @@ describe('Publisher', () => {
     ['+Inf as a bound', 'v', { schema: [1, Infinity] }, 'Schema entries must be finite'],
     ['-Inf as a bound', 'v', { schema: [-Infinity, 1] }, 'Schema entries must be finite'],
     ['a text of more than 65528 bytes', 'v', { textBytes: 65_529 }, 'A text of 65529 bytes'],
-    ['a text of less than no bytes', 'v', { textBytes: -100 }, 'A text of -100 bytes'],
-    ['a text of half a byte', 'v', { textBytes: 0.5 }, 'A text of 0.5 bytes'],
+    ['a text with a negative number of bytes', 'v', { textBytes: -100 }, 'A text of -100 bytes'],
+    ['a text with a fraction of a byte', 'v', { textBytes: 0.5 }, 'A text of 0.5 bytes'],
     // What a program in JavaScript may pass.
     ['a kind that does not exist', 'v', { kind: 'Counter' as 'counter' }, 'Kind is Counter'],
-    ['a name that is no text', 5 as unknown as string, {}, 'Variable name is 5, a text is allowed'],
-    ['a unit that is no text', 'v', { unit: 5 as unknown as string }, 'Unit is 5'],
+    [
+      'a name that is not a string',
+      5 as unknown as string,
+      {},
+      'Variable name is 5, a text is allowed',
+    ],
+    ['a unit that is not a string', 'v', { unit: 5 as unknown as string }, 'Unit is 5'],
   ] as const;
   for (const [what, name, options, reason] of REFUSED)
-    it(`refuses ${what}, and the segment stays whole`, () => {
+    it(`refuses ${what}, and its segment stays valid`, () => {
       const publisher = segments.publish('82');
       const root = publisher.addRoot('r', 'C');
       expect(() => publisher.addVariable(root, name, 'histogram', options)).to.throw(
@@ -88,7 +93,7 @@ describe('Publisher', () => {
     expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
-  it('refuses a 65th object on a path, which no reader would accept', () => {
+  it('refuses a 65th object on a path, because no reader accepts it', () => {
     const capacity = { ...TINY, records: 128, slots: 128, stringBytes: 1 << 14 };
     const publisher = segments.publish('82', { capacity });
     let object = publisher.addRoot('o', 'C');
@@ -102,7 +107,7 @@ describe('Publisher', () => {
     expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
-  it('says that it lives with each object that it adds, however many in one go', () => {
+  it('updates its heartbeat with each object that it adds, also during a long series', () => {
     const publisher = segments.publish('82');
     const beaten = () => segments.bytes('82').readBigUInt64LE(MUTABLE_OFFSET + MUTABLE.heartbeatNs);
     const placed = beaten();
@@ -119,16 +124,16 @@ describe('Publisher', () => {
     ['82', 0.5],
     ['82', -1],
   ] as const)
-    it(`refuses key ${serverKey.slice(0, 9)} with a heartbeat of ${heartbeatMs} ms, and leaves nothing`, () => {
+    it(`refuses server key ${serverKey.slice(0, 9)} with a heartbeat of ${heartbeatMs} ms, and creates no file`, () => {
       expect(() => segments.publisher(serverKey, { heartbeatMs })).to.throw();
       expect(segments.files()).to.deep.equal([]);
     });
 });
 
-describe('a segment appears whole (segment 8)', () => {
+describe('The segment of a publisher (segment 8)', () => {
   const segments = freshSegments();
 
-  it('has no name while it is built, and its own when it is placed', () => {
+  it('has no name while it is built, and gets its name when it is placed', () => {
     const publisher = segments.publisher('82');
     publisher.addRoot('r', 'C');
     expect(segments.files()).to.deep.equal([]);
@@ -148,7 +153,7 @@ describe('a segment appears whole (segment 8)', () => {
     expect(segments.files()).to.deep.equal([segments.name('82')]);
   });
 
-  it('leaves no file if it may not replace that of another user', function () {
+  it('leaves no file if it may not replace the file of another user', function () {
     needsRoot(this);
     writeFileSync(segments.path('82'), '');
     chmodSync(segments.path('82'), 0o666);
@@ -162,7 +167,7 @@ describe('a segment appears whole (segment 8)', () => {
     expect(segments.files()).to.deep.equal([segments.name('82')]);
   });
 
-  it('gets its name at a second attempt, once the publisher that had it has closed', () => {
+  it('gets its name at a second attempt, after the former publisher has closed', () => {
     const first = segments.publish('82');
     const second = segments.publisher('82');
     expect(() => {
@@ -173,7 +178,7 @@ describe('a segment appears whole (segment 8)', () => {
     expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
-  it('throws an error under a limit of file sizes, instead of ending the program', () => {
+  it('throws an error at a limit of the file size, and does not end the program', () => {
     const script = `
       import { Publisher } from '${PROJECT}/dist/native/publisher/publisher.js';
       try {
@@ -194,13 +199,13 @@ describe('a segment appears whole (segment 8)', () => {
     expect(segments.files()).to.deep.equal([]);
   });
 
-  it('leaves nothing when it is closed before it had its name', () => {
+  it('leaves no file when it is closed before it got its name', () => {
     segments.publisher('82').close();
     expect(segments.files()).to.deep.equal([]);
   });
 
   for (const mode of [0o600, 0o644, 0o444])
-    it(`has mode ${mode.toString(8)} if the options say so, whatever the umask`, () => {
+    it(`has mode ${mode.toString(8)} of its options, independent of the umask`, () => {
       const before = process.umask(0o077);
       try {
         segments.publish('82', { mode });
@@ -210,7 +215,7 @@ describe('a segment appears whole (segment 8)', () => {
       expect(statSync(segments.path('82')).mode & 0o777).to.equal(mode);
     });
 
-  it('does not take away the name of another file when it closes', () => {
+  it('does not remove another file under its name when it closes', () => {
     const publisher = segments.publish('82');
     rmSync(segments.path('82'));
     writeFileSync(segments.path('82'), 'another');
@@ -218,7 +223,7 @@ describe('a segment appears whole (segment 8)', () => {
     expect(readFileSync(segments.path('82'), 'utf8')).to.equal('another');
   });
 
-  it('ends where the program may not remove the name any more', () => {
+  it('closes without an error when the program may no longer remove the name', () => {
     const publisher = segments.publish('82');
     const { unlinkSync } = fs;
     fs.unlinkSync = () => {
@@ -234,14 +239,14 @@ describe('a segment appears whole (segment 8)', () => {
     expect(segments.watch('82').poll().publisher.state).to.equal('closed');
   });
 
-  it('is not placed once it is closed', () => {
+  it('cannot be placed after it is closed', () => {
     const publisher = segments.publisher('82');
     publisher.close();
     expect(() => publisher.place()).to.throw(Fault, 'The publisher is closed');
     expect(segments.files()).to.deep.equal([]);
   });
 
-  it('leaves neither a descriptor nor memory where an option is refused', () => {
+  it('leaves neither a descriptor nor a mapping when an option is refused', () => {
     const held = () => [
       readdirSync('/proc/self/fd').length,
       readFileSync('/proc/self/maps', 'utf8').split('/dev/shm/#').length,
@@ -252,7 +257,7 @@ describe('a segment appears whole (segment 8)', () => {
     expect(held()).to.deep.equal(before);
   });
 
-  it('never touches a file that got the number of its descriptor, and opens its own again', () => {
+  it('never writes to another file that reuses its descriptor, and reopens its own file', () => {
     const capacity = { ...TINY, records: 4096, slots: 4096, stringBytes: 1 << 16 };
     const publisher = segments.publish('82', { capacity });
     const root = publisher.addRoot('r', 'C');
@@ -271,13 +276,13 @@ describe('a segment appears whole (segment 8)', () => {
     expect(readFileSync(path).equals(mine), 'untouched').to.equal(true);
   });
 
-  it('takes the place of any file that nobody locks, however short', () => {
+  it('replaces any file without a lock, also one that is not a segment', () => {
     writeFileSync(segments.path('82'), 'left over');
     segments.publish('82');
     expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
-  it('starts over when the one that had the name closes at that very moment', () => {
+  it('gets its name when the former publisher closes at the same moment', () => {
     const old = segments.publish('82');
     const next = segments.publisher('82');
     // Another file has the name, but is removed before it can be opened.
@@ -296,7 +301,7 @@ describe('a segment appears whole (segment 8)', () => {
     expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
-  it('describes itself: generation, feature bits, and a new generation each time (segment 7)', () => {
+  it('has its size, its feature bits and a new generation in its header (segment 7)', () => {
     const generationOf = (serverKey: string) => {
       segments.publish(serverKey);
       const bytes = segments.bytes(serverKey);
@@ -311,23 +316,23 @@ describe('a segment appears whole (segment 8)', () => {
   });
 });
 
-describe('a segment whose name is removed while its publisher runs', () => {
+describe('A segment whose name is removed while its publisher runs', () => {
   const segments = freshSegments();
-  /** Beats until the condition holds. */
+  /** Updates the heartbeat until the condition holds. */
   const beatUntil = (publisher: Publisher, what: string, holds: () => boolean) =>
     answerOf(what, () => {
       publisher.beat();
       return holds() || undefined;
     });
   const isThere = () => existsSync(segments.path('82'));
-  /** The values that a new reader finds, by the name of their variable. */
+  /** Returns the values that a new reader finds, by variable name. */
   const values = () => {
     const { source } = segments.watch('82').poll();
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return root?.variables.map(({ name, value }) => [name, value]);
   };
 
-  it('gets it back with all its values, and can be updated', async () => {
+  it('gets its name back with all values, and accepts updates', async () => {
     const publisher = segments.publish('82');
     const root = publisher.addRoot('r', 'C');
     const sales = publisher.addVariable(root, 'sales', 'u64');
@@ -351,7 +356,7 @@ describe('a segment whose name is removed while its publisher runs', () => {
     expect(segments.files()).to.deep.equal([]);
   });
 
-  it('gets it back once another publisher, which took it meanwhile, has closed', async () => {
+  it('gets its name back after another publisher took and closed it', async () => {
     const publisher = segments.publish('82');
     publisher.addVariable(publisher.addRoot('r', 'C'), 'mine', 'bool').set(true);
     const file = posixMemory().open(segments.name('82'));
@@ -371,7 +376,7 @@ describe('a segment whose name is removed while its publisher runs', () => {
     expect(values()).to.deep.equal([['mine', 1n]]);
   });
 
-  it('is neither copied nor superseded while the name is only out of sight', () => {
+  it('is neither copied nor superseded while its folder is temporarily unavailable', () => {
     const file = new PublisherFile(segments.name('82'), PAGE, 0o644, 'sight');
     file.place();
     renameSync(segments.path('82'), segments.path('elsewhere'));
@@ -382,7 +387,7 @@ describe('a segment whose name is removed while its publisher runs', () => {
     expect(isThere()).to.equal(false);
   });
 
-  it('is not placed again after it was closed', () => {
+  it('does not get its name back after it is closed', () => {
     const publisher = segments.publish('82');
     rmSync(segments.path('82'));
     publisher.close();
@@ -392,9 +397,9 @@ describe('a segment whose name is removed while its publisher runs', () => {
   });
 });
 
-describe('the reader opens read-only and never writes (segment 1)', () => {
+describe('A reader of a segment (segment 1)', () => {
   const segments = freshSegments();
-  /** Descriptors of this process that are open on a segment, with their flags. */
+  /** Lists the descriptors of this process that are open on a segment, with their flags. */
   const flagsOf = (path: string) =>
     readdirSync('/proc/self/fd').flatMap((fd) => {
       try {
@@ -407,7 +412,7 @@ describe('the reader opens read-only and never writes (segment 1)', () => {
       return [Number.parseInt(flags, 8) & 3];
     });
 
-  it('opens no descriptor for writing, and maps the header page alone, for reading', async () => {
+  it('opens the segment read-only, and maps only its header page, read-only', async () => {
     const publisher = segments.publish('82');
     publisher.addVariable(publisher.addRoot('r', 'C'), 'v', 'u64').set(1);
     const before = flagsOf(segments.path('82')).length;
@@ -435,7 +440,7 @@ describe('the reader opens read-only and never writes (segment 1)', () => {
     waiter.close();
   });
 
-  it('changes no byte of a segment, and takes nothing from its publisher', () => {
+  it('changes no byte of the segment, and does not hold its lock', () => {
     const publisher = segments.publish('82');
     const value = publisher.addVariable(publisher.addRoot('r', 'C'), 'v', 'string');
     value.set('x');

@@ -1,4 +1,4 @@
-// Random lives of a publisher, read back after every few steps.
+// Property test: random changes of a publisher, read back after every few steps.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ManagedObject, StructureChange, Variable } from '#app/model.js';
@@ -20,47 +20,47 @@ const steps = fc.array(
   { minLength: 1, maxLength: 400, size: 'max' },
 );
 
-/** Ids of the objects and variables that changes add up to. */
-class Followed {
+/** Applies structure changes to a set of the ids of objects and variables. */
+class AppliedChanges {
   readonly ids = new Set<number>();
 
-  take(changes: readonly StructureChange[]): void {
+  apply(changes: readonly StructureChange[]): void {
     for (const change of changes)
-      if (change.kind === 'object-added') this.#gain(change.object.id);
-      else if (change.kind === 'variable-added') this.#gain(change.variable.id);
-      else if (change.kind === 'variable-removed') this.#lose(change.variable.id);
-      else for (const { id } of everything([change.object])) this.#lose(id);
+      if (change.kind === 'object-added') this.#add(change.object.id);
+      else if (change.kind === 'variable-added') this.#add(change.variable.id);
+      else if (change.kind === 'variable-removed') this.#remove(change.variable.id);
+      else for (const { id } of flatten([change.object])) this.#remove(id);
   }
 
-  #gain(id: number): void {
+  #add(id: number): void {
     expect(this.ids.has(id), `${id} was added twice`).to.equal(false);
     this.ids.add(id);
   }
 
-  #lose(id: number): void {
+  #remove(id: number): void {
     this.ids.delete(id);
   }
 }
 
-function everything(objects: Iterable<ManagedObject>): (ManagedObject | Variable)[] {
+function flatten(objects: Iterable<ManagedObject>): (ManagedObject | Variable)[] {
   return [...objects].flatMap((object) => [
     object,
     ...object.variables,
-    ...everything(object.children),
+    ...flatten(object.children),
   ]);
 }
 
-/** One reader and what it was told; `check` looks and compares with what is published. */
+/** A reader with its applied changes; `check` polls and compares them with the published model. */
 function reader(watch: SegmentWatch) {
-  const followed = new Followed();
+  const applied = new AppliedChanges();
   return {
     check({ model, capacity }: { model: PublishedModel; capacity: typeof CAPACITY }) {
       const { publisher, source, changes, drops } = watch.poll();
       if (source === undefined) throw new Error(publisher.reason);
-      followed.take(changes);
+      applied.apply(changes);
       expect(readTree(source, capacity.slots)).to.deep.equal(model.tree());
-      const known = everything(source.roots).map(({ id }) => id);
-      expect([...followed.ids].sort()).to.deep.equal(known.sort());
+      const known = flatten(source.roots).map(({ id }) => id);
+      expect([...applied.ids].sort()).to.deep.equal(known.sort());
       const { objectsDropped, variablesDropped } = model;
       expect(drops).to.deep.equal({ objects: objectsDropped, variables: variablesDropped });
     },
@@ -75,10 +75,10 @@ function live(segments: Segments, run: (model: PublishedModel) => void): void {
   }
 }
 
-describe('objects and variables come and go at run time (segment 6)', () => {
+describe('A publisher that adds and removes objects and variables at run time (segment 6)', () => {
   const segments = freshSegments();
 
-  it('shows a reader, at every moment, exactly what is published', () => {
+  it('has a reader that sees exactly the published tree at every moment', () => {
     let epochs = 0;
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 6 }), (life, pace) =>

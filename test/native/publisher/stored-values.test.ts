@@ -1,4 +1,4 @@
-// What a variable holds before its first store, and which values it refuses.
+// Tests the value of a variable before its first store, and the values that it refuses.
 import { expect } from 'chai';
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
@@ -9,7 +9,7 @@ const U64 = 'u64 allows integers from 0 to 18446744073709551615';
 const I64 = 'i64 allows integers from -9223372036854775808 to 9223372036854775807';
 const BOOL = 'bool allows integers from 0 to 1';
 
-describe('a scalar refuses what its type does not hold, and keeps its value', () => {
+describe('A scalar variable', () => {
   const segments = freshSegments();
 
   const SETS = [
@@ -29,7 +29,7 @@ describe('a scalar refuses what its type does not hold, and keeps its value', ()
     ['i64', '1' as unknown as number, `Variable "v" cannot be 1: ${I64}`],
   ] as const;
   for (const [type, value, message] of SETS)
-    it(`${type} set to ${String(value)} of type ${typeof value}`, () => {
+    it(`of type ${type} refuses ${String(value)} of type ${typeof value}, and keeps its value`, () => {
       const { variable, seen } = one(type);
       variable.set(1);
       expect(() => variable.set(value)).to.throw(RangeError, message);
@@ -44,14 +44,14 @@ describe('a scalar refuses what its type does not hold, and keeps its value', ()
     ['bool', 1, 1, `Variable "v" cannot be 2: ${BOOL}`],
   ] as const;
   for (const [type, value, amount, message] of SUMS)
-    it(`${type} of ${value} when ${amount} is added`, () => {
+    it(`of type ${type} with value ${value} refuses the addition of ${amount}, and keeps its value`, () => {
       const { variable, seen } = one(type);
       variable.set(value);
       expect(() => variable.add(amount)).to.throw(RangeError, message);
       expect(seen()).to.equal(BigInt(value));
     });
 
-  it('and does not count as synced by a store that was refused', () => {
+  it('is not synced by a refused store', () => {
     const { variable, seen } = one('u64');
     expect(() => variable.set(-1)).to.throw(RangeError);
     expect(seen()).to.equal(undefined);
@@ -67,13 +67,13 @@ describe('a scalar refuses what its type does not hold, and keeps its value', ()
     ['f64', Number.NaN, Number.NaN],
   ] as const;
   for (const [type, value, kept] of HELD)
-    it(`but ${type} holds ${String(value)}`, () => {
+    it(`of type ${type} accepts ${String(value)}`, () => {
       const { variable, seen } = one(type);
       variable.set(value);
       expect(seen()).to.deep.equal(kept);
     });
 
-  it('a u64 beyond 2^63 is counted on, and a negative amount takes away', () => {
+  it('of type u64 adds positive and negative amounts to a value above 2^63', () => {
     const { variable, seen } = one('u64');
     variable.set(2n ** 63n);
     variable.add(2n);
@@ -81,7 +81,7 @@ describe('a scalar refuses what its type does not hold, and keeps its value', ()
     expect(seen()).to.equal(2n ** 63n + 1n);
   });
 
-  /** A variable of a root, and what a reader sees of it. */
+  /** Publishes a variable, and returns it with the value that a reader sees. */
   function one(type: 'u64' | 'i64' | 'f64' | 'bool') {
     const publisher = segments.publish('82');
     const variable = publisher.addVariable(publisher.addRoot('r', 'C'), 'v', type);
@@ -95,22 +95,22 @@ describe('a scalar refuses what its type does not hold, and keeps its value', ()
   }
 });
 
-describe('histograms and summaries', () => {
+describe('Histograms and summaries', () => {
   const segments = freshSegments();
   const seen = () => {
     const { source } = segments.watch('82').poll();
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return Object.fromEntries(root?.variables.map(({ name, value }) => [name, value]) ?? []);
   };
-  /** What a program in JavaScript may pass. */
+  /** Values that a JavaScript program can pass. */
   const anything = undefined as unknown as never;
-  const scene = (add: (publisher: Publisher, root: PublishedObject) => void) => {
+  const publishRoot = (add: (publisher: Publisher, root: PublishedObject) => void) => {
     const publisher = segments.publish('82');
     add(publisher, publisher.addRoot('r', 'C'));
   };
 
-  it('begin synced, without observations: an exporter never waits for the first one', () => {
-    scene((publisher, root) => {
+  it('begin synced and without observations, so that an exporter never waits for the first one', () => {
+    publishRoot((publisher, root) => {
       publisher.addVariable(root, 'delay', 'histogram', { schema: [1, 2] });
       publisher.addVariable(root, 'size', 'summary', { schema: [0.5, 0.9] });
     });
@@ -120,8 +120,8 @@ describe('histograms and summaries', () => {
     });
   });
 
-  it('begin not synced where their publisher says so, and other types where it does not', () => {
-    scene((publisher, root) => {
+  it('begin not synced if the publisher requests it, and other types begin not synced by default', () => {
+    publishRoot((publisher, root) => {
       publisher.addVariable(root, 'delay', 'histogram', { schema: [1], synced: false });
       publisher.addVariable(root, 'size', 'summary', { schema: [0.5], synced: false });
       publisher.addVariable(root, 'name', 'string');
@@ -135,8 +135,8 @@ describe('histograms and summaries', () => {
     });
   });
 
-  it('count on from there, and take no slot or frame of another along', () => {
-    scene((publisher, root) => {
+  it('begin at zero in the reused slot and frame of a removed variable', () => {
+    publishRoot((publisher, root) => {
       const before = publisher.addVariable(root, 'before', 'histogram', { schema: [1, 2] });
       before.set([7, 8, 9], 99);
       publisher.removeVariable(before);
@@ -146,8 +146,8 @@ describe('histograms and summaries', () => {
     expect(seen()).to.deep.equal({ delay: { type: 'histogram', sum: 2, counts } });
   });
 
-  it('refuse what is no count, number or text, and keep their values', () => {
-    scene((publisher, root) => {
+  it('refuse invalid counts, numbers and texts, and keep their values', () => {
+    publishRoot((publisher, root) => {
       const delay = publisher.addVariable(root, 'delay', 'histogram', { schema: [1] });
       const size = publisher.addVariable(root, 'size', 'summary', { schema: [0.5] });
       const region = publisher.addVariable(root, 'region', 'string');
@@ -177,8 +177,8 @@ describe('histograms and summaries', () => {
     });
   });
 
-  it('are refused with a schema that is not theirs', () => {
-    scene((publisher, root) => {
+  it('are refused with a schema of another type', () => {
+    publishRoot((publisher, root) => {
       const refused: readonly (readonly [() => unknown, string])[] = [
         [() => publisher.addVariable(root, 'v', 'u64', { schema: [1] }), 'A u64 has no schema'],
         [
@@ -192,7 +192,7 @@ describe('histograms and summaries', () => {
   });
 });
 
-describe('an object id begins with the id of its parent and a dot', () => {
+describe('An object id', () => {
   const segments = freshSegments();
   const idsBelowRoot = () => {
     const { source } = segments.watch('82').poll();
@@ -209,7 +209,7 @@ describe('an object id begins with the id of its parent and a dot', () => {
     'h.1.shopper.till',
     'H.1.shop.a',
   ])
-    it(`so "${id}" below h.1.shop is refused, and nothing is published`, () => {
+    it(`"${id}" below h.1.shop is refused, and nothing is published`, () => {
       const publisher = segments.publish('82');
       const root = publisher.addRoot('h.1.shop', 'Shop');
       expect(() => publisher.addObject(root, id, 'Till')).to.throw(
@@ -220,7 +220,7 @@ describe('an object id begins with the id of its parent and a dot', () => {
       expect([idsBelowRoot(), drops.objects]).to.deep.equal([[], 0]);
     });
 
-  it('it may lie several segments below, and end in a dot', () => {
+  it('may have several segments more than the id of its parent, and may end with a dot', () => {
     const publisher = segments.publish('82');
     const root = publisher.addRoot('h.1.shop', 'Shop');
     const ids = ['h.1.shop.0.till.1.drawer', 'h.1.shop.trailing.', 'h.1.shop..'];
@@ -228,7 +228,7 @@ describe('an object id begins with the id of its parent and a dot', () => {
     expect(idsBelowRoot()).to.deep.equal(ids);
   });
 
-  it('unless it is said to be somebody else’s: readers go by parentage', () => {
+  it('may begin differently if it is declared as foreign, because readers use the parent reference', () => {
     const publisher = segments.publish('82');
     const root = publisher.addRoot('h.1.shop', 'Shop');
     publisher.addObject(root, 'elsewhere', 'Till', { foreignId: true });

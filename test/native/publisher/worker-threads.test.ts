@@ -1,4 +1,4 @@
-// Publishers in worker threads, for each way in which these end.
+// Tests publishers in worker threads, for each way in which a thread ends.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { PROJECT, testPrograms } from '../../support/processes.js';
 
 const PUBLISHER = join(PROJECT, 'dist/native/publisher/publisher.js');
 
-/** Code that ends a worker thread after it published, by a description. */
+/** Code that ends a worker thread after it has published, by description. */
 const ENDS = {
   'with close()': 'publisher.close()',
   'without close()': '',
@@ -19,7 +19,7 @@ const ENDS = {
     publisher.close();`,
 };
 
-describe('a publisher in a worker thread', function () {
+describe('A publisher in a worker thread', function () {
   this.slow(5000);
   const programs = testPrograms();
 
@@ -55,22 +55,22 @@ describe('a publisher in a worker thread', function () {
     return { status, signal, lines: stdout.split('\n').slice(0, -1) };
   };
 
-  /** The ways to end after which a segment stays. */
+  /** The ways to end a thread that leave the segment in place. */
   const UNCLOSED = ['without close()', 'by an exception', 'by process.exit()', 'by terminate()'];
   for (const end of UNCLOSED)
-    it(`leaves its server key to a new thread when its own ends ${end}`, () => {
+    it(`releases its server key for a new thread when its own thread ends ${end}`, () => {
       const { status, lines } = run([end, end, 'with close()']);
       expect(status).to.equal(0);
       expect(lines.filter((line) => line !== 'on purpose')).to.deep.equal(['end']);
     });
 
-  it('frees the memory of former threads with its server key', () => {
+  it('unmaps the segments of ended threads with the same server key', () => {
     const { lines } = run([...UNCLOSED, 'and counts mappings']);
     expect(lines).to.deep.equal(['on purpose', '1 mapping', 'end']);
   });
 
   for (const end of ['with close()', ...UNCLOSED])
-    it(`ends ${end} without harm to a program whose main thread does not publish`, () => {
+    it(`does not disturb the program when its thread ends ${end} and the main thread does not publish`, () => {
       const { lines, ...ended } = run([end]);
       expect(ended).to.deep.equal({ status: 0, signal: null });
       expect(lines.filter((line) => line !== 'on purpose')).to.deep.equal(['end']);

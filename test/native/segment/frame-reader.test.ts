@@ -1,4 +1,4 @@
-// Copies of a frame whose bytes were taken in an unlucky order.
+// Tests copies of a frame that changes while it is copied.
 import { expect } from 'chai';
 import { Budget } from '#app/budget.js';
 import { FrameReader } from '#app/native/segment/frame-reader.js';
@@ -6,8 +6,8 @@ import { FrameReader } from '#app/native/segment/frame-reader.js';
 /** A histogram with one bound: end, sum, two counts, begin. */
 const UNITS = 5;
 
-/** A file whose reads show one frame after the other, the last one again and again. */
-const showing = (frames: readonly (readonly number[])[]) => {
+/** Creates a reader of a file whose reads return the given frames in turn, then the last one. */
+const readerOf = (frames: readonly (readonly number[])[]) => {
   let reads = 0;
   const file = {
     identity: '1',
@@ -41,29 +41,29 @@ describe('FrameReader', () => {
   const torn = [5, 1, 20, 20, 5];
   const whole = [6, 1, 30, 30, 6];
 
-  it('takes two equal copies of different moments for no value while the frame has moved on', () => {
-    const frame = showing([torn, torn, whole]).read(...HISTOGRAM);
+  it('rejects two equal copies from different moments when the frame has changed since', () => {
+    const frame = readerOf([torn, torn, whole]).read(...HISTOGRAM);
     expect(frame).to.deep.equal({ type: 'histogram', sum: 1, counts: BigUint64Array.of(30n, 30n) });
   });
 
   it('gives up after a bounded number of copies', () => {
     const frames = Array.from({ length: 100 }, (_, n) => [n + 1, n, n, n, n + 1]);
-    expect(showing(frames).read(...HISTOGRAM)).to.equal(undefined);
+    expect(readerOf(frames).read(...HISTOGRAM)).to.equal(undefined);
   });
 
-  it('copies no more than it may', () => {
+  it('copies at most the bytes and steps of its budget', () => {
     const size = UNITS * 8;
     const changing = Array.from({ length: 100 }, (_, n) => [n + 1, n, n, n, n + 1]);
     const table = [
       ['both copies', [whole], { bytes: 2 * size }, true, 2 * size],
-      ['an update that rests', [[5, 1, 2, 3, 6]], { bytes: 99, steps: 9 }, false, 2 * size],
+      ['an unfinished update', [[5, 1, 2, 3, 6]], { bytes: 99, steps: 9 }, false, 2 * size],
       ['a budget that is spent', [whole], { bytes: 0 }, false, 0],
       ['2 steps', changing, { steps: 2 }, false, 4 * size],
       ['bytes for 4 copies', changing, { bytes: 4 * size }, false, 4 * size],
     ] as const;
     for (const [what, frames, limits, isRead, bytes] of table) {
       const budget = new Budget(limits);
-      const frame = showing(frames).read(...HISTOGRAM, budget);
+      const frame = readerOf(frames).read(...HISTOGRAM, budget);
       expect(frame !== undefined, what).to.equal(isRead);
       expect(budget.bytes, what).to.equal(bytes);
     }

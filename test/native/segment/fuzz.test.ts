@@ -1,4 +1,4 @@
-// Random damage at random moments: looking at it costs a bounded number of reads, and never throws.
+// Fuzz test: a poll of a randomly damaged segment needs a bounded number of reads, and never throws.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { env } from 'node:process';
@@ -12,8 +12,8 @@ const CASES = Number(env['FUZZ_CASES'] ?? 2000);
 
 const sample = sampleSegment();
 
-describe('nothing in a segment can crash, hang or bloat the reader: any bytes (segment 2)', () => {
-  it(`looks ${CASES} times at damage and always gives a verdict, with bounded reads`, () => {
+describe('A reader of a randomly damaged segment never crashes, hangs or exhausts memory, and (segment 2)', () => {
+  it(`reaches a verdict with a bounded number of reads in each of ${CASES} cases`, () => {
     const seen = new Set<string>();
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 5 }), (mutations) => {
@@ -24,7 +24,7 @@ describe('nothing in a segment can crash, hang or bloat the reader: any bytes (s
     expect([...seen]).to.include.members(['corrupt', 'incompatible', 'live']);
   }).timeout(600_000);
 
-  it('gives the reason of a check that failed, never of a slip of the reader', () => {
+  it('reports a failed check as the reason, never an internal error', () => {
     const reasons = new Set<string>();
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {

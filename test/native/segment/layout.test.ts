@@ -1,4 +1,4 @@
-// The layout fills its records, and says byte for byte what docs/segment-format.md says.
+// Tests the layout of records, and compares it byte for byte with docs/segment-format.md.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
@@ -23,7 +23,7 @@ import {
 
 const page = readFileSync('docs/segment-format.md', 'utf8');
 
-/** Cells of the rows of the table that has `heading` as its first row. */
+/** Returns the cells of the table whose first row is `heading`. */
 function table(heading: string): string[][] {
   const lines = page.slice(page.indexOf(`\n${heading}\n`) + 1).split('\n');
   const end = lines.findIndex((line) => !line.startsWith('|'));
@@ -31,7 +31,7 @@ function table(heading: string): string[][] {
   return rows.map((cells) => cells.slice(1, -1));
 }
 
-/** The number that `what` captures on the page. */
+/** Returns the number that `what` captures on the page. */
 function stated(what: RegExp): number {
   const [, digits = ''] = what.exec(page) ?? [];
   return Number(digits.replaceAll(',', ''));
@@ -61,21 +61,21 @@ const RECORD_FIELDS = [
 ] as const;
 
 describe('record', () => {
-  it('lays fields back to back', () =>
+  it('lays out fields without gaps', () =>
     expect(record(12, { a: 4, b: 8 })).to.deep.equal({ a: 0, b: 4, size: 12 }));
   for (const [size, widths] of [
     [8, { a: 4 }],
     [4, { a: 4, b: 1 }],
     [1, {}],
   ] as const)
-    it(`refuses ${JSON.stringify(widths)} for ${size} bytes`, () =>
+    it(`refuses fields ${JSON.stringify(widths)} that do not fill ${size} bytes`, () =>
       expect(() => record(size, widths)).to.throw(RangeError, `declared ${size}`));
 });
 
-describe('docs/segment-format.md is complete (segment 11): it agrees with the code on', () => {
+describe('docs/segment-format.md is complete (segment 11) and agrees with the code on', () => {
   const headerRows = table('| Offset | Size | Field | Meaning |');
   for (const [offset, size, field = ''] of headerRows)
-    it(`the header's ${field} at ${offset ?? ''}`, () => {
+    it(`the header field ${field} at ${offset ?? ''}`, () => {
       const name = HEADER_FIELDS[field] ?? 'size';
       expect(HEADER[name]).to.equal(Number(offset));
       const later = Object.values(HEADER).filter((at) => at > HEADER[name]);
@@ -101,7 +101,7 @@ describe('docs/segment-format.md is complete (segment 11): it agrees with the co
     expect(rows).to.deep.equal(fields);
   });
 
-  it('its constants', () => {
+  it('the constants', () => {
     const [, bytes = ''] = /the bytes `SHMEXP\\r\\n` \(([0-9a-f ]+)\)/.exec(page) ?? [];
     expect(MAGIC.toString('hex')).to.equal(bytes.replaceAll(' ', ''));
     expect(stated(/byte order \| (0x\d+)/)).to.equal(BYTE_ORDER);
@@ -111,7 +111,7 @@ describe('docs/segment-format.md is complete (segment 11): it agrees with the co
     expect(crc32('123456789')).to.equal(stated(/`123456789` is (0x[0-9A-F]+)/));
   });
 
-  it('its limits', () => {
+  it('the limits', () => {
     expect(stated(/each directory can hold, at most ([\d,]+)/)).to.equal(LIMITS.records);
     expect(stated(/each string region, at most ([\d,]+)/)).to.equal(LIMITS.stringRegionBytes);
     expect(stated(/number of slots, at most ([\d,]+)/)).to.equal(LIMITS.slots);
@@ -123,7 +123,7 @@ describe('docs/segment-format.md is complete (segment 11): it agrees with the co
     expect(stated(/At most (\d+) objects lie on a path/)).to.equal(LIMITS.depth);
   });
 
-  it('its numbers of types, kinds and states', () => {
+  it('the numbers of types, kinds and states', () => {
     const [, types = ''] = /\*\*Types\*\*: ([^;]*?)\.$/m.exec(page) ?? [];
     const rows = Object.entries(VALUE_TYPES).map(([type, { number }]) => `${number} ${type}`);
     expect(types.replaceAll(/ \([^)]*\)/g, '')).to.equal(rows.join(', '));

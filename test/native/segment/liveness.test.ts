@@ -1,16 +1,16 @@
-// The verdict on a publisher for every kind of evidence (format page, section 9).
+// Tests the verdict on a publisher for every kind of evidence (format page, section 9).
 import { expect } from 'chai';
 import { judge } from '#app/native/segment/liveness.js';
 import type { Evidence } from '#app/native/segment/liveness.js';
 
 const SECOND = 1_000_000_000n;
-const well: Evidence = {
+const LIVE_EVIDENCE: Evidence = {
   ...{ state: 1, nameHolder: 'this', isLocked: true },
   ...{ heartbeatNs: 100n * SECOND, heartbeatPeriodNs: SECOND, nowNs: 101n * SECOND },
 };
 
 const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, number?])[] = [
-  ['all is well', {}, 'live', 'publisher is live', 1],
+  ['all is LIVE_EVIDENCE', {}, 'live', 'publisher is live', 1],
   [
     'there is no heartbeat',
     { heartbeatPeriodNs: 0n, heartbeatNs: 0n },
@@ -43,7 +43,7 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
   ['the state is building', { state: 0 }, 'building', 'publisher is still building its segment'],
   ['the state is closed', { state: 2 }, 'closed', 'publisher closed its segment'],
   [
-    'it closed: no name and no lock any more',
+    'the state is closed, and the name and the lock are gone',
     { state: 2, nameHolder: 'none', isLocked: false },
     'closed',
     'publisher closed its segment',
@@ -62,37 +62,37 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
     'segment was replaced by a newer one',
   ],
   [
-    'it was superseded and nothing has its name any more',
+    'the state is superseded, and no file has its name any more',
     { state: 3, nameHolder: 'none', isLocked: false },
     'superseded',
     'segment was replaced by a newer one',
   ],
   [
-    'nothing has its name any more',
+    'no file has its name any more',
     { nameHolder: 'none' },
     'absent',
     'segment was removed from shared memory',
   ],
   [
-    'nothing has its name any more and nobody holds the lock',
+    'no file has its name any more and nobody holds the lock',
     { nameHolder: 'none', isLocked: false },
     'absent',
     'segment was removed from shared memory',
   ],
   ['nobody holds the lock', { isLocked: false }, 'dead', 'publisher died without closing'],
   [
-    'nobody holds the lock of what was being built',
+    'nobody holds the lock of an unfinished segment',
     { state: 0, isLocked: false },
     'dead',
     'publisher died without closing',
   ],
-  ['the state is none', { state: 4 }, 'corrupt', 'segment is corrupt: its state is 4'],
+  ['the state is unknown', { state: 4 }, 'corrupt', 'segment is corrupt: its state is 4'],
 ];
 
-describe('liveness: states, each with one reason text (segment 9)', () => {
+describe('A publisher (segment 9)', () => {
   for (const [when, evidence, state, reason, age] of VERDICTS)
-    it(`${state} when ${when}`, () =>
-      expect(judge({ ...well, ...evidence }).publisher).to.deep.equal({
+    it(`is ${state}, with one reason text, when ${when}`, () =>
+      expect(judge({ ...LIVE_EVIDENCE, ...evidence }).publisher).to.deep.equal({
         ...{ state, reason },
         ...(age !== undefined && { heartbeatAgeSeconds: age }),
       }));
@@ -100,10 +100,10 @@ describe('liveness: states, each with one reason text (segment 9)', () => {
   const SERVED = new Set(['live', 'stalled']);
   for (const [when, evidence, state] of VERDICTS)
     it(`is ${SERVED.has(state) ? '' : 'not '}served when ${when}`, () =>
-      expect(judge({ ...well, ...evidence }).isServed).to.equal(SERVED.has(state)));
+      expect(judge({ ...LIVE_EVIDENCE, ...evidence }).isServed).to.equal(SERVED.has(state)));
 });
 
-/** Seconds that a stalled one is served, the evidence, whether it is served, and the reason. */
+/** The configured seconds to serve a stalled publisher, the evidence, whether it is served, and the reason. */
 const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[] = [
   [2n, { nowNs: 105n * SECOND + 1n }, true, 'no heartbeat from the publisher for 5.0 s'],
   [2n, { nowNs: 107n * SECOND }, true, 'no heartbeat from the publisher for 7.0 s'],
@@ -116,16 +116,16 @@ const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[
   [0n, { nowNs: 10_000n * SECOND }, true, 'no heartbeat from the publisher for 9900.0 s'],
 ];
 
-describe('a stalled publisher is served for a while (segment 9)', () => {
+describe('A stalled publisher (segment 9)', () => {
   for (const [seconds, evidence, isServed, reason] of STALLED)
-    it(`${seconds} s: ${isServed ? 'served' : 'not served'}, ${reason}`, () => {
-      const judged = judge({ ...well, ...evidence }, seconds * SECOND);
+    it(`is ${isServed ? '' : 'not '}served with a limit of ${seconds} s: ${reason}`, () => {
+      const judged = judge({ ...LIVE_EVIDENCE, ...evidence }, seconds * SECOND);
       expect([judged.isServed, judged.publisher.state]).to.deep.equal([isServed, 'stalled']);
       expect(judged.publisher.reason).to.equal(reason);
     });
 
-  it('and one without a heartbeat for ever', () => {
+  it('without a heartbeat period stays live for ever', () => {
     const evidence = { heartbeatPeriodNs: 0n, nowNs: 10_000n * SECOND };
-    expect(judge({ ...well, ...evidence }, SECOND).isServed).to.equal(true);
+    expect(judge({ ...LIVE_EVIDENCE, ...evidence }, SECOND).isServed).to.equal(true);
   });
 });

@@ -1,4 +1,4 @@
-// Segments that are damaged in one place each, and the verdict that an operator reads.
+// Tests the verdict on segments that are each damaged in one place.
 import { expect } from 'chai';
 import { HEADER, LIMITS, RECORD } from '#app/native/segment/layout.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
@@ -15,7 +15,7 @@ import {
 } from '../../support/sample-segment.js';
 import { freshSegments } from '../../support/segments.js';
 
-/** How many value types there are: their numbers begin at 1. */
+/** The number of value types, which are numbered from 1. */
 const TYPES = Object.keys(VALUE_TYPES).length;
 
 type Damage = readonly [what: string, damage: (bytes: Buffer) => void, reason: string | RegExp];
@@ -64,12 +64,12 @@ const INCOMPATIBLE: readonly Damage[] = [
 
 const CORRUPT_HEADER: readonly Damage[] = [
   [
-    'a header whose CRC does not fit',
+    'a header with a wrong CRC',
     (bytes) => void bytes.writeUInt32LE(0xdead, HEADER.crc),
     /^the header's CRC is 0000dead, its bytes give [0-9a-f]+$/,
   ],
   [
-    'a bit of the header turned',
+    'a header with a flipped bit',
     (bytes) => void bytes.writeUInt8(1, HEADER.optionalFeatures),
     /^the header's CRC is [0-9a-f]+, its bytes give [0-9a-f]+$/,
   ],
@@ -94,7 +94,7 @@ const CORRUPT_HEADER: readonly Damage[] = [
     'strings B at 8200 with 2048 bytes, the file has 32768',
   ],
   [
-    'a region of which the offset overflows',
+    'a region with an offset that overflows',
     u64(HEADER.directoryB, (1n << 64n) - 4096n),
     'directory B is 18446744073709547520, at most 32768 is allowed',
   ],
@@ -112,7 +112,7 @@ const CORRUPT_HEADER: readonly Damage[] = [
       `${name} is ${most + 1}, at most ${most} is allowed`,
     ],
     [
-      `a ${name} that the file is too small for`,
+      `a ${name} too large for the file`,
       u64(HEADER[field], most),
       / with \d+ bytes, the file has 32768$/,
     ],
@@ -121,22 +121,22 @@ const CORRUPT_HEADER: readonly Damage[] = [
 
 const CORRUPT_WORDS: readonly Damage[] = [
   [
-    'more records than there is room for',
+    'a directory with more records than its capacity',
     (bytes) => alterWord(bytes, 'directory', 17n),
     'the directory states 17 records, it holds 16',
   ],
   [
-    'more string bytes than there is room for',
+    'a string region with more bytes than its capacity',
     (bytes) => alterWord(bytes, 'stringBytesA', 2049n),
     '2049 string bytes are stated, the region has 2048',
   ],
   [
-    'fewer string bytes than are used',
+    'a string region with fewer bytes than are used',
     (bytes) => alterWord(bytes, 'stringBytesA', 2n),
     'a string at 2 lies outside of 2 valid bytes',
   ],
   [
-    'an empty directory that took over with records that are none',
+    'an empty directory that became active with invalid records',
     (bytes) => alterWord(bytes, 'directory', (1n << 32n) | 1n),
     /^record 0: its CRC is 00000000, its bytes give [0-9a-f]+$/,
   ],
@@ -145,7 +145,7 @@ const CORRUPT_WORDS: readonly Damage[] = [
 const { root, child, counter, text, histogram, summary, tombstone } = SAMPLE;
 const CORRUPT_RECORDS: readonly Damage[] = [
   [
-    'a record whose CRC does not fit',
+    'a record with a wrong CRC',
     (bytes) => void bytes.writeUInt8(3, SAMPLE_AT.directory + 64 + RECORD.recordKind),
     /^record 1: its CRC is [0-9a-f]+, its bytes give [0-9a-f]+$/,
   ],
@@ -155,16 +155,16 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     /^record 8: its CRC is 00000000, its bytes give [0-9a-f]+$/,
   ],
   [
-    'a record of another place',
+    'a record with the index of another record',
     field32(child, RECORD.index, 5),
     'record 1: it says that it is record 5',
   ],
   [
-    'a kind of record that is none',
+    'a record of unknown kind',
     inRecord(child, (record) => void record.writeUInt8(4, RECORD.recordKind)),
     'record 1: its kind is 4',
   ],
-  ['an id that comes again', field64(text, RECORD.id, 3n), 'id 3 comes after id 3'],
+  ['a repeated id', field64(text, RECORD.id, 3n), 'id 3 comes after id 3'],
   ['ids that do not ascend', field64(text, RECORD.id, 1n), 'id 1 comes after id 3'],
   ['an id of 0', field64(root, RECORD.id, 0n), 'id 0 comes after id 0'],
   [
@@ -202,14 +202,18 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     field64(text, RECORD.owner, 3n),
     'variable 4 belongs to object 3, which is not there',
   ],
-  ['a slot beyond', field32(counter, RECORD.slot, 24), 'record 2: its slot 24 is beyond 24'],
   [
-    'a slot for the as-of time beyond',
+    'a slot beyond the slot capacity',
+    field32(counter, RECORD.slot, 24),
+    'record 2: its slot 24 is beyond 24',
+  ],
+  [
+    'a slot for the as-of time beyond the slot capacity',
     field32(root, RECORD.extra1, 0xfffffffe),
     'record 0: its slot 4294967294 is beyond 24',
   ],
   [
-    'a value type that is none',
+    'a value type of 0',
     inRecord(counter, (record) => void record.writeUInt8(0, RECORD.type)),
     `record 2: its value type is 0, 1 to ${TYPES} are known`,
   ],
@@ -219,12 +223,12 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     `record 2: its value type is ${1 + TYPES}, 1 to ${TYPES} are known`,
   ],
   [
-    'a variable kind that is none',
+    'an unknown variable kind',
     inRecord(counter, (record) => void record.writeUInt8(3, RECORD.kind)),
     'record 2: its variable kind is 3, 0 to 2 are known',
   ],
   [
-    'a frame that ends beyond',
+    'a frame that ends beyond its region',
     field32(text, RECORD.text4, 251),
     'record 3: its frame at 2008 ends beyond 2048',
   ],
@@ -234,7 +238,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     'record 3: its frame at 34359738360 ends beyond 2048',
   ],
   [
-    'a text frame without room for its length',
+    'a text frame without space for its length',
     field32(text, RECORD.extra1, 2),
     'record 3: its frame has 2 units, 3 to 8194 are allowed',
   ],
@@ -249,12 +253,12 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     'record 5: its frame has 4294967295 units, 6 to 6 are allowed',
   ],
   [
-    'a string beyond',
+    'a string beyond its region',
     field32(counter, RECORD.name, 0xfffffff0),
     /^a string at 4294967280 lies outside of \d+ valid bytes$/,
   ],
   [
-    'a schema that is no whole number of floats',
+    'a schema with a fraction of a float',
     field32(histogram, RECORD.text3, 2),
     'record 4: its schema is not a list of ascending, finite numbers',
   ],
@@ -264,7 +268,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     'record 4: its schema is not a list of ascending, finite numbers',
   ],
   [
-    'a schema that is not numbers',
+    'a schema with values that are not numbers',
     (bytes) => stateSchema(bytes, histogram, [0.5, Number.NaN, 1]),
     'record 4: its schema is not a list of ascending, finite numbers',
   ],
@@ -295,7 +299,7 @@ function stateSchema(bytes: Buffer, index: number, entries: readonly number[]): 
 
 const CORRUPT_STRINGS: readonly Damage[] = [
   [
-    'a text without end',
+    'a text without an end',
     (bytes) => void bytes.writeUInt16LE(0xffff, lengthAt(bytes, child, RECORD.name)),
     /^a string at \d+ has 65535 bytes; at most 1024 are allowed and \d+ are left$/,
   ],
@@ -368,20 +372,20 @@ function describeDamages(kind: string, state: string, lead: string, damages: rea
 
 const ANOTHER = 'Segment is of another format';
 const CORRUPT = 'Segment is corrupt';
-describe('nothing in a segment can crash, hang or bloat the reader (segment 2)', () => {
+describe('A malformed segment never crashes or blocks the reader (segment 2):', () => {
   const segments = freshSegments();
 
-  it('the undamaged sample is live', () => {
+  it('the undamaged sample segment is live', () => {
     expect(watchOver(() => undefined).watch.poll().publisher.state).to.equal('live');
   });
 
-  describeDamages('a segment of another format', 'incompatible', ANOTHER, INCOMPATIBLE);
-  describeDamages('a damaged header', 'corrupt', CORRUPT, CORRUPT_HEADER);
-  describeDamages('damaged words', 'corrupt', CORRUPT, CORRUPT_WORDS);
-  describeDamages('a damaged record', 'corrupt', CORRUPT, CORRUPT_RECORDS);
-  describeDamages('a damaged string', 'corrupt', CORRUPT, CORRUPT_STRINGS);
+  describeDamages('in a segment of another format,', 'incompatible', ANOTHER, INCOMPATIBLE);
+  describeDamages('in a damaged header,', 'corrupt', CORRUPT, CORRUPT_HEADER);
+  describeDamages('in damaged words,', 'corrupt', CORRUPT, CORRUPT_WORDS);
+  describeDamages('in a damaged record,', 'corrupt', CORRUPT, CORRUPT_RECORDS);
+  describeDamages('in a damaged string,', 'corrupt', CORRUPT, CORRUPT_STRINGS);
 
-  it('a state that is none is corrupt', () => {
+  it('a segment with an unknown state is corrupt', () => {
     for (const state of [4n, (1n << 32n) + 1n]) {
       const { watch } = watchOver((bytes) => alterWord(bytes, 'state', state));
       const reason = `segment is corrupt: its state is ${state}`;
@@ -389,7 +393,7 @@ describe('nothing in a segment can crash, hang or bloat the reader (segment 2)',
     }
   });
 
-  it('64 objects on a path are live, one more is corrupt', () => {
+  it('a segment with 64 objects on a path is live, and one with 65 is corrupt', () => {
     const publisher = segments.publish('deep', { capacity: { records: 100 }, heartbeatMs: 0 });
     let object = publisher.addRoot('o', 'C');
     for (let depth = 2; depth < 64; depth++)
@@ -408,7 +412,7 @@ describe('nothing in a segment can crash, hang or bloat the reader (segment 2)',
     expect(verdictOn(64n)).to.deep.equal({ state: 'corrupt', reason });
   });
 
-  describe('a segment cut short', () => {
+  describe('a segment that is truncated', () => {
     const LENGTHS = [
       [0, 'the header has 0 of 256 bytes'],
       [7, 'the header has 7 of 256 bytes'],
@@ -429,7 +433,7 @@ describe('nothing in a segment can crash, hang or bloat the reader (segment 2)',
         expect(publisher.reason).to.equal(`Segment is corrupt: ${reason}`);
       });
 
-    it('at any length, at any read, is no more than a verdict', () => {
+    it('to any length at any read is either live or corrupt', () => {
       const states = new Map<string, number>();
       for (let length = 0; length <= SAMPLE_BYTES; length += 128)
         for (let moment = 1; moment <= 8; moment++) {

@@ -1,4 +1,4 @@
-// The CRC of records against zlib.
+// Tests the CRC of records against zlib.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { crc32 } from 'node:zlib';
@@ -6,7 +6,7 @@ import { RECORD, RECORD_SIZE, RECORD_WORDS } from '#app/native/segment/layout.js
 import { recordCrc } from '#app/native/segment/record-parser.js';
 
 describe('The CRC of a record', () => {
-  it('is the CRC-32 of zlib over the bytes behind it', () => {
+  it('is the CRC-32 of zlib over the bytes after it', () => {
     const bytes = fc.uint8Array({ minLength: RECORD_SIZE, maxLength: RECORD_SIZE });
     fc.assert(
       fc.property(bytes, fc.nat({ max: 3 }), (record, before) => {

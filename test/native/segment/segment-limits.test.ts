@@ -1,4 +1,4 @@
-// The most that one segment may hold.
+// Tests the limit of objects and variables in one segment.
 import { expect } from 'chai';
 import { truncateSync } from 'node:fs';
 import { Budget } from '#app/budget.js';
@@ -7,10 +7,10 @@ import { SegmentWatch, segmentWatches } from '#app/native/segment/segment-watch.
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import { freshSegments } from '../../support/segments.js';
 
-describe('a segment with more objects and variables than it may have', () => {
+describe('The limit of objects and variables in one segment', () => {
   const segments = freshSegments();
 
-  it('is not served, and says which setting allows how many', () => {
+  it('excludes a larger segment, with a reason that names the setting and its value', () => {
     const publisher = segments.publish('82');
     const root = publisher.addRoot('r', 'C');
     publisher.addVariable(root, 'u', 'u64').set(1);
@@ -38,7 +38,7 @@ describe('a segment with more objects and variables than it may have', () => {
     const root = publisher.addRoot('r', 'C');
     const pool = { contextId: segments.contextId, poolName: 'pool', segmentMaxItems: 1000 };
     const watch = segmentWatches(posixMemory(), pool)(serverKey);
-    /** The state once all is read. */
+    /** Polls until the whole directory is read, and returns the state. */
     const settled = () => {
       for (;;) {
         const { hasMore, isReclaiming, publisher: seen, source } = watch.poll();
@@ -48,7 +48,7 @@ describe('a segment with more objects and variables than it may have', () => {
     return { publisher, root, settled, close: () => watch.close() };
   };
 
-  it('stays corrupt while a retry reads its directory in slices', () => {
+  it('keeps a larger segment corrupt while a retry reads its directory in slices', () => {
     const publisher = segments.publish('82', {
       capacity: { ...capacity, records: 4000 },
     });
@@ -70,7 +70,7 @@ describe('a segment with more objects and variables than it may have', () => {
     watch.close();
   });
 
-  it('is not what a segment is whose objects come and go between two looks', () => {
+  it('is not exceeded by objects that come and go between two polls', () => {
     const { publisher, root, settled, close } = watched('82');
     const there: PublishedObject[] = [];
     let count = 0;
@@ -94,7 +94,7 @@ describe('a segment with more objects and variables than it may have', () => {
     close();
   });
 
-  it('is not what a segment is whose large object is replaced between two looks', () => {
+  it('is not exceeded by the replacement of a large object between two polls', () => {
     const { publisher, root, settled, close } = watched('83');
     const withVariables = (many: number) => {
       const object = publisher.addObject(root, 'r.sub', 'C');
@@ -113,10 +113,10 @@ describe('a segment with more objects and variables than it may have', () => {
   });
 });
 
-describe('a segment that changed its directory often, and then was broken', () => {
+describe('A segment that changed its directory often and then became corrupt', () => {
   const segments = freshSegments();
 
-  it('does not keep its successor away for longer than one that was read once', () => {
+  it('delays its successor no longer than a segment that was read once', () => {
     const publish = () => {
       const capacity = { records: 256, stringBytes: 1 << 14, slots: 512, frameBytes: 4096 };
       const publisher = segments.publish('82', { capacity, heartbeatMs: 0 });
@@ -125,7 +125,7 @@ describe('a segment that changed its directory often, and then was broken', () =
       return { publisher, root, there };
     };
     let nowNs = 0n;
-    // Each time that somebody asks, a millisecond has passed.
+    // The clock advances by a millisecond at each call.
     const now = () => (nowNs += 1_000_000n);
     const slice = () => new Budget({ steps: 64 });
     const watch = new SegmentWatch(posixMemory(), segments.name('82'), '82', { now, slice });

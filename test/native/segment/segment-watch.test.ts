@@ -1,4 +1,4 @@
-// One server key through the lives of its publishers, by a clock that the test moves.
+// Tests the watch of one server key over the lifetimes of its publishers, with a manual clock.
 import { expect } from 'chai';
 import { segmentNames } from '#app/native/segment/segment-header.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
@@ -14,7 +14,7 @@ import { HEADER, RECORD } from '#app/native/segment/layout.js';
 const SECOND = 1_000_000_000n;
 const sample = sampleSegment();
 
-/** A segment that beats once a second, last at `seconds`. */
+/** Returns a segment with a heartbeat period of one second and its last heartbeat at `seconds`. */
 function beating(seconds: bigint): Buffer {
   const bytes = Buffer.from(sample);
   const period = (header: Buffer) => void header.writeBigUInt64LE(SECOND, HEADER.heartbeatPeriodNs);
@@ -24,7 +24,7 @@ function beating(seconds: bigint): Buffer {
 }
 
 /** @param stalledForNs how long a stalled publisher is served; 0 for ever */
-function scene(stalledForNs = 0n) {
+function watchedMemory(stalledForNs = 0n) {
   const memory = new HeapMemory();
   let nowNs = 1n;
   const watch = new SegmentWatch(memory, 'c.p.82', '82', { now: () => nowNs, stalledForNs });
@@ -38,8 +38,8 @@ function scene(stalledForNs = 0n) {
 }
 
 describe('SegmentWatch', () => {
-  it('follows a key: absent, live, stalled, live, closed, absent, live again', () => {
-    const { memory, watch, state, pass, begin } = scene();
+  it('follows a server key from absent over live, stalled, live, closed and absent to live again', () => {
+    const { memory, watch, state, pass, begin } = watchedMemory();
     expect(watch.poll().publisher).to.deep.equal({
       ...{ state: 'absent', reason: 'no segment c.p.82 in shared memory' },
     });
@@ -71,8 +71,8 @@ describe('SegmentWatch', () => {
     expect(again.changes.length, 'told from the beginning').to.equal(8);
   });
 
-  it('serves a stalled publisher for a while, then waits for it, and serves it again when it beats', () => {
-    const { memory, watch, pass, begin } = scene(2n * SECOND);
+  it('serves a stalled publisher up to the limit, and again after its next heartbeat', () => {
+    const { memory, watch, pass, begin } = watchedMemory(2n * SECOND);
     pass(1000);
     const segment = begin();
     const { source } = watch.poll();
@@ -97,8 +97,8 @@ describe('SegmentWatch', () => {
     expect(again.changes).to.deep.equal([]);
   });
 
-  it('counts a heartbeat of the future from when it was first seen', () => {
-    const { watch, state, pass, memory } = scene();
+  it('measures the age of a heartbeat in the future from its first poll', () => {
+    const { watch, state, pass, memory } = watchedMemory();
     const segment = memory.put('c.p.82', beating(1_000_000n));
     expect(state()).to.equal('live');
     pass(4900);
@@ -111,8 +111,8 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('counts a heartbeat of a clock that is behind as of the poll that finds it', () => {
-    const { watch, state, pass, memory } = scene(60n * SECOND);
+  it('measures the age of a heartbeat from a slow clock from the poll that finds it', () => {
+    const { watch, state, pass, memory } = watchedMemory(60n * SECOND);
     pass(700_000);
     const segment = memory.put('c.p.82', beating(100n));
     expect(watch.poll()).to.deep.include({ source: undefined });
@@ -129,8 +129,8 @@ describe('SegmentWatch', () => {
     });
   });
 
-  it('measures the age of a heartbeat of its own clock to the nanosecond, whenever it polls', () => {
-    const { watch, pass, memory } = scene();
+  it('measures the age of a heartbeat from its own clock to the nanosecond', () => {
+    const { watch, pass, memory } = watchedMemory();
     pass(10_000);
     const segment = memory.put('c.p.82', beating(9n));
     expect(watch.poll().publisher.heartbeatAgeSeconds).to.be.closeTo(1, 1e-8);
@@ -139,8 +139,8 @@ describe('SegmentWatch', () => {
     expect(watch.poll().publisher.heartbeatAgeSeconds).to.be.closeTo(0.5, 1e-8);
   });
 
-  it('notices the end of a publisher that it does not serve any more', () => {
-    const { watch, state, pass, begin } = scene(2n * SECOND);
+  it('detects the end of a publisher that it no longer serves', () => {
+    const { watch, state, pass, begin } = watchedMemory(2n * SECOND);
     const segment = begin();
     watch.poll();
     pass(8000);
@@ -150,14 +150,14 @@ describe('SegmentWatch', () => {
     expect([state(), state()]).to.deep.equal(['dead', 'dead']);
   });
 
-  it('says closed once, and stays there while the closed file keeps its name', () => {
-    const { state, begin } = scene();
+  it('stays in the state closed while the closed file keeps its name', () => {
+    const { state, begin } = watchedMemory();
     alterWord(begin().bytes, 'state', 2n);
     expect([state(), state()]).to.deep.equal(['closed', 'closed']);
   });
 
-  it('notices a new generation under the same name: superseded, then live at the next look', () => {
-    const { watch, state, pass, begin } = scene();
+  it('reports a new generation under the same name as superseded, then as live at the next poll', () => {
+    const { watch, state, pass, begin } = watchedMemory();
     begin();
     const { source } = watch.poll();
     begin();
@@ -168,8 +168,8 @@ describe('SegmentWatch', () => {
     expect(watch.poll().source).not.to.equal(source);
   });
 
-  it('notices at once what says of itself that it was superseded', () => {
-    const { state, begin } = scene();
+  it('detects at once a segment that declares itself superseded', () => {
+    const { state, begin } = watchedMemory();
     const old = begin();
     state();
     begin();
@@ -177,8 +177,8 @@ describe('SegmentWatch', () => {
     expect([state(), state()]).to.deep.equal(['superseded', 'live']);
   });
 
-  it('says which process publishes, also once it is gone, and none where no segment was', () => {
-    const { watch, pass, begin } = scene();
+  it('reports the PID of the publisher, also after its end, and none without a segment', () => {
+    const { watch, pass, begin } = watchedMemory();
     expect(watch.poll().process).to.equal(undefined);
     pass(1000);
     const { bytes } = begin();
@@ -191,8 +191,8 @@ describe('SegmentWatch', () => {
     expect(closed.process).to.deep.equal(owner);
   });
 
-  it('says removed, not replaced, when nothing has the name any more', () => {
-    const { memory, watch, state, pass, begin } = scene();
+  it('reports a removed segment as removed, not as replaced', () => {
+    const { memory, watch, state, pass, begin } = watchedMemory();
     begin();
     expect(state()).to.equal('live');
     memory.remove('c.p.82');
@@ -205,8 +205,8 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('calls a publisher dead within half a second after the kernel let go of its lock', () => {
-    const { state, pass, begin } = scene();
+  it('reports a publisher as dead within half a second after the kernel releases its lock', () => {
+    const { state, pass, begin } = watchedMemory();
     const segment = begin();
     expect(state()).to.equal('live');
     segment.isLocked = false;
@@ -216,8 +216,8 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('serves nothing until the question for the lock is answered, however late', () => {
-    const { watch, pass, begin } = scene();
+  it('serves nothing until the lock query is answered', () => {
+    const { watch, pass, begin } = watchedMemory();
     const answers: ((isLocked: boolean) => void)[] = [];
     begin().askLock = (answer) => void answers.push(answer);
     const seen = () => {
@@ -243,8 +243,8 @@ describe('SegmentWatch', () => {
     expect(seen()).to.deep.equal(['live', true]);
   });
 
-  it('shows what is being built as building, and serves none of it', () => {
-    const { watch, state, begin } = scene();
+  it('reports an unfinished segment as building, and does not serve it', () => {
+    const { watch, state, begin } = watchedMemory();
     const segment = begin();
     alterWord(segment.bytes, 'state', 0n);
     const { publisher, source } = watch.poll();
@@ -253,8 +253,8 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('calls a segment that is cut to nothing corrupt, and takes it up when it is whole', () => {
-    const { memory, watch, state, pass, begin } = scene();
+  it('reports an emptied segment as corrupt, and serves it once it is complete', () => {
+    const { memory, watch, state, pass, begin } = watchedMemory();
     const segment = begin();
     expect(state()).to.equal('live');
     segment.truncate(0);
@@ -269,8 +269,8 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('calls a segment whose file was cut while it is served corrupt, within half a second', () => {
-    const { watch, state, pass, begin } = scene();
+  it('reports a served segment as corrupt within half a second after its file is truncated', () => {
+    const { watch, state, pass, begin } = watchedMemory();
     const segment = begin();
     expect(state()).to.equal('live');
     segment.truncate(4096);
@@ -284,8 +284,8 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('spends at most a twentieth of the time on a segment that fails again and again', () => {
-    const { state, pass, begin } = scene();
+  it('spends at most 5 % of the time on a segment that fails repeatedly', () => {
+    const { state, pass, begin } = watchedMemory();
     const segment = begin();
     alterRecord(segment.bytes, 3, (record) => record.writeUInt8(9, RECORD.recordKind));
     // Each read takes 100 ms; a failed look reads more than once.
@@ -303,8 +303,8 @@ describe('SegmentWatch', () => {
     expect(segment.reads).to.be.above(reads);
   });
 
-  it('stays corrupt while it is opened again, until the lock is known', () => {
-    const { watch, state, pass, begin } = scene();
+  it('keeps the state corrupt while it reopens a segment, until the lock is known', () => {
+    const { watch, state, pass, begin } = watchedMemory();
     const segment = begin();
     segment.truncate(0);
     const failed = watch.poll().publisher;
@@ -318,7 +318,7 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('with trusted owners, reads no segment that others own or that everybody may write', () => {
+  it('reads no segment of an untrusted owner, or one that all users may write, if trusted owners are configured', () => {
     const table = [
       [1000, false, 'live', ''],
       [1001, false, 'absent', 'Segment c.p.82 belongs to user 1001, who is not trusted'],
@@ -335,8 +335,8 @@ describe('SegmentWatch', () => {
     }
   });
 
-  it('tells why a segment cannot be opened, and opens it once it can be', () => {
-    const { memory, watch, state, pass, begin } = scene();
+  it('reports why it cannot open a segment, and opens it as soon as possible', () => {
+    const { memory, watch, state, pass, begin } = watchedMemory();
     begin();
     memory.refuse('c.p.82', 'EACCES: permission denied');
     expect(watch.poll().publisher).to.deep.equal({
@@ -347,8 +347,8 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('costs at most one small read a look while nothing moves (segment 10)', () => {
-    const { state, begin } = scene();
+  it('needs at most one small read per poll while nothing changes (segment 10)', () => {
+    const { state, begin } = watchedMemory();
     const segment = begin();
     state();
     [segment.reads, segment.bytesAsked] = [0, 0];
@@ -357,8 +357,8 @@ describe('SegmentWatch', () => {
     expect(segment.bytesAsked).to.be.at.most(10 * 1024);
   });
 
-  it('shows the tick and what was dropped', () => {
-    const { watch, begin } = scene();
+  it('reports the tick and the counts of dropped items', () => {
+    const { watch, begin } = watchedMemory();
     const { bytes } = begin();
     alterWord(bytes, 'tick', (1n << 32n) | 5n);
     alterWord(bytes, 'objectsDropped', 2n);
@@ -367,7 +367,7 @@ describe('SegmentWatch', () => {
   });
 
   it('does not report an unreadable segment as corrupt', () => {
-    const { watch, state, pass, begin } = scene();
+    const { watch, state, pass, begin } = watchedMemory();
     const segment = begin();
     expect(state()).to.equal('live');
     segment.beforeRead = () => {
@@ -381,11 +381,11 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('names no segments if their folder cannot be listed', () =>
+  it('lists no segments if their folder cannot be read', () =>
     expect(segmentNames('/dev/null')).to.deep.equal([]));
 
-  it('closes what it opened', () => {
-    const { memory, watch, state, begin } = scene();
+  it('closes the files that it opened', () => {
+    const { memory, watch, state, begin } = watchedMemory();
     begin();
     state();
     expect(memory.openFiles).to.equal(1);

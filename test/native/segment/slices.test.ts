@@ -1,4 +1,4 @@
-// A directory that is read in slices, while its publisher goes on.
+// Property test: a directory that is read in slices while its publisher changes it.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Budget } from '#app/budget.js';
@@ -17,10 +17,10 @@ const namesBelow = ({ name, variables, children }: ManagedObject): readonly unkn
 ];
 const treeOf = (source: Source | undefined) => [...(source?.roots ?? [])].map(namesBelow);
 
-describe('a directory that is read in slices', () => {
+describe('A directory that is read in slices', () => {
   const segments = freshSegments();
 
-  it('shows in the end what there is, whatever a slice may take and whatever comes meanwhile', () => {
+  it('results in the published tree for any size of slices and any concurrent changes', () => {
     const step = fc.tuple(
       fc.constantFrom('root', 'object', 'object', 'variable', 'variable', 'gone', 'roles', 'look'),
       fc.nat(1000),

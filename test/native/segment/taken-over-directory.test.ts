@@ -1,4 +1,4 @@
-// What a directory that took over does not name any more is removed, a bounded part at each look.
+// Tests the removal of items that the new active directory no longer has, in bounded slices.
 import { expect } from 'chai';
 import type { StructureChange } from '#app/model.js';
 import { RECORDS_AT_ONCE } from '#app/native/segment/directory-reader.js';
@@ -7,14 +7,14 @@ import { readTree } from '../../support/read-tree.js';
 import { freshSegments } from '../../support/segments.js';
 
 const OBJECTS = 2000;
-/** Changes that one look may bring: those of a slice of records, and of a slice of removals. */
+/** The most changes of one poll: one slice of records, and one slice of removals. */
 const MAX_AT_ONCE = 2 * RECORDS_AT_ONCE;
 const capacity = { records: 1 << 13, slots: 1 << 13, stringBytes: 1 << 20, frameBytes: 4096 };
 
-describe('a directory that took over without most of what there was', () => {
+describe('A new active directory without most of the former items', () => {
   const segments = freshSegments();
 
-  function scene() {
+  function setUp() {
     const publisher = segments.publish('82', { capacity, heartbeatMs: 0 });
     const root = publisher.addRoot('r', 'C');
     const many = Array.from({ length: OBJECTS }, (_, n) => {
@@ -23,7 +23,7 @@ describe('a directory that took over without most of what there was', () => {
       return object;
     });
     const watch = segments.watch('82');
-    const takeAll = () => {
+    const pollAll = () => {
       while (watch.poll().hasMore);
     };
     /** As many records as the directory holds: one change of roles, or two. */
@@ -36,12 +36,12 @@ describe('a directory that took over without most of what there was', () => {
       const [seen] = source === undefined ? [] : readTree(source, capacity.slots);
       return seen?.children.map(({ name }) => name);
     };
-    return { publisher, root, many, watch, takeAll, changeRoles, names };
+    return { publisher, root, many, watch, pollAll, changeRoles, names };
   }
 
-  it('removes it in bounded slices, what is below first, and only then reads on', () => {
-    const { publisher, root, many, watch, takeAll, changeRoles, names } = scene();
-    takeAll();
+  it('causes removals in bounded slices, children first, before further records are read', () => {
+    const { publisher, root, many, watch, pollAll, changeRoles, names } = setUp();
+    pollAll();
     for (const object of many.slice(1)) publisher.removeObject(object);
     changeRoles();
 
@@ -66,9 +66,9 @@ describe('a directory that took over without most of what there was', () => {
     expect(watch.poll().hasMore).to.equal(false);
   });
 
-  it('takes in a change of roles that comes while it removes', () => {
-    const { publisher, root, many, watch, takeAll, changeRoles, names } = scene();
-    takeAll();
+  it('accepts a change of directory roles during the removals', () => {
+    const { publisher, root, many, watch, pollAll, changeRoles, names } = setUp();
+    pollAll();
     for (const object of many.slice(2)) publisher.removeObject(object);
     changeRoles();
     expect(watch.poll().hasMore).to.equal(true);
@@ -76,34 +76,34 @@ describe('a directory that took over without most of what there was', () => {
     changeRoles();
     changeRoles();
     publisher.addObject(root, 'r.late', 'C');
-    takeAll();
+    pollAll();
     expect(names()).to.deep.equal(['r.o0', 'r.late']);
   });
 
-  it('is not read in one go where another takes over before each look', () => {
-    const { watch, takeAll, changeRoles, names } = scene();
-    const looks = Array.from({ length: 10 }, () => {
+  it('is not read in one poll when another directory becomes active before each poll', () => {
+    const { watch, pollAll, changeRoles, names } = setUp();
+    const polls = Array.from({ length: 10 }, () => {
       changeRoles();
       return watch.poll();
     });
-    expect(looks.every(({ hasMore }) => hasMore)).to.equal(true);
-    expect(looks.map(({ isUnstable = false }) => isUnstable)).to.include(true);
-    takeAll();
+    expect(polls.every(({ hasMore }) => hasMore)).to.equal(true);
+    expect(polls.map(({ isUnstable = false }) => isUnstable)).to.include(true);
+    pollAll();
     expect(names()).to.have.length(OBJECTS);
     expect(watch.poll()).to.deep.include({ hasMore: false, isUnstable: undefined });
   });
 
-  it('takes one look where little is gone', () => {
-    const { publisher, root, watch, takeAll, changeRoles } = scene();
+  it('is read in one poll when few items are removed', () => {
+    const { publisher, root, watch, pollAll, changeRoles } = setUp();
     const extra = publisher.addObject(root, 'r.extra', 'C');
-    takeAll();
+    pollAll();
     publisher.removeObject(extra);
     changeRoles();
-    takeAll();
+    pollAll();
     expect(watch.poll()).to.deep.include({ changes: [], hasMore: false });
   });
 
-  it('is not served with an id that was removed: it would be another object under its name', () => {
+  it('is not served with the id of a removed object, which would name another object', () => {
     const forge = new Forge(segments.contextId, '83', { records: 8 });
     const root = forge.object({ name: 'r' });
     const child = forge.object({ name: 'r.o', parent: root });

@@ -1,4 +1,4 @@
-// What a segment may have that it should not, and what an honest one shows at an unlucky moment.
+// Tests deviations from the format that readers tolerate, and copies at inconsistent moments.
 import { expect } from 'chai';
 import {
   HEADER,
@@ -41,11 +41,11 @@ const TOLERATED: readonly (readonly [string, (bytes: Buffer) => void])[] = [
     (bytes) => alterHeader(bytes, (h) => h.writeBigUInt64LE(4096n, HEADER.directoryB)),
   ],
   [
-    'too many string bytes on the side that rests',
+    'too many string bytes in the inactive string region',
     (bytes) => alterWord(bytes, 'stringBytesB', (1n << 64n) - 1n),
   ],
   [
-    'bytes that are no UTF-8',
+    'bytes that are not UTF-8',
     (bytes) => bytes.fill(0xff, nameAt(bytes, SAMPLE.child) + 2, nameAt(bytes, SAMPLE.child) + 4),
   ],
   [
@@ -57,11 +57,11 @@ const TOLERATED: readonly (readonly [string, (bytes: Buffer) => void])[] = [
     (bytes) => alterRecord(bytes, SAMPLE.counter, (r) => r.writeUInt32LE(0, RECORD.incarnation)),
   ],
   [
-    'a tombstone for what is not listed',
+    'a tombstone for an unknown id',
     (bytes) => alterRecord(bytes, SAMPLE.tombstone, (r) => r.writeUInt32LE(77, RECORD.owner)),
   ],
   [
-    'an id that does not begin with its parent’s',
+    'an id that does not begin with the id of its parent',
     (bytes) => bytes.write('x', nameAt(bytes, SAMPLE.child) + 2),
   ],
 ];
@@ -69,7 +69,7 @@ const TOLERATED: readonly (readonly [string, (bytes: Buffer) => void])[] = [
 const nameAt = (bytes: Buffer, index: number): number =>
   SAMPLE_AT.strings + bytes.readUInt32LE(SAMPLE_AT.directory + index * RECORD_SIZE + RECORD.name);
 
-describe('a segment is served with', () => {
+describe('A segment is served with', () => {
   for (const [what, alter] of TOLERATED)
     it(what, () => {
       const bytes = Buffer.from(sample);
@@ -80,10 +80,10 @@ describe('a segment is served with', () => {
     });
 });
 
-describe('an honest publisher is called live', () => {
+describe('A valid publisher is live', () => {
   const segments = freshSegments();
 
-  it('when the directory was copied later than the string bytes beside it', () => {
+  it('when the directory is copied later than its string bytes', () => {
     const publisher = segments.publish('82', { heartbeatMs: 0 });
     publisher.addRoot('h.1.ads', 'Ads');
     const before = segments.bytes('82');

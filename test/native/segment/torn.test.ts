@@ -1,4 +1,4 @@
-// A second process that publishes flat out, and an oracle over everything that is read meanwhile.
+// Tests for torn reads while a second process publishes at full speed.
 import { expect } from 'chai';
 import type { Frame, Source, Variable } from '#app/model.js';
 import { freshChildren } from '../../support/children.js';
@@ -6,10 +6,10 @@ import { freshSegments } from '../../support/segments.js';
 import { textOf } from '../../support/whole-values.js';
 
 const READS = 4000;
-/** The publisher has changed each variable at least so often once the test ends. */
+/** The least number of changes of each variable before the test ends. */
 const CHANGES = 100;
 
-/** The count that a frame was made from; undefined when it is made from more than one. */
+/** Returns the count that a frame was made from, or undefined for a mixture of counts. */
 function countOf(frame: Frame): number | undefined {
   if (frame.type === 'string') {
     const count = Number.parseInt(frame.text);
@@ -23,11 +23,11 @@ function countOf(frame: Frame): number | undefined {
   return all.size === 1 ? frame.sum : undefined;
 }
 
-describe('nothing torn is ever served (segment 4)', () => {
+describe('A reader never serves a torn value (segment 4) and', () => {
   const children = freshChildren();
   const segments = freshSegments();
 
-  it(`returns only whole values, in their order, in ${READS} reads of values that change all the time`, async () => {
+  it(`returns only complete values, in order, in ${READS} reads of values that change all the time`, async () => {
     const child = children.start('flat-out-publisher', segments.contextId, '82');
     await children.message(child);
     const { source } = segments.watch('82').poll();

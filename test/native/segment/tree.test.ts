@@ -1,4 +1,4 @@
-// The tree of a source against plain lists, while objects and variables come and go.
+// Property test: the tree of a source against plain lists, with added and removed items.
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { Budget } from '#app/budget.js';
@@ -18,8 +18,8 @@ const declaration = (name: string): Declaration => ({
 const frameOf = (id: number) =>
   id % 3 === 0 ? { frameOffset: id % 977, frameWords: 5 } : { frameOffset: 0, frameWords: 0 };
 
-/** A tree, and what should be in it: the variables of each object, by id. */
-class Pair {
+/** A tree with its expected content: the variables of each object, by id. */
+class CheckedTree {
   readonly tree = new Tree();
   readonly objects = new Map<number, Variable[]>();
   #lastId = 0;
@@ -64,7 +64,7 @@ class Pair {
     for (const variable of variables) expect(this.tree.remove(variable.id)).to.equal(undefined);
   }
 
-  /** A round that names some; the others are swept. */
+  /** Marks the items that `names` accepts, and sweeps the others. */
   sweep(names: (id: number) => boolean): void {
     this.tree.beginRound();
     for (const [id, variables] of this.objects)
@@ -101,52 +101,53 @@ const plain = ({ id, slot, incarnation, name, object }: Variable) => ({
   object: object.id,
 });
 
-describe('the tree of a source', () => {
+describe('The tree of a source', () => {
   const step = fc.tuple(
     fc.constantFrom('object', 'variable', 'variable', 'variable', 'less', 'less', 'gone', 'sweep'),
     fc.nat(1000),
     fc.nat(2),
   );
 
-  it('has what was added and not removed', () =>
+  it('has exactly the items that were added and not removed', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
-        const pair = new Pair();
+        const checked = new CheckedTree();
         for (const [what, pick, gap] of steps) {
-          if (what === 'object') pair.addObject(gap);
-          else if (what === 'variable') pair.addVariable(pick, gap);
-          else if (what === 'less') pair.removeVariable(pick);
-          else if (what === 'gone' && pick % 3 === 0) pair.removeObject(pick);
-          else if (what === 'sweep' && pick % 7 === 0) pair.sweep((id) => (id * 31 + pick) % 5 > 0);
+          if (what === 'object') checked.addObject(gap);
+          else if (what === 'variable') checked.addVariable(pick, gap);
+          else if (what === 'less') checked.removeVariable(pick);
+          else if (what === 'gone' && pick % 3 === 0) checked.removeObject(pick);
+          else if (what === 'sweep' && pick % 7 === 0)
+            checked.sweep((id) => (id * 31 + pick) % 5 > 0);
         }
-        pair.check();
+        checked.check();
       }),
       { numRuns: 60 },
     ));
 
-  it('goes on with those that are left while others go, whatever is moved together', () => {
-    const pair = new Pair();
-    pair.addObject(0);
-    for (let i = 0; i < 8; i++) pair.addVariable(0, 0);
+  it('iterates over the remaining and new variables while others are removed', () => {
+    const checked = new CheckedTree();
+    checked.addObject(0);
+    for (let i = 0; i < 8; i++) checked.addVariable(0, 0);
     const seen: number[] = [];
-    const variables = pair.tree.object(1)?.variables ?? [];
+    const variables = checked.tree.object(1)?.variables ?? [];
     for (const { id } of variables) {
       seen.push(id);
       if (id !== 4) continue;
-      for (const gone of [2, 3, 4, 5, 7]) pair.tree.remove(gone);
-      for (let i = 0; i < 9; i++) pair.addVariable(0, 0);
+      for (const gone of [2, 3, 4, 5, 7]) checked.tree.remove(gone);
+      for (let i = 0; i < 9; i++) checked.addVariable(0, 0);
     }
     expect(seen).to.deep.equal([2, 3, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]);
   });
 
-  it('finds variables of two objects that come and go in turns', () => {
-    const pair = new Pair();
-    pair.addObject(0);
-    pair.addObject(0);
+  it('finds the variables of two objects that are added and removed in turns', () => {
+    const checked = new CheckedTree();
+    checked.addObject(0);
+    checked.addObject(0);
     for (let i = 0; i < 4000; i++) {
-      pair.addVariable(i % 2, 0);
-      if (i > 10) pair.removeVariable(0);
+      checked.addVariable(i % 2, 0);
+      if (i > 10) checked.removeVariable(0);
     }
-    pair.check();
+    checked.check();
   });
 });
