@@ -1,11 +1,11 @@
-// Trees that change while they are bound: whatever comes and goes, and however little fits a turn.
+// Trees that change while a target view binds them in small slices of work.
 import { Budget } from '#app/budget.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
-import { watched } from './watched.js';
+import { testView } from './test-view.js';
 import { finished } from '../support/finished.js';
 
 const ROOT = 'h.1.shop';
@@ -19,11 +19,11 @@ const below = (object: FakeObject): FakeObject[] => [
   ...[...object.children].flatMap((child) => below(child as FakeObject)),
 ];
 
-/** A tree that random steps change, and what a page has to show of it. */
-class Grove {
+/** A tree that random steps change, with the lines that a page must show for it. */
+class RandomTree {
   readonly source = new FakeSource();
   readonly root = this.source.addObject(ROOT, 'Shop');
-  /** Names of objects that are not there, to be used again. */
+  /** Names of removed objects, for reuse. */
   readonly #free: string[] = [];
   readonly #values = new Map<Variable, bigint | string>();
   #count = 0;
@@ -67,7 +67,7 @@ class Grove {
     if (pick % 5 === 0) this.#values.delete(variable);
   }
 
-  /** What a page shows once all is taken in, as `series value`, in any order. */
+  /** The lines that a page shows once all changes are bound, as `series value`, in any order. */
   lines(tracks: (object: ManagedObject) => boolean): string[] {
     return this.objects.filter(tracks).flatMap((object) => {
       const last = new Map<string, Variable>();
@@ -76,7 +76,7 @@ class Grove {
     });
   }
 
-  /** What may be shown before: an earlier variable of a name as long as the later one is not known. */
+  /** The lines that a page may show earlier: an earlier variable of a name until the later one is bound. */
   get mayShow(): string[] {
     return this.objects.flatMap(({ variables }) =>
       [...variables].flatMap((variable) => this.#line(variable)),
@@ -93,7 +93,7 @@ class Grove {
     };
   }
 
-  /** What the highlighted path names. */
+  /** The value of the variable that the highlighted path names. */
   get named(): bigint | undefined {
     const owners = this.objects.filter(({ name }) => name === `${ROOT}.o3`);
     const last = [...(owners[0]?.variables ?? [])].filter(({ name }) => name === 'a').at(-1);
@@ -162,16 +162,16 @@ const someSteps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 20, maxLength: 200, size: 'max' },
 );
 
-/** Changes a grove, or does nothing for steps of a view. */
-function change(grove: Grove, [action, pick, isSynced]: Step): void {
-  if (action === 'add') grove.add(pick, isSynced);
-  else if (action === 'variable') grove.addVariable(pick, isSynced);
-  else if (action === 'remove') grove.remove(pick);
-  else if (action === 'drop') grove.removeVariable(pick);
-  else if (action === 'store') grove.store(pick);
+/** Applies a step to the tree; ignores the steps of a view. */
+function change(tree: RandomTree, [action, pick, isSynced]: Step): void {
+  if (action === 'add') tree.add(pick, isSynced);
+  else if (action === 'variable') tree.addVariable(pick, isSynced);
+  else if (action === 'remove') tree.remove(pick);
+  else if (action === 'drop') tree.removeVariable(pick);
+  else if (action === 'store') tree.store(pick);
 }
 
-describe('a tree that changes while it is bound', () => {
+describe('a target view whose tree changes while it binds it', () => {
   const cases = [
     { filters: {}, tracks: () => true, isHeard: true },
     {
@@ -181,7 +181,7 @@ describe('a tree that changes while it is bound', () => {
     },
   ];
   for (const { filters, tracks, isHeard } of cases)
-    it(`is shown as if it were bound in one go, with ${JSON.stringify(filters)}`, () => {
+    it(`with the filters ${JSON.stringify(filters)} shows the same series as after one uninterrupted bind`, () => {
       let early = 0;
       fc.assert(
         fc.property(
@@ -189,47 +189,47 @@ describe('a tree that changes while it is bound', () => {
           fc.nat(100),
           fc.array(fc.integer({ min: 1, max: 16 }), { minLength: 1, maxLength: 20 }),
           (steps, start, slices) => {
-            const grove = new Grove();
-            steps.slice(0, start).forEach((step) => change(grove, step));
+            const tree = new RandomTree();
+            steps.slice(0, start).forEach((step) => change(tree, step));
             let turn = 0;
             const slice = () => new Budget({ steps: slices[turn++ % slices.length] ?? 1 });
             const options = { filters, variable: PATH, slice };
-            const { view, linesOf, text } = watched(grove.source, grove.root, options);
+            const { view, linesOf, text } = testView(tree.source, tree.root, options);
             let goesOn = true;
             if (isHeard) view.onMoreToBind(() => (goesOn = true));
-            grove.source.sync();
+            tree.source.sync();
             for (const step of steps.slice(start)) {
-              change(grove, step);
+              change(tree, step);
               const [action] = step;
-              if (action === 'absorb') view.absorb(grove.source.sync().changes);
+              if (action === 'absorb') view.absorb(tree.source.sync().changes);
               if (action === 'bind' && goesOn) goesOn = view.bindMore();
               if (action === 'fresh') view.refreshFresh();
               if (action === 'refresh') finished(view.refreshing());
               if (action !== 'render') continue;
-              view.absorb(grove.source.sync().changes);
+              view.absorb(tree.source.sync().changes);
               finished(view.refreshing());
               const shown = linesOf(finished(view.rendering()));
-              if (grove.lines(tracks).length > shown.length) early++;
-              expect(grove.mayShow).to.include.members(shown);
+              if (tree.lines(tracks).length > shown.length) early++;
+              expect(tree.mayShow).to.include.members(shown);
             }
-            view.absorb(grove.source.sync().changes);
+            view.absorb(tree.source.sync().changes);
             finished(view.refreshing());
             while (goesOn) goesOn = view.bindMore();
             finished(view.refreshing());
             while (goesOn) goesOn = view.bindMore();
             expect(linesOf(finished(view.rendering())).toSorted()).to.deep.equal(
-              grove.lines(tracks).toSorted(),
+              tree.lines(tracks).toSorted(),
             );
             const { objects, variables, reason } = view.progress;
-            const counts = grove.counts(tracks);
+            const counts = tree.counts(tracks);
             expect([objects.total, variables.total, variables.synced]).to.deep.equal([
               counts.objects,
               counts.variables,
               counts.valued,
             ]);
             expect(view.isSynced).to.equal(reason === '');
-            expect(view.highlighted?.value).to.equal(grove.named);
-            const whole = watched(grove.source, grove.root, { filters });
+            expect(view.highlighted?.value).to.equal(tree.named);
+            const whole = testView(tree.source, tree.root, { filters });
             expect(text()).to.equal(whole.text());
             finished(whole.view.closing());
             finished(view.closing());
@@ -245,7 +245,7 @@ describe('a tree that changes while it is bound', () => {
       expect(early, 'renders before all was taken in').to.be.above(0);
     });
 
-  /** A shop with so many objects below it, or below each of these. */
+  /** A shop with this number of child objects, each with one variable. */
   const wide = (objects: number) => {
     const source = new FakeSource();
     const root = source.addObject(ROOT, 'Shop');
@@ -258,7 +258,7 @@ describe('a tree that changes while it is bound', () => {
     return { source, root, add, children };
   };
 
-  it('an object whose slot another one has goes with the variables that the tree has removed before', () => {
+  it('drops an object and its variables when their slots belong to another object', () => {
     const source = new FakeSource();
     const root = source.addObject(ROOT, 'Shop');
     const till = source.addObject(`${ROOT}.till`, 'Till', { parent: root });
@@ -266,7 +266,7 @@ describe('a tree that changes while it is bound', () => {
     for (let i = 0; i < 200; i++) source.addObject(`${ROOT}.o${i}`, 'Till', { parent: root });
     source.sync();
     let steps = 20;
-    const { view, linesOf } = watched(source, root, { slice: () => new Budget({ steps }) });
+    const { view, linesOf } = testView(source, root, { slice: () => new Budget({ steps }) });
     const shown = () => {
       finished(view.refreshing());
       return linesOf(finished(view.rendering()));
@@ -288,9 +288,9 @@ describe('a tree that changes while it is bound', () => {
     expect(view.counts.variables).to.deep.equal({ synced: 1, total: 1 });
   });
 
-  it('shows objects that come one by one, though nothing is refreshed', () => {
+  it('binds objects that are added one by one without a refresh', () => {
     const { source, root, add } = wide(1);
-    const { view } = watched(source, root);
+    const { view } = testView(source, root);
     while (view.bindMore());
     view.refreshFresh();
     source.sync();
@@ -306,9 +306,9 @@ describe('a tree that changes while it is bound', () => {
     expect(view.series, 'all but a few').to.be.above(90);
   });
 
-  it('a refresh takes in all that was added or removed before it, in slices, and shows it', () => {
+  it('applies all earlier additions and removals in a refresh, in slices', () => {
     const { source, root, add, children } = wide(20_000);
-    const { view, linesOf, render } = watched(source, root);
+    const { view, linesOf, render } = testView(source, root);
     expect(linesOf(render())).to.have.lengthOf(20_000);
     view.onMoreToBind(() => undefined);
     for (const child of children.slice(0, 10_000)) source.remove(child);
@@ -321,9 +321,9 @@ describe('a tree that changes while it is bound', () => {
     expect(linesOf(finished(view.rendering())), 'without what is gone').to.have.lengthOf(6000);
   });
 
-  it('keeps at most 262,144 changes waiting', () => {
+  it('queues at most 262,144 changes', () => {
     const { source, root, add } = wide(0);
-    const { view } = watched(source, root, { slice: () => new Budget({ steps: 100 }) });
+    const { view } = testView(source, root, { slice: () => new Budget({ steps: 100 }) });
     view.onMoreToBind(() => undefined);
     view.bindMore();
     source.sync();

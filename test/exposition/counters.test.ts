@@ -1,9 +1,9 @@
-// Counters on their way from a view to the internal metrics.
+// Counter differences that a view reports to the internal metrics.
 import { expect } from 'chai';
 import { addCounts, diffOf, newCounters } from '#app/exposition/counters.js';
 
-describe('counters', () => {
-  it('arrive whole in the sum of all differences', () => {
+describe('the reported differences of counters', () => {
+  it('add up to the counters', () => {
     const [counters, sum] = [newCounters(), newCounters()];
     let reported = { ...counters };
     for (const clashes of [2, 0, 3]) {

@@ -1,4 +1,4 @@
-// The newest samples of a quantity, against a list that is sorted each time.
+// SampleWindow, compared with a list that is sorted for each query.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { SampleWindow } from '#app/exposition/sample-window.js';
@@ -12,8 +12,8 @@ function ranks(samples: readonly number[]): number[] {
   return QS.map((q) => sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? 0);
 }
 
-describe('a window of samples', () => {
-  it('has the percentiles of the newest 512, and the mean of all', () =>
+describe('a sample window', () => {
+  it('returns the percentiles of the newest 512 samples and the mean of all samples', () =>
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.nat(5), fc.double({ min: 0, max: 1e6, noNaN: true })), {

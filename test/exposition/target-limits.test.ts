@@ -1,12 +1,12 @@
-// The most that one target may have, and what happens to the rest.
+// The limits on objects, variables, series and text of one target.
 import { expect } from 'chai';
 import { FakeSource } from '../support/fake-source.js';
-import { watched } from './watched.js';
-import type { WatchOptions } from './watched.js';
+import { testView } from './test-view.js';
+import type { TestViewOptions } from './test-view.js';
 
 describe('the limits of a target', () => {
   /** A root, three objects below it and one below the first of these, each with two variables. */
-  function scene(limits: WatchOptions['limits']) {
+  function setUp(limits: TestViewOptions['limits']) {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', '');
     const add = (name: string, parent = root) => {
@@ -17,15 +17,15 @@ describe('the limits of a target', () => {
     };
     const [a, b, c] = [add('a'), add('b'), add('c')];
     const below = add('below', a);
-    const view = watched(source, root, { ...(limits && { limits }) });
-    /** What is shown, such as `u a`. */
+    const view = testView(source, root, { ...(limits && { limits }) });
+    /** The series on the page, such as `u a`. */
     const shown = () =>
       view.lines().map((line) => line.replace(/^shop_(\w)\{object="(\S+)"\} 1$/, '$1 $2'));
     return { source, add, ...{ a, b, c, below }, shown, ...view };
   }
 
-  it('leave out no thing that fits', () => {
-    const { shown, omitted, view } = scene({ objects: 5, variables: 8, series: 8 });
+  it('omit nothing that fits', () => {
+    const { shown, omitted, view } = setUp({ objects: 5, variables: 8, series: 8 });
     expect(shown()).to.have.length(8);
     expect(omitted).to.deep.equal([]);
     expect([
@@ -35,8 +35,8 @@ describe('the limits of a target', () => {
     ]).to.deep.equal([0, 0, 0]);
   });
 
-  it('leave out objects beyond the limit with everything below them, and are ready without', () => {
-    const { shown, omitted, view } = scene({ objects: 3 });
+  it('omit objects beyond the limit with their descendants, and the target becomes ready', () => {
+    const { shown, omitted, view } = setUp({ objects: 3 });
     expect(shown()).to.deep.equal(['u a', 'u a.below', 'v a', 'v a.below']);
     expect(omitted).to.deep.equal(['objects: object h.1.shop.b', 'objects: object h.1.shop.c']);
     expect([
@@ -46,26 +46,26 @@ describe('the limits of a target', () => {
     ]).to.deep.equal([2, 0, true]);
   });
 
-  it('leave out variables beyond the limit, and are ready without', () => {
-    const { shown, omitted, view } = scene({ variables: 7 });
+  it('omit variables beyond the limit, and the target becomes ready', () => {
+    const { shown, omitted, view } = setUp({ variables: 7 });
     expect(shown()).to.have.length(7);
     expect(omitted).to.deep.equal(['variables: variable v of h.1.shop.c']);
     expect([view.counters.omittedVariables, view.isSynced]).to.deep.equal([1, true]);
   });
 
-  it('leave out series beyond the limit, by their number and by the bytes of their labels', () => {
-    const few = scene({ series: 6 });
+  it('omit series beyond the limits on their number and on the bytes of their labels', () => {
+    const few = setUp({ series: 6 });
     expect(few.shown()).to.have.length(6);
     expect([few.view.counters.omitted, few.omitted.length]).to.deep.equal([2, 2]);
     expect(few.omitted[0]).to.match(/^series: series shop_[uv]\{object="[^"]+"\}$/);
-    const short = scene({ textBytes: 100 });
+    const short = setUp({ textBytes: 100 });
     expect(short.shown().length).to.be.within(1, 7);
     expect(short.omitted[0]).to.match(/^textBytes: series shop_[uv]\{object="[^"]+"\}$/);
     expect(short.view.counters.omitted).to.equal(8 - short.shown().length);
   });
 
-  it('count objects and variables as left out until they are removed or have room', () => {
-    const { source, add, a, b, c, below, render, view } = scene({ objects: 4, variables: 5 });
+  it('count omitted objects and variables until they are removed or fit', () => {
+    const { source, add, a, b, c, below, render, view } = setUp({ objects: 4, variables: 5 });
     const missing = () => {
       render();
       const { omittedObjects, omittedVariables } = view.missing;
@@ -83,8 +83,8 @@ describe('the limits of a target', () => {
     expect([view.counters.omittedObjects, view.counters.omittedVariables]).to.deep.equal([2, 1]);
   });
 
-  it('count series as left out until they are removed or have room', () => {
-    const { source, a, b, c, render, view } = scene({ series: 6 });
+  it('count omitted series until they are removed or fit', () => {
+    const { source, a, b, c, render, view } = setUp({ series: 6 });
     const missing = () => {
       render();
       return view.missing.omittedSeries;
@@ -95,8 +95,8 @@ describe('the limits of a target', () => {
     expect(view.counters.omitted).to.equal(2);
   });
 
-  it('have room again when something goes', () => {
-    const { source, add, a, shown, view } = scene({ objects: 3 });
+  it('admit new objects after others are removed', () => {
+    const { source, add, a, shown, view } = setUp({ objects: 3 });
     shown();
     source.remove(a);
     expect(shown()).to.deep.equal([]);

@@ -1,9 +1,9 @@
-// A target from its first sync on: what it tracks, what it waits for, and what it shows.
+// TargetView: the items that it tracks, the items that it waits for, and the series that it shows.
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
-import { shopCatalogue, watched } from './watched.js';
+import { shopCatalogue, testView } from './test-view.js';
 import { finished } from '../support/finished.js';
 
 const CATALOGUE = shopCatalogue(
@@ -33,12 +33,12 @@ const progress = (objects: readonly number[], variables: readonly number[], reas
 });
 
 describe('a target view', () => {
-  it('a later variable of a name counts, though it was bound before the earlier one', () => {
+  it('shows the later of two variables with one name, even if it binds that one first', () => {
     const { source, root, till } = shop();
     const full = till('floor.1.t1');
     for (let i = 0; i < 3000; i++) source.addVariable(full, `v${i}`, { type: 'u64', value: 1n });
     source.addVariable(full, 'sales', { type: 'u64', value: 5n });
-    const { view } = watched(source, root, { catalogue: CATALOGUE });
+    const { view } = testView(source, root, { catalogue: CATALOGUE });
     view.bindMore();
     const late = source.addVariable(full, 'sales', { type: 'u64', value: 6n });
     view.absorb([{ kind: 'variable-added', variable: late }]);
@@ -50,10 +50,10 @@ describe('a target view', () => {
     expect(text.join('')).to.contain('} 6\n').and.not.to.contain('} 5\n');
   });
 
-  it('waits for nothing that was removed, though no removal was published', () => {
+  it('does not wait for removed items whose removal was not published', () => {
     const { source, root, till } = shop();
     const [left, kept] = [till('floor.1.left', 1), till('floor.1.kept', 2)];
-    const { view, lines } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
     const moveOn = ({ slot, incarnation }: { slot: number; incarnation: number }) => {
       source.setSynced({ slot, incarnation: incarnation + 1 }, false);
     };
@@ -72,9 +72,9 @@ describe('a target view', () => {
     expect(view.progress).to.deep.equal(progress([2, 2], [1, 1]));
   });
 
-  it('waits for a root that is gone: without it there is nothing to show', () => {
+  it('is not synced while its root is gone', () => {
     const { source, root } = shop();
-    const { view, render } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, render } = testView(source, root, { catalogue: CATALOGUE });
     render();
     source.setSynced({ slot: root.slot, incarnation: root.incarnation + 1 }, false);
     render();
@@ -82,10 +82,10 @@ describe('a target view', () => {
     expect(view.progress.reason).to.equal('object h.1.shop');
   });
 
-  it('binds an object with many variables in slices, too', () => {
+  it('binds an object with many variables in slices', () => {
     const { source, root } = shop();
     for (let i = 0; i < 3000; i++) source.addVariable(root, `v${i}`, { type: 'u64', value: 1n });
-    const { view } = watched(source, root, { catalogue: CATALOGUE });
+    const { view } = testView(source, root, { catalogue: CATALOGUE });
     const totals: number[] = [];
     while (view.bindMore()) totals.push(view.progress.variables.total);
     expect(totals.length).to.be.at.least(2);
@@ -94,11 +94,11 @@ describe('a target view', () => {
     expect(view.progress).to.deep.equal(progress([1, 1], [3001, 3001]));
   });
 
-  it('says how far the first sync is, and what it waits for (spec 7)', () => {
+  it('reports the progress of the first sync and the item that it waits for (spec 7)', () => {
     const { source, root, tills, till } = shop();
     source.setSynced(tills, false);
     const one = till('floor.1.t1');
-    const { view, render } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, render } = testView(source, root, { catalogue: CATALOGUE });
     expect(view.progress).to.deep.equal(
       progress([0, 0], [0, 0], 'the rest of its objects, which are being read'),
     );
@@ -116,9 +116,9 @@ describe('a target view', () => {
     expect(view.isSynced).to.equal(true);
   });
 
-  it('late objects and variables are added, once their own values are there', () => {
+  it('adds a late object once its variables have values', () => {
     const { source, root, till } = shop();
-    const { view, lines } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
     lines();
     const late = till('floor.1.t1');
     expect(lines().filter(isTillLine)).to.deep.equal([]);
@@ -130,23 +130,23 @@ describe('a target view', () => {
     expect(view.isSynced).to.equal(true);
   });
 
-  it('the series of a removed object are gone from the next text, with what is below it', () => {
+  it('omits the series of a removed object and of its descendants from the next text', () => {
     const { source, root, till } = shop();
     const floor = source.addObject('h.1.shop.floor.1', 'Floor', { parent: root });
     till('floor.1.t1', 5, floor);
     till('floor.1.t2', 6, floor);
     till('floor.2.t1', 7);
-    const { view, lines } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
     expect(lines().filter(isTillLine)).to.have.lengthOf(3);
     source.remove(floor);
     expect(lines().filter(isTillLine)).to.deep.equal(['shop_sales_total{floor="2",till="t1"} 7']);
     expect(view.progress).to.deep.equal(progress([2, 2], [2, 2]));
   });
 
-  it('a slot that goes to another object at once shows the new one alone', () => {
+  it('shows only the new object when its slot is reused at once', () => {
     const { source, root, till } = shop();
     const former = till('floor.1.t1', 5);
-    const { lines } = watched(source, root, { catalogue: CATALOGUE });
+    const { lines } = testView(source, root, { catalogue: CATALOGUE });
     lines();
     for (let i = 2; i < 30; i++) {
       source.remove(i === 2 ? former : ([...root.children].at(-1) as FakeObject));
@@ -157,10 +157,10 @@ describe('a target view', () => {
     }
   });
 
-  it('changes that are told again do no harm', () => {
+  it('ignores changes that it has already absorbed', () => {
     const { source, root, till } = shop();
     const one = till('floor.1.t1', 5);
-    const { view, lines } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
     const before = lines();
     const [sales] = one.variables;
     if (sales === undefined) throw new Error('No sales');
@@ -180,10 +180,10 @@ describe('a target view', () => {
     expect(lines().filter(isTillLine)).to.deep.equal([]);
   });
 
-  it('a large subtree is bound in parts, and what comes meanwhile comes once', () => {
+  it('binds a large subtree in parts and adds each object that arrives meanwhile once', () => {
     const { source, root, till } = shop();
     for (let i = 0; i < 6000; i++) till(`floor.1.t${i}`, i);
-    const { view, lines } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
     expect(view.bindMore()).to.equal(true);
     source.sync();
     till('floor.2.t1', 1);
@@ -194,12 +194,12 @@ describe('a target view', () => {
     expect(view.progress).to.deep.equal(progress([6002, 6002], [6002, 6002]));
   });
 
-  it('an object that is removed before it is bound is never tracked', () => {
+  it('does not track an object that is removed before it is bound', () => {
     const { source, root, till } = shop();
     const floor = source.addObject('h.1.shop.floor.1', 'Floor', { parent: root });
     for (let i = 0; i < 5000; i++) till(`floor.1.t${i}`, i, floor);
     const last = till('floor.2.t1', 1);
-    const { view, lines } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
     view.bindMore();
     source.remove(floor);
     source.remove(last);
@@ -207,20 +207,20 @@ describe('a target view', () => {
     expect(view.progress).to.deep.equal(progress([1, 1], [1, 1]));
   });
 
-  it('a root that goes leaves nothing', () => {
+  it('shows no series after its root is removed', () => {
     const { source, root, till } = shop();
     till('floor.1.t1', 5);
-    const { view, lines } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
     lines();
     source.remove(root);
     expect(lines()).to.deep.equal([]);
     expect(view.progress).to.deep.equal(progress([0, 0], [0, 0]));
   });
 
-  it('another root is none of its business', () => {
+  it('ignores another root', () => {
     const { source, root, till } = shop();
     const other = source.addObject('h.1.shop.2.shop', 'Shop');
-    const { lines } = watched(source, root, { catalogue: CATALOGUE });
+    const { lines } = testView(source, root, { catalogue: CATALOGUE });
     const before = lines();
     till('2.shop.floor.1.t1', 5, other);
     expect(lines()).to.deep.equal(before);
@@ -241,21 +241,21 @@ describe('a target view', () => {
         const { source, root, till } = shop();
         till('floor.1.t1', 1);
         till('floor.2.t2', 2);
-        const { view, lines } = watched(source, root, { catalogue: CATALOGUE, filters: filter });
+        const { view, lines } = testView(source, root, { catalogue: CATALOGUE, filters: filter });
         expect(lines()).to.have.lengthOf(series);
         expect(view.progress.objects).to.deep.equal({ synced: objects, total: objects });
         expect(view.isSynced).to.equal(true);
       });
   });
 
-  it('two objects with one series: the first stays, the second comes when it goes', () => {
+  it('shows the first of two objects with the same series, and the second once the first is removed', () => {
     const { source, root } = shop();
     const twin = (sales: number) => {
       const till = source.addObject('h.1.shop.floor.1.t1', 'Till', { parent: root });
       source.addVariable(till, 'sales', { type: 'u64', value: sales });
       return till;
     };
-    const { view, lines, clashes } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, lines, clashes } = testView(source, root, { catalogue: CATALOGUE });
     lines();
     const first = twin(1);
     lines();
@@ -267,12 +267,12 @@ describe('a target view', () => {
     expect(lines().filter(isTillLine)).to.deep.equal([`${series} 2`]);
   });
 
-  it('knows the moment that the values of its root stand for, where it is stated', () => {
+  it('reports the timestamp of the values if its root states one', () => {
     const source = new FakeSource();
     const asOf = { slot: 700, incarnation: 3 };
     source.setSlot(asOf, 1_700_000_000_000_000_000n);
     const root = source.addObject('h.1.shop', 'Shop', { asOf });
-    const { view, render } = watched(source, root);
+    const { view, render } = testView(source, root);
     render();
     expect(view.asOfNs).to.equal(1_700_000_000_000_000_000n);
     source.setSlot({ ...asOf, incarnation: 4 }, 1n);
@@ -280,9 +280,9 @@ describe('a target view', () => {
     expect(view.asOfNs).to.equal(undefined);
   });
 
-  it('refresh says whether the text would differ', () => {
+  it('reports at a refresh whether the text would differ', () => {
     const { source, root, tills, till } = shop();
-    const { view, render } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, render } = testView(source, root, { catalogue: CATALOGUE });
     render();
     expect(finished(view.refreshing())).to.equal(false);
     source.set(tills, 3);
@@ -295,12 +295,12 @@ describe('a target view', () => {
     expect(finished(view.refreshing())).to.equal(true);
   });
 
-  it('gives all its memory back when it is closed, and what is held when that ends', () => {
+  it('frees its memory when it is closed, and held text when the last hold is released', () => {
     const kernel = new Kernel();
     const before = kernel.arena.used;
     const { source, root, till } = shop();
     for (let i = 0; i < 3000; i++) till(`floor.1.t${i}`, i);
-    const { view, render, text } = watched(source, root, { catalogue: CATALOGUE, kernel });
+    const { view, render, text } = testView(source, root, { catalogue: CATALOGUE, kernel });
     const snapshot = render();
     const bytes = () => Buffer.concat(snapshot.families.flatMap(({ pieces }) => pieces)).toString();
     const release = snapshot.hold();
@@ -316,11 +316,11 @@ describe('a target view', () => {
     expect(finished(view.refreshing())).to.equal(false);
   });
 
-  it('takes nothing in any more once it is closed', () => {
+  it('ignores changes once it is closed', () => {
     const source = new FakeSource();
     const asOf = { slot: 700, incarnation: 1 };
     const root = source.addObject('h.1.shop', 'Shop', { asOf });
-    const { view, kernel, render } = watched(source, root, { catalogue: CATALOGUE });
+    const { view, kernel, render } = testView(source, root, { catalogue: CATALOGUE });
     render();
     finished(view.closing());
     source.addObject('h.1.shop.floor.1.t1', 'Till', { parent: root });
@@ -330,9 +330,9 @@ describe('a target view', () => {
     expect(kernel.arena.used).to.equal(0);
   });
 
-  it('a text that ended cannot be held any more, so nothing is given back twice', () => {
+  it('refuses to hold a replaced text, so that no memory is freed twice', () => {
     const { source, root, tills } = shop();
-    const { kernel, render } = watched(source, root, { catalogue: CATALOGUE });
+    const { kernel, render } = testView(source, root, { catalogue: CATALOGUE });
     const ended = render();
     source.set(tills, 3);
     render();

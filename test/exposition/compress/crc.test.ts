@@ -1,11 +1,11 @@
-// CRC-32 of a text from those of its parts, against zlib's.
+// The CRC-32 of a text, combined from those of its parts, compared with zlib.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { crc32 } from 'node:zlib';
 import { finishedCrc, innerCrc, shiftedCrc } from '#app/exposition/compress/crc.js';
 
-describe('a CRC-32', () => {
-  it('is joined from those of the parts, whatever they are', () =>
+describe('a CRC-32 that is combined from parts', () => {
+  it('equals the CRC-32 of the whole text', () =>
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 5000 })), (parts) => {
         let [crc, bytes] = [0, 0];
@@ -17,7 +17,7 @@ describe('a CRC-32', () => {
       }),
     ));
 
-  it('is that of gigabytes, too', () => {
+  it('is right for gigabytes', () => {
     const zeros = Buffer.alloc(2 ** 20);
     let whole = 0;
     for (let i = 0; i < 17; i++) whole = crc32(zeros, whole);

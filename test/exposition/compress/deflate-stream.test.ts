@@ -1,4 +1,4 @@
-// Pages of lines as gzip, read by programs that other people wrote.
+// Pages whose deflate stream the kernel writes, decompressed by gzip, Python and zlib.
 import { spawnSync } from 'node:child_process';
 import { deflateRawSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
@@ -80,7 +80,7 @@ const gzipOf = (page: Page): Buffer => {
 const codeOf = ({ families: [family] }: Snapshot): string =>
   Buffer.from(family?.deflated?.parts[0]?.data.subarray(0, 40) ?? []).toString('hex');
 
-describe('a page of deflated lines', () => {
+describe('a page that the kernel compresses', () => {
   const fleet = new Fleet();
 
   for (const [program, words] of [
@@ -90,7 +90,7 @@ describe('a page of deflated lines', () => {
       ['-c', 'import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.stdin.buffer).read())'],
     ],
   ] as const)
-    it(`is what ${program} unzips to the text, also after changes`, function () {
+    it(`decompresses to the text with ${program}, also after changes`, function () {
       needsPrograms(this, program);
       for (const every of [1, 100, 7]) {
         fleet.change(every);
@@ -102,7 +102,7 @@ describe('a page of deflated lines', () => {
       }
     });
 
-  it('is at most 1.15 times as large as zlib makes it at its fastest', () => {
+  it('is at most 1.15 times as large as the output of zlib at level 1', () => {
     const page = pageOf(finished(fleet.text.rendering(BOTH)));
     const fastest = deflateRawSync(Buffer.concat(page.pieces), { level: 1 }).length;
     expect(gzipOf(page).length / fastest).to.be.at.most(1.15);
@@ -126,7 +126,7 @@ describe('a page of deflated lines', () => {
 
   for (const [what, families, lines, isByLine, labels] of [
     ['long families', 2, 1000, true, (i) => `host="host-${i}.example.net"`],
-    ['labels that count', 20, 150, false, (i) => `client="client-${i}",city="${i % 8}"`],
+    ['numbered labels', 20, 150, false, (i) => `client="client-${i}",city="${i % 8}"`],
     ['random labels far apart', 9, 900, true, (i) => `id="${random(i)}",host="a.host.example.net"`],
     ['few lines in a family', 40, 15, false, (i) => `client="client-${i}"`],
     ['one line in a family', 300, 1, false, () => ''],
@@ -137,7 +137,7 @@ describe('a page of deflated lines', () => {
     boolean,
     (i: number) => string,
   ])[])
-    it(`is at most 1.15 times as large as zlib makes it, and short families are left to zlib: ${what}`, () => {
+    it(`is at most 1.15 times as large as the output of zlib, or has families too short to compress by line: ${what}`, () => {
       const text = new ExpositionText(new Kernel());
       fill(text, { families, lines, labels });
       const snapshot = finished(text.rendering({ text: false, deflated: true }));
@@ -150,7 +150,7 @@ describe('a page of deflated lines', () => {
       expect(gzip.length / deflateRawSync(page, { level: 1 }).length).to.be.at.most(1.15);
     });
 
-  it('is the text also where its values have digits that its code was not made for', () => {
+  it('decompresses to the text for values with digits that are new to its Huffman code', () => {
     const kernel = new Kernel();
     const text = new ExpositionText(kernel);
     const cells = new Cells(kernel, ENTITIES);
@@ -169,7 +169,7 @@ describe('a page of deflated lines', () => {
     }
   });
 
-  it('is the text also where values get longer and shorter, again and again', () => {
+  it('decompresses to the text while values change their length', () => {
     const cities = ['lon', 'nyc', 'fra', 'hkg', 'sgp', 'tok', 'par', 'zrh'];
     const step = fc.record({
       first: fc.nat(7),
@@ -204,7 +204,7 @@ describe('a page of deflated lines', () => {
     }
   });
 
-  it('has a code that follows its text', () => {
+  it('gets a new Huffman code when its text changes much', () => {
     const before = codeOf(finished(fleet.text.rendering(BOTH)));
     for (let i = 0; i < 300; i++) finished(fleet.text.rendering(BOTH));
     expect(

@@ -1,4 +1,4 @@
-// Pages as gzip: one member, whatever they are made of, and one compression for what lasts.
+// Pages as gzip: one member for each page, and one compression of the text that pages share.
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
@@ -8,7 +8,7 @@ import type { Deflated } from '#app/exposition/compress/deflate-stream.js';
 import type { Body } from '#app/model.js';
 import { needsPrograms } from '../../support/needs.js';
 
-describe('a page as gzip', () => {
+describe('a gzip page', () => {
   /** A release function, and whether it was called. */
   const holding = () => {
     const state = { isHeld: true };
@@ -50,7 +50,7 @@ describe('a page as gzip', () => {
     ],
   ] as const;
 
-  it('is the page again once it is unzipped, wherever it is split', async () => {
+  it('decompresses to the page, for any split into pieces', async () => {
     const shared = new SharedArrayBuffer(65_536);
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
@@ -73,7 +73,7 @@ describe('a page as gzip', () => {
   });
 
   for (const [program, args] of readers)
-    it(`is one member that ${program} reads, large or empty`, async function () {
+    it(`is one member that ${program} reads, both large and empty`, async function () {
       needsPrograms(this, program);
       const large = Buffer.from(Uint32Array.from({ length: 400_000 }, (_, i) => i * i).buffer);
       for (const [start, end] of [
@@ -95,20 +95,20 @@ describe('a page as gzip', () => {
   /** Twelve megabytes that can hardly be compressed. */
   const long = () => Buffer.from(Uint32Array.from({ length: 3_000_000 }, (_, i) => i * i).buffer);
   const short = () => text('a 1', 100);
-  for (const [sentence, start, bytes, isStored] of [
-    ['is compressed to its end where it is short', short, 600, false],
-    ['ends as it is where that is next to nothing', long, 600, true],
-    ['ends as it is as long as a stored block may be', long, 65_535, true],
-    ['is compressed to its end where that is longer', long, 65_536, false],
+  for (const [title, start, bytes, isStored] of [
+    ['compresses its end if the page is short', short, 600, false],
+    ['stores its end uncompressed if the end is a small part of the page', long, 600, true],
+    ['stores an end of the size of the largest stored block', long, 65_535, true],
+    ['compresses an end that is larger than a stored block', long, 65_536, false],
   ] as const)
-    it(sentence, async () => {
+    it(title, async () => {
       const end = Buffer.alloc(bytes, 'own 2\n');
       const whole = await gzipOf([start()], end);
       expect(whole.subarray(-bytes - 8, -8).equals(end)).to.equal(isStored);
       expect(gunzipSync(whole).equals(Buffer.concat([start(), end]))).to.equal(true);
     });
 
-  it('has the text that pages share compressed once: while it is compressed, and after that', async () => {
+  it('shares one compression of the common text with other pages, during and after the compression', async () => {
     const start = [text('a 1', 100)];
     const { gzip, made, finish } = counting(start);
     const holders = Array.from({ length: 50 }, holding);
@@ -132,7 +132,7 @@ describe('a page as gzip', () => {
     expect(made).to.deep.equal([start]);
   });
 
-  it('takes a stream that is ready, and holds its text for as long as it is sent', async () => {
+  it('reuses a ready deflate stream, and holds its text until it is sent', async () => {
     const { gzip, made } = counting([text('a 1', 100)], await deflate([text('ready', 2)]));
     const { state, release } = holding();
     const body = await gzip.body([text('own', 3)], release);
@@ -146,7 +146,7 @@ describe('a page as gzip', () => {
   });
 
   for (const what of ['deflated', 'pieces'])
-    it(`releases its text if ${what} cannot be made`, () => {
+    it(`releases its text if reading ${what} fails`, () => {
       const { state, release } = holding();
       const failing = Object.defineProperty({ pieces: [] }, what, {
         get: () => {
@@ -157,7 +157,7 @@ describe('a page as gzip', () => {
       expect(state.isHeld).to.equal(false);
     });
 
-  it('is compressed in parts, two at once, so that the pool has threads left', async () => {
+  it('is compressed in parts, two at a time', async () => {
     const pages = [2.5, 0.1, 1.7].map((mb) => [text('a 1', mb * 250_000)]);
     let [running, most, parts] = [0, 0, 0];
     const compress = async (part: Uint8Array) => {
@@ -177,7 +177,7 @@ describe('a page as gzip', () => {
     }
   });
 
-  it('is not given up before no thread reads it any more', async () => {
+  it('waits for all compressing threads before it reports a failure', async () => {
     let running = 0;
     const compress = async (part: Uint8Array) => {
       running++;
@@ -189,7 +189,7 @@ describe('a page as gzip', () => {
     expect({ failure, running }).to.deep.equal({ failure: 'Error: no memory', running: 0 });
   });
 
-  it('releases text that cannot be compressed, and tries again the next time', async () => {
+  it('releases text that cannot be compressed, and tries again at the next request', async () => {
     let fails = true;
     const gzip = new GzipText({ pieces: [text('a 1', 100)] }, (pieces) =>
       fails ? Promise.reject(new Error('no memory')) : deflate(pieces),

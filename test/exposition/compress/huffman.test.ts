@@ -1,4 +1,4 @@
-// Huffman codes: no longer than allowed, complete, and as short as the counts ask for.
+// Huffman codes: complete, optimal, and within the length limit.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { codeBits, codeLengths } from '#app/exposition/compress/huffman.js';
@@ -20,8 +20,8 @@ function bestCost(by: readonly number[]): number {
   return cost;
 }
 
-describe('the lengths of a code', () => {
-  it('fill the tree, leave out what never occurs, and keep to the limit', () =>
+describe('the lengths of a Huffman code', () => {
+  it('fill the tree, omit unused symbols, and obey the limit', () =>
     fc.assert(
       fc.property(counts, fc.integer({ min: 9, max: 15 }), (by, limit) => {
         const lengths = codeLengths(by, limit);
@@ -35,14 +35,14 @@ describe('the lengths of a code', () => {
       }),
     ));
 
-  it('are the best there are where the limit does not matter', () =>
+  it('are optimal if no length reaches the limit', () =>
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { minLength: 2, maxLength: 12 }), (by) => {
         expect(costOf(codeLengths(by, 15), by)).to.equal(bestCost(by));
       }),
     ));
 
-  it('give each symbol bits that begin no other', () =>
+  it('give a prefix-free code', () =>
     fc.assert(
       fc.property(counts, (by) => {
         const lengths = codeLengths(by, 15);

@@ -1,12 +1,12 @@
-// One document of all targets: each family once, labels that tell the targets apart.
+// mergedDocument: one document of all targets, with labels that identify each target.
 import { expect } from 'chai';
 import { mergedDocument } from '#app/exposition/page/merged-document.js';
 import type { Identified } from '#app/exposition/page/merged-document.js';
 import type { MetricType } from '#app/model.js';
 import { FakeTarget } from '../../support/fake-target.js';
 
-/** A target of that app with these lines of its one family. */
-const told = (
+/** A target of this application whose only family has these lines. */
+const identified = (
   app: string,
   text: string,
   type: MetricType = 'gauge',
@@ -23,10 +23,10 @@ const textOf = (all: readonly Identified[], own = ''): string =>
 const HEAD = '# HELP demo_value A value.\n# TYPE demo_value gauge\n';
 
 describe('mergedDocument', () => {
-  it('has each family once, with a label set of its own for each target', () => {
+  it('has each family once, and identity labels on the series of each target', () => {
     const all = [
-      told('a', 'demo_value{x="1"} 1\ndemo_value{x="2"} 2\n'),
-      told('b', 'demo_value 3\n'),
+      identified('a', 'demo_value{x="1"} 1\ndemo_value{x="2"} 2\n'),
+      identified('b', 'demo_value 3\n'),
     ];
     expect(textOf(all)).to.equal(
       `${HEAD}demo_value{app="a",server_key="82",x="1"} 1\n` +
@@ -34,25 +34,28 @@ describe('mergedDocument', () => {
     );
   });
 
-  it('keeps the label that a series has of its own', () => {
-    expect(textOf([told('a', 'demo_value{app="mine"} 1\n')])).to.equal(
+  it('keeps a label of the series that has the name of an identity label', () => {
+    expect(textOf([identified('a', 'demo_value{app="mine"} 1\n')])).to.equal(
       `${HEAD}demo_value{app="mine",server_key="82"} 1\n`,
     );
   });
 
-  it('shows the first of two types of one name, and names the target that is left out', () => {
-    const all = [told('a', 'demo_value 1\n'), told('b', 'demo_value 2\n', 'counter')];
+  it('keeps the first type of a metric, and names the omitted metric of another target', () => {
+    const all = [identified('a', 'demo_value 1\n'), identified('b', 'demo_value 2\n', 'counter')];
     expect(textOf(all)).to.equal(
       '# demo_value{app="b",server_key="82"} is left out: the metric has the type gauge elsewhere\n' +
         `${HEAD}demo_value{app="a",server_key="82"} 1\n`,
     );
-    const unknown = [told('a', 'demo_value 1\n', 'unknown'), told('b', 'demo_value 2\n')];
+    const unknown = [
+      identified('a', 'demo_value 1\n', 'unknown'),
+      identified('b', 'demo_value 2\n'),
+    ];
     expect(textOf(unknown)).to.include('left out: the metric has the type unknown elsewhere\n');
   });
 
-  it('leaves out a metric that is called like series of another target, and names it', () => {
-    const histogram = told('a', 'demo_value_count 1\n', 'histogram');
-    const gauge = told('b', 'demo_value_count 2\n', 'gauge', 'demo_value_count');
+  it('omits and names a metric whose name belongs to the series of another target', () => {
+    const histogram = identified('a', 'demo_value_count 1\n', 'histogram');
+    const gauge = identified('b', 'demo_value_count 2\n', 'gauge', 'demo_value_count');
     expect(textOf([histogram, gauge])).to.equal(
       '# demo_value_count{app="b",server_key="82"} is left out: the name demo_value_count belongs to the histogram metric demo_value\n' +
         `${HEAD.replace('gauge', 'histogram')}demo_value_count{app="a",server_key="82"} 1\n`,
@@ -63,7 +66,7 @@ describe('mergedDocument', () => {
     ]);
   });
 
-  it('shows nothing of a target that is not ready', () => {
+  it('omits a target that is not ready', () => {
     const nothing = { synced: 0, total: 1 };
     const target = new FakeTarget('a').wait({
       ...{ objects: nothing, variables: nothing },
@@ -71,12 +74,14 @@ describe('mergedDocument', () => {
     });
     const all = [
       { identity: { app: 'a' }, exposition: target.exposition() },
-      told('b', 'demo_value 3\n'),
+      identified('b', 'demo_value 3\n'),
     ];
     expect(textOf(all)).to.equal(`${HEAD}demo_value{app="b",server_key="82"} 3\n`);
   });
 
   it('ends with the metrics of the exporter', () => {
-    expect(textOf([told('a', 'demo_value 1\n')], '# own\n').endsWith('1\n# own\n')).to.equal(true);
+    expect(textOf([identified('a', 'demo_value 1\n')], '# own\n').endsWith('1\n# own\n')).to.equal(
+      true,
+    );
   });
 });

@@ -1,4 +1,4 @@
-// OpenMetrics 1.0: header lines, names that clash, and whole pages against a strict reader.
+// OpenMetrics 1.0: header lines, clashing names, and whole pages, checked by a strict reader.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -14,7 +14,7 @@ import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { readOpenMetrics } from '../../support/open-metrics-checker.js';
-import { watched } from '../watched.js';
+import { testView } from '../test-view.js';
 
 const facts = (name: string, type: MetricType, unit = '', help = 'H.'): FamilyFacts => ({
   ...{ name, type, unit, help },
@@ -54,34 +54,46 @@ describe('the unit of an OpenMetrics family', () => {
       .split('\n')
       .filter((line) => line.startsWith('# UNIT'));
 
-  it('ends with it: the next one without a unit has an empty line', () => {
+  it('is reset by an empty UNIT line of the next family without a unit', () => {
     expect(unitLines([b, a, b, c, d, a, c], true)).to.deep.equal([
       ...['# UNIT a_seconds seconds', '# UNIT b '],
       ...['# UNIT d_bytes bytes', '# UNIT a_seconds seconds', '# UNIT c '],
     ]);
   });
 
-  it('ends before the exporter’s own metrics', () => {
+  it('is reset before the internal metrics', () => {
     expect(unitLines([b, c], false)).to.deep.equal(['# UNIT b ']);
   });
 });
 
-describe('names that would clash on an OpenMetrics page', () => {
+describe('families whose names clash in OpenMetrics', () => {
   const table: readonly (readonly [string, string, string])[] = [
     ['a counter alone', 'a_total counter', 'counter'],
     ['a counter without _total', 'a counter', 'unknown'],
     ['an info metric without _info', 'a info', 'unknown'],
-    ['a gauge of a counter’s short name', 'a gauge, a_total counter', 'gauge unknown'],
-    ['in the other order', 'a_total counter, a gauge', 'unknown gauge'],
-    ['a gauge of an info metric’s short name', 'a gauge, a_info info', 'gauge unknown'],
+    ['a gauge with a counter’s short name', 'a gauge, a_total counter', 'gauge unknown'],
+    ['the counter first', 'a_total counter, a gauge', 'unknown gauge'],
+    ['a gauge with an info metric’s short name', 'a gauge, a_info info', 'gauge unknown'],
     ['a counter and an info metric', 'a_total counter, a_info info', 'counter unknown'],
-    ['a gauge of a time of creation', 'a_total counter, a_created gauge', 'unknown gauge'],
-    ['a counter of counts', 'a histogram, a_count_total counter', 'histogram unknown'],
-    ['a histogram', 'a_total counter, a histogram', 'unknown histogram'],
-    ['others', 'a_total counter, b_total counter, a_b gauge', 'counter counter gauge'],
+    [
+      'a gauge with the name of a creation time',
+      'a_total counter, a_created gauge',
+      'unknown gauge',
+    ],
+    [
+      'a counter with the name of a histogram count',
+      'a histogram, a_count_total counter',
+      'histogram unknown',
+    ],
+    [
+      'a histogram with a counter’s short name',
+      'a_total counter, a histogram',
+      'unknown histogram',
+    ],
+    ['no clash', 'a_total counter, b_total counter, a_b gauge', 'counter counter gauge'],
   ];
-  for (const [sentence, given, wanted] of table)
-    it(`${sentence}: ${given} become ${wanted}`, () => {
+  for (const [what, given, wanted] of table)
+    it(`get types without a clash (${what}): ${given} become ${wanted}`, () => {
       const families = given.split(', ').map((each) => {
         const [name = '', type] = each.split(' ');
         return facts(name, type as MetricType);
@@ -93,7 +105,7 @@ describe('names that would clash on an OpenMetrics page', () => {
     });
 });
 
-describe('a page of OpenMetrics', () => {
+describe('an OpenMetrics page', () => {
   const textOf = (families: ReturnType<typeof internalFamilies>): string => {
     const target = new FakeTarget();
     const exposition = target.exposition();
@@ -113,7 +125,7 @@ describe('a page of OpenMetrics', () => {
     );
   });
 
-  it('of nothing but its end is whole', () => {
+  it('without a metric is valid', () => {
     const target = new FakeTarget();
     target.text = '';
     expect(readOpenMetrics(textOf([]))).to.have.lengthOf(1);
@@ -210,7 +222,7 @@ describe('a page of OpenMetrics', () => {
     help: fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', '\\n', 'a\nb', '\r')),
   });
 
-  it('is valid, whatever publishers call their variables, and has the lines of text 0.0.4', () => {
+  it('is valid for any variable names, and has the series lines of the text 0.0.4 page', () => {
     const tree = fc.array(fc.array(fc.tuple(variable, described), { maxLength: 8 }), {
       minLength: 1,
       maxLength: 4,
@@ -226,7 +238,7 @@ describe('a page of OpenMetrics', () => {
           for (const [[name, options], said] of variables)
             source.addVariable(object, name, { ...options, ...said });
         });
-        const { page, render } = watched(source, root, { app: 'demo' });
+        const { page, render } = testView(source, root, { app: 'demo' });
         const text = page(OPEN_METRICS);
         if (render().hasForbidden === true) {
           forbidden++;
@@ -268,11 +280,11 @@ describe('a page of OpenMetrics', () => {
     ['a summary with a negative sum', ofSummary(1, -3), false],
   ];
   for (const [what, options, isOffered] of offered)
-    it(`of ${what} is ${isOffered ? 'offered' : 'not offered, since strict parsers refuse it'}`, () => {
+    it(`with ${what} is ${isOffered ? 'offered' : 'not offered, because strict parsers reject it'}`, () => {
       const source = new FakeSource();
       const root = source.addObject('h.1.demo', 'C');
       source.addVariable(root, 'x', options);
-      const { page, render } = watched(source, root, { app: 'demo' });
+      const { page, render } = testView(source, root, { app: 'demo' });
       const text = page(OPEN_METRICS);
       const status = new FakeTarget().status();
       const exposition = { kind: 'ready', snapshot: render(), internal: [], status } as const;
@@ -295,7 +307,7 @@ describe('the strict reader of OpenMetrics', () => {
     histogram,
   ];
   for (const page of right)
-    it(`takes ${JSON.stringify(page)}`, () => {
+    it(`accepts ${JSON.stringify(page)}`, () => {
       expect(() => readOpenMetrics(`${page}# EOF\n`)).not.to.throw();
     });
 
@@ -304,19 +316,22 @@ describe('the strict reader of OpenMetrics', () => {
     ['a negative quantile', '# TYPE s summary\ns{quantile="0.5"} -1\n# EOF\n'],
     ['a negative sum', `${histogram.replace('h_sum 3', 'h_sum -3')}# EOF\n`],
     ['a sum beside a negative bound', `${histogram.replace('"1"', '"-1"')}# EOF\n`],
-    ['no end', 'a 1\n'],
+    ['a missing end', 'a 1\n'],
     ['a second end', '# EOF\n# EOF\n'],
-    ['a sample of no family', 'a 1\n# EOF\n'],
+    ['a sample without a family', 'a 1\n# EOF\n'],
     ['a comment', '# hello\n# EOF\n'],
     ['an empty line', '# TYPE a gauge\n\na 1\n# EOF\n'],
     ['a type of text 0.0.4', '# TYPE a untyped\na 1\n# EOF\n'],
-    ['a counter by its whole name', '# TYPE a_total counter\na_total 1\n# EOF\n'],
-    ['an info metric by its whole name', '# TYPE a_info info\na_info 1\n# EOF\n'],
+    ['a counter declared with its suffix', '# TYPE a_total counter\na_total 1\n# EOF\n'],
+    ['an info metric declared with its suffix', '# TYPE a_info info\na_info 1\n# EOF\n'],
     ['metadata after samples', '# TYPE a gauge\na 1\n# HELP a x\n# EOF\n'],
-    ['two families of one name', '# TYPE a gauge\n# TYPE b gauge\n# TYPE a gauge\n# EOF\n'],
-    ['a gauge that a counter could make', '# TYPE a counter\n# TYPE a_total gauge\n# EOF\n'],
-    ['a gauge of a short name', '# TYPE a gauge\n# TYPE a counter\n# EOF\n'],
-    ['a name of a histogram’s series', `${histogram}# TYPE h_count gauge\n# EOF\n`],
+    ['two families with one name', '# TYPE a gauge\n# TYPE b gauge\n# TYPE a gauge\n# EOF\n'],
+    [
+      'a gauge with the name of a counter’s series',
+      '# TYPE a counter\n# TYPE a_total gauge\n# EOF\n',
+    ],
+    ['a gauge with the name of a counter family', '# TYPE a gauge\n# TYPE a counter\n# EOF\n'],
+    ['a gauge with the name of a histogram’s series', `${histogram}# TYPE h_count gauge\n# EOF\n`],
     ['a unit that is not in the name', '# TYPE a gauge\n# UNIT a s\n# EOF\n'],
     ['an info metric with a unit', '# TYPE a_s info\n# UNIT a_s s\n# EOF\n'],
     ['a quote in a help', '# HELP a "b"\n# EOF\n'],
@@ -324,23 +339,29 @@ describe('the strict reader of OpenMetrics', () => {
     ['a blank at the end', '# TYPE a gauge\na 1 \n# EOF\n'],
     ['a comma at the end', '# TYPE a gauge\na{b="c",} 1\n# EOF\n'],
     ['a label twice', '# TYPE a gauge\na{b="c",b="d"} 1\n# EOF\n'],
-    ['an escape that there is not', '# TYPE a gauge\na{b="\\t"} 1\n# EOF\n'],
-    ['no number', '# TYPE a gauge\na 0x1\n# EOF\n'],
+    ['an unknown escape', '# TYPE a gauge\na{b="\\t"} 1\n# EOF\n'],
+    ['an invalid number', '# TYPE a gauge\na 0x1\n# EOF\n'],
     ['a series twice', '# TYPE a gauge\na{b="c",d="e"} 1\na{d="e",b="c"} 1\n# EOF\n'],
     ['a negative counter', '# TYPE a counter\na_total -1\n# EOF\n'],
-    ['an info metric of 2', '# TYPE a info\na_info 2\n# EOF\n'],
+    ['an info metric with the value 2', '# TYPE a info\na_info 2\n# EOF\n'],
     ['a state without its label', '# TYPE a stateset\na{b="x"} 1\n# EOF\n'],
     ['a quantile above 1', '# TYPE s summary\ns{quantile="50"} 1\n# EOF\n'],
-    ['no last bucket', '# TYPE h histogram\nh_bucket{le="1"} 1\nh_count 1\nh_sum 1\n# EOF\n'],
-    ['buckets that do not add up', histogram.replace('h_count 2', 'h_count 1') + '# EOF\n'],
-    ['buckets that fall', histogram.replace('"1"} 1', '"1"} 3') + '# EOF\n'],
     [
-      'samples of one metric apart',
+      'a histogram without a last bucket',
+      '# TYPE h histogram\nh_bucket{le="1"} 1\nh_count 1\nh_sum 1\n# EOF\n',
+    ],
+    [
+      'a count that differs from the last bucket',
+      histogram.replace('h_count 2', 'h_count 1') + '# EOF\n',
+    ],
+    ['decreasing buckets', histogram.replace('"1"} 1', '"1"} 3') + '# EOF\n'],
+    [
+      'separated samples of one metric',
       '# TYPE s summary\ns_sum{a="1"} 1\ns_sum{a="2"} 1\ns_count{a="1"} 1\n# EOF\n',
     ],
   ] as const;
-  for (const [sentence, page] of wrong)
-    it(`refuses ${sentence}`, () => {
+  for (const [what, page] of wrong)
+    it(`rejects ${what}`, () => {
       expect(() => readOpenMetrics(page)).to.throw('OpenMetrics wants');
     });
 });

@@ -1,4 +1,4 @@
-// What of a snapshot a scope selects, and for how long that is kept. Spec 2.3.
+// selectFamilies: the families of a snapshot that a scope selects, and their cache. Spec 2.3.
 import { expect } from 'chai';
 import { compileScope, selectFamilies } from '#app/exposition/page/scope.js';
 import type { Snapshot } from '#app/model.js';
@@ -13,18 +13,18 @@ describe('selectFamilies (spec 2.3)', () => {
     );
   const scope = (...metrics: readonly string[]) => compileScope({ name: 'one', metrics });
 
-  it('takes families as they are, in their order, and copies no text', () => {
+  it('returns the same family objects in their order, without a copy of the text', () => {
     const snapshot = showing('b_1', 'a_1', 'b_2', 'c_1');
     const { families } = selectFamilies(snapshot, scope('c_*', 'b_*'));
     expect(families).to.deep.equal([0, 2, 3].map((index) => snapshot.families[index]));
     expect(families[0]).to.equal(snapshot.families[0]);
   });
 
-  it('may take nothing', () => {
+  it('returns an empty list if no family matches', () => {
     expect(selectFamilies(showing('a'), scope('b')).families).to.deep.equal([]);
   });
 
-  it('is reused while snapshot and scope are unchanged, and made anew when either changes', () => {
+  it('caches its result for each snapshot and scope', () => {
     const [first, second] = [showing('a', 'b'), showing('a', 'b')];
     const [old, reloaded] = [scope('a'), scope('a')];
     const isHit = (snapshot: Snapshot, which: typeof old) => selectFamilies(snapshot, which).isHit;

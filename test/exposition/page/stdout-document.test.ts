@@ -1,4 +1,4 @@
-// What stdout mode prints at a tick, as text and as JSON lines. Design 3 "Stdout".
+// The documents of stdout mode, as text and as JSON lines. Design 3 "Stdout".
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { jsonDocument, textDocument } from '#app/exposition/page/stdout-document.js';
@@ -22,7 +22,7 @@ const NOT_READY = 'scrape not ready: objects 1/2 synced, variables 3/4 synced, w
 describe('textDocument', () => {
   const HEAD = '# snapshot app=ads server_key=82 root=H.1.ads time=2026-01-02T03:04:05.006Z';
 
-  it('is a comment line, the text, and an end mark', () => {
+  it('has a comment line, the text, and an end mark', () => {
     const target = new FakeTarget();
     const page = textDocument(target.exposition(), TIME);
     expect(textOf(page)).to.equal(
@@ -36,7 +36,7 @@ describe('textDocument', () => {
     expect(target.held).to.equal(0);
   });
 
-  it('shows metrics of the sink behind those of the target', () => {
+  it('ends with the metrics of the sink', () => {
     const page = textDocument(new FakeTarget().exposition(), TIME, OF_SINK);
     const own =
       '# HELP shm_own_total Own \\\\ metric.\n# TYPE shm_own_total counter\nshm_own_total 7\n';
@@ -48,7 +48,7 @@ describe('textDocument', () => {
     expect(textOf(page)).to.equal(`${HEAD} ${NOT_READY}\n`);
   });
 
-  it('stays a comment whatever line breaks a publisher puts into names', () => {
+  it('stays one comment line if names of the publisher have line breaks', () => {
     const target = new FakeTarget('ads', ['82'], 'H.1\nevil_series 1\r\n.ads');
     expect(textOf(textDocument(target.exposition(), TIME)).split('\n')).to.not.include(
       'evil_series 1\r',
@@ -75,7 +75,7 @@ describe('jsonDocument', () => {
       .map((line): unknown => JSON.parse(line));
   };
 
-  it('is one object a series, internal metrics included', () => {
+  it('has one object per series, internal metrics included', () => {
     const target = new FakeTarget();
     target.text = 'demo_value 1\ndemo_value{a="b",c="d e"} 2.5\n';
     target.metrics = [{ name: 'shm_x_total', type: 'counter', help: '', value: 7 }];
@@ -96,7 +96,7 @@ describe('jsonDocument', () => {
     ]);
   });
 
-  it('shows metrics of the sink behind those of the target', () => {
+  it('ends with the metrics of the sink', () => {
     const lines = textOf(jsonDocument(new FakeTarget().exposition(), TIME, OF_SINK)).split('\n');
     expect(JSON.parse(lines.at(-2) ?? '')).to.deep.equal({
       ...common,
@@ -107,7 +107,7 @@ describe('jsonDocument', () => {
     });
   });
 
-  it('is made in pieces of 128 KB, each when it is taken, from text that stays until the end', () => {
+  it('is written lazily in pieces of 128 KB, and holds its snapshot until the end', () => {
     const target = new FakeTarget();
     target.text = 'demo_value{a="b"} 1\n'.repeat(5000);
     const exposition = target.exposition();
@@ -159,11 +159,11 @@ describe('jsonDocument', () => {
     ['0', 0],
   ] as const;
   for (const [text, value] of values)
-    it(`gives ${text} as ${JSON.stringify(value)}`, () => {
+    it(`writes ${text} as ${JSON.stringify(value)}`, () => {
       expect(parsed(`demo_value ${text}\n`)).to.have.nested.property('[0].value', value);
     });
 
-  it('gives internal metrics that are no finite number as their text', () => {
+  it('writes NaN and infinite values of internal metrics as text', () => {
     const target = new FakeTarget();
     target.text = '';
     target.metrics = [NaN, Infinity, -Infinity].map((value) => ({
@@ -181,7 +181,7 @@ describe('jsonDocument', () => {
     ]);
   });
 
-  it('gives back every label, whatever is in it', () => {
+  it('escapes every label so that a JSON parser returns the original', () => {
     const name = fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9_]{0,8}$/);
     const nasty = fc.constantFrom(
       '"',

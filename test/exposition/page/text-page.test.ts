@@ -1,4 +1,4 @@
-// A snapshot as a page: its pieces, its bytes, and who holds it.
+// Pages of a snapshot: their pieces, their sizes, and the hold on the snapshot.
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -47,7 +47,7 @@ describe('a page of text 0.0.4', () => {
     '# TYPE shm_exporter_target_info gauge\n' +
     'shm_exporter_target_info{app="ads",server_key="82",root="H.1.ads",partition="0"} 1\n';
 
-  it('is the families in order, each under its header, then the internal metrics', () => {
+  it('has the families in order, each under its header, then the internal metrics', () => {
     const { exposition } = exposing(['f0 1\n', 'f0{a="b"} 2\n'], ['f1 3\n']);
     const page = TEXT.page(exposition);
     expect(textOf(page)).to.equal(`${head(0)}f0 1\nf0{a="b"} 2\n${head(1)}f1 3\n${OWN}`);
@@ -55,11 +55,11 @@ describe('a page of text 0.0.4', () => {
     expect(page.contentType).to.equal('text/plain; version=0.0.4; charset=utf-8');
   });
 
-  it('of no families is the internal metrics alone', () => {
+  it('without families has only the internal metrics', () => {
     expect(textOf(TEXT.page(exposing().exposition))).to.equal(OWN);
   });
 
-  it('is the same as a deflate stream, made without its text', () => {
+  it('equals the decompressed page if its snapshot has only a deflate stream', () => {
     const text = 'x 1\nx{a="b"} 2\n';
     const parts = [deflatedText(Buffer.from(text))];
     const { exposition } = exposing();
@@ -98,7 +98,7 @@ describe('a page of text 0.0.4', () => {
     expect(held.count).to.equal(0);
   });
 
-  it('packs small pieces together and sends large ones as they lie', () => {
+  it('merges small pieces and sends large ones without a copy', () => {
     const large = 'x'.repeat(16_384);
     const { exposition } = exposing(['a\n', 'b\n', large, 'c\n'], ['d\n']);
     const { pieces } = TEXT.page(exposition);
@@ -111,8 +111,8 @@ describe('a page of text 0.0.4', () => {
     expect(pieces[1]).to.equal(exposition.snapshot.families[0]?.pieces[2]);
   });
 
-  /** Families that lie in one memory, each below its header, with so many bytes between them. */
-  const lying = (texts: readonly (readonly string[])[], gaps: readonly number[]) => {
+  /** Families in one memory, each after its header, with these gaps in bytes between them. */
+  const familiesInMemory = (texts: readonly (readonly string[])[], gaps: readonly number[]) => {
     const memory = new SharedArrayBuffer(4 * 65_536);
     let at = 16;
     return texts.map((pieces, index): FamilyText => {
@@ -131,9 +131,9 @@ describe('a page of text 0.0.4', () => {
   };
   const large = 'y'.repeat(16_384);
 
-  it('sends text below its header as it lies, where that is the one that the format writes', () => {
+  it('sends text with its header without a copy if the format uses the same header', () => {
     const { exposition } = exposing([]);
-    const families = lying([[large, large], [large]], [16]);
+    const families = familiesInMemory([[large, large], [large]], [16]);
     const page = TEXT.page({ ...exposition, selected: families, internal: [] });
     expect(page.pieces.map(({ byteOffset }) => byteOffset)).to.deep.equal(
       families.flatMap(({ headed }) => headed?.spans.filter((_, i) => i % 2 === 0)),
@@ -150,7 +150,7 @@ describe('a page of text 0.0.4', () => {
     expect(families.map(({ bytes }) => bytes)).to.deep.equal([2 * large.length, large.length]);
   });
 
-  it('sends all of a snapshot as it lies, and makes no views of its families', () => {
+  it('sends a prepared page of the snapshot without a copy, and does not read the families', () => {
     const { exposition } = exposing(['f0 1\n'], ['f1 3\n']);
     const page = ['one\n', 'two\n'].map((text) => Buffer.from(text));
     const snapshot = {
@@ -166,7 +166,7 @@ describe('a page of text 0.0.4', () => {
     expect(whole.bytes).to.equal(textOf(whole).length);
   });
 
-  it('takes the families where only some are selected, and where another format is asked for', () => {
+  it('ignores the prepared page of the snapshot for a scope and for another format', () => {
     const { exposition } = exposing(['f0 1\n'], ['f1 3\n']);
     const snapshot = { ...exposition.snapshot, page: [Buffer.from('all\n')] };
     const selected = snapshot.families.slice(1);
@@ -177,10 +177,10 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
-  it('sends families that lie side by side in one piece', () => {
+  it('sends families that are adjacent in memory as one piece', () => {
     const { exposition } = exposing([]);
     const short = 'y'.repeat(6000);
-    const families = lying([[short], [short], [short], [short], [short]], [0, 0, 0, 16]);
+    const families = familiesInMemory([[short], [short], [short], [short], [short]], [0, 0, 0, 16]);
     const page = TEXT.page({ ...exposition, selected: families, internal: [] });
     const [start, , , end] = families.flatMap(({ headed }) => headed?.spans.slice(-1) ?? []);
     expect(page.pieces).to.have.lengthOf(2);
@@ -196,7 +196,7 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
-  it('of a scope is what it selects, and is packed once as well', () => {
+  it('with a scope has only the selected families, and is built once', () => {
     const { exposition, held } = exposing(['f0 1\n'], ['f1 3\n']);
     const scoped = { ...exposition, selected: exposition.snapshot.families.slice(1), internal: [] };
     const [page, again] = [TEXT.page(scoped), TEXT.page(scoped)];
@@ -210,7 +210,7 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
-  it('is what its families say, whichever came, went or changed since the last one', () => {
+  it('equals a page that is built anew after random changes of the families', () => {
     const all = Array.from({ length: 50 }, (_, index) => {
       const type = index % 3 === 0 ? ('counter' as const) : ('gauge' as const);
       const name = index % 4 === 0 ? `f${index}_total` : `f${index}`;
@@ -247,7 +247,7 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
-  it('packs and compresses a snapshot once, and writes the internal metrics fresh each time', async () => {
+  it('builds and compresses the text of a snapshot once, and the internal metrics for each page', async () => {
     const { exposition } = exposing(['f0 1\n']);
     const first = TEXT.page(exposition);
     const second = TEXT.page({ ...exposition, internal: own(2) });

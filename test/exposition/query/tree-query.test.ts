@@ -1,4 +1,4 @@
-// What a look at a target's tree shows: rows, what becomes of each, and parts of large trees.
+// Tree queries: the rows of objects and variables, their metrics, and parts of large trees.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type {
@@ -14,34 +14,34 @@ import { FakeSource } from '../../support/fake-source.js';
 import type { FakeObject, VariableOptions } from '../../support/fake-source.js';
 import { finished } from '../../support/finished.js';
 import { treeQuery } from '../../support/tree-query.js';
-import { shopCatalogue, watched } from '../watched.js';
-import type { WatchOptions } from '../watched.js';
+import { shopCatalogue, testView } from '../test-view.js';
+import type { TestViewOptions } from '../test-view.js';
 
 const row = (name: string, rest: string, type = 'gauge'): string =>
   `{ name = "shop_${name}", type = "${type}", help = "Help.", ${rest} },`;
 
 const ROOT = 'h.1.shop';
 
-/** A shop with variables at its root, and what more is added, looked at once all is taken in. */
+/** A shop with these variables at its root and the items that `add` adds, after the first render. */
 function shop(
   variables: Readonly<Record<string, VariableOptions>>,
-  options: WatchOptions = {},
+  options: TestViewOptions = {},
   add: (source: FakeSource, root: FakeObject) => void = () => undefined,
 ) {
   const source = new FakeSource();
   const root = source.addObject(ROOT, 'Shop');
   for (const [name, of] of Object.entries(variables)) source.addVariable(root, name, of);
   add(source, root);
-  const { view, render } = watched(source, root, options);
+  const { view, render } = testView(source, root, options);
   render();
-  const look = (query: Partial<TreeQuery> = {}): TreeAnswer =>
+  const queryTree = (query: Partial<TreeQuery> = {}): TreeAnswer =>
     finished(view.queryTree(treeQuery(query)));
   const part = (query: Partial<TreeQuery> = {}): TreePart => {
-    const answer = look(query);
+    const answer = queryTree(query);
     if (answer.kind !== 'part') throw new Error(JSON.stringify(answer));
     return answer;
   };
-  return { source, root, view, look, part };
+  return { source, root, view, queryTree, part };
 }
 
 const variablesOf = ({ rows }: TreePart): readonly TreeVariable[] =>
@@ -50,8 +50,8 @@ const objectsOf = ({ rows }: TreePart): readonly TreeObject[] =>
   rows.filter((each) => each.kind === 'object');
 const names = ({ rows }: TreePart): readonly string[] => rows.map(({ name }) => name);
 
-/** What becomes of the only variable, as one text. */
-const fateOf = (part: TreePart, index = 0): string => {
+/** The metrics of a variable and the reasons for missing ones, as one text. */
+const metricsOf = (part: TreePart, index = 0): string => {
   const { metrics, why } = variablesOf(part)[index] ?? { metrics: [], why: 'no row' };
   const each = metrics.map(({ name, labels, series, why: reason }) =>
     series > 0 ? `${name}{${labels}} ${series}` : `${name}: ${reason}`,
@@ -59,15 +59,15 @@ const fateOf = (part: TreePart, index = 0): string => {
   return [...each, why].filter(Boolean).join('; ');
 };
 
-describe('a look at a tree', () => {
-  describe('says what becomes of a variable', () => {
+describe('a tree query', () => {
+  describe('shows for a variable', () => {
     const histogram: Frame = { type: 'histogram', counts: BigUint64Array.of(1n, 2n), sum: 3 };
     const cases: readonly [
       what: string,
       rows: string,
       variable: VariableOptions,
       wanted: string,
-      options?: WatchOptions,
+      options?: TestViewOptions,
     ][] = [
       ['a metric', row('a', 'var = "v"'), { type: 'i64', value: 1n }, 'shop_a{} 1'],
       [
@@ -82,27 +82,32 @@ describe('a look at a tree', () => {
         { type: 'histogram', schema: [1], value: histogram },
         'shop_a{} 4',
       ],
-      ['none without a row', row('a', 'var = "w"'), { type: 'i64', value: 1n }, 'no row reads it'],
       [
-        'none before it is synced',
+        'no metric without a row',
+        row('a', 'var = "w"'),
+        { type: 'i64', value: 1n },
+        'no row reads it',
+      ],
+      [
+        'no series before it is synced',
         row('a', 'var = "v"'),
         { type: 'i64' },
         'shop_a: not synced yet',
       ],
       [
-        'none of a type that the row cannot show',
+        'no series if its type does not fit the row',
         row('a', 'var = "v"'),
         { type: 'string', value: 'x' },
         'shop_a: its type is string, and the row shows i64, u64, f64 or bool',
       ],
       [
-        'none of a value that the row shows no series of',
+        'no series if the row cannot show a histogram',
         row('a', 'var = "v", states = ["open", "closed"]', 'stateset'),
         { type: 'histogram', schema: [1], value: histogram },
         'shop_a: its type is histogram, and the row shows string, u64, i64, f64 or bool',
       ],
       [
-        'none where the target has too many series',
+        'no series if the target has too many series',
         row('a', 'var = "w"') + row('b', 'var = "v"'),
         { type: 'i64', value: 1n },
         'shop_b: left out: target_max_series is 1',
@@ -117,10 +122,10 @@ describe('a look at a tree', () => {
           : { v: variable };
         const { part } = shop(others, { catalogue: shopCatalogue(rows), ...options });
         const index = 'w' in others ? 1 : 0;
-        expect(fateOf(part(), index)).to.equal(wanted);
+        expect(metricsOf(part(), index)).to.equal(wanted);
       });
 
-    it('clashes', () => {
+    it('a clash', () => {
       const twice = row('a', 'var = "v"');
       const { part } = shop({}, { catalogue: shopCatalogue('', twice) }, (source, root) => {
         // The same labels, since one id is that of both.
@@ -129,13 +134,13 @@ describe('a look at a tree', () => {
           source.addVariable(till, 'v', { type: 'i64', value: 1n });
         }
       });
-      expect(fateOf(part(), 0)).to.equal('shop_a{floor="1",till="2"} 1');
-      expect(fateOf(part(), 1)).to.equal(
+      expect(metricsOf(part(), 0)).to.equal('shop_a{floor="1",till="2"} 1');
+      expect(metricsOf(part(), 1)).to.equal(
         'shop_a: clash: another series has this name and these labels',
       );
     });
 
-    it('none of an earlier variable of one name', () => {
+    it('no series if a later variable has its name', () => {
       const { part } = shop(
         {},
         { catalogue: shopCatalogue(row('a', 'var = "v"')) },
@@ -144,13 +149,13 @@ describe('a look at a tree', () => {
           source.addVariable(root, 'v', { type: 'i64', value: 2n });
         },
       );
-      expect(fateOf(part(), 0)).to.equal('a later variable of this object has its name');
-      expect(fateOf(part(), 1)).to.equal('shop_a{} 1');
+      expect(metricsOf(part(), 0)).to.equal('a later variable of this object has its name');
+      expect(metricsOf(part(), 1)).to.equal('shop_a{} 1');
     });
 
-    it('metrics of what its publisher describes, without a catalogue', () => {
+    it('a metric without a catalogue', () => {
       const { part } = shop({ 'till count': { type: 'i64', value: 1n } }, { app: 'kiosk' });
-      expect(fateOf(part())).to.equal('kiosk_shop_till_count{object="@root"} 1');
+      expect(metricsOf(part())).to.equal('kiosk_shop_till_count{object="@root"} 1');
     });
   });
 
@@ -160,7 +165,7 @@ describe('a look at a tree', () => {
       row('c', 'var = "v"'),
     );
     const one: VariableOptions = { type: 'i64', value: 1n };
-    const shown = (more: WatchOptions = {}) =>
+    const shown = (more: TestViewOptions = {}) =>
       shop(
         { v: one, b: one, name: { type: 'string', value: 'Jane' } },
         {
@@ -169,10 +174,10 @@ describe('a look at a tree', () => {
         },
       );
 
-    it('says which metric each variable without a row becomes, under the name that it really has', () => {
+    it('shows the metric of each variable without a row, under its final name', () => {
       const { part } = shown();
       const answer = part({ showsUnreadTexts: false });
-      expect([0, 1, 2].map((index) => fateOf(answer, index))).to.deep.equal([
+      expect([0, 1, 2].map((index) => metricsOf(answer, index))).to.deep.equal([
         'shop_a{} 1',
         'shop_b_uncatalogued{object="@root"} 1',
         'shop_name_info{object="@root"} 1',
@@ -181,27 +186,27 @@ describe('a look at a tree', () => {
       expect(objectsOf(answer)[0]?.why).to.equal('');
     });
 
-    it('finds them by the names of their metrics', () => {
+    it('finds variables by the names of their metrics', () => {
       const { part } = shown();
       const found = part({ words: ['b_uncatalogued'], field: 'metric' });
       expect(variablesOf(found).map(({ name }) => name)).to.deep.equal(['b']);
     });
 
-    it('says that a row of another class reads a variable', () => {
+    it('shows that a row of another class reads a variable', () => {
       const rows = row('a', 'var = "v"');
       const other = shopCatalogue(rows).classes.map((each) => ({ ...each, alias: 'other' }));
       const base = shopCatalogue(row('b', 'var = "w"'));
       const both = { ...base, classes: [...base.classes, ...other] };
       const { part } = shown({ catalogue: both, filters: { classes: ['shop'] } });
-      expect(fateOf(part())).to.equal(
+      expect(metricsOf(part())).to.equal(
         'only rows of other classes than those of the target read it',
       );
     });
   });
 
-  describe('says why there is no row for an object', () => {
+  describe('shows for an object', () => {
     const catalogue = () => shopCatalogue('', row('a', 'var = "v"'));
-    const objectAt = (path: string, className: string, options: WatchOptions = {}) => {
+    const objectAt = (path: string, className: string, options: TestViewOptions = {}) => {
       const { part, source } = shop({}, { catalogue: catalogue(), ...options }, (made, parent) => {
         const object = made.addObject(`${ROOT}.${path}`, className, { parent });
         made.addVariable(object, 'v', { type: 'i64', value: 7n });
@@ -213,14 +218,14 @@ describe('a look at a tree', () => {
     };
 
     for (const [what, path, className, wanted] of [
-      ['since none is for its class', 'floor.1.2', 'Lamp', 'no row is for its class'],
+      ['that no row is for its class', 'floor.1.2', 'Lamp', 'no row is for its class'],
       [
-        'since those for its class are for other places',
+        'that the rows for its class are for other places',
         'cellar',
         'Till',
         'the rows for its class are for objects at other places',
       ],
-      ['and nothing where there is one', 'floor.1.2', 'Till', ''],
+      ['no reason if a row is for it', 'floor.1.2', 'Till', ''],
     ] as const)
       it(what, () => {
         const { why, variable } = objectAt(path, className);
@@ -230,11 +235,15 @@ describe('a look at a tree', () => {
       });
 
     for (const [what, options, wanted] of [
-      ['classes', { filters: { classes: ['shop'] } }, 'not read: classes leaves it out'],
-      ['seed paths', { filters: { seedPaths: ['@root'] } }, 'not read: seed_paths leaves it out'],
+      ['the class filter', { filters: { classes: ['shop'] } }, 'not read: classes leaves it out'],
+      [
+        'the seed path filter',
+        { filters: { seedPaths: ['@root'] } },
+        'not read: seed_paths leaves it out',
+      ],
       ['a limit on objects', { limits: { objects: 1 } }, 'left out: target_max_objects is 1'],
     ] as const)
-      it(`since ${what} leave it out, and then its values are not read`, () => {
+      it(`that ${what} omits it, and no values`, () => {
         const { why, variable, text } = objectAt('floor.1.2', 'Till', options);
         expect(why).to.equal(wanted);
         for (const each of [variable, text]) {
@@ -243,14 +252,14 @@ describe('a look at a tree', () => {
         }
       });
 
-    it('since a limit on variables leaves one out', () => {
+    it('that a limit on variables omits one', () => {
       const { variable, text } = objectAt('floor.1.2', 'Till', { limits: { variables: 1 } });
       expect(variable?.why).to.equal('');
       expect(text?.why).to.equal('left out: target_max_variables is 1');
     });
   });
 
-  describe('shows values as they are at the moment', () => {
+  describe('shows', () => {
     const summary: Frame = {
       ...{ type: 'summary', count: 3n, sum: 6 },
       values: Float64Array.of(1.5, 3),
@@ -261,9 +270,9 @@ describe('a look at a tree', () => {
     };
     for (const [what, options, wanted] of [
       ['an integer', { type: 'u64', value: 2n ** 64n - 1n }, '18446744073709551615'],
-      ['a negative one', { type: 'i64', value: -5n }, '-5'],
+      ['a negative integer', { type: 'i64', value: -5n }, '-5'],
       ['a double', { type: 'f64', value: 0.1 }, '0.1'],
-      ['a truth', { type: 'bool', value: true }, 'true'],
+      ['a boolean', { type: 'bool', value: true }, 'true'],
       [
         'a summary',
         { type: 'summary', schema: [0.5, 0.9], value: summary },
@@ -280,7 +289,7 @@ describe('a look at a tree', () => {
         expect(variablesOf(part())[0]?.value).to.deep.equal({ kind: 'plain', text: wanted });
       });
 
-    it('a text from its beginning, no character cut in half', () => {
+    it('the beginning of a text, without half a character', () => {
       const { part } = shop({ v: { type: 'string', value: `${'x'.repeat(159)}😀😀` } });
       expect(variablesOf(part())[0]?.value).to.deep.equal({
         ...{ kind: 'text', text: 'x'.repeat(159), characters: 163 },
@@ -293,7 +302,7 @@ describe('a look at a tree', () => {
       expect(objectsOf(part())[0]?.value).to.deep.equal({ kind: 'plain', text: 'dead' });
     });
 
-    it('a value that changed after the last refresh, and none that is gone', () => {
+    it('the current value of a variable, and none for an unsynced one', () => {
       const { part, source, root } = shop({ v: { type: 'i64', value: 1n } });
       const [variable] = [...root.variables];
       if (variable === undefined) throw new Error('no variable');
@@ -305,7 +314,7 @@ describe('a look at a tree', () => {
       expect(gone?.isSynced).to.equal(false);
     });
 
-    it('no torn value: a frame that cannot be copied whole is missing', () => {
+    it('no value for a frame that cannot be copied consistently', () => {
       const { part, source, root } = shop({ v: { type: 'string', value: 'x' } });
       for (const each of root.variables) source.restless.add(each);
       expect(variablesOf(part())[0]?.value).to.deep.equal({
@@ -314,7 +323,7 @@ describe('a look at a tree', () => {
       });
     });
 
-    it('a text that no row reads only to those who may see it, and it cannot be searched', () => {
+    it('a text without a row only to clients with permission, who alone can search it', () => {
       const { part } = shop(
         { v: { type: 'string', value: 'secret' }, w: { type: 'i64', value: 1n } },
         { catalogue: shopCatalogue(row('a', 'var = "w"')) },
@@ -329,8 +338,8 @@ describe('a look at a tree', () => {
     });
   });
 
-  describe('finds what is searched for', () => {
-    const stage = () =>
+  describe('finds', () => {
+    const setUp = () =>
       shop(
         { sales: { type: 'i64', value: 42n }, note: { type: 'string', value: 'Fresh Fish' } },
         { catalogue: shopCatalogue(row('sold', 'var = "sales"'), row('open', 'var = "isOpen"')) },
@@ -362,23 +371,23 @@ describe('a look at a tree', () => {
       [{ object: 'floor.1.2', words: ['late'] }, [TILL, 'late']],
     ];
     for (const [query, wanted] of cases)
-      it(JSON.stringify(query), () => expect(names(stage().part(query))).to.deep.equal(wanted));
+      it(JSON.stringify(query), () => expect(names(setUp().part(query))).to.deep.equal(wanted));
 
-    it('and says which objects are shown only since they stand above a match', () => {
-      const [above] = objectsOf(stage().part({ words: ['late'], field: 'variable' }));
+    it('the ancestors of a match, marked as no match', () => {
+      const [above] = objectsOf(setUp().part({ words: ['late'], field: 'variable' }));
       expect(above).to.include({ name: TILL, isMatch: false, variables: 2, children: 0, depth: 1 });
     });
 
-    it('and the objects above the chosen one', () =>
-      expect(stage().part({ object: TILL }).above).to.deep.equal([ROOT]));
+    it('the ancestors of the chosen object', () =>
+      expect(setUp().part({ object: TILL }).above).to.deep.equal([ROOT]));
 
-    it('and says that there is no such object', () =>
-      expect(stage().look({ object: 'floor' })).to.deep.equal({ kind: 'no-object' }));
+    it('no object for an unknown path', () =>
+      expect(setUp().queryTree({ object: 'floor' })).to.deep.equal({ kind: 'no-object' }));
   });
 
-  describe('of a large tree', () => {
-    /** A chain and a fan of objects with some variables each. */
-    const grove = (sizes: readonly number[]) =>
+  describe('on a large tree', () => {
+    /** A random tree: chains of objects, each with children and some variables. */
+    const largeTree = (sizes: readonly number[]) =>
       shop({}, {}, (source, root) => {
         let parent = root;
         sizes.forEach((size, i) => {
@@ -390,14 +399,14 @@ describe('a look at a tree', () => {
       });
     const sizes = fc.array(fc.nat(20), { maxLength: 30 });
 
-    it('is the same in parts as at once, however small they are', () =>
+    it('returns the same rows in parts as in one answer', () =>
       fc.assert(
         fc.property(
           sizes,
           fc.integer({ min: 1, max: 7 }),
           fc.boolean(),
           (given, maxRows, isSearch) => {
-            const { part } = grove(given);
+            const { part } = largeTree(given);
             const query = isSearch ? ({ words: ['1'], field: 'value' } as const) : {};
             const matches = ({ rows }: TreePart) =>
               rows.filter((each) => each.kind === 'variable' || each.isMatch).map(({ id }) => id);
@@ -417,8 +426,8 @@ describe('a look at a tree', () => {
         { numRuns: 25 },
       ));
 
-    it('begins at any position with the object of the variable there', () => {
-      const { part } = grove([4]);
+    it('starts at any position with the object of the variable there', () => {
+      const { part } = largeTree([4]);
       expect(names(part({ from: 3 }))).to.deep.equal([`${ROOT}.o0`, 'v0.1', 'v0.2', 'v0.3']);
       expect(names(part({ from: 2 }))).to.deep.equal([
         `${ROOT}.o0`,
@@ -432,7 +441,7 @@ describe('a look at a tree', () => {
         .and.deep.include({ rows: [] });
     });
 
-    it('ends with few long texts, too', () => {
+    it('ends its part after few rows if their texts are long', () => {
       const help = 'h'.repeat(400);
       const variables = Object.fromEntries(
         Array.from({ length: 20 }, (_, i) => [`v${i}`, { type: 'i64', value: 1n, help } as const]),
@@ -443,16 +452,16 @@ describe('a look at a tree', () => {
       expect(answer.next).to.equal(answer.rows.length);
     });
 
-    it('gives others their turn after at most 64 items', () => {
-      const { view } = grove(Array.from({ length: 2000 }, () => 1));
+    it('yields after at most 64 items', () => {
+      const { view } = largeTree(Array.from({ length: 2000 }, () => 1));
       let pauses = 0;
       const steps = view.queryTree(treeQuery({ words: ['nothing'] }));
       while (steps.next().done !== true) pauses++;
       expect(pauses).to.be.within(4000 / 64 - 2, 4000 / 64 + 2);
     });
 
-    it('ends in time, and the next look goes on from there', () => {
-      const { view, part } = grove(Array.from({ length: 2000 }, () => 1));
+    it('ends at its deadline, and the next query continues from there', () => {
+      const { view, part } = largeTree(Array.from({ length: 2000 }, () => 1));
       const query = { words: ['v1999'], field: 'variable' } as const;
       const late = finished(view.queryTree(treeQuery({ ...query, maxMs: 0 })));
       if (late.kind !== 'part') throw new Error(late.kind);
@@ -462,8 +471,8 @@ describe('a look at a tree', () => {
       expect(names(part({ ...query, from: late.next ?? 0 }))).to.include('v1999.0');
     });
 
-    it('says that the root was lost, if that happens meanwhile', () => {
-      const { view } = grove(Array.from({ length: 2000 }, () => 1));
+    it('answers that the root was lost if that happens during the query', () => {
+      const { view } = largeTree(Array.from({ length: 2000 }, () => 1));
       const steps = view.queryTree(treeQuery({ words: ['nothing'] }));
       steps.next();
       finished(view.closing());
@@ -473,8 +482,8 @@ describe('a look at a tree', () => {
       });
     });
 
-    it('follows a tree that changes between two turns', () => {
-      const { view, source, root } = grove(Array.from({ length: 300 }, () => 1));
+    it('follows a tree that changes between two slices', () => {
+      const { view, source, root } = largeTree(Array.from({ length: 300 }, () => 1));
       const steps = view.queryTree(treeQuery({ words: ['new'], field: 'object' }));
       steps.next();
       const [first] = [...root.children] as FakeObject[];
@@ -485,7 +494,7 @@ describe('a look at a tree', () => {
     });
   });
 
-  it('changes nothing: the text of the next render is the same', () => {
+  it('does not change the text of the next render', () => {
     const variables: Readonly<Record<string, VariableOptions>> = {
       a: { type: 'i64', value: 1n },
       b: { type: 'string', value: 'x' },
@@ -496,7 +505,7 @@ describe('a look at a tree', () => {
       source.addVariable(root, name, of),
     );
     expect(made).to.have.lengthOf(2);
-    const { view, lines } = watched(source, root, { app: 'kiosk' });
+    const { view, lines } = testView(source, root, { app: 'kiosk' });
     const before = lines();
     finished(view.queryTree(treeQuery()));
     expect(finished(view.refreshing())).to.equal(false);

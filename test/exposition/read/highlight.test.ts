@@ -1,4 +1,4 @@
-// The highlighted variable: which one a path names, and what it says while the tree lives.
+// The highlighted variable: the variable that a path names, and its value while the tree changes.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Highlight } from '#app/exposition/read/highlight.js';
@@ -11,7 +11,7 @@ import { freshSegments } from '../../support/segments.js';
 const ROOT = 'lseg1.bgp59.com.1.ads';
 const MAX_U64 = 18_446_744_073_709_551_615n;
 
-/** A highlight that was told of all of the tree. */
+/** A highlight that has received every item of the tree. */
 function bound(source: Source, root: ManagedObject, path: string): Highlight {
   const highlight = new Highlight(source, root, path);
   for (const item of below(root))
@@ -25,8 +25,8 @@ function* below(root: ManagedObject): Generator<ManagedObject | Variable, void> 
   for (let item = walk.next(); item !== undefined; item = walk.next()) yield item;
 }
 
-/** Tells a highlight of what came and went. */
-function tell(highlight: Highlight, changes: readonly StructureChange[]): void {
+/** Applies structure changes to a highlight. */
+function applyChanges(highlight: Highlight, changes: readonly StructureChange[]): void {
   for (const change of changes)
     if (change.kind === 'object-added') highlight.named.addObject(change.object);
     else if (change.kind === 'variable-added') highlight.named.addVariable(change.variable);
@@ -34,13 +34,13 @@ function tell(highlight: Highlight, changes: readonly StructureChange[]): void {
     else for (const each of treeOf(change.object)) highlight.named.removeObject(each);
 }
 
-/** A root with a variable `v`, and its highlight with what it shows once it took in all changes. */
+/** A root and a highlight, with a function that applies pending changes and reads the highlight. */
 function live(path: string) {
   const source = new FakeSource();
   const root = source.addObject(ROOT, 'Ads');
   const highlight = bound(source, root, path);
   const read = () => {
-    tell(highlight, source.sync().changes);
+    applyChanges(highlight, source.sync().changes);
     return highlight.read();
   };
   const add = (name: string, parent = root) => source.addObject(name, 'Class', { parent });
@@ -48,7 +48,7 @@ function live(path: string) {
 }
 
 describe('a highlighted variable (spec 2.1 `variable`)', () => {
-  /** Every variable says which it is: a text of object id, a bar and its own name. */
+  /** A tree in which the value of each variable is its object id, a bar and its own name. */
   const tree = (): { source: FakeSource; root: FakeObject } => {
     const source = new FakeSource();
     const root = source.addObject(ROOT, 'Ads');
@@ -99,15 +99,15 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     });
 
   const nothing = [
-    ['a', 'an object is no variable'],
-    ['a.w', 'the longest id names the object, even when it lacks the variable'],
-    ['a.b.only', 'the longest id names the object, though a shorter one has the rest'],
-    ['dot.v', 'an id that ends in a dot has an empty segment of its own'],
-    ['0.send.32PingInterval', 'no object has that id'],
-    ['V', 'names are compared exactly'],
-    [ROOT, 'the id of the root alone'],
-    ['other.1.ads.v', 'another root'],
-    ['twin.v', 'of two objects of one id the later counts'],
+    ['a', 'it is an object and not a variable'],
+    ['a.w', 'the object with the longest matching id lacks the variable'],
+    ['a.b.only', 'only an object with a shorter matching id has the variable'],
+    ['dot.v', 'the id of the object ends in a dot, an empty segment'],
+    ['0.send.32PingInterval', 'no object has this id'],
+    ['V', 'names are case-sensitive'],
+    [ROOT, 'it is the id of the root without a variable'],
+    ['other.1.ads.v', 'the variable belongs to another root'],
+    ['twin.v', 'the later of two objects with this id lacks the variable'],
   ] as const;
   for (const [path, why] of nothing)
     it(`${JSON.stringify(path)} names nothing: ${why}`, () => {
@@ -125,14 +125,14 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     ['bool', false, 0n],
   ] as const;
   for (const [type, value, shown] of scalars)
-    it(`gives the ${type} ${value} exactly`, () => {
+    it(`returns the ${type} ${value} exactly`, () => {
       const { source, root, read } = live('v');
       source.addVariable(root, 'v', { type, value });
       expect(read()).to.deep.equal({ path: 'v', value: shown });
       expect(read(), 'unchanged').to.equal(read());
     });
 
-  it('gives the observations of a histogram and of a summary', () => {
+  it('returns the number of observations of a histogram and of a summary', () => {
     const { source, root, read } = live('v');
     const counts = BigUint64Array.of(1n, MAX_U64 - 5n, 2n);
     const histogram = { type: 'histogram', counts, sum: 1 } as const;
@@ -143,7 +143,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(read()).to.deep.equal({ path: 'v', value: 7n });
   });
 
-  it('gives the same object until the value or the text differs', () => {
+  it('returns the same result object until the value or the text differs', () => {
     const { source, root, read } = live('v');
     const variable = source.addVariable(root, 'v', { type: 'string', value: 'one' });
     const one = read();
@@ -154,7 +154,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(read()).to.deep.equal({ path: 'v', value: 1, text: 'two' });
   });
 
-  it('tells 0 from -0, and an empty text from no text', () => {
+  it('distinguishes 0 from -0, and an empty text from no text', () => {
     const { source, root, read } = live('v');
     const float = source.addVariable(root, 'v', { type: 'f64', value: 0 });
     const zero = read();
@@ -166,7 +166,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(read()).to.deep.equal({ path: 'v', value: 1, text: '' }).and.not.equal(one);
   });
 
-  it('has no value before the first sync, and none while it is not synced', () => {
+  it('has no value while it is not synced', () => {
     const { source, root, read } = live('v');
     const variable = source.addVariable(root, 'v', { type: 'u64' });
     expect(read()).to.equal(undefined);
@@ -189,7 +189,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
       expect(read()).to.equal(undefined);
     });
 
-  it('a frame that cannot be copied whole keeps the last value of the same variable', () => {
+  it('keeps its last value while its frame cannot be copied consistently', () => {
     const { source, root, read } = live('v');
     const first = source.addVariable(root, 'v', { type: 'string', value: 'one' });
     source.restless.add(first);
@@ -206,7 +206,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(read()).to.equal(undefined);
   });
 
-  it('follows objects that come and go', () => {
+  it('follows objects as they are added and removed', () => {
     const { source, root, read, add } = live('a.b.c.v');
     source.addVariable(root, 'a.b.c.v', { type: 'u64', value: 1n });
     expect(read()?.value).to.equal(1n);
@@ -226,7 +226,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(read()?.value).to.equal(4n);
   });
 
-  it('of two variables of one name the later counts, and the earlier again when it is gone', () => {
+  it('is the later of two variables with one name, and the earlier after the later is removed', () => {
     const { source, root, read } = live('v');
     source.addVariable(root, 'v', { type: 'u64', value: 1n });
     expect(read()?.value).to.equal(1n);
@@ -236,7 +236,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(read()?.value).to.equal(1n);
   });
 
-  it('of two objects of one id the later counts, though it is found first', () => {
+  it('belongs to the later of two objects with one id, even if the later is found first', () => {
     const { source, root, add } = live('a.v');
     const [first, second] = [add(`${ROOT}.x`), add(`${ROOT}.y`)];
     source.addVariable(add(`${ROOT}.a`, second), 'v', { type: 'u64', value: 1n });
@@ -244,7 +244,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(bound(source, root, 'a.v').read()?.value).to.equal(2n);
   });
 
-  it('never shows what another variable has in its slot by now', () => {
+  it('does not show the value of another variable that reuses its slot', () => {
     const { source, root, highlight, read } = live('v');
     const variable = source.addVariable(root, 'v', { type: 'u64', value: 1n });
     expect(read()?.value).to.equal(1n);
@@ -256,10 +256,10 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
   });
 
   for (const copies of [1, 2])
-    it(`has no value when its slot changes hands after copy ${copies} of a read`, () => {
+    it(`has no value when its slot is reused after copy ${copies} of a read`, () => {
       const { source, root, highlight } = live('v');
       const variable = source.addVariable(root, 'v', { type: 'u64', value: 1n });
-      tell(highlight, source.sync().changes);
+      applyChanges(highlight, source.sync().changes);
       let left = copies;
       source.afterCopy = () => {
         if (--left !== 0) return;
@@ -270,10 +270,10 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
       expect(left).to.be.at.most(0);
     });
 
-  it('has no value when it is synced only after its slot was copied', () => {
+  it('has no value when its publisher syncs it after its slot was copied', () => {
     const { source, root, highlight } = live('v');
     const variable = source.addVariable(root, 'v', { type: 'u64' });
-    tell(highlight, source.sync().changes);
+    applyChanges(highlight, source.sync().changes);
     source.setSlot({ slot: variable.slot, incarnation: 9 }, 5n);
     source.afterCopy = () => {
       source.set(variable, 1n);
@@ -283,10 +283,10 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(highlight.read()?.value).to.equal(1n);
   });
 
-  describe('of a real segment', () => {
+  describe('in a real segment', () => {
     const segments = freshSegments();
 
-    it('is read from the bytes that a publisher stores', () => {
+    it('has the value that the publisher stored', () => {
       const publisher = segments.publish('82');
       const root = publisher.addRoot(ROOT, 'Ads');
       const watch = segments.watch('82');
@@ -300,7 +300,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
       const name = publisher.addVariable(users, 'name', 'string', { textBytes: 24 });
       const look = () => {
         const { changes } = watch.poll();
-        for (const each of [number, text]) tell(each, changes);
+        for (const each of [number, text]) applyChanges(each, changes);
         return [number.read()?.value, text.read()?.text];
       };
       expect(look()).to.deep.equal([undefined, undefined]);
@@ -316,7 +316,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     });
   });
 
-  it('is what a naive search through the whole tree finds', () => {
+  it('is the variable that a naive search through the whole tree finds', () => {
     const segment = fc.constantFrom('a', 'a', 'b', '');
     const some = fc.array(segment, { minLength: 1, maxLength: 2 }).map((parts) => parts.join('.'));
     const action = fc.constantFrom(
@@ -354,7 +354,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
         const highlight = bound(source, root, wanted);
         for (const step of [undefined, ...all.slice(start)]) {
           if (step !== undefined) run(step);
-          tell(highlight, source.sync().changes);
+          applyChanges(highlight, source.sync().changes);
           const variable = search(root, wanted);
           const read = highlight.read();
           if (variable !== undefined) found++;

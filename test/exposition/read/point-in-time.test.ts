@@ -1,12 +1,12 @@
-// Texts of points in time, with an offset of their own or in the time zone of their publisher.
+// PointInTime: texts with an offset of their own or in the time zone of their publisher.
 import { expect } from 'chai';
 import { PointInTime } from '#app/exposition/read/time.js';
 import { FakeSource } from '../../support/fake-source.js';
-import { shopCatalogue, watched } from '../watched.js';
+import { shopCatalogue, testView } from '../test-view.js';
 
 const at = (iso: string): number => Date.parse(iso) / 1000;
 
-describe('points in time', () => {
+describe('the text of a point in time', () => {
   const times = new PointInTime('');
   const local = new Date(2026, 10, 19, 8, 0, 0).getTime() / 1000;
   const texts: readonly (readonly [string, number | undefined])[] = [
@@ -34,11 +34,11 @@ describe('points in time', () => {
     ['build 7 of 2026 08:00', undefined],
   ];
   for (const [text, seconds] of texts)
-    it(`${JSON.stringify(text)} is ${seconds ?? 'none'}`, () =>
+    it(`${JSON.stringify(text)} has the Unix time ${seconds ?? 'none'}`, () =>
       expect(times.unixSeconds(text)).to.equal(seconds));
 });
 
-describe('points in time of a publisher in another time zone', () => {
+describe('the text of a point in time from a publisher in another time zone', () => {
   const zones: readonly (readonly [zone: string, text: string, iso: string | undefined])[] = [
     ['America/New_York', 'Thu Nov 19 08:00:00 2026', '2026-11-19T13:00:00Z'],
     ['America/New_York', 'Sun Jul 19 08:00:00 2026', '2026-07-19T12:00:00Z'],
@@ -79,7 +79,7 @@ describe('points in time of a publisher in another time zone', () => {
     it(`${text.slice(0, 40)} in ${zone} is ${iso ?? 'none'}`, () =>
       expect(new PointInTime(zone).unixSeconds(text)).to.equal(iso && at(iso)));
 
-  it('are read as JavaScript reads them where both are in one zone', () => {
+  it('has the time that JavaScript reads, if both are in the same zone', () => {
     const here = new PointInTime(Intl.DateTimeFormat().resolvedOptions().timeZone);
     for (let hour = 0; hour < 24 * 366; hour += 5) {
       const text = `2027-01-01T00:00:00`;
@@ -88,14 +88,14 @@ describe('points in time of a publisher in another time zone', () => {
     }
   });
 
-  it('are those of the target that has the zone, and of no other', () => {
+  it('is read in the time zone of its own target', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     source.addVariable(root, 't', { type: 'string', value: 'Thu Nov 19 08:00:00 2026' });
     const row =
       '{ name = "shop_start_seconds", type = "gauge", help = "Help.", var = "t", conv = "timestamp" }';
     const shownIn = (timeZone: string) =>
-      watched(source, root, { catalogue: shopCatalogue(row), timeZone }).lines();
+      testView(source, root, { catalogue: shopCatalogue(row), timeZone }).lines();
     expect(shownIn('Asia/Tokyo')).to.deep.equal([
       `shop_start_seconds ${at('2026-11-18T23:00:00Z')}`,
     ]);

@@ -1,4 +1,4 @@
-// Copying values out of a source that changes at any moment.
+// Probe: copies values out of a source that may change at any moment.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
@@ -12,7 +12,7 @@ import { finished } from '../../support/finished.js';
 /** On three pages, two of which follow each other. */
 const SLOTS = [5, 6, 7, 512, 513, 70_000];
 
-/** A probe that notes what it tells, as `synced name`. */
+/** A probe that records its notifications, as `synced name`. */
 function probeOf(source: FakeSource, kernel = new Kernel()) {
   const told: string[] = [];
   const react: Partial<Record<keyof ProbeListener, (item: TrackableItem) => void>> = {};
@@ -30,11 +30,11 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     kernel,
     probe,
     react,
-    /** What has a value already is told of at once. */
+    /** Tracks an item; records `synced` at once if the item already has a value. */
     track: (item: TrackableItem): void => {
       if (probe.track(item)) listen('synced')(item);
     },
-    /** What was told since the last read, with what is told after this one. */
+    /** Reads once; returns the notifications since the last read. */
     read: (): string[] => {
       finished(probe.reading());
       while (probe.reportUnsynced() || probe.reportSynced());
@@ -50,7 +50,7 @@ const shop = (source = new FakeSource()) => ({
 });
 
 describe('the probe', () => {
-  it('works beyond 2 GiB', () => {
+  it('works with memory addresses beyond 2 GiB', () => {
     const { source, root } = shop();
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 7n });
     const kernel = new Kernel();
@@ -64,7 +64,7 @@ describe('the probe', () => {
     expect(read()).to.deep.equal(['changed sales']);
   });
 
-  it('keeps the last copy of what the source no longer has', () => {
+  it('keeps the last copied value after the source has become shorter', () => {
     const { source, root } = shop();
     const near = source.addVariable(root, 'near', { type: 'u64', value: 1n, slot: 512 + 7 });
     const far = source.addVariable(root, 'far', { type: 'u64', value: 2n, slot: 9 * 512 + 7 });
@@ -79,7 +79,7 @@ describe('the probe', () => {
     expect([near, far, late].map(valueOf)).to.deep.equal([4n, 2n, undefined]);
   });
 
-  it('tells of an item once it is synced, and of one that was so before it was tracked', () => {
+  it('reports an item once it is synced, also if it was synced before it was tracked', () => {
     const { source, root } = shop();
     const early = source.addVariable(root, 'early', { type: 'u64', value: 1n });
     const late = source.addVariable(root, 'late', { type: 'u64' });
@@ -100,7 +100,7 @@ describe('the probe', () => {
     ]);
   });
 
-  it('tells of an item whose slot is of another incarnation, once the word says so', () => {
+  it('reports an item as gone once its slot has another incarnation', () => {
     const { source, root } = shop();
     const [sales, late] = [
       source.addVariable(root, 'sales', { type: 'u64', value: 1n }),
@@ -118,7 +118,7 @@ describe('the probe', () => {
     expect(gone).to.deep.equal(['sales', 'late']);
   });
 
-  it('tells when an item has no value any more, and when it has one again', () => {
+  it('reports when an item loses its value and when it has one again', () => {
     const { source, root } = shop();
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
     const { probe, track, read, valueOf } = probeOf(source);
@@ -135,7 +135,7 @@ describe('the probe', () => {
     expect(probe.isTracked(sales)).to.equal(false);
   });
 
-  it('a slot that was given to another item is no value of the first', () => {
+  it('returns no value for a removed item whose slot is reused', () => {
     const { source, root } = shop();
     const former = source.addVariable(root, 'former', { type: 'u64', value: 1n });
     const { probe, track, read, valueOf } = probeOf(source);
@@ -152,7 +152,7 @@ describe('the probe', () => {
     expect([valueOf(former), valueOf(next)]).to.deep.equal([undefined, 2n]);
   });
 
-  it('an old name is never paired with a new value, whatever happens between the copies', () => {
+  it('never returns a value of the new owner for the former owner of a slot', () => {
     const { source, root } = shop();
     const slot = 5;
     let owner = source.addVariable(root, 'v0', { type: 'u64', value: 0n, slot });
@@ -177,7 +177,7 @@ describe('the probe', () => {
     expect(reused).to.equal(40);
   });
 
-  it('reads the pages where something is tracked, and no others', () => {
+  it('reads only the pages that hold tracked items', () => {
     const { source, root } = shop();
     const at = (slot: number) => source.addVariable(root, `v${slot}`, { type: 'u64', slot });
     const { probe, track, read } = probeOf(source);
@@ -197,7 +197,7 @@ describe('the probe', () => {
     expect(source.slotReads.slice(4)).to.deep.equal(pages);
   });
 
-  it('knows no time of values that was set while its slot was copied', () => {
+  it('returns no timestamp that the publisher set during the copy of its slot', () => {
     const source = new FakeSource();
     const asOf = { slot: 9, incarnation: 1 };
     const root = source.addObject('h.1.shop', 'Shop', { asOf });
@@ -217,7 +217,7 @@ describe('the probe', () => {
     expect(probe.bits(asOf)).to.equal(7n);
   });
 
-  it('whatever a publisher does between two copies, an item has no value of another, and its own in the end', () =>
+  it('never returns a value of another item, and finally the own value of each, under random changes between copies', () =>
     fc.assert(
       fc.property(
         fc.array(
@@ -289,7 +289,7 @@ describe('the probe', () => {
       { numRuns: 200 },
     ));
 
-  it('tells of the watched items whose slots changed, and of no others', () =>
+  it('reports only watched items whose slots changed', () =>
     fc.assert(
       fc.property(
         fc.array(
@@ -326,7 +326,7 @@ describe('the probe', () => {
       { numRuns: 20 },
     ));
 
-  it('says whether anything differs from the last copy', () => {
+  it('reports whether anything differs from the last copy', () => {
     const { source, root } = shop();
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
     const { probe, track } = probeOf(source);
@@ -339,7 +339,7 @@ describe('the probe', () => {
     expect(finished(probe.reading())).to.equal(true);
   });
 
-  it('gives all its memory back', () => {
+  it('frees all its memory when it is closed', () => {
     const { source, root } = shop();
     const { kernel, probe, track, read } = probeOf(source);
     for (let i = 0; i < 3000; i++) {

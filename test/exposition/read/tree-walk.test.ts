@@ -1,4 +1,4 @@
-// Steps through a tree that changes between them.
+// TreeWalk: steps through a tree that changes between the steps.
 import { expect } from 'chai';
 import { TreeWalk } from '#app/exposition/read/tree-walk.js';
 import { FakeSource } from '../../support/fake-source.js';
@@ -15,8 +15,8 @@ function tree() {
   return { source, a, b, c, d };
 }
 
-/** The names of what is met in so many steps. */
-function rest(walk: TreeWalk, steps = Infinity): string {
+/** The names of the items that the walk visits in this number of steps. */
+function namesOf(walk: TreeWalk, steps = Infinity): string {
   let names = '';
   for (let i = 0; i < steps; i++) {
     const item = walk.next();
@@ -27,37 +27,37 @@ function rest(walk: TreeWalk, steps = Infinity): string {
 }
 
 describe('a walk through a tree', () => {
-  it('meets objects before or after all that is below them', () => {
+  it('visits an object before or after all its descendants', () => {
     const { a } = tree();
-    expect(rest(new TreeWalk(a, true))).to.equal('avbcwd');
-    expect(rest(new TreeWalk(a, false))).to.equal('vwcbda');
+    expect(namesOf(new TreeWalk(a, true))).to.equal('avbcwd');
+    expect(namesOf(new TreeWalk(a, false))).to.equal('vwcbda');
   });
 
-  it('meets what is added in time, and not what is removed', () => {
+  it('visits items that are added ahead of it, and no removed items', () => {
     const { source, a, b, d } = tree();
     const walk = new TreeWalk(a, true);
-    expect(rest(walk, 3)).to.equal('avb');
+    expect(namesOf(walk, 3)).to.equal('avb');
     source.remove(d);
     source.addObject('e', 'E', { parent: b });
     source.addObject('f', 'F', { parent: a });
-    expect(rest(walk)).to.equal('cwef');
+    expect(namesOf(walk)).to.equal('cwef');
     expect(walk.isOver).to.equal(true);
   });
 
-  it('leaves an object that was removed while it was in it', () => {
+  it('leaves an object that is removed during its visit', () => {
     const { source, a, b } = tree();
     const walk = new TreeWalk(a, true);
-    expect(rest(walk, 4)).to.equal('avbc');
+    expect(namesOf(walk, 4)).to.equal('avbc');
     source.remove(b);
     walk.leave(b);
-    expect(rest(walk)).to.equal('d');
+    expect(namesOf(walk)).to.equal('d');
   });
 
-  it('leaves what it was to meet next, and others alone', () => {
+  it('skips an object that it would visit next, and no others', () => {
     const { a, b, d } = tree();
     const walk = new TreeWalk(a, true);
     walk.leave(d);
-    expect(rest(walk, 3)).to.equal('avb');
+    expect(namesOf(walk, 3)).to.equal('avb');
     walk.leave(b);
     walk.leave(a);
     expect([walk.next(), walk.isOver]).to.deep.equal([undefined, true]);

@@ -1,4 +1,4 @@
-// The whole text of the built-in applications, over trees that have all that their rows read.
+// The whole text of the built-in applications, for trees with every variable that their rows read.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { FakeObject } from '../../support/fake-source.js';
 import { readOpenMetrics } from '../../support/open-metrics-checker.js';
-import { watched } from '../watched.js';
+import { testView } from '../test-view.js';
 import { needsPrograms } from '../../support/needs.js';
 
 /** A tree of some objects of each class of a built-in catalogue, with every variable it reads. */
@@ -59,12 +59,12 @@ function treeOf(app: 'ads' | 'adh' | 'ats', source: FakeSource): FakeObject {
 
 const PLAIN: readonly MetricType[] = ['gauge', 'counter', 'unknown'];
 
-describe('the text of the built-in applications', () => {
+describe('the page of the built-in application', () => {
   for (const app of ['ads', 'adh', 'ats'] as const) {
-    it(`${app}: every metric of plain numbers is there`, () => {
+    it(`${app} has every metric with a plain number`, () => {
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
-      const { render, clashes } = watched(source, treeOf(app, source), { app, catalogue });
+      const { render, clashes } = testView(source, treeOf(app, source), { app, catalogue });
       const names = new Set(render().families.map(({ facts }) => facts.name));
       const wanted = (catalogue?.classes ?? []).flatMap(({ rows }) =>
         rows.flatMap(({ family, reads }) =>
@@ -75,10 +75,10 @@ describe('the text of the built-in applications', () => {
       expect(clashes).to.deep.equal([]);
     });
 
-    it(`${app}: OpenMetrics says the type and unit of every metric`, () => {
+    it(`${app} has the type and unit of every metric in OpenMetrics`, () => {
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
-      const { page, render } = watched(source, treeOf(app, source), { app, catalogue });
+      const { page, render } = testView(source, treeOf(app, source), { app, catalogue });
       const read = readOpenMetrics(page(OPEN_METRICS));
       const said = read.map(({ type, unit, samples }) => ({ type, unit, lines: samples.length }));
       const wanted = render().families.map(({ facts: { type, unit }, pieces }) => ({
@@ -90,11 +90,11 @@ describe('the text of the built-in applications', () => {
       expect(read.length).to.be.greaterThan(50);
     });
 
-    it(`${app}: Prometheus reads it as OpenMetrics`, function () {
+    it(`${app} is valid OpenMetrics for Prometheus`, function () {
       needsPrograms(this, 'promtool');
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
-      const { page } = watched(source, treeOf(app, source), { app, catalogue });
+      const { page } = testView(source, treeOf(app, source), { app, catalogue });
       // The only command of promtool that reads OpenMetrics wants a time with each sample.
       const timed = page(OPEN_METRICS).replace(/^[^#].*$/gm, '$& 1700000000');
       const folder = mkdtempSync(join(tmpdir(), 'open-metrics-'));
@@ -112,11 +112,11 @@ describe('the text of the built-in applications', () => {
       }
     });
 
-    it(`${app}: promtool has nothing to say against it`, function () {
+    it(`${app} passes promtool check metrics`, function () {
       needsPrograms(this, 'promtool');
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
-      const { text } = watched(source, treeOf(app, source), { app, catalogue });
+      const { text } = testView(source, treeOf(app, source), { app, catalogue });
       const said = execFileSync('promtool', ['check', 'metrics'], { input: text() });
       expect(said.toString()).to.equal('');
     });

@@ -1,11 +1,11 @@
-// How well a catalogue fits a tree: what an operator is told of rows and variables that miss each other.
+// The counts of catalogue rows without a variable, rows of the wrong type, and variables without a row.
 import fc from 'fast-check';
 import { expect } from 'chai';
 import type { ValueType, Variable } from '#app/model.js';
 import type { TargetView } from '#app/exposition/target-view.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { FakeObject } from '../../support/fake-source.js';
-import { shopCatalogue, watched } from '../watched.js';
+import { shopCatalogue, testView } from '../test-view.js';
 
 const row = (name: string, type: string, rest: string): string =>
   `{ name = "shop_${name}", type = "${type}", help = "Help.", ${rest} },`;
@@ -17,15 +17,19 @@ const countsOf = ({ fit }: TargetView) => ({
 });
 const FITS = { unmatched: 0, mistyped: 0, unread: 0 };
 
-describe('a catalogue and a tree', () => {
-  const stage = (rows: string, tillRows = '') => {
+describe('the fit of a catalogue', () => {
+  const setUp = (rows: string, tillRows = '') => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
-    return { source, root, ...watched(source, root, { catalogue: shopCatalogue(rows, tillRows) }) };
+    return {
+      source,
+      root,
+      ...testView(source, root, { catalogue: shopCatalogue(rows, tillRows) }),
+    };
   };
 
-  it('fit when each row finds its variables, and each variable its row', () => {
-    const { source, root, view, render } = stage(
+  it('is complete when each row finds its variables and each variable has a row', () => {
+    const { source, root, view, render } = setUp(
       row('x', 'gauge', 'var = "x"') +
         row('s', 'summary', 'sum_var = "a", count_var = "b"') +
         row('p', 'gauge', 'var = "p.{port}"') +
@@ -41,14 +45,14 @@ describe('a catalogue and a tree', () => {
     expect(countsOf(view)).to.deep.equal(FITS);
   });
 
-  it('miss each other as a whole until an object is of a class', () => {
+  it('counts every row of the root class until the tree has an object of any class', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Renamed');
     const catalogue = shopCatalogue(
       row('x', 'gauge', 'var = "x"') + row('state', 'stateset', 'var = "@state"'),
       row('till', 'gauge', 'var = "y"'),
     );
-    const { view, render } = watched(source, root, { catalogue });
+    const { view, render } = testView(source, root, { catalogue });
     render();
     expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 2 });
     const till = source.addObject('h.1.shop.floor.1.2', 'Till', { parent: root });
@@ -60,8 +64,8 @@ describe('a catalogue and a tree', () => {
     expect(countsOf(view)).to.deep.equal(FITS);
   });
 
-  it('miss each other by type for as long as one variable has that type', () => {
-    const { source, root, view, render } = stage(row('p', 'gauge', 'var = "p.{port}"'));
+  it('counts a row of the wrong type while one of its variables has that type', () => {
+    const { source, root, view, render } = setUp(row('p', 'gauge', 'var = "p.{port}"'));
     const [first, second] = ['p.1', 'p.2'].map((name) =>
       source.addVariable(root, name, { type: 'string' }),
     );
@@ -73,8 +77,8 @@ describe('a catalogue and a tree', () => {
     expect([undefined, first, second].map(rowsLeft)).to.deep.equal([1, 1, 0]);
   });
 
-  it('count an unread variable in each object that has it', () => {
-    const { source, root, view, render } = stage('', row('x', 'gauge', 'var = "x"'));
+  it('counts an unread variable for each object that has it', () => {
+    const { source, root, view, render } = setUp('', row('x', 'gauge', 'var = "x"'));
     const floor = source.addObject('h.1.shop.floor', 'Floor', { parent: root });
     const tills = ['1', '2', '3'].map((number) => {
       const till = source.addObject(`h.1.shop.floor.1.${number}`, 'Till', { parent: floor });
@@ -91,8 +95,8 @@ describe('a catalogue and a tree', () => {
     expect([...counts, view.fit.variablesWithoutRow]).to.deep.equal([3, 2, 1, 0]);
   });
 
-  it('miss each other by a misspelt name, until the variable comes', () => {
-    const { source, root, view, render } = stage(row('card', 'gauge', 'var = "crad"'));
+  it('counts a row with a misspelt variable name until such a variable is added', () => {
+    const { source, root, view, render } = setUp(row('card', 'gauge', 'var = "crad"'));
     source.addVariable(root, 'card', { type: 'u64', value: 1 });
     render();
     expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 1, unread: 1 });
@@ -104,8 +108,8 @@ describe('a catalogue and a tree', () => {
     expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 1, unread: 1 });
   });
 
-  it('are told apart by each variable of a row that reads several', () => {
-    const { source, root, view, render } = stage(
+  it('counts a row that lacks one of its several variables', () => {
+    const { source, root, view, render } = setUp(
       row('s', 'summary', 'sum_var = "sum", count_var = "cuont"') +
         row('b_info', 'info', 'labels_from = { v = "version", r = "release" }'),
     );
@@ -130,8 +134,8 @@ describe('a catalogue and a tree', () => {
     [row('x', 'stateset', 'var = "v", states = ["0"]'), 'u64', true],
   ];
   for (const [rows, type, isFit] of types)
-    it(`${isFit ? 'fit' : 'miss each other'} by type: ${type} for ${rows}`, () => {
-      const { source, root, view, render } = stage(rows);
+    it(`${isFit ? 'accepts' : 'counts as mistyped'} a variable of type ${type} for ${rows}`, () => {
+      const { source, root, view, render } = setUp(rows);
       const variable = source.addVariable(root, 'v', { type });
       source.addVariable(root, 'v2', { type: 'u64' });
       render();
@@ -141,7 +145,7 @@ describe('a catalogue and a tree', () => {
       expect(view.fit.rowsOfWrongType).to.equal(0);
     });
 
-  it('are not held against each other where no object of the class is, or no catalogue', () => {
+  it('counts nothing for a class without an object or for a target without a catalogue', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const tillRow = row('x', 'gauge', 'var = "w"');
@@ -152,7 +156,7 @@ describe('a catalogue and a tree', () => {
     ]) {
       const other = source.addObject('h.1.shop.lamp', 'Other', { parent: root });
       const variable = source.addVariable(other, 'v', { type: 'u64', value: 1 });
-      const { view, render } = watched(source, root, { catalogue });
+      const { view, render } = testView(source, root, { catalogue });
       render();
       expect(countsOf(view)).to.deep.equal(FITS);
       source.remove(variable);
@@ -161,22 +165,22 @@ describe('a catalogue and a tree', () => {
     }
   });
 
-  describe('where a row is for an object below that of its class', () => {
+  describe('with rows for a child object of the class', () => {
     const drawer = 'at = "drawer", class_id = "Drawer"';
     const rows =
       row('x', 'gauge', 'var = "x"') +
       row('coins', 'gauge', `var = "coins", ${drawer}`) +
       row('notes', 'gauge', `var = "notes", ${drawer}`);
-    const stageWith = (seedPaths: readonly string[]) => {
+    const setUpWith = (seedPaths: readonly string[]) => {
       const source = new FakeSource();
       const root = source.addObject('h.1.shop', 'Shop');
       source.addVariable(root, 'x', { type: 'u64', value: 1 });
       const catalogue = shopCatalogue(rows);
-      return { source, root, ...watched(source, root, { catalogue, filters: { seedPaths } }) };
+      return { source, root, ...testView(source, root, { catalogue, filters: { seedPaths } }) };
     };
 
-    it('miss each other while that is not there', () => {
-      const { source, root, view, render } = stageWith([]);
+    it('counts these rows while the child object is missing', () => {
+      const { source, root, view, render } = setUpWith([]);
       render();
       expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 2 });
       const below = source.addObject('h.1.shop.drawer', 'Drawer', { parent: root });
@@ -191,8 +195,8 @@ describe('a catalogue and a tree', () => {
       expect(countsOf(view)).to.deep.equal(FITS);
     });
 
-    it('fit when the filters keep that out', () => {
-      const { view, render } = stageWith(['@root']);
+    it('is complete when the filters exclude the child object', () => {
+      const { view, render } = setUpWith(['@root']);
       render();
       expect(countsOf(view)).to.deep.equal(FITS);
     });
@@ -227,10 +231,10 @@ describe('a catalogue and a tree', () => {
     };
   }
 
-  it('are counted right whatever comes and goes', () =>
+  it('has the counts of a naive recount after random changes', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const { source, root, view, render } = stage(row('open', 'gauge', 'var = "open"'), ROWS);
+        const { source, root, view, render } = setUp(row('open', 'gauge', 'var = "open"'), ROWS);
         source.addVariable(root, 'open', { type: 'u64' });
         const floor = source.addObject('h.1.shop.floor', 'Floor', { parent: root });
         const tills: FakeObject[] = [];

@@ -1,11 +1,11 @@
-// docs/catalogue.md says which metric becomes of what a publisher describes: each line of its table is true.
+// The tables in docs/catalogue.md of metrics without a catalogue, compared with the metrics of the exporter.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { BASE_UNITS } from '#app/catalogue/names.js';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
-import { watched } from '../watched.js';
+import { testView } from '../test-view.js';
 
 const [, section = ''] = readFileSync('docs/catalogue.md', 'utf8').split(
   '\n## Without a catalogue\n',
@@ -25,8 +25,8 @@ const PUBLISHED: Readonly<Record<string, VariableOptions>> = {
   },
 };
 
-describe('the table of metrics without a catalogue in docs/catalogue.md', () => {
-  it('has rows of every kind', () =>
+describe('docs/catalogue.md on metrics without a catalogue', () => {
+  it('has a row for every kind of variable', () =>
     expect(new Set(rows.map(([, , , published]) => published))).to.deep.equal(
       new Set(Object.keys(PUBLISHED)),
     ));
@@ -39,12 +39,12 @@ describe('the table of metrics without a catalogue in docs/catalogue.md', () => 
     unit = '',
     metric = '',
   ] of rows)
-    it(`${app}, ${className}, ${variable}: ${metric}`, () => {
+    it(`gives the right metric for ${app}, ${className}, ${variable}: ${metric}`, () => {
       const source = new FakeSource();
       const root = source.addObject(`h.1.${app}`, className);
       const options = PUBLISHED[published] ?? { type: 'u64' };
       source.addVariable(root, variable, { ...options, unit });
-      const { lines, page } = watched(source, root, { app });
+      const { lines, page } = testView(source, root, { app });
       const names = lines().map((line) => line.replace(/\{.*/, ''));
       expect(names.map((name) => name.replace(/_(bucket|sum|count)$/, ''))).to.include(metric);
       const family = metric.replace(/_total$/, '');
@@ -52,7 +52,7 @@ describe('the table of metrics without a catalogue in docs/catalogue.md', () => 
       expect(page(OPEN_METRICS).includes(`# UNIT ${family} ${unit}\n`)).to.equal(hasUnit);
     });
 
-  it('and the table of labels from paths: each object has those', () => {
+  it('gives the right labels from paths for each object', () => {
     const [, list = ''] = /^path_labels = (\[.*\])$/m.exec(section) ?? [];
     const objects = [...section.matchAll(/^\| `([^`]+)` \| `(object=[^`]+)` \|$/gm)];
     expect(objects.length).to.be.at.least(4);
@@ -63,12 +63,12 @@ describe('the table of metrics without a catalogue in docs/catalogue.md', () => 
       source.addVariable(object, 'count', { type: 'u64', value: 1 });
     }
     const pathLabels = JSON.parse(list) as string[];
-    expect(watched(source, root, { pathLabels }).lines()).to.have.members(
+    expect(testView(source, root, { pathLabels }).lines()).to.have.members(
       objects.map(([, , labels = '']) => `shop_thing_count{${labels}} 1`),
     );
   });
 
-  it('lists the base units', () => {
+  it('lists all base units', () => {
     const [, units = ''] = /^Base units are (.*)\. If/m.exec(section) ?? [];
     const listed = [...units.matchAll(/`([a-z]+)`/g)].map(([, unit]) => unit);
     expect(new Set(listed)).to.deep.equal(BASE_UNITS);

@@ -1,15 +1,15 @@
-// Variables that share a name in one object: the latest counts, whoever comes and goes.
+// Variables that share a name in one object: the latest is shown.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
-import { shopCatalogue, watched } from '../watched.js';
+import { shopCatalogue, testView } from '../test-view.js';
 
 const ROWS =
   '{ name = "shop_x", type = "gauge", help = "Help.", var = "v" },' +
   '{ name = "shop_y", type = "gauge", help = "Help.", var = "w" },';
 
-/** Counts how often it is looked through. */
+/** A set that counts how often it is iterated over. */
 class CountingSet<T> extends Set<T> {
   walks = 0;
   override [Symbol.iterator]() {
@@ -22,13 +22,13 @@ class CountingSet<T> extends Set<T> {
   }
 }
 
-describe('namesakes', () => {
-  it('the latest that is left shows its value', () =>
+describe('variables with the same name in one object', () => {
+  it('show the value of the latest that remains', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(9)), { maxLength: 40 }), (steps) => {
         const source = new FakeSource();
         const root = source.addObject('h.1.shop', 'Shop');
-        const { lines } = watched(source, root, { catalogue: shopCatalogue(ROWS) });
+        const { lines } = testView(source, root, { catalogue: shopCatalogue(ROWS) });
         const there: Variable[] = [];
         for (const [isAdded, at] of steps) {
           const gone = there[at % Math.max(1, there.length)];
@@ -46,14 +46,14 @@ describe('namesakes', () => {
       }),
     ));
 
-  it('cost nothing to an object that is removed: its variables are looked through once', () => {
+  it('are iterated over only once when their object is removed', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const variables = new CountingSet<Variable>();
     Object.assign(root, { variables });
     for (let i = 0; i < 500; i++)
       source.addVariable(root, i % 10 === 0 ? 'v' : `v${i}`, { type: 'u64', value: i });
-    const { lines } = watched(source, root, { catalogue: shopCatalogue(ROWS) });
+    const { lines } = testView(source, root, { catalogue: shopCatalogue(ROWS) });
     expect(lines()).to.deep.equal(['shop_x 490']);
     variables.walks = 0;
     source.remove(root);

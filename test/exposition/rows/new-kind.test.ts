@@ -1,4 +1,4 @@
-// A kind of rows that the exporter does not have: its own module and the list of kinds are all it takes.
+// Row kinds from outside the exporter: each needs only its own module and an entry in the list of kinds.
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
@@ -9,7 +9,7 @@ import type { RowKind } from '#app/catalogue/kinds/row-kind.js';
 import { ROW_KINDS } from '#app/catalogue/kinds/row-kinds.js';
 import { Fault } from '#app/errors.js';
 import { FakeSource } from '../../support/fake-source.js';
-import { watched } from '../watched.js';
+import { testView } from '../test-view.js';
 
 /** One series a bit of an integer, each with the name of the bit. */
 const bitmask: RowKind = {
@@ -65,13 +65,13 @@ const catalogue = (rows: string) =>
 const DOORS =
   '{ name = "shop_door_open", type = "gauge", help = "Help.", var = "doors", bits = ["front", "back"] },';
 
-describe('a kind of rows that is added', () => {
-  it('is read from a catalogue beside the others, and its series follow the value', () => {
+describe('an added row kind', () => {
+  it('is read from a catalogue beside the others, and its series follow the values', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const doors = source.addVariable(root, 'doors', { type: 'u64', value: 2 });
     const plain = '{ name = "shop_doors", type = "gauge", help = "Help.", var = "doors" },';
-    const { lines } = watched(source, root, { catalogue: catalogue(DOORS + plain) });
+    const { lines } = testView(source, root, { catalogue: catalogue(DOORS + plain) });
     const open = (front: number, back: number) => [
       `shop_door_open{bit="front"} ${front}`,
       `shop_door_open{bit="back"} ${back}`,
@@ -83,11 +83,11 @@ describe('a kind of rows that is added', () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it('gets no variable of a type that it does not read', () => {
+  it('does not receive a variable of a type that it does not read', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     source.addVariable(root, 'doors', { type: 'string', value: 'open' });
-    const { lines } = watched(source, root, { catalogue: catalogue(DOORS) });
+    const { lines } = testView(source, root, { catalogue: catalogue(DOORS) });
     expect(lines()).to.deep.equal([]);
     source.addVariable(root, 'doors', { type: 'u64', value: 2 });
     expect(lines()).to.deep.equal([
@@ -96,14 +96,14 @@ describe('a kind of rows that is added', () => {
     ]);
   });
 
-  it('finds no variable by its name if it does not read its type', () => {
+  it('does not find a variable by name if it does not read its type', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const staff = source.addVariable(root, 'in', { type: 'i64', value: 10 });
     source.addVariable(root, 'out', { type: 'string', value: 'three' });
     const row =
       '{ name = "shop_inside", type = "gauge", help = "Help.", var = "in", less = "out" },';
-    const { lines } = watched(source, root, { catalogue: catalogue(row) });
+    const { lines } = testView(source, root, { catalogue: catalogue(row) });
     expect(lines()).to.deep.equal([]);
     source.addVariable(root, 'out', { type: 'i64', value: 3 });
     expect(lines()).to.deep.equal(['shop_inside 7']);
@@ -119,17 +119,17 @@ describe('a kind of rows that is added', () => {
     [DOORS.replace('"back"', '"back", 7'), 'bits[2]: found 7, allowed: a string'],
   ];
   for (const [row, message] of wrong)
-    it(`has its keys checked: ${message}`, () =>
+    it(`is validated like the others: ${message}`, () =>
       expect(() => catalogue(row)).to.throw(Fault, message));
 
-  it('is unknown where it is not listed', () => {
+  it('is unknown to a parser that does not list it', () => {
     const text = `app = "shop"\nclasses = [{ alias = "a", class_ids = ["A"], paths = ["a"], metrics = [${DOORS}] }]`;
     expect(() => parseCatalogue(text, 'shop.toml')).to.throw(Fault, 'bits: unknown key');
   });
 });
 
-describe('the kinds of rows', () => {
-  it('are told apart by nobody but their own modules: a row does not say of which kind it is', () => {
+describe('a row of a catalogue', () => {
+  it('does not expose its kind', () => {
     for (const { classes } of loadCatalogues().values())
       for (const row of classes.flatMap(({ rows }) => rows))
         expect(Object.keys(row)).not.to.include.members(['kind']);

@@ -1,9 +1,9 @@
-// What a catalogue or a publisher may have too much of: the target lives on, and counts it.
+// Limits on rows, texts and scales: the target keeps running and counts what it omits.
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { FakeSource } from '../../support/fake-source.js';
-import { shopCatalogue, watched } from '../watched.js';
+import { shopCatalogue, testView } from '../test-view.js';
 import { finished } from '../../support/finished.js';
 
 const row = (name: string, type: string, rest: string): string =>
@@ -28,7 +28,7 @@ describe('a row with many series', () => {
     const rows =
       row('wait', 'histogram', 'var = "wait", static = { of = "wait" }') +
       row('wait', 'histogram', 'var = "next", static = { of = "next" }');
-    return { source, root, ...watched(source, root, { catalogue: shopCatalogue(rows) }) };
+    return { source, root, ...testView(source, root, { catalogue: shopCatalogue(rows) }) };
   };
   const next = [
     'shop_wait_bucket{of="next",le="1"} 2',
@@ -37,14 +37,14 @@ describe('a row with many series', () => {
     'shop_wait_count{of="next"} 5',
   ];
 
-  it('keeps off the place of the next row', () => {
+  it('does not overwrite the next row', () => {
     const { lines, view } = schemaOf(1021);
     expect(lines()).to.have.lengthOf(1024 + next.length);
     expect(lines().slice(-4)).to.deep.equal(next);
     expect(view.counters.omitted).to.equal(0);
   });
 
-  it('is left out as a whole when its publisher states too many steps, and counted', () => {
+  it('is omitted as a whole and counted when its publisher states too many buckets', () => {
     const { lines, view, source, root } = schemaOf(1022);
     expect(lines()).to.deep.equal(next);
     expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([1025, 1025]);
@@ -71,15 +71,15 @@ describe('a row with many series', () => {
     });
 });
 
-describe('texts that share their frames', () => {
-  it('are shown as far as honest ones could be as large together, and the rest is counted', () => {
+describe('texts that share a frame', () => {
+  it('are shown up to the size of the frame memory, and the others are counted', () => {
     const source = new FakeSource();
     source.frameBytes = 100;
     const root = source.addObject('h.1.shop', 'Shop');
     const texts = numbers(5).map((i) =>
       source.addVariable(root, `t${i}`, { type: 'string', value: String(i).repeat(60) }),
     );
-    const { lines, view } = watched(source, root);
+    const { lines, view } = testView(source, root);
     expect(lines()).to.have.lengthOf(3);
     expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([2, 2]);
     for (const text of texts.slice(0, 3)) source.remove(text);
@@ -90,8 +90,8 @@ describe('texts that share their frames', () => {
   });
 });
 
-describe('texts beyond the limit of a target', () => {
-  it('are left out, counted and named, until there is room again', () => {
+describe('texts beyond the text limit of a target', () => {
+  it('are omitted, counted and named until they fit again', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const LONG = 100_000;
@@ -100,7 +100,7 @@ describe('texts beyond the limit of a target', () => {
     );
     // Two bytes for each character that is kept, and one for each that is shown.
     const limits = { textBytes: 8 * LONG * 3 };
-    const { lines, view, omitted } = watched(source, root, { limits });
+    const { lines, view, omitted } = testView(source, root, { limits });
     expect(lines().length).to.be.within(6, 8);
     expect(view.counters.omitted, 'the first that was too much').to.be.at.least(1);
     expect(view.counters.omitted + view.counters.omittedVariables).to.be.within(4, 6);
@@ -120,16 +120,16 @@ describe('many scales in one partition', () => {
       source.addVariable(root, `v${scale}`, { type: 'u64', value: 3 });
       return row(`x${scale}`, 'gauge', `var = "v${scale}", scale = ${scale}`);
     });
-    return watched(source, root, { catalogue: shopCatalogue(rows.join('')), kernel });
+    return testView(source, root, { catalogue: shopCatalogue(rows.join('')), kernel });
   };
   const from = (first: number, count: number) => numbers(count).map((each) => first + each);
 
-  it('are all shown, also the 257th', () => {
+  it('all apply, also the 257th', () => {
     const { lines } = till(new Kernel(), from(2, 600));
     expect(lines()).to.deep.equal(from(2, 600).map((scale) => `shop_x${scale} ${3 * scale}`));
   });
 
-  it('are given back by a target that ends', () => {
+  it('are released when their target ends', () => {
     const kernel = new Kernel();
     const before = kernel.arena.used;
     for (let first = 2; first < 600; first += 100) {
@@ -140,7 +140,7 @@ describe('many scales in one partition', () => {
     expect(kernel.arena.used).to.equal(before);
   });
 
-  it('are left out and counted where there is no room, and the rest is shown', () => {
+  it('beyond the limit cause their series to be omitted and counted', () => {
     const kernel = new Kernel();
     for (let i = 0; i < 65_535; i++) kernel.scales.acquire({ multiply: 1, divide: 1000 + i });
     const { lines, view } = till(kernel, [2, 3, 4]);

@@ -1,9 +1,9 @@
-// What the rows of a catalogue make of the values of one object.
+// The series that catalogue rows make from the variables of one object.
 import { expect } from 'chai';
 import type { Frame, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
-import { shopCatalogue, watched } from '../watched.js';
+import { shopCatalogue, testView } from '../test-view.js';
 import { finished } from '../../support/finished.js';
 
 const row = (name: string, type: string, rest: string): string =>
@@ -22,7 +22,7 @@ function shop(rows: string, variables: Readonly<Record<string, VariableOptions>>
     if (variable === undefined) throw new Error(`No variable ${name}`);
     return variable;
   };
-  return { source, root, of, ...watched(source, root, { catalogue: shopCatalogue(rows) }) };
+  return { source, root, of, ...testView(source, root, { catalogue: shopCatalogue(rows) }) };
 }
 
 const histogram = (counts: readonly bigint[], sum: number): Frame => ({
@@ -38,8 +38,8 @@ const summary = (count: bigint, sum: number, values: readonly number[]): Frame =
   values: Float64Array.from(values),
 });
 
-describe('rows over values', () => {
-  it('a distribution is shown by each row that reads it, with its own scale', () => {
+describe('a catalogue row', () => {
+  it('shows a histogram with its own scale, also if another row reads the same histogram', () => {
     const { lines } = shop(
       row('wait_seconds', 'histogram', 'unit = "seconds", var = "wait", scale = 0.001') +
         row('wait_ms', 'histogram', 'var = "wait"'),
@@ -59,7 +59,7 @@ describe('rows over values', () => {
     ]);
   });
 
-  it('a distribution with a bound beyond all numbers in its unit ends at +Inf', () => {
+  it('shows a histogram bound that overflows after scaling as +Inf', () => {
     const { lines } = shop(row('wait', 'histogram', 'var = "wait", scale = 1e10'), {
       wait: { type: 'histogram', schema: [1, 1e300], value: histogram([1n, 2n, 4n], 5) },
     });
@@ -71,7 +71,7 @@ describe('rows over values', () => {
     ]);
   });
 
-  it('rows of one family that read one variable have series of their own', () => {
+  it('has its own series, also if another row of the same family reads the same variable', () => {
     const { lines } = shop(
       row('x', 'gauge', 'var = "v", static = { unit = "1" }') +
         row('x', 'gauge', 'var = "v", static = { unit = "2" }, scale = 2'),
@@ -80,7 +80,7 @@ describe('rows over values', () => {
     expect(lines()).to.deep.equal(['shop_x{unit="1"} 3', 'shop_x{unit="2"} 6']);
   });
 
-  it('a time and a state that are published as numbers follow their variables', () => {
+  it('shows a timestamp and a state that are published as numbers', () => {
     const { source, of, lines } = shop(
       row('start_time_seconds', 'gauge', 'unit = "seconds", var = "start", conv = "timestamp"') +
         row('mode', 'stateset', 'var = "mode", states = ["0", "1"]'),
@@ -96,7 +96,7 @@ describe('rows over values', () => {
     expect(lines()).to.deep.equal(['shop_start_time_seconds 1800000000', ...modes(1, 0)]);
   });
 
-  it('a number in a label is written exactly', () => {
+  it('writes a number in a label exactly', () => {
     const { source, of, lines } = shop(
       row(
         'id_info',
@@ -140,7 +140,7 @@ describe('rows over values', () => {
     ['an unknown', row('x', 'unknown', 'var = "v"'), { type: 'u64', value: 0 }, 'shop_x 0'],
   ];
   for (const [what, rows, variable, wanted] of scalars)
-    it(`${what} gives ${wanted}`, () => {
+    it(`shows ${what} as ${wanted}`, () => {
       const { lines, source, of } = shop(rows, { v: variable, other: { type: 'u64', value: 1 } });
       expect(lines()).to.deep.equal([wanted]);
       source.set(of('v'), 1);
@@ -149,7 +149,7 @@ describe('rows over values', () => {
       ]);
     });
 
-  it('a pattern gives one series a variable, with the rest of the name as label', () => {
+  it('with a pattern shows one series per matching variable, with the variable part as a label', () => {
     const { lines, source, root } = shop(row('sent_total', 'counter', 'var = "sent.{port}"'), {
       'sent.14002': { type: 'u64', value: 1 },
       'sent.a.b "c"': { type: 'u64', value: 2 },
@@ -163,7 +163,7 @@ describe('rows over values', () => {
     expect(lines()).to.include('shop_sent_total{port="9"} 4');
   });
 
-  it('the state of the object gives one series a state', () => {
+  it('on the object state shows one series per state', () => {
     const { lines, source, root } = shop(row('state', 'stateset', 'var = "@state"'));
     const names = ['init', 'normal', 'manual_recovery', 'auto_recovery', 'dead', 'invalid'];
     const wanted = (state: string) =>
@@ -182,7 +182,7 @@ describe('rows over values', () => {
     expect(lines()).to.deep.equal(wanted('init'));
   });
 
-  it('an info has the texts that are there as labels, and goes with the last of them', () => {
+  it('of type info shows the available texts as labels, and ends with the last of them', () => {
     const { lines, source, of } = shop(
       row('build_info', 'info', 'labels_from = { version = "v", release = "r" }'),
       { v: { type: 'string', value: '1 "b"\n\\' }, r: { type: 'string' } },
@@ -202,7 +202,7 @@ describe('rows over values', () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it('a text that names a state gives one series a state', () => {
+  it('shows a text that names a state as one series per state', () => {
     const { lines, source, of } = shop(
       row('role', 'stateset', 'var = "role", states = ["first", "second"]'),
       { role: { type: 'string', value: 'second' } },
@@ -218,7 +218,7 @@ describe('rows over values', () => {
     expect(lines()).to.deep.equal(wanted(0, 0));
   });
 
-  it('a text that is a point in time gives its Unix seconds, another text nothing', () => {
+  it('shows a text with a point in time as Unix seconds, and no series for any other text', () => {
     const { lines, source, of } = shop(
       row('start_time_seconds', 'gauge', 'unit = "seconds", var = "t", conv = "timestamp"'),
       { t: { type: 'string', value: '2026-11-19T08:00:00Z' } },
@@ -230,7 +230,7 @@ describe('rows over values', () => {
     expect(lines()).to.deep.equal(['shop_start_time_seconds 1700000000.5']);
   });
 
-  it('a published histogram is cumulative and follows its frame', () => {
+  it('shows a published histogram with cumulative buckets that follow its frame', () => {
     const { lines, source, of } = shop(row('wait', 'histogram', 'var = "wait"'), {
       wait: { type: 'histogram', schema: [0.5, 1], value: histogram([1n, 0n, 2n], 9.5) },
     });
@@ -248,7 +248,7 @@ describe('rows over values', () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it('buckets of a published histogram never decrease, whatever its counts', () => {
+  it('shows histogram buckets that never decrease, even if the counts overflow', () => {
     const most = 2n ** 64n - 1n;
     const { lines } = shop(row('wait', 'histogram', 'var = "wait"'), {
       wait: { type: 'histogram', schema: [0.5, 1], value: histogram([1n, most, most], 9.5) },
@@ -262,7 +262,7 @@ describe('rows over values', () => {
     ]);
   });
 
-  it('a published summary has its quantiles, scaled like its sum', () => {
+  it('shows the quantiles of a published summary with the scale of its sum', () => {
     const { lines } = shop(row('wait_seconds', 'summary', 'var = "wait", scale = 0.001'), {
       wait: { type: 'summary', schema: [0.5, 0.99], value: summary(4n, 100, [20, NaN]) },
     });
@@ -274,14 +274,14 @@ describe('rows over values', () => {
     ]);
   });
 
-  it('a histogram of another shape than its row says gives nothing', () => {
+  it('of type summary shows no series for a histogram', () => {
     const { lines } = shop(row('wait', 'summary', 'var = "wait"'), {
       wait: { type: 'histogram', schema: [1], value: histogram([1n, 0n], 1) },
     });
     expect(lines()).to.deep.equal([]);
   });
 
-  it('each value that an observed variable takes counts once in a histogram', () => {
+  it('counts each new value of an observed variable once in a histogram', () => {
     const { lines, source, of, view, render } = shop(
       row('lag_seconds', 'histogram', 'var = "lag", observe = true, buckets = [1, 2], scale = 0.1'),
       { lag: { type: 'u64', value: 10 } },
@@ -308,7 +308,7 @@ describe('rows over values', () => {
     expect(view.hasObserved).to.equal(false);
   });
 
-  it('the quantiles of an observed summary are of the last 512 values', () => {
+  it('shows the quantiles of the last 512 values of an observed variable', () => {
     const { lines, source, of, view } = shop(
       row('lag', 'summary', 'var = "lag", observe = true, quantiles = [0, 0.5, 1]'),
       { lag: { type: 'f64', value: -1 } },
@@ -331,7 +331,7 @@ describe('rows over values', () => {
     ]);
   });
 
-  it('a variable is observed by each row that asks for it, with its own buckets and scale', () => {
+  it('observes a variable with its own buckets and scale, also if other rows observe it', () => {
     const observed = (name: string, rest: string) =>
       row(name, 'histogram', `var = "v", observe = true, ${rest}`);
     const { lines, view, render } = shop(
@@ -351,7 +351,7 @@ describe('rows over values', () => {
     ]);
   });
 
-  it('a pair is shown while both of its parts have values', () => {
+  it('on a sum and a count shows its series while both have values', () => {
     const { lines, source, of } = shop(
       row('trip_seconds', 'summary', 'sum_var = "s", count_var = "c", scale = 0.001'),
       { s: { type: 'u64', value: 1500 }, c: { type: 'i64' } },
@@ -369,7 +369,7 @@ describe('rows over values', () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it('what is missing, not synced or no number gives no series, never a 0', () => {
+  it('shows no series for a missing, unsynced or non-numeric variable', () => {
     const rows = ['gone', 'late', 'text'].map((name) => row(name, 'gauge', `var = "${name}"`));
     const { lines } = shop(rows.join(''), {
       late: { type: 'u64' },
@@ -378,7 +378,7 @@ describe('rows over values', () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it('a restless frame keeps the last good value, and is counted', () => {
+  it('keeps the last value while its frame cannot be copied consistently, and counts that', () => {
     const { lines, source, of, view } = shop(
       row('build_info', 'info', 'labels_from = { version = "v" }') +
         row('wait', 'histogram', 'var = "wait"'),
@@ -409,7 +409,7 @@ describe('rows over values', () => {
     expect(view.counters.staleFrames).to.equal(4);
   });
 
-  it('of two variables of one name the later wins; when it goes the earlier is back', () => {
+  it('shows the later of two variables with one name, and the earlier after the later is removed', () => {
     for (const value of [1, 'a'] as const) {
       const type = value === 1 ? ('u64' as const) : ('string' as const);
       const { lines, source, root } = shop(

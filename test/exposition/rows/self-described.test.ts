@@ -1,10 +1,10 @@
-// An application without a catalogue: series from what its publisher says of each variable.
+// Applications without a catalogue: series from the descriptions that the publisher gives.
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { metricNamePart } from '#app/catalogue/names.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
-import { shopCatalogue, watched } from '../watched.js';
+import { shopCatalogue, testView } from '../test-view.js';
 import { needsPrograms } from '../../support/needs.js';
 
 /** A pump station with a variable of each type, and the names that real trees have. */
@@ -48,12 +48,12 @@ describe('an application without a catalogue', () => {
     ['#', ''],
   ] as const;
   for (const [text, part] of names)
-    it(`${JSON.stringify(text)} is ${JSON.stringify(part)} in a metric name`, () =>
+    it(`turns ${JSON.stringify(text)} into ${JSON.stringify(part)} in a metric name`, () =>
       expect(metricNamePart(text)).to.equal(part));
 
-  it('each variable becomes a series of its class, by type and kind', () => {
+  it('exposes each variable as a series of its class, by type and kind', () => {
     const { source, root } = pumps();
-    const { text } = watched(source, root, { app: 'pumps' });
+    const { text } = testView(source, root, { app: 'pumps' });
     const A = 'pumps_pump_type_a';
     const at = 'object="hall.7."';
     expect(text().split('\n')).to.deep.equal([
@@ -87,32 +87,32 @@ describe('an application without a catalogue', () => {
     ]);
   });
 
-  /** A variable of the root, and how its family is then called and typed. */
+  /** A variable of the root, and the name and type of its family. */
   const families: readonly (readonly [string, VariableOptions, string])[] = [
     ['sent_total', { type: 'u64', kind: 'counter' }, 'pumps_shop_sent_total counter'],
     ['sent', { type: 'bool', kind: 'counter' }, 'pumps_shop_sent_total counter'],
     ['#', { type: 'u64', kind: 'gauge' }, 'pumps_shop gauge'],
   ];
   for (const [name, options, family] of families)
-    it(`a ${options.kind} ${options.type} ${name} is of the family ${family}`, () => {
+    it(`exposes a ${options.kind} ${options.type} ${name} in the family ${family}`, () => {
       const source = new FakeSource();
       const root = source.addObject('h.1.pumps', 'Shop');
       source.addVariable(root, name, { ...options, value: 1 });
-      expect(watched(source, root, { app: 'pumps' }).text()).to.include(`# TYPE ${family}\n`);
+      expect(testView(source, root, { app: 'pumps' }).text()).to.include(`# TYPE ${family}\n`);
     });
 
-  it('shows the first 512 characters of a help', () => {
+  it('exposes the first 512 characters of a help text', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.pumps', 'Shop');
     source.addVariable(root, 'v', { type: 'u64', help: `${'x'.repeat(512)}yz`, value: 1 });
-    const [help] = watched(source, root, { app: 'pumps' }).text().split('\n');
+    const [help] = testView(source, root, { app: 'pumps' }).text().split('\n');
     expect(help).to.equal(`# HELP pumps_shop_v ${'x'.repeat(512)}`);
   });
 
-  it('path segments become labels where a pattern names them', () => {
+  it('exposes path segments as labels where a pattern names them', () => {
     const { source, root } = pumps();
     const pathLabels = ['cellar.{room}', '{area}.{pump}'];
-    const { lines } = watched(source, root, { app: 'pumps', pathLabels });
+    const { lines } = testView(source, root, { app: 'pumps', pathLabels });
     expect(lines()).to.include.members([
       'pumps_pump_station_managed_objs{object="@root"} -3',
       'pumps_pump_type_a_is_on{object="hall.7.",area="hall",pump="7"} 1',
@@ -121,7 +121,7 @@ describe('an application without a catalogue', () => {
     ]);
   });
 
-  describe('whose format states the metric of a variable', () => {
+  describe('whose format states the metric of a variable,', () => {
     const metric = (type: string) => ({ name: 'pumps_flows', help: 'Flows.', labels: { type } });
 
     function twoFlows() {
@@ -138,9 +138,9 @@ describe('an application without a catalogue', () => {
       return { source, root, hall };
     }
 
-    it('has that name and help, and the labels that the format states, without the path', () => {
+    it('exposes the stated name, help and labels, without the path', () => {
       const { source, root } = twoFlows();
-      const { text } = watched(source, root, { app: 'pumps' });
+      const { text } = testView(source, root, { app: 'pumps' });
       expect(text().split('\n')).to.deep.equal([
         '# HELP pumps_flows Flows.',
         '# TYPE pumps_flows gauge',
@@ -153,13 +153,13 @@ describe('an application without a catalogue', () => {
       ]);
     });
 
-    it('has labels from its path where a pattern names them', () => {
+    it('adds labels from the path where a pattern names them', () => {
       const { source, root } = twoFlows();
-      const { lines } = watched(source, root, { app: 'pumps', pathLabels: ['{area}'] });
+      const { lines } = testView(source, root, { app: 'pumps', pathLabels: ['{area}'] });
       expect(lines()).to.include('pumps_flows{area="hall",hall="7",type="in"} 2');
     });
 
-    it('has its own name where a metric of the catalogue has that name', () => {
+    it('exposes the variable under a generated name if the catalogue owns the stated name', () => {
       const { source, root, hall } = twoFlows();
       const catalogue = shopCatalogue(
         '{ name = "shop_objs", type = "gauge", help = "Objects.", var = "# managed objs" }',
@@ -171,7 +171,7 @@ describe('an application without a catalogue', () => {
         value: 1,
         metric: taken,
       });
-      const { lines } = watched(source, root, { catalogue, showsUncatalogued: true });
+      const { lines } = testView(source, root, { catalogue, showsUncatalogued: true });
       expect(lines()).to.include.members([
         'pumps_flows{hall="7",type="in"} 2',
         'shop_hall_mine{object="hall",hall="7"} 1',
@@ -179,7 +179,7 @@ describe('an application without a catalogue', () => {
     });
   });
 
-  it('rows of a catalogue have their own labels only', () => {
+  it('adds no path labels to rows of a catalogue', () => {
     const { source, root } = pumps();
     const catalogue = shopCatalogue(
       '{ name = "shop_objs", type = "gauge", help = "Objects.", var = "# managed objs" }',
@@ -187,20 +187,20 @@ describe('an application without a catalogue', () => {
     const at = { catalogue, pathLabels: ['{area}'] };
     const shop = source.addObject('h.1.pumps.floor', 'Shop', { parent: root });
     source.addVariable(shop, '# managed objs', { type: 'u64', value: 1 });
-    expect(watched(source, shop, at).lines()).to.deep.equal(['shop_objs 1']);
+    expect(testView(source, shop, at).lines()).to.deep.equal(['shop_objs 1']);
   });
 
-  it('promtool has nothing to say against it', function () {
+  it('passes promtool check metrics', function () {
     needsPrograms(this, 'promtool');
     const { source, root } = pumps();
-    const { text } = watched(source, root, { app: 'pumps' });
+    const { text } = testView(source, root, { app: 'pumps' });
     const said = execFileSync('promtool', ['check', 'metrics'], { input: text() });
     expect(said.toString()).to.equal('');
   });
 
-  it('objects of one class share their families; another type of one name clashes', () => {
+  it('shares families between the objects of a class, and reports a clash for another type of the same name', () => {
     const { source, root, pump } = pumps();
-    const { lines, clashes } = watched(source, root, { app: 'pumps' });
+    const { lines, clashes } = testView(source, root, { app: 'pumps' });
     lines();
     const more = source.addObject('h.1.pumps.hall.8', 'Pump-Type.A', { parent: root });
     source.addVariable(more, 'isOn', { type: 'bool', value: false });
@@ -215,10 +215,10 @@ describe('an application without a catalogue', () => {
     expect(isOn()).to.deep.equal([`${of('hall.9')} 7`]);
   });
 
-  it('what is said of a metric first stays while it is shown, and is forgotten with its last series', () => {
+  it('keeps the first help text of a metric until its last series ends', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.pumps', 'Station');
-    const { text } = watched(source, root, { app: 'pumps' });
+    const { text } = testView(source, root, { app: 'pumps' });
     const add = (
       name: string,
       help: string,

@@ -1,4 +1,4 @@
-// Two series of one name and labels: the first stays, the others wait for it to go.
+// SeriesRegister: of several equal series the first is shown, and the others wait until it ends.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { newCounters } from '#app/exposition/counters.js';
@@ -66,8 +66,8 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
   };
 }
 
-describe('the register of series', () => {
-  it('the first stays when it gets another value', () => {
+describe('the series register', () => {
+  it('keeps the first of two equal series when its value changes', () => {
     const { put, shown, clashes, counters } = registerOf();
     put(1, 'x{a="b"}');
     put(2, 'x{a="b"}');
@@ -79,7 +79,7 @@ describe('the register of series', () => {
     expect(counters.clashes).to.equal(1);
   });
 
-  it('all that waited for a family of another type are shown when it goes', () => {
+  it('shows all series that wait for a family of another type once that family ends', () => {
     const { put, remove, shown, register, counters } = registerOf();
     put(1, 'x', 1, 'counter');
     put(2, 'x{a="b"}');
@@ -94,7 +94,7 @@ describe('the register of series', () => {
     expect([counters.clashes, register.clashing]).to.deep.equal([3, 0]);
   });
 
-  it('one that waited for a series of another family is shown when that goes', () => {
+  it('shows a series that waits for a series of another family once that series ends', () => {
     const { put, remove, shown } = registerOf();
     put(1, 'x_sum', 1, 'histogram', 'x');
     put(2, 'x_sum');
@@ -103,7 +103,7 @@ describe('the register of series', () => {
     expect(shown()).to.deep.equal(['x_sum 2']);
   });
 
-  it('the second appears when the first goes, or becomes another series', () => {
+  it('shows the second of two equal series once the first ends or changes its labels', () => {
     const { put, remove, shown } = registerOf();
     for (const owner of [1, 2, 3]) put(owner, 'x{a="b"}');
     remove(1);
@@ -112,7 +112,7 @@ describe('the register of series', () => {
     expect(shown()).to.deep.equal(['x{a="c"} 2', 'x{a="b"} 3']);
   });
 
-  it('one that waits and goes is never shown', () => {
+  it('does not show a series that is removed while it waits', () => {
     const { put, remove, shown } = registerOf();
     put(1, 'x');
     put(2, 'x');
@@ -121,7 +121,7 @@ describe('the register of series', () => {
     expect(shown()).to.deep.equal([]);
   });
 
-  it('a family keeps the type that it had first; others of its name clash', () => {
+  it('keeps the first type of a family, and reports a clash for another type', () => {
     const { put, shown, clashes } = registerOf();
     put(1, 'x{a="b"}');
     put(2, 'x{a="c"}', 2, 'counter');
@@ -141,8 +141,8 @@ describe('the register of series', () => {
     ['summary', '_bucket', false],
     ['gauge', '_count', false],
   ] as const) {
-    const does = taken ? 'is left out' : 'is shown';
-    it(`a metric x${ending} ${does} beside a ${type} x, and shown when that goes`, () => {
+    const does = taken ? 'omits' : 'shows';
+    it(`${does} a metric x${ending} beside a ${type} x, and shows it once x ends`, () => {
       const { put, remove, shown, reasons } = registerOf();
       const why = `the name x${ending} belongs to the ${type} metric x`;
       put(1, 'x{a="b"}', 1, type, 'x');
@@ -153,7 +153,7 @@ describe('the register of series', () => {
       expect(shown()).to.deep.equal([`x${ending}{a="c"} 2`]);
     });
 
-    it(`a ${type} x ${does} beside a metric x${ending}, and shown when that goes`, () => {
+    it(`${does} a ${type} x beside a metric x${ending}, and shows it once x${ending} ends`, () => {
       const { put, remove, shown, reasons } = registerOf();
       const why = `the name x${ending} belongs to the gauge metric x${ending}`;
       put(2, `x${ending}{a="c"}`);
@@ -165,7 +165,7 @@ describe('the register of series', () => {
     });
   }
 
-  it('different series are never taken for a clash', () => {
+  it('does not report a clash for different series', () => {
     const { put, counters } = registerOf();
     for (let i = 0; i < 50_000; i++) put(i, `x{object="sink.client${i}.route"}`);
     for (let i = 0; i < 50_000; i++) put(50_000 + i, `x{object="${i % 250}.${i >> 3}.${i & 7}"}`);
@@ -176,7 +176,7 @@ describe('the register of series', () => {
   const owner = fc.nat(6);
   const step = fc.oneof(fc.record({ owner, series }), fc.record({ owner }));
 
-  it('what is shown stays, no series is shown twice, and none waits without a reason', () =>
+  it('keeps shown series, shows none twice, and lets none wait without a reason, under random steps', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const { put, remove, shown } = registerOf();
@@ -210,13 +210,13 @@ describe('the register of series', () => {
       { numRuns: 100 },
     ));
 
-  it('our own names are not for publishers', () => {
+  it('refuses names of internal metrics', () => {
     const { counters, put, shown } = registerOf();
     put(1, 'shm_exporter_internal_target_ready');
     expect([shown(), counters.omitted, counters.clashes]).to.deep.equal([[], 1, 0]);
   });
 
-  it('series beyond two million are left out and counted', () => {
+  it('omits and counts series beyond two million', () => {
     class FullText extends ExpositionText {
       override get lines() {
         return 2_000_000;
@@ -227,7 +227,7 @@ describe('the register of series', () => {
     expect([shown(), counters.omitted]).to.deep.equal([[], 1]);
   });
 
-  it('those that waited are left out and counted where there is no room for them', () => {
+  it('omits and counts waiting series that do not fit once their turn comes', () => {
     const { register, counters, put, remove, shown } = registerOf(undefined, { series: 5 });
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10; i++) put(i, `x{a="${i}"}`);
@@ -245,13 +245,13 @@ describe('the register of series', () => {
     expect([counters.omitted, register.leftOut]).to.deep.equal([9, 0]);
   });
 
-  it('a series that is left out again and again counts once', () => {
+  it('counts a repeatedly omitted series once', () => {
     const { register, counters, put } = registerOf(undefined, { series: 0 });
     for (let value = 0; value < 3; value++) put(1, 'x', value);
     expect([counters.omitted, register.leftOut]).to.deep.equal([3, 1]);
   });
 
-  it('beyond ten thousand, all further series that are left out count as one', () => {
+  it('counts all omitted series beyond ten thousand as one', () => {
     const { register, put, remove } = registerOf(undefined, { series: 0 });
     for (let i = 0; i < 10_005; i++) put(i, `x{a="${i}"}`);
     expect(register.leftOut).to.equal(10_001);
@@ -259,7 +259,7 @@ describe('the register of series', () => {
     expect(register.leftOut).to.equal(1);
   });
 
-  it('one whose labels grow beyond the limit of a text is left out, until they are shorter again', () => {
+  it('omits a series while its labels exceed the text limit', () => {
     const { counters, put, shown } = registerOf(undefined, { textBytes: 2000 });
     const labelled = (owner: number, length: number) => `x{a="${owner}${'y'.repeat(length)}"}`;
     for (let i = 0; i < 10; i++) put(i, `x{a="${i}"}`);
@@ -276,7 +276,7 @@ describe('the register of series', () => {
     expect(counters.omitted).to.equal(2);
   });
 
-  it('ten thousand wait for another to go, more are only counted', () => {
+  it('lets at most ten thousand series wait, and only counts the others', () => {
     const { register, counters, put, remove, shown } = registerOf();
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10_002; i++) put(i, `x{a="${i}"}`);
@@ -285,7 +285,7 @@ describe('the register of series', () => {
     expect(shown()).to.have.lengthOf(10_000);
   });
 
-  it('families beyond ten thousand are left out and counted', () => {
+  it('omits and counts families beyond ten thousand', () => {
     const { counters, put, shown, remove } = registerOf();
     for (let i = 0; i < 10_002; i++) put(i, `x${i}`);
     expect([shown().length, counters.omitted]).to.deep.equal([10_000, 2]);

@@ -1,8 +1,8 @@
-// Labels that a format states for its objects, and classes that show what their publisher describes.
+// Labels that a format states for its objects, and self-described classes in a catalogue.
 import { expect } from 'chai';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import { FakeSource } from '../../support/fake-source.js';
-import { watched } from '../watched.js';
+import { testView } from '../test-view.js';
 
 const CATALOGUE = parseCatalogue(
   `app = "shop"
@@ -24,7 +24,7 @@ metrics = []
   'shop.toml',
 );
 
-/** A till whose format states its floor, with an object of variables that only it knows. */
+/** A till whose format states its floor, with a self-described object below it. */
 function shop() {
   const source = new FakeSource();
   const root = source.addObject('h.1.shop', 'Shop');
@@ -42,24 +42,24 @@ const linesOf = (text: string) =>
   text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
 describe('labels that a format states', () => {
-  it('stand behind those of the path, which go before stated ones, as do those of a row', () => {
+  it('follow the labels of the path, and labels of the path or of a row replace them', () => {
     const { source, root } = shop();
-    const { text } = watched(source, root, { app: 'shop', catalogue: CATALOGUE });
+    const { text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     expect(linesOf(text())).to.include.members([
       'shop_till_sales_total{till="t1",floor="2 \\"b\\""} 7',
       'shop_till_clerk_info{till="t1",floor="2 \\"b\\"",clerk="Ann"} 1',
     ]);
   });
 
-  it('are shown without a catalogue as well', () => {
+  it('are shown without a catalogue', () => {
     const { source, root } = shop();
-    const { text } = watched(source, root, { app: 'shop' });
+    const { text } = testView(source, root, { app: 'shop' });
     expect(text()).to.contain('{object="t1",floor="2 \\"b\\"",till="other",clerk="none"} 7');
   });
 });
 
-describe('a class that shows what its publisher describes', () => {
-  it('shows it where the catalogue has a metric of that name', () => {
+describe('a self-described class', () => {
+  it('shares a metric name with a row of the catalogue', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const till = source.addObject('h.1.shop.t1', 'Till', { parent: root });
@@ -85,7 +85,7 @@ metrics = [
 `,
       'shop.toml',
     );
-    const { text } = watched(source, root, { app: 'shop', catalogue });
+    const { text } = testView(source, root, { app: 'shop', catalogue });
     expect(linesOf(text())).to.deep.equal([
       'shop_till_coins{till="t1"} 7',
       'shop_till_coins{till="t1",of="own"} 3',
@@ -95,23 +95,23 @@ metrics = [
 
   it('has series without rows, with the labels of its objects', () => {
     const { source, root } = shop();
-    const { text } = watched(source, root, { app: 'shop', catalogue: CATALOGUE });
+    const { text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     const line = linesOf(text()).find((each) => each.startsWith('shop_own_queue'));
     expect(line).to.equal('shop_own_queue{till="t1",floor="2 \\"b\\"",clerk="none"} -3');
   });
 
-  it('loses them with their variables', () => {
+  it('loses its series with their variables', () => {
     const { source, root, queue } = shop();
-    const { view, text } = watched(source, root, { app: 'shop', catalogue: CATALOGUE });
+    const { view, text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     text();
     source.remove(queue);
     view.absorb(source.sync().changes);
     expect(text()).not.to.contain('shop_own_queue');
   });
 
-  it('counts none of its variables as one without a row', () => {
+  it('does not count its variables as variables without a row', () => {
     const { source, root } = shop();
-    const { view, text } = watched(source, root, { app: 'shop', catalogue: CATALOGUE });
+    const { view, text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     text();
     expect(view.fit.variablesWithoutRow).to.equal(1);
   });

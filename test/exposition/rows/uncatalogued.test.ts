@@ -1,12 +1,12 @@
-// show_uncatalogued: variables that no row of the catalogue reads become metrics beside those of the rows.
+// show_uncatalogued: metrics from variables that no row of the catalogue reads.
 import { expect } from 'chai';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { FakeObject, VariableOptions } from '../../support/fake-source.js';
 import { readOpenMetrics } from '../../support/open-metrics-checker.js';
-import { shopCatalogue, watched } from '../watched.js';
-import type { WatchOptions } from '../watched.js';
+import { shopCatalogue, testView } from '../test-view.js';
+import type { TestViewOptions } from '../test-view.js';
 
 const row = (name: string, type: string, rest: string): string =>
   `{ name = "shop_${name}", type = "${type}", help = "Of a row.", ${rest} },`;
@@ -17,14 +17,14 @@ const counter = (value: number, more: Partial<VariableOptions> = {}): VariableOp
 const gauge = (value: number): VariableOptions => ({ ...counter(value), kind: 'gauge' });
 
 /** A shop with a till; the catalogue reads `open` of the one and `sales` of the other. */
-function shop(options: WatchOptions = {}, rootRows = row('open', 'gauge', 'var = "open"')) {
+function shop(options: TestViewOptions = {}, rootRows = row('open', 'gauge', 'var = "open"')) {
   const source = new FakeSource();
   const root = source.addObject('h.1.shop', 'Shop');
   const till = source.addObject('h.1.shop.floor.2.7', 'Till', { parent: root });
   source.addVariable(root, 'open', gauge(1));
   source.addVariable(till, 'sales', counter(5));
   const catalogue = shopCatalogue(rootRows, row('till_sales_total', 'counter', 'var = "sales"'));
-  const view = watched(source, root, { catalogue, showsUncatalogued: true, ...options });
+  const view = testView(source, root, { catalogue, showsUncatalogued: true, ...options });
   return { source, root, till, ...view };
 }
 
@@ -53,7 +53,7 @@ describe('show_uncatalogued', () => {
     expect(lines()).to.deep.equal([OPEN, SALES]);
   });
 
-  it('leaves a class as it is that is described by itself', () => {
+  it('does not change a self-described class', () => {
     const till = `alias = "till"
 class_ids = ["Till"]
 paths = ["floor.{floor}.{till}"]
@@ -64,13 +64,13 @@ metrics = []`;
     expect(lines()).to.deep.equal(['shop_open{object="@root"} 1', SALES]);
   });
 
-  it('gives the labels of path_labels to what it adds', () => {
+  it('adds the labels of path_labels to its series', () => {
     const { source, till, lines } = shop({ pathLabels: ['floor.{level}'] });
     source.addVariable(till, 'coins', gauge(3));
     expect(lines()).to.deep.equal([OPEN, SALES, 'shop_till_coins{object="floor.2.7",level="2"} 3']);
   });
 
-  it('takes in variables that come and lets go of those that leave', () => {
+  it('follows variables as they are added and removed', () => {
     const { source, till, lines } = shop();
     lines();
     const coins = source.addVariable(till, 'coins', gauge(3));
@@ -81,45 +81,45 @@ metrics = []`;
     expect(lines()).to.deep.equal([OPEN]);
   });
 
-  it('still counts these variables as without a row', () => {
+  it('counts its variables as variables without a row', () => {
     const { source, till, lines, view } = shop();
     source.addVariable(till, 'coins', gauge(3));
     lines();
     expect(view.fit.variablesWithoutRow).to.equal(1);
   });
 
-  describe('under a name that the catalogue owns', () => {
+  describe('for a metric name that the catalogue owns', () => {
     const owned: readonly (readonly [string, string, string, VariableOptions, string])[] = [
       [
-        'of the same type',
+        'with the same type',
         row('coins', 'gauge', 'var = "open"'),
         'coins',
         gauge(3),
         'shop_coins_uncatalogued',
       ],
       [
-        'of another type',
+        'with another type',
         row('coins_total', 'counter', 'var = "open"'),
         'coins',
         counter(3),
         'shop_coins_uncatalogued_total',
       ],
       [
-        'that only OpenMetrics uses',
+        'in OpenMetrics alone',
         row('coins_total', 'counter', 'var = "open"'),
         'coins',
         gauge(3),
         'shop_coins_uncatalogued',
       ],
       [
-        'of a series',
+        'as the name of a series',
         row('wait', 'histogram', 'var = "open", observe = true, buckets = [1]'),
         'wait sum',
         gauge(3),
         'shop_wait_sum_uncatalogued',
       ],
       [
-        'twice',
+        'and whose first alternative it owns, too,',
         row('coins', 'gauge', 'var = "open"') +
           row('coins_uncatalogued', 'gauge', 'var = "nothing"'),
         'coins',
@@ -128,7 +128,7 @@ metrics = []`;
       ],
     ];
     for (const [what, rows, name, options, metric] of owned)
-      it(`${what}, it is called ${metric}`, () => {
+      it(`${what} uses the name ${metric}`, () => {
         const { source, root, lines, page, clashes } = shop({}, rows);
         source.addVariable(root, name, options);
         expect(lines()).to.include(`${metric}{object="@root"} 3`);
@@ -136,18 +136,18 @@ metrics = []`;
         expect(() => readOpenMetrics(page(OPEN_METRICS))).not.to.throw();
       });
 
-    it('the metric of the row keeps type and help, whichever value comes first', () => {
+    it('keeps type and help of the row, even if the uncatalogued value comes first', () => {
       const source = new FakeSource();
       const root = source.addObject('h.1.shop', 'Shop');
       source.addVariable(root, 'coins', gauge(3));
       const catalogue = shopCatalogue(row('coins', 'unknown', 'var = "open"'));
-      const { text } = watched(source, root, { catalogue, showsUncatalogued: true });
+      const { text } = testView(source, root, { catalogue, showsUncatalogued: true });
       expect(text()).to.contain('# TYPE shop_coins_uncatalogued gauge\n');
       source.addVariable(root, 'open', { type: 'u64', value: 1 });
       expect(text()).to.contain('# HELP shop_coins Of a row.\n# TYPE shop_coins untyped\n');
     });
 
-    it('of a class that the target leaves out, it is not called so either', () => {
+    it('avoids the name, even if the target filters out the class of the row', () => {
       const filters = { classes: ['till'] };
       const { source, till, lines } = shop({ filters }, row('till_coins', 'gauge', 'var = "x"'));
       source.addVariable(till, 'coins', gauge(3));
@@ -155,7 +155,7 @@ metrics = []`;
     });
   });
 
-  it('of two variables with one name and two types the first stays, and the other waits for its end', () => {
+  it('shows the first of two variables with one name and two types, and the other once the first ends', () => {
     const { source, root, till, lines, clashes, text } = shop();
     const coins = source.addVariable(till, 'coins', gauge(3));
     lines();
@@ -170,10 +170,10 @@ metrics = []`;
     expect(lines()).to.include('shop_till_coins{object="floor.2.8"} 4');
   });
 
-  describe('obeys the filters', () => {
+  describe('with filters', () => {
     const REGISTER = `{ name = "shop_register_open", type = "gauge", help = "Of a row.", var = "open" }`;
     /** Two classes read the tills. */
-    function tills(filters: WatchOptions['filters']) {
+    function tills(filters: TestViewOptions['filters']) {
       const source = new FakeSource();
       const root: FakeObject = source.addObject('h.1.shop', 'Shop');
       source.addVariable(root, 'time', gauge(8));
@@ -190,12 +190,12 @@ metrics = []`;
       const families = new Map([...base.families, ...more.families]);
       const catalogue = { ...base, classes, families };
       const options = { catalogue, showsUncatalogued: true, ...(filters && { filters }) };
-      return watched(source, root, options).lines();
+      return testView(source, root, options).lines();
     }
     const AT = 'floor="2",till="7"';
     const coins = 'shop_till_coins{object="floor.2.7"} 1';
 
-    it('none: every variable is shown', () =>
+    it('that are empty shows every variable', () =>
       expect(tills(undefined)).to.have.members([
         `shop_till_sales{${AT}} 1`,
         `shop_register_open{${AT}} 1`,
@@ -203,14 +203,14 @@ metrics = []`;
         'shop_time{object="@root"} 8',
       ]));
 
-    it('classes: only of its objects, and nothing that a row of another class reads', () =>
+    it('on classes shows variables of their objects that no row of another class reads', () =>
       expect(tills({ classes: ['till'] })).to.have.members([`shop_till_sales{${AT}} 1`, coins]));
 
-    it('seed_paths: only below them', () =>
+    it('on seed_paths shows only variables below them', () =>
       expect(tills({ seedPaths: ['@root'] })).to.deep.equal(['shop_time{object="@root"} 8']));
   });
 
-  it('obeys the limits of the target, and counts what is left out', () => {
+  it('obeys the limits of the target, and names the omitted series', () => {
     const { source, till, lines, omitted } = shop({ limits: { series: 3 } });
     lines();
     source.addVariable(till, 'coins', gauge(3));

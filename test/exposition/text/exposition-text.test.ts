@@ -1,4 +1,4 @@
-// The text of all families against a plain renderer.
+// ExpositionText, compared with a naive renderer.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
@@ -110,39 +110,39 @@ function perform(pair: TextPair, each: Step): void {
   }
 }
 
-function play(steps: readonly Step[], families = FAMILIES): void {
+function runSteps(steps: readonly Step[], families = FAMILIES): void {
   const pair = new TextPair(LABELS, families);
   for (const each of steps) perform(pair, each);
   pair.render(false, FORMS.both);
   pair.close();
 }
 
-describe('the text of all families', () => {
-  it('is what a plain renderer gives, whatever comes, goes and changes', () =>
+describe('the exposition text', () => {
+  it('equals the output of a naive renderer after random changes', () =>
     fc.assert(
       fc.property(fc.array(smallStep, { maxLength: 80 }), (steps) => {
-        play(steps);
+        runSteps(steps);
       }),
       { numRuns: 60 },
     ));
 
-  it('is so with thousands of lines, which split and merge blocks', () =>
+  it('equals that output with thousands of lines, which split and merge blocks', () =>
     fc.assert(
       fc.property(fc.array(largeStep, { minLength: 8, maxLength: 25 }), (steps) => {
-        play([{ kind: 'putMany', family: 0, from: 0, count: 5003, by: 7, value: 1 }, ...steps]);
+        runSteps([{ kind: 'putMany', family: 0, from: 0, count: 5003, by: 7, value: 1 }, ...steps]);
       }),
       { numRuns: 4 },
     ));
 
-  it('is so with hundreds of families, which share chunks and leave them', () =>
+  it('equals that output with hundreds of families, which share chunks', () =>
     fc.assert(
       fc.property(fc.array(familyStep, { minLength: 5, maxLength: 20 }), (steps) => {
-        play([{ kind: 'putFamilies', first: 0, count: 300, lines: 2 }, ...steps], HUNDREDS);
+        runSteps([{ kind: 'putFamilies', first: 0, count: 300, lines: 2 }, ...steps], HUNDREDS);
       }),
       { numRuns: 5 },
     ));
 
-  it('a further block that finds no memory for its lines leaves nothing behind', () => {
+  it('leaks no memory when the allocation of a further block fails', () => {
     const kernel = new Kernel({ maxPages: 32 });
     const { arena } = kernel;
     const before = arena.used;
@@ -166,7 +166,7 @@ describe('the text of all families', () => {
     }
   });
 
-  it('a line may be longer than a block should be', () => {
+  it('may have a line that is longer than a block', () => {
     const pair = new TextPair([(owner) => `{owner="${owner}",long="${'x'.repeat(600_000)}"}`]);
     for (const owner of [3, 1, 2, 0, 4]) pair.put(0, owner, 0, owner);
     expect(pair.render(false, FORMS.both).families[0]?.pieces.length).to.be.within(2, 5);
@@ -175,7 +175,7 @@ describe('the text of all families', () => {
     pair.close();
   });
 
-  it('families of a render that was not ended are shown by the next', () => {
+  it('includes the changes of a failed render in the next render', () => {
     const pair = new TextPair();
     for (let family = 0; family < 3; family++) pair.put(family, 1, 0, family);
     const before = pair.render().families;
@@ -194,7 +194,7 @@ describe('the text of all families', () => {
     pair.close();
   });
 
-  it('a family begins when its first line comes and ends when its last goes', () => {
+  it('has a family from its first line to the end of its last line', () => {
     const pair = new TextPair();
     const names = () => pair.render().families.map(({ facts }) => facts.name);
     expect(names()).to.deep.equal([]);
@@ -210,7 +210,7 @@ describe('the text of all families', () => {
     pair.close();
   });
 
-  it('the bits of a NaN and the sign of a zero are changes too', () => {
+  it('is rendered again when the sign of a zero changes', () => {
     const pair = new TextPair();
     pair.put(0, 1, 0, 0);
     pair.render();

@@ -1,4 +1,4 @@
-// Values that OpenMetrics forbids are found wherever a render writes them.
+// Renders detect values that OpenMetrics forbids.
 import { expect } from 'chai';
 import { Effort } from '#app/budget.js';
 import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
@@ -21,9 +21,9 @@ function numbers(type: MetricType, op: number, suffix = '') {
   return { text, cells };
 }
 
-describe('values that OpenMetrics forbids', () => {
+describe('a render', () => {
   for (const [form, forms] of Object.entries(FORMS))
-    it(`are found in lines that are wanted as ${form}, and stay known until their metric goes`, () => {
+    it(`in the form ${form} reports a value that OpenMetrics forbids until its metric ends`, () => {
       const { text, cells } = numbers('counter', OP.f64);
       const isFound = () => finished(text.rendering(forms)).hasForbidden;
       expect(isFound()).to.equal(false);
@@ -60,7 +60,7 @@ describe('values that OpenMetrics forbids', () => {
     ['unknown', 'f64', '', NaN, false],
   ];
   for (const [type, op, suffix, value, isForbidden] of table)
-    it(`${value} of type ${op} in ${type} x${suffix} is ${isForbidden ? 'one' : 'none'}`, () => {
+    it(`${isForbidden ? 'reports' : 'accepts'} ${value} of type ${op} in ${type} x${suffix}`, () => {
       const { text, cells } = numbers(type, OP[op], suffix);
       if (typeof value === 'bigint') cells.setBits(7, value);
       else cells.set(7, value);

@@ -1,4 +1,4 @@
-// Names and labels of a series: what is written can be read again.
+// Names and labels of series: decodeSeries reads the text that seriesText writes.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { familyText } from '../../support/snapshot-of.js';
@@ -37,12 +37,12 @@ describe('decodeSeries', () => {
     );
   });
 
-  it('reads labels that were joined', () => {
+  it('reads joined labels', () => {
     const series = seriesText('a', joinLabels(labelsText({ b: '","' }), labelsText({ c: '\\' })));
     expect(decodeSeries(series)).to.deep.equal({ name: 'a', labels: { b: '","', c: '\\' } });
   });
 
-  it('ends for text that is no series', () => {
+  it('terminates for text that is not a series', () => {
     for (const series of ['', '{', 'a{b', 'a{b=', 'a{b="', 'a{b="c', 'a{b="c\\"}', '="', 'a{"}'])
       expect(decodeSeries(series), series).to.have.keys('name', 'labels');
   });
@@ -58,7 +58,7 @@ describe('familyText', () => {
   }: typeof sample extends fc.Arbitrary<infer T> ? T : never) =>
     `${seriesText(metric, labelsText(pairs))} ${text}\n`;
 
-  it('offers the samples that its bytes are, from shared memory too', () => {
+  it('decodes the samples of its bytes, also from shared memory', () => {
     fc.assert(
       fc.property(fc.array(fc.array(sample)), (groups) => {
         const pieces = groups.map((samples) => {
@@ -82,7 +82,7 @@ describe('familyText', () => {
     );
   });
 
-  it('decodes a piece when its samples are taken', () => {
+  it('decodes a piece lazily', () => {
     const bytes = Buffer.from('a 1\n');
     const taken = familyText(facts, [bytes, bytes]).samples()[Symbol.iterator]();
     expect(taken.next().value).to.deep.equal({ name: 'a', labels: {}, value: '1' });

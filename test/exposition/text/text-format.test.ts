@@ -8,7 +8,7 @@ import {
 } from '#app/exposition/text/text-syntax.js';
 import type { MetricType } from '#app/model.js';
 
-describe('text 0.0.4', () => {
+describe('the text format 0.0.4', () => {
   const labels = [
     [{}, ''],
     [{ a: '' }, ''],
@@ -21,7 +21,7 @@ describe('text 0.0.4', () => {
     [{ a: 'x{y="z"},\t#é€😀' }, 'a="x{y=\\"z\\"},\t#é€😀"'],
   ] as const;
   for (const [given, text] of labels)
-    it(`labels ${JSON.stringify(given)} are ${text}`, () =>
+    it(`writes the labels ${JSON.stringify(given)} as ${text}`, () =>
       expect(labelsText(given)).to.equal(text));
 
   const helps = [
@@ -31,7 +31,7 @@ describe('text 0.0.4', () => {
     ['Back\\slash.', '# HELP x Back\\\\slash.\n'],
   ] as const;
   for (const [help, line] of helps)
-    it(`help ${JSON.stringify(help)} is ${line.trimEnd()}`, () =>
+    it(`writes the help ${JSON.stringify(help)} as ${line.trimEnd()}`, () =>
       expect(headerText({ name: 'x', type: 'gauge', unit: '', help })).to.equal(
         `${line}# TYPE x gauge\n`,
       ));
@@ -46,17 +46,17 @@ describe('text 0.0.4', () => {
     unknown: 'untyped',
   };
   for (const [type, word] of Object.entries(types))
-    it(`a family of type ${type} is called ${word}`, () =>
+    it(`writes the type ${type} as ${word}`, () =>
       expect(headerText({ name: 'x', type: type as MetricType, unit: '', help: 'H' })).to.equal(
         `# HELP x H\n# TYPE x ${word}\n`,
       ));
 
-  it('a series without labels has no braces', () => {
+  it('writes a series without labels without braces', () => {
     expect(seriesText('x', '')).to.equal('x');
     expect(seriesText('x', 'a="b"')).to.equal('x{a="b"}');
   });
 
-  it('label texts are joined by a comma where both are there', () => {
+  it('joins label texts by a comma if neither is empty', () => {
     expect(joinLabels('a="b"', 'c="d"')).to.equal('a="b",c="d"');
     expect(joinLabels('', 'c="d"')).to.equal('c="d"');
     expect(joinLabels('a="b"', '')).to.equal('a="b"');

@@ -1,4 +1,4 @@
-// Pieces of the kernel's memory: apart from each other, used again, and the same after growth.
+// Arena: the allocator of the kernel's memory.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
@@ -9,11 +9,11 @@ const arenaOf = (pages: number) =>
   new Arena(1024, pages * PAGE, (bytes) => Math.ceil(bytes / PAGE) * PAGE);
 
 const bytes = fc.oneof(fc.nat(200), fc.nat(20_000), fc.nat(3_000_000));
-/** Takes that many bytes, or gives back one of the pieces that are out. */
+/** Allocates this number of bytes, or frees one of the allocated pieces. */
 const step = fc.oneof(fc.record({ take: bytes }), fc.record({ give: fc.nat() }));
 
 describe('the arena', () => {
-  it('a size is rounded up to a multiple of 16, by at most a quarter beyond 64 bytes', () =>
+  it('rounds a size up to a multiple of 16, by at most a quarter beyond 64 bytes', () =>
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (size) => {
         const rounded = sizeClass(size);
@@ -24,7 +24,7 @@ describe('the arena', () => {
       }),
     ));
 
-  it('pieces never overlap, stand at multiples of 16, and are counted', () =>
+  it('allocates pieces that are disjoint, aligned to 16 bytes, and counted', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
         const arena = arenaOf(1);
@@ -47,7 +47,7 @@ describe('the arena', () => {
       }),
     ));
 
-  it('clears what was used before, and nothing else, where zeros are wanted', () =>
+  it('clears only memory that was used before when it allocates zeroed memory', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(bytes, fc.boolean()), { maxLength: 40 }), (pieces) => {
         const arena = arenaOf(1);
@@ -65,7 +65,7 @@ describe('the arena', () => {
       }),
     ));
 
-  it('pieces that were given back are used before new memory', () =>
+  it('reuses freed memory before it takes new memory', () =>
     fc.assert(
       fc.property(fc.array(bytes, { minLength: 1, maxLength: 40 }), (sizes) => {
         const arena = arenaOf(1);
@@ -76,7 +76,7 @@ describe('the arena', () => {
       }),
     ));
 
-  it('asks for exactly what is missing', () => {
+  it('grows by exactly the missing size', () => {
     const asked: number[] = [];
     const arena = new Arena(0, 64, (missing) => asked.push(missing) && 1000);
     arena.allocate(64);
@@ -87,8 +87,8 @@ describe('the arena', () => {
   });
 });
 
-describe('memory that grows', () => {
-  it('windows made before show the same bytes, and what is written later', () => {
+describe('kernel memory that grows', () => {
+  it('keeps earlier windows on the same bytes', () => {
     const kernel = new Kernel();
     const at = kernel.arena.allocate(4096);
     const before = kernel.window(at, 4096);
@@ -105,7 +105,7 @@ describe('memory that grows', () => {
     expect(before.toString('latin1', 0, 9)).to.equal('lateyearl');
   });
 
-  it('more than 4 GiB are refused, and what is there goes on', () => {
+  it('refuses to grow beyond 4 GiB, and still works after that', () => {
     const kernel = new Kernel();
     expect(() => kernel.arena.allocate(2 ** 32)).to.throw('needs more than 4096 MiB of memory');
     expect(kernel.arena.used).to.equal(0);

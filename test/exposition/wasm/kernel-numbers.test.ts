@@ -1,4 +1,4 @@
-// The text of numbers: what the kernel writes is what plain TypeScript writes.
+// The text of numbers that the kernel writes, compared with a TypeScript implementation.
 import { randomFillSync } from 'node:crypto';
 import { expect } from 'chai';
 import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
@@ -13,7 +13,7 @@ const ANY_BITS = 60_000;
 
 const kernel = new Kernel();
 const at = kernel.arena.allocate(64);
-const paper = kernel.window(at, 64);
+const output = kernel.window(at, 64);
 
 const wide = (bits: bigint): number => new Float64Array(BigUint64Array.of(bits).buffer)[0] ?? NaN;
 const bitsOf = (x: number): bigint => new BigUint64Array(Float64Array.of(x).buffer)[0] ?? 0n;
@@ -41,7 +41,7 @@ function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] 
   const found: string[] = [];
   for (const bits of all) {
     const end = kernel.run.writeValue(bits, op, at) >>> 0;
-    const text = paper.toString('latin1', 0, end - at);
+    const text = output.toString('latin1', 0, end - at);
     const wanted = expected(bits, kind, scale);
     if (text !== wanted && found.push(`${bits.toString(16)}: ${text}, not ${wanted}`) > 5) break;
     if (text.length >= VALUE_ROOM) found.push(`${text} has no room`);
@@ -70,8 +70,8 @@ const WRAPS = [0n, 1n, 5n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 32n + 1n,
   (n) => BigInt.asUintN(64, -n),
 );
 
-describe('numbers in the text', () => {
-  describe('a double is the shortest text that reads back as the same value', () => {
+describe('the kernel', () => {
+  describe('writes the shortest text that parses to the same double, for', () => {
     const exponents = Array.from({ length: 2048 }, (_, e) => BigInt(e) << 52n);
     const tens = Array.from({ length: 640 }, (_, k) => Number(`1e${k - 325}`));
     const tables: Record<string, () => Iterable<bigint>> = {
@@ -88,7 +88,8 @@ describe('numbers in the text', () => {
       'six decimals': () => many(() => Math.round(10 ** random(17)) / 1e6),
       'small numbers around the change to exponents': () => many(() => 10 ** (random(8) - 10)),
       'large numbers around the change to exponents': () => many(() => 10 ** (random(6) + 17)),
-      'zeros and what is no number': () => doubles(0, NaN, Infinity, 5e-324, Number.MAX_VALUE),
+      'zeros, NaN, infinities and extremes': () =>
+        doubles(0, NaN, Infinity, 5e-324, Number.MAX_VALUE),
     };
     for (const [name, values] of Object.entries(tables))
       it(name, () => expect(mistakes(values(), 'f64')).to.deep.equal([]));
@@ -104,14 +105,14 @@ describe('numbers in the text', () => {
     [-1.2345678901234567e-6, '-0.0000012345678901234567'],
   ] as const;
   for (const [value, text] of special)
-    it(`${text} is written so`, () => {
+    it(`writes ${text}`, () => {
       const end = kernel.run.writeValue(bitsOf(value), OP.f64, at);
-      expect(paper.toString('latin1', 0, end - at)).to.equal(text);
+      expect(output.toString('latin1', 0, end - at)).to.equal(text);
       expect(floatText(value)).to.equal(text);
     });
 
   for (const kind of ['u64', 'i64', 'bool', 'wrapped'] as const)
-    it(`${kind}: extremes and any bits are exact`, () => {
+    it(`writes extremes and random bits of type ${kind} exactly`, () => {
       expect(mistakes([...INTEGERS, ...WRAPS], kind)).to.deep.equal([]);
       expect(mistakes(anyBits(), kind)).to.deep.equal([]);
     });
@@ -124,7 +125,7 @@ describe('numbers in the text', () => {
   ] as const;
   for (const [scale, name] of scales)
     for (const kind of ['u64', 'i64', 'f64', 'bool', 'wrapped'] as const)
-      it(`${kind} in ${name} is multiplied, then divided`, () => {
+      it(`multiplies, then divides ${kind} in ${name}`, () => {
         const edges = [...INTEGERS, ...WRAPS, ...special.map(([x]) => bitsOf(x))];
         expect(mistakes(edges, kind, scale)).to.deep.equal([]);
         expect(mistakes(anyBits().subarray(0, 5000), kind, scale)).to.deep.equal([]);

@@ -1,4 +1,4 @@
-// What the kernel says of differences: the same as a loop over plain arrays.
+// The differences that the kernel finds in copied values, compared with a loop over plain arrays.
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
@@ -37,7 +37,7 @@ const pairsOf = <T>(value: fc.Arbitrary<T>, most: number) =>
 const word = fc.oneof(fc.nat(3), fc.nat());
 const slot = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 2n ** 64n - 1n));
 
-describe('differences in copied values', () => {
+describe('the kernel at copied values', () => {
   const cell = fc.tuple(slot, word);
   type Cell = readonly [bits: bigint, word: number];
   /** The line of no cell here; the word beside it is below. */
@@ -51,7 +51,7 @@ describe('differences in copied values', () => {
     return { changed, moved: u32At(out, found), behind: u32At(out + found * 4, 1) };
   };
 
-  it('are stored in their cells, and counted; words that differ are listed', () =>
+  it('stores and counts changed values, and lists changed words', () =>
     fc.assert(
       fc.property(pairsOf(cell, 200), ({ current, incoming }) => {
         const to = cells(current, bytesOf);
@@ -67,7 +67,7 @@ describe('differences in copied values', () => {
     ));
 
   for (const count of [1, 2, 3])
-    it(`leave what is behind ${count} cells as it is`, () => {
+    it(`does not write beyond ${count} cells`, () => {
       const fresh: readonly Cell[] = [4n, 5n, 6n, 7n].map((bits) => [bits, 9]);
       const to = cells<Cell>(
         [1n, 2n, 3n, 4n].map((bits) => [bits, 8]),

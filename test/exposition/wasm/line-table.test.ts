@@ -1,4 +1,4 @@
-// Lines in the kernel's memory: kept, moved, and never written beyond the room that is asked for.
+// LineTable: lines in the kernel's memory.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel, OP, OVERRUN } from '#app/exposition/wasm/kernel.js';
@@ -6,7 +6,7 @@ import { LineTable, seriesHash } from '#app/exposition/wasm/line-table.js';
 import { SharedText, hashOf } from '#app/exposition/wasm/memory.js';
 import { Cells, cellLine } from '../../support/lines.js';
 
-/** Bytes that are looked at behind the room of a text. */
+/** The number of bytes after the buffer of a text that must stay unchanged. */
 const CANARY = 64;
 
 function tableOf(kernel: Kernel) {
@@ -33,7 +33,7 @@ describe('the hash of a series', () => {
   const hash = (name: { a: number; b: number }, labels: string) =>
     seriesHash(name, { suffix: '', labels, fixed: '', cell: 0, op: 0 });
 
-  it('is another for each of many labels, though a half of the hash of two names is the same', () => {
+  it('differs for many labels of two names whose hashes share one half', () => {
     const one = hashOf('shop_sales_total');
     for (const other of [
       { a: one.a, b: one.b ^ 1 },
@@ -46,7 +46,7 @@ describe('the hash of a series', () => {
     }
   });
 
-  it('has 8 bits at its end that the labels alone decide, spread evenly', () => {
+  it('has 8 low bits that depend only on the labels and are evenly distributed', () => {
     const counts = new Array<number>(256).fill(0);
     for (let i = 0; i < 25_600; i++) {
       const labels = `{till="${i}"} `;
@@ -59,8 +59,8 @@ describe('the hash of a series', () => {
   });
 });
 
-describe('a table of lines', () => {
-  it('has room for the longest text that a value may have', () => {
+describe('a line table', () => {
+  it('reserves space for the longest text of a value', () => {
     const { table, cells, insert, text } = tableOf(new Kernel());
     cells.set(0, -1.2345678901234567e-6);
     for (let i = 0; i < 100; i++) insert(i, i, '', 0, OP.f64);
@@ -68,7 +68,7 @@ describe('a table of lines', () => {
     expect(table.roomNeeded - OVERRUN).to.equal(text().length);
   });
 
-  it('overwrites no more than the room it needs', () => {
+  it('does not write beyond the space that it reserves', () => {
     const kernel = new Kernel();
     const { table, chunk, cells, insert } = tableOf(kernel);
     fc.assert(
@@ -86,7 +86,7 @@ describe('a table of lines', () => {
     );
   });
 
-  it('works beyond 2 GiB', () => {
+  it('works with memory addresses beyond 2 GiB', () => {
     const kernel = new Kernel();
     kernel.arena.allocate(2 ** 31);
     const { table, cells, insert, text, isStale } = tableOf(kernel);
@@ -101,7 +101,7 @@ describe('a table of lines', () => {
     expect(isStale()).to.equal(true);
   });
 
-  it('counts the lines whose values changed: all that show the cell', () => {
+  it('counts all lines of a changed cell', () => {
     const { table, cells, insert, text, changes } = tableOf(new Kernel());
     for (let i = 0; i < 40; i++) insert(i, i, `i="${i}"`, i % 4, OP.u64);
     text();
@@ -113,7 +113,7 @@ describe('a table of lines', () => {
     expect(text().match(/ 1$/gm)).to.have.lengthOf(6);
   });
 
-  it('leaves nothing behind when it is closed', () => {
+  it('frees its memory when it is closed', () => {
     const kernel = new Kernel();
     const before = kernel.arena.used;
     const table = new LineTable(kernel);

@@ -1,4 +1,4 @@
-// The scales of values: counted, in a table that grows, and bounded.
+// The scales of a kernel: reference-counted entries of a table that grows up to a limit.
 import { expect } from 'chai';
 import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
 
@@ -20,7 +20,7 @@ describe('the scales of a kernel', () => {
     return kernel.window(at, end - at).toString();
   };
 
-  it('are one for the same factors, and none for 1', () => {
+  it('share an entry for the same factors, and need none for the factor 1', () => {
     expect(scales.acquire({ multiply: 1, divide: 1 })).to.equal(0);
     const [one, again, other] = [hold(4), hold(4), hold(8)];
     expect(again).to.equal(one);
@@ -29,7 +29,7 @@ describe('the scales of a kernel', () => {
     expect(arena.used).to.equal(before);
   });
 
-  it('stay what they are while the table grows', () => {
+  it('keep their factors while the table grows', () => {
     const held = Array.from({ length: 1000 }, (_, i) => hold(2 + i));
     const wrong = held.filter((flags, i) => written(BigInt(6 * (2 + i)), flags) !== '6');
     expect(wrong).to.deep.equal([]);
@@ -37,7 +37,7 @@ describe('the scales of a kernel', () => {
     expect(arena.used).to.equal(before);
   });
 
-  it('are held until the last holder lets go', () => {
+  it('stay until the last holder releases them', () => {
     const [one, again] = [hold(4), hold(4)];
     scales.release(one);
     expect(written(8n, again)).to.equal('2');
@@ -49,7 +49,7 @@ describe('the scales of a kernel', () => {
     for (const flags of [again, other]) scales.release(flags);
   });
 
-  it('are refused beyond what an op code can name, until one is let go', () => {
+  it('are refused beyond the limit until one is released', () => {
     const held = Array.from({ length: MAX_SCALES }, (_, i) => hold(2 + i));
     const [first = 0] = held;
     expect(scales.acquire({ multiply: 3, divide: 7 })).to.equal(undefined);

@@ -1,4 +1,4 @@
-// A target view over a source in memory, and its text as a scrape would have it.
+// testView(): a target view of a source in memory, and its text as a scrape shows it.
 import type { Budget } from '#app/budget.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
@@ -14,7 +14,7 @@ import type { FakeSource } from '../support/fake-source.js';
 import { FakeTarget } from '../support/fake-target.js';
 import { finished } from '../support/finished.js';
 
-export interface WatchOptions {
+export interface TestViewOptions {
   readonly app?: string;
   readonly catalogue?: Catalogue | undefined;
   readonly filters?: Partial<FilterSettings>;
@@ -29,7 +29,7 @@ export interface WatchOptions {
 
 const NO_FILTERS: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
 
-/** The catalogue of a class `shop` at the root and one `till` below it, with these rows. */
+/** A catalogue with these rows for the class `shop` of the root and the class `till` below it. */
 export const shopCatalogue = (rootRows: string, tillRows = ''): Catalogue =>
   parseCatalogue(
     `app = "shop"
@@ -48,7 +48,7 @@ floors = ["floor"]`,
     'shop.toml',
   );
 
-export function watched(source: FakeSource, root: ManagedObject, options: WatchOptions = {}) {
+export function testView(source: FakeSource, root: ManagedObject, options: TestViewOptions = {}) {
   const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
   const { variable = '', timeZone = '', showsUncatalogued = false, pathLabels = [] } = options;
   const { slice, limits } = options;
@@ -70,7 +70,7 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     onOmitted: (limit, name) => omitted.push(`${limit}: ${name}`),
     ...(slice !== undefined && { slice }),
   });
-  /** Takes in and copies all there is, and makes the text. */
+  /** Applies all changes, copies all values and renders. */
   const render = (): Snapshot => {
     view.absorb(source.sync().changes);
     while (view.bindMore());
@@ -90,7 +90,7 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     view,
     kernel,
     clashes,
-    /** What a limit left out, after the name of the limit. */
+    /** The items that a limit omitted, each after the name of the limit. */
     omitted,
     render,
     /** The series lines, without headers. */
