@@ -22,7 +22,7 @@ describe('the exporter and the counter files of JVMs', function () {
     needsPrograms(this, 'strace');
     const directory = programs.path('hsperfdata_shop');
     writeFileSync(programs.path('counters'), perfFile(someCounters()).bytes);
-    const program = join(PROJECT, 'dist-test/hsperfdata/stand-in.js');
+    const program = join(PROJECT, 'dist-test/hsperfdata/fake-jvm.js');
     const words = [process.execPath, program, programs.path('counters'), directory];
     const jvm = programs.command(words);
     await jvm.line(/^ready$/m);

@@ -9,7 +9,7 @@ import { PROJECT, testPrograms } from '../support/processes.js';
 import { applicationPart, pageWith, readyPage, scrape } from './page.js';
 import { needs } from '../support/needs.js';
 
-const STAND_IN = join(PROJECT, 'dist-test/hsperfdata/stand-in.js');
+const FAKE_JVM = join(PROJECT, 'dist-test/hsperfdata/fake-jvm.js');
 
 describe('an exporter of JVMs', function () {
   this.slow(10_000);
@@ -34,7 +34,7 @@ describe('an exporter of JVMs', function () {
     const directory = programs.path(`${name}/hsperfdata_shop`);
     const counters = programs.path(`${name}-counters`);
     writeFileSync(counters, perfFile(someCounters(mainClass)).bytes);
-    const running = programs.command([process.execPath, STAND_IN, counters, directory]);
+    const running = programs.command([process.execPath, FAKE_JVM, counters, directory]);
     await running.line(/^ready$/m);
     return { pid: running.pid, path: join(directory, String(running.pid)) };
   }

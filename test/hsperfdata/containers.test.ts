@@ -1,4 +1,4 @@
-// JVMs in containers, found through the processes that run there.
+// Tests that JVMs in containers are found through their processes on the host.
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,9 +15,9 @@ import { PROJECT } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const NAMESPACES = ['--mount', '--pid', '--fork'];
-/** Processes are those of this host. */
+/** Options for a watch that reads the processes of this host. */
 const HOST = { proc: '/proc' };
-const STAND_IN = join(PROJECT, 'dist-test/hsperfdata/stand-in.js');
+const FAKE_JVM = join(PROJECT, 'dist-test/hsperfdata/fake-jvm.js');
 
 describe('JVMs in containers', function () {
   const folder = perfFolder();
@@ -37,10 +37,10 @@ describe('JVMs in containers', function () {
       .split(' ')
       .flatMap((each) => Number(each) || []);
 
-  /** The host's number of a process that has the number 1 in a namespace, with a counter file there. */
-  async function container(mainClass: string): Promise<number> {
+  /** Starts a fake JVM as PID 1 of a namespace, and returns its PID on the host. */
+  async function startContainer(mainClass: string): Promise<number> {
     const counters = files.write('counters', perfFile(someCounters(mainClass)).bytes);
-    const program = [STAND_IN, counters, '/tmp/hsperfdata_box', 'own-tmp'];
+    const program = [FAKE_JVM, counters, '/tmp/hsperfdata_box', 'own-tmp'];
     const child = spawn('unshare', [...NAMESPACES, process.execPath, ...program], {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
@@ -51,9 +51,9 @@ describe('JVMs in containers', function () {
 
   const canUnshare = (): boolean => spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
 
-  it('are shown with the numbers that they have on the host, if that is asked for', async function () {
+  it('are shown with their PID of the host, if the configuration includes containers', async function () {
     needs(this, canUnshare(), 'this process may not make namespaces');
-    const pids = [await container('org.shop.Till'), await container('org.shop.Stock')];
+    const pids = [await startContainer('org.shop.Till'), await startContainer('org.shop.Stock')];
     const all = folder.watch({ containers: true }, HOST);
     const has = (watch: typeof all, pid: number): boolean =>
       valuesOf(wholeSight(watch)).get(`${pid} java.threads.live`) === 12n;
@@ -62,9 +62,9 @@ describe('JVMs in containers', function () {
     expect(pids.some((pid) => has(none, pid))).to.equal(false);
   });
 
-  it('are shown for chosen users only', async function () {
+  it('are shown only for the configured users', async function () {
     needs(this, canUnshare(), 'this process may not make namespaces');
-    const pid = await container('org.shop.Till');
+    const pid = await startContainer('org.shop.Till');
     const watch = folder.watch({ containers: true, users: ['b*'] }, HOST);
     const other = folder.watch({ containers: true, users: ['shop'] }, HOST);
     const keysOf = (each: typeof watch): string => [...valuesOf(wholeSight(each)).keys()].join();

@@ -1,4 +1,4 @@
-// Whether a process can be the JVM that wrote a counter file.
+// Tests the check whether a process can be the JVM that wrote a counter file.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { getuid } from 'node:process';
@@ -11,10 +11,10 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 const BOOT_S = 1_700_000_000;
 const UID = getuid?.() ?? 0;
 
-describe('the process of a counter file', () => {
+describe('The process of a counter file', () => {
   const folder = temporaryFolder();
 
-  /** A process in a folder that stands for /proc: its state, and its start in hundredths of a second. */
+  /** Writes a process to a fake /proc: its state, and its start in hundredths of a second. */
   function process(
     pid: number,
     state: string,
@@ -39,36 +39,36 @@ describe('the process of a counter file', () => {
   const is = (more: Partial<Writer> = {}) => isJvmOf(writer(more), folder.path());
 
   for (const name of ['java', 'a) R 1 2 (b', 'with blank'])
-    it(`is known by its start, whatever its name is: ${name}`, () => {
+    it(`is identified by its start time with the name ${name}`, () => {
       process(7, 'S', 12_345, { name });
       expect(startTicksOf(7, folder.path())).to.equal(12_345);
     });
 
   for (const state of ['Z', 'X'])
-    it(`is gone in the state ${state}, and where there is none`, () => {
+    it(`has ended in the state ${state}, or if there is no such process`, () => {
       process(7, state, 5);
       expect(startTicksOf(7, folder.path())).to.equal(undefined);
       expect(startTicksOf(8, folder.path())).to.equal(undefined);
     });
 
-  it('still runs after its main thread has ended, as that of a launcher does', () => {
+  it('still runs after its main thread has ended, as that of a launcher ends', () => {
     process(7, 'Z', 12_345, { threads: 18 });
     expect(startTicksOf(7, folder.path())).to.equal(12_345);
   });
 
-  it('may be the writer if it started before the JVM began, however long before', () => {
+  it('may be the writer if it started before the JVM began, at any distance', () => {
     process(7, 'S', 500);
     expect(is()).to.equal('perhaps');
     expect(is({ startTicks: 0 })).to.equal('perhaps');
     expect(is({ jvmStartUnixMs: undefined })).to.equal('perhaps');
   });
 
-  it('is another one if it started long after the JVM began', () => {
+  it('is not the writer if it started long after the JVM began', () => {
     process(7, 'S', 500);
     expect(is({ startTicks: 100_000 })).to.equal('no');
   });
 
-  it('is another one if it started long after the JVM began, where /proc has processes only', () => {
+  it('is not the writer if it started long after the JVM began, also when /proc contains only processes', () => {
     const startTicks = Math.floor(uptime() * 100);
     process(7, 'S', startTicks);
     rmSync(folder.path('stat'));
@@ -80,13 +80,13 @@ describe('the process of a counter file', () => {
   const line = (inode: number, device = 'fe:00') =>
     `7f00-7f08 rw-s 00000000 ${device} ${inode}   /tmp/hsperfdata_shop/7\n`;
 
-  it('is the writer even then if it maps the file: the clock was set', () => {
+  it('is the writer if it maps the file, also when its start time is later because the clock was set', () => {
     process(7, 'S', 500);
     writeFileSync(folder.path('7/maps'), `${'x'.repeat(70_000)}\n${line(4711)}`);
     expect(is({ startTicks: 100_000 })).to.equal('yes');
   });
 
-  it('is another one if it maps another file, however early it started', () => {
+  it('is not the writer if it maps another file, also when it started early', () => {
     process(7, 'S', 500);
     mkdirSync(folder.path('7/task'));
     for (const other of [line(47_110), line(4711, 'fe:01'), '']) {
@@ -97,7 +97,7 @@ describe('the process of a counter file', () => {
     expect(is({ device: undefined }), 'where devices differ').to.equal('yes');
   });
 
-  it('is known by the maps of another thread once its main thread has ended', () => {
+  it('is identified by the maps of another thread once its main thread has ended', () => {
     process(7, 'Z', 500, { threads: 2 });
     for (const thread of ['7', '8'])
       mkdirSync(folder.path(`7/task/${thread}`), { recursive: true });
@@ -106,20 +106,20 @@ describe('the process of a counter file', () => {
     expect(is()).to.equal('yes');
   });
 
-  it('is another one if it has another PID in its own PID namespace', () => {
+  it('is not the writer if it has another PID in its own PID namespace', () => {
     process(7, 'S', 500, { more: 'NSpid:\t7\t12\t1\n' });
     expect(is()).to.equal('no');
     expect(is({ name: '1' })).to.equal('perhaps');
   });
 
-  it('is another one if it has a single thread and its maps may not be read', () => {
+  it('is not the writer if it has a single thread and its maps may not be read', () => {
     process(7, 'S', 500, { more: 'Threads:\t1\n' });
     expect(is()).to.equal('no');
     process(7, 'S', 500, { more: 'Threads:\t19\n' });
     expect(is()).to.equal('perhaps');
   });
 
-  it('is the one that holds the lock of the file if its maps may not be read', () => {
+  it('is the writer if it holds the lock of the file and its maps may not be read', () => {
     process(7, 'S', 500);
     const lock = (pid: number) => `3: FLOCK  ADVISORY  WRITE ${pid} fe:00:4711 0 EOF\n`;
     folder.write('locks', `1: POSIX  ADVISORY  WRITE 9 fe:00:4711 0 EOF\n${lock(812)}`);
@@ -128,7 +128,7 @@ describe('the process of a counter file', () => {
     expect(is({ startTicks: 100_000 })).to.equal('yes');
   });
 
-  it('is another one if it belongs to another user', () => {
+  it('is not the writer if it belongs to another user', () => {
     process(7, 'S', 500);
     expect(is({ uid: UID + 1 })).to.equal('no');
     expect(is({ pid: 8 })).to.equal('no');

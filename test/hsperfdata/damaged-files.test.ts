@@ -1,4 +1,4 @@
-// Whatever a counter file holds, reading it ends soon, and no value has the name of another.
+// Property tests: reading a damaged counter file takes bounded time and never mixes up values and names.
 import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -13,7 +13,7 @@ import { perfFile } from './perf-file.js';
 import type { BuiltCounter } from './perf-file.js';
 import { valuesOf } from '../support/polled-values.js';
 
-/** The value of a counter of this name: no other has it. */
+/** Returns a value that is unique to a counter name. */
 const hashOf = (name: string): bigint => {
   let hash = 14_695_981_039_346_656_037n;
   for (const byte of Buffer.from(name))
@@ -32,7 +32,7 @@ const COUNTERS: readonly BuiltCounter[] = [
   ...NAMES.map((name): BuiltCounter => ({ name, value: hashOf(name) })),
 ];
 
-/** A change of so many bytes somewhere in the structure. */
+/** Bytes that overwrite part of the header or of an entry. */
 interface Damage {
   readonly at: number;
   readonly bytes: Buffer;
@@ -57,7 +57,7 @@ const INTEGERS = [
   65_536,
 ];
 
-/** Offsets of the numbers of header and entries, but not of values and names. */
+/** Returns the offsets of the integers in the header and the entries, without values and names. */
 function structureOf(bytes: Buffer, isBigEndian: boolean): number[] {
   const places = [8, 12, 24, 28];
   let at = 32;
@@ -68,11 +68,11 @@ function structureOf(bytes: Buffer, isBigEndian: boolean): number[] {
   return places;
 }
 
-describe('a damaged counter file', () => {
+describe('A damaged counter file', () => {
   const folder = temporaryFolder();
   const runs = Number(process.env['PERF_RUNS'] ?? 200);
 
-  /** Reads a file as a JVM's, and returns its values by the names of the counters; undefined if it is refused. */
+  /** Reads a counter file, and returns its values by counter name, or undefined if it is refused. */
   function read(path: string): Map<string, bigint | string | undefined> | undefined {
     const file = new CounterFile(path, getuid?.() ?? 0);
     const source = new PolledSource(10_000);
@@ -126,7 +126,7 @@ describe('a damaged counter file', () => {
   };
 
   for (const isBigEndian of [false, true])
-    it(`has right values under right names or none, ${isBigEndian ? 'big' : 'little'}-endian`, () => {
+    it(`that is ${isBigEndian ? 'big' : 'little'}-endian has only correct values under correct names`, () => {
       const { bytes } = perfFile(COUNTERS, { isBigEndian, size: 4096 });
       const path = folder.write('1', bytes);
       const fd = openSync(path, 'r+');
@@ -148,7 +148,7 @@ describe('a damaged counter file', () => {
       }
     });
 
-  it('has the values of what is left of it, wherever it is cut', () => {
+  it('has the values of its remaining entries when it is truncated at any length', () => {
     const { bytes } = perfFile(COUNTERS, { size: 4096 });
     for (let length = 0; length <= bytes.length; length += 13) {
       const path = folder.write('1', bytes.subarray(0, length));
@@ -156,7 +156,7 @@ describe('a damaged counter file', () => {
     }
   });
 
-  it('ends as far as its entries are whole, where a half-built one follows', () => {
+  it('ends before an incomplete entry', () => {
     const { bytes } = perfFile(COUNTERS, { unfilled: 3 });
     const values = read(folder.write('1', bytes));
     expect([...(values?.keys() ?? [])]).to.include.members(
@@ -165,7 +165,7 @@ describe('a damaged counter file', () => {
     isRight(values);
   });
 
-  it('is read in bounded time, of the largest size and with as many entries as fit', () => {
+  it('is read in bounded time at its maximum size with the maximum number of entries', () => {
     const many = Array.from({ length: 20_000 }, (_, index): BuiltCounter => ({
       name: `a.b${index}`,
       value: 1n,
@@ -177,12 +177,12 @@ describe('a damaged counter file', () => {
     expect(size).to.be.within(9990, 10_000);
   });
 
-  it('is refused before its first byte is read if it is larger than any JVM makes it', () => {
+  it('is refused before its first byte is read if it is larger than the maximum of a JVM', () => {
     const path = folder.write('1', Buffer.alloc(4 * 2 ** 20 + 1));
     expect(() => new CounterFile(path, getuid?.() ?? 0)).to.throw('has 4194305 bytes');
   });
 
-  it('leaves the file as it is', () => {
+  it('is not modified', () => {
     const { bytes } = perfFile(COUNTERS);
     const path = folder.write('1', bytes);
     read(path);

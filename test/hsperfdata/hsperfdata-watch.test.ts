@@ -1,4 +1,4 @@
-// All JVMs of a host as one tree: which are found, when they come and go, and what is shown of each.
+// Tests the tree of all JVMs of a host: discovery, start and end of JVMs, and the content of each.
 import type { ChildProcess } from 'node:child_process';
 import {
   closeSync,
@@ -24,10 +24,10 @@ import { perfFolder } from './perf-folder.js';
 import { SetClocks, objectsBelow, valuesOf, wholeSight } from '../support/polled-values.js';
 import { needsRoot } from '../support/needs.js';
 
-/** Made anew for each test: a process that is younger than the begin of its JVM is none. */
+/** Rebuilt for each test, because a JVM cannot begin long before its process. */
 let file = perfFile(someCounters());
 
-/** The numbers of the JVMs that are shown. */
+/** Returns the PIDs of the shown JVMs. */
 const pidsOf = (watch: HsperfdataWatch): string[] => pidsIn(wholeSight(watch));
 
 function pidsIn({ source }: PollResult): string[] {
@@ -35,7 +35,7 @@ function pidsIn({ source }: PollResult): string[] {
   return [...(root?.children ?? [])].map(({ labels }) => labels?.['pid'] ?? '').sort();
 }
 
-describe('a watch of JVMs', () => {
+describe('A watch of JVMs', () => {
   const folder = perfFolder();
   beforeEach(() => (file = perfFile(someCounters())));
   const clocks = new SetClocks();
@@ -43,8 +43,8 @@ describe('a watch of JVMs', () => {
   const watching = (settings: Parameters<typeof folder.watch>[0] = {}, options = {}) =>
     folder.watch(settings, { clocks, ...options });
 
-  describe('what it shows', () => {
-    it('has each counter of a JVM in its place, under the name that the JVM gives it', () => {
+  describe('for a running JVM', () => {
+    it('has each counter in its object, under the name in the counter file', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       const values = valuesOf(wholeSight(watching()));
@@ -66,7 +66,7 @@ describe('a watch of JVMs', () => {
       });
     });
 
-    it('labels every object of a JVM with its number and main class, and no more of its command', () => {
+    it('labels every object with the PID and main class, and no other part of the command line', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       const { source } = wholeSight(watching());
@@ -77,7 +77,7 @@ describe('a watch of JVMs', () => {
         expect(labels).to.deep.equal({ pid: String(pid), main_class: 'org.shop.Till' });
     });
 
-    it('never holds command lines, properties or arguments', () => {
+    it('never stores command lines, properties or arguments', () => {
       folder.write(folder.process(), file.bytes);
       const seen = wholeSight(watching());
       const names = [...valuesOf(seen).keys()].join('\n');
@@ -105,7 +105,7 @@ describe('a watch of JVMs', () => {
         expect(jvm?.labels?.['main_class']).to.equal(mainClass);
       });
 
-    it('reads a file of the other byte order alike', () => {
+    it('reads a file of the other byte order', () => {
       const [one, other] = [folder.process(), folder.process()];
       folder.write(one, file.bytes);
       folder.write(other, perfFile(someCounters(), { isBigEndian: true }).bytes);
@@ -121,7 +121,7 @@ describe('a watch of JVMs', () => {
       [1n, 313_775_303_000_000_000n],
     ] as const;
     for (const [frequency, nanoseconds] of clocksOfJvms)
-      it(`makes exact nanoseconds of ticks of ${frequency} a second`, () => {
+      it(`converts ticks of ${frequency} Hz to exact nanoseconds`, () => {
         const pid = folder.process();
         const counters = someCounters().map((counter) =>
           counter.name === 'sun.os.hrt.frequency' ? { ...counter, value: frequency } : counter,
@@ -131,7 +131,7 @@ describe('a watch of JVMs', () => {
         expect(values.get(`${pid} sun.rt.safepointTime`)).to.equal(nanoseconds);
       });
 
-    it('shows no ticks of a clock without a frequency', () => {
+    it('omits tick counters without a clock frequency', () => {
       const pid = folder.process();
       const counters = someCounters().filter(({ name }) => name !== 'sun.os.hrt.frequency');
       folder.write(pid, perfFile(counters).bytes);
@@ -140,7 +140,7 @@ describe('a watch of JVMs', () => {
       expect(values.get(`${pid} java.threads.live`)).to.equal(12n);
     });
 
-    it('has new values at each copy, numbers and texts', () => {
+    it('reads current numbers and texts at each copy', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const seen = wholeSight(watching());
@@ -153,7 +153,7 @@ describe('a watch of JVMs', () => {
       expect(values.get(`${pid} java.property.java.vm.name`)).to.equal('Neu');
     });
 
-    it('takes in counters that the JVM adds later, once they are whole', () => {
+    it('adds later counters once they are complete', () => {
       const pid = folder.process();
       const path = folder.write(pid, perfFile(someCounters(), { unfilled: 1 }).bytes);
       const watch = watching();
@@ -169,7 +169,7 @@ describe('a watch of JVMs', () => {
   });
 
   describe('when JVMs come and go', () => {
-    it('finds a directory and a file that come later, and is live without any', () => {
+    it('is live without any JVM, and finds a later directory and file', () => {
       const watch = watching();
       expect(wholeSight(watch).publisher).to.deep.equal({
         state: 'live',
@@ -180,7 +180,7 @@ describe('a watch of JVMs', () => {
       expect(pidsOf(watch)).to.deep.equal([String(pid)]);
     });
 
-    it('calls back when a file comes to a directory that it knows', async () => {
+    it('notifies its owner when a file appears in a known directory', async () => {
       folder.make();
       const watch = watching();
       const { tick } = wholeSight(watch);
@@ -192,7 +192,7 @@ describe('a watch of JVMs', () => {
       expect(pidsOf(watch)).to.deep.equal([String(pid)]);
     });
 
-    it('loses a JVM with its file', () => {
+    it('removes a JVM whose file is removed', () => {
       const [one, other] = [folder.process(), folder.process()];
       for (const pid of [one, other]) folder.write(pid, file.bytes);
       const watch = watching();
@@ -201,7 +201,7 @@ describe('a watch of JVMs', () => {
       expect(pidsOf(watch)).to.deep.equal([String(other)]);
     });
 
-    it('loses a JVM that was killed, whose file stays', async () => {
+    it('removes a killed JVM whose file remains', async () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       const watch = watching();
@@ -211,14 +211,14 @@ describe('a watch of JVMs', () => {
       expect(pidsOf(watch)).to.deep.equal([]);
     });
 
-    it('does not show a file that a JVM left behind, whose number another process has by now', () => {
+    it('does not show the file of an ended JVM whose PID another process has', () => {
       const pid = folder.process();
       const begin = { name: 'sun.rt.createVmBeginTime', value: BigInt(Date.now() - 3_600_000) };
-      folder.leave(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
+      folder.writeUnmapped(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
       expect(pidsOf(watching())).to.deep.equal([]);
     });
 
-    it('shows a JVM whose maps this user may not read once its counters change, and no file of an ended JVM', () => {
+    it('shows a JVM whose maps are unreadable only once its counters change', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const uid = String(getuid?.());
@@ -234,17 +234,17 @@ describe('a watch of JVMs', () => {
       expect(pidsOf(watch)).to.deep.equal([String(pid)]);
     });
 
-    it('does not show again what a JVM left behind when another process gets its number at once', async function () {
+    it('does not show the file of an ended JVM when another process gets its PID at once', async function () {
       needsRoot(this);
       let watch = watching();
       let other: ChildProcess | undefined;
-      // Something else may have taken a number for longer.
+      // Another process of the system may have taken the PID.
       for (let attempt = 0; other === undefined && attempt < 10; attempt++) {
         const pid = folder.process();
         folder.write(pid, file.bytes);
         watch = watching();
         expect(pidsOf(watch)).to.deep.equal([String(pid)]);
-        // The system tells when a process started to a hundredth of a second.
+        // The resolution of process start times is a hundredth of a second.
         await setTimeout(20);
         await folder.kill(pid);
         other = processNumbered(pid);
@@ -261,7 +261,7 @@ describe('a watch of JVMs', () => {
       }
     });
 
-    it('tells a JVM from a former one of the same number: its counters begin anew', () => {
+    it('shows a JVM with the PID of a former JVM as a new object', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const watch = watching();
@@ -277,7 +277,7 @@ describe('a watch of JVMs', () => {
       expect(present?.labels?.['main_class']).to.equal('org.shop.Other');
     });
 
-    it('shows no value once the bytes of a file are those of another JVM', () => {
+    it('has no values when its file has become that of another JVM', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const seen = wholeSight(watching());
@@ -288,7 +288,7 @@ describe('a watch of JVMs', () => {
       expect(valuesOf(seen).get(`${pid} java.threads.live`)).to.equal(undefined);
     });
 
-    it('shows no value of a file that is cut, and none of a JVM that has not finished its file', () => {
+    it('has no values for a truncated file or an unfinished file', () => {
       const [one, other] = [folder.process(), folder.process()];
       const path = folder.write(one, file.bytes);
       folder.write(other, perfFile(someCounters(), { isAccessible: false }).bytes);
@@ -302,7 +302,7 @@ describe('a watch of JVMs', () => {
       expect(pidsOf(watch)).to.deep.equal([String(other)]);
     });
 
-    it('has seen and lost each of fifty JVMs, however they end', async () => {
+    it('adds and removes each of fifty JVMs, for every way in which a JVM ends', async () => {
       const watch = watching();
       for (let number = 0; number < 50; number++) {
         const pid = folder.process();
@@ -315,7 +315,7 @@ describe('a watch of JVMs', () => {
       }
     });
 
-    it('gives the slots of a JVM that ended to the next, with other incarnations', () => {
+    it('reuses the slots of an ended JVM with new incarnations', () => {
       const watch = watching();
       const values = new Map<string, bigint | string | undefined>();
       for (let round = 0; round < 20; round++) {
@@ -330,11 +330,11 @@ describe('a watch of JVMs', () => {
     });
   });
 
-  describe('what it leaves out', () => {
+  describe('with JVMs to writeUnmapped out', () => {
     const shownOf = (settings: Parameters<typeof folder.watch>[0], options = {}) =>
       pidsOf(watching(settings, options));
 
-    it('shows the JVMs of chosen users and main classes only', () => {
+    it('shows only the JVMs of the configured users and main classes', () => {
       const [one, other, third] = [folder.process(), folder.process(), folder.process()];
       folder.write(one, file.bytes, 'kafka');
       folder.write(other, file.bytes, 'shop');
@@ -348,7 +348,7 @@ describe('a watch of JVMs', () => {
     const damages: readonly (readonly [what: string, make: (path: string) => void, why: RegExp])[] =
       [
         [
-          'a file that others may write',
+          'a file that other users may write',
           (path) => {
             chmodSync(path, 0o622);
           },
@@ -390,7 +390,7 @@ describe('a watch of JVMs', () => {
       folder.poke(path, 0, Buffer.from(text));
     };
     for (const [what, make, why] of damages)
-      it(`${what} is not believed, and the reason names it`, () => {
+      it(`leaves out ${what}, and the reason names it`, () => {
         const pid = folder.process();
         make(folder.write(pid, file.bytes));
         const watch = watching();
@@ -399,7 +399,7 @@ describe('a watch of JVMs', () => {
         expect(pidsOf(watch)).to.deep.equal([]);
       });
 
-    it('a directory that others may write is not believed, nor one behind a link', () => {
+    it('leaves out a directory that other users may write, or that is a link', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       chmodSync(folder.directory(), 0o777);
@@ -412,20 +412,20 @@ describe('a watch of JVMs', () => {
       expect(shownOf({})).to.deep.equal([]);
     });
 
-    it('a file of another version is not read', () => {
+    it('does not read a file of an unknown version', () => {
       folder.write(folder.process(), perfFile(someCounters(), { major: 3 }).bytes);
       expect(wholeSight(watching()).publisher.reason).to.contain(
         'version 3 of the format, known: 2',
       );
     });
 
-    it('thousands of names of processes that do not run keep no JVM from being shown', () => {
+    it('shows a JVM among thousands of files of ended processes', () => {
       const BEYOND_ALL = 5_000_000;
       for (let i = 0; i < 3000; i++) folder.write(BEYOND_ALL + i, Buffer.alloc(0), 'other');
       const pids = [folder.process()];
       folder.write(pids[0] ?? 0, file.bytes);
       const watch = watching();
-      /** What is shown once a round is over; the names are due again and again. */
+      /** Returns the shown PIDs after a complete pass over the names. */
       const shown = () => {
         for (let looks = 0; looks < 500; looks++) {
           const { hasMore } = watch.poll();
@@ -443,8 +443,8 @@ describe('a watch of JVMs', () => {
     });
 
     const HIDDEN = 5_000_000;
-    /** Polls twice, and in between changes the counters of a JVM that is no process here. */
-    function looksAt(path: string, settings: Parameters<typeof folder.watch>[0] = {}) {
+    /** Polls before and after a change of the counters in a file. */
+    function pollAroundChange(path: string, settings: Parameters<typeof folder.watch>[0] = {}) {
       const watch = watching(settings);
       wholeSight(watch);
       folder.poke(path, file.valueAt.get('java.threads.live') ?? 0, Buffer.from([13]));
@@ -453,9 +453,9 @@ describe('a watch of JVMs', () => {
     }
     const leftOut = ({ publisher }: PollResult) => publisher.reason;
 
-    it('a JVM of another PID namespace is left out if another process here has its PID', () => {
+    it('leaves out a JVM of another PID namespace if a process of this one has its PID', () => {
       const pid = folder.process();
-      const { watch, seen } = looksAt(folder.leave(pid, file.bytes));
+      const { watch, seen } = pollAroundChange(folder.writeUnmapped(pid, file.bytes));
       expect(pidsIn(seen)).to.deep.equal([]);
       expect(valuesOf(seen).get(' leftOut')).to.equal(1n);
       expect(leftOut(seen)).to.match(
@@ -467,36 +467,38 @@ describe('a watch of JVMs', () => {
       expect(leftOut(wholeSight(watch)), 'once it stands still').to.equal('0 JVMs are shown');
     });
 
-    it('a JVM of another PID namespace is left out if no process here has its PID', () => {
-      const { seen } = looksAt(folder.leave(HIDDEN, file.bytes));
+    it('leaves out a JVM of another PID namespace if no process of this one has its PID', () => {
+      const { seen } = pollAroundChange(folder.writeUnmapped(HIDDEN, file.bytes));
       expect(leftOut(seen)).to.contain(
         'of another PID namespace, not to process 5000000 of this one',
       );
     });
 
-    it('says what hides the process of a JVM, and what to do', () => {
+    it('explains why /proc hides the process of a JVM, and how to fix it', () => {
       rmSync(folder.proc('1'));
       mkdirSync(folder.proc('self'));
       const mount = `22 27 0:21 / ${folder.proc()} rw,relatime - proc proc rw,hidepid=invisible\n`;
       writeFileSync(folder.proc('self', 'mountinfo'), mount);
-      const { seen } = looksAt(folder.leave(HIDDEN, file.bytes));
+      const { seen } = pollAroundChange(folder.writeUnmapped(HIDDEN, file.bytes));
       expect(leftOut(seen)).to.match(
         /belongs to a JVM whose process \/proc hides \(hidepid=invisible\): give the exporter CAP_SYS_PTRACE or /,
       );
       expect(seen.warnings?.join()).to.match(/^\/proc hides the processes of other users/);
     });
 
-    it('counts neither a file of an ended JVM nor one of an unwanted main class', () => {
-      folder.leave(HIDDEN, file.bytes);
+    it('does not count files of ended JVMs or of other main classes as left out', () => {
+      folder.writeUnmapped(HIDDEN, file.bytes);
       const still = watching();
       wholeSight(still);
       pass(200);
       expect(leftOut(wholeSight(still))).to.equal('0 JVMs are shown');
-      const { seen } = looksAt(folder.leave(HIDDEN, file.bytes), { mainClasses: ['kafka.Kafka'] });
+      const { seen } = pollAroundChange(folder.writeUnmapped(HIDDEN, file.bytes), {
+        mainClasses: ['kafka.Kafka'],
+      });
       expect(leftOut(seen)).to.equal('0 JVMs are shown');
     });
 
-    it('a JVM whose file was removed is left out with the reason until it ends', async () => {
+    it('reports a running JVM whose file was removed until it ends', async () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       const watch = watching();
@@ -511,7 +513,7 @@ describe('a watch of JVMs', () => {
       expect(leftOut(wholeSight(watch))).to.equal('0 JVMs are shown');
     });
 
-    it('warns of more names in a directory, or of more directories, than are read', () => {
+    it('warns when a limit of names in a directory or of directories is exceeded', () => {
       const own = folder.make();
       for (let i = 0; i <= 65_536; i++) closeSync(openSync(join(own, `x${i}`), 'w'));
       for (let i = 0; i < 1024; i++) folder.make(`u${i}`);
@@ -525,7 +527,7 @@ describe('a watch of JVMs', () => {
       expect(chosen.warnings, 'of users who are not wanted').to.deep.equal([]);
     });
 
-    it('a JVM that would be too much is left out whole', () => {
+    it('leaves out the whole JVM that exceeds segment_max_items', () => {
       const [one, other] = [folder.process(), folder.process()];
       for (const pid of [one, other]) folder.write(pid, file.bytes);
       const watch = watching({}, { segmentMaxItems: 30 });

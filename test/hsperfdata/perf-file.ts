@@ -2,7 +2,7 @@
 
 export interface BuiltCounter {
   readonly name: string;
-  /** A text gets as many bytes as `room`, or as it needs. */
+  /** The bytes reserved for a text; by default, its length. */
   readonly value: bigint | string;
   readonly unit?: number;
   readonly variability?: number;
@@ -18,14 +18,14 @@ export interface BuiltOptions {
   readonly size?: number;
   readonly overflow?: number;
   readonly modified?: bigint;
-  /** Entries that the header counts, and that are not filled yet. */
+  /** The number of counted entries that are not written yet. */
   readonly unfilled?: number;
 }
 
 const ENTRY = 20;
 const roundUp = (value: number, to: number): number => Math.ceil(value / to) * to;
 
-/** What a JVM has at least, and the main class that it runs. */
+/** The counters that every JVM has, and its main class. */
 export const someCounters = (mainClass = 'org.shop.Till'): readonly BuiltCounter[] => [
   { name: 'sun.rt.createVmBeginTime', value: BigInt(Date.now()), variability: 1, unit: 1 },
   { name: 'sun.os.hrt.frequency', value: 1_000_000_000n, variability: 1, unit: 6 },
@@ -45,7 +45,7 @@ export const someCounters = (mainClass = 'org.shop.Till'): readonly BuiltCounter
   { name: 'org.shop.sales', value: -5n, unit: 1 },
 ];
 
-/** The bytes of a file with these counters, and where each value is. */
+/** Returns the bytes of a file with the given counters, and the offset of each value. */
 export function perfFile(
   counters: readonly BuiltCounter[],
   options: BuiltOptions = {},

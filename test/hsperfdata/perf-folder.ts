@@ -1,4 +1,4 @@
-// A folder of counter files as JVMs make them, with processes that stand for JVMs.
+// A folder of counter files, with processes that replace JVMs.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -20,7 +20,7 @@ import type { HsperfdataWatchOptions } from '#app/hsperfdata/hsperfdata-watch.js
 import type { HsperfdataSettings } from '#app/hsperfdata/settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-/** Removed with all its processes after each test. */
+/** Creates a folder that is removed with all its processes after each test. */
 export function perfFolder() {
   const folder = temporaryFolder();
   const running = new Set<ChildProcess>();
@@ -28,11 +28,11 @@ export function perfFolder() {
   afterEach(async () => {
     for (const watch of watches) watch.close();
     watches.clear();
-    await Promise.all([...running].map((child) => ended(child)));
+    await Promise.all([...running].map((child) => killAndWait(child)));
     running.clear();
   });
   const directory = (user = 'shop'): string => join(folder.path('.'), `hsperfdata_${user}`);
-  /** Replaces /proc: the test decides what is in the maps of a process. */
+  /** A fake /proc, so that a test can set the maps of a process. */
   const proc = (...names: string[]): string => join(folder.path('.'), 'proc', ...names);
   beforeEach(() => {
     mkdirSync(proc());
@@ -41,7 +41,7 @@ export function perfFolder() {
   return {
     directory,
     proc,
-    /** A process that runs until the test ends. */
+    /** Starts a process that runs until the test ends. */
     process: (): number => {
       const child = spawn('sleep', ['600'], { stdio: 'ignore' });
       running.add(child);
@@ -59,24 +59,24 @@ export function perfFolder() {
       const line = `7f00-7f08 rw-s 00000000 ${device} ${ino}    ${path}\n`;
       writeFileSync(proc(String(pid), 'maps'), line);
     },
-    /** Kills a process and waits until it is gone. */
+    /** Kills a process and waits for its exit. */
     kill: async (pid: number): Promise<void> => {
       const child = [...running].find((each) => each.pid === pid);
-      if (child !== undefined) await ended(child);
+      if (child !== undefined) await killAndWait(child);
     },
     make: (user = 'shop', mode = 0o755): string => {
       mkdirSync(directory(user), { recursive: true });
       chmodSync(directory(user), mode);
       return directory(user);
     },
-    /** Writes a whole file, as the JVM with this PID; a former file of that name keeps its inode. */
+    /** Writes a complete file that the process maps; an existing file keeps its inode. */
     write(pid: number, bytes: Uint8Array, user = 'shop'): string {
-      const path = this.leave(pid, bytes, user);
+      const path = this.writeUnmapped(pid, bytes, user);
       if (existsSync(proc(String(pid)))) this.map(pid, path);
       return path;
     },
-    /** Writes a whole file that no process here has mapped. */
-    leave(pid: number, bytes: Uint8Array, user = 'shop'): string {
+    /** Writes a complete file that no process has mapped. */
+    writeUnmapped(pid: number, bytes: Uint8Array, user = 'shop'): string {
       const path = join(this.make(user), String(pid));
       writeFileSync(path, bytes, { mode: 0o600 });
       return path;
@@ -103,7 +103,7 @@ export function perfFolder() {
   };
 }
 
-async function ended(child: ChildProcess): Promise<void> {
+async function killAndWait(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
   child.kill('SIGKILL');

@@ -1,4 +1,4 @@
-// Real JVMs with each collector: what is shown is what the JVM itself says, over a socket.
+// Compares the tree of real JVMs, for each collector, with the output of jcmd.
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,10 +26,10 @@ const SETTINGS = {
   mainClasses: ['Till'],
 };
 
-/** A JVM says these in ticks of its clock, which are nanoseconds. */
+/** Counters by name, as the JVM prints them. Times are in ticks of its clock, which are nanoseconds. */
 type Printed = ReadonlyMap<string, bigint>;
 
-describe('a real JVM', function () {
+describe('A real JVM', function () {
   const folder = temporaryFolder();
   const running = new Set<ChildProcess>();
   const watches = new Set<HsperfdataWatch>();
@@ -43,7 +43,7 @@ describe('a real JVM', function () {
     running.clear();
   });
 
-  /** Starts a JVM, and waits until it has collected its garbage; its number. */
+  /** Starts a JVM, waits for its first garbage collection, and returns its PID. */
   async function start(...flags: string[]): Promise<number> {
     folder.write('Till.class', TILL_CLASS);
     const line = [...FLAGS, ...flags, '-cp', folder.path(), 'Till', '--password=hunter2'];
@@ -64,15 +64,15 @@ describe('a real JVM', function () {
   }
 
   const run = promisify(execFile);
-  /** The numbers that a JVM says itself. */
+  /** Returns the numbers that jcmd prints for a JVM. */
   async function printed(pid: number): Promise<Printed> {
     const { stdout } = await run('jcmd', [String(pid), 'PerfCounter.print']);
-    // What jcmd makes of the header, but for the one part of it that is shown.
+    // jcmd derives these from the header. The tree has only one of them.
     const lines = stdout.matchAll(/^(?!sun\.perfdata\.(?!overflow))([\w.$]+)=(-?\d+)$/gm);
     return new Map([...lines].map(([, name = '', value = '']) => [name, BigInt(value)]));
   }
 
-  /** The numbers of a JVM in the tree, by the names that it gives them itself. */
+  /** Returns the numbers of a JVM in the tree, by their names in the JVM. */
   function shown(watch: HsperfdataWatch, pid: number, names: Iterable<string>): Printed {
     const values = valuesOf(wholeSight(watch));
     const objects = new Map([...values.keys()].map((key) => [key, values.get(key)]));
@@ -91,14 +91,14 @@ describe('a real JVM', function () {
     return found;
   }
 
-  /** All numbers of a JVM in the tree, in order. */
+  /** Returns all numbers of a JVM in the tree, in order. */
   const numbersOf = (watch: HsperfdataWatch, pid: number): bigint[] =>
     [...valuesOf(wholeSight(watch))]
       .filter(([key]) => key.startsWith(`${pid} `) || key.startsWith(`${pid}.`))
       .flatMap(([, value]) => (typeof value === 'bigint' ? [value] : []));
 
   for (const collector of COLLECTORS)
-    it(`with ${collector} has each number as jcmd prints it`, async function () {
+    it(`with the collector ${collector} has each number that jcmd prints`, async function () {
       needsPrograms(this, 'java', 'jcmd');
       const flag = `-XX:+Use${collector}GC`;
       const probe = spawnSync('java', [flag, '-version'], { stdio: 'ignore' });
@@ -121,7 +121,7 @@ describe('a real JVM', function () {
         );
         expect(value >= low && value <= high, `${name}: ${low} ${value} ${high}`).to.equal(true);
       }
-      // What stood still is there as often as it was printed.
+      // A value that did not change occurs as often as jcmd printed it.
       const still = names.filter((name) => before.get(name) === after.get(name));
       expect(still.length).to.be.greaterThan(before.size * 0.8);
       for (const value of new Set(still.map((name) => before.get(name) ?? 0n))) {
@@ -139,7 +139,7 @@ describe('a real JVM', function () {
     expect(texts).to.contain('VM').and.not.to.contain('hunter2');
   });
 
-  it('comes and goes, also by SIGKILL, and keeps its file while it is looked at', async function () {
+  it('appears and disappears, also by SIGKILL, and keeps its file while it is watched', async function () {
     needsPrograms(this, 'java');
     const watch = watching();
     wholeSight(watch);
@@ -156,7 +156,7 @@ describe('a real JVM', function () {
     await eventually('both are gone', () => !pids.some(has), 2000);
   });
 
-  it('is shown after its main thread has ended, as that of a launcher does', async function () {
+  it('is shown after its main thread has ended, as that of a launcher ends', async function () {
     needsPrograms(this, 'java', 'cc');
     const { binary, reason } = compiledLauncher();
     needs(this, binary !== undefined, reason);
@@ -171,7 +171,7 @@ describe('a real JVM', function () {
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
   });
 
-  it('of another PID namespace on the same /tmp has its PID of the host, or is left out', async function () {
+  it('of another PID namespace on the same /tmp is shown with its PID of the host, or is left out', async function () {
     needsPrograms(this, 'java', 'unshare');
     const namespaces = ['--pid', '--fork', '--mount-proc', '--kill-child'];
     const probe = spawnSync('unshare', [...namespaces, 'true']);

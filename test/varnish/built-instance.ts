@@ -21,8 +21,8 @@ export interface BuiltField {
   readonly index?: number;
 }
 
-/** A segment where it stands, to change it. */
-export interface BuiltPlace {
+/** The location of a written segment, to change it. */
+export interface BuiltSegment {
   readonly path: string;
   readonly offset: number;
   /** Its line in the index, without the sign. */
@@ -31,7 +31,7 @@ export interface BuiltPlace {
 
 export const HEADER_BYTES = 24;
 
-/** The JSON of a schema, as Varnish 7.1 writes it. */
+/** Returns the JSON of a schema in the form of Varnish 7.1. */
 export function schemaJson(name: string, fields: readonly BuiltField[]): string {
   const elem = Object.fromEntries(
     fields.map((field, place) => [
@@ -47,7 +47,7 @@ export function schemaJson(name: string, fields: readonly BuiltField[]): string 
   return JSON.stringify({ ...facts, elements: fields.length, elem });
 }
 
-/** The bytes of a segment: header and body. */
+/** Returns the bytes of a segment: header and body. */
 export function segmentBytes(ready: number, id: bigint, body: Uint8Array, bodyAt = HEADER_BYTES) {
   const bytes = Buffer.alloc(bodyAt + body.length);
   bytes.writeInt32LE(ready, 0);
@@ -63,7 +63,7 @@ export function bodyOf(values: readonly bigint[]): Buffer {
   return body;
 }
 
-/** The directory of manager or child. */
+/** The directory of the manager or the child. */
 export class BuiltDirectory {
   readonly path: string;
   readonly #lines: string[] = [];
@@ -81,42 +81,42 @@ export class BuiltDirectory {
     return join(this.path, '_.index');
   }
 
-  schema(id: bigint, json: string, ready = 1): BuiltPlace {
+  schema(id: bigint, json: string, ready = 1): BuiltSegment {
     const body = Buffer.from(`${json}\0`);
     return this.segment('StatDoc', id.toString(16), segmentBytes(ready, id, body));
   }
 
-  values(ident: string, id: bigint, values: readonly bigint[], ready = 1): BuiltPlace {
+  values(ident: string, id: bigint, values: readonly bigint[], ready = 1): BuiltSegment {
     return this.segment('Stat', ident, segmentBytes(ready, id, bodyOf(values)));
   }
 
-  segment(className: string, ident: string, bytes: Uint8Array): BuiltPlace {
+  segment(className: string, ident: string, bytes: Uint8Array): BuiltSegment {
     const file = this.#newFile(className);
     writeFileSync(join(this.path, file), bytes, { mode: 0o640 });
     return this.#added(file, 0, bytes.length, className, ident);
   }
 
-  /** A file for several segments. */
+  /** Adds a file for several segments. */
   cluster(bytes = 4096): string {
     const file = this.#newFile('VSC_cluster');
     writeFileSync(join(this.path, file), Buffer.alloc(bytes), { mode: 0o640 });
-    this.say(`+ ${file} 0 ${bytes}  \n`);
+    this.append(`+ ${file} 0 ${bytes}  \n`);
     return file;
   }
 
-  /** A segment of values in a file of several. */
-  within(file: string, offset: number, ident: string, bytes: Uint8Array): BuiltPlace {
+  /** Writes a segment of values into a file of several. */
+  within(file: string, offset: number, ident: string, bytes: Uint8Array): BuiltSegment {
     poke(join(this.path, file), offset, bytes);
     return this.#added(file, offset, bytes.length, 'Stat', ident);
   }
 
-  /** Takes a segment out of the index; its file goes if it is its own. */
-  remove({ path, line }: BuiltPlace): void {
+  /** Removes a segment from the index, and its file unless it is shared. */
+  remove({ path, line }: BuiltSegment): void {
     if (!path.includes('cluster')) rmSync(path);
-    this.say(`- ${line}\n`);
+    this.append(`- ${line}\n`);
   }
 
-  /** Writes the index anew with what is there, as Varnish does when many lines are of the past. */
+  /** Rewrites the index with the current segments, as Varnish does when many lines are outdated. */
   rewrite(): void {
     const gone = new Set(this.#lines.filter((line) => line.startsWith('-')).map((l) => l.slice(2)));
     const lines = this.#lines.filter((line) => !line.startsWith('-') && !gone.has(line.slice(2)));
@@ -126,20 +126,20 @@ export class BuiltDirectory {
   }
 
   /** Appends to the index. */
-  say(text: string): void {
+  append(text: string): void {
     this.#lines.push(text);
     appendFileSync(this.index, text);
   }
 
   #newFile(className: string): string {
-    // Varnish draws 64 bits: no few changed bytes make one name of another.
+    // Varnish uses 64 random bits, so that a few changed bytes never produce the name of another file.
     const digits = BigInt.asUintN(64, BigInt(++this.#files) * 0x9e37_79b9_7f4a_7c15n).toString(16);
     return `_.${className}.${digits.padStart(16, '0')}`;
   }
 
   #added(file: string, offset: number, length: number, className: string, ident: string) {
     const line = `${file} ${offset} ${length} ${className} ${ident}`;
-    this.say(`+ ${line}\n`);
+    this.append(`+ ${line}\n`);
     return { path: join(this.path, file), offset, line };
   }
 }
@@ -151,11 +151,11 @@ export function poke(path: string, at: number, bytes: Uint8Array): void {
   closeSync(fd);
 }
 
-export function setValue({ path, offset }: BuiltPlace, index: number, value: bigint): void {
+export function setValue({ path, offset }: BuiltSegment, index: number, value: bigint): void {
   poke(path, offset + HEADER_BYTES + index * 8, bodyOf([value]));
 }
 
-export function setReady({ path, offset }: BuiltPlace, ready: number): void {
+export function setReady({ path, offset }: BuiltSegment, ready: number): void {
   const bytes = Buffer.alloc(4);
   bytes.writeInt32LE(ready);
   poke(path, offset, bytes);

@@ -1,4 +1,4 @@
-// Whatever the shared memory of Varnish holds, reading it ends soon, and no value has the name of another.
+// Property tests: reading damaged shared memory of Varnish takes bounded time and never mixes up values and names.
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -18,7 +18,7 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
 const damages = fc.array(damage, { minLength: 1, maxLength: 4 });
 const RUNS = 200;
 
-describe('a damaged instance of Varnish', function () {
+describe('A damaged instance of Varnish', function () {
   this.slow(10_000);
   const folder = temporaryFolder();
   let varnish: DamagedVarnish;
@@ -29,65 +29,65 @@ describe('a damaged instance of Varnish', function () {
     watches.clear();
   });
 
-  function watching(): VarnishWatch {
+  function openWatch(): VarnishWatch {
     const watch = varnish.watch();
     watches.add(watch);
     return watch;
   }
 
-  /** Reads twice: values as they were taken in, and as they are copied without a look before. */
-  function rightOf(watch: VarnishWatch): number {
+  /** Counts the correct values of two copies: one right after a poll, and one without a new poll. */
+  function countCorrect(watch: VarnishWatch): number {
     const seen = wholeSight(watch);
     const judged = [varnish.judge(seen), varnish.judge(seen)];
     expect(judged.flatMap(({ wrong }) => wrong)).to.deep.equal([]);
     return judged.reduce((sum, { right }) => sum + right, 0);
   }
 
-  it('has right values under right names or none, damaged before it is read', () => {
+  it('has only correct values under correct names, if it is damaged before it is read', () => {
     fc.assert(
       fc.property(damages, (each) => {
         varnish.restore();
         varnish.damage(each);
         const watch = varnish.watch();
-        rightOf(watch);
+        countCorrect(watch);
         watch.close();
       }),
       { numRuns: RUNS },
     );
     varnish.restore();
-    expect(rightOf(watching())).to.equal(2 * varnish.size);
+    expect(countCorrect(openWatch())).to.equal(2 * varnish.size);
   });
 
-  it('has right values under right names or none, damaged while it is read', () => {
-    const watch = watching();
+  it('has only correct values under correct names, if it is damaged while it is read', () => {
+    const watch = openWatch();
     fc.assert(
       fc.property(damages, (each) => {
         varnish.restore();
         const before = wholeSight(watch);
         varnish.damage(each);
         expect(varnish.judge(before).wrong).to.deep.equal([]);
-        rightOf(watch);
+        countCorrect(watch);
       }),
       { numRuns: RUNS },
     );
     varnish.restore();
     wholeSight(watch);
-    expect(rightOf(watch)).to.equal(2 * varnish.size);
+    expect(countCorrect(watch)).to.equal(2 * varnish.size);
   });
 
-  it('has the values of what is left of it, wherever any file of it is cut', () => {
+  it('has the values of its remaining segments, if any file is truncated at any length', () => {
     for (const { path, bytes } of varnish.files)
       for (let length = 0; length <= bytes.length; length += 7) {
         truncateSync(path, length);
         const watch = varnish.watch();
-        rightOf(watch);
+        countCorrect(watch);
         watch.close();
         writeFileSync(path, bytes);
       }
   });
 
-  it('leaves its files as they are', () => {
-    rightOf(watching());
+  it('is not modified', () => {
+    countCorrect(openWatch());
     for (const { path, bytes } of varnish.files)
       expect(readFileSync(path).equals(bytes)).to.equal(true);
   });

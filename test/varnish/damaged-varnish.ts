@@ -1,4 +1,4 @@
-// An instance of Varnish whose every value says whose it is, to be damaged in any way and read.
+// An instance of Varnish to damage and read, with values that are unique to their names.
 import {
   mkdirSync,
   readFileSync,
@@ -12,11 +12,11 @@ import type { PollResult } from '#app/streams/watch.js';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import { valuesOf } from '../support/polled-values.js';
 import { BuiltDirectory, bodyOf, poke, schemaJson, segmentBytes } from './built-instance.js';
-import { BOOT_S, makeProcess } from './made-up-process.js';
+import { BOOT_S, writeFakeProcess } from './fake-process.js';
 
 const PID = 4711;
 const BIRTH = BOOT_S + 1000;
-/** Idents that no few changed bytes turn into each other, by their class. */
+/** Idents by class. They differ so much that a few changed bytes never turn one into another. */
 const IDENTS = {
   lck: ['LCK.operations', 'LCK.backend_tcp', 'LCK.vcapace'],
   vbe: ['VBE.boot.origin', 'VBE.reload_17.checkout', 'VBE.summer.media'],
@@ -27,7 +27,7 @@ const FIELDS = {
 };
 const SCHEMAS = { lck: 0x5611_0f0f_1230n, vbe: 0x7ff0_a5a5_cde0n };
 
-/** The value of this name: no other has it, and no header of a segment looks like it. */
+/** Returns a value that is unique to a name and does not resemble a segment header. */
 function valueOf(name: string): bigint {
   let hash = 14_695_981_039_346_656_037n;
   for (const byte of Buffer.from(name))
@@ -38,21 +38,21 @@ function valueOf(name: string): bigint {
 const bodyFor = (ident: string, fields: readonly string[]) =>
   bodyOf(fields.map((field) => valueOf(`${ident} ${field}`)));
 
-/** A file, and where bytes of it are that are no values. */
+/** A file, with the places of the bytes that are not values. */
 export interface DamagedFile {
   readonly path: string;
   readonly bytes: Buffer;
   readonly places: readonly number[];
 }
 
-/** Where is taken modulo what there is. */
+/** A change of a file. Indexes and offsets are taken modulo the available count. */
 export type Damage =
   | { readonly kind: 'byte'; readonly file: number; readonly at: number; readonly byte: number }
   | { readonly kind: 'number'; readonly file: number; readonly at: number; readonly value: bigint }
   | { readonly kind: 'cut'; readonly file: number; readonly at: number }
   | { readonly kind: 'lines'; readonly file: number; readonly at: number; readonly to: number };
 
-/** Numbers that readers get wrong. */
+/** Boundary values that readers often handle incorrectly. */
 export const NUMBERS: readonly bigint[] = [
   ...[0n, 1n, 2n, 7n, 8n, 16n, 23n, 32n, 64n, 2n ** 16n, 2n ** 31n - 1n, 2n ** 32n, 2n ** 63n],
   2n ** 64n - 1n,
@@ -70,28 +70,28 @@ export class DamagedVarnish {
   readonly files: readonly DamagedFile[];
   readonly #folder: string;
 
-  /** @param folder an empty one, for the instance and a process that stands for its manager */
+  /** @param folder an empty folder for the instance and the fake process of its manager */
   constructor(folder: string) {
     this.#folder = folder;
     mkdirSync(join(folder, 'all/shop'), { recursive: true });
-    makeProcess(join(folder, 'proc'), PID, 900, 'varnishd');
+    writeFakeProcess(join(folder, 'proc'), PID, 900, 'varnishd');
     this.files = built(join(folder, 'all/shop'));
   }
 
-  /** How many values it has while it is whole. */
+  /** The number of values of the undamaged instance. */
   get size(): number {
     return KNOWN.size;
   }
 
-  /** Whoever calls it closes it. */
+  /** Returns a new watch, which the caller closes. */
   watch(): VarnishWatch {
     const settings = { directory: join(this.#folder, 'all'), names: 'clean' } as const;
     return new VarnishWatch('shop', settings, { proc: join(this.#folder, 'proc') });
   }
 
-  /** Damages its files; those that were damaged before stay so. */
+  /** Damages the files, in addition to earlier damage. */
   damage(damages: readonly Damage[]): void {
-    // A cut that comes last leaves no hole that reads as zeros.
+    // Cuts come last, so that no later write leaves a hole that reads as zeros.
     const ordered = damages.toSorted((a, b) => Number(a.kind === 'cut') - Number(b.kind === 'cut'));
     for (const each of ordered) {
       const file = this.files[each.file % this.files.length];
@@ -103,7 +103,7 @@ export class DamagedVarnish {
     for (const { path, bytes } of this.files) writeFileSync(path, bytes);
   }
 
-  /** How many values are right in a copy made now, and what is wrong with the others. */
+  /** Compares the values of a new copy with the written ones. */
   judge(seen: Pick<PollResult, 'source'>): {
     readonly right: number;
     readonly wrong: readonly string[];
@@ -120,7 +120,7 @@ export class DamagedVarnish {
   }
 }
 
-/** Segments of two classes, each with a file of its own or in one of several. */
+/** Writes segments of two classes, in separate files and in shared ones. */
 function built(path: string): readonly DamagedFile[] {
   const manager = new BuiltDirectory(join(path, '_.vsm_mgt'), { pid: PID, birth: BIRTH });
   const child = new BuiltDirectory(join(path, '_.vsm_child'), { pid: PID + 1, birth: BIRTH });
@@ -177,7 +177,7 @@ function apply({ path, bytes, places }: DamagedFile, each: Damage): void {
   if (each.kind === 'number') {
     const eight = Buffer.alloc(8);
     eight.writeBigUInt64LE(each.value);
-    // A number of the header stands at a multiple of 8.
+    // The integers of the header are at multiples of 8.
     poke(path, at - (at % 8), eight.subarray(0, Math.min(8, bytes.length - at + (at % 8))));
   }
   if (each.kind === 'lines' && path.endsWith('index')) {

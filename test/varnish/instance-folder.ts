@@ -1,4 +1,4 @@
-// A folder of made-up instances of Varnish, with processes that stand for their managers.
+// A folder of generated instances of Varnish, with fake processes for their managers.
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import type { VarnishWatchOptions } from '#app/varnish/varnish-watch.js';
@@ -6,10 +6,10 @@ import type { VarnishSettings } from '#app/varnish/settings.js';
 import { SetClocks } from '../support/polled-values.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { BuiltDirectory, schemaJson } from './built-instance.js';
-import type { BuiltPlace } from './built-instance.js';
-import { BOOT_S, makeProcess } from './made-up-process.js';
+import type { BuiltSegment } from './built-instance.js';
+import { BOOT_S, writeFakeProcess } from './fake-process.js';
 
-/** Ids of schemas are addresses in the writer. */
+/** Schema ids, which are addresses in the writer. */
 export const IDS = { mgt: 0x5611_2233_0010n, main: 0x5611_2233_0020n, vbe: 0x5611_2233_0030n };
 export const BIRTH = BOOT_S + 1000;
 
@@ -32,8 +32,8 @@ export interface BuiltInstance {
   readonly path: string;
   readonly manager: BuiltDirectory;
   readonly child: BuiltDirectory;
-  readonly mgt: BuiltPlace;
-  readonly main: BuiltPlace;
+  readonly mgt: BuiltSegment;
+  readonly main: BuiltSegment;
 }
 
 export function instanceFolder() {
@@ -49,11 +49,11 @@ export function instanceFolder() {
   return {
     path,
     clocks,
-    /** A process of this number, as /proc shows it: its start in seconds since the system's. */
+    /** Adds a process to the fake /proc. `startS` is in seconds since boot. */
     process(pid: number, startS = 900, name = 'varnishd'): void {
-      makeProcess(folder.path('proc'), pid, startS, name);
+      writeFakeProcess(folder.path('proc'), pid, startS, name);
     },
-    /** The only lock of the system: the one that the manager of a work directory has as long as it runs. */
+    /** Writes the manager's lock of a work directory as the only lock of the system. */
     lock(directory: string, pid: number): void {
       writeFileSync(`${directory}/_.pid`, String(pid));
       const { ino } = statSync(`${directory}/_.pid`, { bigint: true });
@@ -63,7 +63,7 @@ export function instanceFolder() {
     kill(pid: number): void {
       rmSync(proc(pid), { recursive: true });
     },
-    /** An instance whose manager and child have made their counters. */
+    /** Writes an instance with the counters of manager and child. */
     instance(name = 'shop', pid = 4711): BuiltInstance {
       rmSync(path(name), { recursive: true, force: true });
       mkdirSync(path(name), { recursive: true });
@@ -73,7 +73,7 @@ export function instanceFolder() {
       const mgt = manager.values('MGT', IDS.mgt, [10n, 0n]);
       return { path: path(name), manager, mgt, ...this.child(name, pid + 1) };
     },
-    /** The directory of a child, made anew. */
+    /** Rewrites the directory of the child. */
     child(name = 'shop', pid = 4712): Pick<BuiltInstance, 'child' | 'main'> {
       const own = `${path(name)}/_.vsm_child`;
       rmSync(own, { recursive: true, force: true });

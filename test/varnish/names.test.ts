@@ -1,4 +1,4 @@
-// What the values of Varnish are called: by the known exporter, and as Prometheus recommends.
+// Tests the two sets of metric names for Varnish: those of prometheus_varnish_exporter, and clean ones.
 import { expect } from 'chai';
 import { CLEAN_NAMES } from '#app/varnish/names/clean-names.js';
 import { COMPAT_NAMES } from '#app/varnish/names/compat-names.js';
@@ -7,7 +7,7 @@ import type { Naming, Point } from '#app/varnish/names/compat-names.js';
 type Kind = Point['field']['kind'];
 const CLASSES: Readonly<Record<string, string>> = { VBE: 'vbe', MAIN: 'main', MGT: 'mgt' };
 
-/** A series as a page has it, with the type of its metric. */
+/** Returns a series in the form of a metrics page, with the type of its metric. */
 function seriesOf(
   naming: Naming,
   ident: string,
@@ -25,7 +25,7 @@ function seriesOf(
 
 const ID = '0f2ad1d6-2a0b-4c5a-9d4e-3d2b1a0c9f8e';
 
-describe('the names of the known exporter', () => {
+describe('The compatible names for Varnish', () => {
   const table: readonly (readonly [string, string, Kind, string])[] = [
     ['MAIN', 'client_req', 'counter', 'varnish_main_client_req{} counter'],
     ['MAIN', 'n_object', 'gauge', 'varnish_main_n_object{} gauge'],
@@ -102,14 +102,14 @@ describe('the names of the known exporter', () => {
       expect(seriesOf(COMPAT_NAMES, ident, field, kind)).to.equal(series);
     });
 
-  it('gives a backend the same key in each VCL program whose name is left out', () => {
+  it('have the same key for a backend in all VCL programs whose names are omitted', () => {
     const keys = ['VBE.boot.a', 'VBE.reload_1.a', 'VBE.reload_2.a', 'VBE.other.a', 'VBE.boot.b'];
     expect(new Set(keys.map(COMPAT_NAMES.keyOf)).size).to.equal(3);
     expect(COMPAT_NAMES.keyOf('SMA.s0')).not.to.equal(COMPAT_NAMES.keyOf('SMF.s0'));
   });
 });
 
-describe('the clean names', () => {
+describe('The clean names for Varnish', () => {
   const table: readonly (readonly [string, string, Kind, '' | 'bytes' | 'seconds', string])[] = [
     ['MAIN', 'client_req', 'counter', '', 'varnish_client_requests_total{} counter'],
     [

@@ -1,4 +1,4 @@
-// A real varnishd: what is shown is what Varnish's own program prints.
+// Compares the tree of a real varnishd with the output of varnishstat.
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
@@ -7,7 +7,7 @@ import { answerOf } from '../support/processes.js';
 import { varnishServer } from './varnish-server.js';
 import { needs, needsPrograms } from '../support/needs.js';
 
-describe('a real Varnish', function () {
+describe('A real Varnish', function () {
   this.timeout(180_000);
   this.slow(20_000);
   const server = varnishServer();
@@ -20,7 +20,7 @@ describe('a real Varnish', function () {
   });
   after(() => made?.close());
 
-  /** The values of the segments in the tree, by the names that Varnish gives them. */
+  /** Returns the values of the segments in the tree, by their names in Varnish. */
   function shown(): Map<string, bigint> {
     const found = new Map<string, bigint>();
     for (const [key, value] of valuesOf(wholeSight(watch()))) {
@@ -32,12 +32,12 @@ describe('a real Varnish', function () {
     return found;
   }
 
-  /** Compares all values while the processes stand still. */
+  /** Compares all values while the processes are stopped. */
   async function expectSame(): Promise<void> {
-    const [printed, own] = await server.still(() => [server.printed(), shown()]);
-    expect(printed.size).to.be.greaterThan(300);
+    const [varnishstat, own] = await server.still(() => [server.varnishstat(), shown()]);
+    expect(varnishstat.size).to.be.greaterThan(300);
     expect(Object.fromEntries([...own].toSorted())).to.deep.equal(
-      Object.fromEntries([...printed].toSorted()),
+      Object.fromEntries([...varnishstat].toSorted()),
     );
   }
 
@@ -49,32 +49,32 @@ describe('a real Varnish', function () {
   const lacks = (ident: string): Promise<true> =>
     answerOf(`lacks ${ident}`, () => !shown().has(`${ident}.req`) || undefined);
 
-  it('has every value as varnishstat prints it', async () => {
+  it('has every value that varnishstat prints', async () => {
     for (const path of ['/', '/', '/good', '/bad']) await fetch(server.url + path);
     await expectSame();
   });
 
-  it('has every value after VCL programs were loaded, got cold and were discarded', async () => {
+  it('has every value after VCL programs are loaded, cooled and discarded', async () => {
     const first = server.reload();
     await has(`VBE.${first}.good`);
     await expectSame();
     const second = server.reload();
-    server.tell('vcl.state', first, 'cold');
+    server.admin('vcl.state', first, 'cold');
     await lacks(`VBE.${first}.good`);
     await expectSame();
-    server.tell('vcl.state', first, 'warm');
+    server.admin('vcl.state', first, 'warm');
     await has(`VBE.${first}.good`, `VBE.${second}.good`);
     await expectSame();
-    server.tell('vcl.discard', first);
+    server.admin('vcl.discard', first);
     await lacks(`VBE.${first}.good`);
     await expectSame();
   });
 
-  it('has every value after several programs came and went, under the right names', async () => {
+  it('has every value under the correct name after several VCL programs are loaded and discarded', async () => {
     let last = server.reload();
     for (let index = 0; index < 4; index++) {
       const next = server.reload();
-      server.tell('vcl.discard', last);
+      server.admin('vcl.discard', last);
       last = next;
       shown();
     }
@@ -82,7 +82,7 @@ describe('a real Varnish', function () {
     await expectSame();
   });
 
-  it('has the values of a child that was killed and started again', async () => {
+  it('has the values of a child that is killed and restarted', async () => {
     const { source } = wholeSight(watch());
     const program = server.reload();
     const died = shown().get('MGT.child_died') ?? 0n;
@@ -98,7 +98,7 @@ describe('a real Varnish', function () {
     expect(wholeSight(watch()).source).to.equal(source);
   });
 
-  it('is dead when both processes were killed, and another one after a start', async () => {
+  it('is dead when both processes are killed, and a new source after a restart', async () => {
     const before = wholeSight(watch()).source?.generation;
     await server.kill();
     const { publisher, source } = wholeSight(watch());
@@ -110,7 +110,7 @@ describe('a real Varnish', function () {
     await expectSame();
   });
 
-  it('is known by its beat in another PID namespace, and dead when that is gone', async function () {
+  it('is live by its heartbeat in another PID namespace, and dead when the heartbeat stops', async function () {
     needs(
       this,
       spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0,

@@ -1,4 +1,4 @@
-// What Varnish says of its values: what is read of it, and what is refused.
+// Tests which schemas of Varnish are read, and which are refused.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Fault } from '#app/errors.js';
@@ -13,8 +13,8 @@ const FIELDS: readonly BuiltField[] = [
   { name: 'uptime', type: 'gauge', format: 'duration', index: 16 },
 ];
 
-describe('a schema of Varnish', () => {
-  it('has each value with its kind, unit, help and place', () => {
+describe('A schema of Varnish', () => {
+  it('has each value with its kind, unit, help and offset', () => {
     expect(parseSchema(schemaJson('vbe', FIELDS))).to.deep.equal({
       name: 'vbe',
       fields: [
@@ -61,7 +61,7 @@ describe('a schema of Varnish', () => {
       expect(() => parseSchema(json)).to.throw(Fault, new RegExp(`^${why}$`));
     });
 
-  it('is read with places inside of a segment or refused, whatever it holds', () => {
+  it('is either read with offsets inside of a segment or refused, for any content', () => {
     const json = schemaJson('vbe', FIELDS);
     const edits = fc.array(
       fc.record({ at: fc.nat(json.length), cut: fc.nat(12), text: fc.string({ maxLength: 12 }) }),
@@ -84,7 +84,7 @@ describe('a schema of Varnish', () => {
     );
   });
 
-  it('is refused in any other JSON', () => {
+  it('is refused if it is any other JSON', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(() => parseSchema(json)).to.throw(Fault);
@@ -92,7 +92,7 @@ describe('a schema of Varnish', () => {
     );
   });
 
-  it('is read with as many values as it may have, and refused with one more', () => {
+  it('is read with the maximum number of values, and refused with one more', () => {
     const fields = (count: number) =>
       Array.from({ length: count }, (_, at) => ({ name: `f${at}` }));
     expect(parseSchema(schemaJson('many', fields(4096))).fields).to.have.lengthOf(4096);

@@ -1,4 +1,4 @@
-// The index of a directory of segments: what it says however its text arrives, and what is refused.
+// Tests the index of a directory of segments: incremental reads, and refused content.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Fault } from '#app/errors.js';
@@ -13,7 +13,7 @@ function indexOf(text: string): SegmentIndex {
   return index;
 }
 
-/** Lines that come and go, of few segments, so that each comes and goes often. */
+/** Lines that add and remove the same few segments often. */
 const lines = fc.array(
   fc.record({
     isAdded: fc.boolean(),
@@ -25,8 +25,8 @@ const lines = fc.array(
   { maxLength: 40 },
 );
 
-describe('an index of segments', () => {
-  it('says the same however its text is divided', () => {
+describe('An index of Varnish segments', () => {
+  it('has the same entries for any division of its text into parts', () => {
     fc.assert(
       fc.property(lines, fc.array(fc.nat(60), { maxLength: 30 }), (changes, lengths) => {
         const texts: string[] = [];
@@ -60,7 +60,7 @@ describe('an index of segments', () => {
     );
   });
 
-  it('is read or refused, whatever it holds, and never longer than its text takes', () => {
+  it('is either read or refused for any content, and never has more entries than lines', () => {
     const text = `${FIRST}+ _.Stat.00ff 0 64 Stat MAIN\n- _.Stat.00ff 0 64 Stat MAIN\n`;
     const damaged = fc.array(fc.record({ at: fc.nat(text.length - 1), byte: fc.nat(255) }));
     fc.assert(
@@ -77,19 +77,19 @@ describe('an index of segments', () => {
     );
   });
 
-  it('knows its writer as soon as its first line is whole', () => {
+  it('has its writer once its first line is complete', () => {
     expect(indexOf('# 4711 17954').writer).to.equal(undefined);
     expect(indexOf('# 4711 17954\n').writer).to.deep.equal({ pid: 4711, birth: 17_954 });
   });
 
-  it('keeps the order in which segments came', () => {
+  it('keeps segments in the order of their addition', () => {
     const index = indexOf(
       `${FIRST}+ _.Stat.1 0 64 Stat B\n+ _.Stat.2 0 64 Stat A\n- _.Stat.1 0 64 Stat B\n+ _.Stat.1 0 64 Stat B\n`,
     );
     expect(identsOf(index)).to.deep.equal(['A', 'B']);
   });
 
-  it('has the same entries as another of the same process, where their lines are the same', () => {
+  it('keeps the entries of unchanged lines after the same process rewrites it', () => {
     const before = indexOf(`${FIRST}+ _.Stat.1 0 64 Stat A\n+ _.Stat.2 0 64 Stat B\n`);
     const after = new SegmentIndex();
     after.append(Buffer.from(`${FIRST}+ _.Stat.2 0 64 Stat B\n+ _.Stat.3 0 64 Stat C\n`), before);
@@ -113,14 +113,14 @@ describe('an index of segments', () => {
       expect(() => indexOf(text)).to.throw(Fault, /^line [12] of the index is none of Varnish$/);
     });
 
-  it('is refused with two segments in one place, and takes another one once the former has gone', () => {
+  it('is refused with two segments at one offset, unless the first one is removed before', () => {
     const line = (sign: string, ident: string) => `${sign} _.Stat.1 16 64 Stat ${ident}\n`;
     const first = FIRST + line('+', 'A') + line('+', 'A');
     expect(() => indexOf(first + line('+', 'B'))).to.throw(Fault, /^line 4 of the index is none/);
     expect(identsOf(indexOf(first + line('-', 'A') + line('+', 'B')))).to.deep.equal(['B']);
   });
 
-  it('has a bounded number of segments, and counts the others', () => {
+  it('stores a bounded number of segments, and counts the others', () => {
     const index = new SegmentIndex();
     index.append(Buffer.from(FIRST));
     for (let at = 0; at < 9000; at++) index.append(Buffer.from(`+ _.Stat.1 ${at} 64 Stat A\n`));

@@ -1,4 +1,4 @@
-// A real varnishd in a folder of a suite, with a backend that the test answers for.
+// A real varnishd in a temporary folder, with a backend that the test serves.
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,9 +12,9 @@ import { freePort } from '../support/free-port.js';
 import { answerOf } from '../support/processes.js';
 import { whileStill } from '../support/stand-still.js';
 
-/** How long a VCL program takes to be compiled on a busy machine. */
+/** The timeout for the compilation of a VCL program on a busy machine. */
 const START_MS = 60_000;
-/** Tests beside this one take ports, too. */
+/** Start attempts, because concurrent tests may take a free port first. */
 const ATTEMPTS = 5;
 
 /** One instance at a time, named `shop`. */
@@ -24,14 +24,14 @@ class VarnishServer {
   #manager: ChildProcess | undefined;
   #admin = '';
   #reloads = 0;
-  /** Where it serves clients. */
+  /** The URL for clients. */
   url = '';
 
-  /** What holds the work directories; made when it is first used. */
+  /** The parent of the work directories, created at first use. */
   get directory(): string {
     if (this.#directory === undefined) {
       this.#directory = mkdtempSync(join(tmpdir(), 'shm-varnish-'));
-      // Varnish works as another user.
+      // Varnish runs as another user.
       chmodSync(this.#directory, 0o755);
     }
     return this.#directory;
@@ -41,7 +41,7 @@ class VarnishServer {
     return join(this.directory, 'shop');
   }
 
-  /** @param under a program that starts Varnish, with its arguments */
+  /** @param under a wrapper program that starts Varnish, with its arguments */
   async start(under: readonly string[] = []): Promise<void> {
     if (!this.#backend.listening) await once(this.#backend.listen(0, '127.0.0.1'), 'listening');
     const { port } = this.#backend.address() as AddressInfo;
@@ -55,7 +55,7 @@ class VarnishServer {
     throw new Error(`varnishd ends at once: ${said}`);
   }
 
-  /** Starts it on ports that were free; what it says if another program has taken one by then, else ''. */
+  /** Starts it on free ports. Returns its message if another program has taken a port, else ''. */
   async #attempt(under: readonly string[], vcl: string): Promise<string> {
     const [clients, admin] = [await freePort(), await freePort()];
     this.#admin = `127.0.0.1:${admin}`;
@@ -83,7 +83,7 @@ class VarnishServer {
     return this.#manager?.pid ?? 0;
   }
 
-  /** The process that serves clients; undefined while there is none, and where it has its number elsewhere. */
+  /** The child process; undefined if there is none, or if its PID is of another namespace. */
   get childPid(): number | undefined {
     const index = join(this.path, '_.vsm_child/_.index');
     try {
@@ -94,39 +94,39 @@ class VarnishServer {
     }
   }
 
-  /** Gives a command to the manager. */
-  tell(...words: readonly string[]): void {
+  /** Runs a command of varnishadm. */
+  admin(...words: readonly string[]): void {
     const { status, stderr } = spawnSync('varnishadm', ['-T', this.#admin, ...words], {
       encoding: 'utf8',
     });
     if (status !== 0) throw new Error(`varnishadm ${words.join(' ')}: ${stderr}`);
   }
 
-  /** Loads the VCL program again under a name of its own, and uses it; the name. */
+  /** Loads the VCL program under a new name, activates it, and returns the name. */
   reload(): string {
     const name = `reload_${++this.#reloads}`;
-    this.tell('vcl.load', name, join(this.directory, 'shop.vcl'));
-    this.tell('vcl.use', name);
+    this.admin('vcl.load', name, join(this.directory, 'shop.vcl'));
+    this.admin('vcl.use', name);
     return name;
   }
 
-  /** What Varnish's own program says, while manager and child stand still. */
-  printed(): ReadonlyMap<string, bigint> {
+  /** Returns the values that varnishstat prints, while manager and child are stopped. */
+  varnishstat(): ReadonlyMap<string, bigint> {
     const { stdout } = spawnSync('varnishstat', ['-n', this.path, '-1', '-j'], {
       encoding: 'utf8',
     });
-    // Numbers of 64 bits do not fit in those of JSON.
+    // JSON.parse would round 64-bit integers.
     const lines = stdout.matchAll(/^ {4}"([^"]+)": \{[^}]*?"value": (\d+)/gm);
     return new Map([...lines].map(([, name = '', value = '']) => [name, BigInt(value)]));
   }
 
-  /** Stops both processes while something is read. */
+  /** Stops both processes during a read. */
   async still<T>(read: () => T | Promise<T>): Promise<T> {
     const child = await answerOf('Varnish has a child', () => this.childPid);
     return whileStill([this.managerPid, child], read);
   }
 
-  /** Kills both processes, or what started them and the first of them; nothing tidies up. */
+  /** Kills both processes, or the wrapper and the manager, without any cleanup. */
   async kill(): Promise<void> {
     if (this.#manager === undefined) return;
     const children = childrenOf(this.managerPid);
@@ -154,7 +154,7 @@ class VarnishServer {
   }
 }
 
-/** A server for the suite that calls it, ended after it with its folder. */
+/** Creates a server for the calling suite; it ends after the suite, with its folder. */
 export function varnishServer(): VarnishServer {
   const server = new VarnishServer();
   after(() => server.close());
@@ -170,7 +170,7 @@ function childrenOf(pid: number): readonly string[] {
   }
 }
 
-/** A killed process whose parent has not asked for it yet is a zombie. */
+/** Returns whether a process runs. A killed process stays a zombie until its parent waits for it. */
 function isRunning(pid: string): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));

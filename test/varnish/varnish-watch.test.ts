@@ -1,4 +1,4 @@
-// One instance of Varnish as a tree: what is shown of it, as it starts, changes and ends.
+// Tests the tree of one instance of Varnish while it starts, changes and ends.
 import {
   appendFileSync,
   chmodSync,
@@ -34,18 +34,18 @@ import { IDS, VBE, instanceFolder } from './instance-folder.js';
 const PID = 4711;
 const UID = getuid?.() ?? 0;
 
-describe('a watch of an instance of Varnish', () => {
+describe('A watch of an instance of Varnish', () => {
   const folder = instanceFolder();
   const pass = (ms: number) => (folder.clocks.ms += ms);
   const values = (watch: VarnishWatch) => valuesOf(wholeSight(watch));
   const verdict = (watch: VarnishWatch): Verdict => wholeSight(watch).publisher;
 
-  describe('what it shows', () => {
+  describe('with the process of its manager', () => {
     beforeEach(() => {
       folder.process(PID);
     });
 
-    it('has the values of manager and child under the names that Varnish gives them', () => {
+    it('has the values of manager and child under their names in Varnish', () => {
       folder.instance();
       const watch = folder.watch();
       expect(Object.fromEntries(values(watch))).to.deep.equal({
@@ -57,13 +57,13 @@ describe('a watch of an instance of Varnish', () => {
       expect(verdict(watch)).to.deep.equal({ state: 'live', reason: '2 segments are shown' });
     });
 
-    it('has a root that is named after the host, the instance and the application', () => {
+    it('has a root named after the host, the instance and the application', () => {
       folder.instance('shop.eu');
       const [root] = wholeSight(folder.watch({}, {}, 'shop.eu')).source?.roots ?? [];
       expect(root?.name).to.match(/\.shop_eu\.varnish$/);
     });
 
-    it('has the values of the moment at which they are copied', () => {
+    it('reads current values at each copy', () => {
       const { main } = folder.instance();
       const watch = folder.watch();
       const { source } = wholeSight(watch);
@@ -71,7 +71,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(valuesOf({ source }).get('MAIN client_req')).to.equal(1001n);
     });
 
-    it('has whole numbers of 64 bits, and 0 for a gauge that went below zero', () => {
+    it('has 64-bit integers, and 0 for a negative gauge', () => {
       const { main } = folder.instance();
       setValue(main, 1, 2n ** 64n - 1n);
       setValue(main, 2, 2n ** 64n - 3n);
@@ -80,7 +80,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(shown.get('MAIN n_object')).to.equal(0n);
     });
 
-    it('has segments that share a file', () => {
+    it('reads segments that share a file', () => {
       const { child } = folder.instance();
       const file = child.cluster();
       child.within(file, 16, 'VBE.boot.a', segmentBytes(1, IDS.vbe, bodyOf([0n, 11n])));
@@ -89,7 +89,7 @@ describe('a watch of an instance of Varnish', () => {
       expect([shown.get('VBE.boot.a req'), shown.get('VBE.boot.b req')]).to.deep.equal([11n, 22n]);
     });
 
-    it('says whether a backend is up as soon as one of its probes was good, and not before', () => {
+    it('reports whether a backend is up only after its first successful probe', () => {
       const { child } = folder.instance();
       const backend = child.values('VBE.boot.a', IDS.vbe, [0n, 1n]);
       const watch = folder.watch();
@@ -101,7 +101,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(values(watch).get('VBE.boot.a up')).to.equal(0n);
     });
 
-    it('has a backend of several VCL programs once with the known names: that of the last', () => {
+    it('has a backend of several VCL programs once with the compatible names, with the values of the last program', () => {
       const { child } = folder.instance();
       const [first, second] = ['VBE.boot.a', 'VBE.reload_2.a'].map((ident, index) =>
         child.values(ident, IDS.vbe, [0n, BigInt(index)]),
@@ -117,7 +117,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(backends(watch)).to.deep.equal([]);
     });
 
-    it('has when its processes began, with the clean names', () => {
+    it('has the start times of its processes with the clean names', () => {
       folder.instance();
       const shown = values(folder.watch({ names: 'clean' }));
       expect(shown.get('manager started')).to.equal(1_700_001_000n);
@@ -125,12 +125,12 @@ describe('a watch of an instance of Varnish', () => {
     });
   });
 
-  describe('while it runs', () => {
+  describe('of a changing instance', () => {
     beforeEach(() => {
       folder.process(PID);
     });
 
-    it('takes in segments that come, and lets go of those that are removed', () => {
+    it('adds new segments, and drops removed ones', () => {
       const { child } = folder.instance();
       const watch = folder.watch();
       values(watch);
@@ -140,7 +140,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(values(watch).has('VBE.boot.a req')).to.equal(false);
     });
 
-    it('waits for the end of a line that is being written', () => {
+    it('waits for the end of an incomplete line of the index', () => {
       const { child } = folder.instance();
       const place = child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);
       const { size } = statSync(child.index);
@@ -151,7 +151,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(values(watch).get('VBE.boot.a req')).to.equal(5n);
     });
 
-    it('shows a segment when it is ready, hides it with Varnish, and shows it again', () => {
+    it('shows a segment only while Varnish marks it as ready', () => {
       const { child } = folder.instance();
       const place = child.values('VBE.boot.a', IDS.vbe, [0n, 5n], 0);
       const watch = folder.watch();
@@ -165,7 +165,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(has()).to.equal(5n);
     });
 
-    it('keeps objects when the index is written anew by the same process', () => {
+    it('keeps objects when the same process rewrites the index', () => {
       const { child } = folder.instance();
       const gone = child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);
       const watch = folder.watch();
@@ -178,7 +178,7 @@ describe('a watch of an instance of Varnish', () => {
       expect([...(source?.roots ?? [])][0]?.children.has(main as never)).to.equal(true);
     });
 
-    it('never shows a value under the name of a former owner of its place', () => {
+    it('never shows a value under the name of a former segment at its offset', () => {
       const { child } = folder.instance();
       const file = child.cluster();
       const bytes = (req: bigint) => segmentBytes(1, IDS.vbe, bodyOf([0n, req]));
@@ -193,7 +193,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(shown.get('VBE.boot.b req')).to.equal(22n);
     });
 
-    it('has the values of a child that was started again', () => {
+    it('has the values of a restarted child', () => {
       folder.instance();
       const watch = folder.watch();
       const { source } = wholeSight(watch);
@@ -204,7 +204,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(wholeSight(watch).source).to.equal(source);
     });
 
-    it('goes on with the manager alone while there is no child', () => {
+    it('shows the manager alone while there is no child', () => {
       const { child } = folder.instance();
       const watch = folder.watch();
       values(watch);
@@ -215,7 +215,7 @@ describe('a watch of an instance of Varnish', () => {
       });
     });
 
-    it('is another source after another start of the manager', () => {
+    it('is a new source after a restart of the manager', () => {
       folder.instance();
       const watch = folder.watch();
       const before = wholeSight(watch).source?.generation;
@@ -226,8 +226,8 @@ describe('a watch of an instance of Varnish', () => {
     });
   });
 
-  describe('whether it runs', () => {
-    it('ends with the process of the manager, and comes back with another', () => {
+  describe('that decides whether the instance runs', () => {
+    it('is dead when the manager ends, and live with a new manager', () => {
       folder.process(PID);
       folder.instance();
       const watch = folder.watch();
@@ -245,10 +245,10 @@ describe('a watch of an instance of Varnish', () => {
     });
 
     for (const [what, startS, name] of [
-      ['one that started long after', 2000, 'varnishd'],
+      ['a process that started long after the instance', 2000, 'varnishd'],
       ['another program', 900, 'nginx'],
     ] as const)
-      it(`does not take ${what} with the number of the manager for it`, () => {
+      it(`does not accept ${what} with the PID of the manager`, () => {
         folder.process(PID, startS, name);
         folder.instance();
         const watch = folder.watch();
@@ -261,7 +261,7 @@ describe('a watch of an instance of Varnish', () => {
         });
       });
 
-    it('does not take the varnishd of another work directory with the number of the manager for it', () => {
+    it('does not accept the varnishd of another work directory with the PID of the manager', () => {
       folder.process(PID);
       const { path } = folder.instance();
       folder.lock(path, PID);
@@ -270,7 +270,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(verdict(folder.watch()).reason).to.equal('its uptime has not been seen to move yet');
     });
 
-    it('is known by its beat where its process cannot be seen, as in another container', () => {
+    it('uses the heartbeat if the process is invisible, as in another container', () => {
       const { mgt } = folder.instance();
       const watch = folder.watch();
       expect(verdict(watch).state).to.equal('building');
@@ -287,7 +287,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(verdict(watch).state).to.equal('live');
     });
 
-    it('is absent with a sentence where there is no directory, or none of a process', () => {
+    it('is absent with a reason if there is no directory, or a directory without a process', () => {
       const watch = folder.watch();
       const path = folder.path('shop');
       const absent = (reason: string) => ({ state: 'absent', reason });
@@ -299,7 +299,7 @@ describe('a watch of an instance of Varnish', () => {
     });
   });
 
-  it('explains why default means the folder of the host if there is a folder named default', () => {
+  it('explains that server key default means the folder of the host if a folder named default exists', () => {
     const watch = folder.watch({}, {}, 'default');
     const rule = `there is no directory ${folder.path(hostname())}: server key default means the instance without a name (varnishd -n), whose folder is named after the host`;
     expect(verdict(watch).reason).to.equal(rule);
@@ -309,12 +309,12 @@ describe('a watch of an instance of Varnish', () => {
     );
   });
 
-  describe('whom it believes', () => {
+  describe('that checks the owners of files', () => {
     beforeEach(() => {
       folder.process(PID);
     });
 
-    it('follows no link to a work directory or below it', () => {
+    it('follows no link to or inside a work directory', () => {
       const { path } = folder.instance('real');
       symlinkSync(path, folder.path('shop'));
       expect(verdict(folder.watch()).state).to.equal('absent');
@@ -326,7 +326,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(verdict(watch).reason).to.contain('1 left out: ').and.to.contain('_.vsm_child');
     });
 
-    it('believes no directory and no file that others may write', () => {
+    it('refuses directories and files that other users may write', () => {
       const { child, main } = folder.instance();
       chmodSync(main.path, 0o662);
       const watch = folder.watch();
@@ -340,7 +340,7 @@ describe('a watch of an instance of Varnish', () => {
 
     // Only root can read as somebody else, and make a directory that belongs to somebody else.
     if (UID === 0) {
-      it('says which group may read, where this user may not', () => {
+      it('names the group that may read files if this user may not', () => {
         const { manager } = folder.instance();
         chmodSync(manager.path, 0o700);
         chmodSync(folder.path('..'), 0o755);
@@ -350,7 +350,7 @@ describe('a watch of an instance of Varnish', () => {
         });
       });
 
-      it('believes trusted owners only, where the configuration names some', () => {
+      it('accepts only trusted owners if the configuration names any', () => {
         const { child } = folder.instance();
         for (const path of [
           child.path,
@@ -368,16 +368,16 @@ describe('a watch of an instance of Varnish', () => {
     }
   });
 
-  describe('which instance it is', () => {
+  describe('that selects the folder of its instance', () => {
     beforeEach(() => {
       folder.process(PID);
     });
 
-    it('is the folder of the server key below the directory', () => {
+    it('uses the folder with the name of the server key', () => {
       expect(folderOf('shop', folder.path(''), 'host')).to.equal('shop');
     });
 
-    it('is that of the host for the key default, or else varnishd', () => {
+    it('uses the folder of the host name for server key default, or else varnishd', () => {
       const folderNow = () => folderOf('default', folder.path(''), 'host');
       expect(folderNow()).to.equal('host');
       folder.instance('varnishd');
@@ -388,12 +388,12 @@ describe('a watch of an instance of Varnish', () => {
     });
   });
 
-  describe('what it leaves out', () => {
+  describe('with segments to leave out', () => {
     beforeEach(() => {
       folder.process(PID);
     });
 
-    it('refuses a schema that it does not know, and nothing else', () => {
+    it('leaves out only the segments of an unknown schema', () => {
       const { child } = folder.instance();
       child.schema(0x77n, VBE.replace('uint64_t', 'double'));
       child.values('VBE.boot.a', 0x77n, [0n, 1n]);
@@ -420,7 +420,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(values(watch).get('VBE.boot.a res'), 'under its new name').to.equal(2n);
     });
 
-    it('leaves out and counts the segments of schemas beyond the limit', () => {
+    it('leaves out and counts the segments of schemas above the limit', () => {
       const { child } = folder.instance();
       for (let id = 0x1000n; id < 0x1000n + 300n; id++) {
         child.schema(id, VBE);
@@ -431,7 +431,7 @@ describe('a watch of an instance of Varnish', () => {
       );
     });
 
-    it('refuses a segment that is too short for its schema', () => {
+    it('leaves out a segment that is too short for its schema', () => {
       const { child } = folder.instance();
       child.values('MAIN2', IDS.main, [1n]);
       expect(verdict(folder.watch()).reason).to.contain(
@@ -439,7 +439,7 @@ describe('a watch of an instance of Varnish', () => {
       );
     });
 
-    it('shows what comes behind very many segments that it refuses', () => {
+    it('shows a segment after hundreds of refused ones', () => {
       const { child } = folder.instance();
       for (let index = 0; index < 600; index++) child.values(`BAD.b${index}`, IDS.main, [1n]);
       child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);
@@ -450,7 +450,7 @@ describe('a watch of an instance of Varnish', () => {
       );
     });
 
-    it('shows as many objects and variables as it may', () => {
+    it('shows objects and variables up to segment_max_items', () => {
       const { child } = folder.instance();
       child.schema(0x99n, schemaJson('lck', [{ name: 'locks' }]));
       for (let index = 0; index < 20; index++) child.values(`LCK.l${index}`, 0x99n, [1n]);
@@ -459,9 +459,9 @@ describe('a watch of an instance of Varnish', () => {
       expect(verdict(watch).reason).to.contain('is one too many: segment_max_items');
     });
 
-    it('says that an index is none of Varnish', () => {
+    it('is corrupt with a reason if the index is not of Varnish', () => {
       const { manager } = folder.instance();
-      manager.say('what is this\n');
+      manager.append('what is this\n');
       expect(verdict(folder.watch())).to.deep.equal({
         state: 'corrupt',
         reason: `${folder.path('shop')}: line 4 of the index is none of Varnish`,

@@ -1,11 +1,15 @@
-// A process as /proc shows it, in a folder that stands for /proc.
+// Processes in a fake /proc.
 import { mkdirSync, writeFileSync } from 'node:fs';
 
-/** When the system started, in Unix seconds. */
+/** The boot time of the system, in Unix seconds. */
 export const BOOT_S = 1_700_000_000;
 
-/** @param startS seconds from the start of the system to that of the process */
-export function makeProcess(proc: string, pid: number, startS: number, name: string): void {
+/**
+ * Adds a process to the fake /proc in `proc`.
+ *
+ * @param startS the start of the process, in seconds since boot
+ */
+export function writeFakeProcess(proc: string, pid: number, startS: number, name: string): void {
   const own = `${proc}/${pid}`;
   mkdirSync(own, { recursive: true });
   writeFileSync(`${proc}/stat`, `cpu 1 2\nbtime ${BOOT_S}\n`);
