@@ -1,4 +1,4 @@
-// What the bridge publishes of a component gives the page that the component's own segment would give.
+// // The page of a bridged component equals the page of a segment with the same objects.
 import { expect } from 'chai';
 import { chmodSync, existsSync } from 'node:fs';
 import { parseScenario } from '#app/simulator/scenario.js';
@@ -134,7 +134,7 @@ const TRIALS: readonly Trial[] = [
 ];
 
 for (const { name, text, app, comesAndGoes, classed, root, showsState, options, exact } of TRIALS)
-  describe(`${name}, bridged`, function () {
+  describe(`${name} behind the bridge`, function () {
     this.slow(20_000);
     const programs = testPrograms();
     const random = new Random(11);
@@ -168,12 +168,12 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     });
 
     for (const [variable, value] of Object.entries(exact ?? {}))
-      it(`has ${variable} exactly: ${value}`, () =>
+      it(`shows ${variable} exactly as ${value}`, () =>
         expect(page).to.match(
           new RegExp(`^odd_net_rec_src_${variable}\\{object="numbers"\\} ${value}$`, 'm'),
         ));
 
-    it('gives the same page after values changed', async () => {
+    it('gives the same page after values change', async () => {
       for (let round = 0; round < 2; round++) {
         const count = Math.ceil(objects.length);
         twins.play({ set: changes(objects, count, random) });
@@ -181,7 +181,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       }
     });
 
-    it('gives the same page after objects went, and after they came back', async () => {
+    it('gives the same page after objects disappear, and after they return', async () => {
       const gone = isBelow(objects, comesAndGoes);
       twins.play({ remove: [comesAndGoes] });
       page = await twins.same('after they went', page);
@@ -189,7 +189,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       page = await twins.same('after they came back', page);
     });
 
-    it('gives the same page after an object came back as one of another class', async () => {
+    it('gives the same page after an object returns with another class', async () => {
       const gone = isBelow(objects, classed);
       const back = objects.filter(({ id }) => gone.has(id));
       const other = back.map((each) => (each.id === classed ? { ...each, className: 'B' } : each));
@@ -200,14 +200,14 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     });
 
     if (showsState)
-      it('gives the same page after states changed', async () => {
+      it('gives the same page after states change', async () => {
         twins.play({ state: [[root, 'manual_recovery']] });
         page = await twins.same('in manual recovery', page);
         twins.play({ state: [[root, 'normal']] });
         page = await twins.same('normal again', page);
       });
 
-    it('gives the same series when totals need the 64th bit, and have it no more', async () => {
+    it('gives the same series while totals need the 64th bit, and afterwards', async () => {
       // Such a value makes another variable of it, whose series comes last in its family.
       const totals = objects.flatMap(({ id, variables }) =>
         variables
@@ -220,7 +220,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       }
     });
 
-    it('gives the same page after the component was restarted', async () => {
+    it('gives the same page after the component restarts', async () => {
       const roots = objects.filter(({ parent }) => parent === null).map(({ id }) => id);
       const reset = ({ type, name: variable, value }: ScenarioVariable): unknown => {
         if (variable === 'processID') return 31_337;
@@ -236,7 +236,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       expect(body).to.match(/^shm_bridge_component_restarts_total\{object="@root"\} 1$/m);
     });
 
-    it('asked by GET alone, each time on a connection of its own', () => {
+    it('gets only GET requests, each on a new connection', () => {
       const { requests } = twins.server;
       const asked = requests.map(({ method, headers }) => `${method} ${headers.connection ?? ''}`);
       expect(new Set(asked)).to.deep.equal(new Set(['GET close']));

@@ -1,4 +1,4 @@
-// What an operator sees of a component that goes wrong, in every way, through bridge and exporter.
+// // What an exporter's page shows of a bridged component with each kind of fault.
 import { expect } from 'chai';
 import { FAULT_NAMES } from '../support/component/faults.js';
 import type { FaultName } from '../support/component/faults.js';
@@ -47,7 +47,7 @@ const LEAVES_TREE: readonly FaultName[] = FAULT_NAMES.filter(
     FAULT_NAMES.findIndex((each) => REASON_OF[each] === REASON_OF[fault]) === index,
 );
 
-describe('a component that goes wrong', function () {
+describe('a faulty component behind the bridge', function () {
   this.slow(10_000);
   const programs = testPrograms();
   let twins: BridgeTwins;
@@ -74,7 +74,7 @@ describe('a component that goes wrong', function () {
   });
 
   for (const fault of LEAVES_TREE)
-    it(`keeps its last page through ${fault}, counts it as ${REASON_OF[fault]}, and is back with the next polls`, async () => {
+    it(`keeps its last page during ${fault}, which counts as ${REASON_OF[fault]}, and recovers within three polls`, async () => {
       const reason = REASON_OF[fault];
       const before = await ownOf(twins);
       twins.server.fault = fault;
@@ -104,7 +104,7 @@ describe('a component that goes wrong', function () {
     });
 
   for (const fault of ['no_content', 'empty_array'] as const)
-    it(`has nothing to show while the component says so (${fault}), and is back with it`, async () => {
+    it(`answers 503 while it returns no objects (${fault}), and 200 afterwards`, async () => {
       twins.server.fault = fault;
       const { body } = await answerOf('503', async () => {
         const reply = await bridged();
@@ -120,7 +120,7 @@ describe('a component that goes wrong', function () {
       expect(applicationPart(again.body)).to.equal(page);
     });
 
-  it('says that two components seem to answer at one address, and shows each as it is', async () => {
+  it('causes a warning if a different process answers each poll, and recovers', async () => {
     twins.server.fault = 'other_component';
     await twins.bridge?.line(
       /twin: a different process answers each poll: do two components share/,
@@ -132,7 +132,7 @@ describe('a component that goes wrong', function () {
     });
   });
 
-  it('told each turn in one line', () => {
+  it('causes at most two log lines for each reason', () => {
     const lines = twins.bridge?.stderr.split('\n') ?? [];
     for (const reason of new Set(LEAVES_TREE.map((fault) => REASON_OF[fault]))) {
       const told = lines.filter((line) => line.includes(`no tree (${reason})`));
@@ -142,7 +142,7 @@ describe('a component that goes wrong', function () {
   });
 });
 
-describe('a component that is silent for long', function () {
+describe('a component that does not answer for a long time', function () {
   this.slow(20_000);
   const programs = testPrograms();
   let twins: BridgeTwins;
@@ -168,7 +168,7 @@ describe('a component that is silent for long', function () {
     await twins.close();
   });
 
-  it('is in auto_recovery once it is stale, with values that get older, then not ready, then back', async () => {
+  it('is in auto_recovery while its values are stale, then not ready, and ready when it answers again', async () => {
     // After a try that failed.
     twins.server.fault = undefined;
     const { body: fresh } = await bridged(
@@ -201,7 +201,7 @@ describe('a component that is silent for long', function () {
     await twins.bridge?.line(/info twin: received its tree after \d+ s/);
   });
 
-  it('ends its segment in order with the bridge, so that nobody waits for it', async () => {
+  it('has its segment closed when the bridge ends, so that no reader waits for it', async () => {
     const ended = await twins.bridge?.stop();
     expect(ended).to.deep.equal({ status: 0, signal: null });
     const { body } = await bridged(({ status }) => status === 503, '503');

@@ -1,4 +1,4 @@
-// A component that fails at random, for some seconds: a short run of test/torture/failing-component.js.
+// // A short run of test/torture/failing-component.js.
 import { runClean } from '../support/clean-run.js';
 
 const SECONDS = '6';
@@ -6,6 +6,6 @@ const SECONDS = '6';
 describe('a bridged component that fails at random', function () {
   this.timeout(180_000);
 
-  it('shows no wrong value and recovers in time', () =>
+  it('has no wrong value on its page and recovers in time', () =>
     runClean('test/torture/failing-component.js', SECONDS, '1'));
 });

@@ -1,4 +1,4 @@
-// The programs of dist/bin, each bundled into a file.
+// // The bundled programs in dist/bin.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -12,7 +12,7 @@ describe('bundled programs', () => {
   const programs = testPrograms();
   const files = readdirSync(BIN).filter((file) => /^shm_.*\.js$/.test(file));
 
-  it('are all there', () =>
+  it('are all in dist/bin', () =>
     expect(files).to.have.members(
       ['bridge', 'dump', 'exporter', 'license', 'simulator'].map((name) => `shm_${name}.js`),
     ));
@@ -23,14 +23,14 @@ describe('bundled programs', () => {
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
     });
 
-  it('have the options of the image', () => {
+  it('get the same options of Node.js in the container image', () => {
     const image = readFileSync(join(PROJECT, 'deploy/container/Containerfile'), 'utf8');
     const [, words = ''] = /^ENTRYPOINT (.*?\])/ms.exec(image) ?? [];
     const entry = JSON.parse(words.replace('\\\n', '')) as readonly string[];
     expect(entry.slice(1, -1)).to.deep.equal(LAUNCHED_WITH);
   });
 
-  it('run in the process that launches them, with their options of Node.js', async () => {
+  it('run in the process that starts them, with their options of Node.js', async () => {
     const program = join(BIN, 'shm_simulator.js');
     const words = ['--context-id', programs.contextId, '--app', 'ads', '--server-key', '1'];
     const running = programs.command([program, ...words]);

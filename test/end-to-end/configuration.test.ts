@@ -25,7 +25,7 @@ describe('the command line of shm_exporter', function () {
     expect(run('--version')).to.deep.equal({ status: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  it('explains itself with --help, and all of its options with --help-all', () => {
+  it('prints the main options with --help, and all options with --help-all', () => {
     expect(run('--help')).to.include({ status: 0, stderr: '' });
     const { status, stdout, stderr } = run('--help-all');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
@@ -34,7 +34,7 @@ describe('the command line of shm_exporter', function () {
     for (const option of options.split(' ')) expect(stdout).to.contain(`  ${option}`);
   });
 
-  it('names the limit to raise if there is no address space for a partition', async function () {
+  it('names the limit to raise if a partition gets no address space', async function () {
     needsPrograms(this, 'prlimit');
     const exporter = programs.start(
       'exporter',
@@ -50,7 +50,7 @@ describe('the command line of shm_exporter', function () {
   });
 
   for (const option of ['--help', '--version', '--check-config'])
-    it(`says in one line that a full stdout takes no ${option}, with status 1`, async () => {
+    it(`reports in one line, with status 1, that it cannot write ${option} to a full stdout`, async () => {
       const config = option === '--check-config' ? ['--config', programs.config({})] : [];
       const program = [
         process.execPath,
@@ -105,7 +105,7 @@ describe('the command line of shm_exporter', function () {
     expect((await exporter.stop()).status).to.equal(0);
   });
 
-  it('goes on serving when its log finds no room, and when it is told to reload', async () => {
+  it('keeps serving and reloading while its log cannot be written', async () => {
     const port = await freePort();
     const path = programs.config({ metrics_port: port });
     const program = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js'), '--config', path];
@@ -122,7 +122,7 @@ describe('the command line of shm_exporter', function () {
     expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
-  it('says in one line that the reader of stdout is gone, with status 1', async () => {
+  it('reports in one line, with status 1, that the reader of stdout is gone', async () => {
     const words = ['bash', '-c', 'set -o pipefail; { sleep 0.5; "$0" "$1" --help; } | :'];
     const pipe = programs.command([
       ...words,
@@ -135,14 +135,14 @@ describe('the command line of shm_exporter', function () {
     );
   });
 
-  it('says that a configuration is valid with --check-config', () =>
+  it('reports a valid configuration with --check-config', () =>
     expect(run('--config', programs.config({ app: 'adh' }), '--check-config')).to.deep.equal({
       status: 0,
       stdout: 'configuration is valid\n',
       stderr: '',
     }));
 
-  it('tells of scopes and patterns that can select nothing, and of none that can', () => {
+  it('warns only of those scopes and patterns that can select nothing', () => {
     const scope = (name: string, ...metrics: readonly string[]) =>
       `[[metric_scopes]]\nname = "${name}"\nmetrics = ${JSON.stringify(metrics)}\n`;
     const scopes = [
@@ -173,7 +173,7 @@ describe('the command line of shm_exporter', function () {
     });
   });
 
-  it('tells of everything that is wrong in one go, with status 2', () => {
+  it('reports every mistake at once, with status 2', () => {
     const path = programs.config({ target_workers: 65, metrics_prt: 1, stdout_format: 'xml' });
     const { status, stdout, stderr } = run('--config', path, '--check-config');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
@@ -187,7 +187,7 @@ describe('the command line of shm_exporter', function () {
   });
 
   for (const option of ['--config', '--targets-config'])
-    it(`refuses a pipe for ${option} in one line and at once, with status 2`, () => {
+    it(`rejects a pipe for ${option} immediately and in one line, with status 2`, () => {
       const pipe = programs.path(`pipe${option}`);
       execFileSync('mkfifo', [pipe]);
       const license = ['--license-file', programs.license];
@@ -198,7 +198,7 @@ describe('the command line of shm_exporter', function () {
       });
     });
 
-  it('warns of an application that is nearly a known one with --check-config', () => {
+  it('warns with --check-config that an application resembles a known one', () => {
     const { status, stdout } = run('--config', programs.config({ app: 'asd' }), '--check-config');
     expect(status).to.equal(0);
     expect(stdout).to.match(
@@ -206,7 +206,7 @@ describe('the command line of shm_exporter', function () {
     );
   });
 
-  it('refuses with status 3 what a start would refuse for its license, with --check-config', () => {
+  it('rejects an unusable license with --check-config as a start does, with status 3', () => {
     const gone = programs.path('gone.json');
     const refusals = {
       [gone]: `License file ${gone} cannot be read: no such file or folder`,
@@ -230,7 +230,7 @@ describe('the command line of shm_exporter', function () {
       }
   });
 
-  it('warns first of what is hardly meant where the license alone is refused', () => {
+  it('prints the warnings before the error if only the license is rejected', () => {
     const config = programs.config({ app: 'asd', license_file: '' });
     const { status, stdout, stderr } = run('--config', config, '--check-config');
     expect(status).to.equal(3);
@@ -240,7 +240,7 @@ describe('the command line of shm_exporter', function () {
     );
   });
 
-  it('tells of faults of all kinds in one go, the configuration first, with status 2', () => {
+  it('reports the mistakes of all kinds at once, the configuration first, with status 2', () => {
     const targets = '\n[[targets]]\napp = "ads"\nserver_key = "1"\nclasses = ["mont"]\n';
     const config = programs.config({ metrics_port: 'x', license_file: 'gone.json' }, targets);
     for (const more of [['--check-config'], []]) {
@@ -258,7 +258,7 @@ describe('the command line of shm_exporter', function () {
     }
   });
 
-  it('names the option that was meant, with status 2', () => {
+  it('suggests the option that a misspelt one resembles, with status 2', () => {
     const { status, stdout, stderr } = run('--metrics-prt', '1');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     expect(stderr).to.equal(
@@ -275,7 +275,7 @@ describe('the command line of shm_exporter', function () {
     }
   });
 
-  describe('over a configuration file', () => {
+  describe('with a configuration file', () => {
     const object = (app: string) => ({
       id: `h.1.${app}`,
       class: 'Root',
@@ -283,7 +283,7 @@ describe('the command line of shm_exporter', function () {
     });
     before(() => programs.publish({ server_key: '1', objects: [object('left'), object('right')] }));
 
-    it('is compared with what is there by --check-config --live, with status 0', () => {
+    it('compares the file with the existing segments for --check-config --live, with status 0', () => {
       const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\nseed_paths = ["floor"]\n';
       const config = programs.config({}, targets);
       const { status, stdout, stderr } = run('--config', config, '--check-config', '--live');
@@ -297,7 +297,7 @@ describe('the command line of shm_exporter', function () {
       expect(stdout).to.match(/\nconfiguration is valid\n$/);
     });
 
-    it('wins: --app and --server-key replace app, server_keys and targets (spec 1.1, 1.6)', async () => {
+    it('replaces app, server_keys and targets by --app and --server-key (spec 1.1, 1.6)', async () => {
       const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\n';
       const config = programs.config({ app: 'left', server_keys: ['nobody'] }, targets);
       const args = ['--config', config, '--server-key', '1', '--app', 'right'];
@@ -306,7 +306,7 @@ describe('the command line of shm_exporter', function () {
       expect(page).not.to.contain('left_root');
     });
 
-    it('says which scopes there are, in either format (spec 2.3, 4.2)', async () => {
+    it('names the existing scopes if a scope is unknown, in either format (spec 2.3, 4.2)', async () => {
       const scope = '\n[[metric_scopes]]\nname = "few"\nmetrics = ["left_root_*"]\n';
       const config = programs.config({ app: 'left', server_keys: ['1'] }, scope);
       const url = await programs.start('exporter', ['--config', config]).url();
@@ -327,7 +327,7 @@ describe('the command line of shm_exporter', function () {
       );
     });
 
-    it('wins: --enable-metrics-http and --metrics-port', async () => {
+    it('overrides it with --enable-metrics-http and --metrics-port', async () => {
       const config = programs.config({ app: 'left', metrics_http_enabled: false, metrics_port: 1 });
       const more = ['--enable-metrics-http', '--metrics-port', '0', '--server-key', '1'];
       const exporter = programs.start('exporter', ['--config', config, ...more]);
@@ -357,7 +357,7 @@ describe('the command line of shm_exporter', function () {
     expect(exporter.stderr).to.contain('SIGINT: ending');
   });
 
-  describe('ends with status 0 and finishes the running scrape, but waits for no idle connection', () => {
+  describe('ends with status 0 after the running scrape, without waiting for idle connections,', () => {
     // More than sockets take in on their own.
     const size = ['--objects', '9000', '--rate', '0'];
     before(() => programs.simulator('--app', 'big', '--server-key', '2', ...size));

@@ -80,7 +80,7 @@ describe('npm run demo', function () {
       base = `http://127.0.0.1:${port}`;
     });
 
-    it('and every address that it prints answers with 200', async () => {
+    it('and every address that it prints answers 200', async () => {
       const addresses = addressesIn(demo.stdout);
       expect(addresses.filter(({ accept }) => accept !== undefined)).to.have.lengthOf(1);
       const paths = addresses.map(({ url }) => url.slice(base.length));
@@ -93,7 +93,7 @@ describe('npm run demo', function () {
       }
     });
 
-    it('and every link of its status page answers with 200, for scopes too', async () => {
+    it('and every link of its status page, also for scopes, answers 200', async () => {
       // Which scopes have metrics is known of a target once it was scraped.
       for (const { serverKey, app } of [...TARGETS, BRIDGED])
         await scrape(`${base}/metrics?server_key=${serverKey}&app=${app}`);
@@ -108,7 +108,7 @@ describe('npm run demo', function () {
     });
 
     for (const { app, serverKey } of TARGETS) {
-      it(`with all metrics of ${app}, which move`, async () => {
+      it(`with all metrics of ${app}, whose values change`, async () => {
         const values = async () => {
           const { body } = await scrape(`${base}/metrics?server_key=${serverKey}`);
           const own = samplesOf(body).filter(({ name }) => name.startsWith(`${app}_`));
@@ -134,7 +134,7 @@ describe('npm run demo', function () {
         });
     }
 
-    it('with the metrics of an ads behind the bridge, and of the bridge', async () => {
+    it('with the metrics of a bridged ads component, and of the bridge', async () => {
       const { serverKey, app } = BRIDGED;
       const { body } = await scrape(`${base}/metrics?server_key=${serverKey}&app=${app}`);
       for (const family of loadCatalogues().get(app)?.families.keys() ?? [])
@@ -145,7 +145,7 @@ describe('npm run demo', function () {
       expect(own).to.match(/^shm_bridge_component_up\{object="@root"\} 1$/m);
     });
 
-    it('with the JVMs of the host, and one that was recorded', async () => {
+    it('with the JVMs of the host, and a recorded one', async () => {
       const { body } = await scrape(`${base}/metrics?server_key=${JVMS.serverKey}`);
       const labels = `pid="${demo.pid}",main_class="shop\\.Till"`;
       const pattern = new RegExp(`^jvm_start_time_seconds\\{${labels}\\} (.+)$`, 'm');
@@ -159,9 +159,9 @@ describe('npm run demo', function () {
       expect(body).to.contain(`highlighted_value{path="${TARGETS[0].variable}"} `);
     });
 
-    it('without a word on stderr', () => expect(linesOf(demo)).to.deep.equal([]));
+    it('without output on stderr', () => expect(linesOf(demo)).to.deep.equal([]));
 
-    it('while a second one on its port says what to do', async () => {
+    it('while a second demo on the same port reports how to choose another', async () => {
       const from = demo.stderr.length;
       const second = programs.start('demo', ['--port', String(port)]);
       const context = await contextOf(second);
@@ -171,7 +171,7 @@ describe('npm run demo', function () {
       expect(linesOf(demo, from)).to.deep.equal([]);
     });
 
-    it('while another runs, which ends with status 1 when its exporter is killed', async () => {
+    it('while another demo ends with status 1 because its exporter was killed', async () => {
       const from = demo.stderr.length;
       const { demo: another, context: itsContext } = await ready();
       const [victim = 0] = processesWith(itsContext).filter((pid) =>
@@ -184,7 +184,7 @@ describe('npm run demo', function () {
       expect(linesOf(demo, from)).to.deep.equal([]);
     });
 
-    it('says what the exporter makes of a simulated server that is killed, and starts it again', async () => {
+    it("prints the exporter's messages about a killed simulated server, and restarts that server", async () => {
       const [victim = 0] = processesWith(context).filter((pid) =>
         processesWith('--app\0adh').includes(pid),
       );
@@ -222,7 +222,7 @@ describe('npm run demo', function () {
     await npm.ended;
   });
 
-  it('takes its processes along when it is killed, and nothing stays in shared memory', async () => {
+  it('leaves no process and no shared memory when it is killed', async () => {
     const { demo, context } = await ready();
     process.kill(demo.pid, 'SIGKILL');
     expect(await demo.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
@@ -250,7 +250,7 @@ describe('npm run demo', function () {
     expect(tracesOf(context)).to.deep.equal([]);
   });
 
-  it('prints documents of all with --stdout, and nothing else there', async () => {
+  it('prints only documents of all targets with --stdout', async () => {
     const demo = programs.start('demo', ['--stdout']);
     const context = await contextOf(demo);
     // At the first ticks some are not ready yet.
@@ -270,7 +270,7 @@ describe('npm run demo', function () {
     [['--port', '65536'], '--port: found 65536, allowed: an integer from 1 to 65535'],
     [['--wrong'], 'unknown option "--wrong"; see --help'],
   ] as const)
-    it(`refuses ${args.join(' ')}`, () => {
+    it(`rejects ${args.join(' ')}`, () => {
       const { status, stderr } = programs.run('demo', ...args);
       expect(status).to.equal(2);
       expect(stderr).to.equal(`demo: ${reason}\n`);

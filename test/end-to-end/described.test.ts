@@ -1,4 +1,4 @@
-// What a publisher describes becomes metrics: from the segment to the page, as settings of the target say.
+// // Metrics that come from a publisher's descriptions of its variables, as the settings of the target select them.
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';
@@ -45,7 +45,7 @@ describe('an application without a catalogue', function () {
     programs.publish(SHOP);
   });
 
-  it('has names without doubled words and with units, which OpenMetrics names', async () => {
+  it('gets metric names without repeated words and with units, which OpenMetrics declares', async () => {
     const url = await programs.exporter(single).url();
     expect(shopOf(await readyPage(url))).to.deep.equal({
       'shop_sales_total{"object":"@root"}': '7',
@@ -56,7 +56,7 @@ describe('an application without a catalogue', function () {
     expect(page).to.contain('\n# UNIT shop_till_received_bytes bytes\n');
   });
 
-  it('gets labels from paths by a reload that costs no scrape', async () => {
+  it('gets labels from paths by a reload during which no scrape fails', async () => {
     const path = programs.config(single);
     const exporter = programs.start('exporter', ['--config', path]);
     const url = await exporter.url();
@@ -96,7 +96,7 @@ describe('a variable that no row of the catalogue reads', function () {
   const ROW = 'shop_sales_total{}';
   const OTHER = 'shop_till_received_bytes_total{"object":"floor.2.7"}';
 
-  it('becomes a metric of the target that asks for it, and /tree says which', async () => {
+  it('becomes a metric of each target with show_uncatalogued, and /tree names the metric', async () => {
     const tables = targets(
       { app: 'shop', server_key: '1', show_uncatalogued: true },
       { app: 'shop', server_key: '2' },
@@ -114,7 +114,7 @@ describe('a variable that no row of the catalogue reads', function () {
     expect(await tree('2')).to.contain('no row is for its class');
   });
 
-  it('comes and goes by reloads that cost no scrape', async () => {
+  it('appears and disappears by reloads during which no scrape fails', async () => {
     const single = { ...settings, app: 'shop', server_keys: ['1'] };
     const path = programs.config(single);
     const exporter = programs.start('exporter', ['--config', path]);
@@ -134,7 +134,7 @@ describe('a variable that no row of the catalogue reads', function () {
     expect(exporter.stderr).not.to.contain('show_uncatalogued takes effect');
   });
 
-  it('is asked for in the legacy target file as well', async () => {
+  it('can be selected in the legacy target file', async () => {
     const line = 'target app=shop server_key=1 show_uncatalogued=true\n';
     const legacy = programs.write('targets.txt', line);
     const url = await programs.exporter(settings, '--targets-config', legacy).url();

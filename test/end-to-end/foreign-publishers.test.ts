@@ -1,4 +1,4 @@
-// Publishers in other languages, compiled and run as their readers would.
+// // The example publishers in C and Python, compiled and run as the documentation describes.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ describe('a publisher in another language', function () {
       return status === 503 && reason.test(body) ? body : undefined;
     });
 
-  it('in C: the example compiles strictly, and every sort of value is on the page', async () => {
+  it('in C compiles without warnings, and every type of value is on the page', async () => {
     const binary = programs.path('example');
     const source = join(PROJECT, 'sdk/c/example.c');
     const flags = ['-std=c11', '-Wall', '-Wextra', '-Werror', '-o', binary, source, '-pthread'];
@@ -59,7 +59,7 @@ describe('a publisher in another language', function () {
     expect(programs.segments().filter((name) => name.endsWith('.c'))).to.deep.equal([]);
   });
 
-  it('in Python, with its standard library alone: the same', async () => {
+  it('in Python needs only the standard library, and every type of value is on the page', async () => {
     // Before its publisher: what comes and goes there is not to be missed.
     const url = await exporterOf('example', 'py');
     const program = programs.command([
@@ -173,7 +173,7 @@ while True:
     },
   };
   for (const [language, words] of Object.entries(removing))
-    it(`in ${language}: readers no longer show what it has removed`, async () => {
+    it(`in ${language} removes objects, which then disappear from the page`, async () => {
       await programs.command(words()).line(/ready/);
       const segment = ['--context-id', programs.contextId, '--server-key', `removing-${language}`];
       const { stdout } = programs.run('dump', ...segment);
@@ -182,7 +182,7 @@ while True:
         .and.to.not.match(/ends|removed/);
     });
 
-  it('in Python: a segment whose name was removed is served again', async () => {
+  it("in Python publishes again after its segment's name was removed", async () => {
     const example = join(PROJECT, 'examples/python/example.py');
     const names = ['--server-key', 'away', '--context-id', programs.contextId];
     const program = programs.command(['python3', example, ...names, '--root', 'h.1.example']);
@@ -199,7 +199,7 @@ while True:
     expect(isThere()).to.equal(undefined);
   });
 
-  it('in Python: its own checks of the bytes pass', () => {
+  it('in Python passes its own checks of the bytes', () => {
     const check = join(PROJECT, 'examples/python/check.py');
     const { status, stdout, stderr } = spawnSync('python3', [check], { encoding: 'utf8' });
     expect(status, stdout + stderr).to.equal(0);

@@ -1,4 +1,4 @@
-// gzip from the real process: in both execution modes, pages are whole while values change.
+// // gzip from the running exporter: in both execution modes, pages are complete while values change.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
@@ -22,7 +22,7 @@ describe('gzip end to end', function () {
   };
 
   for (const mode of ['logical', 'threaded'])
-    it(`unzips to pages with every series, in mode ${mode}`, async function () {
+    it(`yields pages with every series in mode ${mode}`, async function () {
       needsPrograms(this, 'curl');
       const key = mode === 'logical' ? '81' : '82';
       await programs.simulatorOf({

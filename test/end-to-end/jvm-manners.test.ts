@@ -1,4 +1,4 @@
-// What the exporter does to the counter files of JVMs, call by call.
+// // The system calls of the exporter on the counter files of JVMs.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,11 +14,11 @@ import { TILL_CLASS } from '../hsperfdata/till-class.js';
 const AS_NOBODY =
   'setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +dac_read_search --ambient-caps +dac_read_search';
 
-describe('the exporter and the counter files of JVMs', function () {
+describe('an exporter that reads the counter files of JVMs', function () {
   this.slow(20_000);
   const programs = testPrograms();
 
-  it('opens them for reading, copies them, and neither writes nor locks', async function () {
+  it('opens them for reading, copies them, and neither writes nor locks them', async function () {
     needsPrograms(this, 'strace');
     const directory = programs.path('hsperfdata_shop');
     writeFileSync(programs.path('counters'), perfFile(someCounters()).bytes);
@@ -40,7 +40,7 @@ describe('the exporter and the counter files of JVMs', function () {
     expectToReadOnly(calls);
   });
 
-  it('reports that JVMs are left out whose processes /proc hides, and why', async function () {
+  it('reports the number of JVMs that it omits because /proc hides their processes', async function () {
     needsPrograms(this, 'java', 'unshare', 'setpriv');
     needsRoot(this);
     const inside = `mount -t proc -o hidepid=2 proc /proc && exec ${AS_NOBODY} "$@"`;

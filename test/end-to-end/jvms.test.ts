@@ -1,4 +1,4 @@
-// JVMs of the host as metrics: found, scraped, and gone again, in either mode.
+// // Metrics of the JVMs of the host: found, scraped, and removed, in both execution modes.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ describe('an exporter of JVMs', function () {
     return { pid: running.pid, path: join(directory, String(running.pid)) };
   }
 
-  it('is ready without any, and has each as long as it is there', async () => {
+  it('is ready without a JVM, and shows each JVM while it runs', async () => {
     const url = await exporterOf('come');
     expect(await readyPage(url)).to.match(/^jvm_processes 0$/m);
     const { pid, path } = await jvm('come');
@@ -73,7 +73,7 @@ describe('an exporter of JVMs', function () {
     expect(lint.stdout.toString() + lint.stderr.toString()).to.equal('');
   });
 
-  it('shows the JVMs that its settings choose', async () => {
+  it('shows the JVMs that its settings select', async () => {
     await jvm('choose', 'org.shop.Till');
     const { pid } = await jvm('choose', '/opt/stock/stock.jar');
     const page = await readyPage(await exporterOf('choose', ', main_classes = ["*.jar"]'));

@@ -1,4 +1,4 @@
-// A target whose values all change: every page has all new values.
+// // A target whose values all change between scrapes.
 import { expect } from 'chai';
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';
@@ -29,7 +29,7 @@ const page = (url: string, encoding: string): Promise<string> =>
 describe('a target whose values all change', () => {
   const programs = testPrograms();
 
-  it('is shown whole, as text and compressed', async () => {
+  it('has all new values on each page, as text and compressed', async () => {
     const setTo = (value: number) => {
       const values = Object.fromEntries(NAMES.map((name) => [name, value]));
       return { after_ms: 60, set: Object.fromEntries(ITEMS.map((item) => [item, values])) };

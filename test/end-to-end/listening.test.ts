@@ -43,7 +43,7 @@ describe('the addresses of the listener', function () {
     await exporter.stop();
   });
 
-  it('end the start with status 4, by name, when one of them is taken', async () => {
+  it('end the start with status 4 and name the one that is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.2');
     await new Promise((resolve) => taken.once('listening', resolve));
     const address = taken.address();

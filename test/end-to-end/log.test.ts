@@ -1,4 +1,4 @@
-// The log of a running exporter, as the programs that collect logs get it.
+// // The log of a running exporter, in the formats that log collectors read.
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
 import { answerOf, testPrograms } from '../support/processes.js';
@@ -16,7 +16,7 @@ describe('the log', function () {
       ...args,
     ]);
 
-  it('is one JSON object a line with --log-format json, to the last', async () => {
+  it('has one JSON object in each line with --log-format json', async () => {
     const exporter = start('--log-format', 'json');
     const [, where = ''] = await exporter.line(/metrics at (http:[^"]+)/);
     await readyPage(where);
@@ -35,7 +35,7 @@ describe('the log', function () {
     expect(lines.at(-1)).to.include({ level: 'info', msg: 'SIGTERM: ending' });
   });
 
-  it('has no line below --log-level', async () => {
+  it('has no line of a level below --log-level', async () => {
     const port = await freePort();
     const exporter = start('--log-level', 'error', '--metrics-port', String(port));
     await answerOf('it serves', async () => {
@@ -46,7 +46,7 @@ describe('the log', function () {
     expect(exporter.stderr).to.equal('');
   });
 
-  it('has priorities and no time where the journal of systemd reads it', async () => {
+  it('has priorities and no time if the journal of systemd reads it', async () => {
     const config = programs.config({ app: 'ads', server_keys: ['82'] });
     const script = 'export JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2); exec "$@"';
     const exporter = programs.start('exporter', ['--config', config], {
@@ -58,7 +58,7 @@ describe('the log', function () {
     expect(exporter.stderr.trimEnd()).not.to.match(/^(?!<[3467]>)/m);
   });
 
-  it('says why the process ends, in its own form', async () => {
+  it('gives the reason why the process ends, in the configured format', async () => {
     const config = programs.config({ metrics_bind_address: '192.0.2.1' });
     const exporter = programs.start('exporter', ['--config', config, '--log-format', 'json']);
     expect((await exporter.ended).status).to.equal(4);

@@ -1,4 +1,4 @@
-// Many targets on many publishers for some seconds: a short run of bench/soak.js. Spec 1.10.
+// // A short run of bench/soak.js: many targets on many publishers. Spec 1.10.
 import { runClean } from '../support/clean-run.js';
 
 const SECONDS = '2';
@@ -7,14 +7,14 @@ const PUBLISHERS = '12';
 /** Ticks that a page may be old: other tests take their share of the machine meanwhile. */
 const LAG = '40';
 
-describe('48 targets on 12 publishers, with objects that come and go', function () {
+describe('48 targets on 12 publishers, with objects that appear and disappear,', function () {
   this.timeout(180_000);
 
   for (const [mode, assignment] of [
     ['logical', 'hash'],
     ['threaded', 'least_loaded'],
   ] as const)
-    it(`serve no wrong value and stay ready: ${mode}, ${assignment}`, () =>
+    it(`serve no wrong value and stay ready in mode ${mode} with assignment ${assignment}`, () =>
       runClean(
         'bench/soak.js',
         ...['--seconds', SECONDS, '--publishers', PUBLISHERS, '--lag', LAG],

@@ -1,4 +1,4 @@
-// A limit of processes that lets the exporter start no further threads.
+// // A process limit under which the exporter cannot start further threads.
 import { spawnSync } from 'node:child_process';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
@@ -48,7 +48,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     expect(status).to.equal(0);
   };
 
-  it('reached at the start says so in one line and ends with status 4', async () => {
+  it('that is reached at the start ends the exporter with status 4 and one line', async () => {
     const exporter = start(['prlimit', `--nproc=${ownThreads() + 2}`]);
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
@@ -56,7 +56,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     );
   });
 
-  it('reached later serves a publisher that starts again, and ends normally', async () => {
+  it('that is reached later stops neither the service of a restarted publisher nor a normal end', async () => {
     const first = publish();
     const exporter = start([]);
     const url = await exporter.url();
@@ -70,7 +70,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
-  it('compares passwords in the thread that it has, and answers 503 if it has none', async () => {
+  it('lets the exporter compare passwords in an existing thread, or answer 503 without one', async () => {
     publish('2');
     programs.write('users.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);
     const known = start([], { server_keys: ['2'], web_config_file: 'users.yml' });

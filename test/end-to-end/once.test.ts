@@ -1,11 +1,11 @@
-// One snapshot for scripts, and the file that the textfile collector of node_exporter reads.
+// // The single snapshot for scripts, and the file for the textfile collector of node_exporter.
 import { expect } from 'chai';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { answerOf, testPrograms } from '../support/processes.js';
 import { LINTED, promtoolLines, samplesOf, scrape, seriesKey, seriesOf } from './page.js';
 import { needsPrograms } from '../support/needs.js';
 
-describe('one snapshot, and documents of all targets', function () {
+describe('an exporter that prints one snapshot or documents of all targets', function () {
   this.slow(5000);
   const programs = testPrograms();
   const tables = `
@@ -38,7 +38,7 @@ server_key = "83"
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--root', 'h.1.ads'));
 
   describe('while a target is missing', () => {
-    it('prints the others after an interval, and exits with status 5 and the reason', async () => {
+    it('prints the other targets after an interval, and exits with status 5 and the reason', async () => {
       const exporter = start(3, '--once');
       expect(await exporter.ended).to.deep.equal({ status: 5, signal: null });
       expect(exporter.stdout).to.match(/^# snapshot app=ads [^]*\nads_[^]*^# EOF$/m);
@@ -59,7 +59,7 @@ server_key = "83"
     });
   });
 
-  describe('when all targets are there', () => {
+  describe('when all targets are ready', () => {
     before(() => programs.simulate('--app', 'adh', '--server-key', '83', '--root', 'h.1.adh'));
 
     it('prints each target once, and exits with status 0', async () => {
@@ -69,7 +69,7 @@ server_key = "83"
       expect(exporter.stdout.match(/^# EOF$/gm)).to.have.length(2);
     });
 
-    it('prints one JSON object a series', async () => {
+    it('prints one JSON object for each series', async () => {
       const exporter = once('--stdout-format', 'json');
       expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
       const rows = exporter.stdout.trimEnd().split('\n');
@@ -77,14 +77,14 @@ server_key = "83"
       expect(new Set(apps)).to.deep.equal(new Set(['ads', 'adh']));
     });
 
-    it('prints one document that promtool finds nothing new in', async function () {
+    it('prints one document without new findings of promtool', async function () {
       needsPrograms(this, 'promtool');
       const exporter = once('--stdout-format', 'merged');
       expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
       expect(promtoolLines(exporter.stdout).sort()).to.deep.equal(LINTED);
     });
 
-    it('tells each series of one document by its target', async () => {
+    it('labels each series of a merged document with its target', async () => {
       const exporter = once('--stdout-format', 'merged');
       await exporter.ended;
       const samples = samplesOf(exporter.stdout);
@@ -99,7 +99,7 @@ server_key = "83"
       expect(exporter.stdout).not.to.match(/^(process|nodejs)_/m);
     });
 
-    it('writes one file with --textfile, and leaves it there with --once', async () => {
+    it('writes one file with --textfile, and keeps it after --once', async () => {
       const folder = programs.path('once');
       mkdirSync(folder, { recursive: true });
       const exporter = once('--textfile', folder);
@@ -113,7 +113,7 @@ server_key = "83"
       expect(exporter.stdout).to.equal('');
     });
 
-    it('says what it cannot write, and goes on', async () => {
+    it('reports a file that it cannot write, and continues', async () => {
       const folder = programs.path('later');
       // It is there if this is tried again.
       rmSync(folder, { recursive: true, force: true });
@@ -126,7 +126,7 @@ server_key = "83"
       expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
     });
 
-    it('is served by node_exporter: its values, its targets, and nothing after its end', async function () {
+    it('has its values and targets on the page of node_exporter until it ends', async function () {
       needsPrograms(this, 'prometheus-node-exporter');
       const folder = programs.path('collected');
       mkdirSync(folder, { recursive: true });
@@ -178,7 +178,7 @@ server_key = "83"
       await collector.stop();
     });
 
-    it('leaves a file of somebody else alone', async () => {
+    it('does not replace a file that another program wrote', async () => {
       const folder = programs.path('shared');
       mkdirSync(folder, { recursive: true });
       writeFileSync(`${folder}/other.prom`, 'other 1\n');
@@ -188,7 +188,7 @@ server_key = "83"
       expect(readdirSync(folder)).to.deep.equal(['other.prom']);
     });
 
-    it('names the options that do not go together', async () => {
+    it('rejects options that exclude one another', async () => {
       for (const option of [['--once'], ['--textfile', '/tmp']]) {
         const exporter = start(1, '--enable-metrics-http', ...option);
         expect(await exporter.ended).to.deep.equal({ status: 2, signal: null });

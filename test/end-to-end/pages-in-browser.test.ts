@@ -1,4 +1,4 @@
-// The pages for people in a real Chromium: they update themselves, fit, and everybody can use them.
+// // The HTML pages in a real Chromium: updates, layout and accessibility.
 import axe from 'axe-core';
 import { expect } from 'chai';
 import type { BrowserContextOptions } from 'playwright-core';
@@ -46,7 +46,7 @@ class Shop {
   }
 }
 
-describe('pages for people, in Chromium', function () {
+describe('the HTML pages in Chromium', function () {
   this.slow(20_000);
   const programs = testPrograms();
   const shops: Shop[] = [];
@@ -95,13 +95,13 @@ describe('pages for people, in Chromium', function () {
   const stateOf = ({ page }: WatchedPage, row: string) =>
     page.locator(`#${row} .state`).textContent();
 
-  it('show a ready target in two lines, where there is room', async () => {
+  it('show a ready target in two lines on a wide screen', async () => {
     const { page } = await open('/');
     const { height = 0 } = (await page.locator('#target-0').boundingBox()) ?? {};
     expect(height).to.be.within(40, 70);
   });
 
-  it('show a target that gets ready without being loaded again, and lose neither focus nor place', async () => {
+  it('show that a target becomes ready without a reload, and keep focus and scroll position', async () => {
     const watched = await open('/', { viewport: { width: 1280, height: 300 } });
     const { page } = watched;
     expect(await stateOf(watched, 'target-1')).to.equal('syncing');
@@ -129,7 +129,7 @@ describe('pages for people, in Chromium', function () {
     await page.context().close();
   });
 
-  it('stop while nobody looks, and go on at once', async () => {
+  it('stop updates while hidden, and resume immediately when visible', async () => {
     const watched = await open('/');
     const asked = () => watched.requests.filter((each) => each === `${origin}/`).length;
     await answerOf('it updates itself', () => (asked() >= 2 ? true : undefined));
@@ -163,7 +163,7 @@ describe('pages for people, in Chromium', function () {
     await page.context().close();
   });
 
-  describe('find what is searched for', () => {
+  describe('find the values of a search', () => {
     for (const javaScriptEnabled of [true, false])
       it(javaScriptEnabled ? 'by keyboard' : 'without scripts', async () => {
         const watched = await open('/', { ...WIDE, javaScriptEnabled });
@@ -184,7 +184,7 @@ describe('pages for people, in Chromium', function () {
         await page.context().close();
       });
 
-    it('and keep what they show up to date, if they are told to', async () => {
+    it('and update them if live updates are on', async () => {
       const watched = await open('/tree?server_key=91&object=tills.front-left&live=1');
       const { page } = watched;
       const text = () => page.locator('tbody').textContent();
@@ -205,7 +205,7 @@ describe('pages for people, in Chromium', function () {
   ];
   for (const [what, options] of SCREENS)
     for (const path of PATHS)
-      it(`fit and are accessible: ${path}, ${what}`, async () => {
+      it(`fit the screen and are accessible: ${path}, ${what}`, async () => {
         const watched = await open(path, options);
         const { page } = watched;
         expect(await watched.overflow(), 'wider than the window').to.equal(0);
@@ -221,7 +221,7 @@ describe('pages for people, in Chromium', function () {
         await page.context().close();
       });
 
-  it('begin with a link that skips to what matters, and show where the focus is', async () => {
+  it('begin with a link to the main content, and mark the focused element', async () => {
     const { page } = await open('/');
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).to.equal(
@@ -239,7 +239,7 @@ describe('pages for people, in Chromium', function () {
   });
 
   describe('without the exporter', () => {
-    it('say when the exporter is gone', async () => {
+    it('show since when the exporter has not answered', async () => {
       const watched = await open('/');
       await exporter?.stop('SIGTERM');
       const note = watched.page.locator('#offline');

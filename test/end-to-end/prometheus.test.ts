@@ -135,7 +135,7 @@ ${discoveries.join('')}`,
   const sorted = (series: Iterable<readonly [string, number]>) =>
     [...series].map(([key, value]) => `${key} ${value}`).sort();
 
-  it('names each by application, server key and root', async () => {
+  it('labels each target with application, server key and root', async () => {
     const targets = (await query('up')).map(
       ({ metric: { app, server_key, root } }) => `${app} ${server_key} ${root}`,
     );

@@ -54,7 +54,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(url)).to.equal('10');
   });
 
-  it('is shown as far as its target may have objects, variables and series; the log names the first that is not', async () => {
+  it("is shown up to the target's limits of objects, variables and series, and the log names the first omitted of each", async () => {
     const tills = ['a', 'b', 'c'].map((till) => ({
       ...{ id: `h.1.shop.${till}`, parent: 'h.1.shop', class: 'Till' },
       variables: { u: { type: 'u64', value: 1 }, v: { type: 'u64', value: 1 } },
@@ -78,7 +78,7 @@ describe('a publisher that comes and goes', function () {
     await exporter.line(/left out series shop_till_.+: target_max_series is 3/);
   });
 
-  it('may have histograms and summaries that nobody observed yet', async () => {
+  it('may have histograms and summaries without observations', async () => {
     const place = { contextId: programs.contextId, serverKey: 'h', heartbeatMs: 0 };
     const publisher = new Publisher(place);
     try {
@@ -102,7 +102,7 @@ describe('a publisher that comes and goes', function () {
     }
   });
 
-  it('may close and come back: not ready with the reason, then ready by itself', async () => {
+  it('may close and return: its target is not ready, with the reason, then ready again', async () => {
     const publisher = await programs.simulatorOf(shop('2', 20));
     const url = exporter('2');
     expect(await sales(url)).to.equal('20');
@@ -116,7 +116,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(url)).to.equal('21');
   });
 
-  it('may be killed: not ready with the reason, then ready by itself', async () => {
+  it('may be killed: its target is not ready, with the reason, then ready again', async () => {
     const publisher = await programs.simulatorOf(shop('3', 30));
     const url = exporter('3');
     expect(await sales(url)).to.equal('30');
@@ -129,7 +129,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(url)).to.equal('31');
   });
 
-  it('may be stopped: served for a while, then not ready with the reason, then ready by itself', async () => {
+  it('may be stopped: its target is served for a while, then not ready, with the reason, then ready again', async () => {
     const publisher = await programs.simulatorOf(shop('s', 35));
     const url = await another('s', { stalled_after_seconds: 6 });
     expect(await sales(url)).to.equal('35');
@@ -150,7 +150,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(url)).to.equal('35');
   });
 
-  it('is killed and replaced between two scrapes: no old value under the new name', async () => {
+  it('may be killed and replaced between two scrapes without an old value under a new name', async () => {
     const publisher = await programs.simulatorOf(shop('4', 40));
     const url = exporter('4');
     expect(await sales(url)).to.equal('40');
@@ -159,7 +159,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(url)).to.equal('41');
   });
 
-  it('churns, is killed on the way and churns on: no value under the name of another', async () => {
+  it('may be killed while it adds and removes objects, without a value under the name of another object', async () => {
     const till = (number: number) => ({
       id: `h.1.shop.${number}`,
       parent: 'h.1.shop',
@@ -197,7 +197,7 @@ describe('a publisher that comes and goes', function () {
     }
   });
 
-  it('keeps others off its key: a second publisher ends with status 4', async () => {
+  it('keeps its server key: a second publisher ends with status 4', async () => {
     const publisher = await programs.simulatorOf(shop('5', 50));
     const second = programs.start('simulator', [
       '--context-id',
@@ -218,7 +218,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(exporter('5'))).to.equal('50');
   });
 
-  it('is served again after something removed the name of its segment', async () => {
+  it('is served again after the name of its segment was removed', async () => {
     programs.publish(shop('9', 90));
     expect(await sales(exporter('9'))).to.equal('90');
     const path = `/dev/shm/${programs.contextId}.pool.9`;
@@ -227,14 +227,14 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(exporter('9'))).to.equal('90');
   });
 
-  it('ends cleanly at a step that says so, and leaves no segment', async () => {
+  it('ends cleanly at a scenario step for that, and leaves no segment', async () => {
     const steps = [{ after_ms: 50, exit: 'clean' }];
     const publisher = await programs.simulatorOf(shop('6', 60, steps));
     expect(await publisher.ended).to.deep.equal({ status: 0, signal: null });
     expect(programs.segments().filter((name) => name.includes('.pool.6'))).to.deep.equal([]);
   });
 
-  it('is killed on the spot at a step that says so, and leaves its segment', async () => {
+  it('is killed at a scenario step for that, and leaves its segment', async () => {
     const steps = [{ after_ms: 50, exit: 'kill' }];
     const publisher = await programs.simulatorOf(shop('7', 70, steps));
     expect(await publisher.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
@@ -245,7 +245,7 @@ describe('a publisher that comes and goes', function () {
     expect(body).to.contain('waiting on a root of application shop, server key 7: ');
   });
 
-  it('repeats its steps when the scenario says so', async () => {
+  it('repeats the steps of a scenario with repeat', async () => {
     const set = (value: number) => ({ after_ms: 100, set: { 'h.1.shop': { sales: value } } });
     programs.publish({ ...shop('8', 0, [set(81), set(82)]), repeat: true });
     const url = exporter('8');

@@ -1,4 +1,4 @@
-// Publishers in threads and processes of one program, as the pages for publishers say.
+// // Several publishers in the threads and processes of one program, as the publisher pages describe.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ describe('a program with several publishers', function () {
   const once = (...keys: readonly string[]) =>
     programs.run('exporter', '--config', configOf(...keys), '--once', '--stdout-format', 'merged');
 
-  it('has one for each worker thread, and a target for each', async () => {
+  it('has one publisher and one target for each worker thread', async () => {
     const script = programs.write(
       'threads.mjs',
       `import { Worker, isMainThread, threadId } from 'node:worker_threads';
@@ -72,7 +72,7 @@ describe('a program with several publishers', function () {
     }
   });
 
-  it('in C has one for each process that it forks, and what it executes inherits none', async () => {
+  it('in C has one publisher for each forked process, and an executed program inherits none', async () => {
     const source = programs.write(
       'processes.c',
       `#include "shm_publisher.h"
@@ -129,7 +129,7 @@ describe('a program with several publishers', function () {
     }
   });
 
-  it('is served in a time namespace whose clock is behind', async function () {
+  it('is served in a time namespace with an earlier clock', async function () {
     const namespace = ['--time', '--monotonic=-60', '--fork', '--kill-child'];
     const probe = spawnSync('unshare', [...namespace, 'true']);
     needs(this, probe.status === 0, 'this process may not set back the clock of a namespace');

@@ -50,13 +50,13 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
       page = await readyPage(await exporter.url());
     });
 
-    it('takes the root of the process, not one of its thread roots, and says so (spec 1.3.5)', () => {
+    it('selects and logs the root of the process, not one of its thread roots (spec 1.3.5)', () => {
       const [info] = samplesOf(page).filter(({ name }) => name === 'shm_exporter_target_info');
       expect(info?.labels).to.include({ app: 'adh', server_key: '80', root: ROOT });
       expect(exporter.stderr).to.contain(`takes root ${ROOT} of server key 80`);
     });
 
-    it('binds what hangs below the root, by parentage (spec 1.3.6)', async () => {
+    it('binds the descendants of the root (spec 1.3.6)', async () => {
       const objects = subtree(recorded(), ROOT);
       const variables = objects.reduce((sum, each) => sum + Object.keys(each.variables).length, 0);
       expect(objects.length).to.be.within(50, recorded().objects.length - 1);
@@ -72,7 +72,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
       expect(lines(found)).to.deep.equal(lines(wanted));
     });
 
-    it('with show_uncatalogued has every value of every variable, and those of rows as without', async () => {
+    it('with show_uncatalogued has every value of every variable, and does not change the metrics of rows', async () => {
       const settings = { app: 'adh', server_keys: ['80'], worker_execution_mode };
       const exporter = programs.exporter({ ...settings, show_uncatalogued: true });
       const page = await readyPage(await exporter.url());
@@ -90,12 +90,12 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
         .and.above(1000);
     });
 
-    it('passes promtool but for the eight names that the specification gives', function () {
+    it('passes promtool except for eight names that the specification prescribes', function () {
       needsPrograms(this, 'promtool');
       expect(promtoolLines(page).sort()).to.deep.equal(LINTED);
     });
 
-    it('is not found by app and instance of a thread root (spec 4.3.4)', async () => {
+    it('is not found by the app and instance of a thread root (spec 4.3.4)', async () => {
       const url = await exporter.url();
       const thread = `${url}?app=adh&instance=${ROOT}.1.sourceThread`;
       expect((await scrape(thread)).status).to.equal(404);
@@ -115,7 +115,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
       page = await readyPage(await exporter.url());
     });
 
-    it('shows every number under class, variable and seed path, however odd the names', () => {
+    it('shows every number under class, variable and seed path, whatever their names contain', () => {
       const shown = new Map<string, string[]>();
       for (const { name, labels, value } of samplesOf(applicationPart(page))) {
         const key = seriesKey(value, { object: labels['object'] ?? '' });
@@ -139,7 +139,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
       expect(missing).to.deep.equal([]);
     });
 
-    it('shows each text as an info metric, and nothing beside the variables', () => {
+    it('shows each text as an info metric, and nothing that is not a variable', () => {
       const objects = subtree(recorded(), ROOT);
       const texts = objects.flatMap(({ variables }) =>
         Object.values(variables).flatMap(({ type, value }) => (type === 'string' ? [value] : [])),
@@ -152,7 +152,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
       expect(samples.length).to.equal(all.length);
     });
 
-    it('holds the names that the tree is known for', () => {
+    it('contains the unusual names of the recorded tree', () => {
       const objects = new Set(samplesOf(page).map(({ labels }) => labels['object'] ?? ''));
       expect(
         [...objects].some((path) => /^\d/.test(path)),
@@ -166,7 +166,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
         ).to.be.true;
     });
 
-    it('is a page that promtool can read', function () {
+    it('is a valid page for promtool', function () {
       needsPrograms(this, 'promtool');
       const errors = promtoolLines(page).filter((line) => /error|invalid|expected/i.test(line));
       expect(errors).to.deep.equal([]);

@@ -1,4 +1,4 @@
-// SIGHUP: targets, scopes and filters change while the process serves.
+// // SIGHUP: targets, scopes and filters change while the exporter serves.
 import { expect } from 'chai';
 import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -97,7 +97,7 @@ describe('SIGHUP', function () {
     await exporter.stop();
   });
 
-  it('changes nothing for a broken file, and tells all its faults', async () => {
+  it('changes nothing if the file has mistakes, and reports all of them', async () => {
     const { exporter, path, page, hangUp, rewrite } = await start(targets({ key: '1' }));
     await readyPage(page('1'));
     writeFileSync(path, `${programs.settings()}debg = true\ntarget_workers = 65\n`);
@@ -121,7 +121,7 @@ describe('SIGHUP', function () {
     await exporter.stop();
   });
 
-  it('shows in metrics whether the last configuration was taken, and by a hash which it is', async () => {
+  it('sets metrics for the success of the reload and the hash of the configuration', async () => {
     const { exporter, path, url, hangUp, rewrite } = await start(targets({ key: '1' }));
     const own = new URL('/-/metrics', url).href;
     const metric = async (name: string) =>
@@ -148,7 +148,7 @@ describe('SIGHUP', function () {
     await exporter.stop();
   });
 
-  it('is POST /-/reload as well, where the settings allow it', async () => {
+  it('has the same effect as POST /-/reload, if the settings allow that', async () => {
     const settings = { http_reload_enabled: true };
     const { exporter, path, url } = await start(targets({ key: '1' }), settings);
     const post = () => fetch(new URL('/-/reload', url), { method: 'POST' });
@@ -188,7 +188,7 @@ describe('SIGHUP', function () {
     await exporter.stop();
   });
 
-  it('keeps the single target of --server-key, whatever targets the file has by then', async () => {
+  it('keeps the single target of --server-key, whatever targets the changed file has', async () => {
     const path = programs.config({ app: 'shop' });
     const exporter = programs.start('exporter', ['--config', path, '--server-key', '2']);
     const url = await exporter.url();
@@ -221,7 +221,7 @@ describe('SIGHUP', function () {
       };
     };
 
-    it(`fails no scrape of targets that stay in ${RELOADS} reloads, and each page is whole`, async () => {
+    it(`fails no scrape of unchanged targets in ${RELOADS} reloads, and each page is complete`, async () => {
       const stay = [{ key: '1' }, { key: '2', seedPaths: ['@root'] }];
       const { exporter, url, page, rewrite } = await start(
         targets(...stay, { key: '3' }) + scope('always', 'shop_*'),
@@ -265,7 +265,7 @@ describe('SIGHUP', function () {
     });
   });
 
-  it('keeps the process running, and its targets served, when the files of the program are gone', async () => {
+  it('does not stop the service of targets if the files of the program were removed', async () => {
     const program = programs.path('program');
     for (const name of ['dist', 'package.json'])
       cpSync(join(PROJECT, name), join(program, name), { recursive: true });

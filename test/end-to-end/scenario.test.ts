@@ -57,7 +57,7 @@ describe('a scenario of all value types', function () {
     },
   };
 
-  describe('with nothing that waits', () => {
+  describe('whose values are all synced', () => {
     let page = '';
     before(async () => {
       const objects = [{ id: ROOT, class: 'Shop', variables: types }];
@@ -101,7 +101,7 @@ describe('a scenario of all value types', function () {
     it('shows nothing else', () =>
       expect(samplesOf(applicationPart(page)).length).to.equal(values.length));
 
-    it('names the type of each family', () => {
+    it('declares the type of each family', () => {
       const type = (name: string) => new RegExp(`^# TYPE ${name} (\\w+)$`, 'm').exec(page)?.[1];
       expect(
         ['max_total', 'min', 'odd', 'delay', 'size'].map((name) => type(`shop_${name}`)),
@@ -142,7 +142,7 @@ describe('a scenario of all value types', function () {
       expect(own.body).to.match(/^shm_exporter_internal_target_pending_sync_items\{[^}]*\} 2$/m);
     });
 
-    it('counts what was synced meanwhile', async () => {
+    it('counts the values that were synced meanwhile', async () => {
       publisher.go({ set: { [`${ROOT}.b`]: { sales: 6 } } });
       await unready(url, /objects 3\/4 synced, variables 4\/4 synced, waiting on .*h\.1\.shop\.c/);
     });
@@ -181,7 +181,7 @@ describe('a scenario of all value types', function () {
     });
   });
 
-  it('follows the state of an object', async () => {
+  it('shows each state of an object', async () => {
     const root = 'h.1.adh';
     const url = await programs.exporter({ app: 'adh', server_keys: ['3'] }).url();
     const publisher = programs.publish({
@@ -211,7 +211,7 @@ describe('a scenario of all value types', function () {
     expect(states(changed)).to.deep.equal(one('auto_recovery'));
   });
 
-  it('lets the later of two variables of one name win', async () => {
+  it('shows the later of two variables with the same name', async () => {
     const script = fileURLToPath(new URL('publish-twice.js', import.meta.url));
     const publisher = programs.command([process.execPath, script, programs.contextId]);
     await publisher.line(/^ready$/m);

@@ -1,16 +1,16 @@
-// JSON lines through a shipper of log lines, as Debian has it.
+// // JSON lines that Debian's rsyslog ships.
 import { expect } from 'chai';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { answerOf, testPrograms } from '../support/processes.js';
 import { needsPrograms } from '../support/needs.js';
 
-describe('JSON lines and rsyslog', function () {
+describe('JSON lines through rsyslog', function () {
   this.slow(10_000);
   const programs = testPrograms();
 
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '60'));
 
-  it('arrive whole, each of them and in order, while the file grows', async function () {
+  it('arrive complete and in order while the file grows', async function () {
     needsPrograms(this, 'rsyslogd');
     const [input, output] = [programs.path('snapshots.jsonl'), programs.path('shipped.jsonl')];
     const configuration = programs.path('rsyslog.conf');

@@ -61,7 +61,7 @@ describe('stdout mode through a pipe', function () {
       expect(await reader.ended).to.deep.equal({ status: 0, signal: null });
     });
 
-    it('prints nothing but whole documents: a comment line first, # EOF last', () => {
+    it('prints only complete documents, from a comment line to # EOF', () => {
       let end = 0;
       bodies.length = 0;
       DOCUMENT.lastIndex = 0;
@@ -78,7 +78,7 @@ describe('stdout mode through a pipe', function () {
       expect(rest, 'beside documents').to.equal('');
     });
 
-    it('prints one each metrics_interval_seconds (spec 1.4)', () => {
+    it('prints one document every metrics_interval_seconds (spec 1.4)', () => {
       expectTicks(spansBetween(reader.stdout), 600, 1700);
     });
 
@@ -90,7 +90,7 @@ describe('stdout mode through a pipe', function () {
       }
     });
 
-    it('prints bodies that promtool finds nothing new in', function () {
+    it('prints bodies without new findings of promtool', function () {
       needsPrograms(this, 'promtool');
       expect(promtoolLines(bodies[0] ?? '').sort()).to.deep.equal(LINTED);
     });
@@ -101,7 +101,7 @@ describe('stdout mode through a pipe', function () {
     });
   });
 
-  it('prints one JSON object a series with stdout_format = "json"', async () => {
+  it('prints one JSON object for each series with stdout_format = "json"', async () => {
     const { exporter, reader } = piped({ stdout_format: 'json' });
     const last = /"shm_exporter_target_heartbeat_age_seconds"/g;
     await answerOf('two documents', () => reader.stdout.match(last)?.[1]);
@@ -142,7 +142,7 @@ describe('stdout mode through a pipe', function () {
     expect(samplesOf(reader.stdout)).to.deep.equal([]);
   });
 
-  it('skips ticks for a reader that stops, and does not grow meanwhile', async function () {
+  it('skips ticks while its reader has stopped, without using more memory', async function () {
     await programs.simulator(
       ...['--app', 'adh', '--server-key', '83', '--root', 'h.1.adh', '--objects', '3000'],
       ...['--change-fraction', '1', '--rate', '2'],
@@ -174,7 +174,7 @@ describe('stdout mode through a pipe', function () {
     await exporter.stop();
   });
 
-  it('reports series that are left out, in the log and in the documents', async function () {
+  it('reports omitted series in the log and in the documents', async function () {
     // Both would be shop_x_y.
     const variables = { 'x.y': { type: 'u64', value: 1 }, 'x y': { type: 'u64', value: 2 } };
     programs.publish({ server_key: '86', objects: [{ id: 'h.1.shop', class: 'Shop', variables }] });
@@ -184,7 +184,7 @@ describe('stdout mode through a pipe', function () {
     await exporter.stop();
   });
 
-  it('ends at once when its reader goes away, though threads wait for a still publisher', async () => {
+  it('ends immediately when its reader goes away, even while threads wait for a publisher', async () => {
     const variables = { x: { type: 'u64', value: 1 } };
     const objects = [{ id: 'h.1.shop', class: 'Shop', variables }];
     const keys = ['84', '85'];

@@ -1,4 +1,4 @@
-// The programs as services of systemd, whose part a socket plays.
+// // The programs as systemd services; a socket of the test replaces systemd's.
 import { expect } from 'chai';
 import { answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
@@ -38,7 +38,7 @@ describe('a service of systemd', function () {
     ['a name of the abstract namespace', () => `@${programs.contextId}`],
   ] as const;
   for (const [kind, address] of addresses)
-    it(`hears from the exporter at ${kind}: ready, its state, reloads and the end`, async () => {
+    it(`gets readiness, status, reloads and the end from the exporter at ${kind}`, async () => {
       const { listener, under } = await systemd(address());
       const config = programs.config({ app: 'ads', server_keys: ['82'] });
       const exporter = programs.start('exporter', ['--config', config], { under });
@@ -58,7 +58,7 @@ describe('a service of systemd', function () {
       await listener.stop();
     });
 
-  it('hears signs of life, and none from a process that is stopped', async () => {
+  it('gets watchdog messages from a running process, and none from a stopped one', async () => {
     const life = ['WATCHDOG_USEC=100000'];
     const { listener, under } = await systemd(programs.path('life'), life);
     const config = programs.config({ app: 'ads', server_keys: ['82'] });
@@ -77,7 +77,7 @@ describe('a service of systemd', function () {
     await listener.stop();
   });
 
-  it('hears from an exporter that writes to stdout', async () => {
+  it('gets readiness from an exporter that writes to stdout', async () => {
     const { listener, under } = await systemd(programs.path('stdout'));
     const settings = { app: 'ads', server_keys: ['82'], metrics_http_enabled: false };
     const exporter = programs.start('exporter', ['--config', programs.config(settings)], { under });
@@ -86,7 +86,7 @@ describe('a service of systemd', function () {
     await listener.stop();
   });
 
-  it('does not keep the exporter from its work when nobody listens', async () => {
+  it('does not hinder the exporter if its socket has no reader', async () => {
     const under = ['env', `NOTIFY_SOCKET=${programs.path('nobody')}`];
     const config = programs.config({ app: 'ads', server_keys: ['82'] });
     const exporter = programs.start('exporter', ['--config', config], { under });

@@ -1,4 +1,4 @@
-// The time zone of a publisher, from every place where it can be configured.
+// // The time zone of a publisher, in each place where it can be configured.
 import { copyFileSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';
@@ -37,14 +37,14 @@ describe('publisher_time_zone', function () {
   const startOf = async (url: string, key: string): Promise<number> =>
     Number(seriesOf(await readyPage(`${url}?server_key=${key}`)).get('shop_start_seconds{}'));
 
-  it('at the top level is that of the single target', async () => {
+  it('at the top level applies to the single target', async () => {
     const single = { ...settings, app: 'shop', server_keys: ['1'] };
     const exporter = programs.exporter({ ...single, publisher_time_zone: 'Asia/Tokyo' });
     expect(await startOf(await exporter.url(), '1')).to.equal(EIGHT_IN['Asia/Tokyo']);
   });
 
   for (const worker_execution_mode of ['logical', 'threaded'])
-    it(`of a table is that of its target alone (${worker_execution_mode})`, async () => {
+    it(`of a table applies to its target alone (${worker_execution_mode})`, async () => {
       const tables = targets(
         { app: 'shop', server_key: '1', publisher_time_zone: 'America/New_York' },
         { app: 'shop', server_key: '2', publisher_time_zone: 'Asia/Tokyo' },
@@ -55,7 +55,7 @@ describe('publisher_time_zone', function () {
       expect(await startOf(url, '2')).to.equal(EIGHT_IN['Asia/Tokyo']);
     });
 
-  it('stands in the legacy target file as well', async () => {
+  it('can be set in the legacy target file', async () => {
     const line = 'target app=shop server_key=2 publisher_time_zone=America/New_York\n';
     const legacy = programs.write('targets.txt', line);
     const url = await programs.exporter(settings, '--targets-config', legacy).url();
@@ -76,7 +76,7 @@ describe('publisher_time_zone', function () {
     'a link',
   ];
   for (const form of forms)
-    it(`is the one of TZ if it is not set: ${form}`, async function () {
+    it(`defaults to TZ: ${form}`, async function () {
       needs(this, existsSync(TOKYO), 'this machine has no /usr/share/zoneinfo');
       const file = programs.path('zone');
       rmSync(file, { force: true });
@@ -88,7 +88,7 @@ describe('publisher_time_zone', function () {
       await exporter.stop();
     });
 
-  it('follows the summer time of a POSIX rule in TZ', async function () {
+  it('follows the daylight saving time of a POSIX rule in TZ', async function () {
     needs(this, existsSync(TOKYO), 'this machine has no /usr/share/zoneinfo');
     const time = { type: 'string', value: 'Wed Jul 15 12:00:00 2026' };
     programs.publish({
@@ -101,7 +101,7 @@ describe('publisher_time_zone', function () {
   });
 
   for (const tz of ['Europe/Nowhere', ':/etc/nowhere'])
-    it(`has a warning if it is not set and TZ names no zone: ${tz}`, async () => {
+    it(`causes a warning if it is not set and TZ names no zone: ${tz}`, async () => {
       const said =
         `the environment variable TZ is "${tz}", which is not the name of a time zone that Node.js knows: ` +
         'times that shop writes without an offset may be read hours off';
@@ -110,7 +110,7 @@ describe('publisher_time_zone', function () {
       expect(checked.stdout).to.contain(`warning: ${said}`);
     });
 
-  it('has no warning if no target reads times', async () => {
+  it('causes no warning if no target reads times', async () => {
     const path = programs.config(
       { ...settings },
       targets({ app: 'shop', server_key: '1', publisher_time_zone: 'Asia/Tokyo' }),
@@ -121,7 +121,7 @@ describe('publisher_time_zone', function () {
     expect(checked.stdout).not.to.contain('TZ');
   });
 
-  it('that is misspelt ends the start, with the nearest known name', () => {
+  it('with a misspelt name ends the start and suggests the nearest known name', () => {
     const config = programs.config({ ...settings, publisher_time_zone: 'Asia/Tokio' });
     const { status, stderr } = programs.run('exporter', '--config', config);
     expect(status).to.equal(2);

@@ -1,4 +1,4 @@
-// The tree of a target as people see it, from real publishers, wherever the target lives.
+// // The page at /tree over real publishers, in both execution modes.
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';
@@ -18,7 +18,7 @@ const seriesIn = (html: string): readonly string[] =>
     .filter((text) => !text.startsWith('not '))
     .map((text) => text.replace(/ \d+ series$/, ''));
 
-describe('the tree of a target', function () {
+describe('the tree page of a target', function () {
   this.slow(5000);
   const programs = testPrograms();
   let origin = '';
@@ -104,7 +104,7 @@ server_key = "91"
     );
   });
 
-  it('shows a target that is not ready, escapes its texts, and says what has no metric', async () => {
+  it('shows a target that is not ready, escapes its texts, and marks values without a metric', async () => {
     const { status, body } = await scrape(`${origin}/tree?server_key=91`);
     expect(status).to.equal(200);
     expect(textOf(body)).to.contain('syncing: waiting on variable time of h.1.ads');
@@ -121,7 +121,7 @@ server_key = "91"
     expect(body).not.to.contain('<b>');
   });
 
-  it('searches in names, values and metrics, and says what it found', async () => {
+  it('searches in names, values and metrics, and counts its results', async () => {
     for (const [query, wanted] of [
       ['q=jane&in=value', ['h.1.ads', 'unread text']],
       ['q=process_pid&in=metric', ['h.1.ads', 'processID']],
@@ -137,7 +137,7 @@ server_key = "91"
     }
   });
 
-  it('is linked from the status page, and has its facts', async () => {
+  it('is linked from the status page, and shows the same status', async () => {
     const { body } = await scrape(`${origin}/`);
     expect(body).to.contain('<a href="./tree?server_key=91">tree</a>');
     expect(textOf(body)).to.contain('1 of 2 targets not ready');
@@ -146,14 +146,14 @@ server_key = "91"
     expect(textOf(body)).to.match(/heartbeat \d s ago/);
   });
 
-  describe('is read by nobody else', () => {
+  describe('with texts that have no row', () => {
     const hidden = 'unread text string (hidden: no row reads this text) no metric: no row reads it';
     const textRow = async (url: string, headers: Record<string, string> = {}) => {
       const answer = await fetch(`${url}/tree?server_key=91&q=unread+text`, { headers });
       return { status: answer.status, row: rowsOf(await answer.text())[1] };
     };
 
-    it('shows no text without a row to other machines, and does not find it for them', async () => {
+    it('neither shows nor finds them for other machines', async () => {
       const url = await exporter({ metrics_bind_address: '0.0.0.0' }, TARGETS);
       await readyPage(`${url}/metrics?server_key=82`);
       const row = await answerOf('there is a tree', async () => {
@@ -167,7 +167,7 @@ server_key = "91"
       expect(rowsOf(number)).to.have.lengthOf(2);
     });
 
-    it('shows it there to those who give a password, and nothing to others', async () => {
+    it('shows them to other machines only with a password', async () => {
       programs.write('web.yml', `basic_auth_users:\n  alice: ${hashSync('s:cret', 4)}\n`);
       const settings = { metrics_bind_address: '0.0.0.0', web_config_file: 'web.yml' };
       const url = await exporter(settings, TARGETS);
@@ -181,7 +181,7 @@ server_key = "91"
       expect(row).to.contain('"Jane Doe"');
     });
 
-    it('shows no tree where http_tree_enabled is false', async () => {
+    it('answers 403 if http_tree_enabled is false', async () => {
       const url = await exporter({ http_tree_enabled: false }, TARGETS);
       expect((await scrape(`${url}/tree?server_key=91`)).status).to.equal(403);
       expect((await scrape(`${url}/`)).body).not.to.contain('/tree');

@@ -1,4 +1,4 @@
-// The exporter reads its own files once: they and its working directory may be removed while it runs.
+// // The exporter reads its program files once: these and its working directory may be removed while it runs.
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
@@ -61,7 +61,7 @@ describe('the files of a running exporter', function () {
     });
 
   for (const fate of ['replace', 'remove'] as const)
-    it(`may vanish: after ${fate}, new passwords are compared, and new targets and users are accepted`, async () => {
+    it(`may be lost: after ${fate}, new passwords are compared, and new targets and users are accepted`, async () => {
       const program = installed(programs, `installed-${fate}`);
       const web = (...users: readonly string[]) =>
         programs.write('web.yml', `basic_auth_users:\n${users.map(user).join('')}`);

@@ -1,4 +1,4 @@
-// What the exporter does to the shared memory of Varnish, call by call.
+// // The system calls of the exporter on the shared memory of Varnish.
 import { expect } from 'chai';
 import { testPrograms } from '../support/processes.js';
 import { TracedExporter, expectToReadOnly } from '../support/traced-exporter.js';
@@ -6,7 +6,7 @@ import { varnishServer } from '../varnish/varnish-server.js';
 import { pageWith } from './page.js';
 import { needsPrograms } from '../support/needs.js';
 
-describe('the exporter and the shared memory of Varnish', function () {
+describe('an exporter that reads the shared memory of Varnish', function () {
   this.timeout(180_000);
   this.slow(30_000);
   const programs = testPrograms();

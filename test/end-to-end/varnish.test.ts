@@ -1,4 +1,4 @@
-// A real Varnish as metrics: the names of the known exporter, and what becomes of the page when it ends.
+// // A real Varnish: metric names as prometheus_varnish_exporter has them, and the page after Varnish ends.
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';
@@ -69,7 +69,7 @@ describe('an exporter of Varnish', function () {
       ]),
     );
 
-  it('has the series, types and values of the known exporter, but for its lies', async () => {
+  it("has the series, types and values of prometheus_varnish_exporter, except for that exporter's errors", async () => {
     server.reload();
     await fetch(`${server.url}/good`);
     const url = await exporterOf('compat');
@@ -113,7 +113,7 @@ describe('an exporter of Varnish', function () {
     expect(promtoolLines(page)).to.deep.equal([]);
   });
 
-  it('lacks nothing but the endings of counters, for the linter, with the known names', async function () {
+  it('with the names of prometheus_varnish_exporter, lacks only the counter suffixes for promtool', async function () {
     needsPrograms(this, 'promtool');
     const page = applicationPart(await readyPage(await exporterOf('compat')));
     const others = promtoolLines(page).filter(
@@ -129,7 +129,7 @@ describe('an exporter of Varnish', function () {
     expect(tree.body).to.contain('varnish_main_client_req');
   });
 
-  it('answers 503 with the reason when Varnish was killed, and serves it again after a start', async () => {
+  it('answers 503 with the reason after Varnish was killed, and 200 after it restarted', async () => {
     // After a try that failed.
     if (!server.runs) await server.start();
     const url = await exporterOf('compat');

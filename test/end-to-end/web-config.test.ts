@@ -1,4 +1,4 @@
-// A listener with TLS, client certificates and passwords, asked by real clients.
+// // A listener with TLS, client certificates and passwords, requested by real clients.
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -66,7 +66,7 @@ describe('web_config_file', function () {
     return { exporter, url };
   };
 
-  it('serves every page by HTTPS, to those who know a password', async () => {
+  it('serves every page over HTTPS, and only with a password', async () => {
     const { exporter, url } = await start(
       SERVER + 'http_server_config:\n  headers:\n    X-Frame-Options: deny\n' + USERS,
     );
@@ -90,7 +90,7 @@ describe('web_config_file', function () {
     await exporter.stop();
   });
 
-  it('uses a renewed certificate and other passwords without a restart, and keeps the old ones, with a metric, if the new are broken', async () => {
+  it('applies renewed certificates and passwords without a restart, and keeps the old ones, with a metric, if the new ones are invalid', async () => {
     const { exporter, url } = await start(SERVER + USERS);
     expect((await ask(url, { headers: alice })).subject).to.equal('localhost');
     serverIs('other');
@@ -127,7 +127,7 @@ describe('web_config_file', function () {
     await exporter.stop();
   });
 
-  it('keeps the present one while a file cannot be reached, and reads it again once all that it names is there', async () => {
+  it('keeps the configuration in use while a file is missing, and reads it again once all its files exist', async () => {
     const { exporter, url } = await start(USERS);
     const isLetIn = async (headers: Record<string, string>) =>
       (await fetch(url, { headers })).status === 200 ? true : undefined;
@@ -165,7 +165,7 @@ describe('web_config_file', function () {
     ['RequireAndVerifyClientCert', true, false, false],
   ];
   for (const [type, known, strange, none] of auth)
-    it(`lets clients in by their certificate: ${type}`, async () => {
+    it(`admits clients by their certificate: ${type}`, async () => {
       const isVerifying = type.includes('Verify');
       const authority = isVerifying ? `  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n` : '';
       const { exporter, url } = await start(`${SERVER}  client_auth_type: ${type}\n${authority}`);
@@ -187,7 +187,7 @@ describe('web_config_file', function () {
       await exporter.stop();
     });
 
-  it('lets in clients whose certificate has an allowed name, and no others', async () => {
+  it('admits only clients whose certificate has an allowed name', async () => {
     const verified = `  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n`;
     const who = { cert: copyOf('client.cert.pem'), key: copyOf('client.key.pem') };
     for (const [names, wanted] of [
@@ -207,7 +207,7 @@ describe('web_config_file', function () {
     }
   });
 
-  it('speaks only the versions of TLS that it may', async () => {
+  it('accepts only the configured versions of TLS', async () => {
     const { exporter, url } = await start(`${SERVER}  min_version: TLS13\n`);
     expect((await ask(url, { minVersion: 'TLSv1.3' })).status).to.equal(200);
     const refused = await ask(url, { maxVersion: 'TLSv1.2' }).catch((error: unknown) => error);
@@ -215,7 +215,7 @@ describe('web_config_file', function () {
     await exporter.stop();
   });
 
-  it('answers 429 to more requests than rate_limit takes, and all again without it', async () => {
+  it('answers 429 to requests above rate_limit, and all requests after rate_limit is removed', async () => {
     const { exporter, url } = await start('rate_limit:\n  interval: 1h\n  burst: 3\n');
     const statuses = async (count: number) => {
       const answers: number[] = [];
@@ -249,7 +249,7 @@ describe('web_config_file', function () {
     await exporter.stop();
   });
 
-  it('is checked with --check-config, with the place of each fault', () => {
+  it('is checked with --check-config, which reports the position of each mistake', () => {
     programs.write('web.yml', 'basic_auth_users: {alice: secret}\n');
     const { status, stderr } = programs.run(
       'exporter',
@@ -260,7 +260,7 @@ describe('web_config_file', function () {
     expect(stderr).not.to.contain('"secret"');
   });
 
-  it('is what curl takes, by its own names for passwords and certificates', async function () {
+  it("works with curl's own options for passwords and certificates", async function () {
     needsPrograms(this, 'curl');
     const { exporter, url } = await start(SERVER + USERS);
     const known = ['-u', 'alice:s:cret', '--cacert', tlsPath('component.cert.pem')];

@@ -16,13 +16,13 @@ describe('the rules of imports', () => {
   const forbidden = (file: string, source: string) =>
     forbiddenImports(new Map([[file, source]]), rules);
 
-  it('are those of the table in ARCHITECTURE.md', () =>
+  it('match the imports of the source files', () =>
     expect([...rules]).to.deep.equal([
       ['sinks', []],
       ['native', ['streams', 'log']],
     ]));
 
-  it('refuse a page without the table', () =>
+  it('reject a page without the table', () =>
     expect(() => importRules('# Architecture\n')).to.throw('no table'));
 
   const allowed = [
@@ -49,12 +49,12 @@ describe('the rules of imports', () => {
   for (const [source, sentence] of planted)
     it(`find ${source}`, () => expect(forbidden('sinks/b.ts', source)).to.deep.equal([sentence]));
 
-  it('find a folder that has no row', () =>
+  it('report a folder without a row', () =>
     expect(forbidden('drawer/a.ts', '')).to.deep.equal([
       'drawer/a.ts lies in a folder without a row in the table',
     ]));
 
-  it('find a cycle and show its path', () => {
+  it('report the path of a cycle', () => {
     const files = new Map([
       ['a/a.ts', "import { b } from '../b/b.js';"],
       ['b/b.ts', "import { c } from './c.js';"],
