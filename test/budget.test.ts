@@ -1,4 +1,4 @@
-// What work may cost before others have their turn.
+// Budget: the limit on the work of one slice.
 import { expect } from 'chai';
 import { Budget } from '#app/budget.js';
 
@@ -27,13 +27,13 @@ describe('a budget', () => {
     }
   });
 
-  it('without limits is never spent, and knows what was copied', () => {
+  it('without limits is never spent, and counts copied bytes', () => {
     const budget = new Budget();
     budget.spend(1e9, 1e15);
     expect([budget.isSpent, budget.isHalfSpent, budget.bytes]).to.deep.equal([false, false, 1e15]);
   });
 
-  it('reads the clock once in so many steps, and always checks the other limits', () => {
+  it('reads the clock once in a number of steps, and always checks the other limits', () => {
     let [nowMs, reads] = [0, 0];
     const clock = () => {
       reads++;
@@ -59,7 +59,7 @@ describe('a budget', () => {
     expect(short.isSpent).to.equal(true);
   });
 
-  it('is not spent by time alone before a least number of steps', () => {
+  it('is not spent by time before the least number of steps', () => {
     const budget = new Budget({ steps: 9, ms: 0, leastSteps: 2 });
     const seen = [budget.isSpent];
     for (let step = 0; step < 2; step++) {
@@ -69,7 +69,7 @@ describe('a budget', () => {
     expect(seen).to.deep.equal([false, false, true]);
   });
 
-  it('of nothing is spent from the start', () => {
+  it('with a limit of 0 is spent from the start', () => {
     for (const limits of [{ steps: 0 }, { bytes: 0 }, { ms: 0 }])
       expect(new Budget(limits).isSpent, JSON.stringify(limits)).to.equal(true);
   });

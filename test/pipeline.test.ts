@@ -1,4 +1,4 @@
-// One target from shared memory to reports, with real segments and a real view, in virtual time.
+// The pipelines of one target, from shared memory to reports, with real segments in virtual time.
 import { expect } from 'chai';
 import { BehaviorSubject, Subject, asyncScheduler, map } from 'rxjs';
 import { compileFilters } from '#app/catalogue/match/filters.js';
@@ -25,7 +25,7 @@ describe('hostingPipeline', () => {
   const publishers = new Publishers();
   afterEach(() => publishers.closeAll());
 
-  /** A step in a few words. */
+  /** A short text for a step. */
   const worded = (step: Step): string => {
     if (step.kind === 'root')
       return step.choice.kind === 'none'
@@ -101,7 +101,7 @@ describe('hostingPipeline', () => {
   };
   const NO_ROOT = 'waiting on a root of application demo, server key 82: no segment';
 
-  it('goes from its root over the first full sync to a text', () => {
+  it('finds its root, completes the first full sync and renders a text', () => {
     publishers.withRoot('82', 'H.1.demo');
     const { seen, refresh, tookMs, subscription } = run();
     expect(seen).to.deep.equal([
@@ -114,7 +114,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('is not ready before it knows what came to the directory during a copy', () => {
+  it('is not ready before it has read directory changes that were made during a copy', () => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('H.1.demo', 'Root');
     publisher.place();
@@ -133,7 +133,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('gets ready though each copy finds the directory grown', () => {
+  it('becomes ready even if the directory grows during each copy', () => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('H.1.demo', 'Root');
     publisher.place();
@@ -151,7 +151,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('answers a ready target with all objects, though its directory is read in many looks', () => {
+  it('answers with all objects even if their directory needs several polls', () => {
     const publisher = publishers.make('82', {
       capacity: { records: 60_000, slots: 60_000, stringBytes: 1 << 22 },
     });
@@ -187,7 +187,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('answers a command with the objects of the moment of its turn, however long it waited', () => {
+  it('answers a command with the objects at the start of its task', () => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('H.1.demo', 'Root');
     publisher.place();
@@ -208,7 +208,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('answers a refresh before the work that no client waits for', () => {
+  it('answers a refresh before it runs background work', () => {
     publishers.withRoot('82', 'H.1.demo');
     const { clock, open$, tasks, seen, subscription } = run();
     const others: boolean[] = [];
@@ -231,7 +231,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('answers a command whose root is lost before its turn, once', () => {
+  it('answers a command once if its root is lost before its task', () => {
     const publisher = publishers.withRoot('82', 'H.1.demo');
     const { clock, open$, seen, refresh, subscription } = run();
     refresh();
@@ -245,7 +245,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('starts anew after a failure that should not be, and says so meanwhile', () => {
+  it('restarts after an unexpected failure, and reports the reason meanwhile', () => {
     publishers.withRoot('82', 'H.1.demo');
     let failures = 1;
     const { clock, seen, refresh, subscription } = run(new Kernel(), (view) => {
@@ -266,7 +266,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('makes a new view for each generation and closes the one before it', () => {
+  it('creates a new view for each generation and closes the former one', () => {
     const publisher = publishers.withRoot('82', 'H.1.demo');
     const kernel = new Kernel();
     const { clock, seen, subscription } = run(kernel);
@@ -284,7 +284,7 @@ describe('hostingPipeline', () => {
     expect(kernel.arena.used).to.equal(without);
   });
 
-  it('leaves its commands, its segment and its memory with its consumer', () => {
+  it('releases its commands, its segment and its memory with its subscriber', () => {
     publishers.withRoot('82', 'H.1.demo');
     const kernel = new Kernel();
     const before = kernel.arena.used;
@@ -303,60 +303,61 @@ describe('hostingPipeline', () => {
 });
 
 describe('servingPipeline', () => {
-  /** Letters of what is demanded (`d`), and changed before that (`D`); `x` changes and demands nothing. */
+  /** `d` is a demand, `D` a change with a demand, `x` a change without a demand. */
   const pictures = [
     {
-      sentence: 'a demand on a changed target renders, on an unchanged one it gets the last render',
+      title:
+        'renders at a demand on a changed target, and answers with the last render on an unchanged one',
       spacing: '-----|',
       demanded: '-D-d------D---d---',
       answered: '-R-s------R---s---',
     },
     {
-      sentence: 'inside the spacing a demand gets the last render and one render is deferred',
+      title: 'answers with the last render inside the spacing, and defers one render',
       spacing: '-----|',
       demanded: '-D-D--------------',
       answered: '-R-S--r-----------',
     },
     {
-      sentence: 'demands inside the spacing collapse into one deferred render',
+      title: 'merges demands inside the spacing into one deferred render',
       spacing: '-----|',
       demanded: '-DDDDD------------',
       answered: '-RSSSSr-----------',
     },
     {
-      sentence: 'a deferred render starts a spacing of its own',
+      title: 'starts a new spacing with a deferred render',
       spacing: '-----|',
       demanded: '-DD------D--------',
       answered: '-RS---r--S-r------',
     },
     {
-      sentence: 'a demand at the end of the spacing renders at once',
+      title: 'renders at once for a demand at the end of the spacing',
       spacing: '-----|',
       demanded: '-D----D-----------',
       answered: '-R----R-----------',
     },
     {
-      sentence: 'a change without a demand renders nothing',
+      title: 'renders nothing for a change without a demand',
       spacing: '-----|',
       demanded: 'xxx-x-------xxx---',
       answered: '------------------',
     },
     {
-      sentence: 'a spacing larger than the run serves one render to all',
+      title: 'answers all demands with one render inside a large spacing',
       spacing: '---------------------------|',
       demanded: '-D-D-D-D-D-D-D----',
       answered: '-R-S-S-S-S-S-S----',
     },
   ];
-  for (const { sentence, spacing, demanded, answered } of pictures)
+  for (const { title, spacing, demanded, answered } of pictures)
     it(
-      sentence,
+      title,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
         const [spacingMs, report$] = [time(spacing), new Subject<Report>()];
         let isDirty = false;
-        const happening$ = hot(demanded);
+        const event$ = hot(demanded);
         let waiting = 0;
-        const demand$ = happening$.pipe(
+        const demand$ = event$.pipe(
           map((letter): Demand => {
             isDirty ||= letter !== 'd';
             if (letter !== 'x') waiting++;
@@ -389,7 +390,7 @@ describe('servingPipeline', () => {
         const leaves = '^-----------------!';
         const letter$ = answer$.pipe(map(({ message }) => message));
         expectObservable(letter$, leaves).toBe(answered);
-        expectSubscriptions(happening$.subscriptions).toBe(leaves);
+        expectSubscriptions(event$.subscriptions).toBe(leaves);
       }),
     );
 });

@@ -11,7 +11,7 @@ describe('loadCatalogues', () => {
     return { file, text };
   };
 
-  it('gives the built-in applications ads, adh, ats and jvm (spec 2.1)', () => {
+  it('returns the built-in applications ads, adh, ats and jvm (spec 2.1)', () => {
     expect([...loadCatalogues().keys()]).to.deep.equal([...BUILT_IN_APPS]);
     for (const [app, catalogue] of loadCatalogues()) {
       expect(catalogue.app).to.equal(app);
@@ -19,12 +19,12 @@ describe('loadCatalogues', () => {
     }
   });
 
-  it('begins every metric name with the name of its application (spec 2.2)', () => {
+  it('returns catalogues whose metric names begin with the application (spec 2.2)', () => {
     for (const [app, { families }] of loadCatalogues())
       for (const name of families.keys()) expect(name).to.match(new RegExp(`^${app}_`));
   });
 
-  it('gives the same built-in catalogue each time', () => {
+  it('returns the same built-in catalogue each time', () => {
     const catalogues = loadCatalogues();
     const [ads] = catalogues.values();
     expect(catalogues.get('ads')).to.equal(ads);
@@ -36,12 +36,12 @@ describe('loadCatalogues', () => {
     expect([...catalogues.keys()]).to.deep.equal([...BUILT_IN_APPS, 'my_app']);
   });
 
-  it('lets a catalogue of the user replace a built-in one as a whole', () => {
+  it('replaces a whole built-in catalogue by one of the user', () => {
     const families = loadCatalogues([own('ads.toml', 'ads')]).get('ads')?.families;
     expect([...(families?.keys() ?? [])]).to.deep.equal(['ads_up']);
   });
 
-  it('keeps the text of each: plain data that makes the same catalogue in another thread', () => {
+  it('keeps the text of each catalogue, from which another thread makes the same catalogue', () => {
     for (const [app, catalogue] of loadCatalogues([own('own.toml', 'my_app')])) {
       const { file, text } = structuredClone(catalogue.source);
       const again = parseCatalogue(text, file);
@@ -50,7 +50,7 @@ describe('loadCatalogues', () => {
     }
   });
 
-  it('refuses two files for one application, and tells of every bad file in one go', () => {
+  it('refuses two files for one application, and reports every invalid file', () => {
     const refused: string[] = [];
     const catalogues = loadCatalogues(
       [
@@ -71,7 +71,7 @@ describe('loadCatalogues', () => {
     expect(catalogues.get('y')?.classes.map(({ alias }) => alias)).to.deep.equal(['c']);
   });
 
-  it('throws where nobody takes what is wrong', () =>
+  it('throws if its caller passes no error handler', () =>
     expect(() => loadCatalogues([own('c.toml', 'y', 'z_up')])).to.throw(
       Fault,
       'must begin with y_',

@@ -1,4 +1,4 @@
-// One parsed catalogue for all targets of a thread, and a bounded number of them.
+// CatalogueCache: a bounded number of parsed catalogues that the targets of a thread share.
 import { expect } from 'chai';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
 
@@ -14,7 +14,7 @@ describe('CatalogueCache', () => {
     expect(catalogues.get(catalogue('b')).app).to.equal('b');
   });
 
-  it('keeps the newest 64', () => {
+  it('keeps the newest 64 catalogues', () => {
     const catalogues = new CatalogueCache();
     const [oldest, next] = ['app', 'app0'].map((app) => catalogues.get(catalogue(app)));
     for (let i = 1; i < 64; i++) catalogues.get(catalogue(`app${i}`));

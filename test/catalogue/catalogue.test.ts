@@ -43,10 +43,10 @@ describe('a catalogue file', () => {
   const family = (type: string, name = 'x_m') => ({ name, type, unit: '', help: 'H' });
   const number = { types: NUMBERS, pattern: undefined, conversion: unchanged, unit: '' };
   const published = { conversion: unchanged, unit: '' };
-  const DOES = new Set(['linesOf', 'series', 'ofState', 'labelProblem']);
-  /** What a row says of itself, and how many series it makes of a variable without a schema. */
-  const saidBy = (row: Row) => ({
-    ...Object.fromEntries(Object.entries(row).filter(([name]) => !DOES.has(name))),
+  const METHODS = new Set(['linesOf', 'series', 'ofState', 'labelProblem']);
+  /** The plain fields of a row, and its number of series for a variable without a schema. */
+  const fieldsOf = (row: Row) => ({
+    ...Object.fromEntries(Object.entries(row).filter(([name]) => !METHODS.has(name))),
     lines: row.linesOf(),
     isState: row.ofState !== undefined,
     mindsLabels: row.labelProblem !== undefined,
@@ -141,9 +141,10 @@ describe('a catalogue file', () => {
   const plain = { reads: [], ownLabels: [], isDerived: false, lines: 1 };
   const usual = { ...base, ...plain, isState: false, mindsLabels: false };
   for (const [row, wanted] of kinds)
-    it(`reads ${row}`, () => expect(saidBy(onlyRow(row))).to.deep.equal({ ...usual, ...wanted }));
+    it(`may have the row ${row}`, () =>
+      expect(fieldsOf(onlyRow(row))).to.deep.equal({ ...usual, ...wanted }));
 
-  it('states the facts of a metric once; later rows share them', () => {
+  it('states the type, unit and help of a metric once, in its first row', () => {
     const { classes, families } = parseCatalogue(
       withRows(
         gauge('x_m_items', 'unit = "items", var = "a", static = { k = "a" }'),
@@ -162,7 +163,7 @@ describe('a catalogue file', () => {
     expect([...families.keys()]).to.deep.equal(['x_m_items']);
   });
 
-  it('tells which variables a row reads and which labels it gives', () => {
+  it('determines the variables and labels of each row', () => {
     const pattern = onlyRow(gauge('x_m', 'var = "v.{port}", static = { k = "a" }'));
     expect(pattern.reads.map(({ pattern: one }) => one?.capture('v.9'))).to.deep.equal(['9']);
     expect(ownLabelsOf(pattern)).to.deep.equal(['port', 'k']);
@@ -173,7 +174,7 @@ describe('a catalogue file', () => {
     expect(ownLabelsOf(info)).to.deep.equal(['a', 'b']);
   });
 
-  it('names every mistake in a row whose name and type are wrong, and in further rows of that name', () => {
+  it('reports every mistake in a row with a wrong name and type, and in further rows of that name', () => {
     const text = withRows(
       'name = "y_m_count", type = "guage", static = { le = "a" }, scale = 0',
       'name = "y_m_count", labels_from = { "b-c" = "v" }, buckets = [2, 1]',
@@ -393,7 +394,7 @@ describe('a catalogue file', () => {
     ],
   ];
   for (const [text, message] of wrong)
-    it(`is refused: ${message}`, () => {
+    it(`is refused with the message ${message}`, () => {
       const fault = faultOf(text);
       expect(fault.code).to.equal('CONFIG_INVALID');
       expect(fault.message).to.include(message);
@@ -401,12 +402,12 @@ describe('a catalogue file', () => {
     });
 
   for (const type of ['counter', 'info'])
-    it(`names no metric as its own rival where a ${type} lacks its ending`, () => {
+    it(`does not report a clash of a metric with itself if a ${type} lacks its suffix`, () => {
       const row = `name = "x_m", type = "${type}", help = "H", var = "v"`;
       expect(faultOf(withRows(row)).message).not.to.include('x_m and x_m');
     });
 
-  it('has all its problems reported in one go, one a line', () => {
+  it('has all its problems reported together, one per line', () => {
     const fault = faultOf(
       withRows(gauge('x_a', 'var = 1'), gauge('x_b', 'scale = "1", var = "v"'), 'type = "gauge"'),
     );
@@ -426,10 +427,10 @@ describe('two rows of a catalogue', () => {
   const same: [string, string][] = [
     ['in one class', withRows(first, again)],
     ['at two places below one class', withRows(first, `${again}, at = "k", class_id = "K"`)],
-    ['in two classes that read one object', withRows(first) + other('C', 'a.{l~[a-z]+}', again)],
+    ['in two classes for the same object', withRows(first) + other('C', 'a.{l~[a-z]+}', again)],
   ];
   for (const [where, text] of same)
-    it(`${where} may not give the same series`, () =>
+    it(`${where} must not give the same series`, () =>
       expect(faultOf(text).message).to.match(/gives the same series of x_m as classes\[0\]/));
 
   const different: [string, string][] = [
@@ -441,6 +442,6 @@ describe('two rows of a catalogue', () => {
     ['paths differ', withRows(first) + other('C', 'b.{l}', again)],
   ];
   for (const [why, text] of different)
-    it(`may share a metric when their ${why}`, () =>
+    it(`may share a metric if their ${why}`, () =>
       expect(parseCatalogue(text, 'x.toml').families.size).to.equal(1));
 });

@@ -13,7 +13,7 @@ interface DraftApp {
   readonly seed_path_groups: Readonly<Record<string, readonly string[]>>;
 }
 
-describe('the built-in catalogues against their draft', () => {
+describe('the built-in catalogue', () => {
   let draft: Readonly<Record<string, DraftApp>> = {};
   before(function () {
     const text = sharedText('catalogue-draft.toml');
@@ -27,7 +27,7 @@ describe('the built-in catalogues against their draft', () => {
     const counts = (names: readonly string[]) =>
       Object.fromEntries(names.map((name) => [name, names.filter((one) => one === name).length]));
 
-    it(`${app} has lost no row`, () => {
+    it(`${app} has every row of its draft`, () => {
       for (const { alias, class_ids, metrics } of draft[app]?.classes ?? []) {
         const kept = catalogue.classes.find((owner) => owner.alias === alias);
         expect(kept?.classIds).to.deep.equal(class_ids);
@@ -37,7 +37,7 @@ describe('the built-in catalogues against their draft', () => {
       }
     });
 
-    it(`${app} has lost no class alias and no filter group`, () => {
+    it(`${app} has every class alias and filter group of its draft`, () => {
       const groups = [...catalogue.seedPathGroups.keys()];
       expect(groups).to.include.members(Object.keys(draft[app]?.seed_path_groups ?? {}));
       expect(catalogue.classes.map(({ alias }) => alias)).to.deep.equal(

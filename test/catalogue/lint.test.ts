@@ -50,14 +50,14 @@ function series(row: Row, pathLabels: readonly string[]): string[] {
 
 describe('the built-in catalogues', () => {
   for (const [app, catalogue] of loadCatalogues())
-    it(`${app} passes the linter of Prometheus`, function () {
+    it(`of ${app} pass promtool check metrics`, function () {
       const lint = spawnSync('promtool', ['check', 'metrics'], { input: sample(catalogue) });
       needs(this, lint.error === undefined, 'promtool is not in PATH');
       expect(lint.stdout.toString() + lint.stderr.toString()).to.equal('');
       expect(lint.status).to.equal(0);
     });
 
-  it('say of every metric what it means, in a sentence', () => {
+  it('have a help sentence for every metric', () => {
     for (const { families } of loadCatalogues().values())
       for (const { name, help } of families.values())
         expect(help, name).to.match(/^([A-Z0-9]).{15,}\.$/);

@@ -6,7 +6,7 @@ import { metricsMarkdown } from '#app/catalogue/metrics-markdown.js';
 describe('docs/metrics.md', () => {
   const page = metricsMarkdown();
 
-  it('is fresh, and its first line says from what it is made', () => {
+  it('is up to date, and names its sources in the first line', () => {
     expect(readFileSync('docs/metrics.md', 'utf8')).to.include(page);
     expect(page.split('\n')[0]).to.match(/^<!-- Generated from src\/catalogue\/ads\.toml/);
   });

@@ -1,4 +1,4 @@
-// Names of metrics without a catalogue: no doubled words, a base unit, the ending of the type.
+// Names of metrics without a catalogue: no repeated words, a base unit, the suffix of the type.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { BASE_UNITS, describedName } from '#app/catalogue/names.js';
@@ -42,7 +42,7 @@ describe('the name of a metric without a catalogue', () => {
     it(`of ${variable} in ${className} of ${app} is ${name}`, () =>
       expect(named([app, className, variable])).to.equal(name));
 
-  it('differs for each word in another script', () => {
+  it('differs for different words in other scripts', () => {
     const word = fc.stringMatching(/^[а-яäöü漢字0-9a-z]{1,4}$/u);
     fc.assert(
       fc.property(word, word, (one, other) => {
@@ -74,7 +74,7 @@ describe('the name of a metric without a catalogue', () => {
     it(`of a ${type} ${variable} in ${unit || 'no unit'} is ${name}`, () =>
       expect(named(['x', 'Session', variable], type, unit)).to.equal(name));
 
-  it('has no second unit if the class has it; that an application is called like a unit does not count', () => {
+  it('does not repeat a unit of the class name, but a unit in the application name', () => {
     expect(named(['x', 'DiskBytes', 'free'], 'gauge', 'bytes')).to.equal('x_disk_bytes_free');
     expect(named(['meters', 'Flow', 'length'], 'gauge', 'meters')).to.equal(
       'meters_flow_length_meters',
@@ -82,10 +82,10 @@ describe('the name of a metric without a catalogue', () => {
   });
 
   for (const unit of BASE_UNITS)
-    it(`ends with ${unit}`, () =>
+    it(`ends with the base unit ${unit}`, () =>
       expect(named(['x', 'Y', 'z'], 'gauge', unit)).to.equal(`x_y_z_${unit}`));
 
-  it('begins with the application, keeps the words of the variable, and doubles none where parts meet', () => {
+  it('begins with the application, keeps the words of the variable, and repeats none between parts', () => {
     const part = fc
       .uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 4 })
       .map((each) => each.join('_'));
@@ -101,7 +101,7 @@ describe('the name of a metric without a catalogue', () => {
     );
   });
 
-  it('is a name that Prometheus takes, and one that scopes of the application select', () => {
+  it('is a valid Prometheus name under the prefix of the application', () => {
     const text = fc.string({ unit: 'binary', maxLength: 12 });
     const facts: fc.Arbitrary<Described> = fc.record({
       app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,9}$/),

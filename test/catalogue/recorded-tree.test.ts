@@ -11,7 +11,7 @@ import { needs } from '../support/needs.js';
 const labelsOf = ({ labels }: ObjectRules, { captured, row }: RowUse) =>
   Object.entries({ ...labels, ...captured, ...row.labels }).toSorted();
 
-describe('the catalogue of adh against the tree of a real ADH 3.8', () => {
+describe('the adh catalogue on the tree of a real ADH 3.8', () => {
   const adh = loadCatalogues().get('adh');
   let objects: readonly RecordedObject[] = [];
   before(function () {
@@ -26,7 +26,7 @@ describe('the catalogue of adh against the tree of a real ADH 3.8', () => {
 
   for (const owner of adh?.classes ?? [])
     for (const row of owner.rows)
-      it(`${row.where}: ${row.family.name} finds its variables`, () => {
+      it(`finds the variables of ${row.family.name} (${row.where})`, () => {
         const rules = compileRules({ classes: [{ ...owner, rows: [row] }] });
         const read = objects.filter((object) => rules.reads(object));
         expect(read.length, 'objects read').to.be.greaterThan(0);
@@ -38,7 +38,7 @@ describe('the catalogue of adh against the tree of a real ADH 3.8', () => {
               );
       });
 
-  it('gives no two series the same name and labels under one root', () => {
+  it('gives each series of a root a unique name and labels', () => {
     const rules = compileRules({ classes: adh?.classes ?? [] });
     const seen = new Map<string, string>();
     for (const object of objects)
@@ -62,7 +62,7 @@ describe('the catalogue of adh against the tree of a real ADH 3.8', () => {
     }
   });
 
-  it('lets a class filter through exactly what the rows of the class read', () => {
+  it('selects by a class filter exactly the objects that the rows of the class read', () => {
     const read = new Map<string, string[]>();
     const rules = compileRules({ classes: adh?.classes ?? [] });
     for (const object of objects)

@@ -1,4 +1,4 @@
-// The recorded object tree of a real ADH, where it is at hand: it is not part of the project.
+// The recorded object tree of a real ADH, if present: the file is not part of the project.
 import { existsSync, readFileSync } from 'node:fs';
 import type { PlacedObject } from '#app/catalogue/match/rules.js';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { conversionOf, convert } from '#app/catalogue/row.js';
 
-describe('conversion', () => {
+describe('the conversion of a scale', () => {
   const rows = [
     [0.01, { multiply: 1, divide: 100 }],
     [0.000001, { multiply: 1, divide: 1e6 }],
@@ -14,10 +14,10 @@ describe('conversion', () => {
     [1 / 3, { multiply: 1 / 3, divide: 1 }],
   ] as const;
   for (const [scale, wanted] of rows)
-    it(`scale ${scale} multiplies by ${wanted.multiply} and divides by ${wanted.divide}`, () =>
+    it(`multiplies by ${wanted.multiply} and divides by ${wanted.divide} for the scale ${scale}`, () =>
       expect(conversionOf(scale)).to.deep.equal(wanted));
 
-  it('is exact for decimal fractions: the same as moving the decimal point', () => {
+  it('is exact for decimal fractions', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.integer({ min: 0, max: 15 }), (value, places) => {
         const conversion = conversionOf(Number(`1e-${places}`));

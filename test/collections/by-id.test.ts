@@ -1,4 +1,4 @@
-// Items by their ids.
+// ById, IdRanges and FifoQueue.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { FifoQueue, ById, IdRanges } from '#app/collections/by-id.js';
@@ -7,11 +7,11 @@ interface Item {
   readonly id: number;
 }
 
-/** The last items are searched in another way than the first, and chunks hold 512. */
+/** More items than a chunk of 512 holds. */
 const MANY = 3000;
 
-describe('items by their ids', () => {
-  it('are those that were added and not deleted, in the order of their ids', () => {
+describe('ById', () => {
+  it('contains the added and not deleted items in the order of their ids', () => {
     const step = fc.oneof(
       fc.record({ add: fc.integer({ min: 1, max: 700 }) }),
       fc.record({ deleteEach: fc.integer({ min: 1, max: 4 }), from: fc.nat(MANY) }),
@@ -40,14 +40,14 @@ describe('items by their ids', () => {
     );
   });
 
-  it('has an item, and not another with its id', () => {
+  it('contains an item, and not another item with the same id', () => {
     const items = new ById<Item>();
     const item = { id: 1 };
     items.add(item);
     expect([items.has(item), items.has({ id: 1 })]).to.deep.equal([true, false]);
   });
 
-  it('are iterated over once each, while others come and go', () => {
+  it('iterates over each item once, while others are added and deleted', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(MANY), { maxLength: 60 }), fc.nat(600), (deleted, pace) => {
         const items = new ById<Item>();
@@ -71,13 +71,12 @@ describe('items by their ids', () => {
   });
 });
 
-// Who owns each of very many ids, in few runs.
 interface Owner {
   readonly ids: Set<number>;
 }
 
-describe('runs of ids', () => {
-  it('know the owner of each id that is there, whoever comes and goes', () =>
+describe('IdRanges', () => {
+  it('returns the owner of each current id', () =>
     fc.assert(
       fc.property(
         fc.infiniteStream(fc.nat(999)),
@@ -93,7 +92,7 @@ describe('runs of ids', () => {
           for (let step = 0; step < 1200; step++) {
             const owner = all[(isUnstable ? next() : Math.floor(step / 7)) % owners];
             if (owner === undefined) continue;
-            // An owner loses all its ids now and then: nobody needs their runs any more.
+            // An owner sometimes loses all its ids, and their ranges become unused.
             if (next() % 3 === 0) owner.ids.clear();
             id += 1 + (next() % 3);
             runs.add(id, owner);
@@ -107,9 +106,8 @@ describe('runs of ids', () => {
     ));
 });
 
-// Items that wait.
-describe('a backlog', () => {
-  it('gives items in the order in which they came, whatever comes meanwhile', () => {
+describe('FifoQueue', () => {
+  it('returns items in the order in which they were added', () => {
     const backlog = new FifoQueue<number>();
     for (const item of [3, 1, 3, 2]) backlog.add(item);
     const taken = [backlog.next(), backlog.next()];
@@ -121,7 +119,7 @@ describe('a backlog', () => {
     expect([backlog.next(), backlog.next()]).to.deep.equal([4, undefined]);
   });
 
-  it('has nothing left once it was cleared', () => {
+  it('is empty after it is cleared', () => {
     const backlog = new FifoQueue<number>();
     for (const item of [1, 2, 3]) backlog.add(item);
     backlog.next();
@@ -129,7 +127,7 @@ describe('a backlog', () => {
     expect([backlog.size, backlog.next()]).to.deep.equal([0, undefined]);
   });
 
-  it('takes no longer for the last items than for the first', () => {
+  it('returns half a million items in linear time', () => {
     const backlog = new FifoQueue<number>();
     for (let item = 0; item < 500_000; item++) backlog.add(item);
     let sum = 0;

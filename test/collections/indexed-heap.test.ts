@@ -1,10 +1,10 @@
-// The first of many items, against sorting them.
+// IndexedHeap, compared with sorting.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { IndexedHeap } from '#app/collections/indexed-heap.js';
 
-describe('a heap with an index', () => {
-  it('has the first of what was added and not taken away', () =>
+describe('IndexedHeap', () => {
+  it('returns the first of the added and not deleted items', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(60)), { size: '+1' }), (steps) => {
         const heap = new IndexedHeap<{ readonly id: number }>((a, b) => a.id < b.id);

@@ -1,10 +1,10 @@
-// A map that grows in small steps.
+// WideMap and Hashes, compared with Map and Set.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Hashes, WideMap } from '#app/collections/wide-map.js';
 
-describe('a wide map', () => {
-  it('has what a map has, few entries or many', () => {
+describe('WideMap', () => {
+  it('behaves like a Map with few and with many entries', () => {
     const range = fc.record({
       isSet: fc.boolean(),
       first: fc.nat(20_000),
@@ -40,7 +40,7 @@ describe('a wide map', () => {
     );
   });
 
-  it('rejects a key that is not a whole number from 0 on, once there are many', () => {
+  it('rejects a negative or fractional key once it has many entries', () => {
     const wide = new WideMap<number>();
     for (let key = 0; key < 5000; key++) wide.set(key, key);
     expect(() => wide.get(-1)).to.throw(RangeError);
@@ -49,7 +49,7 @@ describe('a wide map', () => {
 });
 
 // A set of numbers, and slots by name: the same as what JavaScript has for both.
-describe('a set of hashes', () => {
+describe('Hashes', () => {
   // Few of them, of two parts and with the same first place, so that all kinds of neighbours occur.
   const hash = fc.oneof(
     fc.nat(40).map((n) => n * 16),
@@ -57,7 +57,7 @@ describe('a set of hashes', () => {
     fc.maxSafeNat(),
   );
 
-  it('has what was added and not deleted', () =>
+  it('contains the added and not deleted hashes', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), hash), { maxLength: 400 }), (steps) => {
         const hashes = new Hashes();
@@ -75,7 +75,7 @@ describe('a set of hashes', () => {
       { numRuns: 60 },
     ));
 
-  it('holds many', () => {
+  it('contains many hashes', () => {
     const hashes = new Hashes();
     for (let i = 0; i < 100_000; i++) hashes.add(i * 91_009);
     for (let i = 0; i < 100_000; i += 2) hashes.delete(i * 91_009);

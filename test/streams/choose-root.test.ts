@@ -1,4 +1,4 @@
-// Which root a target exports. Spec 1.3.5, design 3 "Root choice".
+// The choice of the root that a target exports. Spec 1.3.5, design 3 "Root choice".
 import { expect } from 'chai';
 import { map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -11,115 +11,125 @@ import { root, pollResult, sourceOf, unseen } from '../support/poll-results.js';
 
 const ADS = { app: 'ads', hint: '' };
 const nameOf = (choice: RootChoice) => (choice.kind === 'chosen' ? choice.root.name : 'none');
-const shows = (serverKey: string, ...roots: readonly (string | ManagedObject)[]): PollResult =>
+const polled = (serverKey: string, ...roots: readonly (string | ManagedObject)[]): PollResult =>
   pollResult({
     serverKey,
     source: sourceOf(...roots.map((each) => (typeof each === 'string' ? root(each) : each))),
   });
 
-describe('the choice of the root', () => {
-  /** Sentence, hint, the roots of each server key in order, the id of the root that is taken. */
+describe('the root choice', () => {
+  /** Title, hint, the roots of each server key in order, the id of the chosen root. */
   const table: readonly (readonly [string, string, readonly (readonly string[])[], string])[] = [
-    ['with a full id as hint, the root of that id', 'H.2.ads', [['H.1.ads', 'H.2.ads']], 'H.2.ads'],
+    ['takes the root whose full id is the hint', 'H.2.ads', [['H.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
-      'with a full id, that root though another has fewer segments',
+      'takes the root whose full id is the hint, even if another has fewer segments',
       'a.b.2.ads',
       [['H.1.ads', 'a.b.2.ads']],
       'a.b.2.ads',
     ],
     [
-      'with a full id, that root though another has it as its instance',
+      'takes the root whose full id is the hint, even if another has it as its instance',
       'H.1.ads',
       [['x.H.1.ads.ads', 'H.1.ads']],
       'H.1.ads',
     ],
+    ['takes the root whose instance number is the hint', '2', [['H.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
-      'with an instance number, the root of that instance',
+      'takes only a root of the application for an instance number',
       '2',
-      [['H.1.ads', 'H.2.ads']],
-      'H.2.ads',
+      [['H.2.adh', 'G.2.ads']],
+      'G.2.ads',
     ],
-    ['with an instance number, only roots of the app', '2', [['H.2.adh', 'G.2.ads']], 'G.2.ads'],
-    ['without a hint, the root of the app', '', [['H.1.adh', 'H.1.ads']], 'H.1.ads'],
-    ['a root of another application is never taken', '', [['H.1.adh']], 'none'],
-    ['not even when the hint is its full id', 'H.1.adh', [['H.1.adh']], 'none'],
-    ['a hint never falls back to other instances', '3', [['H.1.ads', 'H.2.ads']], 'none'],
-    ['a hint never falls back to other ids', 'H.3.ads', [['H.1.ads']], 'none'],
+    ['takes the root of the application without a hint', '', [['H.1.adh', 'H.1.ads']], 'H.1.ads'],
+    ['does not take a root of another application', '', [['H.1.adh']], 'none'],
     [
-      'an application is the last segment, not a part of it',
+      'does not take a root of another application, even if the hint is its full id',
+      'H.1.adh',
+      [['H.1.adh']],
+      'none',
+    ],
+    ['does not take another instance than the hint', '3', [['H.1.ads', 'H.2.ads']], 'none'],
+    ['does not take another id than the hint', 'H.3.ads', [['H.1.ads']], 'none'],
+    [
+      'compares the application with the whole last segment',
       '',
       [['H.1.xads', 'H.1.ads2']],
       'none',
     ],
     [
-      'what hangs below a root of the app is not of the app',
+      'does not take an object below a root of the application',
       '',
       [['H.1.ads.1.sourceThread', 'H.9.ads']],
       'H.9.ads',
     ],
-    ['of several, that with the fewest segments', '', [['a.b.1.ads', 'H.2.ads']], 'H.2.ads'],
-    ['fewest segments come before the order of keys', '', [['a.b.1.ads'], ['H.2.ads']], 'H.2.ads'],
-    ['then the first of the server keys', '', [['H.2.ads'], ['H.1.ads']], 'H.2.ads'],
-    ['then the lowest instance number', '', [['H.10.ads', 'H.9.ads']], 'H.9.ads'],
+    ['prefers the root with the fewest segments', '', [['a.b.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
-      'a number comes before an instance that is none',
+      'prefers fewer segments to an earlier server key',
+      '',
+      [['a.b.1.ads'], ['H.2.ads']],
+      'H.2.ads',
+    ],
+    ['prefers the first of the server keys', '', [['H.2.ads'], ['H.1.ads']], 'H.2.ads'],
+    ['prefers the lowest instance number', '', [['H.10.ads', 'H.9.ads']], 'H.9.ads'],
+    [
+      'prefers an instance number to another instance',
       '',
       [['H.main.ads', 'H.77.ads']],
       'H.77.ads',
     ],
     [
-      'the lowest instance number behind a later key too',
+      'prefers the lowest instance number on a later server key',
       '',
       [[], ['H.10.ads', 'H.9.ads']],
       'H.9.ads',
     ],
-    ['then the id', '', [['b.1.ads', 'a.1.ads']], 'a.1.ads'],
-    ['then the id, whichever came first', '', [['a.1.ads', 'b.1.ads']], 'a.1.ads'],
-    ['host names hold dots', '7', [['lseg1.bgp59.com.7.ads']], 'lseg1.bgp59.com.7.ads'],
+    ['prefers the lowest id', '', [['b.1.ads', 'a.1.ads']], 'a.1.ads'],
+    ['prefers the lowest id in any order of roots', '', [['a.1.ads', 'b.1.ads']], 'a.1.ads'],
+    ['accepts host names with dots', '7', [['lseg1.bgp59.com.7.ads']], 'lseg1.bgp59.com.7.ads'],
   ];
-  for (const [sentence, hint, keys, wanted] of table)
-    it(sentence, () => {
-      const seen = keys.map((roots, index) => shows(String(index), ...roots));
+  for (const [title, hint, keys, wanted] of table)
+    it(title, () => {
+      const seen = keys.map((roots, index) => polled(String(index), ...roots));
       expect(nameOf(choose(seen, { app: 'ads', hint }))).to.equal(wanted);
     });
 
-  it('believes what a root states of itself before its id', () => {
+  it('prefers the identity that a root states to its id', () => {
     const stated = root('whatever', { application: 'ads', instance: '5' });
-    const seen = [shows('82', stated, 'H.1.ads')];
+    const seen = [polled('82', stated, 'H.1.ads')];
     expect(nameOf(choose(seen, { app: 'ads', hint: '5' }))).to.equal('whatever');
     const denied = root('H.1.ads', { application: 'adh' });
-    expect(nameOf(choose([shows('82', denied)], ADS))).to.equal('none');
+    expect(nameOf(choose([polled('82', denied)], ADS))).to.equal('none');
   });
 
   it('names the roots not taken, best first', () => {
     const choice = choose(
-      [shows('82', 'H.3.ads', 'H.1.adh', 'H.1.ads'), shows('9', 'H.2.ads')],
+      [polled('82', 'H.3.ads', 'H.1.adh', 'H.1.ads'), polled('9', 'H.2.ads')],
       ADS,
     );
     expect(choice).to.deep.include({ serverKey: '82', others: ['H.3.ads', 'H.2.ads'] });
   });
 
-  it('considers the first of very many roots, and says how many there are', () => {
+  it('considers the first 16,384 roots, and reports the number of the others', () => {
     const other = (i: number) => `H.${i}.adh`;
     const roots = (count: number) => Array.from({ length: count }, (_, i) => other(i));
-    expect(nameOf(choose([shows('82', ...roots(16_383), 'H.1.ads')], ADS))).to.equal('H.1.ads');
-    const beyond = choose([shows('82', ...roots(16_384), 'H.1.ads')], ADS);
+    expect(nameOf(choose([polled('82', ...roots(16_383), 'H.1.ads')], ADS))).to.equal('H.1.ads');
+    const beyond = choose([polled('82', ...roots(16_384), 'H.1.ads')], ADS);
     expect(beyond.kind === 'none' && beyond.reason).to.equal(
       'a root of application ads, there is ' +
         'H.0.adh, H.1.adh, H.2.adh, H.3.adh, H.4.adh and 16380 more',
     );
   });
 
-  it('chooses only when the directories are read, lest a later root be the better one', () => {
-    const reading = { ...shows('82', 'H.2.ads'), hasMore: true };
+  it('waits until all directories are read', () => {
+    const reading = { ...polled('82', 'H.2.ads'), hasMore: true };
     const reason = 'the directory of server key 82, which is being read';
     expect(choose([reading], ADS)).to.deep.include({ kind: 'none', reason });
-    expect(nameOf(choose([reading, shows('456', 'H.1.ads')], ADS))).to.equal('none');
+    expect(nameOf(choose([reading, polled('456', 'H.1.ads')], ADS))).to.equal('none');
   });
 
-  it('does not wait for a directory that never rests', () => {
-    const restless = { ...shows('82'), hasMore: true, isUnstable: true };
-    expect(nameOf(choose([restless, shows('456', 'H.1.ads')], ADS))).to.equal('H.1.ads');
+  it('does not wait for an unstable directory', () => {
+    const restless = { ...polled('82'), hasMore: true, isUnstable: true };
+    expect(nameOf(choose([restless, polled('456', 'H.1.ads')], ADS))).to.equal('H.1.ads');
   });
 
   const formers = [
@@ -132,55 +142,55 @@ describe('the choice of the root', () => {
     ],
     ['a former root only if it fits', { serverKey: '82', root: 'H.1.adh' }, 'H.1.ads'],
   ] as const;
-  for (const [sentence, former, wanted] of formers)
-    it(`takes ${sentence}`, () => {
-      const seen = [shows('82', 'H.1.adh', 'H.1.ads'), shows('456', 'H.2.ads', 'a.b.9.ads')];
+  for (const [what, former, wanted] of formers)
+    it(`takes ${what}`, () => {
+      const seen = [polled('82', 'H.1.adh', 'H.1.ads'), polled('456', 'H.2.ads', 'a.b.9.ads')];
       expect(nameOf(choose(seen, { ...ADS, former }))).to.equal(wanted);
     });
 
   const reasons: readonly (readonly [string, readonly PollResult[], string, string])[] = [
     [
-      'every key when there are no roots',
+      'the state of every server key',
       [unseen('absent', 'no segment a', '82'), unseen('dead', 'publisher died', '456')],
       '',
       'a root of application ads, server key 82: no segment a; server key 456: publisher died',
     ],
     [
-      'the roots that do not fit',
-      [shows('82', 'H.1.adh', 'G.1.adh')],
+      'the roots of other applications',
+      [polled('82', 'H.1.adh', 'G.1.adh')],
       '',
       'a root of application ads, there is H.1.adh, G.1.adh',
     ],
     [
-      'the hint that none fits',
-      [shows('82', 'H.1.ads')],
+      'the hint',
+      [polled('82', 'H.1.ads')],
       '7',
       'a root of application ads that fits instance 7, there is H.1.ads',
     ],
     [
       'five roots',
-      [shows('82', ...['1', '2', '3', '4', '5'].map((n) => `H.${n}.x`))],
+      [polled('82', ...['1', '2', '3', '4', '5'].map((n) => `H.${n}.x`))],
       '',
       'a root of application ads, there is H.1.x, H.2.x, H.3.x, H.4.x, H.5.x',
     ],
     [
-      'five roots at most',
-      [shows('82', ...['1', '2', '3', '4', '5', '6', '7'].map((n) => `H.${n}.x`))],
+      'at most five roots',
+      [polled('82', ...['1', '2', '3', '4', '5', '6', '7'].map((n) => `H.${n}.x`))],
       '',
       'a root of application ads, there is H.1.x, H.2.x, H.3.x, H.4.x, H.5.x and 2 more',
     ],
   ];
   for (const [what, seen, hint, reason] of reasons)
-    it(`when there is none, the reason names ${what}`, () => {
+    it(`without a root names ${what} in the reason`, () => {
       expect(choose(seen, { app: 'ads', hint })).to.deep.include({ kind: 'none', reason });
     });
 
-  it('tells of the publisher that comes nearest to being there', () => {
+  it('reports the publisher in the best state', () => {
     const absent = unseen('absent', 'no segment', '82');
     const dead = unseen('dead', 'publisher died', '456');
     expect(choose([absent, dead], ADS)).to.have.nested.property('publisher.state', 'dead');
     expect(choose([absent], ADS)).to.have.nested.property('publisher.state', 'absent');
-    expect(choose([dead, shows('9', 'H.1.adh')], ADS)).to.have.nested.property(
+    expect(choose([dead, polled('9', 'H.1.adh')], ADS)).to.have.nested.property(
       'publisher.state',
       'live',
     );
@@ -193,7 +203,7 @@ describe('chooseRoot', () => {
   const two = root('H.2.ads');
   const source = sourceOf(one, two);
   const seen = {
-    '1': shows('82', one),
+    '1': polled('82', one),
     '2': pollResult({ source: sourceOf(two) }),
     b: pollResult({ source }),
     t: pollResult({ source, tick: 9 }),
@@ -205,19 +215,19 @@ describe('chooseRoot', () => {
   const taken = { '1': 'H.1.ads', '2': 'H.2.ads', n: 'none' };
 
   it(
-    'tells of a choice once, whatever else its publisher does',
+    'emits a choice once, for any further poll results of its publisher',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const sight$ = hot('    -b-t-t-b-|', seen);
+      const polls$ = hot('    -b-t-t-b-|', seen);
       const choices = '       -1-------|';
       const subscribed = '    ^--------!';
 
-      expectObservable(names([sight$])).toBe(choices, taken);
-      expectSubscriptions(sight$.subscriptions).toBe(subscribed);
+      expectObservable(names([polls$])).toBe(choices, taken);
+      expectSubscriptions(polls$.subscriptions).toBe(subscribed);
     }),
   );
 
   it(
-    'sticks to a root when a better one appears, until that root is lost',
+    'keeps a root when a better one appears, until the root is lost',
     marbles(({ hot, expectObservable }) => {
       const roots = sourceOf(two);
       const live = pollResult({ source: roots });
@@ -226,7 +236,7 @@ describe('chooseRoot', () => {
         a: () => roots.roots.add(one),
         d: () => roots.roots.delete(two),
       };
-      const sight$ = hot('    -s-a-s-d-s-', step).pipe(
+      const polls$ = hot('    -s-a-s-d-s-', step).pipe(
         map((change) => {
           change();
           return live;
@@ -234,17 +244,17 @@ describe('chooseRoot', () => {
       );
       const choices = '       -2-----1---';
 
-      expectObservable(names([sight$])).toBe(choices, taken);
+      expectObservable(names([polls$])).toBe(choices, taken);
     }),
   );
 
   it(
-    'tells once why there is no root, and again when the reason changes',
+    'emits the reason for a missing root once, and again when it changes',
     marbles(({ hot, expectObservable }) => {
-      const sight$ = hot('    -x-x-y-y---', seen);
+      const polls$ = hot('    -x-x-y-y---', seen);
       const choices = '       -n---n-----';
 
-      expectObservable(names([sight$])).toBe(choices, taken);
+      expectObservable(names([polls$])).toBe(choices, taken);
     }),
   );
 
@@ -252,36 +262,36 @@ describe('chooseRoot', () => {
     'prefers the former root until a root is chosen, and not after that',
     marbles(({ hot, expectObservable }) => {
       const former = { serverKey: '82', root: 'H.2.ads' };
-      const sight$ = hot('    -x-b-x-b---', seen);
+      const polls$ = hot('    -x-b-x-b---', seen);
       const choices = '       -n-2-n-1---';
 
-      expectObservable(names([sight$], { ...ADS, former })).toBe(choices, taken);
+      expectObservable(names([polls$], { ...ADS, former })).toBe(choices, taken);
     }),
   );
 
   it(
-    'chooses anew when the publisher is lost, and again when it is back',
+    'emits a choice when the publisher is lost and when it is back',
     marbles(({ hot, expectObservable }) => {
-      const sight$ = hot('    -b-x-y-b---', seen);
+      const polls$ = hot('    -b-x-y-b---', seen);
       const choices = '       -1-n-n-1---';
 
-      expectObservable(names([sight$])).toBe(choices, taken);
+      expectObservable(names([polls$])).toBe(choices, taken);
     }),
   );
 
   it(
-    'takes the same id in a new generation for another root',
+    'treats the same id in a new generation as another root',
     marbles(({ hot, expectObservable }) => {
-      const again = { ...seen, '2': shows('82', root('H.1.ads')) };
-      const sight$ = hot('    -1-2---', again);
+      const again = { ...seen, '2': polled('82', root('H.1.ads')) };
+      const polls$ = hot('    -1-2---', again);
       const choices = '       -1-1---';
 
-      expectObservable(names([sight$])).toBe(choices, taken);
+      expectObservable(names([polls$])).toBe(choices, taken);
     }),
   );
 
   it(
-    'waits for a first pollResult of every server key',
+    'waits for the first poll result of every server key',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const first$ = hot('    -x-----|   ', seen);
       const second$ = hot('   ---1-----| ', seen);
@@ -296,8 +306,8 @@ describe('chooseRoot', () => {
   it(
     'changes to another server key when its root is lost there',
     marbles(({ hot, expectObservable }) => {
-      const first$ = hot('    -1---x---1-', { '1': shows('82', one), x: unseen('dead', 'died') });
-      const second$ = hot('   -2---------', { '2': shows('456', two) });
+      const first$ = hot('    -1---x---1-', { '1': polled('82', one), x: unseen('dead', 'died') });
+      const second$ = hot('   -2---------', { '2': polled('456', two) });
       const choices = '       -1---2-----'; // and stays with 456: the choice is sticky
 
       expectObservable(names([first$, second$])).toBe(choices, taken);
@@ -305,14 +315,14 @@ describe('chooseRoot', () => {
   );
 
   it(
-    'passes an error on',
+    'forwards an error',
     marbles(({ hot, expectObservable }) => {
       expectObservable(names([hot('-b-#', seen)])).toBe('-1-#', taken);
     }),
   );
 
   it(
-    'leaves every server key with its consumer',
+    'unsubscribes from every server key with its subscriber',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const first$ = hot('    -b-x-b', seen);
       const second$ = hot('   -y----', seen);
@@ -325,7 +335,7 @@ describe('chooseRoot', () => {
   );
 
   it(
-    'takes sources that have everything at once',
+    'accepts synchronous sources',
     marbles(({ expectObservable }) => {
       expectObservable(names([of(seen.x, seen.b, seen.t)])).toBe('(n1|)', taken);
     }),

@@ -34,8 +34,8 @@ const inputs = {
   x: { kind: 'failed', reason: 'gone' },
 } as const satisfies Record<string, Input>;
 
-/** Decisions in short: `M` a refresh that may render, `m` one that may not; `D` a deferral, in milliseconds. */
-const told = ({ refresh, deferral }: Decision): string =>
+/** Abbreviated decisions: `M` a refresh that may render, `m` one that may not; `D` a deferral, in milliseconds. */
+const abbreviated = ({ refresh, deferral }: Decision): string =>
   [
     refresh === undefined ? '' : refresh.mayRender ? 'M' : 'm',
     deferral === undefined ? '' : `D${deferral.ms}`,
@@ -45,7 +45,7 @@ const decided =
   (input$: Observable<Input>) =>
     input$.pipe(
       coalesce(() => spacingMs, now),
-      map(told),
+      map(abbreviated),
       filter((text) => text !== ''),
     );
 
@@ -55,123 +55,123 @@ describe('coalesce', () => {
   };
   const pictures = [
     {
-      sentence: 'a demand has a refresh that may render, if the last render is old enough',
+      title: 'lets a demand render if the last render is old enough',
       spacing: '-----|',
       arrived: '-d-r----d--c-d-r-',
       wanted: '-M------M----M---',
     },
     {
-      sentence: 'inside the spacing a demand may not render, and one render is deferred to its end',
+      title: 'does not let a demand render inside the spacing, and defers one render to its end',
       spacing: '-----|',
       arrived: '-d-r-do--r--',
       wanted: '-M---ma-M---',
     },
     {
-      sentence: 'demands inside the spacing share one deferred render',
+      title: 'defers one render for all demands inside the spacing',
       spacing: '-----|',
       arrived: '-d-rdodo-r--',
       wanted: '-M--mbm-M---',
     },
     {
-      sentence: 'an unchanged text is owed no render',
+      title: 'defers no render for an unchanged text',
       spacing: '-----|',
       arrived: '-d-r-dc---------',
       wanted: '-M---m----------',
     },
     {
-      sentence: 'demands that come while a refresh is open share the next',
+      title: 'answers demands during a refresh with one further refresh',
       spacing: '-----|',
       arrived: '-d-ddd-r---c----',
       wanted: '-M-----m--------',
     },
     {
-      sentence: 'a deferred render is dropped when a demand was faster',
+      title: 'drops a deferred render when a demand renders first',
       spacing: '-----|',
       arrived: '-d-r-do-(dr)',
       wanted: '-M---ma-M---',
     },
     {
-      sentence: 'an earlier deferral does not end the present one',
+      title: 'does not end a deferral with the timer of an earlier one',
       spacing: '---------|',
       arrived: '-dr-doNdrdo-------',
       wanted: '-M--me-M-mf------M',
     },
     {
-      sentence: 'a deferred render waits for the refresh that is open',
+      title: 'delays a deferred render until the open refresh ends',
       spacing: '-----|',
       arrived: '-d-r-dod--o-',
       wanted: '-M---mam--M-',
     },
     {
-      sentence: 'a render for a demand makes up for a deferral that ends meanwhile',
+      title: 'drops a deferral that ends during the render for a demand',
       spacing: '-----|',
       arrived: '-d-r-do-d-r--',
       wanted: '-M---ma-M----',
     },
     {
-      sentence: 'a refresh that finds the target not ready leaves no last render',
+      title: 'forgets the last render when a refresh finds the target not ready',
       spacing: '-----|',
       arrived: '-d-r-dnd--',
       wanted: '-M---m-M--',
     },
     {
-      sentence: 'no demand, no refresh',
+      title: 'sends no refresh without a demand',
       spacing: '-----|',
       arrived: 'CCfC---C--------',
       wanted: '----------------',
     },
     {
-      sentence: 'with 0 every change renders',
+      title: 'renders every change if the spacing is 0',
       spacing: '|',
       arrived: '-C-r-C-r-d-c----',
       wanted: '-M---M---M------',
     },
     {
-      sentence: 'with 0 a change that comes while a refresh is open has one of its own',
+      title: 'renders a change during a refresh with a further refresh if the spacing is 0',
       spacing: '|',
       arrived: '-d-CC-r---r-----',
       wanted: '-M----M---------',
     },
     {
-      sentence: 'before the first full sync nothing is owed',
+      title: 'defers nothing before the first full sync',
       spacing: '-----|',
       arrived: '-d-n-d-n--------',
       wanted: '-M---M----------',
     },
     {
-      sentence: 'what is not ready any more has no last render, and owes none',
+      title: 'forgets the last render and the deferral of a target that is no longer ready',
       spacing: '-----|',
       arrived: '-d-r-doN--d-',
       wanted: '-M---ma---M-',
     },
     {
-      sentence: 'another hosting keeps the spacing and the deferred render',
+      title: 'keeps the spacing and the deferred render after a switch to another partition',
       spacing: '-----|',
       arrived: '-d-r-dos-r--',
       wanted: '-M---ma-M---',
     },
     {
-      sentence: 'a hosting that is not ready has no last render',
+      title: 'forgets the last render after a switch to a partition that is not ready',
       spacing: '-----|',
       arrived: '-d-r-doS--d-',
       wanted: '-M---ma---M-',
     },
     {
-      sentence: 'a target that got ready anew has no text to serve, so the refresh is repeated',
+      title: 'repeats the refresh of a target that has become ready again without a text',
       spacing: '-----|',
       arrived: '-d-r-dNo----',
       wanted: '-M---m-M----',
     },
     {
-      sentence: 'a refresh that will not be answered makes room for the next',
+      title: 'sends the next refresh after one that fails',
       spacing: '-----|',
       arrived: '-d-d-x-d--------',
       wanted: '-M-----M--------',
     },
   ];
-  for (const { sentence, spacing, arrived, wanted } of pictures)
+  for (const { title, spacing, arrived, wanted } of pictures)
     it(
-      sentence,
+      title,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
         const input$ = hot(arrived, inputs);
         const leaves = `      ^${'-'.repeat(18)}!`;
@@ -192,26 +192,26 @@ describe('coalesce', () => {
   );
 
   it(
-    'passes an error on',
+    'forwards an error',
     marbles(({ hot, expectObservable }) => {
       expectObservable(hot(' -d-#', inputs).pipe(decided(5))).toBe('-M-#', values);
     }),
   );
 
   it(
-    'takes a source that has everything at once',
+    'accepts a synchronous source',
     marbles(({ expectObservable }) => {
       const { d, r, o } = inputs;
       expectObservable(of(d, r, d, o, d).pipe(decided(6))).toBe('(Mmem)|', values);
     }),
   );
 
-  describe('whatever the order of demands, changes, answers and late timers', () => {
+  describe('with random demands, changes, answers and late timers', () => {
     const SPACING_MS = 10;
-    type Happening = 'demand' | 'change' | 'answer' | 'lose' | { readonly wait: number };
-    const happenings = fc.array(
+    type TestEvent = 'demand' | 'change' | 'answer' | 'lose' | { readonly wait: number };
+    const testEvents = fc.array(
       fc.oneof(
-        fc.constantFrom<Happening>('demand', 'demand', 'change', 'answer', 'answer', 'lose'),
+        fc.constantFrom<TestEvent>('demand', 'demand', 'change', 'answer', 'answer', 'lose'),
         fc.record({ wait: fc.integer({ min: 1, max: 12 }) }),
       ),
       { maxLength: 60 },
@@ -226,33 +226,33 @@ describe('coalesce', () => {
         super.schedule(work, delay + this.lateMs, state);
     }
 
-    /** A partition that answers when it is told to. */
+    /** A model of a partition that answers on command. */
     class Model {
-      /** Number of changes of the values; which of them was rendered last. */
+      /** The number of value changes, and the last rendered change. */
       #values = 0;
       #rendered = -1;
       #renderedAt = -Infinity;
       #open: { readonly mayRender: boolean; readonly demands: number } | undefined;
       #waiting = 0;
-      /** Since when a served text is known to be old, while no render made up for it. */
+      /** The time since which a served text is outdated; undefined after a render. */
       #oldSince: number | undefined;
 
       constructor(private readonly clock: VirtualClock) {}
 
-      /** What arrives when something happens. */
-      readonly take = (happening: Happening): Input[] => {
-        if (happening === 'demand') this.#waiting++;
-        else if (happening === 'change') this.#values++;
-        else if (happening === 'lose') return this.#lose();
-        else if (happening === 'answer') return this.#answer();
+      /** The inputs that an event causes. */
+      readonly take = (event: TestEvent): Input[] => {
+        if (event === 'demand') this.#waiting++;
+        else if (event === 'change') this.#values++;
+        else if (event === 'lose') return this.#lose();
+        else if (event === 'answer') return this.#answer();
         else {
-          this.clock.advance(happening.wait);
+          this.clock.advance(event.wait);
           return [];
         }
-        return happening === 'demand' ? [{ kind: 'demand' }] : [{ kind: 'changed' }];
+        return event === 'demand' ? [{ kind: 'demand' }] : [{ kind: 'changed' }];
       };
 
-      hear({ refresh }: Decision): void {
+      checkDecision({ refresh }: Decision): void {
         if (refresh !== undefined) {
           expect(this.#open, 'one refresh is open at a time').to.equal(undefined);
           this.#open = { mayRender: refresh.mayRender, demands: this.#waiting };
@@ -260,15 +260,15 @@ describe('coalesce', () => {
         }
       }
 
-      /** Nothing is forgotten: who waits is asked for, what is old is rendered once it may be. */
+      /** Checks that all demands are answered and all outdated texts rendered. */
       end(feed: (inputs: readonly Input[]) => void): void {
         for (let round = 0; round < 20; round++) {
           feed(this.#answer());
           this.clock.advance(SPACING_MS);
         }
-        expect(this.#waiting, 'nobody waits').to.equal(0);
+        expect(this.#waiting, 'no demand waits').to.equal(0);
         expect(this.#open, 'no refresh is open').to.equal(undefined);
-        expect(this.#oldSince, 'an old text that was served is made up for').to.equal(undefined);
+        expect(this.#oldSince, 'no served text is outdated').to.equal(undefined);
       }
 
       #answer(): Input[] {
@@ -299,20 +299,20 @@ describe('coalesce', () => {
       }
     }
 
-    it('keeps the spacing, answers everybody, and makes up for each old text', () =>
+    it('keeps the spacing, answers every demand, and renders after each outdated text', () =>
       fc.assert(
-        fc.property(happenings, fc.nat(5), (script, lateMs) => {
+        fc.property(testEvents, fc.nat(5), (script, lateMs) => {
           const clock = new LateClock(lateMs);
           const model = new Model(clock);
-          const stage = coalesce(
+          const operator = coalesce(
             () => SPACING_MS,
             () => clock.now(),
             clock,
           );
-          const feed = feeder(stage, (decision) => {
-            model.hear(decision);
+          const feed = feeder(operator, (decision) => {
+            model.checkDecision(decision);
           });
-          for (const happening of script) feed(model.take(happening));
+          for (const event of script) feed(model.take(event));
           model.end(feed);
         }),
         { numRuns: 500 },
@@ -322,11 +322,11 @@ describe('coalesce', () => {
 
 /** Feeds inputs into an operator one by one. */
 function feeder(
-  stage: OperatorFunction<Input, Decision>,
-  hear: (decision: Decision) => void,
+  operator: OperatorFunction<Input, Decision>,
+  observe: (decision: Decision) => void,
 ): (inputs: readonly Input[]) => void {
   const input$ = new Subject<Input>();
-  follow(input$.pipe(stage, map(hear)));
+  follow(input$.pipe(operator, map(observe)));
   return (inputs) => {
     for (const input of inputs) input$.next(input);
   };

@@ -1,4 +1,4 @@
-// What moves and what stands still, and how soon each is looked at again.
+// PollSchedule: the time until the next poll of a segment.
 import { expect } from 'chai';
 import { asyncScheduler, map } from 'rxjs';
 import {
@@ -22,7 +22,7 @@ describe('PollSchedule', () => {
     r: pollResult({ source, hasMore: true, isUnstable: true }),
     x: unseen('absent', 'no segment'),
   };
-  const told = {
+  const waits = {
     p: [ACTIVE_POLL_MS, false],
     s: [IDLE_POLL_MS, true],
     n: [IDLE_POLL_MS, false],
@@ -30,38 +30,34 @@ describe('PollSchedule', () => {
     f: [0, true],
   };
 
-  /** Picture of poll results to pictures of waits; `s` alone is still enough to wait for its futex. */
+  /** Marbles of poll results, and of waits. Only at `s` may the pool wait on the futex. */
   const pictures = [
-    ['polls a segment that moved within the last second', 'a 499ms a 499ms a', 'p 499ms p 499ms s'],
     [
-      'polls on when a wake-up was counted',
-      '             a 1099ms b 899ms b',
-      'p 1099ms p 899ms p',
+      'polls often a segment that changed within the last second',
+      'a 499ms a 499ms a',
+      'p 499ms p 499ms s',
     ],
-    ['looks seldom at a segment that stands still', '      a 1999ms a', '      p 1999ms s'],
-    ['polls again once a still segment moves', '           a 1999ms b', '      p 1999ms p'],
-    ['looks at once while memory is being freed', '       a 1999ms t', '      p 1999ms f'],
-    ['looks at once for changes that wait', '              a 1999ms m', '      p 1999ms o'],
-    [
-      'polls a directory that never rests',
-      '            a 1999ms r 499ms r',
-      '  p 1999ms p 499ms p',
-    ],
-    ['waits for no futex of a segment that is not there', 'x 1999ms x', '      p 1999ms n'],
+    ['polls often after a new tick', '             a 1099ms b 899ms b', 'p 1099ms p 899ms p'],
+    ['polls an idle segment seldom', '      a 1999ms a', '      p 1999ms s'],
+    ['polls often once an idle segment changes', '           a 1999ms b', '      p 1999ms p'],
+    ['polls at once while memory is being freed', '       a 1999ms t', '      p 1999ms f'],
+    ['polls at once while more changes wait', '              a 1999ms m', '      p 1999ms o'],
+    ['polls an unstable directory often', '            a 1999ms r 499ms r', '  p 1999ms p 499ms p'],
+    ['does not wait on the futex of an absent segment', 'x 1999ms x', '      p 1999ms n'],
   ] as const;
-  for (const [sentence, pollResults, waits] of pictures)
+  for (const [title, pollResults, expected] of pictures)
     it(
-      sentence,
+      title,
       marbles(({ hot, expectObservable }) => {
         const schedule = new PollSchedule(() => asyncScheduler.now());
         const wait$ = hot(pollResults, seen).pipe(
           map((each) => [schedule.next(each), schedule.isIdle]),
         );
-        expectObservable(wait$).toBe(waits.trim(), told);
+        expectObservable(wait$).toBe(expected.trim(), waits);
       }),
     );
 
-  it('comes to the next multiple of its period, in which others come too, but not too soon', () => {
+  it('aligns polls to multiples of the period, but not too soon', () => {
     let now = 0;
     const schedule = new PollSchedule(() => now);
     const waits = [0, 30, 40.5, 90, 230].map((at) => {
@@ -71,7 +67,7 @@ describe('PollSchedule', () => {
     expect(waits).to.deep.equal([100, 70, 60, 110, 70]);
   });
 
-  it('looks seldom at a segment whose changes can wait', () => {
+  it('polls a segment seldom if its changes can wait', () => {
     let now = 0;
     const schedule = new PollSchedule(() => now);
     const next = (at: number, isUrgent: boolean) => {
@@ -82,7 +78,7 @@ describe('PollSchedule', () => {
     expect(schedule.next(seen.m, false), 'not if there is more to read').to.equal(0);
   });
 
-  it('is not still before the first poll result', () => {
+  it('is not idle before the first poll result', () => {
     expect(new PollSchedule(() => asyncScheduler.now()).isIdle).to.equal(false);
   });
 });
@@ -95,20 +91,28 @@ describe('isSamePollResult', () => {
 
   const same: readonly (readonly [string, PollResult, PollResult])[] = [
     ['nothing differs', a, pollResult({ source })],
-    ['only the heartbeat aged', a, { ...a, publisher: { ...a.publisher, heartbeatAgeSeconds: 2 } }],
-    ['changes were taken in before', pollResult({ source, changes: [added()] }), a],
-    ['a stalled publisher is only older', stalled('not for 4.0 s'), stalled('not for 4.1 s')],
+    [
+      'only the age of the heartbeat differs',
+      a,
+      { ...a, publisher: { ...a.publisher, heartbeatAgeSeconds: 2 } },
+    ],
+    ['only the former one had changes', pollResult({ source, changes: [added()] }), a],
+    [
+      'only the reason of a stalled publisher differs',
+      stalled('not for 4.0 s'),
+      stalled('not for 4.1 s'),
+    ],
   ];
   const different: readonly (readonly [string, PollResult, PollResult])[] = [
     ['the generation', a, pollResult({ source: sourceOf() })],
     ['the tick', a, pollResult({ source, tick: 1 })],
     ['the state of the publisher', a, stalled('not for 4.0 s')],
-    ['that a stalled publisher is back', stalled('not for 4.0 s'), a],
-    ['why nothing is there', unseen('corrupt', 'a CRC'), unseen('corrupt', 'a length')],
+    ['the end of a stall', stalled('not for 4.0 s'), a],
+    ['the reason for a missing source', unseen('corrupt', 'a CRC'), unseen('corrupt', 'a length')],
     ['changes', a, pollResult({ source, changes: [added()] })],
-    ['whether more changes wait', a, pollResult({ source, hasMore: true })],
+    ['more waiting changes', a, pollResult({ source, hasMore: true })],
     [
-      'whether it ever rests',
+      'an unstable directory',
       pollResult({ source, hasMore: true }),
       pollResult({ source, hasMore: true, isUnstable: true }),
     ],
@@ -116,13 +120,14 @@ describe('isSamePollResult', () => {
     ['dropped variables', a, pollResult({ source, drops: { objects: 0, variables: 1 } })],
   ];
   for (const [what, before, after] of same)
-    it(`holds when ${what}`, () => expect(isSamePollResult(before, after)).to.equal(true));
+    it(`is true when ${what}`, () => expect(isSamePollResult(before, after)).to.equal(true));
   for (const [what, before, after] of different)
-    it(`tells ${what} apart`, () => expect(isSamePollResult(before, after)).to.equal(false));
+    it(`is false for a difference in ${what}`, () =>
+      expect(isSamePollResult(before, after)).to.equal(false));
 
   for (const [what, before, after] of different) {
     const isTick = what === 'the tick';
-    it(`has the same structure ${isTick ? 'with another tick' : `only with the same: ${what}`}`, () =>
+    it(`is ${isTick ? 'true' : 'false'} in isSameStructure for a difference in ${what}`, () =>
       expect(isSameStructure(before, after)).to.equal(isTick));
   }
 

@@ -1,11 +1,11 @@
-// What a partition measures of its refreshes. Spec 2.5.
+// RefreshQueue: the measured times of refreshes. Spec 2.5.
 import { expect } from 'chai';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { follow } from '../support/follow.js';
 
 describe('RefreshQueue', () => {
-  it('measures waits from when they began, and the time of steps without that between them', () => {
+  it('measures the wait before a refresh, and the time of its steps without the pauses between them', () => {
     let nowMs = 1000;
     const now = () => nowMs;
     const others = (next: () => void): void => {

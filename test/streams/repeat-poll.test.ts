@@ -1,4 +1,4 @@
-// Looking again and again: after a wait, or sooner when called for.
+// repeatPoll: polls after a wait, or earlier at a call.
 import { expect } from 'chai';
 import { asyncScheduler, finalize } from 'rxjs';
 import type { SchedulerLike, Subscription } from 'rxjs';
@@ -6,14 +6,14 @@ import { repeatPoll } from '#app/streams/poll.js';
 import { marbles } from '../support/marbles.js';
 
 describe('repeatPoll', () => {
-  /** Numbers its looks: '1', '2' and so on. */
+  /** A poll function that numbers its calls: '1', '2' and so on. */
   const counting = () => {
-    let looks = 0;
-    return () => String(++looks);
+    let polls = 0;
+    return () => String(++polls);
   };
 
   it(
-    'looks at once, and again after the wait that each look asked for',
+    'polls at once, and again after the wait that each result asks for',
     marbles(({ expectObservable }) => {
       const waits: Record<string, number> = { '1': 2, '2': 4, '3': 1 };
       const seen$ = repeatPoll(
@@ -22,21 +22,21 @@ describe('repeatPoll', () => {
         () => undefined,
       );
       const leaves = '^---------!';
-      const looks = ' 1-2---34---';
+      const polls = ' 1-2---34---';
 
-      expectObservable(seen$, leaves).toBe(looks);
+      expectObservable(seen$, leaves).toBe(polls);
     }),
   );
 
   it(
-    'looks at the first call, and waits anew from there',
+    'polls at a call, and restarts the wait from there',
     marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
       const call$ = hot('   --x-----------');
       const wait = time('   -----|        ');
       //                      -----|
       //                           -----|
       const leaves = '      ^------------!';
-      const looks = '       1-2----3----4-';
+      const polls = '       1-2----3----4-';
       const subscribed = ['^-!           ', '--^----!      ', '-------^----!', '------------^!'];
 
       const seen$ = repeatPoll(
@@ -46,18 +46,18 @@ describe('repeatPoll', () => {
           call$.subscribe({ next, error: (error: unknown) => expect.fail(String(error)) }),
         asyncScheduler,
       );
-      expectObservable(seen$, leaves).toBe(looks);
+      expectObservable(seen$, leaves).toBe(polls);
       expectSubscriptions(call$.subscriptions).toBe(subscribed);
     }),
   );
 
   it(
-    'keeps the next look where a call does not change when it is due',
+    'keeps the timer if a call does not change the due time',
     marbles(({ hot, expectObservable }) => {
       const call$ = hot(' --x--x--------');
       const due = [6, 13];
       const leaves = '   ^-------------!';
-      const looks = '    1-2--34------5-';
+      const polls = '    1-2--34------5-';
       const scheduled: number[] = [];
       const schedule = asyncScheduler.schedule.bind(asyncScheduler) as (
         ...given: unknown[]
@@ -79,17 +79,17 @@ describe('repeatPoll', () => {
       expectObservable(
         seen$.pipe(finalize(() => expect(scheduled).to.deep.equal([6, 13, 100]))),
         leaves,
-      ).toBe(looks);
+      ).toBe(polls);
     }),
   );
 
   it(
-    'ends with the error of a look',
+    'ends with the error of a poll',
     marbles(({ expectObservable }) => {
-      const look = counting();
+      const poll = counting();
       const seen$ = repeatPoll(
         () => {
-          const seen = look();
+          const seen = poll();
           if (seen === '3') throw new Error('blind');
           return seen;
         },
@@ -101,7 +101,7 @@ describe('repeatPoll', () => {
   );
 
   it(
-    'looks for each consumer apart',
+    'polls for each subscriber separately',
     marbles(({ expectObservable }) => {
       const seen$ = repeatPoll(
         counting(),

@@ -1,4 +1,4 @@
-// What a root is called: its record first, then its id.
+// identityOf: the identity of a root, from its record or from its id.
 import { expect } from 'chai';
 import { identityOf } from '#app/streams/choose-root.js';
 import { root } from '../support/poll-results.js';
@@ -15,6 +15,6 @@ describe('identityOf', () => {
     ['H.1.ads', { application: 'adh' }, ['H', '1', 'adh']],
   ] as const;
   for (const [name, stated, [host, instance, application]] of table)
-    it(`of ${name} with ${JSON.stringify(stated)} is ${host}, ${instance}, ${application}`, () =>
+    it(`returns ${host}, ${instance}, ${application} for ${name} with ${JSON.stringify(stated)}`, () =>
       expect(identityOf(root(name, stated))).to.deep.equal({ host, instance, application }));
 });

@@ -1,9 +1,9 @@
-// Work in slices: a clock that each step moves, and turns of the event loop that are made by hand.
+// Scheduler: work in time slices, on a clock that each step advances.
 import { expect } from 'chai';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { follow } from '../support/follow.js';
 
-function byHand() {
+function setUp() {
   const yielded: (() => void)[] = [];
   const log: string[] = [];
   let nowMs = 0;
@@ -11,7 +11,7 @@ function byHand() {
     () => nowMs,
     (next) => yielded.push(next),
   );
-  /** So many steps, each of which takes `ms`. */
+  /** A task with this number of steps, each of `ms`. */
   const steps = (name: string, count: number, ms: number) =>
     function* (): Generator<void, string> {
       for (let step = 1; step <= count; step++) {
@@ -27,7 +27,7 @@ function byHand() {
     steps,
     run: (name: string, count = 1, ms = 0.25, isUrgent?: () => boolean) =>
       follow(scheduler.run(steps(name, count, ms), isUrgent)),
-    /** What one turn of the event loop did; undefined if none was asked for. */
+    /** Runs one event-loop iteration; returns its steps, or undefined if none was scheduled. */
     turn: (): string | undefined => {
       const [next, ...others] = yielded.splice(0);
       expect(others).to.deep.equal([]);
@@ -39,8 +39,8 @@ function byHand() {
 }
 
 describe('Scheduler', () => {
-  it('runs nothing at once, and schedules nothing once all is done', () => {
-    const { run, log, turn } = byHand();
+  it('runs nothing synchronously, and schedules nothing after the last task', () => {
+    const { run, log, turn } = setUp();
     const { seen, subscription } = run('a');
     expect(log).to.deep.equal([]);
     expect(turn()).to.equal('a1');
@@ -50,7 +50,7 @@ describe('Scheduler', () => {
   });
 
   it('gives each task a slice of a millisecond, one after the other', () => {
-    const { run, turn } = byHand();
+    const { run, turn } = setUp();
     run('a', 6);
     run('b', 5);
     expect(turn()).to.equal('a1 a2 a3 a4');
@@ -60,8 +60,8 @@ describe('Scheduler', () => {
     expect(turn()).to.equal(undefined);
   });
 
-  it('begins further slices within half a millisecond of a turn, of tasks that waited before it', () => {
-    const { run, scheduler, steps, turn } = byHand();
+  it('starts slices of further waiting tasks within half a millisecond of an event-loop iteration', () => {
+    const { run, scheduler, steps, turn } = setUp();
     run('a');
     run('b');
     run('c');
@@ -75,7 +75,7 @@ describe('Scheduler', () => {
   });
 
   it('runs urgent tasks first, unless none of the others had a slice for ten milliseconds', () => {
-    const { run, turn } = byHand();
+    const { run, turn } = setUp();
     run('a', 2, 1);
     run('b', 1, 1);
     for (const name of ['u', 'v', 'w', 'x']) run(name, 1, 4, () => true);
@@ -83,8 +83,8 @@ describe('Scheduler', () => {
     expect(turns).to.deep.equal(['u1', 'v1', 'w1', 'a1', 'x1', 'b1', 'a2', undefined]);
   });
 
-  it('runs a task first from the moment on that a client waits for it', () => {
-    const { run, turn } = byHand();
+  it('runs a task first once a client waits for it', () => {
+    const { run, turn } = setUp();
     let isUrgent = false;
     run('a', 9, 1);
     run('b', 3, 1, () => isUrgent);
@@ -94,7 +94,7 @@ describe('Scheduler', () => {
   });
 
   it('cancels a task between two slices', () => {
-    const { run, turn } = byHand();
+    const { run, turn } = setUp();
     const { seen, subscription } = run('a', 9, 1);
     run('b');
     expect(turn()).to.equal('a1');
@@ -104,8 +104,8 @@ describe('Scheduler', () => {
     expect(seen).to.deep.equal([]);
   });
 
-  it('ends a task that cancels itself with the step in which it does', () => {
-    const { scheduler, turn } = byHand();
+  it('ends a task with the step in which it cancels itself', () => {
+    const { scheduler, turn } = setUp();
     let steps = 0;
     const cancel = scheduler.start(() => {
       if (++steps === 2) cancel();
@@ -116,8 +116,8 @@ describe('Scheduler', () => {
     expect(turn()).to.equal(undefined);
   });
 
-  it('passes an error of a task on, and goes on with the others', () => {
-    const { run, scheduler, turn } = byHand();
+  it('forwards an error of a task, and continues with the others', () => {
+    const { run, scheduler, turn } = setUp();
     const errors: unknown[] = [];
     const failing = function* (): Generator<void, void> {
       yield;

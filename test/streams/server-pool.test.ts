@@ -1,4 +1,4 @@
-// The shared-memory server pool over real segments, in virtual time.
+// The shared-memory server pool on real segments, in virtual time.
 import { expect } from 'chai';
 import { VirtualTimeScheduler, ignoreElements, map, merge, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -28,11 +28,11 @@ describe('ServerPool', () => {
     new ServerPool({
       watch: segmentWatches(memory, { contextId: publishers.contextId, poolName: 'pool' }),
     });
-  const states = (sight$: Observable<PollResult>) =>
-    sight$.pipe(map((seen) => seen.publisher.state));
-  const ticks = (sight$: Observable<PollResult>) => sight$.pipe(map((seen) => String(seen.tick)));
+  const states = (polls$: Observable<PollResult>) =>
+    polls$.pipe(map((seen) => seen.publisher.state));
+  const ticks = (polls$: Observable<PollResult>) => polls$.pipe(map((seen) => String(seen.tick)));
   const state = { a: 'absent', l: 'live', c: 'closed' };
-  /** What is done while a picture is looked at: letters to steps. */
+  /** Runs the steps of a marble diagram and emits nothing. */
   const doing = (step$: Observable<() => void>) =>
     step$.pipe(
       tap((step) => {
@@ -42,7 +42,7 @@ describe('ServerPool', () => {
     );
 
   it(
-    'tells of a publisher that comes, closes, and comes again',
+    'emits the states of a publisher that opens, closes and opens again',
     marbles(({ hot, expectObservable }) => {
       let publisher = publishers.make('82');
       const step$ = hot('   250ms p 349ms c 399ms n', {
@@ -59,13 +59,13 @@ describe('ServerPool', () => {
       const leaves = '      1401ms !';
       const pollResults = '   a 299ms l 299ms c 99ms a 299ms l';
 
-      const sight$ = newPool().pollResult$('82');
-      expectObservable(merge(states(sight$), doing(step$)), leaves).toBe(pollResults, state);
+      const polls$ = newPool().pollResult$('82');
+      expectObservable(merge(states(polls$), doing(step$)), leaves).toBe(pollResults, state);
     }),
   );
 
   it(
-    'polls a segment that moves, and says nothing while nothing changes',
+    'polls a segment, and emits nothing while nothing changes',
     marbles(({ hot, expectObservable }) => {
       const publisher = publishers.withRoot('82', 'H.1.ads');
       const step$ = hot('   150ms t 249ms t', {
@@ -76,45 +76,45 @@ describe('ServerPool', () => {
       const leaves = '      900ms !';
       const pollResults = '   0 199ms 1 199ms 2';
 
-      const sight$ = newPool().pollResult$('82');
-      expectObservable(merge(ticks(sight$), doing(step$)), leaves).toBe(pollResults);
+      const polls$ = newPool().pollResult$('82');
+      expectObservable(merge(ticks(polls$), doing(step$)), leaves).toBe(pollResults);
     }),
   );
 
   it(
-    'looks when it is told to, and whoever follows sees the news before that returns',
+    'polls on request, and emits the result before the request returns',
     marbles(({ hot, expectObservable }) => {
       const publisher = publishers.withRoot('82', 'H.1.ads');
       const pool = newPool();
       let newest = '';
-      const told: string[] = [];
+      const results: string[] = [];
       const step$ = hot('   42ms t', {
         t: () => {
           publisher.notify();
           pool.poll('82');
-          told.push(newest);
+          results.push(newest);
         },
       });
-      const sight$ = ticks(pool.pollResult$('82')).pipe(tap((tick) => (newest = tick)));
+      const polls$ = ticks(pool.pollResult$('82')).pipe(tap((tick) => (newest = tick)));
 
-      expectObservable(merge(sight$, doing(step$)), '80ms !').toBe('0 41ms 1');
-      expectObservable(step$.pipe(map(() => told.join()))).toBe('42ms 1');
+      expectObservable(merge(polls$, doing(step$)), '80ms !').toBe('0 41ms 1');
+      expectObservable(step$.pipe(map(() => results.join()))).toBe('42ms 1');
     }),
   );
 
   it(
-    'shows the last pollResult to whoever comes later, and looks once for all',
+    'emits the last poll result to a late subscriber, without a further poll',
     marbles(({ expectObservable }) => {
       publishers.withRoot('82', 'H.1.ads');
-      const sight$ = newPool().pollResult$('82');
-      expectObservable(states(sight$), '50ms !').toBe('l', state);
-      expectObservable(states(sight$), '20ms ^ 29ms !').toBe('20ms l', state);
-      expectObservable(sight$.pipe(map(() => memory.asked)), '30ms ^!').toBe('30ms 1', { 1: 1 });
+      const polls$ = newPool().pollResult$('82');
+      expectObservable(states(polls$), '50ms !').toBe('l', state);
+      expectObservable(states(polls$), '20ms ^ 29ms !').toBe('20ms l', state);
+      expectObservable(polls$.pipe(map(() => memory.asked)), '30ms ^!').toBe('30ms 1', { 1: 1 });
     }),
   );
 
   it(
-    'shows a tick alone only to those for whom it is urgent, and the end of a publisher to all',
+    'emits a mere tick only to urgent subscribers, and the end of a publisher to all',
     marbles(({ hot, expectObservable }) => {
       const publisher = publishers.withRoot('82', 'H.1.ads');
       let isUrgent = false;
@@ -130,31 +130,31 @@ describe('ServerPool', () => {
         },
       });
       const leaves = '      3150ms !';
-      const sight$ = newPool().pollResult$('82', () => isUrgent);
-      const seen$ = sight$.pipe(map(({ tick, publisher: { state } }) => `${tick} ${state}`));
+      const polls$ = newPool().pollResult$('82', () => isUrgent);
+      const seen$ = polls$.pipe(map(({ tick, publisher: { state } }) => `${tick} ${state}`));
       const seen = { a: '0 live', c: '2 live', d: '0 closed' };
       expectObservable(merge(seen$, doing(step$)), leaves).toBe('a 2999ms c 99ms d', seen);
     }),
   );
 
-  it('lets go of a segment with its last follower, and opens it again for the next', () => {
+  it('closes a segment with its last subscriber, and opens it again for the next', () => {
     publishers.withRoot('82', 'H.1.ads');
-    const sight$ = newPool().pollResult$('82');
-    const first = follow(states(sight$));
-    const second = follow(states(sight$));
+    const polls$ = newPool().pollResult$('82');
+    const first = follow(states(polls$));
+    const second = follow(states(polls$));
     expect(memory.isOpen).to.equal(1);
     first.subscription.unsubscribe();
     expect(memory.isOpen).to.equal(1);
     second.subscription.unsubscribe();
     expect(memory.isOpen).to.equal(0);
-    const third = follow(states(sight$));
+    const third = follow(states(polls$));
     expect(memory.isOpen).to.equal(1);
     third.subscription.unsubscribe();
     expect(memory.isOpen).to.equal(0);
     expect(third.seen).to.deep.equal(['live']);
   });
 
-  it('keeps the server keys apart', () => {
+  it('separates server keys', () => {
     publishers.withRoot('82', 'H.1.ads');
     publishers.withRoot('456', 'H.2.ads');
     const pool = newPool();
@@ -168,17 +168,17 @@ describe('ServerPool', () => {
     expect(roots).to.deep.equal(['H.1.ads live', 'H.2.ads live', 'absent']);
   });
 
-  it('shows all followers the same order, though one of them has it look meanwhile', () => {
+  it('emits results in the same order to all subscribers, even if one of them requests a poll', () => {
     const publisher = publishers.withRoot('82', 'H.1.ads');
     const pool = newPool();
-    const lookAgain = (seen: PollResult): number => {
+    const pollAgain = (seen: PollResult): number => {
       if (seen.tick === 1) {
         publisher.notify();
         pool.poll('82');
       }
       return seen.tick;
     };
-    const first = follow(pool.pollResult$('82').pipe(map(lookAgain)));
+    const first = follow(pool.pollResult$('82').pipe(map(pollAgain)));
     const second = follow(pool.pollResult$('82').pipe(map(({ tick }) => tick)));
     publisher.notify();
     pool.poll('82');
@@ -188,7 +188,7 @@ describe('ServerPool', () => {
     for (const { subscription } of [first, second]) subscription.unsubscribe();
   });
 
-  it('knows nothing of a key that nobody asked for', () => {
+  it('does not poll a server key without a subscriber', () => {
     const pool = newPool();
     pool.poll('82');
     expect(memory.asked).to.equal(0);
@@ -199,7 +199,7 @@ describe('ServerPool', () => {
     expect(pool.drops('82')).to.deep.equal({ objects: 0, variables: 0 });
   });
 
-  it('counts what a publisher had no room for', () => {
+  it('reports the items that a publisher dropped', () => {
     const publisher = publishers.make('82', { capacity: { slots: 4 } });
     const root = publisher.addRoot('H.1.ads', 'Root');
     for (let i = 0; i < 7; i++) publisher.addVariable(root, `v${i}`, 'u64');
@@ -211,7 +211,7 @@ describe('ServerPool', () => {
     subscription.unsubscribe();
   });
 
-  it('is woken by a segment that stood still, without a timer', async function () {
+  it('is woken by the futex of an idle segment, without a timer', async function () {
     needs(this, canWaitOnFutexes(), 'the kernel has no futex_waitv');
     const publisher = publishers.withRoot('82', 'H.1.ads');
     const waiter = new FutexWaiter();
@@ -226,7 +226,7 @@ describe('ServerPool', () => {
     });
     const { seen, subscription } = follow(ticks(pool.pollResult$('82')));
     try {
-      scheduler.flush(); // stands still from here on: no timer fires any more
+      scheduler.flush(); // idle from here on: no timer fires any more
       publisher.notify();
       await eventually('the futex wakes the pool', () => seen.length > 1);
       expect(seen).to.deep.equal(['0', '1']);

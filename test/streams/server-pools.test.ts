@@ -1,4 +1,4 @@
-// One pool for each format of a thread.
+// serverPools: one pool for each format of a thread.
 import { expect } from 'chai';
 import { serverPools } from '#app/streams/server-pool.js';
 import type { WatchFactory } from '#app/streams/watch.js';
@@ -30,7 +30,7 @@ describe('serverPools', () => {
     expect(pools('toy')).to.equal(pools('toy'));
   });
 
-  it('looks at each format through its own watch', () => {
+  it('polls each format through its own watch', () => {
     const pools = fresh();
     const ticks = ['segment', 'toy'].map((format) => {
       const { seen, subscription } = follow(pools(format).pollResult$('82'));
@@ -40,7 +40,7 @@ describe('serverPools', () => {
     expect(ticks).to.deep.equal([[1], [2]]);
   });
 
-  it('has one pool for all targets whose format has the same settings, and others for others', () => {
+  it('has one pool for all targets with the same format settings, and another for other settings', () => {
     const pools = fresh();
     const ticks = [{ first: 5 }, { first: 6 }, {}].map((settings) => {
       const pool = pools('toy', settings);
@@ -52,13 +52,13 @@ describe('serverPools', () => {
     expect(ticks).to.deep.equal([[5], [6], [2]]);
   });
 
-  it('keeps no pool of settings that nobody has any more', () => {
+  it('drops the pool of unused settings', () => {
     const pools = fresh();
     const former = pools('toy', { first: 5 });
     pools('toy', { first: 6 });
     expect(pools('toy', { first: 5 })).not.to.equal(former);
   });
 
-  it('names a format that it does not know', () =>
+  it('names an unknown format in its error', () =>
     expect(() => fresh()('jvm')).to.throw('There is no format jvm'));
 });

@@ -1,4 +1,4 @@
-// The tasks of a target: which inputs each processes, and when.
+// processInputs: the tasks of a target, and the inputs that each task processes.
 import { Subject, asyncScheduler, merge, takeUntil } from 'rxjs';
 import type { StructureChange } from '#app/model.js';
 import { processInputs } from '#app/streams/target-inputs.js';
@@ -26,7 +26,7 @@ const letter = (input: TargetInput): string => {
   return input.kind === 'bind' ? 'b' : 'R';
 };
 
-/** Turns of the event loop take `pauseMs`; if it is divided, a slice is a step. */
+/** A queue with `pauseMs` between event-loop iterations; if divided, with one step per slice. */
 function queueIn(pauseMs: number, isDivided = false): RefreshQueue {
   let reads = 0;
   const now = () => asyncScheduler.now();
@@ -64,7 +64,7 @@ describe('processInputs', () => {
   );
 
   it(
-    'merges changes that wait: the later one, with the structure of both',
+    'merges waiting changes into the later one, with the structure of both',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('      ----|      ');
       const input$ = hot('      -bcd------|', inputs);
@@ -75,7 +75,7 @@ describe('processInputs', () => {
   );
 
   it(
-    'begins the next task after the end of the last one, however many slices that took',
+    'starts the next task after the last slice of the previous one',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('      --|          ');
       const input$ = hot('      -c--R---------', inputs);
@@ -105,7 +105,7 @@ describe('processInputs', () => {
   );
 
   it(
-    'processes a refresh that stays partial after a second',
+    'processes a refresh that is still partial after a second',
     marbles(({ hot, expectObservable }) => {
       const refresh$ = hot('R-', inputs);
       const taken$ = refresh$.pipe(
@@ -116,7 +116,7 @@ describe('processInputs', () => {
   );
 
   it(
-    'processes nothing for a consumer that left during the poll',
+    'processes nothing for a subscriber that leaves during the poll',
     marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
       const pause = time('      ---|    ');
       const input$ = hot('      -Rc-----', inputs);
@@ -133,7 +133,7 @@ describe('processInputs', () => {
   );
 
   it(
-    'passes an error on',
+    'forwards an error',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('      --|   ');
       const input$ = hot('      -c-#  ', inputs);

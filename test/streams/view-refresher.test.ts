@@ -1,4 +1,4 @@
-// When an input copies values, when it renders them, and how long the text is held.
+// ViewRefresher: the copies and renders of each input, and the hold on the text.
 import { expect } from 'chai';
 import type { Forms, Snapshot, StructureChange } from '#app/model.js';
 import type { TargetInput } from '#app/streams/target-inputs.js';
@@ -16,17 +16,17 @@ const change = (given = {}, number = 0): TargetInput => ({
 });
 const refresh = { kind: 'refresh', mayRender: true } as const;
 
-/** Notes what is asked of it: `b`indMore, `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve. Always dirty. */
-class NotingView implements RefreshableView {
+/** Records its calls: `b`indMore, `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve. Always dirty. */
+class RecordingView implements RefreshableView {
   notes = '';
-  /** Further steps of a refresh. */
+  /** The number of further steps of a refresh. */
   steps = 0;
   isSynced = true;
   hasMore = false;
-  /** Whether `refreshFresh` binds what is left. */
+  /** Whether `refreshFresh` binds all remaining objects. */
   bindsWhenFresh = false;
   hasObserved = false;
-  /** What each slice says of further ones; the last one has been bound after these. */
+  /** The result of each slice: whether further slices follow. */
   readonly slices: boolean[] = [];
   bindMore(): boolean {
     this.notes += 'b';
@@ -35,7 +35,7 @@ class NotingView implements RefreshableView {
   }
   absorb(changes: readonly StructureChange[]): void {
     this.notes += `a${changes.length}`;
-    // It binds what is left where that is little.
+    // A small remainder is bound at once.
     this.hasMore = false;
   }
   *refreshing(): Generator<void, boolean> {
@@ -70,75 +70,74 @@ const inputs = {
 } satisfies Record<string, TargetInput>;
 
 describe('ViewRefresher', () => {
-  /** What is asked of the view for each input, parted by blanks. */
+  /** The calls of the view for each input, separated by blanks. */
   const table = [
-    { sentence: 'a refresh copies the values', inputs: 'cdd', notes: 'a0r r r' },
+    { title: 'copies the values at a refresh', inputs: 'cdd', notes: 'a0r r r' },
     {
-      sentence:
-        'before the first sync, a refresh of a tree that grows copies only what is new in it',
+      title: 'copies only new values at a refresh of a growing tree before the first sync',
       inputs: 'mdgdcbd',
       unsynced: true,
       notes: 'a0f f bf f a0r br r',
     },
     {
-      sentence: 'after the first sync, a refresh of a tree that grows copies all values',
+      title: 'copies all values at a refresh of a growing tree after the first sync',
       inputs: 'cgd',
       notes: 'a0r bf r',
     },
     {
-      sentence: 'a change copies nothing once the first sync is over',
+      title: 'copies nothing at a change after the first sync',
       inputs: 'cctn',
       notes: 'a0r a0 a0 a1',
     },
     {
-      sentence: 'a change copies as long as the first sync is not over',
+      title: 'copies values at a change before the first sync',
       inputs: 'cct',
       unsynced: true,
       notes: 'a0r a0r a0r',
     },
     {
-      sentence: 'the first sync is not over while changes wait to be taken in',
+      title: 'does not end the first sync while the poll result has more changes',
       inputs: 'mmcc',
       notes: 'a0f a0f a0r a0',
     },
     {
-      sentence: 'the first sync is not over while the directory has news that were not taken in',
+      title: 'does not end the first sync while the directory has unread changes',
       inputs: 'ccn',
       hasChanges: true,
       notes: 'a0r a0r a1r',
     },
     {
-      sentence: 'while the tree grows only what is new in it is copied',
+      title: 'copies only new values while the tree grows',
       inputs: 'bcb',
       notes: 'bf a0r b',
     },
     {
-      sentence: 'while objects are left to bind only what is new is copied',
+      title: 'copies only new values while objects are left to bind',
       inputs: 'cgb',
       unsynced: true,
       notes: 'a0r bf br',
     },
     {
-      sentence: 'observed variables are sampled at a wake-up, not at a refresh',
+      title: 'samples observed variables at a wake-up, not at a refresh',
       inputs: 'cdtdtu',
       hasObserved: true,
       notes: 'a0r r a0ro r a0 a0ro',
     },
     {
-      sentence: 'the first pollResult is no wake-up',
+      title: 'does not count the first poll result as a wake-up',
       inputs: 'tt',
       hasObserved: true,
       notes: 'a0r a0',
     },
     {
-      sentence: 'a refresh that may not render copies the values of its own moment',
+      title: 'copies the current values at a refresh that may not render',
       inputs: 'cD',
       notes: 'a0r r',
     },
   ];
   for (const row of table)
-    it(row.sentence, () => {
-      const view = new NotingView();
+    it(row.title, () => {
+      const view = new RecordingView();
       view.isSynced = row.unsynced !== true;
       view.hasObserved = row.hasObserved === true;
       view.slices.push(...Array.from(row.inputs.replace(/[^bg]/g, ''), (key) => key === 'g'));
@@ -152,8 +151,8 @@ describe('ViewRefresher', () => {
     });
 
   const FRESH = { hasChanges: () => false };
-  /** What each input shows. */
-  const showing = (keys: string, view = new NotingView()) => {
+  /** The result of each input. */
+  const showing = (keys: string, view = new RecordingView()) => {
     const refresher = new ViewRefresher(view, FRESH);
     return Array.from(keys, (key) => {
       const input = inputs[key as keyof typeof inputs];
@@ -163,14 +162,14 @@ describe('ViewRefresher', () => {
     });
   };
 
-  it('tells whether there is something new, and whether all was synced once', () => {
+  it('reports whether the text is outdated, and whether the first sync is over', () => {
     expect(showing('bdmccdD').join(', ')).to.equal(
       'b, d, m, c dirty ready, c ready, d rendered ready, D dirty ready',
     );
   });
 
-  it('late children never reopen the startup gate (spec 3)', () => {
-    const view = new NotingView();
+  it('stays ready when late children are not synced (spec 3)', () => {
+    const view = new RecordingView();
     const refresher = new ViewRefresher(view, FRESH);
     const ready: boolean[] = [];
     for (const isSynced of [false, true, false, true]) {
@@ -180,8 +179,8 @@ describe('ViewRefresher', () => {
     expect(ready).to.deep.equal([false, true, true, true]);
   });
 
-  it('is partial while the directory of a ready target has more, unless that is restless', () => {
-    const refresher = new ViewRefresher(new NotingView(), FRESH);
+  it('is partial while the directory of a ready target has more changes, unless the directory is unstable', () => {
+    const refresher = new ViewRefresher(new RecordingView(), FRESH);
     const partial: boolean[] = [];
     for (const input of [
       inputs.m,
@@ -195,15 +194,15 @@ describe('ViewRefresher', () => {
     expect(partial).to.deep.equal([false, false, true, false]);
   });
 
-  it('waits for structure that has arrived and is not processed yet', () => {
-    const refresher = new ViewRefresher(new NotingView(), FRESH);
+  it('is not ready while changes are queued', () => {
+    const refresher = new ViewRefresher(new RecordingView(), FRESH);
     const arrived = [1, 2, 3].map(() => refresher.change(pollResult({ changes: [added] })));
     const ready = arrived.map((each) => lastOf(refresher.process(each)).isReady);
     expect(ready).to.deep.equal([false, false, true]);
   });
 
-  it('waits for a later poll, but not for a source that always has more', () => {
-    const refresher = new ViewRefresher(new NotingView(), { hasChanges: () => true });
+  it('waits for one further poll of a source that always has more changes', () => {
+    const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true });
     const arrive = () => refresher.change(pollResult({ changes: [added] }));
     const isReady = (input: TargetInput) => lastOf(refresher.process(input)).isReady;
     const first = arrive();
@@ -213,8 +212,8 @@ describe('ViewRefresher', () => {
     expect(isReady(second)).to.equal(true);
   });
 
-  it('copies the values in a refresh that bound the last of the tree: it may turn ready', () => {
-    const view = new NotingView();
+  it('copies the values in a refresh that binds the last object, and may become ready', () => {
+    const view = new RecordingView();
     view.isSynced = false;
     const refresher = new ViewRefresher(view, FRESH);
     view.slices.push(true);
@@ -225,7 +224,7 @@ describe('ViewRefresher', () => {
   });
 
   it('yields between the steps of a copy', () => {
-    const view = new NotingView();
+    const view = new RecordingView();
     view.steps = 2;
     const refresher = new ViewRefresher(view, FRESH);
     lastOf(refresher.process(inputs.c));
@@ -237,7 +236,7 @@ describe('ViewRefresher', () => {
 const BOTH = { text: true, deflated: true };
 
 /** Renders snapshots 0, 1, 2 … that count how often they are held. */
-class NumberingView extends NotingView {
+class NumberingView extends RecordingView {
   readonly held: number[] = [];
   isDirty = true;
   /** @param renderSteps in which a render is done */
@@ -262,7 +261,7 @@ class NumberingView extends NotingView {
 
 describe('ViewRefresher at a render', () => {
   const may = { kind: 'refresh', mayRender: true } as const;
-  /** In lower case, and by `b`, the values are the same as before. */
+  /** Inputs in lower case leave the values unchanged. */
   const taken = {
     R: may,
     r: may,
@@ -285,23 +284,19 @@ describe('ViewRefresher at a render', () => {
     return { refresher, process };
   };
 
-  /** What each refresh shows: the snapshot's number, whether it is new, whether it is outdated. */
+  /** Title, inputs, and for each refresh the number of the snapshot, `new` or `dirty`. */
   const table = [
-    ['a refresh that may render a changed text renders it', 'RR', '0 new, 1 new'],
-    ['an unchanged text is the last one', 'RrRr', '0 new, 0, 1 new, 1'],
-    [
-      'a refresh that may not render reports the last text, and that it is old',
-      'RS',
-      '0 new, 0 dirty',
-    ],
-    ['before the first render there is no text', 'SR', '- dirty, 0 new'],
-    ['a target that is not ready renders nothing', 'RR', '- dirty, - dirty', true],
-    ['a form that the last text lacks is made, and is no new text', 'RppP', '0 new, 1, 1, 2 new'],
-    ['a form that the last text lacks waits until a refresh may render', 'Rqp', '0 new, 0, 1'],
-    ['what is no refresh renders nothing', 'bRb', '-, 0 new, 0'],
+    ['renders a changed text at a refresh that may render', 'RR', '0 new, 1 new'],
+    ['returns the last text if nothing has changed', 'RrRr', '0 new, 0, 1 new, 1'],
+    ['returns the last text as outdated at a refresh that may not render', 'RS', '0 new, 0 dirty'],
+    ['has no text before the first render', 'SR', '- dirty, 0 new'],
+    ['renders nothing for a target that is not ready', 'RR', '- dirty, - dirty', true],
+    ['renders a missing form of an unchanged text', 'RppP', '0 new, 1, 1, 2 new'],
+    ['delays a missing form until a refresh may render', 'Rqp', '0 new, 0, 1'],
+    ['renders nothing at an input that is not a refresh', 'bRb', '-, 0 new, 0'],
   ] as const satisfies readonly (readonly [string, string, string, boolean?])[];
-  for (const [sentence, keys, wanted, unsynced] of table)
-    it(sentence, () => {
+  for (const [title, keys, wanted, unsynced] of table)
+    it(title, () => {
       const { process } = started(new NumberingView(), unsynced);
       const seen = Array.from(keys, (key) => {
         const { snapshot, hasRendered, isDirty } = lastOf(process(key));
@@ -311,7 +306,7 @@ describe('ViewRefresher at a render', () => {
       expect(seen.join(', ')).to.equal(wanted);
     });
 
-  it('holds the last render until the next, so that its bytes stay while it may be served', () => {
+  it('holds the last render until the next', () => {
     const view = new NumberingView();
     const { refresher, process } = started(view);
     const held = (['R', 'S', 'R'] as const).map((key) => {
@@ -323,7 +318,7 @@ describe('ViewRefresher at a render', () => {
     expect(view.held).to.deep.equal([0, 0]);
   });
 
-  it('releases the last text before the next, so that its memory is used again', () => {
+  it('releases the last text before the next render, which reuses its memory', () => {
     const view = new NumberingView();
     const held: number[] = [];
     const render = view.rendering.bind(view);

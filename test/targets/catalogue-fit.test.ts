@@ -1,4 +1,4 @@
-// What a target says of a catalogue that does not fit its publisher.
+// The metrics of a target whose catalogue does not fit its publisher.
 import { expect } from 'chai';
 import { observing } from '../support/observing-catalogue.js';
 import { freshServed } from '../support/served.js';
@@ -8,7 +8,7 @@ const NAMES = ['catalogue_rows_unmatched', 'catalogue_rows_mistyped', 'variables
 describe('a target whose catalogue does not fit', () => {
   const { publishers, serve } = freshServed();
 
-  it('says so in metrics of its own, which follow what comes and goes', () => {
+  it('counts the mismatches in its metrics, which follow added and removed variables', () => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('H.1.demo', 'Root');
     publisher.addVariable(root, 'lag', 'string').set('slow');

@@ -1,4 +1,4 @@
-// The metric of the highlighted variable, beside the internal metrics.
+// The metric of the highlighted variable, one of the internal metrics.
 import { expect } from 'chai';
 import { jsonDocument } from '#app/exposition/page/stdout-document.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
@@ -18,12 +18,12 @@ describe('the metric of the highlighted variable (design 3 `variable`)', () => {
     [{ path: 'a.v', value: 1, text: '' }, '{path="a.v"} 1'],
   ] as const;
   for (const [value, line] of lines)
-    it(`is written ${line}`, () => {
+    it(`has the line ${line}`, () => {
       const [family] = internalFamilies([highlightedMetric(value)], new FakeTarget().status());
       expect(family?.pieces.map(String)).to.deep.equal([`${NAME}${line}\n`]);
     });
 
-  it('stands on the page under its header lines', () => {
+  it('has its header lines on the page', () => {
     const target = new FakeTarget();
     target.metrics = [highlightedMetric({ path: 'v', value: 3n })];
     const exposition = target.exposition();
@@ -33,7 +33,7 @@ describe('the metric of the highlighted variable (design 3 `variable`)', () => {
     );
   });
 
-  it('is an object of its own in JSON, exact and with its labels', () => {
+  it('is one exact JSON object with its labels', () => {
     const target = new FakeTarget();
     target.text = '';
     target.metrics = [

@@ -1,10 +1,10 @@
-// In which partition a target is placed. Spec 1.10.
+// The partition in which a target is placed. Spec 1.10.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { hashPlace, leastLoaded, partitionCount } from '#app/targets/placement.js';
 
 describe('partitionCount (spec 8)', () => {
-  /** What is configured, the mode, the targets, and the partitions on four cores. */
+  /** The configured count, the mode, the number of targets, and the partitions on four cores. */
   const table = [
     [0, 'logical', 0, 1],
     [0, 'logical', 1, 1],
@@ -32,10 +32,10 @@ describe('hashPlace', () => {
     ['["adh","1","80","81"]', 7, 6],
   ] as const;
   for (const [key, partitions, place] of known)
-    it(`places ${key || 'nothing'} of ${partitions} partitions in ${place}`, () =>
+    it(`places ${key || 'the empty key'} in partition ${place} of ${partitions}`, () =>
       expect(hashPlace(key, partitions)).to.equal(place));
 
-  it('is stable: another partition takes its share, and nothing moves between the old ones', () =>
+  it('moves keys only to the new partition when one is added', () =>
     fc.assert(
       fc.property(fc.string(), fc.integer({ min: 1, max: 64 }), (key, partitions) => {
         const [before, after] = [hashPlace(key, partitions), hashPlace(key, partitions + 1)];
@@ -44,7 +44,7 @@ describe('hashPlace', () => {
       }),
     ));
 
-  it('is about even', () => {
+  it('distributes keys evenly', () => {
     const [keys, partitions] = [6400, 16];
     const counts = Array.from({ length: partitions }, () => 0);
     for (let i = 0; i < keys; i++) {
@@ -63,5 +63,6 @@ describe('leastLoaded', () => {
     [[0.5, 0.5], 0],
   ] as const;
   for (const [loads, place] of table)
-    it(`takes ${place} of ${loads.join(', ')}`, () => expect(leastLoaded(loads)).to.equal(place));
+    it(`selects partition ${place} for the loads ${loads.join(', ')}`, () =>
+      expect(leastLoaded(loads)).to.equal(place));
 });

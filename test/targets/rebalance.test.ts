@@ -1,10 +1,10 @@
-// Which targets are moved to even out the loads. Spec 1.10.
+// The moves of targets that even out the loads of partitions. Spec 1.10.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { planMoves } from '#app/targets/placement.js';
 import type { Loaded } from '#app/targets/placement.js';
 
-/** Targets by their partitions: the loads of each. */
+/** Targets from the loads in each partition. */
 const targets = (...partitions: readonly (readonly number[])[]): Loaded[] =>
   partitions.flatMap((loads, partition) => loads.map((load) => ({ partition, load })));
 
@@ -24,10 +24,15 @@ const loadsOf = (all: readonly Loaded[], partitions: number): number[] =>
 
 describe('planMoves', () => {
   const table = [
-    ['moves nothing where all is even', targets([2], [2]), 2, []],
-    ['moves half of a full partition to an empty one', targets([1, 1], []), 2, [[0, 1]]],
+    ['moves nothing if all loads are equal', targets([2], [2]), 2, []],
     [
-      'moves the target that fits best first',
+      'moves half of the targets of a full partition to an empty one',
+      targets([1, 1], []),
+      2,
+      [[0, 1]],
+    ],
+    [
+      'moves the best fitting target first',
       targets([1, 3, 2, 4], []),
       2,
       [
@@ -35,26 +40,31 @@ describe('planMoves', () => {
         [0, 1],
       ],
     ],
-    ['leaves a single target alone: it would only change places', targets([9], []), 2, []],
-    ['lets a heavy target not stop the others', targets([9], [3, 3], []), 3, [[1, 2]]],
-    ['leaves small differences alone', targets([1, 0.1], [1]), 2, []],
-    ['leaves what does nothing where it is', targets([0, 0], []), 2, []],
-    ['does not relieve one that is hardly busy', targets([0.001, 0.001], []), 2, []],
+    ['does not move the only target', targets([9], []), 2, []],
+    [
+      'moves small targets beside a large one that cannot move',
+      targets([9], [3, 3], []),
+      3,
+      [[1, 2]],
+    ],
+    ['ignores small differences', targets([1, 0.1], [1]), 2, []],
+    ['does not move idle targets', targets([0, 0], []), 2, []],
+    ['does not relieve a partition below the least load', targets([0.001, 0.001], []), 2, []],
   ] as const;
-  for (const [sentence, all, partitions, wanted] of table)
-    it(sentence, () =>
+  for (const [title, all, partitions, wanted] of table)
+    it(title, () =>
       expect(
         planMoves(all, partitions, 8, 0.01).map(({ target, to }) => [target, to]),
       ).to.deep.equal(wanted),
     );
 
-  it('makes no more moves than it may, the most useful first', () => {
+  it('makes the most useful moves first, up to the limit', () => {
     const all = targets([1, 1, 1, 1, 4], []);
     expect(planMoves(all, 2, 1, 0)).to.deep.equal([{ target: 4, to: 1 }]);
   });
 
   /** Loads are whole numbers, so that sums are exact. */
-  const scenes = fc.integer({ min: 1, max: 6 }).chain((partitions) =>
+  const cases = fc.integer({ min: 1, max: 6 }).chain((partitions) =>
     fc.record({
       partitions: fc.constant(partitions),
       all: fc.array(
@@ -69,9 +79,9 @@ describe('planMoves', () => {
     }),
   );
 
-  it('never makes the fullest partition fuller, and obeys its bounds', () =>
+  it('never increases the highest load, and obeys its limits', () =>
     fc.assert(
-      fc.property(scenes, ({ partitions, all, most, least }) => {
+      fc.property(cases, ({ partitions, all, most, least }) => {
         const before = loadsOf(all, partitions);
         const { moves, after } = apply(all, partitions, most, least);
         expect(moves.length).to.be.at.most(most);
@@ -81,9 +91,9 @@ describe('planMoves', () => {
       }),
     ));
 
-  it('comes to rest: repeated with unchanged loads it moves nothing back and forth', () =>
+  it('reaches a stable state under unchanged loads', () =>
     fc.assert(
-      fc.property(scenes, ({ partitions, all, least }) => {
+      fc.property(cases, ({ partitions, all, least }) => {
         let now: readonly Loaded[] = all;
         const unevenness = (loads: readonly number[]) => loads.reduce((sum, l) => sum + l * l, 0);
         for (let pass = 0; pass < 200; pass++) {

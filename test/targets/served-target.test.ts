@@ -1,4 +1,4 @@
-// A target over real segments: readiness, late objects, lost publishers, and when it renders.
+// ServedTarget on real segments: readiness, late objects, lost publishers, and renders.
 import { expect } from 'chai';
 import { compileScope, familiesOf } from '#app/exposition/page/scope.js';
 import { notReadyText } from '#app/exposition/page/text-page.js';
@@ -7,8 +7,8 @@ import { follow } from '../support/follow.js';
 import { freshServed, seriesOf } from '../support/served.js';
 import type { Served } from '../support/served.js';
 
-/** What an operator reads of an answer. */
-const told = (exposition: Exposition): string =>
+/** The status text of an answer. */
+const readinessOf = (exposition: Exposition): string =>
   exposition.kind === 'waiting' ? notReadyText(exposition.status.progress) : 'ready';
 
 describe('ServedTarget', () => {
@@ -26,7 +26,7 @@ describe('ServedTarget', () => {
   const x = (value: number): string => `demo_root_x{object="@root"} ${value}`;
 
   describe('before the first full sync (spec 3)', () => {
-    it('is not ready with the part of a tree that it knew when all of that was synced', () => {
+    it('is not ready while its known objects are synced but others are not read yet', () => {
       const publisher = publishers.make('82');
       const root = publisher.addRoot('H.1.demo', 'Root', { synced: false });
       publisher.place();
@@ -35,7 +35,7 @@ describe('ServedTarget', () => {
       target.pool.poll('82');
       publisher.addObject(root, 'H.1.demo.b', 'Part');
       target.pool.poll('82');
-      // From here on nobody looks before the turn that copies the values.
+      // From here on the pool does not poll before the task that copies the values.
       const late = publisher.addObject(root, 'H.1.demo.c', 'Part');
       const x = publisher.addVariable(late, 'x', 'u64');
       publisher.setSynced(root);
@@ -50,7 +50,7 @@ describe('ServedTarget', () => {
       expect(target.series()).to.deep.equal(['demo_part_x{object="c"} 1']);
     });
 
-    it('counts what is synced and names what it waits for', () => {
+    it('counts synced items and names the item that it waits for', () => {
       const publisher = publishers.make('82');
       const root = publisher.addRoot('H.1.demo', 'Root');
       const child = publisher.addObject(root, 'H.1.demo.c', 'Child', { synced: false });
@@ -66,7 +66,7 @@ describe('ServedTarget', () => {
       ];
       const answers = steps.map((step) => {
         step();
-        return told(target.ask());
+        return readinessOf(target.ask());
       });
       expect(answers).to.deep.equal([
         'scrape not ready: objects 1/2 synced, variables 0/2 synced, ' +
@@ -79,7 +79,7 @@ describe('ServedTarget', () => {
       ]);
     });
 
-    it('gets ready without a demand, at a change', () => {
+    it('becomes ready at a change, without a demand', () => {
       const { publisher, root } = showing(1);
       const late = publisher.addVariable(root, 'y', 'u64');
       const target = serve();
@@ -95,7 +95,7 @@ describe('ServedTarget', () => {
       expect(target.internal('shm_exporter_internal_target_pending_sync_items')).to.equal(0);
     });
 
-    it('counts neither a hit nor a miss for a demand that has to wait', () => {
+    it('counts neither a hit nor a miss for a demand that it cannot answer yet', () => {
       publishers.withRoot('82', 'H.1.other');
       const target = serve();
       target.ask();
@@ -103,15 +103,15 @@ describe('ServedTarget', () => {
       expect(target.internal('shm_exporter_internal_scrape_render_cache_misses_total')).to.equal(0);
     });
 
-    it('says which roots there are when none fits', () => {
+    it('lists the available roots when none fits', () => {
       publishers.withRoot('82', 'H.1.other');
-      expect(told(serve().ask())).to.equal(
+      expect(readinessOf(serve().ask())).to.equal(
         'scrape not ready: objects 0/0 synced, variables 0/0 synced, ' +
           'waiting on a root of application demo, there is H.1.other',
       );
     });
 
-    it('binds a tree of more than one slice before it gets ready', () => {
+    it('binds a tree in several slices before it becomes ready', () => {
       const publisher = publishers.make('82');
       const root = publisher.addRoot('H.1.demo', 'Root');
       for (let i = 0; i < 5000; i++) publisher.addVariable(root, `v${i}`, 'u64').set(i);
@@ -125,8 +125,8 @@ describe('ServedTarget', () => {
     });
   });
 
-  describe('once ready', () => {
-    it('late objects and variables join when they sync, and never end readiness', () => {
+  describe('once it is ready', () => {
+    it('adds late objects and variables when they sync, and stays ready', () => {
       const { publisher, root } = showing(1);
       const target = serve({ spacingMs: 0 });
       expect(target.series()).to.deep.equal([x(1)]);
@@ -143,7 +143,7 @@ describe('ServedTarget', () => {
       expect(target.internal('shm_exporter_internal_target_pending_sync_items')).to.equal(0);
     });
 
-    it('the series of removed objects and variables are gone from the next render', () => {
+    it('omits the series of removed objects and variables from the next render', () => {
       const { publisher, root } = showing(1);
       const child = publisher.addObject(root, 'H.1.demo.c', 'Child');
       publisher.addVariable(child, 'y', 'u64').set(2);
@@ -157,7 +157,7 @@ describe('ServedTarget', () => {
       expect(target.series()).to.deep.equal([x(1)]);
     });
 
-    it('a value that is taken away ends its series, not readiness', () => {
+    it('ends the series of an unset value, and stays ready', () => {
       const shown = showing(1);
       const target = serve({ spacingMs: 0 });
       expect(target.series()).to.deep.equal([x(1)]);
@@ -167,7 +167,7 @@ describe('ServedTarget', () => {
       expect(seriesOf(exposition)).to.deep.equal([]);
     });
 
-    it('what filters leave out is not counted, so it cannot keep the target waiting', () => {
+    it('neither counts nor waits for objects that filters exclude', () => {
       const { publisher, root } = showing(1);
       publisher.addVariable(publisher.addObject(root, 'H.1.demo.c', 'Child'), 'y', 'u64');
       const target = serve({ seedPaths: ['@root'] });
@@ -176,13 +176,13 @@ describe('ServedTarget', () => {
     });
   });
 
-  describe('when the publisher is lost', () => {
-    it('waits with the reason, and gets ready by itself when a new one is there', () => {
+  describe('when its publisher is lost', () => {
+    it('waits with the reason, and becomes ready with a new publisher', () => {
       const { publisher } = showing(1);
       const target = serve();
-      expect(told(target.ask())).to.equal('ready');
+      expect(readinessOf(target.ask())).to.equal('ready');
       publisher.close();
-      expect(told(target.ask())).to.equal(
+      expect(readinessOf(target.ask())).to.equal(
         'scrape not ready: objects 0/0 synced, variables 0/0 synced, waiting on ' +
           'a root of application demo, server key 82: publisher closed its segment',
       );
@@ -195,18 +195,18 @@ describe('ServedTarget', () => {
       expect(target.series()).to.deep.equal([x(2)]);
     });
 
-    it('waits when only the root is lost, and takes the next', () => {
+    it('waits when its root is removed, and takes the next root', () => {
       const { publisher, root } = showing(1);
       const target = serve();
       target.ask();
       publisher.removeObject(root);
-      expect(told(target.ask())).to.contain('waiting on a root of application demo');
+      expect(readinessOf(target.ask())).to.contain('waiting on a root of application demo');
       publisher.addRoot('H.1.demo', 'Root');
-      expect(told(target.ask())).to.equal('ready');
+      expect(readinessOf(target.ask())).to.equal('ready');
       expect(target.series()).to.deep.equal([]);
     });
 
-    it('looks for the root behind its other server keys', () => {
+    it('takes a root of its other server keys', () => {
       const { publisher } = showing(1);
       showing(5, '456', 'H.5.demo');
       const target = serve({ serverKeys: ['82', '456'] });
@@ -218,7 +218,7 @@ describe('ServedTarget', () => {
       expect(target.series()).to.deep.equal([x(5)]);
     });
 
-    it('answers demands that wait for their turn', () => {
+    it('answers waiting demands', () => {
       const { publisher } = showing(1);
       const target = serve();
       target.ask();
@@ -230,21 +230,21 @@ describe('ServedTarget', () => {
       expect(waiting.subscription.closed).to.equal(true);
     });
 
-    it('answers those demands as well when the service leaves', () => {
+    it('answers waiting demands when the service stops', () => {
       showing(1);
       const target = serve();
       target.ask();
       const waiting = follow(target.target.demand());
       target.leave();
-      expect(waiting.seen.map(told)).to.deep.equal([
+      expect(waiting.seen.map(readinessOf)).to.deep.equal([
         'scrape not ready: objects 1/1 synced, variables 1/1 synced, waiting on ' +
           'nothing: the exporter does not serve this target any more',
       ]);
     });
   });
 
-  describe('renders for demands (spec 1.9)', () => {
-    it('shows objects and values of the moment of a deferred render', () => {
+  describe('at a demand (spec 1.9)', () => {
+    it('shows the objects and values at the time of a deferred render', () => {
       const shown = showing(1);
       const target = serve();
       expect(target.series()).to.deep.equal([x(1)]);
@@ -257,7 +257,7 @@ describe('ServedTarget', () => {
       expect(target.series().sort()).to.deep.equal(['demo_late_y{object="late"} 7', x(2)]);
     });
 
-    it('in every form that was ever requested', () => {
+    it('renders every form that a client has requested', () => {
       const shown = showing(0);
       // Families with more than 32 KiB in a block compress themselves line by line.
       for (let i = 0; i < 2000; i++) {
@@ -298,25 +298,25 @@ describe('ServedTarget', () => {
       };
     /** Steps, and for each demand the value that it gets, with `hit` or `miss`. */
     const scripts: readonly {
-      readonly sentence: string;
+      readonly title: string;
       readonly spacingMs: number;
       readonly steps: readonly (Step | 'demand')[];
       readonly answers: readonly string[];
     }[] = [
       {
-        sentence: 'a demand on an unchanged target is a hit, on a changed one a miss',
+        title: 'counts a hit if the target is unchanged and a miss if it has changed',
         spacingMs: 250,
         steps: ['demand', 'demand', later(250), store(2), 'demand', 'demand'],
         answers: ['1 miss', '1 hit', '2 miss', '2 hit'],
       },
       {
-        sentence: 'a program that only stores and never notifies is never served stale',
+        title: 'shows values that the publisher stored without a notification',
         spacingMs: 250,
         steps: ['demand', store(2), later(250), 'demand', store(3), later(9999), 'demand'],
         answers: ['1 miss', '2 miss', '3 miss'],
       },
       {
-        sentence: 'inside the spacing a demand gets the last render, and one render is deferred',
+        title: 'answers with the last render inside the spacing, and defers one render',
         spacingMs: 250,
         steps: [
           ...(['demand', store(2), later(100), 'demand', store(3), later(149), 'demand'] as const),
@@ -325,7 +325,7 @@ describe('ServedTarget', () => {
         answers: ['1 miss', '1 hit', '1 hit', '3 hit'],
       },
       {
-        sentence: 'a deferred render starts a spacing',
+        title: 'starts a spacing with a deferred render',
         spacingMs: 250,
         steps: [
           'demand',
@@ -341,32 +341,32 @@ describe('ServedTarget', () => {
         answers: ['1 miss', '1 hit', '2 hit', '3 hit'],
       },
       {
-        sentence: 'a change that nobody demands is rendered at the demand after it',
+        title: 'renders a change only when the next demand comes',
         spacingMs: 250,
         steps: ['demand', store(2), notify, later(1000), 'demand'],
         answers: ['1 miss', '2 miss'],
       },
       {
-        sentence: 'with 0 every change notification renders',
+        title: 'renders at every change notification if the spacing is 0',
         spacingMs: 0,
         steps: ['demand', store(2), notify, later(1000), 'demand'],
         answers: ['1 hit', '2 hit'],
       },
       {
-        sentence: 'with 0 a store without a notification is rendered at the demand',
+        title: 'renders a value stored without a notification if the spacing is 0',
         spacingMs: 0,
         steps: ['demand', store(2), 'demand', store(3), 'demand'],
         answers: ['1 hit', '2 miss', '3 miss'],
       },
       {
-        sentence: 'a large spacing serves one render for as long',
+        title: 'answers with one render for the length of a large spacing',
         spacingMs: 60_000,
         steps: ['demand', store(2), later(59_999), 'demand', later(1), 'demand'],
         answers: ['1 miss', '1 hit', '2 hit'],
       },
     ];
-    for (const { sentence, spacingMs, steps, answers } of scripts)
-      it(sentence, () => {
+    for (const { title, spacingMs, steps, answers } of scripts)
+      it(title, () => {
         const shown = showing(1);
         const target = serve({ spacingMs });
         const misses = () =>
@@ -386,7 +386,7 @@ describe('ServedTarget', () => {
         ]);
       });
 
-    it('a scoped scrape counts as a scrape, and besides as one scope hit or miss (spec 2.5)', () => {
+    it('counts a scoped scrape as a scrape and as a scope hit or miss (spec 2.5)', () => {
       const shown = showing(1);
       const target = serve();
       const [few, reloaded, none] = ['demo_*', 'demo_*', 'nothing'].map((pattern) =>
@@ -417,7 +417,7 @@ describe('ServedTarget', () => {
       expect(after(few)).to.equal('8 2 4 4');
     });
 
-    it('a scope shows what it selects of the application and of the internal metrics', () => {
+    it('shows the metrics of the application and the internal metrics that a scope selects', () => {
       showing(1);
       const target = serve();
       const shown = (...metrics: readonly string[]) => {
@@ -436,7 +436,7 @@ describe('ServedTarget', () => {
       ]);
     });
 
-    it('a scrape is counted before its page is written', () => {
+    it('counts a scrape before it writes the page', () => {
       showing(1);
       const exposition = serve().ask();
       if (exposition.kind === 'waiting') throw new Error('not ready');
@@ -456,10 +456,10 @@ describe('ServedTarget', () => {
     });
   });
 
-  describe('tells the operator', () => {
+  describe('logs', () => {
     const messages = (target: Served) => target.events.map(({ message }) => message);
 
-    it('of the root that it took and when it got ready', () => {
+    it('the root that it takes and its readiness', () => {
       showing(1);
       const target = serve();
       target.ask();
@@ -469,7 +469,7 @@ describe('ServedTarget', () => {
       ]);
     });
 
-    it('of the roots not taken, as a warning', () => {
+    it('the roots that it does not take, as a warning', () => {
       const { publisher } = showing(1);
       publisher.addRoot('H.2.demo', 'Root');
       const target = serve();
@@ -480,7 +480,7 @@ describe('ServedTarget', () => {
       });
     });
 
-    it('of a publisher that ended, as a warning, and of one that is not there yet, as news', () => {
+    it('an ended publisher as a warning, and a missing one as information', () => {
       const target = serve();
       const said = () => target.events.map(({ level, message }) => `${level} ${message}`).at(-1);
       expect(said()).to.match(/^info target demo on 82 waiting on /);
@@ -491,7 +491,7 @@ describe('ServedTarget', () => {
       expect(said()).to.match(/^warning target demo on 82 waiting on .*closed its segment/);
     });
 
-    it('of lookups, updates, sync, the highlighted variable and renders, if told to debug', () => {
+    it('lookups, updates, sync, the highlighted variable and renders at the debug level', () => {
       const { publisher, x, root } = showing(1);
       const late = publisher.addVariable(root, 'late', 'u64');
       const target = serve({ isDebug: true, serverKeys: ['82', '456'], variable: 'x' });
@@ -512,7 +512,7 @@ describe('ServedTarget', () => {
       ]);
     });
 
-    it('of a series that clashes, once', () => {
+    it('a clash of series once', () => {
       const { publisher, root } = showing(1);
       publisher.addVariable(root, 'X', 'u64').set(9); // its metric has the same name as that of x
       const target = serve({ spacingMs: 0 });
@@ -526,7 +526,7 @@ describe('ServedTarget', () => {
       expect(target.internal('shm_exporter_target_series_clashes_total')).to.equal(1);
     });
 
-    it('of series that clash now, until one of them is removed', () => {
+    it('clashing series, and counts them until one of them is removed', () => {
       const { publisher, root } = showing(1);
       const second = publisher.addVariable(root, 'X', 'u64');
       second.set(9); // its metric has the same name as that of x
@@ -542,7 +542,7 @@ describe('ServedTarget', () => {
     });
   });
 
-  it('names a hundred series that clash, and counts the others', () => {
+  it('logs a hundred clashing series, and counts the others', () => {
     const { publisher, root } = showing(1);
     for (let i = 0; i < 102; i++) {
       const child = publisher.addObject(root, `H.1.demo.${i}`, 'Child');
@@ -554,7 +554,7 @@ describe('ServedTarget', () => {
     expect(target.internal('shm_exporter_target_series_clashes_total')).to.equal(102);
   });
 
-  it('knows how old the values of its root are, where that states it', () => {
+  it('reports the age of its values if the root states a timestamp', () => {
     const { publisher, root } = showing(1);
     const target = serve({}, { unixMs: () => 5500 });
     const age = () => target.internal('shm_exporter_target_as_of_age_seconds');
@@ -565,8 +565,8 @@ describe('ServedTarget', () => {
     expect(age()).to.equal(3.5);
   });
 
-  describe('leaves nothing behind', () => {
-    it('closes its segments when the service leaves', () => {
+  describe('while it is idle or stopped', () => {
+    it('closes its segments when the service stops', () => {
       showing(1);
       const target = serve({ serverKeys: ['82', '456'] });
       target.ask();
@@ -575,7 +575,7 @@ describe('ServedTarget', () => {
       expect(target.memory.isOpen).to.equal(0);
     });
 
-    it('costs nothing while nobody demands: no render, no copy of values', () => {
+    it('neither renders nor copies values without a demand', () => {
       showing(1);
       const target = serve();
       target.ask();

@@ -1,4 +1,4 @@
-// A page that is being sent keeps its bytes, whatever is rendered meanwhile.
+// Pages of snapshots: a page keeps its bytes while it is sent, during further renders.
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
@@ -19,7 +19,7 @@ describe('a page of a snapshot', () => {
     publishers.closeAll();
   });
 
-  /** Many lines, so that their pieces are sent as they lie in the kernel's memory. */
+  /** Enough lines for pieces that are sent from the kernel's memory without a copy. */
   const LINES = 900;
   const publish = (serverKey: string) => {
     const publisher = publishers.make(serverKey);
@@ -47,7 +47,7 @@ describe('a page of a snapshot', () => {
     });
   };
 
-  it('stays as it is while values change, lines go and others come, until it is released', () => {
+  it('does not change while values and lines change, until it is released', () => {
     const { root, add, publisher, children } = publish('82');
     const served = serve('82');
     const page = pageOf(served);
@@ -66,7 +66,7 @@ describe('a page of a snapshot', () => {
     page.release();
   });
 
-  it('is zipped as it was, though values change and others write while it is', async () => {
+  it('is compressed unchanged while values change', async () => {
     const { children } = publish('82');
     const served = serve('82');
     const texts: string[] = [];
@@ -87,7 +87,7 @@ describe('a page of a snapshot', () => {
     expect(kernel.arena.used).to.be.at.most(used);
   });
 
-  it('stays as it is when the root is lost, though others write in the same memory', () => {
+  it('does not change when the root is lost and other targets use the same memory', () => {
     const { publisher } = publish('82');
     const served = serve('82');
     const page = pageOf(served);
@@ -100,7 +100,7 @@ describe('a page of a snapshot', () => {
     page.release();
   });
 
-  it('that is served inside the spacing is whole, though its lines are gone by now', () => {
+  it('is complete inside the spacing, even if its lines have been removed', () => {
     const { publisher, children } = publish('82');
     const served = serve('82', 60_000);
     const first = pageOf(served);
@@ -118,7 +118,7 @@ describe('a page of a snapshot', () => {
     again.release();
   });
 
-  it('gives its memory back: renders without end take no more than the first few', () => {
+  it('frees its memory, so that many renders use no more memory than a few', () => {
     const { children } = publish('82');
     const served = serve('82');
     const renderAll = (times: number): number => {
@@ -132,7 +132,7 @@ describe('a page of a snapshot', () => {
     expect(renderAll(40)).to.equal(early);
   });
 
-  it('gives its memory back once, however often it is released', () => {
+  it('frees its memory once, even if it is released twice', () => {
     publish('82');
     const served = serve('82');
     const page = pageOf(served);
@@ -142,8 +142,8 @@ describe('a page of a snapshot', () => {
     expect(kernel.arena.used).to.equal(used);
   });
 
-  it('of a target that left takes no memory once it is released', () => {
-    // Those of other tests may still be leaving theirs.
+  it('frees the memory of a stopped target when it is released', () => {
+    // Targets of other tests may still be freeing their memory.
     const own = new Kernel();
     const before = own.arena.used;
     publish('82');

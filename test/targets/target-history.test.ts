@@ -1,4 +1,4 @@
-// Since when a target is ready or not, and when its newest value came.
+// TargetHistory: the time of the last change of readiness and of the newest value.
 import { expect } from 'chai';
 import { unknownFacts } from '#app/streams/report.js';
 import type { TargetFacts } from '#app/streams/report.js';
@@ -13,18 +13,18 @@ describe('the history of a target', () => {
     ...{ rowsWithoutVariable: 0, variablesWithoutRow: 0, filtersUnmatched: 0, rowsOfWrongType: 0 },
     missing: { clashingSeries: 0, omittedSeries: 0, omittedObjects: 0, omittedVariables: 0 },
   };
-  const told = (...facts: readonly (readonly [object, number])[]) => {
+  const timesAfter = (...facts: readonly (readonly [object, number])[]) => {
     const history = new TargetHistory(1000);
     for (const [each, unixMs] of facts) history.note({ ...unknown, ...each }, unixMs);
     return history.times;
   };
   const notified = (unixMs: number) => ({ unixMs, by: 'notified' });
 
-  for (const [what, facts, wanted] of [
-    ['at first it is not ready since it was made', [], { since: 1000, newest: undefined }],
-    ['a root does not make it ready', [[syncing, 2000]], { since: 1000, newest: undefined }],
+  for (const [title, facts, wanted] of [
+    ['begins at the creation of the target', [], { since: 1000, newest: undefined }],
+    ['does not count a root as readiness', [[syncing, 2000]], { since: 1000, newest: undefined }],
     [
-      'readiness counts from its first report',
+      'counts readiness from its first report',
       [
         [syncing, 2000],
         [ready, 3000],
@@ -33,7 +33,7 @@ describe('the history of a target', () => {
       { since: 3000, newest: undefined },
     ],
     [
-      'and so does its loss',
+      'counts the loss of readiness from its first report',
       [
         [ready, 3000],
         [unknown, 5000],
@@ -42,7 +42,7 @@ describe('the history of a target', () => {
       { since: 5000, newest: undefined },
     ],
     [
-      'a wake-up is a value, and the first that is seen is of an unknown time',
+      'counts a wake-up as a new value, except the first tick',
       [
         [ready, 3000],
         [{ ...ready, tick: 8 }, 4000],
@@ -51,7 +51,7 @@ describe('the history of a target', () => {
       { since: 3000, newest: notified(4000) },
     ],
     [
-      'wake-ups of another root are not compared',
+      'does not compare ticks of different roots',
       [
         [ready, 3000],
         [{ ...ready, tick: 8 }, 4000],
@@ -60,7 +60,7 @@ describe('the history of a target', () => {
       { since: 3000, newest: undefined },
     ],
     [
-      'a partition that has not looked yet forgets nothing',
+      'keeps the time of the newest value across a partition without a poll',
       [
         [ready, 3000],
         [{ ...ready, tick: 8 }, 4000],
@@ -70,7 +70,7 @@ describe('the history of a target', () => {
       { since: 3000, newest: notified(4000) },
     ],
     [
-      'the moment that the publisher states goes first',
+      'prefers the timestamp that the publisher states',
       [
         [ready, 3000],
         [{ ...ready, tick: 8, view: { ...view, asOfNs: 2_500_000_000n } }, 4000],
@@ -78,5 +78,5 @@ describe('the history of a target', () => {
       { since: 3000, newest: { unixMs: 2500, by: 'stated' } },
     ],
   ] as const)
-    it(what, () => expect(told(...facts)).to.deep.equal(wanted));
+    it(title, () => expect(timesAfter(...facts)).to.deep.equal(wanted));
 });

@@ -1,4 +1,4 @@
-// Which targets there are, and in which partitions. Spec 1.3.3 and 1.10.
+// TargetRegistry: the targets and their partitions. Spec 1.3.3 and 1.10.
 import { expect } from 'chai';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { hashPlace } from '#app/targets/placement.js';
@@ -44,7 +44,7 @@ describe('TargetRegistry', () => {
       ).subscription;
     const keys = () => registry.targets.map(({ serverKeys }) => serverKeys.join());
     const places = () => registry.targets.map(({ place }) => place.partition.number);
-    /** Each target was refreshed for so many milliseconds of the last second. */
+    /** Reports that each target was refreshed for this number of milliseconds in the last second. */
     const work = (ms: readonly number[]) => {
       clock.advance(1000);
       registry.targets.forEach(({ serverKeys: [key = ''], place }, index) => {
@@ -60,7 +60,7 @@ describe('TargetRegistry', () => {
     return { clock, registry, partition, update, keys, places, work, rebalance, metric };
   };
 
-  it('keeps, adds and removes, in the order of the configuration', () => {
+  it('keeps, adds and removes targets, in the order of the configuration', () => {
     const { registry, update, keys } = registryOf();
     update(['1', '2', '3'], 2);
     const [one, two, three] = registry.targets;
@@ -73,7 +73,7 @@ describe('TargetRegistry', () => {
     expect(keys()).to.deep.equal([]);
   });
 
-  it('ends those that it removes, and runs those that it adds', () => {
+  it('stops removed targets and runs added ones', () => {
     const { registry, update } = registryOf();
     update(['1'], 1);
     const [one] = registry.targets;
@@ -85,11 +85,11 @@ describe('TargetRegistry', () => {
     const late = follow(one.demand());
     expect(
       late.seen.map(({ kind }) => kind),
-      'nobody waits for one that is gone',
+      'a demand on a removed target is answered',
     ).to.deep.equal(['waiting']);
   });
 
-  it('tells equal targets apart by their order', () => {
+  it('distinguishes equal targets by their order', () => {
     const { registry, update } = registryOf();
     update(['1', '1'], 2);
     const [first, second] = registry.targets;
@@ -103,8 +103,8 @@ describe('TargetRegistry', () => {
 
   const identities: readonly (readonly [string, Partial<TargetDefinition>, boolean])[] = [
     ['filters', { seedPaths: ['@root'] }, true],
-    ['what is shown without a row', { showsUncatalogued: true }, true],
-    ['the labels of paths', { pathLabels: ['{area}'] }, true],
+    ['show_uncatalogued', { showsUncatalogued: true }, true],
+    ['path_labels', { pathLabels: ['{area}'] }, true],
     ['the spacing', { spacingMs: 7 }, true],
     ['the variable', { variable: 'x' }, true],
     ['the catalogue', { catalogue: { file: 'f', text: '' } }, true],
@@ -122,7 +122,7 @@ describe('TargetRegistry', () => {
       expect(after?.place.definition).to.deep.include(change);
     });
 
-  it('leaves a target whose definition is equal as it is', () => {
+  it('does not redefine a target whose definition is equal', () => {
     const { registry, update } = registryOf();
     update(['1'], 1);
     const definition = registry.targets[0]?.place.definition;
@@ -131,7 +131,7 @@ describe('TargetRegistry', () => {
   });
 
   describe('with hash', () => {
-    it('places by identity, and keeps the places of those that are there when others come', () => {
+    it('places targets by identity, and keeps them when others are added', () => {
       const { update, places } = registryOf('hash');
       const keys = Array.from({ length: 40 }, (_, i) => String(i));
       const hashed = (key: string, count: number) =>
@@ -145,13 +145,13 @@ describe('TargetRegistry', () => {
   });
 
   describe('with least_loaded', () => {
-    it('spreads targets evenly while nothing is measured', () => {
+    it('distributes targets evenly before the first measurement', () => {
       const { update, places } = registryOf();
       update(['1', '2', '3', '4', '5'], 3);
       expect(places()).to.deep.equal([0, 1, 2, 0, 1]);
     });
 
-    it('places a new target where the measured refresh time is least', () => {
+    it('places a new target in the partition with the least measured refresh time', () => {
       const { update, places, work } = registryOf();
       update(['1', '2', '3'], 3);
       work([500, 100, 300]);
@@ -188,7 +188,7 @@ describe('TargetRegistry', () => {
       expect(metric('rebalance_total')).to.deep.equal([1, 1, 1, 1]);
     });
 
-    it('moves no more at once than it may, and nothing below the least load', () => {
+    it('obeys the limit on moves and the least load', () => {
       const { update, places, work, rebalance, metric } = registryOf();
       update(['1', '2', '3', '4', '5', '6'], 1);
       update(['1', '2', '3', '4', '5', '6'], 6);
@@ -201,7 +201,7 @@ describe('TargetRegistry', () => {
       expect(metric('rebalance_total')).to.include(2);
     });
 
-    it('ends when those that are to move are removed meanwhile, and counts no move', () => {
+    it('ends without a move when the moving targets are removed', () => {
       const { update, partition, work, rebalance, places, metric } = registryOf();
       for (const number of [0, 1, 2]) partition(number).isReady = true;
       update(['1', '2', '3'], 1);
@@ -216,7 +216,7 @@ describe('TargetRegistry', () => {
       expect(metric('rebalance_total')).to.deep.equal([0]);
     });
 
-    it('takes as long as the moves do', () => {
+    it('lasts until all moves are complete', () => {
       const { clock, update, partition, work, rebalance, metric } = registryOf();
       for (const number of [0, 1]) partition(number).isReady = true;
       update(['1', '2'], 1);

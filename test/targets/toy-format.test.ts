@@ -1,4 +1,4 @@
-// A second format: a folder with what watches it, and one line where formats are listed.
+// A second format: its own Watch and one entry in the list of formats.
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
@@ -15,7 +15,7 @@ import { schedulerOf } from '../support/scheduler-of.js';
 import { seriesOf } from '../support/served.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-/** Toy format: a server key is a list of numbers, there as long as it has some. No tick, no lock. */
+/** Toy format: each server key is a list of numbers, live while it is not empty. No tick, no lock. */
 class ToyWatch implements Watch {
   readonly #serverKey: string;
   readonly #numbers: readonly number[];
@@ -74,7 +74,7 @@ describe('a target of a second format', () => {
     throw new Error('The other format is not asked');
   };
 
-  it('is found, served, lost and found again like any other', () => {
+  it('is found, served, lost and found again like a target of any format', () => {
     const scheduler = new VirtualClock();
     const nowMs = () => scheduler.now();
     const formats = new Map([
@@ -121,7 +121,7 @@ describe('a target of a second format', () => {
     subscription.unsubscribe();
   });
 
-  it('must be one that is listed', () =>
+  it('needs a format that is listed', () =>
     expect(() => serverPools(new Map([['toy', () => toy]]), {})('native')).to.throw(
       'no format native',
     ));

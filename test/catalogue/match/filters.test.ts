@@ -56,13 +56,13 @@ describe('seed path filters', () => {
     ['', '', 'refused'],
   ] as const;
   for (const [prefix, path, wanted] of rows)
-    it(`${prefix || '(nothing)'} and ${path || 'the root'}: ${String(wanted)}`, () => {
+    it(`${wanted === 'refused' ? 'refuse' : wanted ? 'select' : 'exclude'} ${path || 'the root'} for ${prefix || 'an empty path'}`, () => {
       const filters = () => compileFilters(undefined, settings({ seedPaths: [prefix] }));
       if (wanted === 'refused') expect(filters).to.throw(Fault, 'seed_paths[0]: ');
       else expect(filters().tracks(placed('C', path))).to.equal(wanted);
     });
 
-  it('let everything below a prefix through, and no sibling that merely begins like it', () => {
+  it('select all objects below a prefix, and no sibling whose name begins with it', () => {
     const segment = fc.stringMatching(/^[a-z# ]{1,5}$/);
     fc.assert(
       fc.property(fc.array(segment, { minLength: 1, maxLength: 4 }), segment, (path, more) => {
@@ -78,7 +78,7 @@ describe('seed path filters', () => {
     );
   });
 
-  it('unite groups and paths into one set of prefixes', () => {
+  it('combine groups and paths into one set of prefixes', () => {
     const given = settings({ seedPathGroups: ['health'], seedPaths: ['itemDatabase'] });
     const { tracks } = compileFilters(ads, given);
     const paths = [
@@ -110,11 +110,7 @@ describe('class filters', () => {
       ],
       true,
     ],
-    [
-      'the parent, of which no row reads anything',
-      ['Service.SinkDist.RRMP6', 'serviceDB.S'],
-      false,
-    ],
+    ['the parent, which no row reads', ['Service.SinkDist.RRMP6', 'serviceDB.S'], false],
     [
       'a child that no row reads',
       [
@@ -125,23 +121,23 @@ describe('class filters', () => {
       false,
     ],
     [
-      'an object of the class elsewhere',
+      'an object of the class at another path',
       ['ServiceInsert.SinkDist', 'x.S.inserts', { 'x.S': 'Service.SinkDist.RRMP6' }],
       false,
     ],
     ['an object of another class', ['ShmemMOServerStats', 'admin.MemoryStats'], false],
   ];
   for (const [what, place, wanted] of rows)
-    it(`${wanted ? 'track' : 'leave'} ${what}`, () =>
+    it(`${wanted ? 'track' : 'exclude'} ${what}`, () =>
       expect(tracks(placed(...place))).to.equal(wanted));
 
-  it('limit the metrics emitted as well (spec 1.8)', () => {
+  it('limit the exposed metrics, too (spec 1.8)', () => {
     const stats = placed('ShmemMOServerStats', 'admin.MemoryStats');
     expect(rules?.reads(stats)).to.equal(false);
     expect(compileFilters(ads, settings({})).rules?.reads(stats)).to.equal(true);
   });
 
-  it('and seed paths must both hold', () => {
+  it('select an object only if the seed paths also select it', () => {
     const both = compileFilters(
       ads,
       settings({ classes: ['service'], seedPaths: ['itemDatabase.A'] }),
@@ -152,7 +148,7 @@ describe('class filters', () => {
     expect(both.tracks(placed('Other', 'itemDatabase.A'))).to.equal(false);
   });
 
-  it('may select no metrics at all: then none are emitted (spec 7.3)', () => {
+  it('may select no metric, and none is exposed then (spec 7.3)', () => {
     const none = compileFilters(
       ads,
       settings({ classes: ['license'], seedPaths: ['userDatabase'] }),
@@ -162,27 +158,27 @@ describe('class filters', () => {
   });
 });
 
-describe('without filters', () => {
+describe('a target without filters', () => {
   const all = compileFilters(ads, settings({}));
   const unread = placed('DebugLog', 'debugLogger');
   const read = placed('TrlsManager', 'trlsManager');
 
-  it('every object under the root is tracked', () => {
+  it('tracks every object under the root', () => {
     expect([unread, read, placed('X', '')].every(all.tracks)).to.equal(true);
     expect(compileFilters(undefined, settings({})).tracks(unread)).to.equal(true);
   });
 });
 
-describe('wrong filters', () => {
+describe('invalid filters', () => {
   const complaints = (catalogue: Catalogue | undefined, given: Partial<FilterSettings>) => {
-    const told: string[] = [];
+    const problems: string[] = [];
     compileFilters(catalogue, settings(given), (path, sentence) =>
-      told.push(`${keyPath(path)}: ${sentence}`),
+      problems.push(`${keyPath(path)}: ${sentence}`),
     );
-    return told;
+    return problems;
   };
 
-  it('are all told, each by its place, with the nearest and all valid names', () => {
+  it('are all reported with their place, the nearest name and all valid names', () => {
     const aliases = ads?.classes.map(({ alias }) => alias).join(', ') ?? '';
     const groups = [...(ads?.seedPathGroups.keys() ?? [])].join(', ');
     expect(
@@ -200,21 +196,21 @@ describe('wrong filters', () => {
     ]);
   });
 
-  it('are groups of an application without a catalogue; classes and seed paths need none', () =>
+  it('include groups of an application without a catalogue, but not its classes and seed paths', () =>
     expect(
       complaints(undefined, { classes: ['C'], seedPathGroups: ['health'], seedPaths: ['a'] }),
     ).to.deep.equal([
       'seed_path_groups[0]: found "health", but the application has no catalogue, so it knows no filter group; allowed: classes as published, and seed_paths',
     ]));
 
-  it('are a fault where nobody takes the complaints', () =>
+  it('throw if the caller passes no error handler', () =>
     expect(() => compileFilters(ads, settings({ classes: ['servr'] }))).to.throw(
       Fault,
       'classes[0]: found "servr" (did you mean "server"?)',
     ));
 });
 
-// Patterns that name path segments: which labels an object at a path gets.
+// Patterns that name path segments, and the labels of objects.
 describe('path_labels', () => {
   const FLOORS = ['floor.{floor}.{till}'];
   const table: readonly (readonly [readonly string[], string, Readonly<Record<string, string>>])[] =
@@ -233,10 +229,10 @@ describe('path_labels', () => {
       [['{a}.{b}'], 'hall.', { a: 'hall', b: '' }],
     ];
   for (const [patterns, path, labels] of table)
-    it(`${JSON.stringify(patterns)} gives ${path || 'the root'} ${JSON.stringify(labels)}`, () =>
+    it(`${JSON.stringify(patterns)} give ${path || 'the root'} the labels ${JSON.stringify(labels)}`, () =>
       expect(compilePathLabels(patterns)(path)).to.deep.equal(labels));
 
-  it('one name for each path segment gives each object its whole path in labels', () => {
+  it('give each object its whole path in labels if they name each segment', () => {
     const segment = fc.stringMatching(/^[a-z0-9 "]{1,4}$/);
     fc.assert(
       fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), fc.nat(7), (path, names) => {
@@ -264,13 +260,13 @@ describe('path_labels', () => {
     ['a{b}', '"a{b}" has a stray brace, allowed: a name, {label} or {label~expression}'],
   ];
   for (const [pattern, why] of refused)
-    it(`refuses ${pattern}`, () =>
+    it(`must not be ${pattern}`, () =>
       expect(faultMessage('CONFIG_INVALID', () => compilePathLabels(['{fine}', pattern]))).to.equal(
         `path_labels[1]: ${why}`,
       ));
 });
 
-// Which entries of a target's filters have matched nothing.
+// FilterFit: the filter entries of a target that match no object.
 const NONE: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
 
 describe('FilterFit', () => {
@@ -285,22 +281,27 @@ describe('FilterFit', () => {
   };
 
   const rows: readonly [string, Partial<FilterSettings>, readonly [string, string][], number][] = [
-    ['without filters nothing is unmatched', {}, [], 0],
-    ['before the first object all entries are', { classes: ['A', 'B'], seedPaths: ['x'] }, [], 3],
-    ['a class that an object has is matched', { classes: ['A', 'B'] }, [['x', 'A']], 1],
-    ['a seed path above an object is matched', { seedPaths: ['x', 'y'] }, [['x.1', 'A']], 1],
-    ['the root matches @root', { seedPaths: ['@root', 'y'] }, [['', 'A']], 1],
+    ['counts nothing without filters', {}, [], 0],
     [
-      'an object that the other filters leave out matches nothing',
+      'counts all entries before the first object',
+      { classes: ['A', 'B'], seedPaths: ['x'] },
+      [],
+      3,
+    ],
+    ['does not count the class of an object', { classes: ['A', 'B'] }, [['x', 'A']], 1],
+    ['does not count a seed path above an object', { seedPaths: ['x', 'y'] }, [['x.1', 'A']], 1],
+    ['does not count @root once there is a root', { seedPaths: ['@root', 'y'] }, [['', 'A']], 1],
+    [
+      'counts the class of an object that the other filters exclude',
       { classes: ['A'], seedPaths: ['y'] },
       [['x', 'A']],
       2,
     ],
   ];
-  for (const [sentence, settings, objects, count] of rows)
-    it(sentence, () => expect(unmatched(settings, objects)).to.equal(count));
+  for (const [title, settings, objects, count] of rows)
+    it(title, () => expect(unmatched(settings, objects)).to.equal(count));
 
-  it('knows aliases and groups by the catalogue', () => {
+  it('counts aliases and groups of the catalogue', () => {
     const ads = loadCatalogues().get('ads');
     const [alias = ''] = ads?.classes.map((each) => each.alias) ?? [];
     const [group = ''] = ads?.seedPathGroups.keys() ?? [];

@@ -7,7 +7,7 @@ import {
 } from '#app/catalogue/match/patterns.js';
 import { Fault } from '#app/errors.js';
 
-describe('path patterns', () => {
+describe('a path pattern', () => {
   const matches = [
     ['@root', '', {}],
     ['userDatabase', 'userDatabase', {}],
@@ -30,7 +30,7 @@ describe('path patterns', () => {
     ['a.{label~[^0-9]+}', 'a.b-c d', { label: 'b-c d' }],
   ] as const;
   for (const [pattern, path, labels] of matches)
-    it(`${pattern} matches "${path}"`, () =>
+    it(`${pattern} matches ${JSON.stringify(path)}`, () =>
       expect(compilePathPattern(pattern).match(path)).to.deep.equal(labels));
 
   const leaves = [
@@ -48,7 +48,7 @@ describe('path patterns', () => {
     ['a.{label~b+}', `a.${'b'.repeat(257)}`],
   ] as const;
   for (const [pattern, path] of leaves)
-    it(`${pattern} leaves ${JSON.stringify(path.slice(0, 40))}`, () =>
+    it(`${pattern} does not match ${JSON.stringify(path.slice(0, 40))}`, () =>
       expect(compilePathPattern(pattern).match(path)).to.equal(undefined));
 
   const refused = [
@@ -67,10 +67,10 @@ describe('path patterns', () => {
     ['a.{b~}', 'not an expression'],
   ] as const;
   for (const [pattern, message] of refused)
-    it(`${pattern || '(nothing)'} is refused: ${message}`, () =>
+    it(`${pattern || '(empty)'} is refused with the message ${message}`, () =>
       expect(() => compilePathPattern(pattern)).to.throw(Fault, message));
 
-  it('never throws on a seed path, whatever it holds', () => {
+  it('does not throw for any seed path', () => {
     const patterns = matches.map(([pattern]) => compilePathPattern(pattern));
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (path) => {
@@ -79,7 +79,7 @@ describe('path patterns', () => {
     );
   });
 
-  it('gives back every segment that it captured', () => {
+  it('returns every captured segment', () => {
     const segment = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('.', '_'));
     fc.assert(
       fc.property(segment, segment, (one, two) => {
@@ -89,7 +89,7 @@ describe('path patterns', () => {
     );
   });
 
-  it('stays fast on the segment that costs most', () => {
+  it('matches a pathological segment in milliseconds', () => {
     const pattern = compilePathPattern('{a~[0-9]+[0-9]+}');
     const began = performance.now();
     for (let round = 0; round < 50; round++) pattern.match(`${'1'.repeat(255)}x`);
@@ -109,14 +109,14 @@ describe('patternsOverlap', () => {
     ['@root', 'a', false],
   ] as const;
   for (const [one, other, wanted] of rows)
-    it(`${one} and ${other}: ${String(wanted)}`, () => {
+    it(`is ${String(wanted)} for ${one} and ${other}`, () => {
       const [first, second] = [compilePathPattern(one), compilePathPattern(other)];
       expect(patternsOverlap(first, second)).to.equal(wanted);
       expect(patternsOverlap(second, first)).to.equal(wanted);
     });
 });
 
-describe('variable patterns', () => {
+describe('a variable pattern', () => {
   const rows = [
     ['bytesSent.{port}', 'bytesSent.14002', '14002'],
     ['bytesSent.{port}', 'bytesSent.14002.udp', '14002.udp'],
@@ -131,11 +131,12 @@ describe('variable patterns', () => {
     ['a{x}a', 'aaa', 'a'],
   ] as const;
   for (const [pattern, name, wanted] of rows)
-    it(`${pattern} takes ${wanted ?? 'nothing'} from ${name}`, () =>
+    it(`${pattern} captures ${wanted ?? 'nothing'} from ${name}`, () =>
       expect(compileVariablePattern(pattern)?.capture(name)).to.equal(wanted));
 
   for (const name of ['# managed objs', 'bytesSent.14002', '32PingInterval', 'a*b'])
-    it(`${name} is a plain name`, () => expect(compileVariablePattern(name)).to.equal(undefined));
+    it(`is absent in the plain name ${name}`, () =>
+      expect(compileVariablePattern(name)).to.equal(undefined));
 
   for (const [pattern, message] of [
     ['a.{b}.{c}', 'exactly one {label}'],
@@ -143,6 +144,6 @@ describe('variable patterns', () => {
     ['a.{le}', 'reserved label'],
     ['a.{b~(c)}', 'not an expression'],
   ] as const)
-    it(`${pattern} is refused: ${message}`, () =>
+    it(`${pattern} is refused with the message ${message}`, () =>
       expect(() => compileVariablePattern(pattern)).to.throw(Fault, message));
 });

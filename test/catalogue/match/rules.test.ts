@@ -66,16 +66,16 @@ describe('rules', () => {
     ['a known class in the wrong place', ['M2', 'db.x']],
     ['a child whose parent does not exist', ['A', 'db.m1.attributes']],
     ['a child whose parent is of another class', ['A', 'db.m1.attributes', { 'db.m1': 'Z' }]],
-    ['a grandchild that another object stands above', ['K', 'deep.child', { deep: 'P' }]],
+    ['a grandchild with an unexpected parent', ['K', 'deep.child', { deep: 'P' }]],
     ['a root of another class', ['M', '']],
   ];
   for (const [what, place] of leaves)
-    it(`leave ${what}`, () => {
+    it(`ignore ${what}`, () => {
       expect(aliases(...place)).to.deep.equal([]);
       expect(rules.reads(placed(...place))).to.equal(false);
     });
 
-  it('share the rows of all objects of one kind; only the labels are their own', () => {
+  it('share rows between objects of one class', () => {
     const [one] = rules.rulesFor(placed('M2', 'db.m1'));
     const [two] = rules.rulesFor(placed('M2', 'old.m2'));
     expect(one?.set).to.equal(two?.set);
@@ -90,7 +90,7 @@ describe('rules', () => {
       .map((use) => [use.row.family.name, { ...found.labels, ...use.captured, ...use.row.labels }]);
   };
 
-  it('give the rows of a variable in the order of the file', () => {
+  it('return the rows of a variable in the order of the file', () => {
     expect(series('items')).to.deep.equal([
       ['x_mount_items', { mount: 'm1' }],
       ['x_mount_size', { mount: 'm1' }],
@@ -99,7 +99,7 @@ describe('rules', () => {
     expect(series('sent')).to.deep.equal([]);
   });
 
-  it('give the labels of path, variable name and row, in this order', () => {
+  it('return the labels of path, variable name and row, in this order', () => {
     const [[name, labels] = ['', {}]] = series('sent.14002');
     expect(name).to.equal('x_mount_sent_total');
     expect(Object.entries(labels)).to.deep.equal([
@@ -109,7 +109,7 @@ describe('rules', () => {
     ]);
   });
 
-  it('name every variable of an info row, and the state rows apart', () => {
+  it('return every variable of an info row, and the state rows separately', () => {
     const [info] = rules.rulesFor(placed('A', 'db.m1.attributes', { 'db.m1': 'M' }));
     expect(['name', 'host', 'x'].map((name) => info?.set.usesOf(name).length)).to.deep.equal([
       1, 1, 0,
@@ -141,13 +141,13 @@ describe('placeUnder', () => {
   const child = object('a.b.1.adh.0.x.y.z', 'Child', far);
   const stray = object('elsewhere', 'Stray', root);
 
-  it('takes the id of the root and the dot off (design 2)', () => {
+  it('removes the id of the root and the dot (design 2)', () => {
     expect(placeUnder(root, root).seedPath).to.equal('');
     expect(placeUnder(root, far).seedPath).to.equal('0.x.y');
     expect(placeUnder(root, child)).to.include({ seedPath: '0.x.y.z', className: 'Child' });
   });
 
-  it('finds ancestors by their seed path, the root too', () => {
+  it('finds ancestors by their seed path, including the root', () => {
     const { ancestor } = placeUnder(root, child);
     expect(ancestor('0.x.y')).to.equal('Far');
     expect(ancestor('')).to.equal('Root');
@@ -155,6 +155,6 @@ describe('placeUnder', () => {
     expect(ancestor('0.x.y.z')).to.equal(undefined);
   });
 
-  it('keeps an id whole that does not begin with the id of the root', () =>
+  it('keeps an id that does not begin with the id of the root', () =>
     expect(placeUnder(root, stray).seedPath).to.equal('elsewhere'));
 });

@@ -1,4 +1,4 @@
-// What becomes of a target whose partition fails, or does not answer.
+// Targets whose partition fails or does not answer.
 import { expect } from 'chai';
 import { MAX_STANDBY_MS } from '#app/targets/handover/handover.js';
 import { REVIVE_MS } from '#app/targets/handover/hosting.js';
@@ -34,7 +34,7 @@ describe('a target in a partition that fails', () => {
     return { publisher, x, lag, target, partition, move, moved, warnings };
   };
 
-  it('answers 503 with the reason, and comes back by itself', () => {
+  it('answers 503 with the reason, and recovers by itself', () => {
     const { target, partition, moved, warnings } = serve();
     const home = moved(partition(1));
     home.trouble = 'out of memory';
@@ -57,7 +57,7 @@ describe('a target in a partition that fails', () => {
     ]);
   });
 
-  it('turns those who wait away at once', () => {
+  it('answers waiting demands at once', () => {
     const { target, partition, moved } = serve();
     const home = moved(partition(1));
     home.isDeaf = true;
@@ -71,7 +71,7 @@ describe('a target in a partition that fails', () => {
     expect(subscription.closed).to.equal(true);
   });
 
-  it('observes again when it is back', () => {
+  it('observes variables again after the restart', () => {
     const { target, publisher, lag, partition, moved } = serve({
       catalogue: observing(),
       spacingMs: 1,
@@ -85,7 +85,7 @@ describe('a target in a partition that fails', () => {
     expect(target.series()).to.include('demo_lag_count 1');
   });
 
-  it('moves at once, as it serves nothing', () => {
+  it('moves to another partition at once', () => {
     const { target, partition, move, moved } = serve();
     const home = moved(partition(1));
     home.trouble = 'gone';
@@ -97,7 +97,7 @@ describe('a target in a partition that fails', () => {
     expect(target.target.status().partition).to.equal(2);
   });
 
-  it('leaves a partition that does not answer, and those who wait are answered in the new one', () => {
+  it('leaves a partition that does not answer, and answers waiting demands in the new one', () => {
     const { target, partition, move, moved } = serve();
     const home = moved(partition(1));
     home.isDeaf = true;
@@ -112,7 +112,7 @@ describe('a target in a partition that fails', () => {
     expect(moving.subscription.closed).to.equal(true);
   });
 
-  it('stays where it is when the new partition fails', () => {
+  it('stays in its partition when the new one fails', () => {
     const { target, partition, move, warnings } = serve();
     target.ask();
     const bad = partition(1);
@@ -127,7 +127,7 @@ describe('a target in a partition that fails', () => {
     ]);
   });
 
-  it('stays where it is when the new partition gets no memory', () => {
+  it('stays in its partition when the new one gets no memory', () => {
     const { target, warnings } = serve();
     target.ask();
     const makeKernel = () => {
@@ -143,7 +143,7 @@ describe('a target in a partition that fails', () => {
     ]);
   });
 
-  it('stays where it is when it does not get ready in the new partition', () => {
+  it('stays in its partition when it does not become ready in the new one', () => {
     const { target, warnings } = serve();
     target.ask();
     const queue = new StepQueue(target.clock);
@@ -160,7 +160,7 @@ describe('a target in a partition that fails', () => {
     expect(target.target.status().partition).to.equal(0);
   });
 
-  it('takes a new definition even so, once the partition is back', () => {
+  it('applies a new definition once the partition is restarted', () => {
     const { target, x, partition, moved } = serve({ spacingMs: 0 });
     const home = moved(partition(1));
     home.trouble = 'gone';

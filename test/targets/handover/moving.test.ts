@@ -1,4 +1,4 @@
-// A target that changes its partition while it is served. Spec 1.10, design 6.
+// Moves of a served target to another partition. Spec 1.10, design 6.
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
@@ -31,21 +31,21 @@ describe('a target that moves to another partition', () => {
   };
   const x = (value: number): string => `demo_root_x{object="@root"} ${value}`;
 
-  /** Moves to partition 1, whose turns come one by one. */
+  /** Moves to partition 1, whose tasks the test runs one by one. */
   const moveByHand = (target: Served) => {
     const queue = new StepQueue(target.clock);
     const moving = follow(target.target.change({ partition: target.partition(1, queue) }));
     return { queue, moving };
   };
-  /** What `look` sees at each turn of the move, before, between and after. */
-  const duringMove = <T>(target: Served, look: () => T): T[] => {
+  /** The results of `read` before, between and after the tasks of the move. */
+  const duringMove = <T>(target: Served, read: () => T): T[] => {
     const { queue, moving } = moveByHand(target);
     const isOver = () => moving.subscription.closed;
-    const seen = [look()];
+    const seen = [read()];
     while (!isOver()) {
       expect(queue.step(), 'it goes on').to.equal(true);
       if (isOver()) queue.free();
-      seen.push(look());
+      seen.push(read());
     }
     expect(target.target.status().partition).to.equal(1);
     return seen;
@@ -57,7 +57,7 @@ describe('a target that moves to another partition', () => {
   };
   const counts = (target: Served) => COUNTERS.map((name) => target.internal(name) ?? NaN);
 
-  it('says so in its status, its metrics and the log', () => {
+  it('reports the move in its status, its metrics and the log', () => {
     publish();
     const target = serve();
     target.ask();
@@ -73,7 +73,7 @@ describe('a target that moves to another partition', () => {
     expect(Buffer.concat(page).toString()).to.match(/target_info\{.*partition="7"\} 1\n/);
   });
 
-  it('keeps its snapshot: inside the spacing a demand is a hit on the old text', () => {
+  it('keeps its snapshot, so that a demand inside the spacing is a cache hit', () => {
     const { set } = publish();
     const target = serve();
     expect(target.series()).to.deep.equal([x(1)]);
@@ -88,7 +88,7 @@ describe('a target that moves to another partition', () => {
     expect(target.internal(HITS)).to.equal(seen.length + 1);
   });
 
-  it('keeps its spacing: what was deferred before is rendered after, at the same moment', () => {
+  it('keeps its spacing and renders a deferred render at the planned time', () => {
     const { set } = publish();
     const target = serve();
     target.ask();
@@ -104,7 +104,7 @@ describe('a target that moves to another partition', () => {
     expect(target.internal(MISSES)).to.equal(1);
   });
 
-  it('owes no render that nobody demanded', () => {
+  it('does not render without a demand', () => {
     const { set } = publish();
     const target = serve();
     target.ask();
@@ -115,7 +115,7 @@ describe('a target that moves to another partition', () => {
     expect(target.internal(MISSES)).to.equal(2);
   });
 
-  it('keeps its readiness, whatever part of its tree is bound', () => {
+  it('stays ready while its tree is bound in the new partition', () => {
     const values = Array.from({ length: 5000 }, (_, i): [string, number] => [`v${i}`, i]);
     publish(Object.fromEntries(values));
     const target = serve({ spacingMs: 0 });
@@ -156,7 +156,7 @@ describe('a target that moves to another partition', () => {
     expect(hits + misses).to.equal(4 + seen.length);
   });
 
-  it('goes on counting clashes: those that it finds again are no new ones, those after it are', () => {
+  it('counts only new clashes after the move', () => {
     const { publisher, root } = publish();
     const clash = () => {
       const twin = publisher.addVariable(root, 'X', 'u64');
@@ -187,7 +187,7 @@ describe('a target that moves to another partition', () => {
     expect(seen).to.deep.equal([1, 1, 1, 2, 2, 2, 3]);
   });
 
-  it('keeps the root that it chose, though a better one is there by now', () => {
+  it('keeps its root even if a better one has appeared', () => {
     const { publisher } = publish({ x: 1 }, 'H.2.demo');
     const target = serve();
     target.ask();
@@ -198,7 +198,7 @@ describe('a target that moves to another partition', () => {
     expect(target.series()).to.deep.equal([x(1)]);
   });
 
-  it('counts what it observes from zero in its new place', () => {
+  it('restarts the counts of observed variables in the new partition', () => {
     const { set, publisher } = publish({ lag: 1 });
     const target = serve({ catalogue: observing(), spacingMs: 1 });
     const observe = (value: number) => {
@@ -213,7 +213,7 @@ describe('a target that moves to another partition', () => {
     expect(observe(7)).to.equal('demo_lag_count 1');
   });
 
-  it('shows an observed value that a demand saw before its wake-up as soon as that comes', () => {
+  it('counts an observed value at its wake-up, even if a demand read the value before', () => {
     const { set, publisher } = publish({ lag: 1 });
     const target = serve({ catalogue: observing(), spacingMs: 1 });
     set(5, 'lag');
@@ -223,7 +223,7 @@ describe('a target that moves to another partition', () => {
     expect(target.series()).to.include('demo_lag_count 1');
   });
 
-  it('leaves open pages as they are, and gives their memory back with them', () => {
+  it('does not change open pages, and frees their memory when they are released', () => {
     const values = Array.from({ length: 900 }, (_, i): [string, number] => [`v${i}`, i]);
     const [old, other] = [new Kernel(), new Kernel()];
     const [before, beside] = [old.arena.used, other.arena.used];
@@ -248,7 +248,7 @@ describe('a target that moves to another partition', () => {
     const fresh = target.answer(pageOf);
     expect(textOf(fresh)).to.contain('demo_root_v899{object="@root"} 7\n');
     fresh.release();
-    // Somebody else uses the memory that was given back.
+    // Another target reuses the freed memory.
     const neighbour = new Served(publishers, { spacingMs: 0 }, { kernel: old });
     neighbour.ask();
     neighbour.leave();
@@ -266,7 +266,7 @@ describe('a target that moves to another partition', () => {
     publisher.close();
   });
 
-  it('answers demands that come on its way in its new place, each once', () => {
+  it('answers demands that arrive during the move once each, in the new partition', () => {
     const { set } = publish();
     const target = serve({ spacingMs: 0 });
     target.ask();
@@ -286,7 +286,7 @@ describe('a target that moves to another partition', () => {
     expect(hits + misses).to.equal(5);
   });
 
-  it('moves at once when it is not ready, and gets ready there', () => {
+  it('moves at once when it is not ready, and becomes ready in the new partition', () => {
     const target = serve();
     const { queue, moving } = moveByHand(target);
     expect(moving.subscription.closed).to.equal(true);
@@ -311,7 +311,7 @@ describe('a target that moves to another partition', () => {
     expect(target.target.status().partition).to.equal(1);
   });
 
-  it('moves back, further, and nowhere, as it is told', () => {
+  it('follows further moves during a move, also back and to the same partition', () => {
     publish();
     const target = serve();
     const home = target.target.place.partition;
@@ -338,7 +338,7 @@ describe('a target that moves to another partition', () => {
     expect(seriesOf(target.ask())).to.deep.equal([x(1)]);
   });
 
-  it('says that it is done when the service leaves meanwhile, and answers nobody later', () => {
+  it('completes the move when the service stops meanwhile', () => {
     publish();
     const target = serve();
     target.ask();

@@ -1,4 +1,4 @@
-// Random lives of a target that moves and changes, held against what was published.
+// Random moves, redefinitions and publisher losses of one target, checked against the published values.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { map } from 'rxjs';
@@ -13,9 +13,9 @@ import { Publishers } from '../../support/segment-of.js';
 import { Served, seriesOf } from '../../support/served.js';
 
 const SPACING_MS = 50;
-/** Turns of a partition come so many milliseconds after one another. */
+/** The time between two tasks of a partition. */
 const TURN_MS = 2;
-/** A spacing that is handed over starts with the turn of the successor. */
+/** The possible delay of a spacing that the new partition takes over. */
 const SLACK_MS = 20;
 const SETTLED_MS = 10_000;
 
@@ -37,22 +37,22 @@ const scripts = fc.array(
 const SMALL = { seedPaths: ['@root'], spacingMs: SPACING_MS };
 const LARGE = { spacingMs: SPACING_MS };
 
-/** What a publisher shows, and for how long it did. */
+/** A published value, and the time until which it was current. */
 interface Shown {
   readonly value: number;
   untilMs: number;
 }
 
-/** A target over three partitions, its publisher, and what was true of them. */
-class Life {
+/** A target, three partitions, its publisher, and the history of published values. */
+class Simulation {
   readonly #publishers = new Publishers();
   readonly #served: Served;
   readonly #partitions: readonly LogicalPartition[];
-  /** One entry a demand: its answers. */
+  /** The answers to each demand. */
   readonly #answers: ('ready' | 'waiting')[][] = [];
   readonly #shown: Shown[] = [];
   #publisher: { readonly set: (value: number) => void; readonly made: Publisher } | undefined;
-  /** Whether it was ready since its publisher is there. */
+  /** Whether the target has been ready since its publisher opened. */
   #wasReady = false;
 
   constructor() {
@@ -79,7 +79,9 @@ class Life {
     demand: () => {
       const answers: ('ready' | 'waiting')[] = [];
       this.#answers.push(answers);
-      follow(this.#served.target.demand().pipe(map((each) => answers.push(this.#hear(each)))));
+      follow(
+        this.#served.target.demand().pipe(map((each) => answers.push(this.#checkAnswer(each)))),
+      );
     },
     move: (number) => {
       const partition = this.#partitions[number % this.#partitions.length];
@@ -100,7 +102,7 @@ class Life {
     },
   };
 
-  /** Holds that no answer is missing, and that hits and misses are those that were ready. */
+  /** Checks that no answer is missing, and that hits and misses add up to the ready answers. */
   end(): void {
     const { clock, target, memory } = this.#served;
     clock.advance(SETTLED_MS);
@@ -123,7 +125,7 @@ class Life {
     this.#publishers.closeAll();
   }
 
-  #hear(exposition: Exposition): 'ready' | 'waiting' {
+  #checkAnswer(exposition: Exposition): 'ready' | 'waiting' {
     if (exposition.kind === 'waiting') {
       expect(this.#wasReady, 'never not ready once ready').to.equal(false);
       return 'waiting';
@@ -169,15 +171,15 @@ class Life {
 }
 
 describe('a target that moves, changes and loses its publisher at random', () => {
-  it('answers every demand once, with what was true since the last render that was due', () =>
+  it('answers every demand once, with values that were current since the last due render', () =>
     fc.assert(
       fc.property(scripts, (script) => {
-        const life = new Life();
+        const simulation = new Simulation();
         try {
-          for (const { step, number } of script) life.steps[step](number);
-          life.end();
+          for (const { step, number } of script) simulation.steps[step](number);
+          simulation.end();
         } finally {
-          life.leave();
+          simulation.leave();
         }
       }),
       { numRuns: 40 },

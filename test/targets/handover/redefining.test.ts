@@ -1,4 +1,4 @@
-// A target that changes its definition while it is served, as a reload does.
+// Changes of the definition of a served target, as a reload makes them.
 import { expect } from 'chai';
 import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
@@ -13,7 +13,7 @@ describe('a target that is redefined', () => {
   const { publishers, serve: serveOne } = freshServed();
   const ROOT = { seedPaths: ['@root'] };
 
-  /** A target of the root `H.1.demo` with `x`, and its child `c` with `y`. */
+  /** A target on the root `H.1.demo` with the variable `x` and a child `c` with the variable `y`. */
   const serve = (given: Partial<TargetDefinition>, isSynced = true) => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('H.1.demo', 'Root');
@@ -55,7 +55,7 @@ describe('a target that is redefined', () => {
     ],
   ];
   for (const [what, before, after, old, renewed] of changes)
-    it(`to ${what} shows the old series, all of them, until it shows the new`, () => {
+    it(`with ${what} shows all old series until it shows the new ones`, () => {
       const { target, redefine } = serve({ ...before, spacingMs: 0 });
       const sorted = (text: string) => text.split(' ').sort();
       expect(names(target).split(' ')).to.have.members(sorted(old));
@@ -72,7 +72,7 @@ describe('a target that is redefined', () => {
       expect(target.events.filter(({ message }) => message.includes(' moved '))).to.deep.equal([]);
     });
 
-  it('counts and names what the new definition leaves out', () => {
+  it('counts and names the series that the new definition omits', () => {
     const { target, redefine } = serve({});
     names(target);
     const LEFT_OUT = 'shm_exporter_target_series_omitted_total';
@@ -99,7 +99,7 @@ describe('a target that is redefined', () => {
     expect(names(target).split(' ').sort()).to.deep.equal(SMALL.split(' ').sort());
   });
 
-  it('waits for what the new definition follows, and at last takes it with a warning', () => {
+  it('waits for objects that the new definition adds, and finally applies it with a warning', () => {
     const { target, publisher, child, redefine } = serve(ROOT, false);
     expect(target.ask().kind).to.equal('ready');
     const redefining = redefine({});
@@ -120,7 +120,7 @@ describe('a target that is redefined', () => {
     expect(target.ask().kind).to.equal('ready');
   });
 
-  it('takes what the new definition follows as soon as it is synced', () => {
+  it('applies the new definition as soon as the objects that it adds are synced', () => {
     const { target, publisher, child, redefine } = serve(ROOT, false);
     const redefining = redefine({});
     target.clock.advance(5000);
@@ -132,7 +132,7 @@ describe('a target that is redefined', () => {
     expect(names(target).split(' ')).to.have.members(LARGE.split(' '));
   });
 
-  it('takes the last of several definitions', () => {
+  it('applies the last of several definitions', () => {
     const { target, redefine } = serve({ spacingMs: 0 });
     target.ask();
     const all = [ROOT, {}, ROOT].map((each) => redefine({ ...each, spacingMs: 0 }));

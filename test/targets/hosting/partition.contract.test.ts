@@ -1,4 +1,4 @@
-// What every partition does, in this thread or in one of its own. Spec 1.10, 3.
+// The contract of partitions, in this thread and in a worker thread. Spec 1.10, 3.
 import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { map } from 'rxjs';
@@ -22,7 +22,7 @@ import { treeQuery } from '../../support/tree-query.js';
 
 const nowMs = () => performance.now();
 
-/** What `use` makes of the answer to a demand, while its text is there. */
+/** The result of `use` on the answer to a demand, called while the text is held. */
 async function ask<T>(target: ServedTarget, use: (exposition: Exposition) => T): Promise<T> {
   const { seen } = follow(target.demand().pipe(map(use)));
   await eventually('the demand is answered', () => seen.length > 0);
@@ -31,10 +31,13 @@ async function ask<T>(target: ServedTarget, use: (exposition: Exposition) => T):
   return answer;
 }
 
-/** What a look at a target's tree is answered with. */
-async function look(target: ServedTarget, asked: Partial<TreeQuery> = {}): Promise<TreeAnswer> {
+/** The answer to a tree query of a target. */
+async function queryTree(
+  target: ServedTarget,
+  asked: Partial<TreeQuery> = {},
+): Promise<TreeAnswer> {
   const { seen, subscription } = follow(target.queryTree(treeQuery(asked)));
-  await eventually('the look is answered', () => seen.length > 0);
+  await eventually('the query is answered', () => seen.length > 0);
   expect(subscription.closed).to.equal(true);
   const [answer] = seen;
   if (answer === undefined) throw new Error('There is no answer');
@@ -77,12 +80,12 @@ for (const mode of ['logical', 'threaded'] as const)
       running.push(subscription);
       return { target, events: seen };
     };
-    const told = (exposition: Exposition): string =>
+    const readinessOf = (exposition: Exposition): string =>
       exposition.kind === 'waiting' ? notReadyText(exposition.status.progress) : 'ready';
     const isReady = (target: ServedTarget) =>
       eventually('it is ready', () => target.status().isReady);
     const pageOf = (exposition: Exposition): Page => {
-      if (exposition.kind === 'waiting') throw new Error(told(exposition));
+      if (exposition.kind === 'waiting') throw new Error(readinessOf(exposition));
       return TEXT.page(exposition);
     };
     const textOf = ({ pieces }: Page) => Buffer.concat(pieces).toString();
@@ -96,18 +99,16 @@ for (const mode of ['logical', 'threaded'] as const)
     };
     const line = (value: number) => `demo_root_x{object="@root"} ${value}`;
 
-    it('says what a target waits for, and gets it ready when all is synced', async () => {
+    it('reports the item that a target waits for, and makes it ready when all items are synced', async () => {
       const { target } = serve();
-      await eventually('the key was looked at', () =>
-        target.status().progress.reason.includes('82'),
-      );
-      expect(await ask(target, told)).to.contain('waiting on a root of application demo');
+      await eventually('the key was polled', () => target.status().progress.reason.includes('82'));
+      expect(await ask(target, readinessOf)).to.contain('waiting on a root of application demo');
       const publisher = publishers.make('82');
       const root = publisher.addRoot('H.1.demo', 'Root');
       const x = publisher.addVariable(root, 'x', 'u64');
       publisher.place();
       await eventually('the root is taken', () => target.status().root === 'H.1.demo');
-      expect(await ask(target, told)).to.equal(
+      expect(await ask(target, readinessOf)).to.equal(
         'scrape not ready: objects 1/1 synced, variables 0/1 synced, waiting on variable x of H.1.demo',
       );
       x.set(1);
@@ -116,7 +117,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
     });
 
-    it('never serves a demand with values older than the demand, but for the spacing', async () => {
+    it('answers a demand with values that are not older than the demand, apart from the spacing', async () => {
       const { x } = showing(0);
       const { target } = serve({ spacingMs: 1 });
       await isReady(target);
@@ -143,7 +144,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(count('render_cache_misses_total')).to.equal(1);
     });
 
-    it('adds late objects and takes removed ones away while it stays ready', async () => {
+    it('adds late objects and drops removed ones while the target stays ready', async () => {
       const { publisher, root } = showing(1);
       const { target } = serve({ spacingMs: 0 });
       await isReady(target);
@@ -158,19 +159,19 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(target.status().isReady).to.equal(true);
     });
 
-    it('notices within moments that a publisher is gone, and binds the next', async () => {
+    it('detects that a publisher has ended, and binds the next one', async () => {
       const { publisher } = showing(1);
       const { target } = serve();
       await isReady(target);
       publisher.close();
       await eventually('it waits', () => !target.status().isReady);
-      expect(await ask(target, told)).to.contain('waiting on a root of application demo');
+      expect(await ask(target, readinessOf)).to.contain('waiting on a root of application demo');
       showing(2);
       await isReady(target);
       expect(await ask(target, seriesOf)).to.deep.equal([line(2)]);
     });
 
-    it('keeps the bytes of a page as they are until it is released', async () => {
+    it('does not change the bytes of a page until the page is released', async () => {
       const { publisher, root } = showing(1);
       const children = Array.from({ length: 300 }, (_, i) => {
         const child = publisher.addObject(root, `H.1.demo.child${i}`, 'Child');
@@ -194,7 +195,7 @@ for (const mode of ['logical', 'threaded'] as const)
       page.release();
     });
 
-    it('hands a target over to another partition with its text and its counts', async () => {
+    it('hands over a target to another partition with its text and its counters', async () => {
       const { x } = showing(1);
       const { target, events } = serve({ spacingMs: 60_000 });
       await isReady(target);
@@ -214,19 +215,17 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(count('target_refresh_total')).to.be.above(refreshes);
     });
 
-    it('answers queries at the tree of a target, ready or not, with values of that moment', async () => {
+    it('answers tree queries with current values, also before the target is ready', async () => {
       const { target } = serve();
-      await eventually('the key was looked at', () =>
-        target.status().progress.reason.includes('82'),
-      );
-      const answer = await look(target);
+      await eventually('the key was polled', () => target.status().progress.reason.includes('82'));
+      const answer = await queryTree(target);
       expect(answer.kind).to.equal('no-tree');
       expect(answer).to.have.property('reason').that.contains('a root of application demo');
       const { publisher, root, x } = showing(1);
       publisher.addVariable(root, 'late', 'i64');
       await eventually('the root is taken', () => target.status().progress.variables.total === 2);
       x.set(7);
-      const part = await look(target);
+      const part = await queryTree(target);
       if (part.kind !== 'part') throw new Error(part.kind);
       expect(
         part.rows.map(({ name, value, metrics }) => [
@@ -239,12 +238,14 @@ for (const mode of ['logical', 'threaded'] as const)
         ['x', '7', 'demo_root_x '],
         ['late', 'not synced', 'demo_root_late not synced yet'],
       ]);
-      const words = await look(target, { words: ['late'], field: 'variable' });
+      const words = await queryTree(target, { words: ['late'], field: 'variable' });
       expect(words.kind === 'part' && words.rows).to.have.lengthOf(2);
-      expect(await look(target, { object: 'H.1.demo.x' })).to.deep.equal({ kind: 'no-object' });
+      expect(await queryTree(target, { object: 'H.1.demo.x' })).to.deep.equal({
+        kind: 'no-object',
+      });
     });
 
-    it('ends a look with its target', async () => {
+    it('ends a tree query with its target', async () => {
       const { publisher, root } = showing(1);
       for (let i = 0; i < 3000; i++) publisher.addObject(root, `H.1.demo.o${i}`, 'O');
       const { target } = serve();
@@ -255,7 +256,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(seen).to.have.lengthOf(1);
     });
 
-    it('reports what it knows while nobody scrapes: nothing stands still', async () => {
+    it('updates its metrics while no client scrapes', async () => {
       showing(1);
       const { target } = serve();
       await isReady(target);
@@ -266,7 +267,7 @@ for (const mode of ['logical', 'threaded'] as const)
       await eventually('the time without work is, too', () => ratio() < before);
     });
 
-    it('lets one target go without a trace in the others', async () => {
+    it('removes a target without an effect on the others', async () => {
       showing(1);
       const one = serve();
       const { target } = serve();
@@ -277,11 +278,11 @@ for (const mode of ['logical', 'threaded'] as const)
     });
   });
 
-describe('a partition whose thread ends', () => {
+describe('a partition whose thread has ended', () => {
   const publishers = new Publishers();
   afterEach(() => publishers.closeAll());
 
-  it('is started anew; its targets wait with the reason, and take their roots again', async function () {
+  it('restarts; its targets wait with the reason and then take the same roots', async function () {
     const publisher = publishers.make('82');
     publisher.addVariable(publisher.addRoot('H.1.demo', 'Root'), 'x', 'u64').set(1);
     publisher.place();
@@ -316,13 +317,13 @@ describe('a partition whose thread ends', () => {
       const asked = follow(target.queryTree(treeQuery()));
       await workers[0]?.terminate();
       await eventually('it waits', () => !target.status().isReady);
-      await eventually('a look is answered', () => asked.subscription.closed);
+      await eventually('the query is answered', () => asked.subscription.closed);
       const none = {
         kind: 'no-tree',
         reason: 'its worker partition does not run it at the moment',
       };
       expect(asked.seen).to.have.lengthOf(1);
-      expect(await look(target)).to.deep.equal(none);
+      expect(await queryTree(target)).to.deep.equal(none);
       counted.push(refreshes());
       expect(target.status().progress.reason).to.match(/partition 7 failed: its thread ended/);
       expect(await ask(target, ({ kind }) => kind)).to.equal('waiting');

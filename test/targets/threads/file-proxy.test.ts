@@ -1,4 +1,4 @@
-// What the main thread does for a thread that cannot lock or wait itself.
+// FileProxy: checks locks and waits on futexes for a worker thread.
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
@@ -9,7 +9,7 @@ describe('FileProxy', () => {
   const refuse = (): never => {
     throw new Fault('NATIVE_FAILED', 'mmap failed with errno 12');
   };
-  const stage = (given: Partial<SegmentFile>) => {
+  const setUp = (given: Partial<SegmentFile>) => {
     const replies: FileReply[] = [];
     const file: SegmentFile = {
       identity: 'a',
@@ -28,15 +28,15 @@ describe('FileProxy', () => {
     return { proxy, replies };
   };
 
-  it('says why it cannot tell of a lock', () => {
-    const { proxy, replies } = stage({ askLock: refuse });
+  it('reports why it cannot check a lock', () => {
+    const { proxy, replies } = setUp({ askLock: refuse });
     proxy.handle({ kind: 'ask-lock', file: 1 });
     expect(replies).to.deep.equal([
       { kind: 'no-lock', file: 1, reason: 'mmap failed with errno 12' },
     ]);
   });
 
-  it('does not take a file for one that nobody locks where it could not be opened', () => {
+  it('does not report a file as unlocked if it cannot open the file', () => {
     const replies: FileReply[] = [];
     const proxy = new FileProxy({ open: refuse }, (reply) => replies.push(reply));
     proxy.handle({ kind: 'opened', file: 1, name: 'x', identity: 'a' });
@@ -46,16 +46,16 @@ describe('FileProxy', () => {
     ]);
   });
 
-  it('takes a file that has another name holder by now for one that nobody locks', () => {
-    const { proxy, replies } = stage({ identity: 'b' });
+  it('reports a file as unlocked if another file has its name now', () => {
+    const { proxy, replies } = setUp({ identity: 'b' });
     proxy.handle({ kind: 'ask-lock', file: 1 });
     expect(replies).to.deep.equal([{ kind: 'lock', file: 1, isLocked: false }]);
   });
 
-  it('calls back once, and not after the wait was ended', () => {
+  it('replies to a wait once, and not after its end', () => {
     const moves: (() => void)[] = [];
     let ended = 0;
-    const { proxy, replies } = stage({
+    const { proxy, replies } = setUp({
       wait: (_position, _expected, moved) => {
         moves.push(moved);
         return () => ended++;

@@ -1,4 +1,4 @@
-// Snapshots across threads: what arrives is what was sent.
+// Snapshots that one thread sends to another.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { RenderedFamily } from '#app/exposition/text/family-text.js';
@@ -12,7 +12,7 @@ const TARGET = 1;
 const FAMILIES = 30;
 const BYTES_A_TEXT = 64;
 
-/** A thread's memory with one text for each family and version, and both sides of the messages. */
+/** The shared memory of a thread with one text per family and version, a sender and a receiver. */
 class Threads {
   readonly memory = new SharedArrayBuffer(2 ** 16);
   readonly sender = new SnapshotSender();
@@ -35,7 +35,7 @@ class Threads {
     });
   }
 
-  /** Sends it, and returns what was sent and what arrived. */
+  /** Sends a snapshot; returns the message and the received snapshot. */
   send(snapshot: Snapshot) {
     const sent = this.sender.send(TARGET, snapshot);
     const arrived: { snapshot?: Snapshot | undefined } = {};
@@ -66,7 +66,7 @@ const shown = (families: readonly FamilyText[]) =>
   families.map(({ facts, pieces }) => [facts.name, Buffer.concat(pieces).toString()]);
 
 describe('a snapshot that a thread sends', () => {
-  it('arrives as it is, whichever families came, went or changed since the last one', () => {
+  it('arrives unchanged after any changes of its families', () => {
     const list = fc.uniqueArray(
       fc.tuple(fc.nat({ max: FAMILIES - 1 }), fc.integer({ min: 1, max: 4 })),
       { selector: ([index]) => index },
@@ -99,7 +99,7 @@ describe('a snapshot that a thread sends', () => {
     expect(shown(arrived)).to.deep.equal(shown(second.families));
   });
 
-  it('arrives with its page, which lies where it lay', () => {
+  it('arrives with its page in the same memory', () => {
     const threads = new Threads();
     const families = threads.snapshot([[3, 1]]).families;
     for (const page of [[16, 40, 56], [], undefined]) {
@@ -112,7 +112,7 @@ describe('a snapshot that a thread sends', () => {
     }
   });
 
-  it('arrives with the note that OpenMetrics forbids one of its values', () => {
+  it('arrives with the flag for values that OpenMetrics forbids', () => {
     const threads = new Threads();
     const families = threads.snapshot([[3, 1]]).families;
     for (const hasForbidden of [true, false])
@@ -121,7 +121,7 @@ describe('a snapshot that a thread sends', () => {
       );
   });
 
-  it('stays while it is held, and is released after that', () => {
+  it('is kept while it is held, and released after that', () => {
     const threads = new Threads();
     const first = threads.send(threads.snapshot([[3, 1]]));
     expect(() => first.received?.hold()).to.throw('The text is gone');

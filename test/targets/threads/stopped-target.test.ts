@@ -1,4 +1,4 @@
-// What a thread sent to a target that has ended by the time it arrives: answers and stops cross.
+// Reports from a worker thread that arrive after their target has stopped.
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { map } from 'rxjs';
@@ -11,10 +11,10 @@ import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
 
-/** A thread that says what the test has it say. */
-class Puppet extends EventEmitter {
+/** A fake worker thread whose messages the test sends. */
+class FakeWorker extends EventEmitter {
   postMessage(): void {
-    // It does what the test says.
+    // It ignores messages.
   }
   terminate(): void {
     this.removeAllListeners();
@@ -29,7 +29,7 @@ class Puppet extends EventEmitter {
 
 const FACTS = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
 
-/** A snapshot of one family and one piece, whose lines are that long. */
+/** A snapshot of one family in one piece with lines of this length. */
 const sent = (at: number, length: number, memory?: SharedArrayBuffer): SentSnapshot => ({
   holders: new Int32Array(new SharedArrayBuffer(4)).fill(1),
   text: {
@@ -43,13 +43,13 @@ const sent = (at: number, length: number, memory?: SharedArrayBuffer): SentSnaps
   memory,
 });
 
-describe('text that a thread sent to a target that has ended', () => {
-  const stage = () => {
-    const puppet = new Puppet();
+describe('a text that a thread sends to a stopped target', () => {
+  const setUp = () => {
+    const worker = new FakeWorker();
     const partition = new ThreadedPartition(
       { number: 0, contextId: 'none', poolName: 'pool' },
       posixMemory(),
-      () => puppet,
+      () => worker,
     );
     const host = () => {
       const hosted = partition.host(definitionOf());
@@ -62,26 +62,26 @@ describe('text that a thread sent to a target that has ended', () => {
       );
       return follow(texts$);
     };
-    return { puppet, host };
+    return { worker, host };
   };
 
-  it('has no holder, so that the thread can use its memory again', () => {
-    const { puppet, host } = stage();
+  it('is released, so that the thread can reuse its memory', () => {
+    const { worker, host } = setUp();
     host().subscription.unsubscribe();
     const snapshot = sent(0, 5, new SharedArrayBuffer(64));
-    puppet.answer(1, snapshot);
+    worker.answer(1, snapshot);
     expect([...snapshot.holders]).to.deep.equal([0]);
   });
 
-  it('still shows the memory that the others write in', () => {
-    const { puppet, host } = stage();
+  it('still delivers the shared memory that later texts use', () => {
+    const { worker, host } = setUp();
     const ended = host();
     const { seen, subscription } = host();
     ended.subscription.unsubscribe();
     const memory = new SharedArrayBuffer(128);
     Buffer.from(memory).write(`${headerOf(FACTS).text}hello`, 50);
-    puppet.answer(1, sent(0, 5, memory));
-    puppet.answer(2, sent(50, 5));
+    worker.answer(1, sent(0, 5, memory));
+    worker.answer(2, sent(50, 5));
     expect(seen).to.deep.equal([['hello']]);
     subscription.unsubscribe();
   });

@@ -1,4 +1,4 @@
-// Looks at trees that cross threads: each has one answer, and ends with whoever asked.
+// Tree queries that cross threads: each has one answer, and ends with its subscriber.
 import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { EMPTY, catchError } from 'rxjs';
@@ -10,11 +10,11 @@ import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
 import { treeQuery } from '../../support/tree-query.js';
 
-/** A thread that says what the test has it say. */
-class Puppet extends EventEmitter {
-  readonly heard: ToThread[] = [];
+/** A fake worker thread whose messages the test sends. */
+class FakeWorker extends EventEmitter {
+  readonly received: ToThread[] = [];
   postMessage(message: ToThread): void {
-    this.heard.push(message);
+    this.received.push(message);
   }
   terminate(): void {
     this.removeAllListeners();
@@ -24,66 +24,67 @@ class Puppet extends EventEmitter {
   }
 }
 
-describe('tree queries of a thread', () => {
+describe('a tree query to a worker thread', () => {
   const NONE: TreeAnswer = { kind: 'no-object' };
-  const stage = () => {
-    const puppet = new Puppet();
+  const setUp = () => {
+    const worker = new FakeWorker();
     const partition = new ThreadedPartition(
       { number: 0, contextId: 'none', poolName: 'pool' },
       posixMemory(),
-      () => puppet,
+      () => worker,
     );
     const hosted = partition.host(definitionOf());
     const run = () => follow(hosted.report$.pipe(catchError(() => EMPTY)));
     const ask = () => follow(hosted.queryTree(treeQuery()));
-    const heard = (kind: ToThread['kind']) => puppet.heard.filter((each) => each.kind === kind);
-    return { puppet, partition, run, ask, heard };
+    const received = (kind: ToThread['kind']) =>
+      worker.received.filter((each) => each.kind === kind);
+    return { worker, partition, run, ask, received };
   };
 
-  it('get the answer to their own query', () => {
-    const { puppet, run, ask, heard } = stage();
+  it('gets its own answer', () => {
+    const { worker, run, ask, received } = setUp();
     const { subscription } = run();
     const [first, second] = [ask(), ask()];
-    expect(heard('query')).to.deep.equal(
+    expect(received('query')).to.deep.equal(
       [1, 2].map((number) => ({ kind: 'query', target: 1, id: number, query: treeQuery() })),
     );
-    puppet.answer(2, NONE);
+    worker.answer(2, NONE);
     expect(first.seen).to.deep.equal([]);
     expect(second.seen).to.deep.equal([NONE]);
     expect(second.subscription.closed).to.equal(true);
-    puppet.answer(2, NONE);
+    worker.answer(2, NONE);
     expect(second.seen).to.have.lengthOf(1);
     first.subscription.unsubscribe();
     subscription.unsubscribe();
   });
 
-  it('tell the thread when nobody waits any more, but not once they are answered', () => {
-    const { puppet, run, ask, heard } = stage();
+  it('is cancelled in the thread when its subscriber leaves before the answer', () => {
+    const { worker, run, ask, received } = setUp();
     const { subscription } = run();
     const [first, second] = [ask(), ask()];
-    puppet.answer(1, undefined);
+    worker.answer(1, undefined);
     expect(first.seen).to.deep.equal([]);
     expect(first.subscription.closed).to.equal(true);
     second.subscription.unsubscribe();
-    expect(heard('end-query')).to.deep.equal([{ kind: 'end-query', id: 2 }]);
-    puppet.answer(2, NONE);
+    expect(received('end-query')).to.deep.equal([{ kind: 'end-query', id: 2 }]);
+    worker.answer(2, NONE);
     expect(second.seen).to.deep.equal([]);
     subscription.unsubscribe();
   });
 
-  it('end without an answer when the thread does', () => {
-    const { puppet, run, ask } = stage();
+  it('ends without an answer when the thread ends', () => {
+    const { worker, run, ask } = setUp();
     const reports = run();
     const { seen, subscription } = ask();
-    puppet.emit('error', new Error('torn'));
+    worker.emit('error', new Error('torn'));
     expect(seen).to.deep.equal([]);
     expect(subscription.closed).to.equal(true);
     expect(reports.subscription.closed).to.equal(true);
   });
 
-  it('end at once where the target does not run', () => {
-    const { ask, heard } = stage();
+  it('ends at once if the target does not run', () => {
+    const { ask, received } = setUp();
     expect(ask().subscription.closed).to.equal(true);
-    expect(heard('query')).to.deep.equal([]);
+    expect(received('query')).to.deep.equal([]);
   });
 });

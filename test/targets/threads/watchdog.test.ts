@@ -1,4 +1,4 @@
-// A thread that hangs is ended, so that its targets can start again.
+// watchdog: ends a thread that hangs, so that its targets can restart.
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { asyncScheduler, catchError, map, of } from 'rxjs';
@@ -15,14 +15,14 @@ import { follow } from '../../support/follow.js';
 import { marbles } from '../../support/marbles.js';
 import { VirtualClock } from '../../support/virtual-clock.js';
 
-describe('watchdog', () => {
+describe('the watchdog', () => {
   const ends: number[] = [];
   const watched = () => watchdog<string>(() => ends.push(asyncScheduler.now()), asyncScheduler);
   beforeEach(() => {
     ends.length = 0;
   });
 
-  it('passes reports on, and ends nothing while there are some', () => {
+  it('forwards reports, and ends no thread that reports', () => {
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const report$ = hot(' a 20s b 20s c 20s d|');
       const subscribed = '  ^ 60s ---!';
@@ -32,7 +32,7 @@ describe('watchdog', () => {
     expect(ends).to.deep.equal([]);
   });
 
-  it('ends a thread that was silent for too long, once, and goes on listening', () => {
+  it('ends a silent thread once, and still forwards its reports', () => {
     marbles(({ hot, expectObservable }) => {
       const report$ = hot('a 59s b');
       expectObservable(report$.pipe(watched()), '62s !').toBe('a 59s b');
@@ -47,7 +47,7 @@ describe('watchdog', () => {
     expect(ends).to.have.length(1);
   });
 
-  it('ends a real thread that spins for ever, and fails its targets with the reason', async () => {
+  it('ends a real thread in an endless loop, and fails its targets with the reason', async () => {
     const clock = new VirtualClock();
     const spinning = () => new Worker('for (;;);', { eval: true });
     const setup = { number: 3, contextId: 'none', poolName: 'pool' };
@@ -65,7 +65,7 @@ describe('watchdog', () => {
     partition.close();
   });
 
-  it('forgets the thread with its consumer, at its end and at an error', () => {
+  it('stops with its subscriber, at completion and at an error', () => {
     marbles(({ cold, expectObservable }) => {
       expectObservable(cold('a-|').pipe(watched())).toBe('a-|');
       expectObservable(cold('a-#').pipe(watched())).toBe('a-#');
