@@ -1,4 +1,4 @@
-// The bridge as a process: what it prints, where, and how it ends.
+// Tests shm_bridge as a process: output, published segments and exit statuses.
 import { expect } from 'chai';
 import { chmodSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ describe('shm_bridge', function () {
   const serving = freshComponents();
   const served = async (securityKey?: string) =>
     (await serving({ securityKey }, treeOf({ objects: OBJECTS }))).url;
-  /** Nobody listens there. */
+  /** Returns a URL where no server listens. */
   const deadUrl = async () => `http://127.0.0.1:${await freePort()}`;
   const component = (name: string, url: string, more = '') =>
     `[[components]]\nname = "${name}"\nurl = "${url}"\nserver_key = "${name}"\n${more}`;
@@ -44,7 +44,7 @@ describe('shm_bridge', function () {
     const { status, stdout, stderr } = programs.run('bridge', ...args);
     return { status, stdout, stderr };
   };
-  /** As above, while this process goes on answering. */
+  /** Like `run`, but asynchronous, so that this process can answer requests. */
   const ended = async (...args: readonly string[]) => {
     const bridge = programs.start('bridge', args);
     const { status } = await bridge.ended;
@@ -64,7 +64,7 @@ describe('shm_bridge', function () {
       await bridge.stop();
     });
 
-  it('logs in the form and from the level that are asked for, with its component as a field', async () => {
+  it('logs in the configured format and level, with the component as a field', async () => {
     const config = file(component('a', await deadUrl()));
     const bridge = programs.start('bridge', ['--config', config, '--log-format', 'json']);
     const [line] = await bridge.line(/^.*no tree.*$/m);
@@ -79,20 +79,20 @@ describe('shm_bridge', function () {
     expect(quiet.stderr).not.to.match(/ info /);
   });
 
-  it('prints its version, and nothing else', () => {
+  it('prints only its version with --version', () => {
     const manifest: unknown = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
     const { stdout, ...rest } = run('--version');
     expect(rest).to.deep.equal({ status: 0, stderr: '' });
     expect(manifest).to.include({ version: stdout.trimEnd() });
   });
 
-  it('explains itself on stdout', () => {
+  it('prints its usage to stdout with --help', () => {
     const { stdout, ...rest } = run('--help');
     expect(rest).to.deep.equal({ status: 0, stderr: '' });
     expect(stdout).to.match(/^Usage: shm_bridge --config <path> \[options\]\n/);
   });
 
-  it('is a program of the package', () => {
+  it('is an executable of the package', () => {
     const { bin } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
       bin: Record<string, string>;
     };
@@ -109,7 +109,7 @@ describe('shm_bridge', function () {
     [['--config', '/no/such.toml'], '/no/such.toml: cannot be read: no such file or folder'],
   ];
   for (const [args, sentence] of misuse)
-    it(`leaves with status 2 and one line after ${JSON.stringify(args)}`, () =>
+    it(`exits with status 2 and one line for ${JSON.stringify(args)}`, () =>
       expect(run(...args)).to.deep.equal({
         status: 2,
         stdout: '',
@@ -117,7 +117,7 @@ describe('shm_bridge', function () {
       }));
 
   describe('with --check-config', () => {
-    it('says that a file is valid, with its warnings', async () => {
+    it('reports a valid file, with its warnings', async () => {
       const url = await served();
       const one = file(component('a', url), component('b', url));
       expect(run('--config', one, '--check-config')).to.deep.equal({
@@ -129,7 +129,7 @@ describe('shm_bridge', function () {
       });
     });
 
-    it('tells all that is wrong with a file, and leaves with status 2', () => {
+    it('reports all mistakes in a file, and exits with status 2', () => {
       const wrong = file(component('a', 'x'), 'interval_ms = 1\n');
       const { status, stdout, stderr } = run('--config', wrong, '--check-config');
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
@@ -138,7 +138,7 @@ describe('shm_bridge', function () {
       );
     });
 
-    it('reads the security key, and does not show it', () => {
+    it('reads the security key, and does not print it', () => {
       const one = file(component('a', 'http://ads1.example', keyFile(`${SECRET} `)));
       const { status, stdout, stderr } = run('--config', one, '--check-config');
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
@@ -148,7 +148,7 @@ describe('shm_bridge', function () {
   });
 
   describe('with --once', () => {
-    it('prints what would be published as a scenario, publishes nothing, and ends', async () => {
+    it('prints the trees as a scenario, publishes nothing, and exits', async () => {
       const one = file(component('a', await served(SECRET), keyFile(SECRET)));
       const { status, stdout, stderr } = await ended('--config', one, '--once');
       expect(status).to.equal(0);
@@ -169,7 +169,7 @@ describe('shm_bridge', function () {
       expect(programs.segments()).to.deep.equal([]);
     });
 
-    it('names patterns that fit nothing', async () => {
+    it('names patterns that match nothing', async () => {
       const url = await served();
       const one = file(component('a', url, 'classes = ["Users", "Usrs"]\n'));
       const { status, stderr } = await ended('--config', one, '--once');
@@ -177,7 +177,7 @@ describe('shm_bridge', function () {
       expect(stderr).to.include('\na: classes: "Usrs" fits nothing in this tree\n');
     });
 
-    it('leaves with status 1 when a component does not answer, and prints the others', async () => {
+    it('exits with status 1 when a component does not answer, and prints the others', async () => {
       const dead = await deadUrl();
       const two = file(component('a', dead), component('b', await served()));
       const { status, stdout, stderr } = await ended('--config', two, '--once');
@@ -188,7 +188,7 @@ describe('shm_bridge', function () {
       );
     });
 
-    it('says that a key is wrong without showing it', async () => {
+    it('reports a wrong key without printing it', async () => {
       const one = file(component('a', await served('another'), keyFile(SECRET)));
       const { status, stdout, stderr } = await ended('--config', one, '--once');
       expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
@@ -198,7 +198,7 @@ describe('shm_bridge', function () {
       expect(stderr).not.to.include(SECRET);
     });
 
-    it('asks the one component of --component', async () => {
+    it('polls only the component of --component', async () => {
       const two = file(component('a', await deadUrl()), component('b', await served()));
       const { status, stdout } = await ended('--config', two, '--once', '--component', 'b');
       expect(status).to.equal(0);
@@ -214,7 +214,7 @@ describe('shm_bridge', function () {
       });
     });
 
-    it('ends in silence when nobody reads any more', async () => {
+    it('ends without an error when its output pipe is closed', async () => {
       const many = Array.from({ length: 4000 }, (_, index) => ({
         id: `h.1.ads.a-rather-long-name-of-an-object.${index}`,
         class: 'Users',
@@ -240,7 +240,7 @@ describe('shm_bridge', function () {
     const begun = (bridge: Running) => bridge.line(/ info a: received its tree: 2 objects, /);
 
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-      it(`publishes until ${signal}, and leaves nothing behind`, async () => {
+      it(`publishes until ${signal}, and then removes its segments`, async () => {
         const one = file(component('a', await served()));
         const bridge = programs.start('bridge', ['--config', one]);
         await begun(bridge);
@@ -286,7 +286,7 @@ describe('shm_bridge', function () {
       expect(bridge.stderr).not.to.include(' b: ');
     });
 
-    it('leaves with status 4 where another publisher has the segment', async () => {
+    it('exits with status 4 if another publisher has the segment', async () => {
       const one = file(component('a', await served()));
       const bridge = programs.start('bridge', ['--config', one]);
       await begun(bridge);
@@ -299,7 +299,7 @@ describe('shm_bridge', function () {
       await bridge.stop();
     });
 
-    it('leaves no other segment behind either, nor a part of one', async () => {
+    it('leaves no segment of its other components if another publisher has one segment', async () => {
       const [one, url] = [file(component('a', await served())), await served()];
       const bridge = programs.start('bridge', ['--config', one]);
       await begun(bridge);
@@ -309,7 +309,7 @@ describe('shm_bridge', function () {
       await bridge.stop();
     });
 
-    it('leaves with status 4 where a segment may not be as large as it must', async () => {
+    it('exits with status 4 if the file size limit is too small for a segment', async () => {
       const one = file(component('a', await deadUrl()));
       const bridge = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js'), '--config', one];
       const limited = programs.command(['bash', '-c', 'ulimit -f 1000; exec "$@"', '-', ...bridge]);
@@ -322,7 +322,7 @@ describe('shm_bridge', function () {
       ['its disk is full', '/dev/full'],
       ['its reader is gone', '>(head -c 1 >/dev/null)'],
     ] as const)
-      it(`goes on without its log when ${what}`, async () => {
+      it(`continues without its log when ${what}`, async () => {
         const server = await serving({}, treeOf({ objects: OBJECTS }));
         const one = file(component('a', server.url, 'interval_ms = 1000\n'));
         const words = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js')];

@@ -1,4 +1,4 @@
-// docs/bridge.md and what it hands out: files as they are, commands and settings that work.
+// Tests docs/bridge.md and the deployed files against the code: example files, commands and settings.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
@@ -17,14 +17,14 @@ const guide = readFileSync('docs/bridge.md', 'utf8');
 describe('docs/bridge.md', () => {
   const folder = temporaryFolder();
 
-  it('shows files as they are', () => {
+  it('shows the example files unchanged', () => {
     const files = readdirSync(SETUPS).map((file) => readFileSync(join(SETUPS, file), 'utf8'));
     const shown = [...guide.matchAll(/^```toml\n(.*?)^```$/gms)].map(([, text]) => text);
     expect(shown).to.have.lengthOf(1);
     for (const text of shown) expect(files).to.include(text);
   });
 
-  it('has command lines that the bridge takes', () => {
+  it('has command lines that the bridge accepts', () => {
     const lines = [
       ...guide.matchAll(
         /(?:npx |dist\/bin\/|--init-groups bin\/)shm_bridge(?:\.js)? (--.*?)(?: > \S+)?$/gm,
@@ -36,10 +36,10 @@ describe('docs/bridge.md', () => {
   });
 
   for (const reason of Object.keys(FAILURE_REASONS))
-    it(`says what to do about ${reason}`, () =>
+    it(`has a remedy for ${reason}`, () =>
       expect(guide).to.match(new RegExp(`^\\| \`${reason}\` \\| .+ \\|$`, 'm')));
 
-  it('names metrics that there are', () => {
+  it('names existing metrics', () => {
     const pages = `${bridgeMarkdown()}${metricsMarkdown()}`;
     const names = new Set(
       [
@@ -51,7 +51,7 @@ describe('docs/bridge.md', () => {
       if (!name.endsWith('_')) expect(pages, name).to.match(new RegExp(`\`${name}[\`{]`));
   });
 
-  it('has recipes that the configuration takes', () => {
+  it('has recipes that the configuration accepts', () => {
     const recipes = [...guide.matchAll(/^\| `(exclude_\w+ = \[.*?\])` \|/gm)];
     expect(recipes).to.have.lengthOf(4);
     for (const [, line = ''] of recipes) {
@@ -63,7 +63,7 @@ describe('docs/bridge.md', () => {
   });
 });
 
-describe('deploy', () => {
+describe('The deploy folder', () => {
   const folder = temporaryFolder();
   const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] };
   const units = readdirSync('deploy').filter((file) => file.endsWith('.service'));
@@ -77,7 +77,7 @@ describe('deploy', () => {
   for (const unit of ['shm_bridge.service', 'shm_exporter.service']) {
     const text = readFileSync(join('deploy', unit), 'utf8');
 
-    it(`${unit} starts a program of the package and names a page of it`, () => {
+    it(`has ${unit}, which starts a program of the package and names one of its pages`, () => {
       const paths = [...text.matchAll(/\/opt\/shm_exporter\/(\S+)/g)].map(([, path = '']) => path);
       expect(paths).to.have.lengthOf(2);
       // The programs of a release are in bin, each a wrapper of a script here.
@@ -85,9 +85,9 @@ describe('deploy', () => {
         expect(existsSync(path.replace(/^bin\/(.*)/, 'dist/bin/$1.js')), path).to.equal(true);
     });
 
-    it(`${unit} is taken by systemd`, function () {
+    it(`has ${unit}, which systemd accepts`, function () {
       needsPrograms(this, 'systemd-analyze');
-      // It wants the program to be there.
+      // systemd-analyze requires the program to exist.
       const installed = text.replace(/\/opt\/shm_exporter\/bin\/(\w+)/, resolve('dist/bin/$1.js'));
       const copy = folder.write(unit, installed);
       const { status, stderr } = spawnSync('systemd-analyze', ['verify', copy], {

@@ -1,20 +1,20 @@
 import { expect } from 'chai';
 import { TargetReports, Restarts } from '#app/demo/processes.js';
 
-describe('news of the exporter in the demo', () => {
+describe('The demo reports', () => {
   const log = (text: string) => `2026-01-31T00:00:00.000Z ${text}`;
 
-  it('are one line for a target that is lost, and one when it is back', () => {
-    const news = new TargetReports();
-    const said = [
+  it('one line for a lost target, and one when it is ready again', () => {
+    const reports = new TargetReports();
+    const lines = [
       'info target ads on 82 ready: 3 objects, 4 variables',
       'warning target ads on 82 waiting on a root of application ads, publisher closed its segment',
       'info target ads on 82 waiting on a root of application ads, no segment',
       'info target ads on 82 takes root h.1.ads of server key 82',
       'info target ads on 82 ready: 3 objects, 4 variables',
       'debug target ads on 82 waiting on nothing',
-    ].map((text) => news.of(log(text)));
-    expect(said).to.deep.equal([
+    ].map((text) => reports.of(log(text)));
+    expect(lines).to.deep.equal([
       undefined,
       'the exporter: target ads on 82 is not ready: waiting on a root of application ads, publisher closed its segment',
       undefined,
@@ -25,8 +25,8 @@ describe('news of the exporter in the demo', () => {
   });
 });
 
-describe('restarts of the demo', () => {
-  it('are so many in any minute, and no more', () => {
+describe('The demo restarts a process', () => {
+  it('up to a limit of times in any minute', () => {
     let now = 0;
     const restarts = new Restarts(2, () => now);
     const takeAt = (time: number) => {

@@ -1,4 +1,4 @@
-// shm_dump --catalogue: a file that the exporter takes, and whose page Prometheus takes.
+// Tests that the exporter accepts the drafts of shm_dump --catalogue, and Prometheus their pages.
 import { expect } from 'chai';
 import { writeFileSync } from 'node:fs';
 import { isInstalled } from '../support/processes.js';
@@ -45,7 +45,7 @@ describe('shm_dump --catalogue', function () {
   this.slow(15_000);
   const { programs, dump } = dumps();
 
-  /** Drafts a catalogue, has the exporter check it, and scrapes with it. */
+  /** Drafts a catalogue, checks it with the exporter, and returns the resulting page. */
   async function pageOf(app: string, key: string): Promise<string> {
     const { status, stdout, stderr } = dump('--server-key', key, '--catalogue');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
@@ -67,7 +67,7 @@ describe('shm_dump --catalogue', function () {
   }
 
   for (const app of ['ads', 'shop'])
-    it(`drafts one for ${app}, whose page is clean`, async function () {
+    it(`drafts a catalogue for ${app} whose page promtool accepts`, async function () {
       needsPrograms(this, 'promtool');
       programs.simulate('--app', app, '--server-key', app, '--objects', '60', '--rate', '0');
       const page = await pageOf(app, app);
@@ -75,7 +75,7 @@ describe('shm_dump --catalogue', function () {
       expect(promtoolLines(page)).to.deep.equal([]);
     });
 
-  it('converts units, makes labels of what differs, and tells apart what has one name', async () => {
+  it('converts units, turns differing path segments into labels, and numbers equal metric names', async () => {
     programs.publish(ODD_SHOP);
     const page = await pageOf('shop', 'odd');
     const series = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -97,7 +97,7 @@ describe('shm_dump --catalogue', function () {
     if (isInstalled('promtool')) expect(promtoolLines(page)).to.deep.equal([]);
   });
 
-  it('marks each guess, and says what it leaves out', () => {
+  it('marks each guess, and lists omitted items', () => {
     const { stdout } = dump('--server-key', 'odd', '--catalogue');
     const lines = stdout.split('\n');
     const before = (text: string) => lines[lines.findIndex((line) => line.includes(text)) - 1];
@@ -112,7 +112,7 @@ describe('shm_dump --catalogue', function () {
     expect(stdout).to.match(/\n# Left out: 2 objects and variables, /);
   });
 
-  it('drafts all roots of one application, and names those of others', () => {
+  it('drafts all roots of one application, and names the roots of others', () => {
     const root = (id: string, name: string) => [
       { id, class: 'Root', variables: { [name]: { type: 'u64', value: 1 } } },
     ];

@@ -1,8 +1,8 @@
-// A shop that is published, and what shm_dump prints of it.
+// A published sample tree, and runs of shm_dump.
 import { testPrograms } from '../support/processes.js';
 import type { TestPrograms } from '../support/processes.js';
 
-/** A scenario with every kind of value, and names that are no pleasure. */
+/** A scenario with every kind of value, and with names that need quoting. */
 export const SHOP = {
   server_key: '7',
   objects: [
@@ -41,7 +41,7 @@ export const SHOP = {
 
 export interface Dump {
   readonly programs: TestPrograms;
-  /** Runs it with the context of the suite, and with these arguments. */
+  /** Runs shm_dump with the context of the suite and the given arguments. */
   readonly dump: (...args: readonly string[]) => ReturnType<TestPrograms['run']>;
 }
 

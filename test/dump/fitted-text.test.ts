@@ -1,8 +1,8 @@
-// Texts in the columns of a terminal.
+// Tests the fit of texts into terminal columns.
 import { expect } from 'chai';
 import { fittedText } from '#app/dump/watch/screen.js';
 
-describe('a text in so many columns', () => {
+describe('fittedText', () => {
   for (const [text, columns, wanted] of [
     ['abc', 5, 'abc  '],
     ['abc', 3, 'abc'],
@@ -16,6 +16,6 @@ describe('a text in so many columns', () => {
     ['e\u0301e\u0301e\u0301', 2, 'e\u0301…'],
     ['😀😀', 3, '😀…'],
   ] as const)
-    it(`${JSON.stringify(text)} in ${columns} is ${JSON.stringify(wanted)}`, () =>
+    it(`fits ${JSON.stringify(text)} into ${columns} columns as ${JSON.stringify(wanted)}`, () =>
       expect(fittedText(text, columns)).to.equal(wanted));
 });

@@ -1,4 +1,4 @@
-// What shm_dump says of a segment that is not as it should be, or not there at all.
+// Tests the output of shm_dump for missing, damaged and unreadable segments.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -21,7 +21,7 @@ describe('shm_dump of a segment', function () {
     else expect(stderr).to.match(sentence);
   };
 
-  it('that is not there names the nearest, and those that are', () => {
+  it('that does not exist suggests the nearest name, and lists the existing segments', () => {
     programs.publish({ ...SHOP, server_key: 'shop_1' });
     const name = `${programs.contextId}.pool.shop_`;
     refused('shop_2', `no segment ${name}2 in /dev/shm, did you mean ${name}1? (there are: `);
@@ -32,7 +32,7 @@ describe('shm_dump of a segment', function () {
     expect(dump('--server-key', 'shop_2').stderr).not.to.include('--context-id');
   });
 
-  it('whose publisher was killed shows the last values, and says so', async () => {
+  it('whose publisher was killed shows the last values and the state dead', async () => {
     const simulator = await programs.simulatorOf({ ...SHOP, server_key: 'dead' });
     await simulator.stop('SIGKILL');
     const { status, stdout, stderr } = dump('--server-key', 'dead');
@@ -63,7 +63,11 @@ describe('shm_dump of a segment', function () {
       },
       ": Segment is corrupt: the header's CRC is",
     ],
-    ['that was cut', (file) => truncateSync(file, 100), ': Segment is corrupt: the header has 100'],
+    [
+      'that is truncated',
+      (file) => truncateSync(file, 100),
+      ': Segment is corrupt: the header has 100',
+    ],
     [
       'whose directory is damaged',
       (file, bytes) => {
@@ -74,7 +78,7 @@ describe('shm_dump of a segment', function () {
     ],
   ];
   for (const [what, damage, sentence] of damages)
-    it(`${what} is named, with what is wrong`, () => {
+    it(`${what} names the segment and the damage`, () => {
       const published = programs.publish({ ...SHOP, server_key: 'damaged' });
       const copy = fileOf('copy');
       try {
@@ -88,10 +92,10 @@ describe('shm_dump of a segment', function () {
       }
     });
 
-  it('that may not be read says so', () => {
+  it('that is unreadable reports the missing permission', () => {
     programs.publish({ ...SHOP, server_key: 'secret' });
     chmodSync(fileOf('secret'), 0);
-    // Root may read every file; without these two capabilities it is bound by their modes, as owner too.
+    // Root may read every file, unless it lacks these two capabilities.
     const bound = isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
     const [program = '', ...words] = [
       ...[...bound, process.execPath, join(PROJECT, 'dist/bin/shm_dump.js')],
@@ -105,9 +109,9 @@ describe('shm_dump of a segment', function () {
     });
   });
 
-  it('leaves it as it was, and needs no right to write', async () => {
+  it('does not modify it, and needs no write permission', async () => {
     const simulator = await programs.simulatorOf({ ...SHOP, server_key: 'quiet' });
-    // What has no heartbeat changes by itself no more.
+    // Without a heartbeat, the segment no longer changes by itself.
     await simulator.stop('SIGKILL');
     const before = readFileSync(fileOf('quiet'));
     chmodSync(fileOf('quiet'), 0o444);
@@ -122,7 +126,7 @@ describe('shm_dump of a large tree', function () {
   before(() =>
     programs.simulator('--app', 'big', '--server-key', 'big', '--objects', '5000', '--rate', '0'),
   );
-  /** What a shell prints that runs it with this after it; it fails where any part of a pipe fails. */
+  /** Runs shm_dump in a shell, followed by `rest`, with the pipefail option. */
   const shell = (rest: string) => {
     const words = `--context-id ${programs.contextId} --server-key big`;
     const line = `"$0" dist/bin/shm_dump.js ${words} ${rest}`;
@@ -131,12 +135,12 @@ describe('shm_dump of a large tree', function () {
     });
   };
 
-  it('ends quietly when its reader has enough', () => {
+  it('ends without an error when its output pipe is closed', () => {
     const { status, stdout, stderr } = shell('| head -2 | wc -l');
     expect({ status, stdout, stderr }).to.deep.equal({ status: 0, stdout: '2\n', stderr: '' });
   });
 
-  it('has a line for everything, however slowly it is read', () => {
+  it('prints all lines to a slow reader', () => {
     const lines = shell('--json | (sleep 0.5; cat)').stdout.trim().split('\n');
     const { objects, variables } = JSON.parse(lines.at(-1) ?? '') as Record<string, number>;
     expect(objects).to.be.at.least(4900);
@@ -154,7 +158,7 @@ describe('shm_dump of a publisher', function () {
       { encoding: 'utf8', cwd: PROJECT },
     );
 
-  it('that states the moment of its values shows it', () => {
+  it('with as-of times shows them', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.shop', 'Shop', {
       identity: { host: 'h', instance: '1', application: 'shop' },
@@ -170,14 +174,14 @@ describe('shm_dump of a publisher', function () {
     });
   });
 
-  it('that had no room for everything says so', () => {
+  it('with dropped items reports their count', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.shop', 'Shop');
     for (let i = 0; i < 100; i++) publisher.addVariable(root, `v${i}`, 'u64');
     expect(dump().stdout).to.match(/\nno room {4}for 0 objects and \d+ variables\n/);
   });
 
-  it('without anything to name drafts no catalogue, and says why', () => {
+  it('without variables drafts no catalogue, and explains why', () => {
     segments.publish('1').addRoot('h.1.shop', 'Shop');
     const { status, stdout, stderr } = dump('--catalogue', '--search', 'till');
     expect({ status, stdout, stderr }).to.deep.equal({

@@ -1,4 +1,4 @@
-// What shm_dump shows of a segment, to people and to programs.
+// Tests the output of shm_dump for a segment, as text and as JSON lines.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -6,7 +6,7 @@ import { needs } from '../support/needs.js';
 import { PROJECT } from '../support/processes.js';
 import { SHOP, dumps } from './dumps.js';
 
-/** Characters that a terminal obeys, or that turn or hide what is around; a line ends with one. */
+/** Control and formatting characters, except for the line feed. */
 const UNSAFE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 describe('shm_dump', function () {
@@ -44,7 +44,7 @@ describe('shm_dump', function () {
     expect(stdout).to.match(/\n\n3 objects, 11 variables, 1 of them not synced\n$/);
   });
 
-  it('says whose segment it is, and how long ago it last gave a sign of life', () => {
+  it('shows the publisher of the segment, and the age of its last heartbeat', () => {
     const [heading = ''] = dump('--server-key', '7').stdout.split('\n\n');
     expect(heading.split('\n')).to.have.lengthOf(4);
     expect(heading).to.match(
@@ -57,7 +57,7 @@ describe('shm_dump', function () {
     expect(heading).to.match(/\nheartbeat {2}\d+ s ago$/);
   });
 
-  it('says that the PID of a publisher in a container belongs to another PID namespace', async function () {
+  it('marks the PID of a publisher in a container as of another PID namespace', async function () {
     const namespaces = ['--pid', '--fork', '--kill-child'];
     const probe = spawnSync('unshare', [...namespaces, 'true']);
     needs(this, probe.status === 0, 'this process may not make namespaces');
@@ -74,7 +74,7 @@ describe('shm_dump', function () {
     await program.stop('SIGKILL');
   });
 
-  it('prints the same as JSON lines, with whole values', () => {
+  it('prints the same content as JSON lines, with complete values', () => {
     const [segment, root, version, ...rest] = lines();
     expect(segment).to.deep.include({ kind: 'segment', segment: `${programs.contextId}.pool.7` });
     expect(segment?.['dropped']).to.deep.equal({ objects: 0, variables: 0 });
@@ -118,11 +118,11 @@ describe('shm_dump', function () {
   });
 
   for (const format of [[], ['--json']])
-    it(`sends a terminal nothing that it would obey: ${format.join() || 'text'}`, () =>
+    it(`prints no terminal control characters ${format.length > 0 ? `with ${format.join()}` : 'as text'}`, () =>
       expect(dump('--server-key', '7', ...format).stdout).not.to.match(UNSAFE));
 
   for (const id of ['h.1.shop.floor.b', 'floor.b'])
-    it(`shows one object alone, found as ${id}`, () => {
+    it(`shows only the object with --object ${id}`, () => {
       const { stdout } = dump('--server-key', '7', '--object', id);
       expect(treeOf(stdout).map((line) => line.trim().split(' ')[0])).to.deep.equal([
         ...['floor.b', '"turn', 'long'],
@@ -144,7 +144,7 @@ describe('shm_dump', function () {
           .map(({ id, name }) => name ?? id),
       ).to.deep.equal(found));
 
-  it('names the nearest object if there is none of that id', () => {
+  it('suggests the nearest object if the id does not exist', () => {
     const { status, stdout, stderr } = dump('--server-key', '7', '--object', 'flor.a');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     expect(stderr).to.equal(

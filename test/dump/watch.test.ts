@@ -1,4 +1,4 @@
-// shm_dump --watch: a live view on a terminal, and one dump after the other elsewhere.
+// Tests shm_dump --watch: a live view on a terminal, and repeated dumps elsewhere.
 import { expect } from 'chai';
 import { answerOf } from '../support/processes.js';
 import { Terminal } from '../support/terminal.js';
@@ -9,7 +9,7 @@ describe('shm_dump --watch', function () {
   this.slow(10_000);
   const { programs } = dumps();
   let keys = 0;
-  /** A shop under a server key of its own. */
+  /** Publishes the sample tree under its own server key. */
   const shop = (seconds = '0.1') => {
     const key = `watched${++keys}`;
     const published = programs.publish({ ...SHOP, server_key: key });
@@ -21,8 +21,8 @@ describe('shm_dump --watch', function () {
   const sold = ({ lines }: Pick<Screen, 'lines'>) => lines.find((line) => line.includes(' sold '));
   const hasTree = (screen: Screen) => sold(screen) !== undefined;
 
-  it('shows a change with its age, and draws without clearing the screen', async () => {
-    // A change stands out until it is drawn again: long enough to be seen here.
+  it('shows a change with its age, and redraws without clearing the screen', async () => {
+    // A change is highlighted until the next draw, which is long enough for this test.
     const { published, words } = shop('1');
     const terminal = new Terminal(programs, command(words));
     const first = await terminal.shows('the tree', hasTree);
@@ -43,7 +43,7 @@ describe('shm_dump --watch', function () {
     await terminal.running.ended;
   });
 
-  it('moves by keys through what does not fit the screen', async () => {
+  it('scrolls by keys through lines beyond the screen', async () => {
     const { words } = shop();
     const terminal = new Terminal(programs, command(words), { rows: 12 });
     const top = ({ lines }: Screen) => lines[5];
@@ -73,7 +73,7 @@ describe('shm_dump --watch', function () {
   ])[] = [
     ['the key q', (line) => line, (terminal) => terminal.type('q')],
     ['Ctrl-C', (line) => line, (terminal) => terminal.type('\u0003')],
-    // A shell lets what it does not wait for read nothing: there are no keys then.
+    // A background job of a shell cannot read from the terminal, so no keys arrive.
     ...(['SIGINT', 'SIGTERM'] as const).map((signal) => {
       const line = (each: string) => `${each} & echo pid=$!; wait $!`;
       const end = ({ sent }: Terminal) => process.kill(Number(/pid=(\d+)/.exec(sent)?.[1]), signal);
@@ -81,7 +81,7 @@ describe('shm_dump --watch', function () {
     }),
   ];
   for (const [what, line, end] of endings)
-    it(`leaves the terminal as it was after ${what}`, async () => {
+    it(`restores the terminal after ${what}`, async () => {
       const terminal = new Terminal(programs, line(command(shop().words)));
       await terminal.shows('the tree', hasTree);
       end(terminal);
@@ -94,7 +94,7 @@ describe('shm_dump --watch', function () {
       expect(after).to.equal(before);
     });
 
-  it('goes on with the last values of a publisher that dies, and then with the next one', async () => {
+  it('shows the last values of a dead publisher, and then the values of the next one', async () => {
     const key = 'mortal';
     const simulator = await programs.simulatorOf({ ...SHOP, server_key: key });
     const words = ['--context-id', programs.contextId, '--server-key', key, '--watch', '0.1'];
@@ -117,7 +117,7 @@ describe('shm_dump --watch', function () {
     await terminal.running.ended;
   });
 
-  it('says that the chosen object is gone, and shows it when it comes again', async () => {
+  it('reports that the selected object is missing, and shows it when it reappears', async () => {
     const { published, words } = shop();
     const terminal = new Terminal(programs, command([...words, '--object', 'floor.a']));
     await terminal.shows('the object', hasTree);
@@ -134,7 +134,7 @@ describe('shm_dump --watch', function () {
     await terminal.running.ended;
   });
 
-  it('prints one dump after the other where there is no terminal, until a signal', async () => {
+  it('prints repeated dumps without a terminal until a signal', async () => {
     const { words } = shop();
     const running = programs.start('dump', words);
     const count = (text: string) => text.split('\n3 objects, 11 variables,').length - 1;
@@ -144,7 +144,7 @@ describe('shm_dump --watch', function () {
     expect(running.stdout).to.match(/not synced\n\nsegment /);
   });
 
-  it('prints JSON lines again and again, until their reader has enough', async () => {
+  it('prints JSON lines repeatedly until its output pipe is closed', async () => {
     const line = `exec 3>&1; (${command([...shop().words, '--json'])}; echo $? >&3) | head -40`;
     const running = programs.command(['sh', '-c', line]);
     expect(await running.ended).to.deep.equal({ status: 0, signal: null });

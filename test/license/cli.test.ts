@@ -24,7 +24,7 @@ describe('shm_license', function () {
     run('issue', '--licensee', 'Exchange West', '--out', file(), ...more);
   const fields = () => parseDocument(readFileSync(file(), 'utf8'), 'It');
 
-  it('issues an evaluation license that verify accepts and show shows', () => {
+  it('issues an evaluation license that verify accepts and show prints', () => {
     const issued = issue('--days', '31');
     const { license_id: id, issued_at, expires_at, signature, ...rest } = fields();
     expect(issued).to.deep.equal({
@@ -64,7 +64,7 @@ describe('shm_license', function () {
     expect(run('show', file()).stdout).to.match(new RegExp(`\nstanding {4}grace: ${warning}\n$`));
   });
 
-  it('says that it issued an expired one, refuses that with status 3, and still shows it', () => {
+  it('issues an expired license with a warning, refuses it with status 3, and still shows it', () => {
     const issued = issue('--issued-at', hoursAgo(100), '--expires-at', hoursAgo(37));
     const { license_id, expires_at } = fields();
     expect(issued).to.deep.equal({
@@ -83,7 +83,7 @@ describe('shm_license', function () {
     expect(shown.stdout).to.contain(`\nstanding    refused: License file ${file()}: license`);
   });
 
-  it('refuses a license that was changed with status 3', () => {
+  it('refuses a modified license with status 3', () => {
     issue('--days', '3');
     writeFileSync(file(), readFileSync(file(), 'utf8').replace('West', 'East'));
     expect(run('verify', file())).to.deep.equal({
@@ -95,14 +95,14 @@ describe('shm_license', function () {
     });
   });
 
-  it('makes keys, vendor.key.pem and vendor.pub.pem by default', () =>
+  it('creates the keys vendor.key.pem and vendor.pub.pem by default', () =>
     expect(run('keygen', '--out-dir', inFolder('keys'))).to.deep.equal({
       status: 0,
       stdout: `${inFolder('keys/vendor.key.pem')}\n${inFolder('keys/vendor.pub.pem')}\n`,
       stderr: '',
     }));
 
-  it('signs with such a key, which is not trusted before its public half is shipped', () => {
+  it('signs with a vendor key, which is not trusted until its public key is shipped', () => {
     run('keygen', '--out-dir', inFolder('keys'), '--name', 'not-shipped');
     const key = inFolder('keys/not-shipped.key.pem');
     expect(issue('--days', '3650', '--key', key).status).to.equal(0);
@@ -112,7 +112,7 @@ describe('shm_license', function () {
     expect(stderr).to.match(/ names the unknown key "not-shipped"; the trusted keys are: .+\n$/);
   });
 
-  it('trusts such a key where --keys-dir names its folder', () => {
+  it('trusts a vendor key in the folder of --keys-dir', () => {
     run('keygen', '--out-dir', inFolder('keys'), '--name', 'not-shipped');
     issue('--days', '3650', '--key', inFolder('keys/not-shipped.key.pem'));
     const keysDir = ['--keys-dir', inFolder('keys')];
@@ -134,14 +134,14 @@ describe('shm_license', function () {
     ],
   ];
   for (const [args, sentence] of misuse)
-    it(`leaves with status 2 and one line after ${JSON.stringify(args)}`, () =>
+    it(`exits with status 2 and one line for ${JSON.stringify(args)}`, () =>
       expect(run(...args)).to.deep.equal({
         status: 2,
         stdout: '',
         stderr: `shm_license: ${sentence}\n`,
       }));
 
-  it('explains itself on stdout', () => {
+  it('prints its usage to stdout with --help', () => {
     const help = run('issue', '--help');
     expect(help).to.include({ status: 0, stderr: '' });
     expect(help.stdout).to.match(

@@ -1,4 +1,4 @@
-// The fault that a call ends in, to be compared whole.
+// Returns the code and message of the fault that a call throws.
 import { Fault } from '#app/errors.js';
 
 export function faultOf(act: () => unknown): Pick<Fault, 'code' | 'message'> {

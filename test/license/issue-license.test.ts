@@ -21,7 +21,7 @@ const expiresAt = new Date('2026-02-01T00:00:00Z');
 describe('issueLicense', () => {
   const inFolder = temporaryFolder();
 
-  it('issues what a start accepts, for every printable licensee', () =>
+  it('issues a license that a start accepts, for every printable licensee', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 }), (licensee) => {
         fc.pre(licensee.trim() !== '' && licensee.length <= 256);
@@ -38,7 +38,7 @@ describe('issueLicense', () => {
       }),
     ));
 
-  it('gives every license an id of its own', () => {
+  it('gives every license a unique id', () => {
     const ids = [1, 2].map(
       () =>
         /"license_id": "([^"]+)"/.exec(issueLicense({ licensee: 'A', issuedAt, expiresAt }))?.[1],
@@ -46,7 +46,7 @@ describe('issueLicense', () => {
     expect(new Set(ids)).to.have.property('size', 2);
   });
 
-  it('signs for years with a key of the vendor, whose id is its file name', () => {
+  it('signs for several years with a vendor key, whose id is its file name', () => {
     const [keyFile] = makeKeyPair(inFolder('keys'), 'acme-2026');
     const late = new Date('2036-01-01T00:00:00Z');
     writeFileSync(
@@ -68,9 +68,9 @@ describe('issueLicense', () => {
       { licensee: '\ud800' },
       'The license has "\\ud800" in the field "licensee", where a text of 1 to 256 printable characters is needed',
     ],
-    ['no time', { issuedAt: new Date(NaN) }, 'Invalid time value'],
+    ['an invalid time', { issuedAt: new Date(NaN) }, 'Invalid time value'],
     [
-      'an end before the beginning',
+      'an end before the start',
       { expiresAt: new Date(0) },
       'The license is issued at 2026-01-01T00:00:00Z, not before it expires at 1970-01-01T00:00:00Z',
     ],
@@ -80,7 +80,7 @@ describe('issueLicense', () => {
       'The license lasts from 2026-01-01T00:00:00Z to 2026-02-02T00:00:00Z; the evaluation key may sign for at most 31 days',
     ],
     [
-      'a key without the name of one',
+      'a key file without the suffix .key.pem',
       { keyFile: '/k/a.pem' },
       'Key file /k/a.pem is not named <key id>.key.pem',
     ],
@@ -101,7 +101,7 @@ describe('writeLicense', () => {
   const inFolder = temporaryFolder();
   const path = () => inFolder('license.json');
 
-  it('writes a file that only its owner can read, and nothing beside it', () => {
+  it('writes one file that only its owner can read', () => {
     writeLicense(path(), 'text');
     expect(readFileSync(path(), 'utf8')).to.equal('text');
     expect(statSync(path()).mode & 0o777).to.equal(0o600);
@@ -109,7 +109,7 @@ describe('writeLicense', () => {
   });
 
   for (const [name, there] of [
-    ['an older license, even one of an unknown key', signedLicense({ key_id: 'gone' })],
+    ['an older license, also of an unknown key', signedLicense({ key_id: 'gone' })],
     ['an empty file', ''],
   ] as const)
     it(`replaces ${name}`, () => {
@@ -122,13 +122,13 @@ describe('writeLicense', () => {
   const kept = {
     'a file of another kind': () => writeFileSync(path(), '{"name":"app"}'),
     'a folder': () => mkdirSync(path()),
-    'a link, even to a license': () => {
+    'a link, also to a license': () => {
       writeFileSync(inFolder('data'), signedLicense());
       symlinkSync('data', path());
     },
   };
   for (const [name, make] of Object.entries(kept))
-    it(`leaves ${name} as it is`, () => {
+    it(`does not replace ${name}`, () => {
       make();
       const before = readdirSync(inFolder('.'));
       expect(faultOf(() => writeLicense(path(), 'text'))).to.deep.equal({
@@ -138,7 +138,7 @@ describe('writeLicense', () => {
       expect(readdirSync(inFolder('.'))).to.deep.equal(before);
     });
 
-  it('says when the folder is missing', () =>
+  it('reports a missing folder', () =>
     expect(faultOf(() => writeLicense(inFolder('no/l'), 'text'))).to.deep.equal({
       code: 'USAGE',
       message: `${inFolder('no/l')} cannot be written: no such file or folder`,

@@ -21,10 +21,10 @@ import { temporaryFolder } from './temporary-folder.js';
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-describe('the keys of licenses', () => {
+describe('The keys of licenses', () => {
   const inFolder = temporaryFolder();
 
-  it('ship with the evaluation key, both halves of one pair', () => {
+  it('include the complete evaluation key pair', () => {
     expect(readdirSync(KEY_FOLDER)).to.include.members([
       'evaluation.key.pem',
       'evaluation.pub.pem',
@@ -33,7 +33,7 @@ describe('the keys of licenses', () => {
     expect(trusted?.equals(createPublicKey(EVALUATION_KEY))).to.equal(true);
   });
 
-  it('are trusted by the name of their file, other files left alone', () => {
+  it('are trusted under the name of their file, and other files are ignored', () => {
     makeKeyPair(inFolder('.'), 'acme-2026');
     makeKeyPair(inFolder('.'), 'acme.2027');
     writeFileSync(inFolder('README'), 'keys');
@@ -45,13 +45,13 @@ describe('the keys of licenses', () => {
     const own = () => inFolder('own');
     const trusted = (shippedFolder?: string) => trustedKeys(own(), shippedFolder);
 
-    it('are trusted beside the shipped ones', () => {
+    it('are trusted in addition to the shipped ones', () => {
       makeKeyPair(own(), 'acme-2026');
       expect([...trusted().keys()]).to.have.members(['acme-2026', ...loadTrustedKeys().keys()]);
     });
 
     for (const missing of ['', 'no'])
-      it(`are none where the folder is ${JSON.stringify(missing)}`, () =>
+      it(`are none if the folder is ${JSON.stringify(missing)}`, () =>
         expect([...trustedKeys(missing && inFolder(missing)).keys()]).to.deep.equal([
           ...loadTrustedKeys().keys(),
         ]));
@@ -68,14 +68,14 @@ describe('the keys of licenses', () => {
       expect(pems(both)).to.deep.equal(pems(shipped));
     });
 
-    it('never stand for the evaluation key, even where that was deleted', () => {
+    it('never replace the evaluation key, also when that is deleted', () => {
       mkdirSync(inFolder('shipped'));
       mkdirSync(own());
       copyFileSync(`${KEY_FOLDER}${SHIPPED}`, `${own()}/${SHIPPED}`);
       expect([...trusted(inFolder('shipped')).keys()]).to.deep.equal([]);
     });
 
-    it('are named where one cannot be used, whatever its id', () => {
+    it('are named in the error if one is invalid, for any id', () => {
       mkdirSync(own());
       writeFileSync(`${own()}/${SHIPPED}`, 'key');
       expect(faultOf(() => trusted())).to.deep.equal({
@@ -84,7 +84,7 @@ describe('the keys of licenses', () => {
       });
     });
 
-    it('are missed where their folder is a file', () => {
+    it('are reported as missing if their folder is a file', () => {
       writeFileSync(own(), '');
       expect(faultOf(() => trusted())).to.deep.equal({
         code: 'LICENSE_REJECTED',
@@ -93,7 +93,7 @@ describe('the keys of licenses', () => {
     });
   });
 
-  it('are made as a pair, the secret half for its owner alone', () => {
+  it('are created as a pair, with a private key that only its owner can read', () => {
     const [secretFile, publicFile] = makeKeyPair(inFolder('new/keys'), 'vendor');
     expect([secretFile, publicFile]).to.deep.equal([
       inFolder('new/keys/vendor.key.pem'),
@@ -107,7 +107,7 @@ describe('the keys of licenses', () => {
   });
 
   for (const half of ['key', 'pub'])
-    it(`are not made over a ${half} file that is there`, () => {
+    it(`are not written over an existing ${half} file`, () => {
       const path = inFolder(`vendor.${half}.pem`);
       writeFileSync(path, 'mine');
       expect(faultOf(() => makeKeyPair(inFolder('.'), 'vendor'))).to.deep.equal({
@@ -130,12 +130,12 @@ describe('the keys of licenses', () => {
   const publicPem = { type: 'spki', format: 'pem' } as const;
   const secretPem = { type: 'pkcs8', format: 'pem' } as const;
 
-  const strangers = {
+  const untrusted = {
     'a text': () => 'key',
     'an RSA key': () => rsa().publicKey.export(publicPem),
     'a private key': () => ed25519().privateKey.export(secretPem),
   };
-  for (const [name, pem] of Object.entries(strangers))
+  for (const [name, pem] of Object.entries(untrusted))
     it(`are not trusted when one is ${name}`, () => {
       writeFileSync(inFolder('vendor.pub.pem'), pem());
       expect(faultOf(() => loadTrustedKeys(inFolder('.')))).to.deep.equal({
@@ -144,7 +144,7 @@ describe('the keys of licenses', () => {
       });
     });
 
-  it('are missed when their folder is', () =>
+  it('are reported as missing if their folder does not exist', () =>
     expect(faultOf(() => loadTrustedKeys(inFolder('no')))).to.deep.equal({
       code: 'LICENSE_REJECTED',
       message: `Folder ${inFolder('no')} of the trusted keys cannot be read: no such file or folder`,

@@ -7,35 +7,35 @@ import { faultOf } from './fault-of.js';
 
 const now = new Date('2026-03-10T12:00:00.789Z');
 
-describe('the term of a license to be issued', () => {
+describe('The term of a new license', () => {
   const terms = [
-    ['from now', { days: 30 }, '2026-03-10T12:00:00Z', '2026-04-09T12:00:00Z'],
+    ['from now for some days', { days: 30 }, '2026-03-10T12:00:00Z', '2026-04-09T12:00:00Z'],
     [
-      'from a day on',
+      'from a date for some days',
       { days: 1, issuedAt: new Date('2020-02-28T00:00:00Z') },
       '2020-02-28T00:00:00Z',
       '2020-02-29T00:00:00Z',
     ],
     [
-      'from now to a day',
+      'from now to a date',
       { expiresAt: new Date('2026-04-01T00:00:00Z') },
       '2026-03-10T12:00:00Z',
       '2026-04-01T00:00:00Z',
     ],
     [
-      'to a day ahead, whatever the days',
+      'from now to a date, independent of the days',
       { days: 9, expiresAt: new Date('2026-04-01T00:00:00Z') },
       '2026-03-10T12:00:00Z',
       '2026-04-01T00:00:00Z',
     ],
     [
-      'of so many days that ended',
+      'of some days before a past end',
       { days: 9, expiresAt: new Date('2026-03-10T00:00:00Z') },
       '2026-03-01T00:00:00Z',
       '2026-03-10T00:00:00Z',
     ],
     [
-      'as stated',
+      'from one date to another',
       {
         days: 9,
         issuedAt: new Date('2025-01-01T00:00:00Z'),
@@ -51,7 +51,7 @@ describe('the term of a license to be issued', () => {
       expect([term.issuedAt, term.expiresAt].map(formatUtc)).to.deep.equal([issuedAt, expiresAt]);
     });
 
-  it('is refused where nothing says when it ends', () =>
+  it('is refused without an end', () =>
     expect(faultOf(() => termOf({}, now))).to.deep.equal({
       code: 'USAGE',
       message: 'found neither --days nor --expires-at, needed: one of them',
@@ -79,23 +79,23 @@ describe('the term of a license to be issued', () => {
     });
 });
 
-describe('the signed bytes of a license', () => {
+describe('The signed bytes of a license', () => {
   const fields = { license_id: '1', licensee: 'a', product: 'b', issued_at: 'c', expires_at: 'd' };
 
-  it('have the keys in order of their UTF-16 code units, and no blanks', () =>
+  it('have their keys in the order of UTF-16 code units, without blanks', () =>
     expect(String(signedBytes({ key_id: 'e', ...fields }))).to.equal(
       '{"expires_at":"d","issued_at":"c","key_id":"e","license_id":"1","licensee":"a","product":"b"}',
     ));
 
-  it('have texts as RFC 8785 writes them', () =>
+  it('have texts in the form of RFC 8785', () =>
     expect(String(signedBytes({ ...fields, key_id: '\u20ac$\u000f\nA\'B"\\\\"/' }))).to.contain(
       '"key_id":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"',
     ));
 });
 
-describe('a time of a license', () => {
+describe('A time of a license', () => {
   for (const text of ['2026-01-31T00:00:00Z', '2024-02-29T23:59:59Z', '2026-01-31T00:00:00.250Z'])
-    it(`${text} is read and written alike`, () => {
+    it(`such as ${text} is read and written without a change`, () => {
       const time = parseUtc(text);
       expect(time?.toISOString()).to.equal(
         text.replace(/:00Z|:59Z/, (s) => s.replace('Z', '.000Z')),
@@ -120,5 +120,5 @@ describe('a time of a license', () => {
     '1769817600',
   ];
   for (const text of others)
-    it(`${JSON.stringify(text)} is none`, () => expect(parseUtc(text)).to.equal(undefined));
+    it(`is invalid as ${JSON.stringify(text)}`, () => expect(parseUtc(text)).to.equal(undefined));
 });

@@ -6,9 +6,9 @@ import { loadTrustedKeys } from '#app/license/license-keys.js';
 import { faultOf } from './fault-of.js';
 import { FIELDS, signedLicense } from './signed-license.js';
 
-const stranger = generateKeyPairSync('ed25519');
+const untrusted = generateKeyPairSync('ed25519');
 
-describe('a license is refused when its text', () => {
+describe('A license is refused when its text', () => {
   const text = ' in the field "licensee", where a text of 1 to 256 printable characters is needed';
   const known =
     'the fields of a license are license_id, licensee, product, issued_at, expires_at, key_id, signature';
@@ -24,8 +24,8 @@ describe('a license is refused when its text', () => {
 
   const texts: readonly (readonly [string, string, string])[] = [
     ['is empty', '', 'is not JSON'],
-    ['is cut short', signedLicense().slice(0, -1), 'is not JSON'],
-    ['is nested without end', '['.repeat(60_000), 'is not JSON'],
+    ['is truncated', signedLicense().slice(0, -1), 'is not JSON'],
+    ['is nested too deep', '['.repeat(60_000), 'is not JSON'],
     ['is null', 'null', 'holds null, where a JSON object is needed'],
     ['is an array', '[]', 'holds an array, where a JSON object is needed'],
     ['is a number', '7', 'holds a number, where a JSON object is needed'],
@@ -33,10 +33,10 @@ describe('a license is refused when its text', () => {
     ...[...Object.keys(FIELDS), 'signature'].map(
       (field) => [`lacks ${field}`, without(field), `has no field "${field}"`] as const,
     ),
-    ['has a number for a text', signedLicense({ licensee: 7 }), `has a number${text}`],
-    ['has null for a text', signedLicense({ licensee: null }), `has null${text}`],
-    ['has an array for a text', signedLicense({ licensee: ['a'] }), `has an array${text}`],
-    ['has an object for a text', signedLicense({ licensee: {} }), `has an object${text}`],
+    ['has a number in place of a text', signedLicense({ licensee: 7 }), `has a number${text}`],
+    ['has null in place of a text', signedLicense({ licensee: null }), `has null${text}`],
+    ['has an array in place of a text', signedLicense({ licensee: ['a'] }), `has an array${text}`],
+    ['has an object in place of a text', signedLicense({ licensee: {} }), `has an object${text}`],
     ['has an empty text', signedLicense({ licensee: '' }), `has ""${text}`],
     ['has a blank text', signedLicense({ licensee: ' ' }), `has " "${text}`],
     [
@@ -45,19 +45,23 @@ describe('a license is refused when its text', () => {
       `has "${'a'.repeat(60)}…"${text}`,
     ],
     ['has two lines in a text', signedLicense({ licensee: 'a\nb' }), `has "a\\nb"${text}`],
-    ['commands a terminal', signedLicense({ licensee: '\u009b2J' }), `has "\\u{9b}2J"${text}`],
     [
-      'has half a character',
+      'has a terminal control sequence',
+      signedLicense({ licensee: '\u009b2J' }),
+      `has "\\u{9b}2J"${text}`,
+    ],
+    [
+      'has a lone surrogate',
       replaced('Ü', '\\ud800'),
       `has "\\ud800nïted Exchanges \\"West\\""${text}`,
     ],
     [
-      'has an unknown field, signed',
+      'has an unknown field, with a valid signature',
       signedLicense({ hosts: 1 }),
       `has the unknown field "hosts"; ${known}`,
     ],
     [
-      'reaches for the prototype',
+      'has a field named __proto__',
       replaced('{', '{"__proto__":{},'),
       `has the unknown field "__proto__"; ${known}`,
     ],
@@ -71,36 +75,36 @@ describe('a license is refused when its text', () => {
       signedLicense({ key_id: 'nobody' }),
       `names the unknown key "nobody"; the trusted keys are: ${trusted}`,
     ],
-    ['is signed by another key', signedLicense({}, stranger.privateKey), changed],
-    ['was changed', replaced('West', 'East'), changed],
-    ['was prolonged', replaced('2026-02-01', '2026-01-31'), changed],
-    ['was changed and expired', replaced('2026-02-01', '2025-02-01'), changed],
+    ['is signed by another key', signedLicense({}, untrusted.privateKey), changed],
+    ['is modified', replaced('West', 'East'), changed],
+    ['has a later end than the signed one', replaced('2026-02-01', '2026-01-31'), changed],
+    ['is modified and expired', replaced('2026-02-01', '2025-02-01'), changed],
     ['has a signature of another text', replaced(/"[^"]*"}$/, `"${'A'.repeat(86)}=="}`), changed],
     ['has a short signature', replaced(/"[^"]*"}$/, '"AAAA"}'), shape],
     ['has a signature in base64url', replaced(/"[^"]*"}$/, `"${'_'.repeat(86)}=="}`), shape],
     ['has a signature without padding', replaced('=="}', '"}'), shape],
     [
-      'states a time of no calendar',
+      'has a date that does not exist',
       signedLicense({ issued_at: '2026-02-30T00:00:00Z' }),
       `has "2026-02-30T00:00:00Z" as issued_at, ${iso}`,
     ],
     [
-      'states a local time',
+      'has a local time',
       signedLicense({ expires_at: '2026-02-01T00:00:00+01:00' }),
       `has "2026-02-01T00:00:00+01:00" as expires_at, ${iso}`,
     ],
     [
-      'ends before it begins',
+      'ends before its start',
       signedLicense({ issued_at: '2026-03-01T00:00:00Z' }),
       'is issued at 2026-03-01T00:00:00Z, not before it expires at 2026-02-01T00:00:00Z',
     ],
     [
-      'ends as it begins',
+      'ends at its start',
       signedLicense({ issued_at: '2026-02-01T00:00:00Z' }),
       'is issued at 2026-02-01T00:00:00Z, not before it expires at 2026-02-01T00:00:00Z',
     ],
     [
-      'outlasts the evaluation key',
+      'lasts longer than the evaluation key may sign for',
       signedLicense({ expires_at: '2026-02-01T00:00:01Z' }),
       'lasts from 2026-01-01T00:00:00Z to 2026-02-01T00:00:01Z; the evaluation key may sign for at most 31 days',
     ],

@@ -13,7 +13,7 @@ import { temporaryFolder } from './temporary-folder.js';
 const HOUR_MS = 3_600_000;
 const at = (hours: number) => new Date(hours * HOUR_MS);
 
-/** Virtual time begins in 1970, and so does this license; it expires two hours later. */
+/** A license from the start of virtual time, 1970, that expires two hours later. */
 const known: License = {
   id: 'old',
   licensee: 'A',
@@ -36,7 +36,7 @@ const lost = (hour: number) => ({
 });
 const VALID = statusOf(known, at(0));
 
-/** Loads as these do, one a check, and like the last of them from then on. */
+/** Creates a load function that runs the given functions in turn, then always the last one. */
 function loader(...loads: readonly [() => License, ...(() => License)[]]) {
   let calls = 0;
   const load = () => (loads[Math.min(calls++, loads.length - 1)] ?? loads[0])();
@@ -45,7 +45,7 @@ function loader(...loads: readonly [() => License, ...(() => License)[]]) {
 
 describe('watchLicense', () => {
   it(
-    'says at once how the license stands, and is silent while nothing changes',
+    'emits the status of the license at once, and again only after a change',
     marbles(({ expectObservable, flush }) => {
       const { load, calls } = loader(keep);
       const unsubscribed = '119s !';
@@ -56,7 +56,7 @@ describe('watchLicense', () => {
   );
 
   it(
-    'counts the hours of grace down and goes on after them (spec 5.1)',
+    'counts the hours of grace down and continues after them (spec 5.1)',
     marbles(({ expectObservable }) => {
       const report$ = watchLicense(known, keep, 12 * HOUR_MS);
       const reports = '    v 719m 59s 999ms a 719m 59s 999ms b 719m 59s 999ms c 719m 59s 999ms d';
@@ -76,7 +76,7 @@ describe('watchLicense', () => {
   );
 
   it(
-    'warns of a file that vanished, once, and is glad when it is back',
+    'warns once of a removed file, and clears the warning when the file returns',
     marbles(({ expectObservable }) => {
       const { load } = loader(lose, lose, keep);
       const reports = '     v 999ms w 1s 999ms v';
@@ -89,7 +89,7 @@ describe('watchLicense', () => {
   );
 
   it(
-    'says no more while its file is gone, however the license known last stands',
+    'emits no further warning while the file is missing, also after the last license expires',
     marbles(({ expectObservable }) => {
       const reports = '     v 59s 999ms w';
       const unsubscribed = '1000m !';
@@ -114,7 +114,7 @@ describe('watchLicense', () => {
   );
 
   it(
-    'takes up a renewed license',
+    'uses a renewed license after its period',
     marbles(({ expectObservable }) => {
       const { load } = loader(() => renewed);
       const reports = '     v 999ms n';
@@ -127,7 +127,7 @@ describe('watchLicense', () => {
   );
 
   it(
-    'warns of a renewed license that has not begun',
+    'warns of a renewed license that is not valid yet',
     marbles(({ expectObservable }) => {
       const early = { ...renewed, issuedAt: at(900) };
       const reports = '     v 999ms e';
@@ -152,7 +152,7 @@ describe('watchLicense', () => {
   ] as const;
   for (const [name, everyMs, before, after] of periods)
     it(
-      `holds a period of ${name} between a second and a day`,
+      `limits a period of ${name} to between a second and a day`,
       marbles(({ expectObservable, flush }) => {
         const early = loader(keep);
         const due = loader(keep);
@@ -164,7 +164,7 @@ describe('watchLicense', () => {
     );
 
   it(
-    'checks no more once nobody listens',
+    'stops its checks on unsubscription',
     marbles(({ expectObservable, flush }) => {
       const { load, calls } = loader(keep);
       const unsubscribed = '2s 500ms !';
@@ -178,7 +178,7 @@ describe('watchLicense', () => {
 const DURING = new Date('2026-01-15T00:00:00Z');
 const vendor = generateKeyPairSync('ed25519');
 
-describe('the license of a start', () => {
+describe('The license of a start', () => {
   const inFolder = temporaryFolder();
   const place = () => `License file ${inFolder('license.json')}`;
 
@@ -187,14 +187,14 @@ describe('the license of a start', () => {
     return readLicense(inFolder('license.json'), now, keys);
   }
 
-  /** The sentence of the refusal that `act` ends in. */
+  /** Returns the sentence of the refusal that `act` throws. */
   function refusal(act: () => unknown): string {
     const { code, message } = faultOf(act);
     expect(code).to.equal('LICENSE_REJECTED');
     return message;
   }
 
-  it('is accepted while it lasts, without a warning (spec 1.2)', () =>
+  it('is accepted without a warning during its term (spec 1.2)', () =>
     expect(read(signedLicense())).to.deep.equal({
       license: {
         id: 'L-1',
@@ -208,7 +208,7 @@ describe('the license of a start', () => {
       expirySeconds: 1_769_904_000,
     }));
 
-  it('is accepted as openssl signed it', () => {
+  it('is accepted with a signature of openssl', () => {
     const golden =
       '{"license_id":"L-1","licensee":"Golden","product":"shm_exporter",' +
       '"issued_at":"2026-01-01T00:00:00Z","expires_at":"2026-02-01T00:00:00Z","key_id":"evaluation",' +
@@ -216,26 +216,26 @@ describe('the license of a start', () => {
     expect(read(golden).license.licensee).to.equal('Golden');
   });
 
-  it('may be laid out and ordered at will, with a byte order mark', () => {
+  it('may have any layout and order of fields, and a byte order mark', () => {
     const reversed = Object.fromEntries(
       Object.entries(JSON.parse(signedLicense()) as object).reverse(),
     );
     expect(read(`\ufeff${JSON.stringify(reversed, null, '\t')}\r\n`).state).to.equal('valid');
   });
 
-  it('may be reached through a link', () => {
+  it('may be a link to a file', () => {
     writeFileSync(inFolder('data'), signedLicense());
     symlinkSync('data', inFolder('link'));
     expect(readLicense(inFolder('link'), DURING).state).to.equal('valid');
   });
 
-  it('may last longer than 31 days when another trusted key signed it', () => {
+  it('may last longer than 31 days if another trusted key signed it', () => {
     const fields = { key_id: 'vendor', expires_at: '2036-01-01T00:00:00Z' };
     const keys = new Map([['vendor', vendor.publicKey]]);
     expect(read(signedLicense(fields, vendor.privateKey), DURING, keys).state).to.equal('valid');
   });
 
-  describe('in time (spec 8)', () => {
+  describe('at a given time (spec 8)', () => {
     const expired = 'license L-1 expired at 2026-02-01T00:00:00Z';
     const moments = [
       ['2026-01-01T00:00:00.000Z', 'valid', ''],
@@ -246,10 +246,10 @@ describe('the license of a start', () => {
       ['2026-02-02T12:00:00.000Z', 'grace', `${expired}; grace ends in 0 h`],
     ] as const;
     for (const [now, state, warning] of moments)
-      it(`${now}: ${state}${warning && `, ${warning}`}`, () =>
+      it(`is ${state} at ${now}${warning && ` with the warning: ${warning}`}`, () =>
         expect(read(signedLicense(), new Date(now))).to.include({ state, warning }));
 
-    it('is refused with another status before it is valid, since a wrong clock may be set later', () => {
+    it('is refused with another status before its term, because a wrong clock may be corrected later', () => {
       const early = faultOf(() => read(signedLicense(), new Date('2025-12-31T23:59:59.999Z')));
       expect(early.code).to.equal('LICENSE_EARLY');
       expect(early.message).to.equal(
@@ -262,12 +262,12 @@ describe('the license of a start', () => {
       ['2026-02-02T12:00:00.001Z', `${expired}; its grace of 36 h ended at 2026-02-02T12:00:00Z`],
     ] as const;
     for (const [now, sentence] of outside)
-      it(`${now}: ${sentence}`, () =>
+      it(`is refused at ${now}: ${sentence}`, () =>
         expect(refusal(() => read(signedLicense(), new Date(now)))).to.equal(
           `${place()}: ${sentence}`,
         ));
 
-    it('leaves the day out of whether it is genuine', () => {
+    it('is genuine independent of the time', () => {
       writeFileSync(inFolder('license.json'), signedLicense());
       expect(loadLicense(inFolder('license.json')).id).to.equal('L-1');
     });
@@ -296,13 +296,13 @@ describe('the license of a start', () => {
         `${place()} is a folder, needed: a regular file`,
       );
     });
-    it('is a pipe that nobody writes to', () => {
+    it('is a pipe without a writer', () => {
       execFileSync('mkfifo', [inFolder('license.json')]);
       expect(refusal(() => readLicense(inFolder('license.json'), DURING))).to.equal(
         `${place()} is a pipe, needed: a regular file`,
       );
     });
-    it('has a byte more than 65536', () => {
+    it('has more than 65536 bytes', () => {
       const text = signedLicense();
       expect(read(text.padEnd(text.length + 65_536 - Buffer.byteLength(text))).state).to.equal(
         'valid',

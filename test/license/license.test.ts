@@ -1,4 +1,4 @@
-// Whom a refused start sends for a license.
+// Tests the advice for a license in the message of a refused start.
 import { expect } from 'chai';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import {
 import { loadLicense } from '#app/license/license-watch.js';
 import { temporaryFolder } from './temporary-folder.js';
 
-describe('the origin of a license', () => {
+describe('The advice for a missing license', () => {
   const inFolder = temporaryFolder();
   const forGood = 'for good: docs/license.md of the package says who issues one';
   const issue = 'for evaluation: shm_license issue --licensee NAME --days 30 --out';
@@ -25,10 +25,10 @@ describe('the origin of a license', () => {
     ['my license.json', 'license.json'],
     ['$(reboot)', 'license.json'],
   ] as const)
-    it(`is a command that a shell takes as it stands, where the file is "${file}"`, () =>
+    it(`has a command that is safe in a shell if the file is "${file}"`, () =>
       expect(licenseOrigin(file, loadTrustedKeys())).to.equal(`${issue} ${out}; ${forGood}`));
 
-  it('is no evaluation where the installation has deleted its key', () => {
+  it('omits the evaluation license if the evaluation key is deleted', () => {
     makeKeyPair(inFolder('own'), 'acme');
     copyFileSync(join(KEY_FOLDER, 'evaluation.pub.pem'), inFolder('own/evaluation.pub.pem'));
     makeKeyPair(inFolder('shipped'), 'vendor');
@@ -37,7 +37,7 @@ describe('the origin of a license', () => {
     expect(licenseOrigin('l.json', keys)).to.equal(forGood);
   });
 
-  it('is nobody where the license is there, and only the permission to read it is missing', () => {
+  it('names only the missing permission if the license exists', () => {
     const denied = Object.assign(new Error('EACCES'), { code: 'EACCES' });
     expect(licenseOrigin('l.json', loadTrustedKeys(), denied)).to.equal(
       'give it to the user that runs the exporter, with the folders above it: docs/license.md of the package',
@@ -46,7 +46,7 @@ describe('the origin of a license', () => {
     expect(missing).to.throw(Fault).with.nested.property('cause.code', 'ENOENT');
   });
 
-  it('follows the reason of a refusal in one line', () =>
+  it('follows the reason of a refusal on the same line', () =>
     expect(refusal('License file l.json is not JSON', forGood)).to.include({
       code: 'LICENSE_REJECTED',
       message: `License file l.json is not JSON; ${forGood}`,

@@ -1,4 +1,4 @@
-// Licenses as a vendor's own tool would make them: nothing of the issuer under test.
+// Signs licenses independently of the issuer under test.
 import { createPrivateKey, sign } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
@@ -15,7 +15,7 @@ export const FIELDS = {
   key_id: 'evaluation',
 };
 
-/** The text of a license with other or more fields, signed as it stands. */
+/** Returns the signed text of a license with changed or additional fields. */
 export function signedLicense(
   fields: Readonly<Record<string, unknown>> = {},
   key = EVALUATION_KEY,

@@ -7,13 +7,13 @@ import type { License } from '#app/license/license.js';
 import { loadTrustedKeys } from '#app/license/license-keys.js';
 import { signedLicense } from './signed-license.js';
 
-describe('a license that was tampered with', () => {
+describe('A license that is modified', () => {
   const keys = loadTrustedKeys();
   const read = (text: string) => verifyDocument(parseDocument(text, 'It'), 'It', keys);
   const genuine = signedLicense();
   const license = read(genuine);
 
-  /** The license in `text`, or nothing when it is refused as it should be. */
+  /** Returns the license in `text`, or undefined if it is refused correctly. */
   function accepted(text: string): License | undefined {
     try {
       return read(text);
@@ -24,12 +24,20 @@ describe('a license that was tampered with', () => {
   }
 
   const edits = [
-    ['another character', 1, fc.string({ unit: 'binary', minLength: 1, maxLength: 1 })],
-    ['another ASCII character', 1, fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 })],
-    ['one character more', 0, fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 })],
+    ['by the change of a character', 1, fc.string({ unit: 'binary', minLength: 1, maxLength: 1 })],
+    [
+      'by the change of an ASCII character',
+      1,
+      fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
+    ],
+    [
+      'by an additional character',
+      0,
+      fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
+    ],
   ] as const;
   for (const [name, length, character] of edits)
-    it(`${name} is refused or changes nothing of what it says`, () =>
+    it(`${name} is either refused or has the same meaning`, () =>
       fc.assert(
         fc.property(fc.nat(genuine.length - 1), character, (at, put) => {
           const text = genuine.slice(0, at) + put + genuine.slice(at + length);
@@ -38,14 +46,14 @@ describe('a license that was tampered with', () => {
         { numRuns: 100 },
       ));
 
-  it('one character less is always refused', () => {
+  it('by the removal of a character is always refused', () => {
     for (let at = 0; at < genuine.length; at++)
       expect(accepted(genuine.slice(0, at) + genuine.slice(at + 1)), `without ${at}`).to.equal(
         undefined,
       );
   });
 
-  it('one bit of the signature in base64 is always refused', () => {
+  it('by a flipped bit in the base64 signature is always refused', () => {
     const start = genuine.indexOf('"signature":"') + '"signature":"'.length;
     for (let at = start; at < genuine.length - 2; at++) {
       const flipped = String.fromCharCode(genuine.charCodeAt(at) ^ 1);
@@ -55,6 +63,6 @@ describe('a license that was tampered with', () => {
     }
   });
 
-  it('blanks between the fields change nothing', () =>
+  it('by blanks between the fields has the same meaning', () =>
     expect(accepted(genuine.replaceAll('","', '" ,\n\t"'))).to.deep.equal(license));
 });

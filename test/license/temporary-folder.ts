@@ -1,9 +1,9 @@
-// A fresh folder for each test of a suite, removed after it.
+// Creates a new folder for each test of a suite, and removes it after the test.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Call inside `describe`; gives the path of a name in the folder of the running test. */
+/** Call inside `describe`. Returns a function from a name to its path in the folder of the running test. */
 export function temporaryFolder(): (name: string) => string {
   let folder = '';
   beforeEach(() => {

@@ -1,4 +1,4 @@
-// Log lines for stderr.
+// Tests the lines, the writer and the journal detection of logs.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { closeSync, fstatSync, openSync } from 'node:fs';
@@ -27,7 +27,7 @@ describe('logger', () => {
     ['debug', true, 'detail', '1970-01-01T00:00:00.000Z debug detail\n'],
     ['debug', false, 'detail', ''],
     ['info', false, 'one\n  two\r\nthree', '1970-01-01T00:00:00.000Z info one two three\n'],
-    // What a terminal would obey, and what a reader would take for another line.
+    // Terminal control characters and line separators.
     [
       'info',
       false,
@@ -36,16 +36,16 @@ describe('logger', () => {
     ],
   ] as const;
   for (const [level, isDebug, message, line] of table)
-    it(`${level} ${JSON.stringify(message)} ${isDebug ? 'with' : 'without'} debug`, () => {
+    it(`formats ${level} ${JSON.stringify(message)} ${isDebug ? 'with' : 'without'} debug`, () => {
       expect(logged({ level: isDebug ? 'debug' : 'info' }, { level, message })).to.equal(line);
     });
 
-  it('takes a message of any length and content in no time, and writes the begin of it', () => {
+  it('truncates a long message in bounded time', () => {
     const line = logged({}, { level: 'info', message: `a${' '.repeat(4_000_000)}b` });
     expect(line).to.match(/ info a … and 3983618 characters more\n$/);
   });
 
-  it('keeps the order of what it is told', () => {
+  it('keeps the order of events', () => {
     const events = ['a', 'b'].map((message) => ({ level: 'info', message }) as const);
     expect(logged({}, ...events)).to.match(/ a\n.* b\n$/);
   });
@@ -85,7 +85,7 @@ describe('logger', () => {
     });
   });
 
-  it('writes one line for any event in any form, and every reader gets the message back', () =>
+  it('writes any event as one line in every format, from which a parser restores the message', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (message) => {
         for (const format of Object.keys(FORMATS) as (keyof typeof FORMATS)[]) {
@@ -101,13 +101,13 @@ describe('logger', () => {
     ));
 });
 
-// What becomes of the log when nobody takes it.
+// logWriter with a reader that stops.
 const LINE = `${'x'.repeat(999)}\n`;
-/** Far more than the system takes for a reader, and than may wait here. */
+/** A number of lines far beyond the buffers of the pipe and of the writer. */
 const MANY = 30_000;
 
 describe('logWriter', () => {
-  it('keeps little for a reader who stops, and writes again once there is one', async () => {
+  it('buffers few lines for a stopped reader, and writes again once the reader continues', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     const reading = new Promise<Socket>((resolve) => server.once('connection', resolve));
     await new Promise((resolve) => server.once('listening', resolve));
@@ -131,7 +131,7 @@ describe('logWriter', () => {
     server.close();
   });
 
-  it('heeds no error, neither of its stream nor of its file', () => {
+  it('ignores errors of its stream and of its file', () => {
     const stream = new PassThrough();
     const full = openSync('/dev/full', 'w');
     const write = logWriter(stream, full);
@@ -142,7 +142,7 @@ describe('logWriter', () => {
   });
 });
 
-// When log lines go to the journal of systemd.
+// isJournal detects that log lines go to the systemd journal.
 describe('isJournal', () => {
   let fd = -1;
   before(() => (fd = openSync('/dev/null', 'r')));
@@ -150,7 +150,7 @@ describe('isJournal', () => {
     closeSync(fd);
   });
 
-  it('holds for the file that JOURNAL_STREAM names, and no other', () => {
+  it('is true only for the file that JOURNAL_STREAM names', () => {
     const { dev, ino } = fstatSync(fd);
     expect(isJournal(fd, `${dev}:${ino}`)).to.equal(true);
     expect(isJournal(fd, `${dev}:${ino + 1}`), 'redirected since').to.equal(false);
@@ -158,6 +158,5 @@ describe('isJournal', () => {
     expect(isJournal(fd, undefined), 'not started by systemd').to.equal(false);
   });
 
-  it('does not hold for a descriptor that is closed', () =>
-    expect(isJournal(1_000_000, '1:2')).to.equal(false));
+  it('is false for a closed descriptor', () => expect(isJournal(1_000_000, '1:2')).to.equal(false));
 });

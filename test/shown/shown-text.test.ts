@@ -1,4 +1,4 @@
-// Texts of publishers for people: nothing in them hides, turns or imitates what is around.
+// Tests the display of texts from publishers, of times and of counts.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
@@ -13,10 +13,10 @@ import {
 } from '#app/shown/shown-text.js';
 import { hostileText } from '../support/hostile-text.js';
 
-/** Characters that a reader does not see as they are, or that turn what is around. */
+/** Invisible characters, and characters that change the direction of text. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 
-describe('texts of publishers', () => {
+describe('Texts from publishers', () => {
   for (const [text, wanted] of [
     ['a.b', 'a.b'],
     ['# managed objs', '# managed objs'],
@@ -30,10 +30,10 @@ describe('texts of publishers', () => {
     ['a\u200bb', '"a\\u200bb"'],
     ['\ud800', '"\\ud800"'],
   ] as const)
-    it(`a name ${JSON.stringify(text)} is shown as ${wanted}`, () =>
+    it(`show the name ${JSON.stringify(text)} as ${wanted}`, () =>
       expect(nameText(text)).to.equal(wanted));
 
-  it('nothing hides in them or turns what is around', () =>
+  it('contain no invisible characters or direction changes', () =>
     fc.assert(
       fc.property(hostileText, (text) => {
         for (const shown of [nameText(text), quotedText(text), sentence(text)])
@@ -41,7 +41,7 @@ describe('texts of publishers', () => {
       }),
     ));
 
-  it('no two names look the same', () =>
+  it('are different for different names', () =>
     fc.assert(
       fc.property(hostileText, hostileText, (a, b) => {
         fc.pre(a !== b);
@@ -50,8 +50,8 @@ describe('texts of publishers', () => {
     ));
 });
 
-// Times and counts for people.
-describe('times and counts', () => {
+// Times and counts.
+describe('Times and counts:', () => {
   for (const [seconds, wanted] of [
     [0, '0 s'],
     [0.9, '0 s'],
@@ -64,47 +64,48 @@ describe('times and counts', () => {
     [-1, 'in the future'],
     [NaN, 'in the future'],
   ] as const)
-    it(`${seconds} seconds are ${wanted}`, () => expect(ageText(seconds)).to.equal(wanted));
+    it(`${seconds} seconds are shown as ${wanted}`, () =>
+      expect(ageText(seconds)).to.equal(wanted));
 
-  it('a moment of the past was some time ago, one of the future is not', () => {
+  it('a past time is shown with its age, and a later one as in the future', () => {
     expect(agoText(1000, 4000)).to.equal('3 s ago');
     expect(agoText(5000, 4000)).to.equal('in the future');
   });
 
-  it('a moment that no calendar has is a number', () => {
+  it('a time beyond the calendar is shown in milliseconds', () => {
     expect(timeText(Date.UTC(2026, 0, 5, 8))).to.equal('2026-01-05 08:00:00Z');
     expect(timeText(1e20)).to.equal('100000000000000000000 ms');
   });
 
-  it('numbers have groups, and nouns their number', () => {
+  it('a count has digit groups and a singular or plural noun', () => {
     expect(countText(1, 'object')).to.equal('1 object');
     expect(countText(1234, 'object')).to.equal('1,234 objects');
     expect(countText(2, 'child', 'children')).to.equal('2 children');
   });
 });
 
-// What a message on a missing name says of those that exist.
-describe('a message on a missing name', () => {
+// The list of existing names in a message about a missing name.
+describe('A message about a missing name', () => {
   for (const [what, names, wanted] of [
-    ['says that there is none', [], ' (there is none)'],
-    ['names what there is', ['bank.1'], ' (there are: bank.1)'],
+    ['states that no name exists', [], ' (there is none)'],
+    ['lists the existing names', ['bank.1'], ' (there are: bank.1)'],
     [
-      'guesses the nearest',
+      'suggests the nearest name',
       ['bank.1', 'shop.2'],
       ', did you mean shop.2? (there are: shop.2, bank.1)',
     ],
-    ['hides nothing in a name', ['a\u202eb'], ' (there are: "a\\u202eb")'],
+    ['escapes invisible characters in a name', ['a\u202eb'], ' (there are: "a\\u202eb")'],
   ] as const)
     it(what, () => expect(existingText('shop.1', names)).to.equal(wanted));
 
-  it('names first what begins like the missing one', () => {
+  it('lists names with a common prefix first', () => {
     const names = ['a.pool.1', 'shop.pool.7', 'shop.pool.8', 'sho.pool.1'];
     expect(existingText('shop.pool.12345', names)).to.equal(
       ' (there are: shop.pool.7, shop.pool.8, sho.pool.1, a.pool.1)',
     );
   });
 
-  it('names twenty, and how many more there are', () => {
+  it('lists twenty names, and the number of further ones', () => {
     const names = Array.from({ length: 23 }, (_, index) => `name${index}`);
     expect(existingText('shop.1', names)).to.match(/ name19 and 3 more\)$/);
   });

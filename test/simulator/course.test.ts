@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { Random, RandomWalk, courseOf } from '#app/simulator/course.js';
 
-/** The course of the variable that a metric of a built-in application is read from. */
+/** Returns the course of the variable that a metric of a built-in application reads. */
 function course(name: string, variable: string) {
   const catalogue = loadCatalogues().get(name.slice(0, 3));
   const rows = catalogue?.classes.flatMap((each) => each.rows) ?? [];
@@ -12,7 +12,7 @@ function course(name: string, variable: string) {
   throw new Error(`no row of ${name} reads ${variable}`);
 }
 
-describe('the course of a simulated value', () => {
+describe('The course of a simulated value', () => {
   const table = [
     ['ads_client_sent_bytes_total', 'compBytesSent', { kind: 'total', step: 60_000 }],
     ['ats_model_calculations_total', 'calculations', { kind: 'total', step: 200 }],
@@ -32,23 +32,23 @@ describe('the course of a simulated value', () => {
       expect(course(name, variable)).to.deep.equal(expected));
 });
 
-describe('Wandering', () => {
+describe('RandomWalk', () => {
   for (const [most, grain] of [
     [1, 1],
     [40, 1],
     [1, 0.001],
     [50_000_000, 1],
   ] as const)
-    it(`moves a little at every move, from 0 to ${most} in steps of ${grain}`, () => {
+    it(`changes by small multiples of ${grain} between 0 and ${most}`, () => {
       const level = new RandomWalk(most, grain, new Random(5));
-      const stride = Math.max(grain, most / 20) * 1.000001;
+      const mostChange = Math.max(grain, most / 20) * 1.000001;
       let least: number = most;
       let highest = 0;
       for (let move = 0; move < 5000; move++) {
         const before = level.value;
         level.move();
         expect(level.value).to.be.within(0, most);
-        expect(Math.abs(level.value - before)).to.be.within(grain * 0.999, stride);
+        expect(Math.abs(level.value - before)).to.be.within(grain * 0.999, mostChange);
         least = Math.min(least, level.value);
         highest = Math.max(highest, level.value);
       }

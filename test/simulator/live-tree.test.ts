@@ -5,8 +5,8 @@ import { LiveTree } from '#app/simulator/live-tree.js';
 import { Random } from '#app/simulator/course.js';
 import { planTree } from '#app/simulator/tree-plan.js';
 
-/** What a tree of that seed published and removed, in order, after so many beats. */
-function story(seed: number, beats: number): { added: string[]; removed: number } {
+/** Runs a tree for some ticks, and returns the added ids in order and the count of removals. */
+function changesOf(seed: number, ticks: number): { added: string[]; removed: number } {
   const publisher = new Publisher({
     contextId: `sim_${process.pid}`,
     serverKey: String(seed),
@@ -35,7 +35,7 @@ function story(seed: number, beats: number): { added: string[]; removed: number 
     const catalogue = loadCatalogues().get('ads');
     if (catalogue === undefined) throw new Error('no catalogue of ads');
     const tree = new LiveTree(publisher, 'h.1.ads', planTree(catalogue, 80), new Random(seed));
-    for (let beat = 0; beat < beats; beat++) tree.tick(0.1);
+    for (let beat = 0; beat < ticks; beat++) tree.tick(0.1);
     return { added, removed };
   } finally {
     publisher.close();
@@ -44,15 +44,15 @@ function story(seed: number, beats: number): { added: string[]; removed: number 
 
 describe('LiveTree', () => {
   it('publishes every object once, parents before children', () => {
-    const { added, removed } = story(1, 0);
+    const { added, removed } = changesOf(1, 0);
     expect(removed).to.equal(0);
     expect(added[0]).to.equal('h.1.ads');
     expect(new Set(added).size).to.equal(added.length);
   });
 
-  it('lets clients come and go, under ids that return', () => {
-    const { added, removed } = story(2, 200);
-    const ids = story(2, 0).added;
+  it('adds and removes clients, and reuses their ids', () => {
+    const { added, removed } = changesOf(2, 200);
+    const ids = changesOf(2, 0).added;
     const returned = added.length - ids.length;
     expect(removed).to.be.within(15, 60);
     expect(returned).to.be.above(10);
@@ -60,14 +60,14 @@ describe('LiveTree', () => {
     expect(new Set(added)).to.deep.equal(new Set(ids));
   });
 
-  it('tells the same story for the same seed, another for another', () => {
-    expect(story(3, 60)).to.deep.equal(story(3, 60));
-    expect(story(3, 60)).not.to.deep.equal(story(4, 60));
+  it('publishes the same changes for the same seed, and others for another seed', () => {
+    expect(changesOf(3, 60)).to.deep.equal(changesOf(3, 60));
+    expect(changesOf(3, 60)).not.to.deep.equal(changesOf(4, 60));
   });
 });
 
 describe('Random', () => {
-  it('gives the same numbers for the same seed, from 0 to below 1', () => {
+  it('returns the same numbers for the same seed, from 0 to below 1', () => {
     const numbers = (seed: number) => {
       const random = new Random(seed);
       return Array.from({ length: 1000 }, () => random.next());

@@ -1,4 +1,4 @@
-// The command line of the simulator, in shared memory.
+// Tests the command line of the simulator, with shared memory.
 import { expect } from 'chai';
 import { readdirSync } from 'node:fs';
 import { eventually } from '../support/eventually.js';
@@ -8,7 +8,7 @@ describe('shm_simulator', function () {
   this.slow(10_000);
   const programs = testPrograms();
 
-  it('publishes as many objects as --objects allows', async () => {
+  it('publishes up to 100000 objects with --objects', async () => {
     const simulator = await programs.simulator(
       '--server-key',
       '1',
@@ -20,7 +20,7 @@ describe('shm_simulator', function () {
     expect(await simulator.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
-  it('warns of an application without a tree of its own, and not of one with a scenario', async () => {
+  it('warns of an application without a built-in tree, but not of one with a scenario', async () => {
     const misspelled = await programs.simulator('--app', 'adz', '--server-key', '2');
     expect(misspelled.stderr).to.equal(
       'warning: no tree of adz is built in (did you mean "ads"?); a general one is published\nready\n',
@@ -32,7 +32,7 @@ describe('shm_simulator', function () {
   });
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    it(`leaves nothing in shared memory at ${signal}, even while it begins`, async () => {
+    it(`removes its segment at ${signal}, also during its start`, async () => {
       const files = () =>
         readdirSync('/dev/shm').filter((name) => name.includes(`${programs.contextId}.pool.5`));
       const words = ['--context-id', programs.contextId, '--server-key', '5', '--objects', '20000'];
@@ -42,7 +42,7 @@ describe('shm_simulator', function () {
       expect(files()).to.deep.equal([]);
     });
 
-  it('refuses one object more', () => {
+  it('refuses more than 100000 objects', () => {
     const { status, stderr } = programs.run(
       'simulator',
       '--server-key',

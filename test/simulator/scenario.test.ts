@@ -7,7 +7,7 @@ const variable = (more: object) => root({ variables: { v: more } });
 const step = (more: object) => ({ objects: [], steps: [{ after_ms: 0, ...more }] });
 const AT = 'objects[0].variables.v';
 
-describe('a scenario', () => {
+describe('A scenario', () => {
   it('is read with its defaults', () => {
     const text = JSON.stringify(variable({ type: 'i64', value: '-9223372036854775808' }));
     expect(parseScenario(text, 's.json')).to.deep.equal({
@@ -31,7 +31,7 @@ describe('a scenario', () => {
     });
   });
 
-  it('puts quantiles in order, 1 after 0.5', () => {
+  it('has its quantiles in numeric order', () => {
     const value = { quantiles: { 1: 3, '0.5': 1, '0.9': 2 }, count: 4, sum: 5 };
     const text = JSON.stringify(variable({ type: 'summary', value }));
     expect(parseScenario(text, 's').objects[0]?.variables[0]?.value).to.deep.equal({
@@ -107,7 +107,7 @@ describe('a scenario', () => {
         .to.throw(`s: ${message}`)
         .with.property('code', 'SCENARIO_INVALID'));
 
-  it('is refused with everything that is wrong, a line each', () => {
+  it('is refused with one line for each mistake', () => {
     const json = { ...variable({ type: 'int', kind: 'x' }), repeat: 'no' };
     expect(() => parseScenario(JSON.stringify(json), 's')).to.throw(/^s: .+\ns: .+\ns: .+$/);
   });

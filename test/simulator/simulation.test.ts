@@ -1,13 +1,13 @@
-// What a scenario publishes: also what no program that uses the publisher would.
+// Tests the publication of a scenario, including trees that a publisher refuses.
 import { expect } from 'chai';
 import { parseScenario } from '#app/simulator/scenario.js';
 import { stageOf } from '#app/simulator/simulation.js';
 import { readTree } from '../support/read-tree.js';
 import { TINY, freshSegments } from '../support/segments.js';
 
-describe('Stage', () => {
+describe('A simulated scenario', () => {
   const segments = freshSegments();
-  const play = (objects: readonly object[]) => {
+  const publishObjects = (objects: readonly object[]) => {
     const publisher = segments.publish('82');
     const stage = stageOf(publisher, parseScenario(JSON.stringify({ objects }), 'test'));
     const seen = () => {
@@ -17,10 +17,10 @@ describe('Stage', () => {
     return { stage, seen };
   };
 
-  it('takes no value for: there, and not yet synced, whatever the type', () => {
+  it('publishes a variable without a value as not synced, for every type', () => {
     const types = ['u64', 'i64', 'f64', 'bool', 'string', 'histogram', 'summary'];
     const variables = Object.fromEntries(types.map((type) => [type, { type }]));
-    const { stage, seen } = play([{ id: 'r', class: 'C', variables }]);
+    const { stage, seen } = publishObjects([{ id: 'r', class: 'C', variables }]);
     const values = () => seen()[0]?.variables.map(({ name, value }) => [name, value]);
     expect(values()).to.deep.equal(types.map((type) => [type, undefined]));
     stage.set('r', 'histogram', { bounds: [], counts: [3], sum: 6 });
@@ -29,8 +29,8 @@ describe('Stage', () => {
     ]);
   });
 
-  it('takes any id below any other', () => {
-    const { seen } = play([
+  it('accepts any id below any other', () => {
+    const { seen } = publishObjects([
       { id: 'r', class: 'C' },
       { id: 'elsewhere', parent: 'r', class: 'C' },
     ]);

@@ -4,7 +4,7 @@ import { planTree } from '#app/simulator/tree-plan.js';
 
 describe('planTree', () => {
   for (const [app, catalogue] of loadCatalogues())
-    it(`${app}: has about as many objects as are wanted, and one of each class at least`, () => {
+    it(`plans about the requested number of objects for ${app}, and at least one of each class`, () => {
       const count = (objects: number) =>
         planTree(catalogue, objects).flatMap((instance) => instance.objects).length;
       const least = count(1);
@@ -19,7 +19,7 @@ describe('planTree', () => {
     const plan = planTree(catalogue, 150);
     const objects = plan.flatMap((instance) => instance.objects);
 
-    it(`${app}: plans every instance with its upper objects first`, () => {
+    it(`plans every instance of ${app} with parents first`, () => {
       for (const { objects: own } of plan)
         own.forEach(({ seedPath }, index) => {
           const later = own.slice(index + 1).map((each) => each.seedPath);
@@ -28,7 +28,7 @@ describe('planTree', () => {
         });
     });
 
-    it(`${app}: gives one seed path one class`, () => {
+    it(`plans one class for each seed path of ${app}`, () => {
       const classes = new Map<string, string>();
       for (const { seedPath, className } of objects) {
         expect(classes.get(seedPath) ?? className, seedPath).to.equal(className);
@@ -36,7 +36,7 @@ describe('planTree', () => {
       }
     });
 
-    it(`${app}: has the variables that every row reads`, () => {
+    it(`plans the variables that every row of ${app} reads`, () => {
       const planned = new Set(
         objects.flatMap(({ variables }) => variables.map(({ name }) => name)),
       );

@@ -1,11 +1,11 @@
-// What systemd hears, and when: sd_notify(3).
+// Tests the notifications to systemd, as in sd_notify(3).
 import { expect } from 'chai';
 import { ServiceManager } from '#app/systemd/service-manager.js';
 import type { ServiceManagerOptions } from '#app/systemd/service-manager.js';
 import { marbles } from '../support/marbles.js';
 
-/** A manager with this environment, and what it was told at which address. */
-function told(
+/** Creates a manager, and records its messages with their address and its warnings. */
+function recordedManager(
   environment: Readonly<Record<string, string>>,
   more: Partial<ServiceManagerOptions> = {},
 ) {
@@ -27,8 +27,8 @@ function told(
 const AT = { NOTIFY_SOCKET: '/run/n' };
 
 describe('ServiceManager', () => {
-  it('tells when the process is ready, what it does, and when it stops', () => {
-    const { manager, messages } = told(AT);
+  it('notifies systemd of readiness, of status changes and of the stop', () => {
+    const { manager, messages } = recordedManager(AT);
     manager.ready();
     manager.status('1 of 2 targets ready');
     manager.stopping();
@@ -39,8 +39,8 @@ describe('ServiceManager', () => {
     ]);
   });
 
-  it('tells when a reload begins, at which moment, and when it is over', () => {
-    const { manager, messages } = told(AT);
+  it('notifies systemd of the start of a reload, with its time, and of its end', () => {
+    const { manager, messages } = recordedManager(AT);
     manager.ready();
     messages.length = 0;
     expect(manager.reloading(() => messages.push('reload'))).to.equal(2);
@@ -51,8 +51,8 @@ describe('ServiceManager', () => {
     ]);
   });
 
-  it('is ready again after a reload that failed', () => {
-    const { manager, messages } = told(AT);
+  it('notifies readiness after a failed reload', () => {
+    const { manager, messages } = recordedManager(AT);
     manager.ready();
     const failing = () => {
       throw new Error('why');
@@ -61,31 +61,35 @@ describe('ServiceManager', () => {
     expect(messages.at(-1)).to.equal('/run/n: READY=1');
   });
 
-  it('does not call a start ready because of a reload', () => {
-    const { manager, messages } = told(AT);
+  it('does not notify readiness for a reload during the start', () => {
+    const { manager, messages } = recordedManager(AT);
     manager.reloading(() => undefined);
     expect(messages).to.deep.equal([]);
   });
 
-  it('tells nothing when nobody asks', () => {
-    const { manager, messages } = told({ WATCHDOG_USEC: '1000' });
+  it('sends nothing without NOTIFY_SOCKET', () => {
+    const { manager, messages } = recordedManager({ WATCHDOG_USEC: '1000' });
     manager.ready();
     manager.reloading(() => undefined);
     manager.stopping();
     expect([manager.isListening, messages]).to.deep.equal([false, []]);
   });
 
-  it('warns once when systemd cannot be reached, and goes on', () => {
-    const { manager, warnings } = told(AT, { send: () => 111 });
+  it('warns once when systemd is unreachable, and continues', () => {
+    const { manager, warnings } = recordedManager(AT, { send: () => 111 });
     manager.ready();
     manager.stopping();
     expect(warnings).to.deep.equal(['systemd cannot be reached at /run/n: errno 111']);
   });
 
   it(
-    'gives a sign of life twice in the time that is allowed',
+    'sends a watchdog notification twice per timeout',
     marbles(({ expectObservable, flush }) => {
-      const { manager, messages } = told({ ...AT, WATCHDOG_USEC: '10000', WATCHDOG_PID: '7' });
+      const { manager, messages } = recordedManager({
+        ...AT,
+        WATCHDOG_USEC: '10000',
+        WATCHDOG_PID: '7',
+      });
       expectObservable(manager.watchdog(), '---------------!').toBe('');
       flush();
       expect(messages).to.deep.equal(['/run/n: WATCHDOG=1', '/run/n: WATCHDOG=1']);
@@ -93,9 +97,9 @@ describe('ServiceManager', () => {
   );
 
   it(
-    'gives one each half a minute at the least',
+    'sends a watchdog notification at least every 30 s',
     marbles(({ expectObservable, flush }) => {
-      const { manager, messages } = told({ ...AT, WATCHDOG_USEC: '9000000000000000' });
+      const { manager, messages } = recordedManager({ ...AT, WATCHDOG_USEC: '9000000000000000' });
       expectObservable(manager.watchdog(), '61s !').toBe('');
       flush();
       expect(messages).to.have.length(2);
@@ -103,16 +107,16 @@ describe('ServiceManager', () => {
   );
 
   for (const [what, environment] of [
-    ['no limit', AT],
-    ['a limit of nothing', { ...AT, WATCHDOG_USEC: '0' }],
-    ['what is no number', { ...AT, WATCHDOG_USEC: '1e3' }],
-    ['a limit for another process', { ...AT, WATCHDOG_USEC: '10000', WATCHDOG_PID: '8' }],
-    ['a limit and no address', { WATCHDOG_USEC: '10000' }],
+    ['no timeout', AT],
+    ['a timeout of 0', { ...AT, WATCHDOG_USEC: '0' }],
+    ['a timeout that is not a number', { ...AT, WATCHDOG_USEC: '1e3' }],
+    ['a timeout for another process', { ...AT, WATCHDOG_USEC: '10000', WATCHDOG_PID: '8' }],
+    ['a timeout but no address', { WATCHDOG_USEC: '10000' }],
   ] as const)
     it(
-      `gives no sign of life for ${what}`,
+      `sends no watchdog notification with ${what}`,
       marbles(({ expectObservable }) => {
-        expectObservable(told(environment).manager.watchdog()).toBe('|');
+        expectObservable(recordedManager(environment).manager.watchdog()).toBe('|');
       }),
     );
 });

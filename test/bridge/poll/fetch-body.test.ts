@@ -1,4 +1,4 @@
-// One poll of a component over a real connection, whatever is wrong with it.
+// Tests single polls of a component over real connections, with every kind of failure.
 import { expect } from 'chai';
 import { eventually } from '../../support/eventually.js';
 import { createServer } from 'node:net';
@@ -46,11 +46,11 @@ const reasonOf = (outcome: PollOutcome): string =>
 const messageOf = (outcome: PollOutcome): string =>
   outcome.kind === 'tree' ? 'tree' : `${outcome.failure.reason}: ${outcome.failure.message}`;
 
-describe('a poll of a component', function () {
+describe('A poll of a component', function () {
   this.slow(2000);
   const serve = freshComponents();
 
-  it('brings its tree, with the moment it was asked and the size of its body', async () => {
+  it('returns its tree, with the time of the request and the size of the body', async () => {
     const { url } = await serve();
     const outcome = await ask(url);
     if (outcome.kind !== 'tree') throw outcome.failure;
@@ -60,7 +60,7 @@ describe('a poll of a component', function () {
   });
 
   for (const fault of FAULT_NAMES)
-    it(`tells of ${fault} as ${REASON_OF[fault]}`, async () => {
+    it(`reports the fault ${fault} as ${REASON_OF[fault]}`, async () => {
       const server = await serve({ slowMs: 3000, dripMs: 50 });
       server.fault = fault;
       await server.settled;
@@ -73,7 +73,7 @@ describe('a poll of a component', function () {
       expect(reasonOf(await ask(server.url))).to.equal('tree');
     });
 
-  it('tells of too many objects where the body is small enough', async () => {
+  it('reports too many objects in a body of allowed size', async () => {
     const server = await serve();
     server.fault = 'many_objects';
     expect(reasonOf(await ask(server.url, { maxBodyBytes: 1 << 26 }, '', 10_000))).to.equal(
@@ -91,7 +91,7 @@ describe('a poll of a component', function () {
         expect(outcome.size.received).to.be.below(outcome.size.decoded / 3);
       });
 
-  it('is plain where no compression is asked for', async () => {
+  it('transfers plain JSON if no compression is requested', async () => {
     const server = await serve({ compression: 'zlib' });
     await ask(server.url);
     expect(server.requests[0]?.headers).to.include({
@@ -101,7 +101,7 @@ describe('a poll of a component', function () {
     expect(server.requests[0]?.headers).not.to.have.property('security-key');
   });
 
-  it('sends the key, and says whether one is missing or wrong without telling it', async () => {
+  it('sends the key, and reports a missing or wrong key without printing it', async () => {
     const { url } = await serve({ securityKey: 'Sesame 1' });
     expect(reasonOf(await ask(url, {}, 'Sesame 1'))).to.equal('tree');
     expect(messageOf(await ask(url))).to.equal(
@@ -111,7 +111,7 @@ describe('a poll of a component', function () {
     expect(wrong).to.equal('unauthorized: status 401: security_key is not the right one');
   });
 
-  it('takes other types of JSON, and an answer without a type', async () => {
+  it('accepts other content types of JSON, and an answer without a content type', async () => {
     for (const contentType of [
       'application/json; charset=utf-8',
       'text/json',
@@ -122,14 +122,14 @@ describe('a poll of a component', function () {
     }
   });
 
-  it('trusts a certificate that its file has', async () => {
+  it('trusts a certificate of its CA file', async () => {
     const { url } = await serve({ tls: COMPONENT_TLS });
     expect(reasonOf(await ask(url, { ca: COMPONENT_TLS.cert }))).to.equal('tree');
     const byName = url.replace('127.0.0.1', 'localhost');
     expect(reasonOf(await ask(byName, { ca: COMPONENT_TLS.cert }))).to.equal('tree');
   });
 
-  it('refuses a certificate that is not trusted, of another host, or of another server', async () => {
+  it('refuses an untrusted certificate, and one of another host or server', async () => {
     const { url } = await serve({ tls: COMPONENT_TLS });
     const { url: other } = await serve({ tls: OTHER_TLS });
     expect(messageOf(await ask(url))).to.match(/^tls: .*self.signed/i);
@@ -139,7 +139,7 @@ describe('a poll of a component', function () {
       expect(reasonOf(await ask(each, { tlsVerify: false }))).to.equal('tree');
   });
 
-  it('tells in words that a server speaks too old a TLS', async () => {
+  it('explains that a server supports only an outdated TLS version', async () => {
     const old = createTlsServer({
       ...COMPONENT_TLS,
       minVersion: 'TLSv1',
@@ -149,12 +149,12 @@ describe('a poll of a component', function () {
     old.on('tlsClientError', () => undefined);
     await new Promise((resolve) => old.once('listening', resolve));
     const url = `https://127.0.0.1:${(old.address() as AddressInfo).port}`;
-    const told = messageOf(await ask(url, { ca: COMPONENT_TLS.cert }));
+    const expected = messageOf(await ask(url, { ca: COMPONENT_TLS.cert }));
     old.close();
-    expect(told).to.equal('tls: tlsv1 alert protocol version');
+    expect(expected).to.equal('tls: tlsv1 alert protocol version');
   });
 
-  it('tells of HTTP where HTTPS is spoken, and the other way round', async () => {
+  it('reports HTTP on an HTTPS port and HTTPS on an HTTP port', async () => {
     const { url: plain } = await serve();
     const { url: secure } = await serve({ tls: COMPONENT_TLS });
     expect(reasonOf(await ask(plain.replace('http:', 'https:')))).to.equal('tls');
@@ -165,25 +165,25 @@ describe('a poll of a component', function () {
     ]);
   });
 
-  it('tells of a name that nobody has', async () => {
+  it('reports an unknown host name', async () => {
     const outcome = await ask('http://no-such-host.invalid:8080');
     expect(reasonOf(outcome)).to.be.oneOf(['unreachable', 'timeout']);
   });
 
-  describe('that speaks something else', () => {
+  describe('that is not valid HTTP', () => {
     const servers: Server[] = [];
     const sockets = new Set<Socket>();
     afterEach(() => {
       for (const socket of sockets) socket.destroy();
       for (const server of servers.splice(0)) server.close();
     });
-    const talk = (answer: (socket: Socket) => void): Promise<string> =>
+    const serveRaw = (respond: (socket: Socket) => void): Promise<string> =>
       new Promise((resolve) => {
         const server = createServer((socket) => {
           sockets.add(socket);
           socket.on('error', () => undefined);
           socket.once('data', () => {
-            answer(socket);
+            respond(socket);
           });
         });
         servers.push(server);
@@ -192,31 +192,32 @@ describe('a poll of a component', function () {
         });
       });
 
-    const SPEECH: Readonly<Record<string, readonly [said: string, reason: FailureReason]>> = {
-      'no HTTP at all': ['SSH-2.0-OpenSSH_9.6\r\n', 'bad_http'],
-      'an endless header': [`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(1 << 17)}`, 'bad_http'],
-      'a status that is none': ['HTTP/1.1 abc OK\r\n\r\n', 'bad_http'],
-      'a chunk of no length': [
-        'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
-        'bad_http',
-      ],
-      'a length that is none': ['HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n[]', 'bad_http'],
-      'a length beyond all bounds': [
-        'HTTP/1.1 200 OK\r\nContent-Length: 9999999999\r\n\r\n',
-        'too_large',
-      ],
-      'a body without an end': [`HTTP/1.1 200 OK\r\n\r\n["${'x'.repeat(2 << 20)}`, 'too_large'],
-    };
-    for (const [name, [said, reason]] of Object.entries(SPEECH))
-      it(`tells of ${name}`, async () => {
-        const url = await talk((socket) => void socket.write(said));
+    const BAD_ANSWERS: Readonly<Record<string, readonly [answer: string, reason: FailureReason]>> =
+      {
+        'another protocol': ['SSH-2.0-OpenSSH_9.6\r\n', 'bad_http'],
+        'an endless header': [`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(1 << 17)}`, 'bad_http'],
+        'an invalid status': ['HTTP/1.1 abc OK\r\n\r\n', 'bad_http'],
+        'a chunk without a length': [
+          'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n',
+          'bad_http',
+        ],
+        'an invalid length': ['HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n[]', 'bad_http'],
+        'an excessive length': [
+          'HTTP/1.1 200 OK\r\nContent-Length: 9999999999\r\n\r\n',
+          'too_large',
+        ],
+        'a body without an end': [`HTTP/1.1 200 OK\r\n\r\n["${'x'.repeat(2 << 20)}`, 'too_large'],
+      };
+    for (const [name, [answer, reason]] of Object.entries(BAD_ANSWERS))
+      it(`reports ${name}`, async () => {
+        const url = await serveRaw((socket) => void socket.write(answer));
         expect(reasonOf(await ask(url))).to.equal(reason);
       });
 
-    it('does not repeat a key that the answer repeats', async () => {
+    it('removes the key from a message that quotes the answer', async () => {
       const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n';
       const KEY = 'Sesame-1';
-      const answers: readonly (readonly [said: string, told: string])[] = [
+      const answers: readonly (readonly [answer: string, expected: string])[] = [
         [
           `HTTP/1.1 302 Found\r\nLocation: https://h/login?key=${KEY}\r\n\r\n`,
           'redirected: status 302, to "https://h/login": redirects are not followed',
@@ -228,34 +229,34 @@ describe('a poll of a component', function () {
         ],
         [`${HEAD}["${KEY}" ""]`, "Expected ',' or ']' after array element in JSON at position 12"],
       ];
-      for (const [said, told] of answers) {
-        const url = await talk((socket) => void socket.end(said));
+      for (const [answer, expected] of answers) {
+        const url = await serveRaw((socket) => void socket.end(answer));
         const message = messageOf(await ask(url, {}, KEY));
-        expect(message).to.include(told).and.not.to.include(KEY);
+        expect(message).to.include(expected).and.not.to.include(KEY);
       }
     });
 
-    it('takes an answer that ends with its connection', async () => {
-      const url = await talk(
+    it('accepts an answer that ends with its connection', async () => {
+      const url = await serveRaw(
         (socket) => void socket.end('HTTP/1.0 200 OK\r\n\r\n[{"Instance":"a"}]'),
       );
       expect(reasonOf(await ask(url))).to.equal('tree');
     });
 
-    it('waits for a connection no longer than it is told', async () => {
-      // A server that listens and accepts nobody: TLS never begins.
-      const url = await talk(() => undefined);
+    it('waits for a connection no longer than its timeout', async () => {
+      // The server listens but never starts TLS.
+      const url = await serveRaw(() => undefined);
       const outcome = await ask(url.replace('http:', 'https:'), { connectTimeoutMs: 150 });
       expect(messageOf(outcome)).to.equal('timeout: no connection within 150 ms');
     });
 
-    it('ends the connection when nobody waits for the answer any more', async () => {
+    it('closes the connection when the subscriber unsubscribes', async () => {
       const waiting = new Subscription();
       let isClosed = (): void => undefined;
       const closed = new Promise<void>((resolve) => {
         isClosed = resolve;
       });
-      const url = await talk((socket) => {
+      const url = await serveRaw((socket) => {
         socket.once('close', isClosed);
         waiting.unsubscribe();
       });
@@ -266,7 +267,7 @@ describe('a poll of a component', function () {
     });
   });
 
-  it('leaves no connection behind', async () => {
+  it('leaves no connection open', async () => {
     const servers: TestComponent[] = [];
     for (const fault of ['hang', 'cut', 'huge', undefined] as const) {
       const server = await serve();

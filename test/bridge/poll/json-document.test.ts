@@ -1,4 +1,4 @@
-// JSON that arrives in pieces, integers exact.
+// Tests the parser for JSON that arrives in pieces, with exact integers.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { JsonDocument } from '#app/bridge/poll/json-document.js';
@@ -54,17 +54,17 @@ describe('JsonDocument', () => {
       expect(read(text, text.length)).to.equal(value);
     });
 
-  it('takes time in proportion to a number with a million digits, not to its square', () =>
+  it('reads a number with a million digits in linear time', () =>
     expect(read(`[${'9'.repeat(1_000_000)}]`)).to.deep.equal([Infinity]));
 
-  it('reads whatever JSON.stringify writes, cut into pieces anywhere', () => {
+  it('reads any output of JSON.stringify, divided into pieces anywhere', () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ maxDepth: 8 }),
         fc.integer({ min: 1, max: 40 }),
         (value, pieces) => {
           const text = JSON.stringify(value);
-          // Beyond 2^53 ours is more exact than a number: compare as texts.
+          // Beyond 2^53, JsonDocument is more exact than a number, so compare as texts.
           const plain = JSON.stringify(read(text, pieces), (_, each: unknown) =>
             typeof each === 'bigint' ? Number(each) : each,
           );
@@ -74,7 +74,7 @@ describe('JsonDocument', () => {
     );
   });
 
-  it('keeps integers of any size exact, cut into pieces anywhere', () => {
+  it('keeps integers of any size exact, divided into pieces anywhere', () => {
     fc.assert(
       fc.property(fc.array(fc.bigInt(-(2n ** 64n), 2n ** 64n)), fc.nat(30), (values, pieces) => {
         const text = `[${values.join(',')}]`;
@@ -84,7 +84,7 @@ describe('JsonDocument', () => {
     );
   });
 
-  it('keeps every character of a text, byte order marks too, cut into pieces anywhere', () => {
+  it('keeps every character of a text, also byte order marks, divided into pieces anywhere', () => {
     const text = fc.string({
       unit: fc.constantFrom('\ufeff', 'a', '\n', 'ä', '\u2028', '"', '\u{1f600}'),
     });
@@ -104,18 +104,18 @@ describe('JsonDocument', () => {
     'a text that ends early': '["abc',
     NaN: '[NaN]',
     'a missing comma': '[1 2]',
-    'a comma too many': '[1,]',
-    'something behind the end': '[1] [2]',
+    'a trailing comma': '[1,]',
+    'data after the end': '[1] [2]',
     'bytes that are not UTF-8': Buffer.from([0x5b, 0x22, 0xc3, 0x28, 0x22, 0x5d]),
     'a lone continuation byte': Buffer.from([0x5b, 0x22, 0x80, 0x22, 0x5d]),
-    'a byte that UTF-8 has not': Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]),
+    'a byte that UTF-8 never uses': Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]),
     'a control character in a text': '["\u0001"]',
     HTML: '<html>',
     'a long number that begins with 0': '[01234567890123456]',
     'a long number with a sign in it': '[12345678-9012345678]',
-    'a long number that is cut': '[-',
+    'a long number that ends early': '[-',
     'a long number for a name': '{9007199254740993:1}',
-    'a long number behind a plus': '[+9007199254740993]',
+    'a long number after a plus sign': '[+9007199254740993]',
   };
   for (const [name, body] of Object.entries(BAD))
     it(`refuses ${name}`, () => {
@@ -123,13 +123,13 @@ describe('JsonDocument', () => {
         expect(failureOf(() => read(body, pieces))).to.match(/^bad_json: the body is/);
     });
 
-  it('says in one short line what is wrong', () => {
+  it('describes an error in one short line', () => {
     const message = failureOf(() => read(`[${'\u001b[2J'.repeat(1000)}]`));
     expect(message.length).to.be.below(250);
     expect(message).not.to.match(/[\p{Cc}\p{Cf}]/u);
   });
 
-  it('leaves a document that nests too deep as soon as it does', () => {
+  it('refuses a document at the first excessive nesting level', () => {
     const deep = '['.repeat(51);
     const document = new JsonDocument(BOUNDS);
     expect(
@@ -140,30 +140,30 @@ describe('JsonDocument', () => {
     expect(read('['.repeat(50) + ']'.repeat(50))).to.be.an('array');
   });
 
-  it('is not fooled by brackets in texts, and counts levels, not brackets', () => {
+  it('ignores brackets in texts when it counts nesting levels', () => {
     expect(read(`["${'['.repeat(100)}"]`)).to.deep.equal(['['.repeat(100)]);
     expect(read(`[${'[],'.repeat(100)}[]]`)).to.have.lengthOf(101);
   });
 
-  it('leaves a document with too many arrays and objects as soon as it has', () => {
+  it('refuses a document at the first excessive array or object', () => {
     const flat = `[${'{},'.repeat(1000)}`;
     expect(failureOf(() => read(flat))).to.match(/^too_many: .* 1000 arrays and objects/);
   });
 
-  it('leaves a document with too many items and members as soon as it has', () => {
+  it('refuses a document at the first excessive item or member', () => {
     expect(failureOf(() => read(`[${'1,'.repeat(2001)}`))).to.match(/^too_many: .* 2000 commas/);
     expect(failureOf(() => read(`{${'"a":1,'.repeat(2001)}`))).to.match(/^too_many: /);
     expect(read(`[${'1,'.repeat(2000)}1]`)).to.have.lengthOf(2001);
     expect(read(`["${','.repeat(2001)}"]`)).to.be.an('array');
   });
 
-  it('leaves a document with too many long integers, in place of rounding some', () => {
+  it('refuses a document with too many long integers, and never rounds them', () => {
     const list = (length: number) => `[${Array(length).fill('9007199254740993').join(',')}]`;
     expect(read(list(100))).to.deep.equal(Array(100).fill(9007199254740993n));
     expect(failureOf(() => read(list(101)))).to.match(/^too_many: .* 100 integers of 16 digits/);
   });
 
-  it('keeps no more than the bytes of a document that comes a byte at a time', () => {
+  it('needs no more memory than the bytes of a document that arrives byte by byte', () => {
     const document = new JsonDocument(BOUNDS);
     const heap = (): number => {
       globalThis.gc?.();
@@ -176,7 +176,7 @@ describe('JsonDocument', () => {
     expect(document.end()).to.deep.equal([7]);
   });
 
-  it('is not fooled by digits in texts, nor by texts between long numbers', () => {
+  it('ignores digits in texts and texts between long numbers', () => {
     const texts = ['1234567890123456789', '"12345678901234567890\\', '-9007199254740993'];
     expect(read(JSON.stringify(texts))).to.deep.equal(texts);
     expect(read('{"9007199254740993":[9007199254740993,"9007199254740993"]}')).to.deep.equal({
@@ -184,7 +184,7 @@ describe('JsonDocument', () => {
     });
   });
 
-  it('keeps members with the names of Object.prototype apart from it', () => {
+  it('reads members with the names of Object.prototype as plain members', () => {
     const value = read('{"__proto__":9007199254740993,"constructor":2}') as JsonObject;
     expect(Object.keys(value)).to.deep.equal(['__proto__', 'constructor']);
     expect(Object.entries(value)[0]?.[1]).to.equal(9007199254740993n);

@@ -1,4 +1,4 @@
-// Names that hang, names that fail, and what becomes of the others.
+// Tests lookups of host names that hang or fail, and of other names meanwhile.
 import { expect } from 'chai';
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
@@ -10,15 +10,15 @@ const AT: LookupAddress[] = [{ address: '127.0.0.7', family: 4 }];
 const ELSEWHERE: LookupAddress[] = [{ address: '127.0.0.8', family: 4 }];
 const failed = (code: string) => Object.assign(new Error(code), { code });
 
-/** A resolver whose answers are given by hand, in any order. */
+/** A resolver that the test answers manually, in any order. */
 function resolver() {
   const asked: { readonly name: string; readonly found: Parameters<Resolve>[1] }[] = [];
   const names = new NameLookup((name, found) => asked.push({ name, found }));
   const ask = (name: string) => {
     const answers: string[] = [];
     names.lookup(name, { all: true }, (error, addresses) => {
-      const told = Array.isArray(addresses) ? addresses.map(({ address }) => address).join() : '';
-      answers.push(error?.message ?? told);
+      const result = Array.isArray(addresses) ? addresses.map(({ address }) => address).join() : '';
+      answers.push(error?.message ?? result);
     });
     return answers;
   };
@@ -32,12 +32,12 @@ function resolver() {
 }
 
 describe('NameLookup', () => {
-  it('finds what the system finds, one address or all of them', async () => {
+  it('finds one or all addresses that the system resolver finds', async () => {
     const { lookup } = new NameLookup();
     const seen: unknown[] = [];
-    const note = (...told: readonly unknown[]) => void seen.push(told);
-    lookup('localhost', {}, note);
-    lookup('localhost', { all: true }, note);
+    const record = (...result: readonly unknown[]) => void seen.push(result);
+    lookup('localhost', {}, record);
+    lookup('localhost', { all: true }, record);
     const wanted = await new Promise<LookupAddress[]>((resolve) => {
       systemLookup('localhost', { all: true }, (_, addresses) => {
         resolve(addresses);
@@ -50,7 +50,7 @@ describe('NameLookup', () => {
     ]);
   });
 
-  it('looks a name up once for all who ask meanwhile, and again for who asks later', () => {
+  it('shares one lookup between concurrent requests, and starts a new one for a later request', () => {
     const { ask, take, underWay } = resolver();
     const both = [ask('a'), ask('a')];
     expect(underWay()).to.deep.equal(['a']);
@@ -60,7 +60,7 @@ describe('NameLookup', () => {
     expect(underWay()).to.deep.equal(['a']);
   });
 
-  it('answers each name as it is found, whichever hang', () => {
+  it('answers each name as soon as it is found, while other lookups hang', () => {
     const { ask, take, underWay } = resolver();
     const answers = ['a', 'b', 'c'].map(ask);
     ask('a');
@@ -70,7 +70,7 @@ describe('NameLookup', () => {
     expect(answers).to.deep.equal([[], ['ENOTFOUND'], ['127.0.0.7']]);
   });
 
-  it('gives what was found before when it takes long, and what is found then later', async () => {
+  it('returns the former address during a slow lookup, and the new address later', async () => {
     const { ask, take } = resolver();
     ask('a');
     take('a')(null, AT);
@@ -83,7 +83,7 @@ describe('NameLookup', () => {
     expect(next).to.deep.equal(['127.0.0.8']);
   });
 
-  it('forgets what was found before when the name is not there any more', async () => {
+  it('forgets the former address when the name no longer exists', async () => {
     const { ask, take } = resolver();
     ask('a');
     take('a')(null, AT);
@@ -97,7 +97,7 @@ describe('NameLookup', () => {
     expect(next).to.deep.equal(['ENOTFOUND']);
   });
 
-  it('keeps who asks waiting where nothing was found before', async () => {
+  it('waits for a slow lookup of a name without a former address', async () => {
     const { ask, take } = resolver();
     const first = ask('a');
     await delay(100);
@@ -106,7 +106,7 @@ describe('NameLookup', () => {
     expect(first).to.deep.equal(['127.0.0.7']);
   });
 
-  it('heeds that a name is gone, and not that nobody could be asked', () => {
+  it('reports a removed name, and uses the former address when no name server answers', () => {
     const { ask, take } = resolver();
     ask('a');
     take('a')(null, AT);

@@ -1,4 +1,4 @@
-// How a poll takes the event loop; what it brings over a real connection is in fetch-body.test.ts.
+// Tests the steps, the schedule and the outcomes of polls. fetch-body.test.ts covers real connections.
 import { expect } from 'chai';
 import { VirtualTimeScheduler, asyncScheduler, map, of, timer } from 'rxjs';
 import { poll, polling, standing } from '#app/bridge/poll/poll.js';
@@ -6,7 +6,7 @@ import type { PollOutcome } from '#app/bridge/poll/poll.js';
 import { marbles } from '../../support/marbles.js';
 
 describe('poll', () => {
-  it('lets others have the event loop between parsing, reading and what follows', () => {
+  it('yields the event loop between parsing, reading and the later steps', () => {
     const scheduler = new VirtualTimeScheduler();
     const bytes = Buffer.from('[{"Instance":"h.1.a","Class":"C"}]');
     const outcomes: PollOutcome[] = [];
@@ -29,12 +29,12 @@ describe('poll', () => {
   });
 });
 
-// When a component is polled.
+// polling schedules the polls of a component.
 describe('polling', () => {
   const pace = { intervalMs: 4, mostBackOffMs: 16 };
   const hasFailed = (outcome: string) => outcome === 'x';
-  /** Polls that each take their time and end as told. */
-  const plays = (...polls: readonly (readonly [tookMs: number, outcome: string])[]) => {
+  /** Creates polls with given durations and outcomes. */
+  const scripted = (...polls: readonly (readonly [tookMs: number, outcome: string])[]) => {
     let next = 0;
     const begun: number[] = [];
     return {
@@ -50,7 +50,7 @@ describe('polling', () => {
   it(
     'polls at once, and at every interval from the start of the poll before',
     marbles(({ expectObservable }) => {
-      const { poll } = plays([1, 'a'], [3, 'b'], [1, 'c'], [1, 'd']);
+      const { poll } = scripted([1, 'a'], [3, 'b'], [1, 'c'], [1, 'd']);
       const polls = '   -a-----b-c---d--';
       const leaves = '  ^---------------!';
       const polled$ = polling(poll, hasFailed, pace).pipe(map(({ outcome }) => outcome));
@@ -59,9 +59,9 @@ describe('polling', () => {
   );
 
   it(
-    'never polls twice at once: what a slow poll lasts through is skipped and counted',
+    'never polls twice at once, and counts the polls that a slow poll delays as skipped',
     marbles(({ expectObservable, flush }) => {
-      const { poll, begun } = plays([9, 'a'], [4, 'b'], [0, 'c']);
+      const { poll, begun } = scripted([9, 'a'], [4, 'b'], [0, 'c']);
       //                   ^         a at 9: 4 and 8 are skipped, the next is at 12
       const skips = '      ---------a------b---c--';
       const leaves = '     ^---------------------!';
@@ -73,10 +73,10 @@ describe('polling', () => {
   );
 
   it(
-    'waits as ever after a first failure, then twice, four times as long, up to the bound',
+    'keeps the interval after a first failure, then doubles it after each failure up to the bound',
     marbles(({ expectObservable, flush }) => {
       const failing = Array.from({ length: 7 }, () => [0, 'x'] as const);
-      const { poll, begun } = plays(...failing, [0, 'o'], [0, 'x'], [0, 'o']);
+      const { poll, begun } = scripted(...failing, [0, 'o'], [0, 'x'], [0, 'o']);
       const polled$ = polling(poll, hasFailed, pace);
       expectObservable(polled$, '^ 100ms !');
       flush();
@@ -85,10 +85,10 @@ describe('polling', () => {
   );
 
   it(
-    'goes by a clock that does not step, where there is one',
+    'uses a monotonic clock if one is given',
     marbles(({ expectObservable, flush }) => {
-      const { poll, begun } = plays([1, 'a'], [1, 'b'], [1, 'c']);
-      // The wall clock of the scheduler moves on; this one says that polls take no time.
+      const { poll, begun } = scripted([1, 'a'], [1, 'b'], [1, 'c']);
+      // The clock of the scheduler advances. For this one, polls take no time.
       expectObservable(
         polling(poll, hasFailed, pace, asyncScheduler, () => 0),
         '^ 12ms !',
@@ -101,7 +101,7 @@ describe('polling', () => {
   it(
     'keeps an interval that is longer than the bound of the back-off',
     marbles(({ expectObservable, flush }) => {
-      const { poll, begun } = plays([0, 'x'], [0, 'x'], [0, 'x']);
+      const { poll, begun } = scripted([0, 'x'], [0, 'x'], [0, 'x']);
       const slow = { intervalMs: 20, mostBackOffMs: 16 };
       expectObservable(polling(poll, hasFailed, slow), '^ 50ms !');
       flush();
@@ -110,7 +110,7 @@ describe('polling', () => {
   );
 
   it(
-    'lets go of the poll that is under way when nobody listens any more',
+    'cancels the running poll on unsubscription',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const poll$ = cold('  ---------');
       const leaves = '      ^---!';
@@ -124,7 +124,7 @@ describe('polling', () => {
   );
 
   it(
-    'passes on an error, which is a mistake of ours, and ends',
+    'passes on an unexpected error, and ends',
     marbles(({ cold, expectObservable }) => {
       const poll$ = cold('  --#');
       expectObservable(polling(() => poll$, hasFailed, pace)).toBe('--#');
@@ -132,16 +132,16 @@ describe('polling', () => {
   );
 
   it(
-    'takes polls that answer at once',
+    'accepts synchronous polls',
     marbles(({ expectObservable }) => {
-      const { poll } = plays();
+      const { poll } = scripted();
       const outcomes$ = polling(poll, hasFailed, pace).pipe(map(({ outcome }) => outcome));
       expectObservable(outcomes$, '^--------!').toBe('o---o---o-');
     }),
   );
 });
 
-// How a component stands by what its polls bring.
+// standing reports when the last good poll becomes stale or lost.
 describe('standing', () => {
   const patience = { staleAfterMs: 4, lostAfterMs: 8 };
   const verdictOf = (polled: string) =>
@@ -151,7 +151,7 @@ describe('standing', () => {
   const values = { S, L, g: 'g', x: 'x', o: 'o' };
 
   it(
-    'says nothing as long as good polls come in time',
+    'reports neither stale nor lost while good polls arrive in time',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const polled$ = hot('g--g--g--|');
       const shown = '      g--g--g---S---(L|)';
@@ -162,7 +162,7 @@ describe('standing', () => {
   );
 
   it(
-    'says once that the last good poll is stale, and once that it is lost, whatever fails meanwhile',
+    'reports once that the last good poll is stale and once that it is lost, during any failed polls',
     marbles(({ hot, expectObservable }) => {
       const polled$ = hot(' g--x--x--x--x--x--');
       const shown = '       g--xS-x-Lx--x--x--';
@@ -172,7 +172,7 @@ describe('standing', () => {
   );
 
   it(
-    'begins anew with the next good poll',
+    'restarts its timers with the next good poll',
     marbles(({ hot, expectObservable }) => {
       const polled$ = hot(' g-----g-x------------');
       const shown = '       g---S-g-x-S---L------';
@@ -182,7 +182,7 @@ describe('standing', () => {
   );
 
   it(
-    'waits for nothing after a poll that says that there is nothing',
+    'stops its timers after a poll that reports an empty component',
     marbles(({ hot, expectObservable }) => {
       const polled$ = hot(' g--o------------g----');
       const shown = '       g--o------------g---S';
@@ -192,7 +192,7 @@ describe('standing', () => {
   );
 
   it(
-    'says nothing before a first good poll: there is nothing to get old',
+    'reports neither stale nor lost before a first good poll',
     marbles(({ hot, expectObservable }) => {
       const polled$ = hot(' x--x--x--x--x--x--');
       expectObservable(polled$.pipe(standing(verdictOf, patience)), '^-----------------!').toBe(
@@ -203,7 +203,7 @@ describe('standing', () => {
   );
 
   it(
-    'passes on an error, and lets go of its clock',
+    'passes on an error, and stops its timers',
     marbles(({ hot, expectObservable }) => {
       const polled$ = hot(' g-#');
       expectObservable(polled$.pipe(standing(verdictOf, patience))).toBe('g-#', values);
@@ -211,7 +211,7 @@ describe('standing', () => {
   );
 
   it(
-    'takes polls that are there at once',
+    'accepts polls that arrive synchronously',
     marbles(({ cold, expectObservable }) => {
       const polled$ = cold('(gx)--------|');
       expectObservable(polled$.pipe(standing(verdictOf, patience))).toBe('(gx)S---L---|', values);

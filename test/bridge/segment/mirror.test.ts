@@ -1,4 +1,4 @@
-// What a segment shows of a component, after any sequence of trees.
+// Tests the segment of a component after any sequence of trees.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Mirror } from '#app/bridge/segment/mirror.js';
@@ -50,7 +50,7 @@ interface Plain {
   readonly children: readonly Plain[];
 }
 
-/** Order counts for nothing: what is added later stands later. */
+/** Sorts objects, because the order of siblings depends on the order of their addition. */
 const sorted = (objects: readonly Plain[]): Plain[] =>
   objects.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 
@@ -69,8 +69,8 @@ const shownOf = ({ name, className, state, variables, children }: PlainObject): 
   children: sorted(children.map(shownOf)),
 });
 
-/** What the segment must show, worked out from the tree alone. */
-function wanted({ objects }: ComponentTree): Plain[] {
+/** Returns the expected content of the segment, derived from the tree alone. */
+function expectedOf({ objects }: ComponentTree): Plain[] {
   const below = (parent: ComponentObject | undefined): Plain[] =>
     sorted(
       [...objects.values()]
@@ -92,32 +92,32 @@ function wanted({ objects }: ComponentTree): Plain[] {
   return below(undefined);
 }
 
-/** A number that an f64 holds from before stays one, whole or not. */
+/** Removes integer types, because a variable that was once f64 stays f64. */
 const loose = (objects: readonly Plain[]): unknown =>
   JSON.parse(JSON.stringify(objects).replace(/ -?\d+"/g, ' "'));
 
 describe('Mirror', () => {
   const segments = freshSegments();
 
-  const stage = (capacity = CAPACITY) => {
+  const mirrored = (capacity = CAPACITY) => {
     const publisher = segments.publish('82', { capacity });
     const mirror = new Mirror(publisher);
     const watch = segments.watch('82');
-    const look = () => {
+    const readBack = () => {
       let pollResult = watch.poll();
       while (pollResult.hasMore) pollResult = watch.poll();
       const { source } = pollResult;
       if (source === undefined) throw new Error('There is no source');
       return readTree(source, capacity.slots);
     };
-    return { publisher, mirror, look, drops: () => watch.poll().drops };
+    return { publisher, mirror, readBack, drops: () => watch.poll().drops };
   };
 
-  it('shows each tree as it is, whatever it showed before', () => {
+  it('shows each tree exactly, after any former tree', () => {
     let changed = 0;
     fc.assert(
       fc.property(trees, (documents) => {
-        const { mirror, look } = stage();
+        const { mirror, readBack } = mirrored();
         documents.forEach((each, index) => {
           const tree = readDocument(each, LIMITS);
           const before = mirror.objectCount;
@@ -128,8 +128,8 @@ describe('Mirror', () => {
           expect(dropped).to.equal(0);
           expect(before + addedObjects - removedObjects).to.equal(tree.objects.size);
           expect(mirror.objectCount).to.equal(tree.objects.size);
-          const roots = look();
-          expect(loose(sorted(roots.map(shownOf)))).to.deep.equal(loose(wanted(tree)));
+          const roots = readBack();
+          expect(loose(sorted(roots.map(shownOf)))).to.deep.equal(loose(expectedOf(tree)));
           for (const root of roots) {
             expect(root.asOf).to.equal(BigInt(index));
             expect(root.isSynced).to.equal(true);
@@ -157,8 +157,8 @@ describe('Mirror', () => {
     mirror.show(readDocument(objects, LIMITS).objects, 1n);
   const numeric = (Value: Json, Type = 'Numeric'): Json => ({ Name: 'v', Type, Value });
 
-  it('stores nothing when nothing differs', () => {
-    const { mirror } = stage();
+  it('stores nothing for an unchanged tree', () => {
+    const { mirror } = mirrored();
     const tree = object(
       'r',
       [numeric(1), { Name: 't', Type: 'String', Value: 'x' }],
@@ -174,10 +174,10 @@ describe('Mirror', () => {
     });
   });
 
-  const first = (look: () => PlainObject[]) => look()[0]?.variables[0];
+  const first = (readBack: () => PlainObject[]) => readBack()[0]?.variables[0];
 
-  it('changes the type of a variable only where its value needs another', () => {
-    const { mirror, look } = stage();
+  it('changes the type of a variable only if its value requires another', () => {
+    const { mirror, readBack } = mirrored();
     const rows: readonly (readonly [Json, string])[] = [
       [5, 'i64'],
       [2n ** 63n, 'u64'],
@@ -189,43 +189,43 @@ describe('Mirror', () => {
     ];
     for (const [value, type] of rows) {
       show(mirror, object('r', [numeric(value)]));
-      expect(first(look)?.type, inspect(value)).to.equal(type);
-      expect(Number(first(look)?.value), inspect(value)).to.equal(Number(value));
+      expect(first(readBack)?.type, inspect(value)).to.equal(type);
+      expect(Number(first(readBack)?.value), inspect(value)).to.equal(Number(value));
     }
   });
 
-  it('makes room for texts that grow, up to the longest that a segment takes', () => {
-    const { mirror, look } = stage({ ...CAPACITY, frameBytes: 1 << 20 });
+  it('reserves space for growing texts, up to the longest text of a segment', () => {
+    const { mirror, readBack } = mirrored({ ...CAPACITY, frameBytes: 1 << 20 });
     for (const length of [0, 1, 40, 41, 1000, 30_000, 5]) {
       const text = 'ä'.repeat(length);
       show(mirror, object('r', [numeric(text, 'String')]));
-      expect(first(look)?.value).to.deep.equal({ type: 'string', text });
+      expect(first(readBack)?.value).to.deep.equal({ type: 'string', text });
     }
   });
 
-  it('puts all roots into auto_recovery when they are stale, and takes that back with the next tree', () => {
-    const { mirror, look } = stage();
+  it('sets all roots to auto_recovery when they are stale, and resets them with the next tree', () => {
+    const { mirror, readBack } = mirrored();
     const tree = [object('r', [], [object('s')]), object('t')];
     show(mirror, ...tree);
     mirror.markStale();
-    expect(look().map(({ state }) => state)).to.deep.equal(['auto_recovery', 'auto_recovery']);
-    expect(look()[0]?.children[0]?.state).to.equal('normal');
+    expect(readBack().map(({ state }) => state)).to.deep.equal(['auto_recovery', 'auto_recovery']);
+    expect(readBack()[0]?.children[0]?.state).to.equal('normal');
     show(mirror, ...tree);
-    expect(look().map(({ state }) => state)).to.deep.equal(['normal', 'normal']);
+    expect(readBack().map(({ state }) => state)).to.deep.equal(['normal', 'normal']);
   });
 
-  it('removes all roots, and shows the next tree as a new one', () => {
-    const { mirror, look } = stage();
+  it('removes all roots, and publishes the next tree as a new one', () => {
+    const { mirror, readBack } = mirrored();
     show(mirror, object('r', [], [object('s')]), object('t'));
     expect(mirror.clear()).to.equal(3);
-    expect(look()).to.deep.equal([]);
+    expect(readBack()).to.deep.equal([]);
     expect(mirror.clear()).to.equal(0);
     expect(show(mirror, object('r')).addedObjects).to.equal(1);
-    expect(look()).to.have.lengthOf(1);
+    expect(readBack()).to.have.lengthOf(1);
   });
 
-  it('counts what finds no room, shows the rest, and shows all once there is room', () => {
-    const { mirror, look, drops } = stage();
+  it('counts items without space, shows the others, and shows all once there is space', () => {
+    const { mirror, readBack, drops } = mirrored();
     const many = Array.from({ length: 700 }, (_, n) =>
       object(`s${n}`, [], [object(`s${n}.below`)]),
     );
@@ -234,15 +234,15 @@ describe('Mirror', () => {
     expect(dropped).to.be.above(800);
     expect(show(mirror, object('r', [], many)).dropped).to.equal(dropped);
     expect(drops().objects, 'not those of both trees').to.equal(dropped);
-    expect(look()[0]?.isSynced).to.equal(true);
+    expect(readBack()[0]?.isSynced).to.equal(true);
     const few = many.slice(0, 100);
     expect(show(mirror, object('r', [], few)).dropped).to.equal(0);
-    expect(look()[0]?.children).to.have.lengthOf(100);
-    for (const each of look()[0]?.children ?? []) expect(each.children).to.have.lengthOf(1);
+    expect(readBack()[0]?.children).to.have.lengthOf(100);
+    for (const each of readBack()[0]?.children ?? []) expect(each.children).to.have.lengthOf(1);
   });
 
-  it('survives months of trees that come and go in a segment of some thousand records', () => {
-    const { mirror, look } = stage();
+  it('never fills a small segment during months of changing trees', () => {
+    const { mirror, readBack } = mirrored();
     for (let round = 0; round < 3000; round++) {
       const value = `${'x'.repeat(round % 300)}${round}`;
       const coming = object(`client.${round % 7}`, [
@@ -252,6 +252,6 @@ describe('Mirror', () => {
       const { dropped } = show(mirror, object('r', [], round % 2 === 0 ? [coming] : []));
       expect(dropped, `round ${round}`).to.equal(0);
     }
-    expect(look()[0]?.children).to.have.lengthOf(0);
+    expect(readBack()[0]?.children).to.have.lengthOf(0);
   });
 });

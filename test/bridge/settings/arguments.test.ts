@@ -1,4 +1,4 @@
-// The command line of the bridge.
+// Tests the command line of the bridge.
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { parseArguments } from '#app/bridge/settings/configuration.js';
@@ -33,12 +33,12 @@ describe('parseArguments of the bridge', () => {
     ],
   ];
   for (const [argv, wanted] of table)
-    it(`reads ${argv.join(' ')}`, () => expect(parse(...argv)).to.deep.equal(wanted));
+    it(`accepts ${argv.join(' ')}`, () => expect(parse(...argv)).to.deep.equal(wanted));
 
-  it('--version prints the version', () =>
+  it('prints the version for --version', () =>
     expect(parse('--version')).to.deep.equal({ kind: 'print', text: '1.2.3\n' }));
 
-  it('--help names every option and its effect, the exit statuses and where to read on', () => {
+  it('prints every option and its effect, the exit statuses and the documentation for --help', () => {
     const words = helpText().replace(/\s+/g, ' ');
     for (const { flags, meaning } of Object.values(OPTIONS))
       expect(words).to.include(`${flags} ${meaning}`);
@@ -51,7 +51,7 @@ describe('parseArguments of the bridge', () => {
     for (const line of helpText().split('\n')) expect(line.length, line).to.be.at.most(80);
   });
 
-  it('--help shows command lines that can be read', () => {
+  it('prints valid example command lines for --help', () => {
     const lines = [...helpText().matchAll(/^ {4}shm_bridge (.+?)( > \S+)?$/gm)];
     const kinds = lines.map(([, line = '']) => parse(...line.split(' ')).kind);
     expect(kinds).to.deep.equal(['check', 'once', 'run']);

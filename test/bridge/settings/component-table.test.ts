@@ -1,4 +1,4 @@
-// The security key in use, and what becomes of it when it is refused.
+// Tests the security key in use, and its renewal after a component refuses it.
 import { expect } from 'chai';
 import { PollFailure } from '#app/bridge/poll/fetch-body.js';
 import { KeyHolder } from '#app/bridge/settings/component-table.js';
@@ -15,12 +15,12 @@ describe('KeyHolder', () => {
     return new KeyHolder({ securityKey: 'first', readKey });
   };
 
-  it('stays with its key while the component takes it', () => {
+  it('keeps its key while the component accepts it', () => {
     const key = holder();
     expect([key.current(), key.current()]).to.deep.equal(['first', 'first']);
   });
 
-  it('reads a key that was refused again, at each poll until it is taken', () => {
+  it('rereads a refused key at each poll until the component accepts it', () => {
     const key = holder('first', 'second');
     key.isRefused = true;
     expect([key.current(), key.current()]).to.deep.equal(['first', 'second']);
@@ -28,7 +28,7 @@ describe('KeyHolder', () => {
     expect(key.current()).to.equal('second');
   });
 
-  it('tells why it cannot be read again, as a poll that failed', () => {
+  it('reports a key that cannot be reread as a failed poll', () => {
     const key = holder(new Fault('CONFIG_INVALID', '/etc/key cannot be read'), 'second');
     key.isRefused = true;
     expect(() => key.current())

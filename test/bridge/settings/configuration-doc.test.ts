@@ -1,4 +1,4 @@
-// The reference page of the bridge.
+// Tests the generated reference page of the bridge.
 import { expect } from 'chai';
 import { OwnRoot } from '#app/bridge/segment/own-root.js';
 import { BRIDGE, COMPONENT } from '#app/bridge/settings/component-table.js';
@@ -13,7 +13,7 @@ describe('bridgeMarkdown', () => {
   const page = bridgeMarkdown();
   const segments = freshSegments();
 
-  it('says first what it is generated from', () =>
+  it('begins with the source that it is generated from', () =>
     expect(page.split('\n')[0]).to.include('Generated from src/bridge'));
 
   for (const { key } of [BRIDGE, COMPONENT].flatMap((fields) => Object.values(fields)))
@@ -25,13 +25,13 @@ describe('bridgeMarkdown', () => {
   ])
     it(`has a row for ${name}`, () => expect(page).to.include(`\n| \`${name}\` | `));
 
-  it('shows defaults as TOML has them', () => {
+  it('shows defaults in TOML syntax', () => {
     expect(page).to.match(/\n# required: .*\nurl = /);
     expect(page).to.include('\nmax_body_bytes = 67108864\n');
     expect(page).to.include('\ntls_verify = true\n');
   });
 
-  it("names each metric of the bridge's own root as the exporter does", () => {
+  it('names each metric of the root of the bridge as the exporter does', () => {
     const publisher = segments.publish('82', { capacity: { records: 512, slots: 512 } });
     new OwnRoot(publisher, { host: 'h', number: 1, name: 'ads', url: 'http://h/sharedmem' });
     const watch = segments.watch('82');
@@ -53,7 +53,7 @@ describe('bridgeMarkdown', () => {
       );
   });
 
-  it('keeps the cells of every table in line', () => {
+  it('aligns the cells of every table', () => {
     for (const table of page.split('\n\n').filter((block) => block.includes('| --- |'))) {
       const rows = table.split('\n').filter((row) => row.startsWith('|'));
       const widths = rows.map((row) => row.split(/(?<!\\)\|/).length);

@@ -1,4 +1,4 @@
-// What a user reads when a configuration file of the bridge is wrong, and what a right one means.
+// Tests the configuration file of the bridge: values, defaults, error messages and warnings.
 import { expect } from 'chai';
 import { chmodSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { BRIDGE, COMPONENT as FIELDS } from '#app/bridge/settings/component-table.js';
@@ -22,7 +22,7 @@ const componentKeys = Object.values(FIELDS)
 const other = (name: string, url: string, key: string) =>
   `[[components]]\nname = "${name}"\nurl = "${url}"\nserver_key = "${key}"\n`;
 
-describe('the configuration of the bridge', () => {
+describe('The configuration of the bridge', () => {
   const folder = temporaryFolder();
   const read = (toml: string, keys?: KeyReader) => load(folder.write('c.toml', toml), keys);
   const complaint = (toml: string, keys?: KeyReader) =>
@@ -35,13 +35,13 @@ describe('the configuration of the bridge', () => {
   const warnings = (toml: string, keys?: KeyReader) =>
     read(toml, keys).warnings.map((line) => folder.bare(line));
 
-  it('is not quoted where it is not TOML: it may hold a key', () =>
+  it('is not quoted in a TOML syntax error, because it may contain a key', () =>
     expect(complaint(`${COMPONENT}security_key = "s3cret\n`)).to.deep.equal([
       'c.toml:5:23: expected the closing quote of the string, found the end of the line',
     ]));
 
-  describe('with the keys that are needed', () => {
-    it('has defaults for all others', () => {
+  describe('with only the required keys', () => {
+    it('has defaults for all other keys', () => {
       const { components, ...top } = read(COMPONENT);
       expect(top).to.deep.equal({
         contextId: 'shmApp',
@@ -75,7 +75,7 @@ describe('the configuration of the bridge', () => {
       });
     });
 
-    it('numbers components as they stand in the file', () =>
+    it('numbers components in the order of the file', () =>
       expect(
         read(`${COMPONENT}${other('b', 'http://b', '80')}`).components.map(
           ({ name, number }) => `${number} ${name}`,
@@ -83,7 +83,7 @@ describe('the configuration of the bridge', () => {
       ).to.deep.equal(['1 a', '2 b']));
   });
 
-  describe('takes every key as it is given:', () => {
+  describe('accepts', () => {
     const rows: readonly (readonly [
       line: string,
       seen: (it: ReturnType<typeof component>) => unknown,
@@ -112,7 +112,7 @@ describe('the configuration of the bridge', () => {
     for (const [line, seen, wanted] of rows)
       it(line, () => expect(seen(component(line))).to.deep.equal(wanted));
 
-    it('the keys of the top', () => {
+    it('the top-level keys', () => {
       const log = 'log_level = "warning"\nlog_format = "json"\n';
       const top = `context_id = "c"\npool_name = "p"\nhost = "h-1.example"\n${log}`;
       const wanted = { contextId: 'c', poolName: 'p', host: 'h-1.example', logFormat: 'json' };
@@ -120,12 +120,12 @@ describe('the configuration of the bridge', () => {
       expect(read(`${top}debug = true\n${COMPONENT}`)).to.include({ ...wanted, logLevel: 'debug' });
     });
 
-    it('security_key, by the environment that it is handed', () => {
+    it('security_key from an environment variable', () => {
       const keys = { ...KEYS, environment: { ADS_KEY: 's3cret' } };
       expect(component('security_key = "env:ADS_KEY"', keys).securityKey).to.equal('s3cret');
     });
 
-    it('security_key and ca_file, beside the configuration file', () => {
+    it('security_key and ca_file relative to the configuration file', () => {
       chmodSync(folder.write('k', 's3cret\n'), 0o600);
       mkdirSync(folder.path('sub'));
       const pem = tlsPath('component.cert.pem');
@@ -138,7 +138,7 @@ describe('the configuration of the bridge', () => {
     });
   });
 
-  describe('makes an address of the base', () => {
+  describe('derives the address from the base', () => {
     const rows: readonly (readonly [base: string, address: string, isCompressed: boolean])[] = [
       ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/sharedmem', false],
       ['http://127.0.0.1:8080/', 'http://127.0.0.1:8080/sharedmem', false],
@@ -177,17 +177,17 @@ describe('the configuration of the bridge', () => {
     const table: readonly (readonly [kind: string, toml: string, lines: readonly string[]])[] = [
       ['no component', '', [`c.toml:1:1: components: found nothing, needed: ${LIST}`]],
       [
-        'an empty list of them',
+        'an empty list of components',
         'components = []',
         [`c.toml:1:14: components: found an empty array, allowed: ${LIST}`],
       ],
       [
-        'one table where an array of tables is needed',
+        'a table in place of an array of tables',
         COMPONENT.replace('[[components]]', '[components]'),
         [`c.toml:1:1: components: found a table, allowed: ${LIST}`],
       ],
       [
-        'the key of a component at the top',
+        'the key of a component at the top level',
         `server_key = "82"\n${COMPONENT}`,
         [`c.toml:1:1: server_key: unknown key, allowed: ${allKeys}`],
       ],
@@ -202,7 +202,7 @@ describe('the configuration of the bridge', () => {
         [`c.toml:5:1: components[0].zzz: unknown key, allowed: ${componentKeys}`],
       ],
       [
-        'a component without anything',
+        'an empty component',
         '[[components]]',
         [
           `c.toml:1:1: components[0].name: found nothing, needed: ${NAME}`,
@@ -228,7 +228,7 @@ describe('the configuration of the bridge', () => {
         [`c.toml:2:8: components[0].name: found "a b", allowed: ${NAME}`],
       ],
       [
-        'two components of one name, and of one server key',
+        'two components with the same name and the same server key',
         `${COMPONENT}${other('a', 'http://b', '82')}`,
         [
           'c.toml:6:8: components[1].name: repeats components[0].name, which must be different',
@@ -236,7 +236,7 @@ describe('the configuration of the bridge', () => {
         ],
       ],
       [
-        'a host that no id can begin with',
+        'a host with characters that are not allowed in an id',
         `host = "a b"\n${COMPONENT}`,
         [
           'c.toml:1:8: host: found "a b", allowed: a string of at most 255 letters, digits, "_", "-" and "."',
@@ -264,7 +264,7 @@ describe('the configuration of the bridge', () => {
       urls('joe:s3cret@h:8080', 'an address with "@" in it'),
       urls('http://joe:s3/cret@h', 'an address with "@" in it, whose host or port is wrong'),
       [
-        'an address that is no text',
+        'an address that is not a string',
         COMPONENT.replace('"http://127.0.0.1:8080"', '8080'),
         [`c.toml:3:7: components[0].url: found 8080, allowed: ${ADDRESS}`],
       ],
@@ -279,48 +279,48 @@ describe('the configuration of the bridge', () => {
         'found 5.0, allowed: an integer from 1000 to 3600000',
       ),
       line(
-        'a word that is not one of the few',
+        'an unknown word for deflate',
         'deflate = "yes"',
         'found "yes", allowed: "auto" or "always" or "never"',
       ),
       line(
-        'classes that are no list',
+        'classes that are not a list',
         'classes = "A"',
         `found "A", allowed: an array of at most 1024 items, each ${ITEM}`,
       ),
       line(
-        'lost_after that is not more than stale_after',
+        'a lost_after that is not greater than stale_after',
         'lost_after = 3',
         'is 3, allowed: more than stale_after, which is 3',
       ),
       [
-        'a stale_after beyond the default of lost_after',
+        'a stale_after greater than the default of lost_after',
         `${COMPONENT}stale_after = 20`,
         [
           'c.toml:1:1: components[0].lost_after: is 12, allowed: more than stale_after, which is 20',
         ],
       ],
       [
-        'a wait that no timer holds',
+        'a duration beyond the maximum of a timer',
         `${COMPONENT}interval_ms = 60000\nlost_after = 35792`,
         [
           'c.toml:6:14: components[0].lost_after: is 35792, allowed: at most 35791 with an interval_ms of 60000',
         ],
       ],
       line(
-        'more time to connect than for all',
+        'a connect_timeout_ms greater than request_timeout_ms',
         'connect_timeout_ms = 2001',
         'is 2001, allowed: at most request_timeout_ms, which is 2000',
       ),
       [
-        'less time for all than to connect',
+        'a request_timeout_ms less than the default of connect_timeout_ms',
         `${COMPONENT}request_timeout_ms = 500`,
         [
           'c.toml:1:1: components[0].connect_timeout_ms: is 1000, allowed: at most request_timeout_ms, which is 500',
         ],
       ],
       [
-        'seed paths that are none, each at its place',
+        'invalid seed paths, each at its position',
         `${COMPONENT}seed_paths = ["a", "", "@rot", "b.{c", "{d~(}", "x"]`,
         [
           `c.toml:5:20: components[0].seed_paths[1]: found "", allowed: ${ITEM}`,
@@ -330,7 +330,7 @@ describe('the configuration of the bridge', () => {
         ],
       ],
       [
-        'everything in one go, in the order of the file',
+        'all mistakes at once, in the order of the file',
         `debug = 1\n${COMPONENT}max_depth = 65\n${other('b', 'x', '82')}lost_after = 2\n[[component]]`,
         [
           'c.toml:1:9: debug (--debug): found 1, allowed: true or false',
@@ -355,7 +355,7 @@ describe('the configuration of the bridge', () => {
     });
   });
 
-  describe('never shows what may be a key:', () => {
+  describe('never quotes a possible key in a message:', () => {
     const sources = ['s3cret', 'File:s3cret', ' file:s3cret', 'http://s3cret', 's3cret:file'];
     for (const source of sources)
       it(JSON.stringify(source), () =>
@@ -379,14 +379,14 @@ describe('the configuration of the bridge', () => {
       ['"file:a\\nb"', '"file:a\\nb"'],
     ];
     for (const [toml, found] of shown)
-      it(`but ${toml}, which is none`, () =>
+      it(`but it quotes ${toml}, which cannot be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = ${toml}`)).to.deep.equal([
           `c.toml:5:16: components[0].security_key: found ${found}, allowed: ${SOURCE}`,
         ]));
   });
 
-  describe('tells what is wrong with the files that it names', () => {
-    it('all in one go, each at its place', () => {
+  describe('is refused for mistakes in the files that it names', () => {
+    it('all at once, each with its position', () => {
       chmodSync(folder.write('k', 'x'), 0o644);
       folder.write('ca.pem', 'no certificate');
       const toml = `${other('a', 'https://a', '1')}security_key = "file:k"\nca_file = "ca.pem"\n${other('b', 'https://b', '2')}security_key = "env:NO"\nca_file = "no.pem"`;
@@ -398,7 +398,7 @@ describe('the configuration of the bridge', () => {
       ]);
     });
 
-    it('together with what is wrong in the file itself', () => {
+    it('together with mistakes in the configuration file itself', () => {
       const toml = `${other('a', 'https://a', '1')}security_key = "env:NO"\n${other('b', 'https://b', '2')}deflate = 1\nca_file = "no.pem"\n[[components]]\nname = "c"`;
       expect(complaint(toml)).to.deep.equal([
         'c.toml:5:16: components[0].security_key: the environment has no variable NO',
@@ -409,13 +409,13 @@ describe('the configuration of the bridge', () => {
       ]);
     });
 
-    it('at the file itself when that cannot be read', () =>
+    it('and with the name of a configuration file that cannot be read', () =>
       expect(
         folder.bare(faultMessage('CONFIG_INVALID', () => load(folder.path('none.toml')))),
       ).to.equal('none.toml: cannot be read: no such file or folder'));
   });
 
-  describe('warns of what is hardly meant:', () => {
+  describe('causes a warning about', () => {
     const keys = { ...KEYS, environment: { K: 's3cret' } };
     const plain = other('a', 'http://ads1', '82');
     const secure = other('a', 'https://ads1', '82');
@@ -423,16 +423,16 @@ describe('the configuration of the bridge', () => {
     const key = 'security_key = "env:K"\n';
     const rows: readonly (readonly [kind: string, toml: string, lines: readonly string[]])[] = [
       [
-        'a key that goes over the network as it is',
+        'a key in clear text over the network',
         `${plain}${key}`,
         [
           'c.toml:3:7: components[0].url: sends the security key over the network as clear text; use https',
         ],
       ],
-      ['but not within this host', `${COMPONENT}${key}`, []],
-      ['nor by https', `${secure}${key}${ca}`, []],
+      ['a network key, but not about a key within this host', `${COMPONENT}${key}`, []],
+      ['a clear-text key, but not about a key over https', `${secure}${key}${ca}`, []],
       [
-        'what only https makes use of',
+        'settings without effect for http',
         `${plain}${ca}tls_verify = false`,
         [
           'c.toml:5:11: components[0].ca_file: has no effect with http',
@@ -440,7 +440,7 @@ describe('the configuration of the bridge', () => {
         ],
       ],
       [
-        'certificates that nobody looks at',
+        'certificates that are not verified',
         `${secure}${ca}tls_verify = false`,
         [
           'c.toml:6:14: components[0].tls_verify: any certificate is accepted: anyone on the way can read the security key and forge values',
@@ -448,15 +448,19 @@ describe('the configuration of the bridge', () => {
         ],
       ],
       [
-        'answers that take longer than the interval',
+        'a request timeout longer than the interval',
         `${COMPONENT}interval_ms = 1000`,
         [
           'c.toml:1:1: components[0].request_timeout_ms: is longer than interval_ms, so slow answers cost polls',
         ],
       ],
-      ['but not as long as it', `${COMPONENT}interval_ms = 2000`, []],
       [
-        'two components at one address',
+        'a longer timeout, but not about one equal to the interval',
+        `${COMPONENT}interval_ms = 2000`,
+        [],
+      ],
+      [
+        'two components at the same address',
         `${COMPONENT}${other('b', 'http://127.0.0.1:8080/', '80')}`,
         [
           'c.toml:7:7: components[1].url: is also that of components[0], which is polled and published twice',

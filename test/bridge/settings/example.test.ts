@@ -1,4 +1,4 @@
-// The example configurations of the bridge are true: they load, and what belongs together fits.
+// Tests the example configurations of the bridge: they load, and those of one setup agree.
 import { expect } from 'chai';
 import { chmodSync, copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { BRIDGE, COMPONENT as FIELDS } from '#app/bridge/settings/component-table.js';
@@ -20,7 +20,7 @@ describe(EXAMPLE, () => {
     return { ...top, components: facts };
   };
 
-  it('loads as it stands, and with every # taken off, with nothing changed', () => {
+  it('loads unchanged, and has the same meaning with all comment signs removed', () => {
     const bare = text.replace(/^(#.*)?\n/gm, '');
     expect(bare.split('\n')).to.have.lengthOf(5); // What is needed, and the end.
     expect(plain(text)).to.deep.equal(plain(bare));
@@ -35,14 +35,14 @@ describe(EXAMPLE, () => {
 
 describe(SETUPS, () => {
   const folder = temporaryFolder();
-  /** The folder as an operator fills it: keys, and the certificate of a component. */
+  /** Writes the files that an operator provides: keys, and the certificate of a component. */
   beforeEach(() => {
     for (const file of readdirSync(SETUPS)) copyFileSync(`${SETUPS}/${file}`, folder.path(file));
     for (const key of ['ads.key', 'adh.key']) chmodSync(folder.write(key, `${key}\n`), 0o600);
     copyFileSync(tlsPath('component.cert.pem'), folder.path('adh.pem'));
   });
 
-  it('has a file for the bridge and one for the exporter of each setup', () =>
+  it('has one file for the bridge and one for the exporter of each setup', () =>
     expect(readdirSync(SETUPS).sort()).to.deep.equal([
       'adh-exporter.toml',
       'adh.toml',
@@ -61,7 +61,7 @@ describe(SETUPS, () => {
       for (const { securityKey, name } of components) expect(securityKey).to.equal(`${name}.key`);
     });
 
-    it(`${setup}-exporter.toml has each component and what the bridge says of it as targets`, () => {
+    it(`${setup}-exporter.toml has each component and the root of the bridge as targets`, () => {
       const { contextId, poolName, components } = load(folder.path(`${setup}.toml`));
       const config = loadConfig({
         configFile: folder.path(`${setup}-exporter.toml`),

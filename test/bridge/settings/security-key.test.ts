@@ -1,4 +1,4 @@
-// Where security keys come from, what is refused, and that no message shows one.
+// Tests the sources of security keys, refused keys, and that no message contains a key.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { execFileSync } from 'node:child_process';
@@ -22,12 +22,13 @@ describe('readSecurityKey', () => {
   const complaint = (source: string, keys = KEYS) =>
     folder.bare(faultMessage('CONFIG_INVALID', () => readSecurityKey(source, keys)));
 
-  it('is empty where no key is wanted', () => expect(readSecurityKey('', KEYS)).to.equal(''));
+  it('returns an empty key if none is configured', () =>
+    expect(readSecurityKey('', KEYS)).to.equal(''));
 
   const taken: readonly (readonly [kind: string, content: string, key: string])[] = [
-    ['as it is', 's3cret', 's3cret'],
+    ['unchanged', 's3cret', 's3cret'],
     ['without the line break at its end', 's3cret\n', 's3cret'],
-    ['without a line break of Windows', 's3cret\r\n', 's3cret'],
+    ['without a Windows line break', 's3cret\r\n', 's3cret'],
     ['with blanks and signs inside', '"a: b\\c#" ~!', '"a: b\\c#" ~!'],
     ['of one character', 'x', 'x'],
     ['of 1024 characters', `${'k'.repeat(1024)}\r\n`, 'k'.repeat(1024)],
@@ -92,17 +93,17 @@ describe('readSecurityKey', () => {
       expect(complaint('env:K', env(content))).to.equal(`env:K: ${fault}`));
   }
 
-  it('refuses a file that is larger than what is read of it', () =>
+  it('refuses a file that is larger than its read limit', () =>
     expect(complaint(keyFile('s3cret'.repeat(100_000)))).to.equal(
       'k: is larger than 4 KiB, which is the limit',
     ));
 
-  it('refuses a file of bytes that are no text', () =>
+  it('refuses a file of bytes that are not text', () =>
     expect(complaint(keyFile(Uint8Array.of(0x73, 0xff, 0xfe)))).to.equal(
       'k: character 2 of the key is not printable ASCII, and a header takes nothing else',
     ));
 
-  it('refuses a variable that is not there', () =>
+  it('refuses a variable that does not exist', () =>
     expect(complaint('env:K')).to.equal('the environment has no variable K'));
 
   for (const mode of [0o600, 0o400, 0o700])
@@ -115,7 +116,7 @@ describe('readSecurityKey', () => {
         `k: has mode 0${mode.toString(8)}, allowed: access for its owner only, as after chmod 600`,
       ));
 
-  describe('of a credential that systemd loaded', () => {
+  describe('for a systemd credential', () => {
     const loaded = () => ({ ...KEYS, environment: { CREDENTIALS_DIRECTORY: folder.path('') } });
 
     for (const mode of [0o440, 0o400])
@@ -128,14 +129,14 @@ describe('readSecurityKey', () => {
           `k: has mode 0${mode.toString(8)}`,
         ));
 
-    it('takes nothing of the kind from a folder whose name only begins alike', () => {
+    it('does not treat a folder with the same prefix as the credentials folder', () => {
       const source = keyFile('s3cret', 0o440);
       const environment = { CREDENTIALS_DIRECTORY: folder.path('').slice(0, -1) };
       expect(complaint(source, { ...KEYS, environment })).to.include('k: has mode 0440');
     });
   });
 
-  it('looks at the file that a link leads to', () => {
+  it('checks the target of a link', () => {
     keyFile('s3cret');
     symlinkSync(folder.path('k'), folder.path('link'));
     expect(readSecurityKey(`file:${folder.path('link')}`, KEYS)).to.equal('s3cret');
@@ -143,7 +144,7 @@ describe('readSecurityKey', () => {
     expect(complaint(`file:${folder.path('link')}`)).to.include('link: has mode 0644');
   });
 
-  describe('of a file that another user owns', () => {
+  describe('for a file of another user', () => {
     const OWNER = 12_345;
     beforeEach(function () {
       needsRoot(this); // Only root can give files away.
@@ -151,7 +152,7 @@ describe('readSecurityKey', () => {
       chownSync(folder.path('k'), OWNER, OWNER);
     });
 
-    it('refuses it, whoever could read it', () => {
+    it('refuses the file, for any permissions', () => {
       expect(complaint(`file:${folder.path('k')}`)).to.equal(
         `k: belongs to user ${OWNER}, allowed: root, who runs this`,
       );
@@ -160,19 +161,19 @@ describe('readSecurityKey', () => {
       );
     });
 
-    it('takes it when the process runs as that user, or where there are no users', () => {
+    it('accepts the file if the process runs as that user, or if the platform has no users', () => {
       for (const userId of [OWNER, undefined])
         expect(readSecurityKey(`file:${folder.path('k')}`, { ...KEYS, userId })).to.equal('s3cret');
     });
   });
 
-  it('takes a file of root as any user', function () {
+  it('accepts a file of root for any user', function () {
     needsRoot(this);
     expect(readSecurityKey(keyFile('s3cret'), { ...KEYS, userId: 7 })).to.equal('s3cret');
   });
 
   const kinds: readonly (readonly [string, (path: string) => unknown, string])[] = [
-    ['is not there', () => undefined, 'cannot be read: no such file or folder'],
+    ['does not exist', () => undefined, 'cannot be read: no such file or folder'],
     ['is a folder', mkdirSync, 'is a folder, needed: a regular file'],
     ['is a pipe', (path) => execFileSync('mkfifo', [path]), 'is a pipe, needed: a regular file'],
     [
@@ -184,12 +185,12 @@ describe('readSecurityKey', () => {
     ],
   ];
   for (const [kind, make, fault] of kinds)
-    it(`refuses what ${kind}`, () => {
+    it(`refuses a path that ${kind}`, () => {
       make(folder.path('k'));
       expect(complaint(`file:${folder.path('k')}`)).to.equal(`k: ${fault}`);
     });
 
-  it('takes a key as a header can carry it, or says why not without showing it', () =>
+  it('either accepts a key that a header can carry, or explains its refusal without the key', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
         const secret = `s3cret${text}`;
@@ -206,7 +207,7 @@ describe('readSecurityKey', () => {
     ));
 });
 
-// Files of certificates that a component's own is checked with.
+// readCertificates reads the CA files for the certificates of components.
 const { cert, key } = COMPONENT_TLS;
 const NEEDED = 'needed: "-----BEGIN CERTIFICATE-----" and so on';
 
@@ -216,22 +217,29 @@ describe('readCertificates', () => {
 
   const taken: readonly (readonly [kind: string, text: string])[] = [
     ['one certificate', cert],
-    ['several', `${cert}${OTHER_TLS.cert}`],
-    ['what openssl prints around one', `CONNECTED(00000003)\n---\nCertificate chain\n${cert}---\n`],
-    ['line breaks of Windows', cert.replaceAll('\n', '\r\n')],
-    ['a private key beside it', `${key}${cert}`],
+    ['several certificates', `${cert}${OTHER_TLS.cert}`],
+    [
+      'the output of openssl around a certificate',
+      `CONNECTED(00000003)\n---\nCertificate chain\n${cert}---\n`,
+    ],
+    ['Windows line breaks', cert.replaceAll('\n', '\r\n')],
+    ['a private key beside a certificate', `${key}${cert}`],
   ];
   for (const [kind, text] of taken) it(`takes ${kind}`, () => expect(read(text)).to.equal(text));
 
   const damaged = cert.replace(/\n[A-Za-z0-9]{20}/, '\n!!!!!!!!!!!!!!!!!!!!');
   const refused: readonly (readonly [kind: string, text: string, fault: string])[] = [
-    ['nothing', '', `ca.pem: holds nothing in PEM, ${NEEDED}`],
+    ['an empty file', '', `ca.pem: holds nothing in PEM, ${NEEDED}`],
     ['a private key alone', key, `ca.pem: holds only PRIVATE KEY, ${NEEDED}`],
     ['half a certificate', cert.slice(0, 300), `ca.pem: holds nothing in PEM, ${NEEDED}`],
     ['a damaged certificate', damaged, 'ca.pem: certificate 1 is damaged'],
-    ['a damaged one behind a good one', `${cert}${damaged}`, 'ca.pem: certificate 2 is damaged'],
+    [
+      'a damaged certificate after a valid one',
+      `${cert}${damaged}`,
+      'ca.pem: certificate 2 is damaged',
+    ],
   ];
   for (const [kind, text, fault] of refused)
-    it(`refuses ${kind}, without showing it`, () =>
+    it(`refuses ${kind}, without quoting it`, () =>
       expect(folder.bare(faultMessage('CONFIG_INVALID', () => read(text)))).to.equal(fault));
 });

@@ -1,4 +1,4 @@
-// What the values of a component mean.
+// Tests the types of values of a component, and the detection of its restarts.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { inspect } from 'node:util';
@@ -8,7 +8,7 @@ import { readTree } from '#app/bridge/tree/read-tree.js';
 
 type Row = readonly [type: string, raw: Json, published: string | undefined];
 
-/** `type value`, as a row of the tables below has it. */
+/** Returns `type value` in the form of the tables below. */
 const published = (type: string, raw: Json): string | undefined => {
   const read = vendorType(type).read(raw);
   return read === undefined ? undefined : `${read.type} ${String(read.value)}`;
@@ -85,7 +85,7 @@ describe('vendorType', () => {
     ['', 2n ** 63n, 'u64 9223372036854775808'],
   ];
   for (const [type, raw, wanted] of rows)
-    it(`takes ${typeof raw} ${inspect(raw)} of type ${JSON.stringify(type)} as ${wanted ?? 'no value'}`, () =>
+    it(`reads ${typeof raw} ${inspect(raw)} of type ${JSON.stringify(type)} as ${wanted ?? 'no value'}`, () =>
       expect(published(type, raw)).to.equal(wanted));
 
   const KINDS = {
@@ -100,7 +100,7 @@ describe('vendorType', () => {
     Exotic: 'unknown',
   };
   for (const [type, kind] of Object.entries(KINDS))
-    it(`takes ${type} for kind ${kind}`, () => expect(vendorType(type).kind).to.equal(kind));
+    it(`maps ${type} to kind ${kind}`, () => expect(vendorType(type).kind).to.equal(kind));
 
   it('knows the types of ADS and ADH 3.8, and no others', () => {
     for (const type of ['Boolean Config', 'String Config', 'Large Numeric', 'Numeric Range'])
@@ -121,7 +121,7 @@ describe('vendorType', () => {
   });
 });
 
-// Whether a component is still the process that it was.
+// RestartWatch detects that a component is a new process.
 interface Run {
   readonly pid?: number;
   readonly time?: string;
@@ -132,7 +132,7 @@ interface Run {
 const LIMITS = { maxObjects: 100, maxVariables: 100, maxDepth: 10 };
 const HOST = 'host.1.ads';
 
-/** The tree of a process, with what else stands at its top. */
+/** Returns the tree of a process, with another root before it. */
 const treeOf = ({ pid, time, id = HOST, className = 'ManagedProcess.SinkDist' }: Run) =>
   readTree(
     [
@@ -164,9 +164,9 @@ const TUESDAY = 'Tue Jan  6 08:00:00 2026';
 describe('RestartWatch', () => {
   const rows: readonly (readonly [what: string, runs: readonly Run[], seen: readonly boolean[]])[] =
     [
-      ['nothing at the first tree', [{ pid: 1, time: MONDAY }], [false]],
+      ['no restart at the first tree', [{ pid: 1, time: MONDAY }], [false]],
       [
-        'nothing while both stay',
+        'no restart while processID and time are constant',
         [
           { pid: 1, time: MONDAY },
           { pid: 1, time: MONDAY },
@@ -174,7 +174,7 @@ describe('RestartWatch', () => {
         [false, false],
       ],
       [
-        'another processID',
+        'a changed processID',
         [
           { pid: 1, time: MONDAY },
           { pid: 2, time: MONDAY },
@@ -182,7 +182,7 @@ describe('RestartWatch', () => {
         [false, true],
       ],
       [
-        'another start time of process 1, as in containers',
+        'a changed start time of process 1, as in containers',
         [
           { pid: 1, time: MONDAY },
           { pid: 1, time: TUESDAY },
@@ -190,19 +190,19 @@ describe('RestartWatch', () => {
         [false, true],
       ],
       [
-        'a processID where there is no time',
+        'a changed processID without a time',
         [{ pid: 1 }, { pid: 2 }, { pid: 2 }],
         [false, true, false],
       ],
-      ['a time where there is no processID', [{ time: MONDAY }, { time: TUESDAY }], [false, true]],
-      ['nothing where there is neither', [{}, {}], [false, false]],
+      ['a changed time without a processID', [{ time: MONDAY }, { time: TUESDAY }], [false, true]],
+      ['no restart without processID and time', [{}, {}], [false, false]],
       [
-        'nothing when a root is another one',
+        'no restart when a root has a new id',
         [{ pid: 1 }, { pid: 2, id: 'host.2.ads' }],
         [false, false],
       ],
       [
-        'nothing at roots that are no processes',
+        'no restart of roots that are not processes',
         [
           { pid: 1, className: 'X' },
           { pid: 2, className: 'X' },
@@ -210,12 +210,12 @@ describe('RestartWatch', () => {
         [false, false],
       ],
       [
-        'nothing where a tree leaves them out, and another one behind it',
+        'no restart when a tree omits processID and time, and a changed processID after it',
         [{ pid: 1, time: MONDAY }, {}, { pid: 1, time: MONDAY }, {}, { pid: 2, time: MONDAY }],
         [false, false, false, false, true],
       ],
       [
-        'nothing where they come late',
+        'no restart when processID and time appear later',
         [{}, { pid: 1 }, { pid: 1, time: MONDAY }, { pid: 1, time: TUESDAY }],
         [false, false, false, true],
       ],
@@ -226,15 +226,15 @@ describe('RestartWatch', () => {
       ],
     ];
   for (const [what, runs, seen] of rows)
-    it(`sees ${what}`, () => expect(verdicts(...runs)).to.deep.equal(seen));
+    it(`detects ${what}`, () => expect(verdicts(...runs)).to.deep.equal(seen));
 
-  it('finds out that a time which goes on from poll to poll is a clock, and heeds it no more', () => {
+  it('recognizes a time that changes at each poll as a clock, and ignores it', () => {
     const ticks = Array.from({ length: 8 }, (_, n) => ({ pid: 1, time: `08:00:0${n}` }));
     expect(verdicts(...ticks)).to.deep.equal([false, true, true, true, false, false, false, false]);
     expect(verdicts(...ticks, { pid: 2, time: '08:00:09' }).at(-1)).to.equal(true);
   });
 
-  it('heeds again a time that stands still after many restarts in a row, as process 1 of a container', () => {
+  it('uses a constant time again after many restarts in a row, as of process 1 in a container', () => {
     const crashes = Array.from({ length: 8 }, (_, n) => ({ pid: 1, time: `08:00:0${n}` }));
     const life = Array.from({ length: 3 }, () => ({ pid: 1, time: MONDAY }));
     const seen = verdicts(...crashes, ...life, { pid: 1, time: MONDAY }, { pid: 1, time: TUESDAY });
@@ -247,7 +247,7 @@ describe('RestartWatch', () => {
     ).to.deep.equal([]);
   });
 
-  it('does not take a few restarts, hours apart, for a clock', () => {
+  it('does not mistake a few restarts, hours apart, for a clock', () => {
     const lives = Array.from({ length: 10 }, (_, n) => ({ pid: 1, time: `day ${n}` }));
     const seen = verdicts(...lives.flatMap((life) => [life, life, life]));
     expect(seen.filter(Boolean)).to.have.lengthOf(9);

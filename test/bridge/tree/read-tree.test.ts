@@ -1,4 +1,4 @@
-// From the JSON of a component to its tree.
+// Tests the conversion of the JSON of a component to a tree.
 import { expect } from 'chai';
 import { ODDITIES } from '#app/bridge/tree/component-tree.js';
 import type { Json, JsonObject } from '#app/bridge/poll/json-document.js';
@@ -28,7 +28,7 @@ const object = (id: Json, more: JsonObject = {}): Json => ({
   Class: 'C',
   ...more,
 });
-/** Only what is there of each kind. */
+/** Returns the oddity counts that are not 0. */
 const odd = ({ oddities }: ReturnType<typeof read>) =>
   Object.fromEntries(Object.entries(oddities).filter(([, count]) => count > 0));
 const names = ({ objects }: ReturnType<typeof read>, id: string) =>
@@ -49,12 +49,12 @@ describe('readTree', () => {
     expect(odd(tree)).to.deep.equal({});
   });
 
-  it('takes lists that are null, missing or no lists for empty ones', () => {
+  it('reads null, missing and invalid lists as empty lists', () => {
     const tree = read([object('a', { Variables: null, Children: 'none' }), object('b')]);
     expect([...tree.objects.keys()]).to.deep.equal(['a', 'b']);
   });
 
-  it('keeps the first of two objects with one Instance, and nothing below the other', () => {
+  it('keeps the first of two objects with the same Instance, and nothing below the other', () => {
     const tree = read([
       object('a', { Variables: [variable('v', 1)] }),
       object('b', {
@@ -66,7 +66,7 @@ describe('readTree', () => {
     expect(odd(tree)).to.deep.equal({ duplicate_objects: 1 });
   });
 
-  it('keeps the last of two variables with one name', () => {
+  it('keeps the last of two variables with the same name', () => {
     const tree = read([
       object('a', { Variables: [variable('v', 1), variable('w'), variable('v', 2)] }),
     ]);
@@ -75,13 +75,13 @@ describe('readTree', () => {
     expect(odd(tree)).to.deep.equal({ duplicate_variables: 1 });
   });
 
-  it('has no variable when the later of two with one name has no value', () => {
+  it('omits a variable when the later of two with the same name has no value', () => {
     const tree = read([object('a', { Variables: [variable('v', 1), variable('v', null)] })]);
     expect(names(tree, 'a')).to.deep.equal([]);
     expect(odd(tree)).to.deep.equal({ duplicate_variables: 1, unusable_values: 1 });
   });
 
-  it('leaves out what has no name that a segment takes, and counts it', () => {
+  it('leaves out and counts items whose names a segment does not accept', () => {
     const tooLong = 'ä'.repeat(513);
     const longest = 'ä'.repeat(512);
     const tree = read([
@@ -99,7 +99,7 @@ describe('readTree', () => {
     expect(odd(tree)).to.deep.equal({ unusable_objects: 5, unusable_variables: 5 });
   });
 
-  it('counts values that do not fit their type, and unknown types, which it names', () => {
+  it('counts values that do not match their type, and counts and names unknown types', () => {
     const tree = read([
       object('a', {
         Variables: [
@@ -126,15 +126,15 @@ describe('readTree', () => {
     Up: 'normal',
   };
   for (const [stated, state] of Object.entries(STATES))
-    it(`takes the state ${stated} for ${state}`, () =>
+    it(`maps the state ${stated} to ${state}`, () =>
       expect(read([object('a', { State: stated })]).objects.get('a')?.state).to.equal(state));
 
-  it('takes an object without a state for normal', () => {
+  it('maps a missing state to normal', () => {
     for (const more of [{}, { State: null }, { State: 3 }])
       expect(read([object('a', more)]).objects.get('a')?.state).to.equal('normal');
   });
 
-  it('replaces halves of characters in names', () =>
+  it('replaces lone surrogates in names', () =>
     expect([...read([object('a\ud800')]).objects.keys()]).to.deep.equal(['a\ufffd']));
 
   const SHAPES: readonly (readonly [Json, RegExp])[] = [
@@ -148,7 +148,7 @@ describe('readTree', () => {
   for (const [document, message] of SHAPES)
     it(`refuses ${JSON.stringify(document)}`, () => expect(failureOf(document)).to.match(message));
 
-  it('refuses more objects, variables and levels than are allowed, and takes as many', () => {
+  it('accepts the maximum of objects, variables and levels, and refuses more', () => {
     const chain = (depth: number): Json =>
       object(`d${depth}`, depth > 1 ? { Children: [chain(depth - 1)] } : {});
     const some = (count: number) => Array.from({ length: count }, (_, n) => object(`o${n}`));

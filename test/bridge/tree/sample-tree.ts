@@ -1,9 +1,9 @@
-// Trees of components as tests write them: an object a line, with its children.
+// Sample trees of components, with one object per line.
 import { readTree } from '#app/bridge/tree/read-tree.js';
 import type { ComponentTree } from '#app/bridge/tree/component-tree.js';
 import type { JsonObject } from '#app/bridge/poll/json-document.js';
 
-/** An object as a component shows it. */
+/** An object in the JSON of a component. */
 export interface Sample extends JsonObject {
   readonly Instance: string;
   readonly Class: string;
@@ -17,7 +17,7 @@ interface SampleVariable extends JsonObject {
   readonly Value: number;
 }
 
-/** With a number for each of the variables. */
+/** Creates an object with a number as the value of each variable. */
 export const sample = (
   id: string,
   className: string,

@@ -1,4 +1,4 @@
-// Which objects and variables of a tree are published.
+// Tests the selection of the objects and variables to publish.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ComponentObject, ComponentVariable } from '#app/bridge/tree/component-tree.js';
@@ -40,7 +40,7 @@ const TREE = treeOf(
   sample('h.1.ads.dacs', 'Dacs', ['loginFailures'], sample('h.1.ads.dacs.x', 'User', ['channels'])),
 );
 
-/** `id` for each object that is kept, with its variables. */
+/** Returns the id and the variable names of each selected object. */
 const shown = (settings: Partial<SelectionSettings>) =>
   [...compileSelection({ ...ALL, ...settings })(TREE).values()].map(({ id, variables }) =>
     [id, ...variables.keys()].join(' '),
@@ -49,7 +49,7 @@ const shown = (settings: Partial<SelectionSettings>) =>
 const DACS = 'h.1.ads.dacs';
 
 describe('compileSelection', () => {
-  it('hands the tree through when nothing is set', () =>
+  it('selects the whole tree without settings', () =>
     expect(compileSelection(ALL)(TREE)).to.equal(TREE.objects));
 
   const rows: readonly (readonly [
@@ -58,7 +58,7 @@ describe('compileSelection', () => {
     kept: readonly string[],
   ])[] = [
     [
-      'keeps objects of the classes, and what is above them without variables',
+      'keeps objects of the classes, and their ancestors without variables',
       { classes: ['User'] },
       [
         'h.1.ads',
@@ -70,17 +70,17 @@ describe('compileSelection', () => {
       ],
     ],
     [
-      'takes * in a class for any text',
+      'matches any text with * in a class',
       { classes: ['S*r', 'Pro*'] },
       ['h.1.ads pid version', 'h.1.ads.sink', 'h.1.ads.sink.server bytes hostname', DACS],
     ],
     [
-      'tells classes with other letters apart',
+      'compares classes with case sensitivity',
       { classes: ['user', 'Use', 'ser'] },
       ['h.1.ads', DACS],
     ],
     [
-      'leaves out excluded classes, but nothing below them',
+      'leaves out excluded classes, but not their descendants',
       { excludeClasses: ['UserDb', 'S*', 'Item', 'Dacs'] },
       [
         'h.1.ads pid version',
@@ -92,12 +92,12 @@ describe('compileSelection', () => {
       ],
     ],
     [
-      'lets an excluded class win over the classes',
+      'prefers excluded classes over classes',
       { classes: ['User*'], excludeClasses: ['User'] },
       ['h.1.ads', 'h.1.ads.users total', DACS],
     ],
     [
-      'keeps what is at and below a seed path',
+      'keeps objects at and below a seed path',
       { seedPaths: ['users'] },
       [
         'h.1.ads',
@@ -108,7 +108,7 @@ describe('compileSelection', () => {
       ],
     ],
     [
-      'compares segments whole, with * and {label}',
+      'compares whole path segments, with * and {label}',
       { seedPaths: ['user', 'users.*2', '{any}.server'] },
       [
         'h.1.ads',
@@ -120,22 +120,22 @@ describe('compileSelection', () => {
       ],
     ],
     [
-      'takes @root for the roots alone',
+      'matches only the roots with @root',
       { seedPaths: ['@root'] },
       ['h.1.ads pid version', `${DACS} loginFailures`],
     ],
     [
-      'takes an id that does not begin with that of its root as a path',
+      'uses an id that does not begin with the id of its root as the path',
       { seedPaths: ['elsewhere'] },
       ['h.1.ads', 'elsewhere.item bytes', DACS],
     ],
     [
-      'keeps what fits classes and seed paths both',
+      'keeps objects that match both classes and seed paths',
       { classes: ['User'], seedPaths: ['x'] },
       ['h.1.ads', DACS, 'h.1.ads.dacs.x channels'],
     ],
     [
-      'leaves out variables by name, wherever they are',
+      'leaves out variables by name in all objects',
       { seedPaths: ['users'], excludeVariables: ['login*', 'position'] },
       [
         'h.1.ads',
@@ -145,12 +145,12 @@ describe('compileSelection', () => {
         DACS,
       ],
     ],
-    ['keeps roots whatever is selected', { classes: ['None'] }, ['h.1.ads', DACS]],
+    ['always keeps roots', { classes: ['None'] }, ['h.1.ads', DACS]],
   ];
   for (const [rule, settings, kept] of rows)
     it(rule, () => expect(shown(settings)).to.deep.equal(kept));
 
-  it('leaves the tree as it is', () => {
+  it('does not modify the tree', () => {
     const before = [...TREE.objects.values()].map(({ variables }) => variables.size);
     shown({ classes: ['User'], excludeVariables: ['*'] });
     expect([...TREE.objects.values()].map(({ variables }) => variables.size)).to.deep.equal(before);
@@ -186,23 +186,23 @@ describe('compileSelection', () => {
         ),
       }),
     })).node;
-    /** Ids grow along the tree; siblings are told apart by a number. */
-    const grown = (id: string, { className, variables, children }: Node): Sample =>
+    /** Builds ids along the tree; a number distinguishes siblings. */
+    const withIds = (id: string, { className, variables, children }: Node): Sample =>
       sample(
         id,
         className,
         variables,
         ...children.map((child, index) =>
-          grown(`${id}.${child.name}${index === 0 ? '' : index}`, child),
+          withIds(`${id}.${child.name}${index === 0 ? '' : index}`, child),
         ),
       );
     const fits = (texts: readonly string[], text: string) =>
       texts.some((each) => new RegExp(`^${each.replaceAll('*', '.*')}$`).test(text));
 
-    it('keeps what is selected with its other variables, all above it without, and roots', () =>
+    it('keeps selected objects with their variables, their ancestors without variables, and roots', () =>
       fc.assert(
         fc.property(fc.array(node, { minLength: 1, maxLength: 2 }), settings, (nodes, wanted) => {
-          const roots = nodes.map((each, index) => grown(`h.${index}.r`, each));
+          const roots = nodes.map((each, index) => withIds(`h.${index}.r`, each));
           const found = compileSelection(wanted)(treeOf(...roots));
           const expected: string[] = [];
           /** Whether anything at or below the object is selected. */
@@ -240,7 +240,7 @@ describe('compileSelection', () => {
 });
 
 describe('idlePatterns', () => {
-  it('names what fits nothing, key by key', () =>
+  it('names the patterns without a match, by key', () =>
     expect(
       idlePatterns(
         {
@@ -258,10 +258,10 @@ describe('idlePatterns', () => {
       'exclude_variables: "loginname" fits nothing in this tree',
     ]));
 
-  it('has nothing to say of empty lists', () => expect(idlePatterns(ALL, TREE)).to.deep.equal([]));
+  it('returns nothing for empty lists', () => expect(idlePatterns(ALL, TREE)).to.deep.equal([]));
 });
 
-// What --once prints is a scenario that means what was found.
+// scenarioText converts a tree to the scenario that --once prints.
 const PLACE = { contextId: 'c', poolName: 'p', serverKey: '82' };
 
 const name = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 });
@@ -297,7 +297,7 @@ const variables: fc.Arbitrary<readonly ComponentVariable[]> = fc.uniqueArray(
   }),
   { selector: (each) => each.name, maxLength: 5 },
 );
-/** Each object hangs below an earlier one, or is a root. */
+/** Each object is a root or has an earlier object as its parent. */
 const objects = fc
   .uniqueArray(
     fc.record({
@@ -321,17 +321,17 @@ const objects = fc
   });
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
-/** Integers alike, however they were written. */
+/** Converts integers to bigint, so that both forms compare as equal. */
 const exact = (type: string, raw: unknown) =>
   (type === 'u64' || type === 'i64') && typeof raw === 'number' ? BigInt(raw) : raw;
 
 describe('scenarioText', () => {
-  it('says where it is to be published', () => {
+  it('has the context, pool and server key of the segment', () => {
     const { contextId, poolName, serverKey } = parseScenario(scenarioText(new Map(), PLACE), 't');
     expect({ contextId, poolName, serverKey }).to.deep.equal(PLACE);
   });
 
-  it('is a line an object and a line a variable', () => {
+  it('has one line per object and one per variable', () => {
     const root: ComponentObject = {
       id: 'h.1.ads',
       className: 'Process',
@@ -361,7 +361,7 @@ describe('scenarioText', () => {
     ]);
   });
 
-  it('is read by the simulator as the same objects, in the same order', () =>
+  it('is accepted by the simulator as the same objects in the same order', () =>
     fc.assert(
       fc.property(objects, (found) => {
         const scenario = parseScenario(scenarioText(found, PLACE), 't');

@@ -1,4 +1,4 @@
-// A draft is a catalogue, whatever was published.
+// Property test: the draft for any published tree is a valid catalogue.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
@@ -48,8 +48,8 @@ const seen: fc.Arbitrary<SeenClass> = fc
     variables: new Map(variables.map((each) => [each.name, each])),
   }));
 
-describe('a catalogue that is drafted', () => {
-  it('is accepted, and has a row for every number', () =>
+describe('A drafted catalogue', () => {
+  it('is valid, and has a row for every number', () =>
     fc.assert(
       fc.property(fc.array(seen, { maxLength: 6 }), name, (classes, application) => {
         const draft = catalogueDraft({ classes, omitted: 0 }, { ...ORIGIN, application });
@@ -74,12 +74,12 @@ describe('a catalogue that is drafted', () => {
 
   const ORIGIN = { segment: 's.pool.1', root: 'h.1.shop', moreRoots: 0, application: 'shop' };
 
-  it('of nothing is accepted too', () => {
+  it('of an empty tree is valid', () => {
     const text = [...catalogueDraft({ classes: [], omitted: 0 }, ORIGIN)].join('\n');
     expect(parseCatalogue(text, 'draft.toml')).to.include({ app: 'shop' });
   });
 
-  it('says how much it leaves out, and stays small enough to be a file', () => {
+  it('states the number of omitted items, and stays below the size limit of a catalogue', () => {
     const classes = Array.from({ length: 400 }, (_, i): SeenClass => {
       const variables = Array.from({ length: 20 }, (__, k): readonly [string, SeenVariable] => [
         `v${k}`,

@@ -1,4 +1,4 @@
-// The metric that a variable is drafted as, by what it declares and by its name.
+// Tests the drafted metric of a variable, from its declaration and its name.
 import { expect } from 'chai';
 import { metricDraft } from '#app/dump/catalogue/metric-draft.js';
 import type { DeclaredMetric } from '#app/dump/catalogue/metric-draft.js';
@@ -15,7 +15,7 @@ const asCounter = 'a counter, by its name';
 const asGauge = 'a gauge, by its name';
 
 const ROWS: readonly Row[] = [
-  // What is declared is no guess.
+  // Declared facts are not guesses.
   ['sold', { kind: 'counter' }, 'sold_total', 'counter'],
   ['soldTotal', { kind: 'counter' }, 'sold_total', 'counter'],
   ['totalSold', { kind: 'counter' }, 'sold_total', 'counter'],
@@ -70,7 +70,7 @@ const ROWS: readonly Row[] = [
     'gauge seconds * 3600',
     ['seconds, converted from hours, by its name'],
   ],
-  // What is not declared is guessed by the name.
+  // Undeclared facts are guessed from the name.
   ['clientDisconnects', {}, 'client_disconnects_total', 'counter', [asCounter]],
   ['messages', {}, 'messages_total', 'counter', [asCounter]],
   ['queuedMessages', {}, 'queued_messages', 'gauge', [asGauge]],
@@ -80,7 +80,7 @@ const ROWS: readonly Row[] = [
   ['temperature', { type: 'f64' }, 'temperature', 'gauge', [asGauge]],
   ['totalSales', { type: 'f64' }, 'sales_total', 'counter', [asCounter]],
   ['whatever', {}, 'whatever', 'gauge', [asGauge]],
-  // Words that a linter takes for something else, and characters that a name cannot have.
+  // Words with another meaning for promtool, and characters that are not allowed in metric names.
   ['# managed objs', {}, 'managed_objs', 'gauge', [asGauge]],
   ['count', { kind: 'gauge' }, 'number', 'gauge'],
   ['gaugeLevel', { kind: 'gauge' }, 'level', 'gauge'],
@@ -89,24 +89,24 @@ const ROWS: readonly Row[] = [
   ['日本', { kind: 'gauge' }, 'u65e5u672c', 'gauge'],
 ];
 
-describe('the metric that is drafted for', () => {
+describe('The metric that is drafted for', () => {
   for (const [name, declared, metric, facts, guesses = []] of ROWS)
     it(`${name} ${JSON.stringify(declared)} is ${metric}, ${facts}`, () => {
       const whole: DeclaredMetric = { name, type: 'u64', kind: 'unknown', unit: '', ...declared };
       const draft = metricDraft(whole, { app: 'shop', alias: 'till' });
       const { type, unit, scale } = draft;
-      const said = [type, unit, scale === 1 ? '' : `* ${scale}`].filter(Boolean).join(' ');
+      const drafted = [type, unit, scale === 1 ? '' : `* ${scale}`].filter(Boolean).join(' ');
       expect(draft.name).to.equal(metric === '' ? 'shop_till' : `shop_till_${metric}`);
-      expect({ said, guesses: draft.guesses }).to.deep.equal({ said: facts, guesses });
+      expect({ drafted, guesses: draft.guesses }).to.deep.equal({ drafted: facts, guesses });
     });
 
-  it('a second of one name has a number before its unit', () => {
+  it('a second variable with the same name has a number before its unit', () => {
     const sent: DeclaredMetric = { name: 'bytesSent', type: 'u64', kind: 'counter', unit: '' };
     const { name } = metricDraft(sent, { app: 'shop', alias: 'till' }, 2);
     expect(name).to.equal('shop_till_sent_2_bytes_total');
   });
 
-  it('an application of any case begins as its catalogue demands', () => {
+  it('an application in mixed case begins with the name of the application', () => {
     const open: DeclaredMetric = { name: 'open', type: 'bool', kind: 'gauge', unit: '' };
     expect(metricDraft(open, { app: 'MyShop', alias: 'till' }).name).to.equal('MyShop_till_open');
   });

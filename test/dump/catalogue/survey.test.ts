@@ -1,4 +1,4 @@
-// The path pattern that is drafted for the objects of a class.
+// Tests the drafted path pattern for the objects of a class.
 import { expect } from 'chai';
 import { pathDraft } from '#app/dump/catalogue/survey.js';
 
@@ -21,7 +21,7 @@ const ROWS: readonly (readonly [paths: readonly string[], pattern: string, guess
   [[`${'x'.repeat(2000)}.b`], '{part_1}.{part_2}', 1],
 ];
 
-describe('the path pattern that is drafted for', () => {
+describe('The path pattern that is drafted for', () => {
   for (const [paths, pattern, guesses] of ROWS)
     it(`${paths.join(', ') || 'the root'} is ${pattern}`, () => {
       const split = paths.map((path) => path.split('.'));
@@ -33,7 +33,7 @@ describe('the path pattern that is drafted for', () => {
       expect(draft.guesses).to.have.lengthOf(guesses);
     });
 
-  it('says what a label stands for', () =>
+  it('many paths has a comment with examples for each label', () =>
     expect(pathDraft([new Set(['a', 'b', 'c', 'd'])], 'till').guesses).to.deep.equal([
       'label till for "a", "b", "c" and others',
     ]));

@@ -22,7 +22,7 @@ describe('shm_simulator --json-port', function () {
     programs.write(`${Math.random()}.json`, JSON.stringify({ ...ODD_SCENARIO, ...more }));
   const read = async (url: string) => readComponent((await ask(`${url}/sharedmem`)).text);
 
-  it('serves a scenario, makes no segment and ends with status 0', async () => {
+  it('serves a scenario without a segment, and exits with status 0', async () => {
     const running = start(['--context-id', programs.contextId, '--scenario', scenario()]);
     const url = await urlOf(running);
     expect(await read(url)).to.deep.equal(meaningOf(treeOf(ODD_SCENARIO)));
@@ -31,7 +31,7 @@ describe('shm_simulator --json-port', function () {
     expect(running.stdout).to.equal('');
   });
 
-  it('serves a tree of an application whose values change and whose process stays the same', async () => {
+  it('serves a tree of an application with changing values and a constant process', async () => {
     const root = 'h.1.ads';
     const running = start(['--app', 'ads', '--root', root, '--objects', '40', '--rate', '200']);
     const url = await urlOf(running);
@@ -50,14 +50,14 @@ describe('shm_simulator --json-port', function () {
     );
   });
 
-  /** All values, bigints as text. */
+  /** Returns all values, with bigints as text. */
   const entries = (objects: Awaited<ReturnType<typeof read>>): unknown =>
     [...objects].map(([id, { variables }]) => [
       id,
       [...variables].map(([name, { value }]) => [name, String(value)]),
     ]);
 
-  it('plays steps, and ends where they say so', async () => {
+  it('runs the steps of a scenario, and exits at the end step', async () => {
     const [root = ''] = ODD_SCENARIO.objects.map(({ id }) => id);
     const steps = [
       { after_ms: 0, set: { [`${root}.numbers`]: { zero: 1 } } },
@@ -76,7 +76,7 @@ describe('shm_simulator --json-port', function () {
     expect(failed.stderr).to.match(/^shm_simulator: There is no object nobody$/m);
   });
 
-  it('has a base, a key and a certificate when told so', async () => {
+  it('uses the base, key and certificate of its options', async () => {
     const running = start([
       ...['--scenario', scenario(), '--json-base', '/rtds/adh', '--security-key', 'open sesame'],
       ...['--tls-cert', tlsPath('component.cert.pem'), '--tls-key', tlsPath('component.key.pem')],
@@ -121,7 +121,7 @@ describe('shm_simulator --json-port', function () {
       expect(stderr).to.match(message);
     });
 
-  it('ends with status 4 when the port is taken', async () => {
+  it('exits with status 4 if the port is in use', async () => {
     const { url } = await serve();
     const { status, stderr } = programs.run('simulator', '--json-port', new URL(url).port);
     expect(status).to.equal(4);

@@ -24,7 +24,7 @@ describe('ComponentServer', () => {
     return server;
   }
 
-  it('shows the whole tree', async () => {
+  it('serves the whole tree', async () => {
     const server = await serve();
     const seen = await ask(`${server.url}/sharedmem`);
     expect(seen.status).to.equal(200);
@@ -37,7 +37,7 @@ describe('ComponentServer', () => {
     expect(readComponent(seen.text)).to.deep.equal(meaningOf(treeOf(ODD_SCENARIO)));
   });
 
-  it('shows values as they are at each request', async () => {
+  it('serves current values at each request', async () => {
     const tree = new ServedTree();
     const value = tree.addVariable(tree.addRoot('h.1.x', 'C'), 'v', 'u64');
     const server = await serve({}, tree);
@@ -64,7 +64,7 @@ describe('ComponentServer', () => {
       expect((await ask(`${server.url}${path}`)).status).to.equal(status);
     });
 
-  it('shows all that below its base, and nothing elsewhere', async () => {
+  it('serves the same paths below its base, and nothing elsewhere', async () => {
     const server = await serve({ base: '/rtds/adh' });
     expect(server.url).to.match(/^http:\/\/127\.0\.0\.1:\d+\/rtds\/adh$/);
     expect((await ask(`${server.url}/sharedmem`)).status).to.equal(200);
@@ -90,7 +90,7 @@ describe('ComponentServer', () => {
     expect(await status({ 'Security-Key': 'open sesame' })).to.equal(200);
   });
 
-  describe('asked for deflate', () => {
+  describe('with a request for deflate', () => {
     it('sends zlib', async () => {
       const server = await serve();
       const url = `${server.url}/sharedmem`;
@@ -101,7 +101,7 @@ describe('ComponentServer', () => {
     });
 
     for (const accepted of ['gzip, br', 'deflate;q=0', 'deflated', 'identity'])
-      it(`sends plain text to who accepts ${accepted}`, async () => {
+      it(`sends plain text if the client accepts ${accepted}`, async () => {
         const server = await serve();
         const { headers, text } = await ask(`${server.url}/sharedmem`, {
           headers: { 'Accept-Encoding': accepted },
@@ -112,7 +112,7 @@ describe('ComponentServer', () => {
   });
 
   describe('with a certificate', () => {
-    it('speaks HTTPS to who trusts it', async () => {
+    it('serves HTTPS to clients that trust it', async () => {
       const server = await serve({ tls: COMPONENT_TLS });
       expect(server.url).to.match(/^https:\/\/127\.0\.0\.1:\d+$/);
       const { status, text } = await ask(`${server.url}/sharedmem`);
@@ -122,13 +122,13 @@ describe('ComponentServer', () => {
       expect((await ask(`${named}/sharedmem`)).status).to.equal(200);
     });
 
-    it('is not trusted under another name', async () => {
+    it('is not trusted under another host name', async () => {
       const server = await serve({ tls: OTHER_TLS });
       const { status, error } = await ask(`${server.url}/sharedmem`);
       expect([status, error]).to.deep.equal([0, 'DEPTH_ZERO_SELF_SIGNED_CERT']);
     });
 
-    it('refuses a key that does not fit', () => {
+    it('refuses a key of another certificate', () => {
       const tls = { cert: COMPONENT_TLS.cert, key: OTHER_TLS.key };
       expect(() => new ComponentServer(new ServedTree(), { tls }))
         .to.throw(Fault)
@@ -136,7 +136,7 @@ describe('ComponentServer', () => {
     });
   });
 
-  it('says that a port is taken', async () => {
+  it('reports a port that is in use', async () => {
     const first = await serve();
     const second = new ComponentServer(new ServedTree());
     const port = Number(new URL(first.url).port);
@@ -147,7 +147,7 @@ describe('ComponentServer', () => {
       .that.matches(/^Cannot listen on 127\.0\.0\.1:\d+: /);
   });
 
-  it('ends all connections at once when it is closed', async () => {
+  it('closes all connections at once when it is closed', async () => {
     const server = await serve();
     const { url } = server;
     const silent = connect(Number(new URL(url).port), '127.0.0.1');

@@ -22,7 +22,7 @@ import { anyTree, served } from '../../support/component/any-tree.js';
 
 const ROOM = { records: 1 << 16, slots: 1 << 15, stringBytes: 1 << 22, frameBytes: 1 << 22 };
 
-/** What both a segment and a served tree can say. */
+/** The facts that a segment and a served tree have in common. */
 interface Common {
   readonly id: string;
   readonly className: string;
@@ -59,7 +59,7 @@ function valueOf({ type, value }: PlainVariable): unknown {
 describe('ServedTree', () => {
   const segments = freshSegments();
 
-  /** What the same simulation leaves in a segment and in a served tree. */
+  /** Runs a simulation with a segment and with a served tree, and returns both results. */
   function both(run: (publisher: ObjectPublisher) => void): readonly [Common[], Common[]] {
     const publisher = segments.publish('80', { capacity: ROOM });
     run(publisher);
@@ -70,7 +70,7 @@ describe('ServedTree', () => {
     return [Array.from(tree.roots, ofServed), readTree(source, ROOM.slots).map(ofSegment)];
   }
 
-  it('holds what a segment would, through the steps of a scenario', () => {
+  it('equals the segment of the same scenario after all steps', () => {
     const [root = ''] = ODD_SCENARIO.objects.map(({ id }) => id);
     const scenario = {
       ...ODD_SCENARIO,
@@ -79,7 +79,7 @@ describe('ServedTree', () => {
           after_ms: 0,
           set: {
             [`${root}.numbers`]: { zero: 7, 'most of u64': '5', tenth: 'Infinity' },
-            // Longer than the room that a text gets.
+            // Longer than the space reserved for a text.
             [`${root}.texts`]: { answer: 'ä'.repeat(100), greek: '\ud800 alone' },
           },
           remove: [`${root}.mount.7`, `${root}.trailing.`],
@@ -102,7 +102,7 @@ describe('ServedTree', () => {
   });
 
   for (const app of ['ads', 'shop'])
-    it(`holds what a segment would, while a generated tree of ${app} lives`, () => {
+    it(`equals the segment of the same generated tree of ${app} after many changes`, () => {
       const catalogue = loadCatalogues().get(app);
       const plan = catalogue === undefined ? planPlainTree(60) : planTree(catalogue, 60);
       const [served, published] = both((publisher) => {
@@ -113,7 +113,7 @@ describe('ServedTree', () => {
       expect(served).to.deep.equal(published);
     });
 
-  it('keeps nothing below what is gone', () => {
+  it('accepts no change below a removed object', () => {
     const tree = new ServedTree();
     const root = tree.addRoot('h.1.x', 'C');
     const object = tree.addObject(root, 'h.1.x.a', 'C');
@@ -134,7 +134,7 @@ describe('ServedTree', () => {
   });
 });
 
-describe('the vendor type', () => {
+describe('The vendor type', () => {
   const table = [
     ['u64', 'counter', 0n, 'Counter'],
     ['i64', 'counter', 0n, 'Counter'],
@@ -159,7 +159,7 @@ describe('the vendor type', () => {
 });
 
 const text = (tree: ServedTree) => vendorJson(Array.from(tree.roots, vendorObject));
-/** As JSON.parse gives it: integers as doubles, NaN and infinities as null. */
+/** Returns the result of JSON.parse: integers as doubles, NaN and infinities as null. */
 const rounded = (object: VendorObject): object => ({
   ...object,
   Variables: object.Variables.map(({ Value, ...names }) => {
@@ -171,8 +171,8 @@ const rounded = (object: VendorObject): object => ({
 const values = (variables: object) =>
   text(treeOf({ objects: [{ id: 'h.1.x', class: 'C', variables }] }));
 
-describe("the vendor's JSON", () => {
-  it('shows objects, variables and states in the order of publication', () => {
+describe('The vendor JSON', () => {
+  it('has objects, variables and states in the order of publication', () => {
     const objects = [
       { id: 'h.1.x', class: 'P', variables: { a: { type: 'bool', value: true } } },
       { id: 'h.2.x', class: 'Q', state: 'auto_recovery' },
@@ -200,7 +200,7 @@ describe("the vendor's JSON", () => {
     it(`writes ${JSON.stringify(variable)} as ${expected}`, () =>
       expect(values({ v: variable })).to.include(`"Value":${expected}}`));
 
-  it('leaves out what the vendor has nothing like', () =>
+  it('omits values without a vendor type', () =>
     expect(
       values({
         h: { type: 'histogram', value: { bounds: [1], counts: [0, 0], sum: 0 } },
@@ -208,13 +208,13 @@ describe("the vendor's JSON", () => {
       }),
     ).to.include('"Variables":[]'));
 
-  it('is JSON that gives any tree back', () => {
+  it('can be parsed back to the same tree', () => {
     fc.assert(
       fc.property(anyTree, (plan) => {
         const tree = served(plan);
         const json = text(tree);
         expect(readComponent(json)).to.deep.equal(meaningOf(tree));
-        // Another parser, which rounds integers, sees the same members in the same order.
+        // JSON.parse, which rounds integers, has the same members in the same order.
         expect(JSON.parse(json)).to.deep.equal(Array.from(tree.roots, vendorObject).map(rounded));
       }),
       { numRuns: 50 },
@@ -235,7 +235,7 @@ describe("the vendor's JSON", () => {
     );
   });
 
-  it('survives trees as deep as a served tree may be', () => {
+  it('supports trees of the maximum depth', () => {
     const tree = new ServedTree();
     let parent = tree.addRoot('h.1.x', 'C');
     for (let depth = 2; depth <= 1000; depth++) parent = tree.addObject(parent, `h.${depth}`, 'C');
@@ -246,7 +246,7 @@ describe("the vendor's JSON", () => {
     );
   });
 
-  it('shows the odd scenario whole', () => {
+  it('has the complete odd scenario', () => {
     const tree = treeOf(ODD_SCENARIO);
     const objects = readComponent(text(tree));
     expect(objects).to.deep.equal(meaningOf(tree));
