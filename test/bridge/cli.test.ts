@@ -320,7 +320,7 @@ describe('shm_bridge', function () {
 
     for (const [what, target] of [
       ['its disk is full', '/dev/full'],
-      ['its reader is gone', '>(head -c 1 >/dev/null)'],
+      ['its reader has exited', '>(head -c 1 >/dev/null)'],
     ] as const)
       it(`continues without its log when ${what}`, async () => {
         const server = await serving({}, treeOf({ objects: OBJECTS }));

@@ -40,14 +40,14 @@ describe('A watch of JVMs', () => {
   beforeEach(() => (file = perfFile(someCounters())));
   const clocks = new SetClocks();
   const pass = (ms: number) => (clocks.ms += ms);
-  const watching = (settings: Parameters<typeof folder.watch>[0] = {}, options = {}) =>
+  const openWatch = (settings: Parameters<typeof folder.watch>[0] = {}, options = {}) =>
     folder.watch(settings, { clocks, ...options });
 
   describe('for a running JVM', () => {
     it('has each counter in its object, under the name in the counter file', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
-      const values = valuesOf(wholeSight(watching()));
+      const values = valuesOf(wholeSight(openWatch()));
       expect(Object.fromEntries(values)).to.deep.equal({
         ' shown': 1n,
         ' leftOut': 0n,
@@ -69,7 +69,7 @@ describe('A watch of JVMs', () => {
     it('labels every object with the PID and main class, and no other part of the command line', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
-      const { source } = wholeSight(watching());
+      const { source } = wholeSight(openWatch());
       const [root] = source?.roots ?? [];
       const objects = root === undefined ? [] : [...objectsBelow(root)].slice(1);
       expect(objects.length).to.be.greaterThan(4);
@@ -79,7 +79,7 @@ describe('A watch of JVMs', () => {
 
     it('never stores command lines, properties or arguments', () => {
       folder.write(folder.process(), file.bytes);
-      const seen = wholeSight(watching());
+      const seen = wholeSight(openWatch());
       const names = [...valuesOf(seen).keys()].join('\n');
       expect(names).not.to.match(/vmArgs|javaCommand/);
       expect(JSON.stringify([...valuesOf(seen).values()].map(String))).not.to.contain('hunter2');
@@ -100,7 +100,7 @@ describe('A watch of JVMs', () => {
         ];
         const others = someCounters().filter(({ name }) => name !== 'sun.rt.javaCommand');
         folder.write(folder.process(), perfFile([...texts, ...others]).bytes);
-        const [root] = wholeSight(watching()).source?.roots ?? [];
+        const [root] = wholeSight(openWatch()).source?.roots ?? [];
         const [jvm] = root?.children ?? [];
         expect(jvm?.labels?.['main_class']).to.equal(mainClass);
       });
@@ -109,7 +109,7 @@ describe('A watch of JVMs', () => {
       const [one, other] = [folder.process(), folder.process()];
       folder.write(one, file.bytes);
       folder.write(other, perfFile(someCounters(), { isBigEndian: true }).bytes);
-      const values = valuesOf(wholeSight(watching()));
+      const values = valuesOf(wholeSight(openWatch()));
       for (const name of ['java.threads.started', 'sun.rt.safepointTime', 'sun.os.hrt.frequency'])
         expect(values.get(`${other} ${name}`), name).to.equal(values.get(`${one} ${name}`));
       expect(values.get(`${other}.application org.shop.sales`)).to.equal(-5n);
@@ -127,7 +127,7 @@ describe('A watch of JVMs', () => {
           counter.name === 'sun.os.hrt.frequency' ? { ...counter, value: frequency } : counter,
         );
         folder.write(pid, perfFile(counters).bytes);
-        const values = valuesOf(wholeSight(watching()));
+        const values = valuesOf(wholeSight(openWatch()));
         expect(values.get(`${pid} sun.rt.safepointTime`)).to.equal(nanoseconds);
       });
 
@@ -135,7 +135,7 @@ describe('A watch of JVMs', () => {
       const pid = folder.process();
       const counters = someCounters().filter(({ name }) => name !== 'sun.os.hrt.frequency');
       folder.write(pid, perfFile(counters).bytes);
-      const values = valuesOf(wholeSight(watching()));
+      const values = valuesOf(wholeSight(openWatch()));
       expect(values.has(`${pid} sun.rt.safepointTime`)).to.equal(false);
       expect(values.get(`${pid} java.threads.live`)).to.equal(12n);
     });
@@ -143,7 +143,7 @@ describe('A watch of JVMs', () => {
     it('reads current numbers and texts at each copy', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
-      const seen = wholeSight(watching());
+      const seen = wholeSight(openWatch());
       const number = Buffer.alloc(8);
       number.writeBigInt64LE(99n);
       folder.poke(path, file.valueAt.get('java.threads.live') ?? 0, number);
@@ -156,7 +156,7 @@ describe('A watch of JVMs', () => {
     it('adds later counters once they are complete', () => {
       const pid = folder.process();
       const path = folder.write(pid, perfFile(someCounters(), { unfilled: 1 }).bytes);
-      const watch = watching();
+      const watch = openWatch();
       const seen = wholeSight(watch);
       expect(valuesOf(seen).get(`${pid} java.threads.live`)).to.equal(12n);
       const more = [...someCounters(), { name: 'org.shop.queue', value: 3n }];
@@ -168,9 +168,9 @@ describe('A watch of JVMs', () => {
     });
   });
 
-  describe('when JVMs come and go', () => {
+  describe('when JVMs start and end', () => {
     it('is live without any JVM, and finds a later directory and file', () => {
-      const watch = watching();
+      const watch = openWatch();
       expect(wholeSight(watch).publisher).to.deep.equal({
         state: 'live',
         reason: '0 JVMs are shown',
@@ -182,7 +182,7 @@ describe('A watch of JVMs', () => {
 
     it('notifies its owner when a file appears in a known directory', async () => {
       folder.make();
-      const watch = watching();
+      const watch = openWatch();
       const { tick } = wholeSight(watch);
       const pid = folder.process();
       await new Promise<void>((resolve) => {
@@ -195,7 +195,7 @@ describe('A watch of JVMs', () => {
     it('removes a JVM whose file is removed', () => {
       const [one, other] = [folder.process(), folder.process()];
       for (const pid of [one, other]) folder.write(pid, file.bytes);
-      const watch = watching();
+      const watch = openWatch();
       expect(pidsOf(watch)).to.have.length(2);
       folder.remove(one);
       expect(pidsOf(watch)).to.deep.equal([String(other)]);
@@ -204,7 +204,7 @@ describe('A watch of JVMs', () => {
     it('removes a killed JVM whose file remains', async () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
-      const watch = watching();
+      const watch = openWatch();
       expect(pidsOf(watch)).to.deep.equal([String(pid)]);
       await folder.kill(pid);
       pass(500);
@@ -215,7 +215,7 @@ describe('A watch of JVMs', () => {
       const pid = folder.process();
       const begin = { name: 'sun.rt.createVmBeginTime', value: BigInt(Date.now() - 3_600_000) };
       folder.writeUnmapped(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
-      expect(pidsOf(watching())).to.deep.equal([]);
+      expect(pidsOf(openWatch())).to.deep.equal([]);
     });
 
     it('shows a JVM whose maps are unreadable only once its counters change', () => {
@@ -224,8 +224,8 @@ describe('A watch of JVMs', () => {
       const uid = String(getuid?.());
       for (const name of ['maps', 'status']) rmSync(folder.proc(String(pid), name));
       writeFileSync(folder.proc(String(pid), 'status'), `Uid:\t${uid}\nThreads:\t19\n`);
-      const watch = watching();
-      for (let look = 0; look < 3; look++) {
+      const watch = openWatch();
+      for (let poll = 0; poll < 3; poll++) {
         expect(pidsOf(watch)).to.deep.equal([]);
         pass(200);
       }
@@ -236,13 +236,13 @@ describe('A watch of JVMs', () => {
 
     it('does not show the file of an ended JVM when another process gets its PID at once', async function () {
       needsRoot(this);
-      let watch = watching();
+      let watch = openWatch();
       let other: ChildProcess | undefined;
       // Another process of the system may have taken the PID.
       for (let attempt = 0; other === undefined && attempt < 10; attempt++) {
         const pid = folder.process();
         folder.write(pid, file.bytes);
-        watch = watching();
+        watch = openWatch();
         expect(pidsOf(watch)).to.deep.equal([String(pid)]);
         // The resolution of process start times is a hundredth of a second.
         await setTimeout(20);
@@ -252,7 +252,7 @@ describe('A watch of JVMs', () => {
       }
       try {
         expect(other, 'one with the number').not.to.equal(undefined);
-        for (let look = 0; look < 3; look++) {
+        for (let poll = 0; poll < 3; poll++) {
           pass(6000);
           expect(pidsOf(watch)).to.deep.equal([]);
         }
@@ -264,7 +264,7 @@ describe('A watch of JVMs', () => {
     it('shows a JVM with the PID of a former JVM as a new object', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
-      const watch = watching();
+      const watch = openWatch();
       const before = wholeSight(watch);
       const [root] = before.source?.roots ?? [];
       const [former] = root?.children ?? [];
@@ -280,7 +280,7 @@ describe('A watch of JVMs', () => {
     it('has no values when its file has become that of another JVM', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
-      const seen = wholeSight(watching());
+      const seen = wholeSight(openWatch());
       const renamed = file.bytes
         .toString('latin1')
         .replace('java.threads.live', 'java.threads.nine');
@@ -292,7 +292,7 @@ describe('A watch of JVMs', () => {
       const [one, other] = [folder.process(), folder.process()];
       const path = folder.write(one, file.bytes);
       folder.write(other, perfFile(someCounters(), { isAccessible: false }).bytes);
-      const watch = watching();
+      const watch = openWatch();
       const seen = wholeSight(watch);
       expect(pidsOf(watch)).to.deep.equal([String(one)]);
       truncateSync(path, 100);
@@ -303,7 +303,7 @@ describe('A watch of JVMs', () => {
     });
 
     it('adds and removes each of fifty JVMs, for every way in which a JVM ends', async () => {
-      const watch = watching();
+      const watch = openWatch();
       for (let number = 0; number < 50; number++) {
         const pid = folder.process();
         folder.write(pid, file.bytes);
@@ -316,7 +316,7 @@ describe('A watch of JVMs', () => {
     });
 
     it('reuses the slots of an ended JVM with new incarnations', () => {
-      const watch = watching();
+      const watch = openWatch();
       const values = new Map<string, bigint | string | undefined>();
       for (let round = 0; round < 20; round++) {
         const pid = folder.process();
@@ -332,7 +332,7 @@ describe('A watch of JVMs', () => {
 
   describe('with JVMs to writeUnmapped out', () => {
     const shownOf = (settings: Parameters<typeof folder.watch>[0], options = {}) =>
-      pidsOf(watching(settings, options));
+      pidsOf(openWatch(settings, options));
 
     it('shows only the JVMs of the configured users and main classes', () => {
       const [one, other, third] = [folder.process(), folder.process(), folder.process()];
@@ -393,7 +393,7 @@ describe('A watch of JVMs', () => {
       it(`leaves out ${what}, and the reason names it`, () => {
         const pid = folder.process();
         make(folder.write(pid, file.bytes));
-        const watch = watching();
+        const watch = openWatch();
         const { publisher } = wholeSight(watch);
         expect(publisher.reason).to.match(why).and.to.contain(`hsperfdata_shop/${pid} `);
         expect(pidsOf(watch)).to.deep.equal([]);
@@ -403,7 +403,7 @@ describe('A watch of JVMs', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       chmodSync(folder.directory(), 0o777);
-      expect(wholeSight(watching()).publisher.reason).to.match(
+      expect(wholeSight(openWatch()).publisher.reason).to.match(
         /^0 JVMs are shown, 1 left out: directory .*hsperfdata_shop may be written by others$/,
       );
       chmodSync(folder.directory(), 0o755);
@@ -414,7 +414,7 @@ describe('A watch of JVMs', () => {
 
     it('does not read a file of an unknown version', () => {
       folder.write(folder.process(), perfFile(someCounters(), { major: 3 }).bytes);
-      expect(wholeSight(watching()).publisher.reason).to.contain(
+      expect(wholeSight(openWatch()).publisher.reason).to.contain(
         'version 3 of the format, known: 2',
       );
     });
@@ -424,10 +424,10 @@ describe('A watch of JVMs', () => {
       for (let i = 0; i < 3000; i++) folder.write(BEYOND_ALL + i, Buffer.alloc(0), 'other');
       const pids = [folder.process()];
       folder.write(pids[0] ?? 0, file.bytes);
-      const watch = watching();
+      const watch = openWatch();
       /** Returns the shown PIDs after a complete pass over the names. */
       const shown = () => {
-        for (let looks = 0; looks < 500; looks++) {
+        for (let polls = 0; polls < 500; polls++) {
           const { hasMore } = watch.poll();
           pass(300);
           if (!hasMore) return pidsIn(watch.poll());
@@ -445,7 +445,7 @@ describe('A watch of JVMs', () => {
     const HIDDEN = 5_000_000;
     /** Polls before and after a change of the counters in a file. */
     function pollAroundChange(path: string, settings: Parameters<typeof folder.watch>[0] = {}) {
-      const watch = watching(settings);
+      const watch = openWatch(settings);
       wholeSight(watch);
       folder.poke(path, file.valueAt.get('java.threads.live') ?? 0, Buffer.from([13]));
       pass(200);
@@ -488,7 +488,7 @@ describe('A watch of JVMs', () => {
 
     it('does not count files of ended JVMs or of other main classes as left out', () => {
       folder.writeUnmapped(HIDDEN, file.bytes);
-      const still = watching();
+      const still = openWatch();
       wholeSight(still);
       pass(200);
       expect(leftOut(wholeSight(still))).to.equal('0 JVMs are shown');
@@ -501,7 +501,7 @@ describe('A watch of JVMs', () => {
     it('reports a running JVM whose file was removed until it ends', async () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
-      const watch = watching();
+      const watch = openWatch();
       expect(pidsOf(watch)).to.deep.equal([String(pid)]);
       folder.remove(pid);
       expect(leftOut(wholeSight(watch)), 'it may be about to end').to.equal('0 JVMs are shown');
@@ -517,20 +517,20 @@ describe('A watch of JVMs', () => {
       const own = folder.make();
       for (let i = 0; i <= 65_536; i++) closeSync(openSync(join(own, `x${i}`), 'w'));
       for (let i = 0; i < 1024; i++) folder.make(`u${i}`);
-      const seen = wholeSight(watching());
+      const seen = wholeSight(openWatch());
       expect(valuesOf(seen).get(' leftOut')).to.equal(2n);
-      const said = seen.warnings?.join('\n');
-      expect(said)
+      const warnings = seen.warnings?.join('\n');
+      expect(warnings)
         .to.match(/has 1025 directories of counter files, and only 1024 are read/)
         .and.to.match(/hsperfdata_shop has more than 65536 names, and only so many are read/);
-      const chosen = wholeSight(watching({ users: ['u1000'] }));
+      const chosen = wholeSight(openWatch({ users: ['u1000'] }));
       expect(chosen.warnings, 'of users who are not wanted').to.deep.equal([]);
     });
 
     it('leaves out the whole JVM that exceeds segment_max_items', () => {
       const [one, other] = [folder.process(), folder.process()];
       for (const pid of [one, other]) folder.write(pid, file.bytes);
-      const watch = watching({}, { segmentMaxItems: 30 });
+      const watch = openWatch({}, { segmentMaxItems: 30 });
       expect(pidsOf(watch)).to.have.length(1);
       expect(wholeSight(watch).publisher.reason).to.contain('segment_max_items');
     });

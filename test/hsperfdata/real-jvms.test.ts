@@ -52,12 +52,12 @@ describe('A real JVM', function () {
 
   async function started(child: ChildProcessByStdio<Writable, Readable, null>): Promise<number> {
     running.add(child);
-    const [said] = (await once(createInterface({ input: child.stdout }), 'line')) as string[];
-    expect(said).to.equal('ready');
+    const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as string[];
+    expect(line).to.equal('ready');
     return child.pid ?? 0;
   }
 
-  function watching(more: Partial<typeof SETTINGS> = {}): HsperfdataWatch {
+  function openWatch(more: Partial<typeof SETTINGS> = {}): HsperfdataWatch {
     const watch = new HsperfdataWatch('jvm', { ...SETTINGS, ...more }, {});
     watches.add(watch);
     return watch;
@@ -104,7 +104,7 @@ describe('A real JVM', function () {
       const probe = spawnSync('java', [flag, '-version'], { stdio: 'ignore' });
       needs(this, probe.status === 0, `this JVM has no ${collector}`);
       const pid = await start(flag);
-      const watch = watching();
+      const watch = openWatch();
       await printed(pid);
       const before = await printed(pid);
       const names = [...before.keys()];
@@ -133,7 +133,7 @@ describe('A real JVM', function () {
   it('has its own counters, and neither its arguments nor its properties', async function () {
     needsPrograms(this, 'java');
     const pid = await start('-Dsecret.token=hunter2');
-    const values = valuesOf(wholeSight(watching()));
+    const values = valuesOf(wholeSight(openWatch()));
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
     const texts = [...values.values()].filter((value) => typeof value === 'string').join('\n');
     expect(texts).to.contain('VM').and.not.to.contain('hunter2');
@@ -141,7 +141,7 @@ describe('A real JVM', function () {
 
   it('appears and disappears, also by SIGKILL, and keeps its file while it is watched', async function () {
     needsPrograms(this, 'java');
-    const watch = watching();
+    const watch = openWatch();
     wholeSight(watch);
     const pids = [await start('-XX:+UseSerialGC'), await start('-XX:+UseSerialGC')];
     const has = (pid: number): boolean =>
@@ -167,7 +167,7 @@ describe('A real JVM', function () {
     const stateOf = () =>
       readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) (.).*$/s, '$1');
     await eventually('its first thread has ended', () => stateOf() === 'Z');
-    const values = valuesOf(wholeSight(watching()));
+    const values = valuesOf(wholeSight(openWatch()));
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
   });
 
@@ -180,7 +180,7 @@ describe('A real JVM', function () {
     const line = [...namespaces, 'java', ...FLAGS, '-cp', folder.path(), 'Till'];
     const outer = await started(spawn('unshare', line, { stdio: ['pipe', 'pipe', 'ignore'] }));
     const pid = Number(readFileSync(`/proc/${outer}/task/${outer}/children`, 'utf8'));
-    const [one, other] = [watching(), watching({ containers: true })];
+    const [one, other] = [openWatch(), openWatch({ containers: true })];
     // Other tests have JVMs that run Till, too.
     const shows = (watch: HsperfdataWatch): boolean =>
       valuesOf(wholeSight(watch)).has(`${pid}.application org.shop.sales`);

@@ -80,8 +80,8 @@ describe('logger', () => {
   it('writes the events of its level and above', () => {
     const all = LOG_LEVELS.map((level): TargetEvent => ({ level, message: level }));
     LOG_LEVELS.forEach((level, index) => {
-      const said = logged({ level }, ...all).match(/\w+$/gm);
-      expect(said).to.deep.equal(LOG_LEVELS.slice(index));
+      const levels = logged({ level }, ...all).match(/\w+$/gm);
+      expect(levels).to.deep.equal(LOG_LEVELS.slice(index));
     });
   });
 

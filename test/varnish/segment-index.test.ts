@@ -50,11 +50,11 @@ describe('An index of Varnish segments', () => {
           from = Math.min(bytes.length, from + length);
         }
         index.append(bytes.subarray(from));
-        const said = [...index.entries].map(
+        const entries = [...index.entries].map(
           ({ file, offset, length, className, ident }) =>
             `${file} ${offset} ${length} ${className} ${ident}\n`,
         );
-        expect(said.sort()).to.deep.equal([...model].sort());
+        expect(entries.sort()).to.deep.equal([...model].sort());
         expect(index.writer).to.deep.equal({ pid: 4711, birth: 1_795_443_263 });
       }),
     );

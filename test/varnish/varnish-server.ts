@@ -47,12 +47,12 @@ class VarnishServer {
     const { port } = this.#backend.address() as AddressInfo;
     const vcl = join(this.directory, 'shop.vcl');
     writeFileSync(vcl, vclOf(port));
-    let said = '';
+    let message = '';
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      said = await this.#attempt(under, vcl);
-      if (said === '') return;
+      message = await this.#attempt(under, vcl);
+      if (message === '') return;
     }
-    throw new Error(`varnishd ends at once: ${said}`);
+    throw new Error(`varnishd ends at once: ${message}`);
   }
 
   /** Starts it on free ports. Returns its message if another program has taken a port, else ''. */
@@ -65,14 +65,14 @@ class VarnishServer {
     const [program = '', ...args] = [...under, 'varnishd', ...words, ...more];
     const manager = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#manager = manager;
-    let said = '';
-    manager.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    let message = '';
+    manager.stderr.setEncoding('utf8').on('data', (text: string) => (message += text));
     const hasEnded = (): boolean => manager.exitCode !== null || manager.signalCode !== null;
     const answers = () => (hasEnded() ? true : this.#answers());
     await answerOf('varnishd answers', answers, START_MS);
     if (!hasEnded()) return '';
     this.#manager = undefined;
-    return said || 'nothing';
+    return message || 'nothing';
   }
 
   get runs(): boolean {

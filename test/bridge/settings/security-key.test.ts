@@ -34,9 +34,9 @@ describe('readSecurityKey', () => {
     ['of 1024 characters', `${'k'.repeat(1024)}\r\n`, 'k'.repeat(1024)],
   ];
   for (const [kind, content, key] of taken) {
-    it(`takes a key from a file ${kind}`, () =>
+    it(`accepts a key from a file ${kind}`, () =>
       expect(readSecurityKey(keyFile(content), KEYS)).to.equal(key));
-    it(`takes a key from the environment ${kind}`, () =>
+    it(`accepts a key from the environment ${kind}`, () =>
       expect(readSecurityKey('env:K', env(content))).to.equal(key));
   }
 
@@ -107,7 +107,7 @@ describe('readSecurityKey', () => {
     expect(complaint('env:K')).to.equal('the environment has no variable K'));
 
   for (const mode of [0o600, 0o400, 0o700])
-    it(`takes a file of mode ${mode.toString(8)}`, () =>
+    it(`accepts a file of mode ${mode.toString(8)}`, () =>
       expect(readSecurityKey(keyFile('s3cret', mode), KEYS)).to.equal('s3cret'));
 
   for (const mode of [0o640, 0o604, 0o660, 0o644, 0o610, 0o601])
@@ -120,7 +120,7 @@ describe('readSecurityKey', () => {
     const loaded = () => ({ ...KEYS, environment: { CREDENTIALS_DIRECTORY: folder.path('') } });
 
     for (const mode of [0o440, 0o400])
-      it(`takes a file of mode ${mode.toString(8)}`, () =>
+      it(`accepts a file of mode ${mode.toString(8)}`, () =>
         expect(readSecurityKey(keyFile('s3cret', mode), loaded())).to.equal('s3cret'));
 
     for (const mode of [0o460, 0o444, 0o450])
@@ -225,7 +225,7 @@ describe('readCertificates', () => {
     ['Windows line breaks', cert.replaceAll('\n', '\r\n')],
     ['a private key beside a certificate', `${key}${cert}`],
   ];
-  for (const [kind, text] of taken) it(`takes ${kind}`, () => expect(read(text)).to.equal(text));
+  for (const [kind, text] of taken) it(`accepts ${kind}`, () => expect(read(text)).to.equal(text));
 
   const damaged = cert.replace(/\n[A-Za-z0-9]{20}/, '\n!!!!!!!!!!!!!!!!!!!!');
   const refused: readonly (readonly [kind: string, text: string, fault: string])[] = [

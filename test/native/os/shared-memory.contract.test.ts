@@ -103,10 +103,10 @@ function describeMemory(kind: string, makeFixture: () => MemoryFixture): void {
       file.close();
       file.close();
       const answers = [file.read(Buffer.alloc(4), 4, 0), file.size(), file.nameHolder()];
-      const told: boolean[] = [];
-      file.askLock((isLocked) => told.push(isLocked));
+      const lockAnswers: boolean[] = [];
+      file.askLock((isLocked) => lockAnswers.push(isLocked));
       expect(answers).to.deep.equal([0, 0, 'none']);
-      expect(told, 'no answer').to.deep.equal([]);
+      expect(lockAnswers, 'no answer').to.deep.equal([]);
     });
   });
 }
@@ -171,14 +171,14 @@ describe('POSIX shared memory', () => {
 
   it('reports the owner of a segment, and whether all users may write it', () => {
     const uid = process.getuid?.() ?? 0;
-    const told = [0o644, 0o660, 0o646].map((mode) => {
+    const ownerships = [0o644, 0o660, 0o646].map((mode) => {
       writeFileSync(segments.path('82'), 'x');
       chmodSync(segments.path('82'), mode);
       const file = posixMemory().open(segments.name('82'));
       file?.close();
       return file?.ownership;
     });
-    expect(told).to.deep.equal([
+    expect(ownerships).to.deep.equal([
       { uid, isWritableByAll: false },
       { uid, isWritableByAll: false },
       { uid, isWritableByAll: true },

@@ -446,7 +446,7 @@ describe('A reader of a segment (segment 1)', () => {
     value.set('x');
     const before = segments.bytes('82').toString('latin1');
     const watch = segments.watch('82', () => 1n);
-    for (let look = 0; look < 20; look++) {
+    for (let poll = 0; poll < 20; poll++) {
       const { source } = watch.poll();
       if (source !== undefined) readTree(source, TINY.slots);
     }

@@ -81,11 +81,11 @@ describe('A publisher that adds and removes objects and variables at run time (s
   it('has a reader that sees exactly the published tree at every moment', () => {
     let epochs = 0;
     fc.assert(
-      fc.property(steps, fc.integer({ min: 1, max: 6 }), (life, pace) =>
+      fc.property(steps, fc.integer({ min: 1, max: 6 }), (changes, pace) =>
         live(segments, (model) => {
           const eager = reader(segments.watch('82'));
           const late = reader(segments.watch('82'));
-          life.forEach((step, index) => {
+          changes.forEach((step, index) => {
             model.run(step);
             if (index % pace === 0) eager.check({ model, capacity: CAPACITY });
             if (index % 37 === 30) late.check({ model, capacity: CAPACITY });

@@ -68,7 +68,7 @@ describe('SegmentWatch', () => {
     const again = watch.poll();
     expect(again.publisher.state).to.equal('live');
     expect(again.source).not.to.equal(source);
-    expect(again.changes.length, 'told from the beginning').to.equal(8);
+    expect(again.changes.length, 'all changes from the beginning').to.equal(8);
   });
 
   it('serves a stalled publisher up to the limit, and again after its next heartbeat', () => {
@@ -82,11 +82,11 @@ describe('SegmentWatch', () => {
     const reason = 'no heartbeat from the publisher for more than 7 s';
     expect(watch.poll()).to.deep.include({ source: undefined, changes: [], tick: 0 });
     [segment.reads, segment.bytesAsked] = [0, 0];
-    for (let look = 0; look < 5; look++) {
+    for (let poll = 0; poll < 5; poll++) {
       pass(1000);
       expect(watch.poll().publisher).to.deep.include({ state: 'stalled', reason });
     }
-    expect([segment.reads, memory.openFiles], 'one small read a look').to.deep.equal([5, 1]);
+    expect([segment.reads, memory.openFiles], 'one small read per poll').to.deep.equal([5, 1]);
     expect(segment.bytesAsked).to.be.at.most(5 * 1024);
     alterWord(segment.bytes, 'tick', 9n);
     expect(watch.poll().tick, 'what a wait would begin with').to.equal(9);
@@ -235,7 +235,7 @@ describe('SegmentWatch', () => {
     answers[0]?.(true);
     expect(seen()).to.deep.equal(['live', true]);
     pass(500);
-    expect(seen(), 'what was told last counts').to.deep.equal(['live', true]);
+    expect(seen(), 'the last answer counts').to.deep.equal(['live', true]);
     answers[1]?.(false);
     expect(seen()).to.deep.equal(['dead', false]);
     expect(seen(), 'opened and asked for anew').to.deep.equal(['dead', false]);
@@ -288,7 +288,7 @@ describe('SegmentWatch', () => {
     const { state, pass, begin } = watchedMemory();
     const segment = begin();
     alterRecord(segment.bytes, 3, (record) => record.writeUInt8(9, RECORD.recordKind));
-    // Each read takes 100 ms; a failed look reads more than once.
+    // Each read takes 100 ms; a failed poll needs several reads.
     segment.beforeRead = () => {
       pass(100);
     };
@@ -352,7 +352,7 @@ describe('SegmentWatch', () => {
     const segment = begin();
     state();
     [segment.reads, segment.bytesAsked] = [0, 0];
-    for (let look = 0; look < 10; look++) state();
+    for (let poll = 0; poll < 10; poll++) state();
     expect(segment.reads).to.equal(10);
     expect(segment.bytesAsked).to.be.at.most(10 * 1024);
   });

@@ -22,7 +22,7 @@ describe('A directory that is read in slices', () => {
 
   it('results in the published tree for any size of slices and any concurrent changes', () => {
     const step = fc.tuple(
-      fc.constantFrom('root', 'object', 'object', 'variable', 'variable', 'gone', 'roles', 'look'),
+      fc.constantFrom('root', 'object', 'object', 'variable', 'variable', 'gone', 'roles', 'poll'),
       fc.nat(1000),
       fc.integer({ min: 1, max: 100 }),
     );
@@ -39,7 +39,7 @@ describe('A directory that is read in slices', () => {
         const objects: PublishedObject[] = [];
         for (const [what, pick, slice] of steps) {
           const object = objects[pick % Math.max(1, objects.length)] ?? keeper;
-          if (what === 'look') {
+          if (what === 'poll') {
             budget = slice;
             watch.poll();
           } else if (what === 'root') objects.push(publisher.addRoot(`r${pick}`, 'C'));
@@ -54,8 +54,8 @@ describe('A directory that is read in slices', () => {
               publisher.removeObject(publisher.addObject(keeper, 'keeper.passing', 'C'));
         }
         let seen = watch.poll();
-        for (let looks = 0; seen.hasMore || seen.isReclaiming === true; looks++) {
-          expect(looks, 'it ends').to.be.below(10_000);
+        for (let polls = 0; seen.hasMore || seen.isReclaiming === true; polls++) {
+          expect(polls, 'it ends').to.be.below(10_000);
           seen = watch.poll();
         }
         const whole = segments.watch(key);

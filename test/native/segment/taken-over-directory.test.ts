@@ -47,7 +47,7 @@ describe('A new active directory without most of the former items', () => {
 
     const removed: StructureChange[] = [];
     let seen = watch.poll();
-    expect(seen.hasMore, 'too much for one look').to.equal(true);
+    expect(seen.hasMore, 'too much for one poll').to.equal(true);
     publisher.addObject(root, 'r.late', 'C');
     for (;;) {
       expect(seen.changes.length).to.be.at.most(MAX_AT_ONCE);
