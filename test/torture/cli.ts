@@ -23,7 +23,7 @@ const TRIALS: readonly Trial[] = [
   { name: 'hostile segments', run: runAllHostile },
   { name: 'faults of the process', run: runProcessFaults },
   { name: 'faults of components', run: runBridgeFaults },
-  { name: 'courses', run: runModel },
+  { name: 'simulations', run: runModel },
   { name: 'JVMs', run: runJvmChurn },
   { name: 'memory of Varnish', run: runVarnishDamage },
 ];

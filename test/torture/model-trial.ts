@@ -1,46 +1,46 @@
-// Random courses of targets and publishers in virtual time, each page compared with a model in plain memory.
-import { runCourse } from './model/course.js';
-import { MEETINGS } from './model/meetings.js';
+// Random simulations of targets and publishers in virtual time; each page is compared with a model.
+import { runSimulation } from './model/simulation.js';
+import { INTERLEAVINGS } from './model/interleavings.js';
 import type { Given, Outcome } from './trial.js';
 
-const COURSES_A_MINUTE = 200;
-/** So many courses meet all that there is to meet. */
-const MANY = 2000;
-/** How much of a story is shown where a course went wrong. */
-const LAST = 12;
+const SIMULATIONS_PER_MINUTE = 200;
+/** The number of simulations that covers all interleavings. */
+const FULL_COVERAGE = 2000;
+/** The number of events that are shown before a failure. */
+const SHOWN_EVENTS = 12;
 
-/** `--only courses/SEED` plays the course of one seed, and tells all of its story. */
+/** `--only simulations/SEED` runs the simulation of one seed, and prints all its events. */
 export async function runModel({ random, minutes, only, log }: Given): Promise<Outcome> {
   const seeds =
     only === ''
-      ? Array.from({ length: Math.max(10, Math.round(COURSES_A_MINUTE * minutes)) }, () =>
+      ? Array.from({ length: Math.max(10, Math.round(SIMULATIONS_PER_MINUTE * minutes)) }, () =>
           random.below(2 ** 31),
         )
       : [Number(only)];
   const wrong: string[] = [];
-  const met = new Set<string>();
+  const covered = new Set<string>();
   const sum = { steps: 0, pages: 0, values: 0 };
   for (const seed of seeds) {
-    const course = runCourse(seed);
-    sum.steps += course.steps;
-    sum.pages += course.pages;
-    sum.values += course.values;
-    for (const each of course.met) met.add(each);
-    const [first] = course.wrong;
+    const simulation = runSimulation(seed);
+    sum.steps += simulation.steps;
+    sum.pages += simulation.pages;
+    sum.values += simulation.values;
+    for (const each of simulation.covered) covered.add(each);
+    const [first] = simulation.wrong;
     if (first !== undefined) {
-      const at = course.story.indexOf(`WRONG ${first}`);
-      const story = course.story.slice(Math.max(0, at - LAST), at);
-      wrong.push([`--only courses/${seed}: ${first}, after`, ...story].join('\n    '));
+      const at = simulation.eventLog.indexOf(`WRONG ${first}`);
+      const eventLog = simulation.eventLog.slice(Math.max(0, at - SHOWN_EVENTS), at);
+      wrong.push([`--only simulations/${seed}: ${first}, after`, ...eventLog].join('\n    '));
     }
-    if (only !== '') for (const line of course.story) log(line);
-    // The program has its turn between courses.
+    if (only !== '') for (const line of simulation.eventLog) log(line);
+    // Let the event loop run between simulations.
     await new Promise(setImmediate);
   }
-  const missed = MEETINGS.filter((each) => !met.has(each));
-  if (seeds.length >= MANY) wrong.push(...missed.map((each) => `never met: ${each}`));
+  const missing = INTERLEAVINGS.filter((each) => !covered.has(each));
+  if (seeds.length >= FULL_COVERAGE) wrong.push(...missing.map((each) => `never covered: ${each}`));
   return {
     tried: sum.steps,
     wrong,
-    figures: `${seeds.length} courses, ${sum.pages} pages with ${sum.values} values; ${met.size} of ${MEETINGS.length} meetings`,
+    figures: `${seeds.length} simulations, ${sum.pages} pages with ${sum.values} values; ${covered.size} of ${INTERLEAVINGS.length} interleavings`,
   };
 }

@@ -1,8 +1,8 @@
-// What publishers showed at each moment, in plain memory, and so what a page may show.
+// The history of all published trees in plain memory, and the series that a page may show.
 
-/** A variable: the series that shows it, and its value as a page writes it, if it has one. */
+/** The series of a variable, with its value as a page writes it. */
 export interface ModelSeries {
-  /** Of its object, below the root: path segments joined by dots; empty for the root. */
+  /** The path of its object below the root: segments joined by dots; empty for the root. */
   readonly path: string;
   readonly name: string;
   readonly value: string | undefined;
@@ -15,36 +15,36 @@ export interface ModelTree {
   readonly series: readonly ModelSeries[];
 }
 
-/** A moment of a course. */
+/** A moment of a simulation. */
 export interface Stamp {
-  /** Above those of all moments before it. */
+  /** Increases with every moment. */
   readonly order: number;
   readonly atMs: number;
 }
 
-/** From its stamp on until that of the next of the same server key. */
-interface Showing extends Stamp {
+/** A state of a tree, valid until the next version of the same server key. */
+interface TreeVersion extends Stamp {
   /** Undefined while there is no root. */
   readonly tree: ModelTree | undefined;
-  /** Whether the tree before it ended without notice, so that it may be served for a while. */
-  readonly isSilent: boolean;
+  /** Whether the former tree ended without a notification, so that it may still be served for a while. */
+  readonly isAbrupt: boolean;
 }
 
-/** Series by their names. */
-export type Shown = ReadonlyMap<string, string>;
+/** Values of series by their names. */
+export type PageSeries = ReadonlyMap<string, string>;
 
 export class PageModel {
   readonly #nowMs: () => number;
-  readonly #silentMs: number;
-  readonly #showings = new Map<string, Showing[]>();
-  /** All values that series ever had. */
+  readonly #detectionMs: number;
+  readonly #versions = new Map<string, TreeVersion[]>();
+  /** All values that each series has had. */
   readonly #values = new Set<string>();
   #order = 0;
 
-  /** @param silentMs how long a publisher is served that ended without notice */
-  constructor(nowMs: () => number, silentMs: number) {
+  /** @param detectionMs the longest time for which a killed publisher is served */
+  constructor(nowMs: () => number, detectionMs: number) {
     this.#nowMs = nowMs;
-    this.#silentMs = silentMs;
+    this.#detectionMs = detectionMs;
   }
 
   stamp(): Stamp {
@@ -52,20 +52,20 @@ export class PageModel {
   }
 
   /**
-   * A publisher changed its tree; undefined when it is gone.
-   * @param isSilent when readers get no notice of the end of the tree before
+   * Adds a version of a tree; undefined without a root.
+   * @param isAbrupt whether the former tree ended without a notification
    */
-  note(key: string, tree: ModelTree | undefined, isSilent = false): void {
-    this.#of(key).push({ ...this.stamp(), tree, isSilent });
+  note(key: string, tree: ModelTree | undefined, isAbrupt = false): void {
+    this.#of(key).push({ ...this.stamp(), tree, isAbrupt });
     for (const { name, value } of tree?.series ?? []) this.#values.add(`${key} ${name} ${value}`);
   }
 
-  /** Whether a series ever had a value. */
+  /** Whether a series has had a value at any time. */
   everHad(key: string, name: string, value: string): boolean {
     return this.#values.has(`${key} ${name} ${value}`);
   }
 
-  /** The last value that a variable had when a moment came, though it may have been unset since. */
+  /** The last value of a variable at a moment, even if the variable has been unset. */
   formerValue(key: string, name: string, at: Stamp): string | undefined {
     for (const { order, tree } of [...this.#of(key)].reverse()) {
       if (order > at.order) continue;
@@ -79,39 +79,39 @@ export class PageModel {
     return this.#of(key).at(-1)?.tree;
   }
 
-  /** Whether the root of a key may have been missed, or become another, since a moment. */
+  /** Whether the root of a key may have been lost or replaced since a moment. */
   wasLost(key: string, since: Stamp): boolean {
     return this.#of(key).some(
-      ({ order, atMs, tree, isSilent }) =>
-        (tree === undefined || isSilent) &&
-        (order > since.order || atMs >= since.atMs - this.#silentMs),
+      ({ order, atMs, tree, isAbrupt }) =>
+        (tree === undefined || isAbrupt) &&
+        (order > since.order || atMs >= since.atMs - this.#detectionMs),
     );
   }
 
   /**
-   * The trees that a page of a key may show that was made between two moments; undefined for a time
+   * The trees that a page of a key from between two moments may show; undefined for a time
    * without a root.
    */
   during(key: string, from: Stamp, to: Stamp): (ModelTree | undefined)[] {
-    const showings = this.#of(key);
-    const first = showings.findLastIndex(({ order }) => order <= from.order);
-    const served = showings.filter(({ order }, index) => {
-      const end = showings[index + 1];
-      const lingers = end?.isSilent === true && end.atMs + this.#silentMs >= from.atMs;
+    const versions = this.#of(key);
+    const first = versions.findLastIndex(({ order }) => order <= from.order);
+    const served = versions.filter(({ order }, index) => {
+      const end = versions[index + 1];
+      const lingers = end?.isAbrupt === true && end.atMs + this.#detectionMs >= from.atMs;
       return order <= to.order && (index >= first || lingers);
     });
     return served.map(({ tree }) => tree);
   }
 
-  #of(key: string): Showing[] {
-    const showings = this.#showings.get(key) ?? [];
-    this.#showings.set(key, showings);
-    return showings;
+  #of(key: string): TreeVersion[] {
+    const versions = this.#versions.get(key) ?? [];
+    this.#versions.set(key, versions);
+    return versions;
   }
 }
 
-/** What a page shows of a tree, through the filter of its target. */
-export function shownOf({ series }: ModelTree, seedPaths: readonly string[]): Shown {
+/** The series of a tree that pass the filter of a target. */
+export function seriesOfTree({ series }: ModelTree, seedPaths: readonly string[]): PageSeries {
   const shown = new Map<string, string>();
   for (const { path, name, value } of series)
     if (value !== undefined && passes(path, seedPaths)) shown.set(name, value);
@@ -127,6 +127,6 @@ function passes(path: string, seedPaths: readonly string[]): boolean {
   );
 }
 
-/** Whether all of a tree has values. */
+/** Whether all objects of a tree are synced and all its variables have values. */
 export const isWhole = (tree: ModelTree): boolean =>
   tree.isSynced && tree.series.every(({ value }) => value !== undefined);

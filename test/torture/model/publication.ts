@@ -1,4 +1,4 @@
-// A real publisher in a file of its own, changed at random, and the model of its tree.
+// Publication: a real publisher with its own file, random changes, and the model of its tree.
 import type { Random } from '#app/simulator/course.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import {
@@ -11,7 +11,7 @@ import type { Publisher } from '#app/native/publisher/publisher.js';
 import type { ModelTree } from './page-model.js';
 
 export const ROOT = 'h.1.demo';
-/** It has few records, so that its directories change roles often, and few slots, which are reused. */
+/** Few records, so that the directories change roles often, and few slots, which are reused. */
 export const CAPACITY = { records: 64, stringBytes: 4096, slots: 64, frameBytes: 4096 };
 const MAX_OBJECTS = 9;
 const MAX_VARIABLES = 24;
@@ -19,7 +19,7 @@ const NAMES = ['a', 'b', 'c'] as const;
 const CLASSES = { a: 'unit', b: 'part', c: 'unit' } as const;
 const MAX_DEPTH = 3;
 
-/** The variables that an object may have; each has the same type everywhere. */
+/** The variables that an object may have; each has one type. */
 const VARIABLES = {
   n: { type: 'u64', kind: 'counter', suffix: '_total' },
   g: { type: 'f64', kind: 'gauge', suffix: '' },
@@ -31,24 +31,24 @@ type VariableName = keyof typeof VARIABLES;
 const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 const BOUNDS = [1, 2];
 
-interface OwnVariable {
-  readonly owner: OwnObject;
+interface TrackedVariable {
+  readonly owner: TrackedObject;
   readonly name: VariableName;
   readonly handle: PublishedValue;
   value: string | undefined;
 }
 
-interface OwnObject {
+interface TrackedObject {
   readonly object: PublishedObject;
   readonly path: string;
   readonly className: string;
-  readonly parent: OwnObject | undefined;
-  readonly children: OwnObject[];
-  readonly variables: OwnVariable[];
+  readonly parent: TrackedObject | undefined;
+  readonly children: TrackedObject[];
+  readonly variables: TrackedVariable[];
   isSynced: boolean;
 }
 
-/** The changes that a publisher makes to its tree, and how often in relation to the others. */
+/** The relative frequency of each change of the tree. */
 const CHANGES = {
   'add object': 6,
   'add variable': 10,
@@ -61,17 +61,17 @@ const CHANGES = {
   'object synced': 3,
 } as const;
 export type ChangeKind = keyof typeof CHANGES;
-/** Each as often as it happens. */
-export const OFTEN = Object.entries(CHANGES).flatMap(([kind, times]) =>
+/** Each change repeated by its frequency. */
+export const WEIGHTED_CHANGES = Object.entries(CHANGES).flatMap(([kind, times]) =>
   new Array<ChangeKind>(times).fill(kind as ChangeKind),
 );
 
 export class Publication {
   readonly publisher: Publisher;
   readonly #random: Random;
-  /** Counts values, so that none is stored twice. */
+  /** Returns a number that no other value has. */
   readonly #next: () => number;
-  #root: OwnObject | undefined;
+  #root: TrackedObject | undefined;
 
   constructor(publisher: Publisher, random: Random, next: () => number) {
     this.publisher = publisher;
@@ -95,12 +95,12 @@ export class Publication {
     this.#root = undefined;
   }
 
-  /** Makes one change; says what it did, or nothing if there is no place for it. */
+  /** Makes one change; returns its description, or undefined if it is impossible. */
   change(kind: ChangeKind): string | undefined {
     return this.#root === undefined ? undefined : this.#changes[kind]();
   }
 
-  /** Gives everything a value. */
+  /** Syncs every object and sets every variable. */
   complete(): void {
     for (const object of this.#objects) this.#syncObject(object, true);
     for (const variable of this.#variables) if (variable.value === undefined) this.#store(variable);
@@ -124,43 +124,46 @@ export class Publication {
     'add variable': () => this.#addVariable(),
     'remove object': () => this.#removeObject(),
     'remove variable': () => {
-      const variable = this.#chosen(this.#variables);
+      const variable = this.#pick(this.#variables);
       if (variable === undefined) return undefined;
       this.publisher.removeVariable(variable.handle);
       drop(variable.owner.variables, variable);
       return textOf(variable);
     },
-    set: () => this.#store(this.#chosen(this.#variables)),
+    set: () => this.#store(this.#pick(this.#variables)),
     'first value': () =>
-      this.#store(this.#chosen(this.#variables.filter(({ value }) => value === undefined))),
+      this.#store(this.#pick(this.#variables.filter(({ value }) => value === undefined))),
     unset: () => {
-      const variable = this.#chosen(this.#variables);
+      const variable = this.#pick(this.#variables);
       if (variable === undefined) return undefined;
       variable.handle.unset();
       variable.value = undefined;
       return textOf(variable);
     },
-    'object unsynced': () => this.#syncObject(this.#chosen(this.#objects), false),
+    'object unsynced': () => this.#syncObject(this.#pick(this.#objects), false),
     'object synced': () =>
-      this.#syncObject(this.#chosen(this.#objects.filter(({ isSynced }) => !isSynced)), true),
+      this.#syncObject(this.#pick(this.#objects.filter(({ isSynced }) => !isSynced)), true),
   };
 
-  get #objects(): OwnObject[] {
-    const all = (object: OwnObject): OwnObject[] => [object, ...object.children.flatMap(all)];
+  get #objects(): TrackedObject[] {
+    const all = (object: TrackedObject): TrackedObject[] => [
+      object,
+      ...object.children.flatMap(all),
+    ];
     return this.#root === undefined ? [] : all(this.#root);
   }
 
-  get #variables(): OwnVariable[] {
+  get #variables(): TrackedVariable[] {
     return this.#objects.flatMap(({ variables }) => variables);
   }
 
-  #chosen<T>(from: readonly T[]): T | undefined {
+  #pick<T>(from: readonly T[]): T | undefined {
     return from[this.#random.below(from.length)];
   }
 
   #addObject(): string | undefined {
-    const parent = this.#chosen(this.#objects);
-    const name = this.#chosen(NAMES);
+    const parent = this.#pick(this.#objects);
+    const name = this.#pick(NAMES);
     if (parent === undefined || name === undefined || this.#objects.length >= MAX_OBJECTS)
       return undefined;
     const path = parent.path === '' ? name : `${parent.path}.${name}`;
@@ -175,8 +178,8 @@ export class Publication {
   }
 
   #addVariable(): string | undefined {
-    const owner = this.#chosen(this.#objects);
-    const name = this.#chosen(VARIABLE_NAMES);
+    const owner = this.#pick(this.#objects);
+    const name = this.#pick(VARIABLE_NAMES);
     if (owner === undefined || name === undefined || this.#variables.length >= MAX_VARIABLES)
       return undefined;
     if (owner.variables.some((each) => each.name === name)) return undefined;
@@ -192,29 +195,29 @@ export class Publication {
   }
 
   #removeObject(): string | undefined {
-    const object = this.#chosen(this.#objects.filter(({ parent }) => parent !== undefined));
+    const object = this.#pick(this.#objects.filter(({ parent }) => parent !== undefined));
     if (object?.parent === undefined) return undefined;
     this.publisher.removeObject(object.object);
     drop(object.parent.children, object);
     return object.path;
   }
 
-  #syncObject(object: OwnObject | undefined, isSynced: boolean): string | undefined {
+  #syncObject(object: TrackedObject | undefined, isSynced: boolean): string | undefined {
     if (object === undefined) return undefined;
     this.publisher.setSynced(object.object, isSynced);
     object.isSynced = isSynced;
     return object.path;
   }
 
-  #store(variable: OwnVariable | undefined): string | undefined {
+  #store(variable: TrackedVariable | undefined): string | undefined {
     if (variable === undefined) return undefined;
     variable.value = stored(variable, this.#next());
     return `${textOf(variable)} = ${variable.value}`;
   }
 }
 
-/** Stores a value that tells of a number; returns it as a page writes it. */
-function stored({ handle, name }: OwnVariable, number: number): string {
+/** Stores a value derived from a number; returns it as a page writes it. */
+function stored({ handle, name }: TrackedVariable, number: number): string {
   if (handle instanceof PublishedText) {
     handle.set(`v${number}`);
     return `v${number}`;
@@ -229,7 +232,7 @@ function stored({ handle, name }: OwnVariable, number: number): string {
   return String(value);
 }
 
-const textOf = ({ owner, name, value }: OwnVariable): string =>
+const textOf = ({ owner, name, value }: TrackedVariable): string =>
   `${owner.path === '' ? '@root' : owner.path} ${name}${value === undefined ? '' : ` = ${value}`}`;
 
 const drop = <T>(from: T[], what: T): void => void from.splice(from.indexOf(what), 1);

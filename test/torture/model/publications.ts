@@ -1,4 +1,4 @@
-// The segments of a course: which publication has each server key, and shared memory that shows them.
+// Publications: the publication of each server key, and the SharedMemory that opens their segments.
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
 import { openReadable } from '#app/native/os/shared-memory.js';
 import { segmentName } from '#app/native/segment/layout.js';
@@ -6,20 +6,20 @@ import { layOut } from '#app/native/publisher/segment-layout.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import type { Random } from '#app/simulator/course.js';
 import type { PageModel } from './page-model.js';
-import { CAPACITY, OFTEN, Publication } from './publication.js';
+import { CAPACITY, WEIGHTED_CHANGES, Publication } from './publication.js';
 import type { ChangeKind } from './publication.js';
 import type { SeededClock } from './seeded-clock.js';
 
-export const CONTEXT_ID = 'course';
+export const CONTEXT_ID = 'simulation';
 export const POOL_NAME = 'pool';
-/** Values, words and frames begin here. */
+/** The offset of values, words and frames. */
 const VALUES_AT = layOut(CAPACITY).words;
 const MAX_FIRST = 40;
 
-/** A publication under its name, alive or not. */
-interface Named {
+/** A publication with its server key, alive or not. */
+interface KeyedPublication {
   readonly publication: Publication;
-  /** The file that it is in. */
+  /** The name of its segment file. */
   readonly file: string;
   readonly waits: Set<() => void>;
   isAlive: boolean;
@@ -30,19 +30,19 @@ interface OpenSegment extends SegmentFile {
 }
 
 export class Publications implements SharedMemory {
-  /** Runs before values are read: the place to change them at that very moment. */
+  /** Called before values are read, so that a test can change them at that moment. */
   beforeValues: () => void = () => undefined;
-  /** Files that are open now. */
+  /** The number of open files. */
   openFiles = 0;
   readonly #contextId: string;
   readonly #random: Random;
   readonly #clock: SeededClock;
   readonly #model: PageModel;
-  readonly #named = new Map<string, Named>();
-  readonly #made: Publisher[] = [];
+  readonly #named = new Map<string, KeyedPublication>();
+  readonly #publishers: Publisher[] = [];
   #values = 0;
 
-  /** @param contextId that of the files, which no other program has */
+  /** @param contextId the context id of the files, unique to this run */
   constructor(contextId: string, random: Random, clock: SeededClock, model: PageModel) {
     this.#contextId = contextId;
     this.#random = random;
@@ -68,17 +68,17 @@ export class Publications implements SharedMemory {
     return this.#segment(key, named, file);
   }
 
-  /** A new publisher with a tree takes the key; one that has it is dead from then on. */
+  /** Starts a publisher with a tree for the key; a former one counts as killed. */
   publish(key: string): string {
     const former = this.#named.get(key);
     const wasAlive = former?.isAlive === true;
     if (former !== undefined) former.isAlive = false;
-    const serverKey = `${key}${this.#made.length}`;
+    const serverKey = `${key}${this.#publishers.length}`;
     const publisher = new Publisher({
       ...{ contextId: this.#contextId, serverKey, capacity: CAPACITY, heartbeatMs: 0 },
       realtimeNs: () => 1_700_000_000_000_000_000n,
     });
-    this.#made.push(publisher);
+    this.#publishers.push(publisher);
     const publication = new Publication(publisher, this.#random, () => ++this.#values);
     for (let left = this.#random.below(MAX_FIRST); left > 0; left--)
       publication.change(left % 3 === 0 ? 'add object' : 'add variable');
@@ -90,7 +90,7 @@ export class Publications implements SharedMemory {
     return wasAlive ? 'replaced' : 'new';
   }
 
-  /** The publisher ends as one that was killed: nobody is told. */
+  /** Ends the publisher without a notification. */
   kill(key: string): string | undefined {
     const named = this.#live(key);
     if (named === undefined) return undefined;
@@ -110,7 +110,7 @@ export class Publications implements SharedMemory {
     return '';
   }
 
-  /** The root goes, or comes again. */
+  /** Removes the root, or adds it again. */
   toggleRoot(key: string): 'goes' | 'comes' | undefined {
     const publication = this.#live(key)?.publication;
     if (publication === undefined) return undefined;
@@ -128,7 +128,7 @@ export class Publications implements SharedMemory {
     return done;
   }
 
-  /** Gives all that a publisher has a value. */
+  /** Completes the tree of a publisher. */
   complete(key: string): void {
     const publication = this.#live(key)?.publication;
     publication?.complete();
@@ -144,27 +144,27 @@ export class Publications implements SharedMemory {
   }
 
   randomChange(): ChangeKind {
-    return OFTEN[this.#random.below(OFTEN.length)] ?? 'set';
+    return WEIGHTED_CHANGES[this.#random.below(WEIGHTED_CHANGES.length)] ?? 'set';
   }
 
   /** Ends all publishers and removes their files. */
   end(): void {
-    for (const publisher of this.#made) publisher.close();
+    for (const publisher of this.#publishers) publisher.close();
   }
 
-  #live(key: string): Named | undefined {
+  #live(key: string): KeyedPublication | undefined {
     const named = this.#named.get(key);
     return named?.isAlive === true ? named : undefined;
   }
 
-  #wake({ waits }: Named): void {
+  #wake({ waits }: KeyedPublication): void {
     for (const moved of waits) this.#clock.soon(moved);
     waits.clear();
   }
 
   #segment(
     key: string,
-    named: Named,
+    named: KeyedPublication,
     file: NonNullable<ReturnType<typeof openReadable>>,
   ): OpenSegment {
     this.openFiles++;

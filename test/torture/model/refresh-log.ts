@@ -1,14 +1,14 @@
-// Notes which hosting is sent which refresh, and what it reports; says where that breaks the rules.
+// RefreshLog: records refreshes and their reports, and checks their order.
 import { defer, finalize, tap } from 'rxjs';
 import type { Report } from '#app/streams/report.js';
 import type { Refresh } from '#app/streams/target-inputs.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import type { Partition } from '#app/targets/hosting/partition.js';
-import type { Meetings, SpanKind } from './meetings.js';
+import type { Interleavings, OperationKind } from './interleavings.js';
 import type { PageModel, Stamp } from './page-model.js';
 
 /** One refresh of a target. */
-export interface NotedRefresh {
+export interface LoggedRefresh {
   readonly definition: TargetDefinition;
   readonly mayRender: boolean;
   readonly sent: Stamp;
@@ -16,35 +16,35 @@ export interface NotedRefresh {
   hasRendered: boolean;
 }
 
-/** A hosting that runs. */
+/** A target that runs in a partition. */
 interface Running {
   readonly tag: string;
-  open: NotedRefresh | undefined;
-  /** Whether it reported so last. */
+  open: LoggedRefresh | undefined;
+  /** Whether its last report was ready. */
   isReady: boolean;
-  /** What ends the spans that are under way. */
-  readonly spans: Map<SpanKind, () => void>;
+  /** The functions that end the open operations. */
+  readonly operations: Map<OperationKind, () => void>;
 }
 
-/** What tells a target from others: its server keys. */
+/** The tag that identifies a target: its server keys. */
 export const tagOf = ({ serverKeys }: Pick<TargetDefinition, 'serverKeys'>): string =>
   serverKeys.join('+');
 
 export class RefreshLog {
   readonly #model: PageModel;
-  readonly #meetings: Meetings;
-  readonly #wrong: (what: string) => void;
+  readonly #interleavings: Interleavings;
+  readonly #fail: (what: string) => void;
   readonly #running = new Set<Running>();
-  readonly #reported = new Map<string, NotedRefresh[]>();
+  readonly #reported = new Map<string, LoggedRefresh[]>();
 
-  constructor(model: PageModel, meetings: Meetings, wrong: (what: string) => void) {
+  constructor(model: PageModel, interleavings: Interleavings, fail: (what: string) => void) {
     this.#model = model;
-    this.#meetings = meetings;
-    this.#wrong = wrong;
+    this.#interleavings = interleavings;
+    this.#fail = fail;
   }
 
-  /** The refreshes of a target that were reported, in that order. */
-  reported(tag: string): readonly NotedRefresh[] {
+  /** The reported refreshes of a target, in the order of their reports. */
+  reported(tag: string): readonly LoggedRefresh[] {
     return this.#reported.get(tag) ?? [];
   }
 
@@ -52,13 +52,13 @@ export class RefreshLog {
     return this.#opens(tag).length > 0;
   }
 
-  /** The same partition, with all that goes in and out noted. */
-  noting(partition: Partition): Partition {
+  /** Wraps a partition so that its refreshes and reports are recorded. */
+  logged(partition: Partition): Partition {
     return {
       number: partition.number,
       host: (definition, former) => {
         const running: Running = {
-          ...{ tag: tagOf(definition), spans: new Map(), open: undefined },
+          ...{ tag: tagOf(definition), operations: new Map(), open: undefined },
           isReady: false,
         };
         const hosted = partition.host(definition, former);
@@ -67,11 +67,11 @@ export class RefreshLog {
           this.#begin(running, 'start');
           return hosted.report$.pipe(
             tap((report) => {
-              this.#hear(running, report);
+              this.#onReport(running, report);
             }),
             finalize(() => {
               this.#running.delete(running);
-              for (const end of running.spans.values()) end();
+              for (const end of running.operations.values()) end();
             }),
           );
         });
@@ -92,21 +92,21 @@ export class RefreshLog {
 
   #send(running: Running, definition: TargetDefinition, { mayRender }: Refresh): void {
     const { tag } = running;
-    if (this.isOpen(tag)) this.#wrong(`${tag}: a refresh is sent while another is open`);
+    if (this.isOpen(tag)) this.#fail(`${tag}: a refresh is sent while another is open`);
     this.#begin(running, 'refresh');
     const sent = this.#model.stamp();
     running.open = { definition, mayRender, sent, reported: undefined, hasRendered: false };
   }
 
-  #hear(running: Running, report: Report): void {
+  #onReport(running: Running, report: Report): void {
     if ('facts' in report) running.isReady = report.facts.isReady;
-    if (running.isReady) running.spans.get('start')?.();
+    if (running.isReady) running.operations.get('start')?.();
     if (report.kind !== 'refreshed') return;
-    running.spans.get('refresh')?.();
+    running.operations.get('refresh')?.();
     const { tag, open } = running;
     running.open = undefined;
     if (open === undefined) {
-      this.#wrong(`${tag}: a report of a refresh that is not open`);
+      this.#fail(`${tag}: a report of a refresh that is not open`);
       return;
     }
     open.reported = this.#model.stamp();
@@ -114,9 +114,9 @@ export class RefreshLog {
     this.#reported.set(tag, [...(this.#reported.get(tag) ?? []), open]);
   }
 
-  #begin({ tag, spans }: Running, kind: SpanKind): void {
-    spans.get(kind)?.();
-    spans.set(kind, this.#meetings.begin(kind, tag));
+  #begin({ tag, operations }: Running, kind: OperationKind): void {
+    operations.get(kind)?.();
+    operations.set(kind, this.#interleavings.begin(kind, tag));
   }
 
   #opens(tag: string): Running[] {

@@ -1,9 +1,9 @@
-// Virtual time in which a seed decides what comes next, of all that may.
+// SeededClock: virtual time in which a seed chooses the order of due work.
 import { VirtualTimeScheduler } from 'rxjs';
 import { messageOf } from '#app/errors.js';
 import type { Random } from '#app/simulator/course.js';
 
-/** Work that never ends is an error. */
+/** The limit on steps, which detects endless work. */
 const MAX_STEPS = 200_000;
 
 export class SeededClock extends VirtualTimeScheduler {
@@ -14,12 +14,12 @@ export class SeededClock extends VirtualTimeScheduler {
     this.#random = random;
   }
 
-  /** Does the work after a random time of up to so many milliseconds. */
+  /** Runs the work after a random time of at most `mostMs`. */
   soon(work: () => void, mostMs = 2): void {
     this.schedule(work, this.#random.below(mostMs + 1));
   }
 
-  /** Does one of what is due now or, if nothing is, one of what is due next; false if there is nothing. */
+  /** Runs one random due task, or one of the next tasks; returns false if there is none. */
   step(endMs = Infinity): boolean {
     const [next] = this.actions;
     if (next === undefined) return false;
@@ -34,7 +34,7 @@ export class SeededClock extends VirtualTimeScheduler {
     return true;
   }
 
-  /** Does all that is due within the next `ms` milliseconds, then stands at their end. */
+  /** Advances by `ms` and runs all tasks that become due. */
   pass(ms: number): void {
     const endMs = this.frame + ms;
     for (let steps = 0; this.step(endMs); steps++)

@@ -1,4 +1,4 @@
-// The thread of a partition inside this one: its messages go to and fro in the seed's own time.
+// SimulatedThread: a partition thread inside this thread, whose messages have random delays.
 import { EventEmitter } from 'node:events';
 import { Subject } from 'rxjs';
 import type { Subscription } from 'rxjs';
@@ -6,22 +6,22 @@ import type { FromThread, ToThread } from '#app/targets/threads/messages.js';
 import { PartitionThread } from '#app/targets/threads/partition-thread.js';
 import type { ThreadParts } from '#app/targets/threads/partition-thread.js';
 import type { ThreadWorker } from '#app/targets/threads/threaded-partition.js';
-import { Post } from './post.js';
+import { DelayedQueue } from './delayed-queue.js';
 import type { SeededClock } from './seeded-clock.js';
 
-export class StagedThread extends EventEmitter implements ThreadWorker {
-  readonly #to: Post<ToThread>;
-  readonly #from: Post<FromThread>;
+export class SimulatedThread extends EventEmitter implements ThreadWorker {
+  readonly #to: DelayedQueue<ToThread>;
+  readonly #from: DelayedQueue<FromThread>;
   readonly #subscription: Subscription;
 
-  /** @param postMs how long a message takes at most */
-  constructor(clock: SeededClock, postMs: number, parts: Omit<ThreadParts, 'scheduler' | 'nowMs'>) {
+  /** @param mostMs the longest delay of a message */
+  constructor(clock: SeededClock, mostMs: number, parts: Omit<ThreadParts, 'scheduler' | 'nowMs'>) {
     super();
     const message$ = new Subject<ToThread>();
-    this.#to = new Post(clock, postMs, (message) => {
+    this.#to = new DelayedQueue(clock, mostMs, (message) => {
       message$.next(message);
     });
-    this.#from = new Post(clock, postMs, (message) => {
+    this.#from = new DelayedQueue(clock, mostMs, (message) => {
       this.emit('message', message);
     });
     const thread = new PartitionThread({ ...parts, scheduler: clock, nowMs: () => clock.now() });
@@ -30,7 +30,7 @@ export class StagedThread extends EventEmitter implements ThreadWorker {
         this.#from.send(message);
       },
       error: (error: unknown) => {
-        this.die(error);
+        this.fail(error);
       },
     });
   }
@@ -44,8 +44,8 @@ export class StagedThread extends EventEmitter implements ThreadWorker {
     this.emit('exit', 1);
   }
 
-  /** It ends with an error; what it has sent may be lost. */
-  die(error: unknown): void {
+  /** Ends with an error; messages on the way are lost. */
+  fail(error: unknown): void {
     this.#end();
     this.emit('error', error);
     this.emit('exit', 1);

@@ -1,4 +1,4 @@
-// Targets over several partitions as the service runs them, in virtual time and over the segments of a course.
+// SimulatedService: targets in several partitions as the service runs them, in virtual time.
 import { Subscription } from 'rxjs';
 import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
@@ -20,42 +20,42 @@ import { CONTEXT_ID, POOL_NAME } from './publications.js';
 import type { Publications } from './publications.js';
 import type { RefreshLog } from './refresh-log.js';
 import type { SeededClock } from './seeded-clock.js';
-import { StagedThread } from './staged-thread.js';
+import { SimulatedThread } from './simulated-thread.js';
 
 export const PARTITIONS = 3;
-/** Steps of work that a turn binds where work is divided. */
+/** The number of bind steps in a slice if work is sliced. */
 const FEW_STEPS = 6;
 const BIND_STEPS = VIEW_STEPS;
 
-/** The most milliseconds between two turns of a partition, and that a message takes. */
+/** The longest time between two event-loop iterations of a partition, and of a message. */
 const FAST_MS = 2;
 const SLOW_MS = 15;
 
-export interface StageParts {
+export interface ServiceParts {
   readonly clock: SeededClock;
   readonly random: Random;
   readonly publications: Publications;
   readonly log: RefreshLog;
-  /** Whether what can be divided is done in many turns. */
-  readonly isDivided: boolean;
+  /** Whether work is split into small slices. */
+  readonly isSliced: boolean;
   readonly mode: Mode;
-  readonly say: (what: string) => void;
+  readonly logEvent: (what: string) => void;
   readonly fail: (error: unknown) => void;
 }
 
-export class Stage {
-  readonly #parts: StageParts;
+export class SimulatedService {
+  readonly #parts: ServiceParts;
   readonly #partitions: readonly Partition[];
   readonly #registry: TargetRegistry;
   readonly #subscription: Subscription;
-  /** Those that live, by the numbers of their partitions. */
-  readonly #threads = new Map<number, StagedThread>();
+  /** Live threads by the numbers of their partitions. */
+  readonly #threads = new Map<number, SimulatedThread>();
 
-  constructor(parts: StageParts) {
+  constructor(parts: ServiceParts) {
     this.#parts = parts;
-    const { clock, log, say, fail } = parts;
+    const { clock, log, logEvent, fail } = parts;
     const make = parts.mode === 'logical' ? this.#logical() : this.#threaded();
-    this.#partitions = Array.from({ length: PARTITIONS }, (_, number) => log.noting(make(number)));
+    this.#partitions = Array.from({ length: PARTITIONS }, (_, number) => log.logged(make(number)));
     this.#registry = new TargetRegistry({
       assignment: 'hash',
       partition: (number) => this.partition(number),
@@ -65,7 +65,7 @@ export class Stage {
     });
     this.#subscription = this.#registry.run().subscribe({
       next: ({ message }) => {
-        say(`  ${message}`);
+        logEvent(`  ${message}`);
       },
       error: fail,
     });
@@ -81,7 +81,7 @@ export class Stage {
     return partition;
   }
 
-  /** Makes these the targets, as a reload does; calls back when all are as they are to be. */
+  /** Replaces the targets, as a reload does; calls back when all changes are complete. */
   update(definitions: readonly TargetDefinition[], done: () => void): void {
     this.#subscription.add(
       this.#registry
@@ -97,16 +97,16 @@ export class Stage {
     );
   }
 
-  /** Whether a partition has a thread of its own, which lives. */
+  /** Whether a partition has a live thread. */
   hasThread(number: number): boolean {
     return this.#threads.has(number);
   }
 
-  /** The thread of a partition dies. */
-  die(number: number): void {
+  /** Ends the thread of a partition with an error. */
+  failThread(number: number): void {
     const thread = this.#threads.get(number);
     this.#threads.delete(number);
-    thread?.die(new Error('it dies'));
+    thread?.fail(new Error('the thread failed'));
   }
 
   end(): void {
@@ -114,7 +114,7 @@ export class Stage {
     for (const partition of this.#partitions) partition.close();
   }
 
-  /** All partitions in this thread share their pools. */
+  /** Logical partitions share their pools. */
   #logical(): (number: number) => Partition {
     const { clock, publications } = this.#parts;
     const nowMs = () => clock.now();
@@ -127,12 +127,12 @@ export class Stage {
     return (number) => new LogicalPartition(number, thread);
   }
 
-  /** Each partition has its own thread, which is made again when it has died. */
+  /** Each threaded partition has its own thread, which restarts after a failure. */
   #threaded(): (number: number) => Partition {
     const { clock, random, publications: memory } = this.#parts;
     const open = (name: string) => memory.open(name);
     return (number) => {
-      const start = (setup: ThreadSetup): StagedThread => {
+      const start = (setup: ThreadSetup): SimulatedThread => {
         const parts = {
           setup,
           open,
@@ -140,7 +140,7 @@ export class Stage {
           budget: this.#budget,
           tasks: this.#tasks(),
         };
-        const thread = new StagedThread(clock, random.below(4) === 0 ? SLOW_MS : FAST_MS, parts);
+        const thread = new SimulatedThread(clock, random.below(4) === 0 ? SLOW_MS : FAST_MS, parts);
         this.#threads.set(number, thread);
         return thread;
       };
@@ -149,13 +149,13 @@ export class Stage {
     };
   }
 
-  /** Some threads are slow, and where work is divided a slice has a few steps. */
+  /** Some schedulers are slow, and a slice has few steps if work is sliced. */
   #tasks(): Scheduler {
-    const { clock, random, isDivided } = this.#parts;
+    const { clock, random, isSliced } = this.#parts;
     const mostMs = random.below(3) === 0 ? SLOW_MS : FAST_MS;
     let workedMs = 0;
     return new Scheduler(
-      () => clock.now() + (isDivided ? (workedMs += random.below(3) / 4) : 0),
+      () => clock.now() + (isSliced ? (workedMs += random.below(3) / 4) : 0),
       (next) => {
         clock.soon(next, mostMs);
       },
@@ -164,10 +164,10 @@ export class Stage {
 
   readonly #nowNs = (): bigint => BigInt(Math.round(this.#parts.clock.now() * 1e6)) + 1n;
 
-  /** A refresh may take all steps that it needs in any case: its page is to show what there is. */
+  /** A budget without a time limit, so that a refresh always shows the whole tree. */
   readonly #budget = (limits: BudgetLimits): Budget => {
-    const { isDivided, random } = this.#parts;
-    if (!isDivided) return new Budget({ ...limits, ms: Infinity });
+    const { isSliced, random } = this.#parts;
+    if (!isSliced) return new Budget({ ...limits, ms: Infinity });
     let nowMs = 0;
     const few = limits.steps === BIND_STEPS && { steps: FEW_STEPS, leastSteps: 0 };
     return new Budget({ ...limits, ...few }, () => (nowMs += random.below(3)));

@@ -1,0 +1,172 @@
+// Compares the answers to demands with the model.
+import type { Exposition } from '#app/model.js';
+import type { ServedTarget } from '#app/targets/served-target.js';
+import { isWhole, seriesOfTree } from './page-model.js';
+import type { ModelTree, PageModel, PageSeries, Stamp } from './page-model.js';
+import { seriesOfPage } from './page-text.js';
+import type { LoggedRefresh, RefreshLog } from './refresh-log.js';
+
+/** A demand without an answer yet. */
+export interface OpenDemand {
+  readonly target: ServedTarget;
+  readonly tag: string;
+  readonly at: Stamp;
+  /** The largest spacing of the target so far, including a later one. */
+  readonly spacingMs: () => number;
+}
+
+export class PageChecker {
+  pages = 0;
+  values = 0;
+  readonly #model: PageModel;
+  readonly #log: RefreshLog;
+  readonly #fail: (what: string) => void;
+  /** Whether trees change while they are copied, so that a page may mix several moments. */
+  readonly #hasConcurrentChanges: boolean;
+  /** The last time at which each target was ready. */
+  readonly #ready = new Map<string, Stamp>();
+
+  constructor(
+    model: PageModel,
+    log: RefreshLog,
+    hasConcurrentChanges: boolean,
+    fail: (what: string) => void,
+  ) {
+    this.#model = model;
+    this.#log = log;
+    this.#hasConcurrentChanges = hasConcurrentChanges;
+    this.#fail = fail;
+  }
+
+  /** Forgets that the target was ready: it is new, or the generator has made it unready. */
+  forget(tag: string): void {
+    this.#ready.delete(tag);
+  }
+
+  checkAnswer(demand: OpenDemand, exposition: Exposition): void {
+    if (exposition.kind === 'ready') this.#checkPage(demand, exposition);
+    else this.#checkUnready(demand, exposition.status.progress.reason);
+  }
+
+  /** Checks the answer to a demand of a quiet period. */
+  checkSettled(demand: OpenDemand, exposition: Exposition | undefined): void {
+    const { tag, target } = demand;
+    if (exposition === undefined) this.#fail(`${tag}: a demand without an answer`);
+    const trees = this.#trees(target);
+    if (trees.length === 0 || !trees.every(isWhole) || exposition?.kind === 'ready') return;
+    this.#fail(
+      `${tag}: it is not ready with a complete tree, and waits for ${exposition?.status.progress.reason}`,
+    );
+  }
+
+  #trees({ serverKeys }: ServedTarget): ModelTree[] {
+    return serverKeys.map((key) => this.#model.now(key)).filter((tree) => tree !== undefined);
+  }
+
+  #checkUnready({ tag, target }: OpenDemand, reason: string): void {
+    const ready = this.#ready.get(tag);
+    if (ready === undefined) return;
+    if (target.serverKeys.some((key) => this.#model.wasLost(key, ready))) this.forget(tag);
+    else this.#fail(`${tag}: it is no longer ready and waits without a reason for ${reason}`);
+  }
+
+  #checkPage(
+    demand: OpenDemand,
+    exposition: Extract<Exposition, { readonly kind: 'ready' }>,
+  ): void {
+    const { tag, at, spacingMs } = demand;
+    this.#ready.set(tag, this.#model.stamp());
+    const reported = this.#log.reported(tag);
+    const answer = reported.at(-1);
+    if (answer === undefined || answer.sent.order < at.order) {
+      this.#fail(`${tag}: a demand has an answer from an earlier refresh`);
+      return;
+    }
+    const shown = this.#read(tag, exposition);
+    if (shown === undefined) return;
+    this.pages++;
+    this.values += shown.size;
+    const made = answer.mayRender ? answer : reported.findLast((each) => each.hasRendered);
+    if (
+      made?.reported === undefined ||
+      (!answer.mayRender && made.reported.atMs < at.atMs - spacingMs())
+    )
+      this.#fail(`${tag}: a page from before the spacing`);
+    else this.#compare(tag, shown, made, made.reported);
+  }
+
+  #read(
+    tag: string,
+    page: Extract<Exposition, { readonly kind: 'ready' }>,
+  ): PageSeries | undefined {
+    try {
+      return seriesOfPage(page);
+    } catch (error) {
+      this.#fail(`${tag}: ${String(error)}`);
+      return undefined;
+    }
+  }
+
+  /** Checks that the page, or with concurrent changes each series, is of one moment of its refresh. */
+  #compare(
+    tag: string,
+    page: PageSeries,
+    { definition, sent }: LoggedRefresh,
+    reported: Stamp,
+  ): void {
+    const faults = definition.serverKeys.map((key) => {
+      const trees = this.#model.during(key, sent, reported);
+      const rooted = trees.filter((tree) => tree !== undefined);
+      const moments = rooted.map((tree) => seriesOfTree(tree, definition.seedPaths));
+      if (!this.#hasConcurrentChanges) return snapshotFaults(page, moments);
+      // Series of a root that is removed during a copy may be missing.
+      if (rooted.length > 0 && rooted.length < trees.length) moments.push(new Map());
+      return mixedFaults(page, moments, (name, value) =>
+        FRAMED.test(name)
+          ? this.#model.everHad(key, name, value)
+          : this.#model.formerValue(key, name, sent) === value,
+      );
+    });
+    if (faults.every((each) => each.length > 0))
+      this.#fail(
+        `${tag} [${definition.seedPaths.join()}]: ${faults.map((each) => each.slice(0, 3).join(', ')).join(' / ')}`,
+      );
+  }
+}
+
+/** Series of texts and histograms. */
+const FRAMED = /^demo_\w+_(t_info|h) /;
+
+/** The differences from the last moment, unless the page equals another moment. */
+function snapshotFaults(page: PageSeries, moments: readonly PageSeries[]): string[] {
+  const faults = moments.map((moment) => mixedFaults(page, [moment]));
+  if (faults.some(({ length }) => length === 0)) return [];
+  return faults.at(-1) ?? ['a page without a root'];
+}
+
+/**
+ * Series with a value that they had at none of these moments, and missing series
+ * that were present at all of them. Among series that changed meanwhile, texts and histograms that
+ * cannot be copied consistently keep their last value, and a series that was unset and set again may
+ * show its former value, since its word is unchanged.
+ * @param wasFormer whether a series may show this former value
+ */
+function mixedFaults(
+  page: PageSeries,
+  moments: readonly PageSeries[],
+  wasFormer: (name: string, value: string) => boolean = () => false,
+): string[] {
+  const [first] = moments;
+  if (first === undefined) return ['a page without a root'];
+  const faults: string[] = [];
+  for (const [name, value] of page) {
+    const known = new Set(moments.map((moment) => moment.get(name)));
+    if (known.has(value) || (known.size > 1 && wasFormer(name, value))) continue;
+    const expected = [...known].map((each) => each ?? 'missing').join(' or ');
+    faults.push(`${name} is ${value}, not ${expected}`);
+  }
+  for (const name of first.keys())
+    if (!page.has(name) && moments.every((moment) => moment.has(name)))
+      faults.push(`${name} is missing`);
+  return faults;
+}
