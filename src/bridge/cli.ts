@@ -13,9 +13,13 @@ import { sendDatagram } from '../native/os/libc.js';
 import { startThreadPool } from '../native/os/futex-waiter.js';
 import { ServiceManager } from '../systemd/service-manager.js';
 
+// Reads the umask: setting it is the only way that is not deprecated.
+const umask = process.umask(0o077);
+process.umask(umask);
+
 const AROUND = {
   pid: process.pid,
-  segmentMode: 0o644 & ~process.umask(),
+  segmentMode: 0o644 & ~umask,
   unixMs: () => Date.now(),
   steadyMs: () => performance.now(),
   scheduler: asyncScheduler,
