@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { configuration, BRIDGED, BRIDGE_APP, EXPORTED, TARGETS } from '#app/demo/configuration.js';
 import { readOpenMetrics } from '../support/open-metrics-checker.js';
 import { PROJECT, answerOf, isInstalled, testPrograms } from '../support/processes.js';
-import { LINTED, applicationPart, promtoolLines } from './page.js';
+import { LINTED, applicationPart, openMetricsErrors, promtoolLines } from './page.js';
 import { recordedJdks, recordedJvm, recordedVarnish } from './recorded-inputs.js';
 
 const UPDATE = 'npm run golden -- --update writes it';
@@ -84,6 +84,7 @@ describe('a whole page', function () {
     compare(`${name}.openmetrics`, applicationPart(openMetrics), placeholders);
     readOpenMetrics(openMetrics);
     lint(text, known);
+    if (isInstalled('promtool')) expect(openMetricsErrors(openMetrics)).to.equal('');
   }
 
   for (const [index, app] of ['ads', 'adh', 'ats'].entries())

@@ -2,6 +2,9 @@
 import { get } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { answerOf } from '../support/processes.js';
 
 export interface Reply {
@@ -110,6 +113,21 @@ export function promtoolLines(page: string): string[] {
     encoding: 'utf8',
   });
   return (stdout + stderr).split('\n').filter((line) => line !== '');
+}
+
+/** The errors that the OpenMetrics parser of Prometheus finds in a page; empty for none. */
+export function openMetricsErrors(page: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'open-metrics-'));
+  try {
+    const file = join(folder, 'page');
+    // The only command of promtool that reads OpenMetrics wants a time with each sample.
+    writeFileSync(file, page.replace(/^[^#].*$/gm, '$& 1700000000'));
+    const words = ['tsdb', 'create-blocks-from', 'openmetrics', file, folder];
+    const { status, stderr } = spawnSync('promtool', words, { encoding: 'utf8' });
+    return status === 0 ? stderr : `status ${status}: ${stderr}`;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /** The specification's own names that the linter objects to. */
