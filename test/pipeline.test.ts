@@ -171,7 +171,7 @@ describe('hostingPipeline', () => {
     for (let i = 0; i < 10_000; i++) publisher.addObject(root, `H.1.demo.${i}`, 'Late');
     refresh();
     const renders = () => seen.filter((step) => step === 'refresh ready renders a text').length;
-    for (let turns = 0; renders() < 2 && turns < 100; turns++) clock.advance(0);
+    for (let rounds = 0; renders() < 2 && rounds < 100; rounds++) clock.advance(0);
     expect(objects).to.equal(10_001);
     subscription.unsubscribe();
   });

@@ -105,7 +105,7 @@ class RandomTree {
     const value = this.#values.get(variable);
     if (value === undefined) return [];
     const { className, name: id } = variable.object;
-    // A class with the name of the application is not said twice.
+    // The name omits a class with the name of the application.
     const words = className === 'Shop' ? [] : [className.toLowerCase()];
     const name = ['shop', ...words, variable.name].join('_');
     const label = `object="${id === ROOT ? '@root' : id.slice(ROOT.length + 1)}"`;
@@ -173,14 +173,14 @@ function change(tree: RandomTree, [action, pick, isSynced]: Step): void {
 
 describe('a target view whose tree changes while it binds it', () => {
   const cases = [
-    { filters: {}, tracks: () => true, isHeard: true },
+    { filters: {}, tracks: () => true, listens: true },
     {
       filters: { classes: ['Till'] },
       tracks: ({ className }: ManagedObject) => className === 'Till',
-      isHeard: false,
+      listens: false,
     },
   ];
-  for (const { filters, tracks, isHeard } of cases)
+  for (const { filters, tracks, listens } of cases)
     it(`with the filters ${JSON.stringify(filters)} shows the same series as after one uninterrupted bind`, () => {
       let early = 0;
       fc.assert(
@@ -191,12 +191,12 @@ describe('a target view whose tree changes while it binds it', () => {
           (steps, start, slices) => {
             const tree = new RandomTree();
             steps.slice(0, start).forEach((step) => change(tree, step));
-            let turn = 0;
-            const slice = () => new Budget({ steps: slices[turn++ % slices.length] ?? 1 });
+            let number = 0;
+            const slice = () => new Budget({ steps: slices[number++ % slices.length] ?? 1 });
             const options = { filters, variable: PATH, slice };
             const { view, linesOf, text } = testView(tree.source, tree.root, options);
             let goesOn = true;
-            if (isHeard) view.onMoreToBind(() => (goesOn = true));
+            if (listens) view.onMoreToBind(() => (goesOn = true));
             tree.source.sync();
             for (const step of steps.slice(start)) {
               change(tree, step);
@@ -294,13 +294,13 @@ describe('a target view whose tree changes while it binds it', () => {
     while (view.bindMore());
     view.refreshFresh();
     source.sync();
-    let [wakes, heard] = [0, 0];
+    let [wakes, handled] = [0, 0];
     view.onMoreToBind(() => wakes++);
     for (let i = 1; i <= 100; i++) {
       add(root, i);
       view.absorb(source.sync().changes);
-      if (wakes > heard) while (view.bindMore());
-      heard = wakes;
+      if (wakes > handled) while (view.bindMore());
+      handled = wakes;
     }
     expect(view.progress.objects.total).to.equal(102);
     expect(view.series, 'all but a few').to.be.above(90);

@@ -28,7 +28,7 @@ function setUp() {
     run: (name: string, count = 1, ms = 0.25, isUrgent?: () => boolean) =>
       follow(scheduler.run(steps(name, count, ms), isUrgent)),
     /** Runs one event-loop iteration; returns its steps, or undefined if none was scheduled. */
-    turn: (): string | undefined => {
+    iterate: (): string | undefined => {
       const [next, ...others] = yielded.splice(0);
       expect(others).to.deep.equal([]);
       const before = log.length;
@@ -40,84 +40,84 @@ function setUp() {
 
 describe('Scheduler', () => {
   it('runs nothing synchronously, and schedules nothing after the last task', () => {
-    const { run, log, turn } = setUp();
+    const { run, log, iterate } = setUp();
     const { seen, subscription } = run('a');
     expect(log).to.deep.equal([]);
-    expect(turn()).to.equal('a1');
+    expect(iterate()).to.equal('a1');
     expect(seen).to.deep.equal(['a']);
     expect(subscription.closed).to.equal(true);
-    expect(turn()).to.equal(undefined);
+    expect(iterate()).to.equal(undefined);
   });
 
   it('gives each task a slice of a millisecond, one after the other', () => {
-    const { run, turn } = setUp();
+    const { run, iterate } = setUp();
     run('a', 6);
     run('b', 5);
-    expect(turn()).to.equal('a1 a2 a3 a4');
-    expect(turn()).to.equal('b1 b2 b3 b4');
-    expect(turn()).to.equal('a5 a6');
-    expect(turn()).to.equal('b5');
-    expect(turn()).to.equal(undefined);
+    expect(iterate()).to.equal('a1 a2 a3 a4');
+    expect(iterate()).to.equal('b1 b2 b3 b4');
+    expect(iterate()).to.equal('a5 a6');
+    expect(iterate()).to.equal('b5');
+    expect(iterate()).to.equal(undefined);
   });
 
   it('starts slices of further waiting tasks within half a millisecond of an event-loop iteration', () => {
-    const { run, scheduler, steps, turn } = setUp();
+    const { run, scheduler, steps, iterate } = setUp();
     run('a');
     run('b');
     run('c');
-    expect(turn()).to.equal('a1 b1');
+    expect(iterate()).to.equal('a1 b1');
     scheduler.start(() => {
       follow(scheduler.run(steps('late', 1, 0)));
       return true;
     });
-    expect(turn()).to.equal('c1');
-    expect(turn()).to.equal('late1');
+    expect(iterate()).to.equal('c1');
+    expect(iterate()).to.equal('late1');
   });
 
   it('runs urgent tasks first, unless none of the others had a slice for ten milliseconds', () => {
-    const { run, turn } = setUp();
+    const { run, iterate } = setUp();
     run('a', 2, 1);
     run('b', 1, 1);
     for (const name of ['u', 'v', 'w', 'x']) run(name, 1, 4, () => true);
-    const turns = Array.from({ length: 8 }, turn);
-    expect(turns).to.deep.equal(['u1', 'v1', 'w1', 'a1', 'x1', 'b1', 'a2', undefined]);
+    const iterations = Array.from({ length: 8 }, iterate);
+    expect(iterations).to.deep.equal(['u1', 'v1', 'w1', 'a1', 'x1', 'b1', 'a2', undefined]);
   });
 
   it('runs a task first once a client waits for it', () => {
-    const { run, turn } = setUp();
+    const { run, iterate } = setUp();
     let isUrgent = false;
     run('a', 9, 1);
     run('b', 3, 1, () => isUrgent);
-    expect([turn(), turn()]).to.deep.equal(['a1', 'b1']);
+    expect([iterate(), iterate()]).to.deep.equal(['a1', 'b1']);
     isUrgent = true;
-    expect([turn(), turn(), turn()]).to.deep.equal(['b2', 'b3', 'a2']);
+    expect([iterate(), iterate(), iterate()]).to.deep.equal(['b2', 'b3', 'a2']);
   });
 
   it('cancels a task between two slices', () => {
-    const { run, turn } = setUp();
+    const { run, iterate } = setUp();
     const { seen, subscription } = run('a', 9, 1);
     run('b');
-    expect(turn()).to.equal('a1');
+    expect(iterate()).to.equal('a1');
     subscription.unsubscribe();
-    expect(turn()).to.equal('b1');
-    expect(turn()).to.equal(undefined);
+    expect(iterate()).to.equal('b1');
+    expect(iterate()).to.equal(undefined);
     expect(seen).to.deep.equal([]);
   });
 
   it('ends a task with the step in which it cancels itself', () => {
-    const { scheduler, turn } = setUp();
+    const { scheduler, iterate } = setUp();
     let steps = 0;
     const cancel = scheduler.start(() => {
       if (++steps === 2) cancel();
       return false;
     });
-    turn();
+    iterate();
     expect(steps).to.equal(2);
-    expect(turn()).to.equal(undefined);
+    expect(iterate()).to.equal(undefined);
   });
 
   it('forwards an error of a task, and continues with the others', () => {
-    const { run, scheduler, turn } = setUp();
+    const { run, scheduler, iterate } = setUp();
     const errors: unknown[] = [];
     const failing = function* (): Generator<void, void> {
       yield;
@@ -128,8 +128,8 @@ describe('Scheduler', () => {
       throw new Error('a bug');
     });
     run('a');
-    expect(turn).to.throw('a bug');
+    expect(iterate).to.throw('a bug');
     expect(errors.map(String)).to.deep.equal(['Error: torn']);
-    expect(turn()).to.equal('a1');
+    expect(iterate()).to.equal('a1');
   });
 });

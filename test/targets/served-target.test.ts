@@ -482,13 +482,14 @@ describe('ServedTarget', () => {
 
     it('an ended publisher as a warning, and a missing one as information', () => {
       const target = serve();
-      const said = () => target.events.map(({ level, message }) => `${level} ${message}`).at(-1);
-      expect(said()).to.match(/^info target demo on 82 waiting on /);
+      const lastMessage = () =>
+        target.events.map(({ level, message }) => `${level} ${message}`).at(-1);
+      expect(lastMessage()).to.match(/^info target demo on 82 waiting on /);
       const { publisher } = showing(1);
       target.ask();
       publisher.close();
       target.ask();
-      expect(said()).to.match(/^warning target demo on 82 waiting on .*closed its segment/);
+      expect(lastMessage()).to.match(/^warning target demo on 82 waiting on .*closed its segment/);
     });
 
     it('lookups, updates, sync, the highlighted variable and renders at the debug level', () => {
@@ -501,10 +502,12 @@ describe('ServedTarget', () => {
       x.set(3);
       target.ask();
       const debug = target.events.filter(({ level }) => level === 'debug');
-      const said = debug.map(({ message }) => message.replace('target demo on 82, 456 ', ''));
+      const debugMessages = debug.map(({ message }) =>
+        message.replace('target demo on 82, 456 ', ''),
+      );
       const lookup = 'lookup: server key 82 live, server key 456 absent; root H.1.demo';
       const sync = 'sync: objects 1/1, variables 1/2, waiting on variable late of H.1.demo';
-      expect(said).to.deep.equal([
+      expect(debugMessages).to.deep.equal([
         ...['x is 1', sync, 'update: tick 0, 3 changes in the directory', sync],
         ...[lookup, sync],
         ...[lookup, 'rendered 2 series, 63 bytes'],

@@ -152,7 +152,7 @@ describe('a page of a snapshot', () => {
     served.leave();
     expect(own.arena.used).to.be.greaterThan(before);
     page.release();
-    // It is closed in turns, of which there are many on a busy machine.
+    // The target is closed in slices, of which there are many on a busy machine.
     served.clock.advance(0);
     expect(own.arena.used).to.equal(before);
   });

@@ -23,7 +23,7 @@ describe('a gzip page', () => {
   /** The bytes of a page that begins with some pieces and ends with others. */
   const gzipOf = (start: readonly Uint8Array[], ...end: readonly Uint8Array[]): Promise<Buffer> =>
     bytesOf(new GzipText({ pieces: start }).body(end, () => undefined));
-  /** Counts compressions; each ends when the test says so. */
+  /** Counts compressions; each ends at a call of `finish`. */
   const counting = (pieces: readonly Uint8Array[], deflated?: Deflated) => {
     const running: (() => void)[] = [];
     const made: (readonly Uint8Array[])[] = [];

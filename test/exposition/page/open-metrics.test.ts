@@ -98,10 +98,10 @@ describe('families whose names clash in OpenMetrics', () => {
         const [name = '', type] = each.split(' ');
         return facts(name, type as MetricType);
       });
-      const said = withoutClashes(families);
-      expect(said.map(({ type }) => type).join(' ')).to.equal(wanted);
-      expect(said.map(({ name }) => name)).to.deep.equal(families.map(({ name }) => name));
-      expect(withoutClashes(families)).to.deep.equal(said);
+      const typed = withoutClashes(families);
+      expect(typed.map(({ type }) => type).join(' ')).to.equal(wanted);
+      expect(typed.map(({ name }) => name)).to.deep.equal(families.map(({ name }) => name));
+      expect(withoutClashes(families)).to.deep.equal(typed);
     });
 });
 
@@ -235,8 +235,8 @@ describe('an OpenMetrics page', () => {
         const root = source.addObject('h.1.demo', 'C');
         objects.forEach((variables, index) => {
           const object = source.addObject(`h.1.demo.${index}`, 'C', { parent: root });
-          for (const [[name, options], said] of variables)
-            source.addVariable(object, name, { ...options, ...said });
+          for (const [[name, options], description] of variables)
+            source.addVariable(object, name, { ...options, ...description });
         });
         const { page, render } = testView(source, root, { app: 'demo' });
         const text = page(OPEN_METRICS);

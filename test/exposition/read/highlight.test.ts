@@ -92,7 +92,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     ['twin.w', `${ROOT}.twin|w`],
   ] as const;
   for (const [path, variable] of names)
-    it(`${JSON.stringify(path)} names ${variable}`, () => {
+    it(`is ${variable} for the path ${JSON.stringify(path)}`, () => {
       const { source, root } = tree();
       const read = bound(source, root, path).read();
       expect(read).to.deep.equal({ path, value: 1, text: variable });
@@ -110,7 +110,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     ['twin.v', 'the later of two objects with this id lacks the variable'],
   ] as const;
   for (const [path, why] of nothing)
-    it(`${JSON.stringify(path)} names nothing: ${why}`, () => {
+    it(`is absent for the path ${JSON.stringify(path)}: ${why}`, () => {
       const { source, root } = tree();
       expect(bound(source, root, path).read()).to.equal(undefined);
     });
@@ -298,21 +298,21 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
       const users = publisher.addObject(root, `${ROOT}.users`, 'Users');
       const sent = publisher.addVariable(users, 'bytesSent.14002', 'u64');
       const name = publisher.addVariable(users, 'name', 'string', { textBytes: 24 });
-      const look = () => {
+      const poll = () => {
         const { changes } = watch.poll();
         for (const each of [number, text]) applyChanges(each, changes);
         return [number.read()?.value, text.read()?.text];
       };
-      expect(look()).to.deep.equal([undefined, undefined]);
+      expect(poll()).to.deep.equal([undefined, undefined]);
       sent.set(MAX_U64);
       name.set('Grüße');
-      expect(look()).to.deep.equal([MAX_U64, 'Grüße']);
+      expect(poll()).to.deep.equal([MAX_U64, 'Grüße']);
       sent.unset();
-      expect(look()).to.deep.equal([undefined, 'Grüße']);
+      expect(poll()).to.deep.equal([undefined, 'Grüße']);
       publisher.removeObject(users);
       publisher.addVariable(root, 'w', 'u64').set(3);
       expect(number.read()).to.equal(undefined);
-      expect(look()).to.deep.equal([undefined, undefined]);
+      expect(poll()).to.deep.equal([undefined, undefined]);
     });
   });
 

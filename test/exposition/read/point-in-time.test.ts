@@ -34,7 +34,7 @@ describe('the text of a point in time', () => {
     ['build 7 of 2026 08:00', undefined],
   ];
   for (const [text, seconds] of texts)
-    it(`${JSON.stringify(text)} has the Unix time ${seconds ?? 'none'}`, () =>
+    it(`${JSON.stringify(text)} has ${seconds === undefined ? 'no Unix time' : `the Unix time ${seconds}`}`, () =>
       expect(times.unixSeconds(text)).to.equal(seconds));
 });
 
@@ -76,7 +76,7 @@ describe('the text of a point in time from a publisher in another time zone', ()
     ['Europe/Berlin', '1234 1:00 '.repeat(2000), undefined],
   ];
   for (const [zone, text, iso] of zones)
-    it(`${text.slice(0, 40)} in ${zone} is ${iso ?? 'none'}`, () =>
+    it(`${text.slice(0, 40)} in ${zone} means ${iso ?? 'no time'}`, () =>
       expect(new PointInTime(zone).unixSeconds(text)).to.equal(iso && at(iso)));
 
   it('has the time that JavaScript reads, if both are in the same zone', () => {

@@ -14,10 +14,10 @@ const SLOTS = [5, 6, 7, 512, 513, 70_000];
 
 /** A probe that records its notifications, as `synced name`. */
 function probeOf(source: FakeSource, kernel = new Kernel()) {
-  const told: string[] = [];
+  const notifications: string[] = [];
   const react: Partial<Record<keyof ProbeListener, (item: TrackableItem) => void>> = {};
   const listen = (what: keyof ProbeListener) => (item: TrackableItem) => {
-    told.push(`${what} ${item.name}`);
+    notifications.push(`${what} ${item.name}`);
     react[what]?.(item);
   };
   const probe = new Probe(kernel, source, {
@@ -38,7 +38,7 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     read: (): string[] => {
       finished(probe.reading());
       while (probe.reportUnsynced() || probe.reportSynced());
-      return told.splice(0);
+      return notifications.splice(0);
     },
     valueOf: (item: ManagedObject | Variable) => probe.bits(item),
   };

@@ -78,13 +78,17 @@ describe('the page of the built-in application', () => {
       const catalogue = loadCatalogues().get(app);
       const { page, render } = testView(source, treeOf(app, source), { app, catalogue });
       const read = readOpenMetrics(page(OPEN_METRICS));
-      const said = read.map(({ type, unit, samples }) => ({ type, unit, lines: samples.length }));
+      const headers = read.map(({ type, unit, samples }) => ({
+        type,
+        unit,
+        lines: samples.length,
+      }));
       const wanted = render().families.map(({ facts: { type, unit }, pieces }) => ({
         type,
         unit,
         lines: Buffer.concat(pieces).toString().split('\n').length - 1,
       }));
-      expect(said).to.deep.equal(wanted);
+      expect(headers).to.deep.equal(wanted);
       expect(read.length).to.be.greaterThan(50);
     });
 
@@ -101,8 +105,8 @@ describe('the page of the built-in application', () => {
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
       const { text } = testView(source, treeOf(app, source), { app, catalogue });
-      const said = execFileSync('promtool', ['check', 'metrics'], { input: text() });
-      expect(said.toString()).to.equal('');
+      const output = execFileSync('promtool', ['check', 'metrics'], { input: text() });
+      expect(output.toString()).to.equal('');
     });
   }
 });

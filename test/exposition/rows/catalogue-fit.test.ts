@@ -34,7 +34,7 @@ describe('the fit of a catalogue', () => {
         row('s', 'summary', 'sum_var = "a", count_var = "b"') +
         row('p', 'gauge', 'var = "p.{port}"') +
         row('state', 'stateset', 'var = "@state"'),
-      row('till', 'gauge', 'var = "nobody has it, and there is no till"'),
+      row('till', 'gauge', 'var = "absent, and the tree has no till"'),
     );
     for (const name of ['x', 'a', 'b', 'p.1', 'p.2'])
       source.addVariable(root, name, { type: 'u64' });

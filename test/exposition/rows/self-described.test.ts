@@ -194,8 +194,8 @@ describe('an application without a catalogue', () => {
     needsPrograms(this, 'promtool');
     const { source, root } = pumps();
     const { text } = testView(source, root, { app: 'pumps' });
-    const said = execFileSync('promtool', ['check', 'metrics'], { input: text() });
-    expect(said.toString()).to.equal('');
+    const output = execFileSync('promtool', ['check', 'metrics'], { input: text() });
+    expect(output.toString()).to.equal('');
   });
 
   it('shares families between the objects of a class, and reports a clash for another type of the same name', () => {

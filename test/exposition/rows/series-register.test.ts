@@ -142,7 +142,7 @@ describe('the series register', () => {
     ['gauge', '_count', false],
   ] as const) {
     const does = taken ? 'omits' : 'shows';
-    it(`${does} a metric x${ending} beside a ${type} x, and shows it once x ends`, () => {
+    it(`${does} a metric x${ending} beside a ${type} x, and shows it after x ends`, () => {
       const { put, remove, shown, reasons } = registerOf();
       const why = `the name x${ending} belongs to the ${type} metric x`;
       put(1, 'x{a="b"}', 1, type, 'x');
@@ -153,7 +153,7 @@ describe('the series register', () => {
       expect(shown()).to.deep.equal([`x${ending}{a="c"} 2`]);
     });
 
-    it(`${does} a ${type} x beside a metric x${ending}, and shows it once x${ending} ends`, () => {
+    it(`${does} a ${type} x beside a metric x${ending}, and shows it after x${ending} ends`, () => {
       const { put, remove, shown, reasons } = registerOf();
       const why = `the name x${ending} belongs to the gauge metric x${ending}`;
       put(2, `x${ending}{a="c"}`);
@@ -227,7 +227,7 @@ describe('the series register', () => {
     expect([shown(), counters.omitted]).to.deep.equal([[], 1]);
   });
 
-  it('omits and counts waiting series that do not fit once their turn comes', () => {
+  it('omits and counts waiting series that do not fit when the shown series ends', () => {
     const { register, counters, put, remove, shown } = registerOf(undefined, { series: 5 });
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10; i++) put(i, `x{a="${i}"}`);

@@ -43,7 +43,7 @@ describe('a target that moves to another partition', () => {
     const isOver = () => moving.subscription.closed;
     const seen = [read()];
     while (!isOver()) {
-      expect(queue.step(), 'it goes on').to.equal(true);
+      expect(queue.step(), 'a further step').to.equal(true);
       if (isOver()) queue.free();
       seen.push(read());
     }
@@ -122,7 +122,7 @@ describe('a target that moves to another partition', () => {
     const { queue, moving } = moveByHand(target);
     const demands = [follow(target.target.demand())];
     while (!moving.subscription.closed) {
-      expect(queue.step() || target.clock.step(), 'it goes on').to.equal(true);
+      expect(queue.step() || target.clock.step(), 'a further step').to.equal(true);
       demands.push(follow(target.target.demand()));
       expect(target.target.status().isReady).to.equal(true);
     }
@@ -255,13 +255,13 @@ describe('a target that moves to another partition', () => {
     expect(textOf(page)).to.equal(text);
     expect(old.arena.used).to.be.greaterThan(before);
     page.release();
-    for (let turn = 0; old.arena.used > before && turn < 1000; turn++) {
+    for (let round = 0; old.arena.used > before && round < 1000; round++) {
       neighbour.clock.advance(0);
       target.clock.advance(0);
     }
-    expect(old.arena.used, 'freed in turns').to.equal(before);
+    expect(old.arena.used, 'freed in slices').to.equal(before);
     target.leave();
-    for (let turn = 0; other.arena.used > beside && turn < 1000; turn++) target.clock.advance(0);
+    for (let round = 0; other.arena.used > beside && round < 1000; round++) target.clock.advance(0);
     expect(other.arena.used).to.equal(beside);
     publisher.close();
   });

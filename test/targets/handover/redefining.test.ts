@@ -63,7 +63,7 @@ describe('a target that is redefined', () => {
       const demands = [follow(target.target.demand())];
       while (!redefining.closed) {
         demands.push(follow(target.target.demand()));
-        expect(target.clock.step(), 'it goes on').to.equal(true);
+        expect(target.clock.step(), 'a further step').to.equal(true);
       }
       target.clock.advance(0);
       for (const { seen } of demands) expect(seen.map(({ kind }) => kind)).to.deep.equal(['ready']);
