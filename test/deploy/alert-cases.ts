@@ -1,4 +1,4 @@
-// What makes each alert fire, and what nearly does: one row an alert.
+// For each alert, series that make it fire and series that almost do.
 import { AT_MINUTES } from './promtool.js';
 import type { Values } from './promtool.js';
 

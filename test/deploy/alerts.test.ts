@@ -1,4 +1,4 @@
-// Each alert of deploy/prometheus fires when it should and only then, and docs/alerts.md explains it.
+// The alerts of deploy/prometheus: when each fires, and its section in docs/alerts.md.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,23 +20,23 @@ const firing = (...names: readonly string[]) => ({
 describe(PROMETHEUS, () => {
   const folder = temporaryFolder();
 
-  it('has a configuration and rules that Prometheus takes', function () {
+  it('has a configuration and rules that Prometheus accepts', function () {
     needsPrograms(this, 'promtool');
     expect(promtool('check', 'config', join(PROMETHEUS, 'prometheus.yml'))).to.equal('');
   });
 
-  it('alerts of nothing while all is well', function () {
+  it('fires no alert for healthy targets', function () {
     needsPrograms(this, 'promtool');
     const world = { name: 'all is well', values: worldWith({}), expected: [firing()] };
     expect(testRules(folder.path('test.yml'), ALERT_FILES, [world])).to.equal('');
   });
 
-  it('has a case for each alert, and each case is of an alert', () =>
+  it('has one test case for each alert', () =>
     expect(ALERT_CASES.map(({ alert }) => alert).sort()).to.deep.equal(
       ALERTS.map(({ name }) => name).sort(),
     ));
 
-  it('fires each alert alone, in its case', function () {
+  it('fires only the alert of each test case', function () {
     needsPrograms(this, 'promtool');
     const tests = ALERT_CASES.map(({ alert, fires }) => ({
       name: alert,
@@ -46,7 +46,7 @@ describe(PROMETHEUS, () => {
     expect(testRules(folder.path('test.yml'), ALERT_FILES, tests)).to.equal('');
   });
 
-  it('fires no alert where its case has not quite come', function () {
+  it('fires no alert just below its threshold', function () {
     needsPrograms(this, 'promtool');
     const tests = ALERT_CASES.map(({ alert, silent }) => ({
       name: alert,
@@ -57,7 +57,7 @@ describe(PROMETHEUS, () => {
   });
 
   for (const { name, text } of ALERTS)
-    it(`${name} says how bad it is, what it is, and where to read on`, () => {
+    it(`gives ${name} a severity, a summary and a runbook link`, () => {
       expect(text).to.match(/^ {10}severity: (critical|warning|info)$/m);
       expect(text).to.match(/^ {10}summary: '.{20,}\.'$/m);
       expect(text).to.match(/^ {10}description: '.{20,}\.'$/m);
@@ -77,7 +77,7 @@ describe(RUNBOOK, () => {
     expect([...sections.keys()]).to.deep.equal(ALERTS.map(({ name }) => name)));
 
   for (const [name, text] of sections)
-    it(`says what ${name} means, how to look and what to do`, () => {
+    it(`has meaning, diagnosis and actions for ${name}`, () => {
       expect(text).to.match(/^\*Means\.\* .+/m);
       expect(text).to.match(/^\*Look\.\* .+/m);
       expect(text).to.match(/^\*Do\.\* .+/m);

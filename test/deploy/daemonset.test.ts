@@ -1,4 +1,4 @@
-// The DaemonSet for Kubernetes: a reload must find the configuration that a changed ConfigMap holds.
+// The DaemonSet for Kubernetes: a reload must read the configuration of a changed ConfigMap.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -18,7 +18,7 @@ describe('deploy/container/daemonset.yaml', () => {
   const documents = parseAllDocuments(text).map((document) => document.toJS() as DaemonSet);
   const set = documents.find(({ kind }) => kind === 'DaemonSet');
 
-  it('mounts the folder of the configuration, which follows a changed ConfigMap', () => {
+  it('mounts the folder of the configuration, which Kubernetes updates with the ConfigMap', () => {
     const { args = [], volumeMounts = [] } = set?.spec.template.spec.containers[0] ?? {};
     expect(args[0]).to.equal('--config');
     const mount = volumeMounts.find(({ mountPath }) => mountPath === dirname(args[1] ?? ''));

@@ -1,4 +1,4 @@
-// A real Prometheus with the recommended configuration, beside a running exporter: every expression finds something.
+// The dashboards and rules return data from a real Prometheus that scrapes a running exporter.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -115,12 +115,12 @@ describe('dashboards and rules on a running exporter', function () {
   // That of JVMs needs some; their tests compare each metric with what jcmd prints.
   for (const [file, board] of DASHBOARDS) {
     if (file === 'jvm.json') continue;
-    it(`${file}: every panel shows something`, async () => {
+    it(`${file}: every panel has data`, async () => {
       const expressions = expressionsOf(board).map(([, expr]) => withoutVariables(expr));
       expect(await emptyOnes(expressions)).to.deep.equal([]);
     });
 
-    it(`${file}: every variable has values`, async () => {
+    it(`have values for every variable of ${file}`, async () => {
       for (const { query } of board.templating.list) {
         if (typeof query === 'string') continue;
         const [, match = '', label = ''] = /^label_values\((.+), (\w+)\)$/.exec(query.query) ?? [];
@@ -132,12 +132,12 @@ describe('dashboards and rules on a running exporter', function () {
     });
   }
 
-  it('every recording rule records something', async () => {
+  it('have data for every recording rule', async () => {
     const names = RULES.filter(({ kind }) => kind === 'record').map(({ name }) => name);
     expect(await emptyOnes(names)).to.deep.equal([]);
   });
 
-  it('dashboards and rules name metrics that there are', async () => {
+  it('name only existing metrics', async () => {
     const paths = (await targets()).map(({ labels: { app = '', server_key = '' } }) => {
       return `/metrics?${new URLSearchParams({ app, server_key }).toString()}`;
     });
@@ -170,7 +170,7 @@ describe('dashboards and rules on a running exporter', function () {
   });
 
   for (const [metric, label] of STATES)
-    it(`the dashboard of the exporter knows every ${label} of ${metric}`, async () => {
+    it(`have every ${label} of ${metric} on the dashboard of the exporter`, async () => {
       const { data } = await api<{ data: readonly string[] }>(`label/${label}/values`, {
         'match[]': metric,
       });
@@ -180,7 +180,7 @@ describe('dashboards and rules on a running exporter', function () {
         expect(text).to.match(new RegExp(`${metric}\\{[^}]*,${label}="${value}"\\}`));
     });
 
-  it('a sum over both jobs counts each target once', async () => {
+  it('count each target once in a sum over both jobs', async () => {
     const [one, ...others] = (await found('count(shm_exporter_internal_target_ready)')) as {
       value: readonly [number, string];
     }[];
@@ -189,7 +189,7 @@ describe('dashboards and rules on a running exporter', function () {
     expect(await found('shm_exporter_target_info{job="shm"}')).to.be.empty;
   });
 
-  it('nothing is wrong but that the license of the demo expires within two weeks', async () => {
+  it('fire only the alert for the license of the demo, which expires within two weeks', async () => {
     const firing = (await found('ALERTS{alertstate="firing"}')) as {
       metric: { alertname: string };
     }[];

@@ -1,4 +1,4 @@
-// The dashboards are what Grafana takes: fields, numbers, places, variables, expressions.
+// The dashboards are valid for Grafana: fields, ids, positions, variables, expressions.
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { APP_LAYOUTS } from '#app/dashboards/app-layouts.js';
@@ -45,7 +45,7 @@ function expectPlaces(panels: readonly Panel[]): void {
 describe(GRAFANA, () => {
   const folder = temporaryFolder();
 
-  it('has a dashboard for each application and one for the exporter, each with an id of its own', () => {
+  it('has a dashboard with a unique id for each application and for the exporter', () => {
     const files = [...loadCatalogues().keys(), 'shm_exporter'].map((name) => `${name}.json`);
     expect([...DASHBOARDS.keys()].sort()).to.deep.equal(files.sort());
     const uids = [...DASHBOARDS.values()].map(({ uid }) => uid);
@@ -56,7 +56,7 @@ describe(GRAFANA, () => {
   for (const [file, board] of DASHBOARDS) {
     const panels = allPanels(board);
 
-    it(`${file}: panels have numbers, titles, types and queries of their own`, () => {
+    it(`has panels with unique ids, titles, types and queries in ${file}`, () => {
       expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
       for (const { id, type, title, description, targets, datasource, fieldConfig } of panels) {
         expect(id).to.be.above(0);
@@ -73,7 +73,7 @@ describe(GRAFANA, () => {
       }
     });
 
-    it(`${file}: panels lie beside one another, in the columns that there are`, () => {
+    it(`has panels inside the grid and without overlap in ${file}`, () => {
       expectPlaces(board.panels);
       for (const { type, collapsed, panels: inside = [] } of board.panels) {
         if (type !== 'row') continue;
@@ -85,7 +85,7 @@ describe(GRAFANA, () => {
       expect(tops).to.deep.equal(tops.toSorted((a, b) => a - b));
     });
 
-    it(`${file}: uses the variables that it has, and no others`, () => {
+    it(`uses exactly the defined variables in ${file}`, () => {
       const names = board.templating.list.map(({ name }) => name);
       const queries = board.templating.list.map(({ query }) => JSON.stringify(query));
       const text = [...expressionsOf(board).map(([, expr]) => expr), ...queries].join('\n');
@@ -93,7 +93,7 @@ describe(GRAFANA, () => {
       expect([...used, 'datasource']).to.have.members(names);
     });
 
-    it(`${file}: has expressions that Prometheus can read`, function () {
+    it(`has valid PromQL in ${file}`, function () {
       needsPrograms(this, 'promtool');
       const rules = expressionsOf(board).map(([, expr], at) => ({
         record: `panel:expression_${at}:value`,
@@ -111,13 +111,13 @@ describe(GRAFANA, () => {
     const board = DASHBOARDS.get(`${app}.json`);
     const layout = APP_LAYOUTS[app];
 
-    it(`${app}.json shows every metric of the catalogue`, () => {
+    it(`shows every metric of the catalogue in ${app}.json`, () => {
       const text = board === undefined ? '' : JSON.stringify(expressionsOf(board));
       for (const name of families.keys())
         expect(text).to.match(new RegExp(`\\b${name}(_\\w+)?[{"]`));
     });
 
-    it(`${app}.json has a section for each class, and says first what its layout puts first`, () => {
+    it(`has a section for each class, in the order of its layout, in ${app}.json`, () => {
       const shown = classes.filter(({ rows }) => rows.length > 0).map(({ alias }) => alias);
       expect(Object.keys(layout?.classes ?? {})).to.have.members(shown);
       expect(layout?.many).to.satisfy((many: string[]) =>
@@ -128,7 +128,7 @@ describe(GRAFANA, () => {
     });
   }
 
-  it('shows how full the memory pools of JVMs are, and their share of time in garbage collections', () => {
+  it('shows the use of JVM memory pools, and the share of time in garbage collection', () => {
     const board = DASHBOARDS.get('jvm.json');
     const metrics = (board ? expressionsOf(board) : []).map(([, expr]) => metricsOf(expr));
     expect(metrics).to.deep.include([
@@ -138,7 +138,7 @@ describe(GRAFANA, () => {
     expect(metrics).to.deep.include(['jvm_gc_collection_seconds_sum']);
   });
 
-  it('shows every internal metric of a target, but for those that say the same as another', () => {
+  it('shows every internal metric of a target except redundant ones', () => {
     const board = DASHBOARDS.get('shm_exporter.json');
     const shown = new Set(
       (board ? expressionsOf(board) : []).flatMap(([, expr]) => metricsOf(expr)),
@@ -160,7 +160,7 @@ describe('metricsOf', () => {
   for (const [expr, names] of rows)
     it(`finds ${names.join(', ')} in ${expr}`, () => expect(metricsOf(expr)).to.deep.equal(names));
 
-  it('finds something in each rule', () => {
+  it('finds metrics in each rule', () => {
     for (const { name, expr } of [...ALERTS, ...RECORDS])
       expect(metricsOf(expr), name).not.to.be.empty;
   });

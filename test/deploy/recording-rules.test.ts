@@ -1,4 +1,4 @@
-// Each recording rule gives what its name promises.
+// Each recording rule computes the values that its name promises.
 import { expect } from 'chai';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testRules } from './promtool.js';
@@ -116,7 +116,7 @@ describe('recording rules', () => {
     expect(Object.keys(GIVES).sort()).to.deep.equal(RECORDS.map(({ name }) => name).sort());
   });
 
-  it('give what their names promise', function () {
+  it('compute the values of their examples', function () {
     needsPrograms(this, 'promtool');
     const expected = Object.entries(GIVES).map(([name, [labels, value]]) => ({
       // Sums of floating-point numbers differ in their last digits.

@@ -1,4 +1,4 @@
-// The units of deploy: what they take from a process, and that the programs do without it.
+// The systemd units of deploy: their sandbox, and that the programs work in it.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ describe('the units of systemd', () => {
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '20'));
 
   for (const unit of UNITS) {
-    it(`${unit}: take every capability and new privilege away, and make the files of the host read-only`, () =>
+    it(`drop every capability and new privilege, and make the files of the host read-only: ${unit}`, () =>
       expect(Object.fromEntries(settingsOf(unit))).to.include({
         CapabilityBoundingSet: '',
         NoNewPrivileges: 'yes',
@@ -54,13 +54,13 @@ describe('the units of systemd', () => {
         SystemCallErrorNumber: 'EPERM',
       }));
 
-    it(`${unit}: starts the program again after every end, since a missing file or a wrong clock may pass`, () => {
+    it(`restart the program after every exit, as a missing file or a wrong clock may be fixed: ${unit}`, () => {
       const settings = settingsOf(unit);
       expect(settings.get('Restart')).to.equal('always');
       expect(settings.has('RestartPreventExitStatus')).to.equal(false);
     });
 
-    it(`${unit}: has nothing that systemd complains of, but that the program is not installed here`, function () {
+    it(`pass systemd-analyze verify, except that the program is not installed here: ${unit}`, function () {
       needsPrograms(this, 'systemd-analyze');
       const path = join(PROJECT, `deploy/${unit}.service`);
       const { stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
@@ -80,7 +80,7 @@ describe('the units of systemd', () => {
   const sandbox = (): readonly string[] => ['python3', SANDBOX, (calls ??= callsFile())];
   const isPossible = () => isInstalled('systemd-analyze') && existsSync(KERNEL_HEADER);
 
-  it('the sandbox of this test refuses other system calls, and has no capabilities', function () {
+  it('forbid other system calls and capabilities in the sandbox of this test', function () {
     needs(this, isPossible(), 'systemd or the headers of the kernel are not installed');
     const script =
       'import ctypes, os\nl = ctypes.CDLL(None, use_errno=True)\n' +
@@ -100,7 +100,7 @@ describe('the units of systemd', () => {
       needs(this, isPossible(), 'systemd or the headers of the kernel are not installed');
     });
 
-    it('starts, serves, reloads, is asked by several at once and stops', async () => {
+    it('let the exporter start, serve concurrent requests, reload and stop', async () => {
       const config = programs.config({
         ...{ app: 'ads', server_keys: ['82'], worker_execution_mode, target_workers: 2 },
       });
@@ -119,7 +119,7 @@ describe('the units of systemd', () => {
     });
   });
 
-  it('the bridge in this sandbox polls, publishes and stops', async function () {
+  it('let the bridge poll, publish and stop', async function () {
     needs(this, isPossible(), 'systemd or the headers of the kernel are not installed');
     const objects = [{ id: 'h.1.ads', class: 'ManagedProcess.SinkDist', variables: {} }];
     const { url } = await serving({}, treeOf({ objects }));

@@ -1,4 +1,4 @@
-// The documentation as a site: an index that lists every page once, and no link that leads nowhere.
+// The documentation as a site: its index lists every page once, and no link is broken.
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -31,12 +31,12 @@ describe('the documentation', () => {
       ).to.equal(true);
   });
 
-  it('says in one line when one needs a page', () => {
+  it('describes each page of its index in one line', () => {
     for (const { when, path } of listed) expect(when, path).to.match(/^when .{20,140}\.$/);
   });
 
   for (const [at, { title, path }] of listed.entries())
-    it(`leads from ${path} back to the index and on to the next page`, () => {
+    it(`links ${path} to the index and to the next page`, () => {
       const lines = read(path).trimEnd().split('\n');
       const link = (to: string) => `](${relative(dirname(path), to)})`;
       expect(lines[0]).to.equal(`[Documentation${link(INDEX)}`);
@@ -47,9 +47,8 @@ describe('the documentation', () => {
     });
 
   for (const page of allPages)
-    it(`has no link in ${page} that leads nowhere`, () =>
-      expect(linksOf(page).broken).to.deep.equal([]));
+    it(`has no broken link in ${page}`, () => expect(linksOf(page).broken).to.deep.equal([]));
 
-  it('has pages outside of docs, whose links are followed too', () =>
+  it('includes pages outside docs/, whose links are checked too', () =>
     expect(allPages).to.include.members(['README.md', 'ARCHITECTURE.md', 'sdk/c/README.md']));
 });

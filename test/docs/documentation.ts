@@ -1,4 +1,4 @@
-// The pages of the documentation, in the order of its index, and the lines that lead from page to page.
+// The pages of the documentation, in the order of its index, and their navigation links.
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 

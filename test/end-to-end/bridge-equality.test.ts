@@ -1,4 +1,4 @@
-// // The page of a bridged component equals the page of a segment with the same objects.
+// The page of a bridged component equals the page of a segment with the same objects.
 import { expect } from 'chai';
 import { chmodSync, existsSync } from 'node:fs';
 import { parseScenario } from '#app/simulator/scenario.js';

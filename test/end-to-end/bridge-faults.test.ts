@@ -1,4 +1,4 @@
-// // What an exporter's page shows of a bridged component with each kind of fault.
+// What an exporter's page shows of a bridged component with each kind of fault.
 import { expect } from 'chai';
 import { FAULT_NAMES } from '../support/component/faults.js';
 import type { FaultName } from '../support/component/faults.js';

@@ -1,4 +1,4 @@
-// // A short run of test/torture/failing-component.js.
+// A short run of test/torture/failing-component.js.
 import { runClean } from '../support/clean-run.js';
 
 const SECONDS = '6';

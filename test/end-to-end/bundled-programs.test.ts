@@ -1,4 +1,4 @@
-// // The bundled programs in dist/bin.
+// The bundled programs in dist/bin.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// // Metrics that come from a publisher's descriptions of its variables, as the settings of the target select them.
+// Metrics that come from a publisher's descriptions of its variables, as the settings of the target select them.
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';

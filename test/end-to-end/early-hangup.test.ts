@@ -1,4 +1,4 @@
-// // SIGHUP while the program is loading, and SIGUSR1, at which Node.js would open its debugger.
+// SIGHUP while the program is loading, and SIGUSR1, at which Node.js would open its debugger.
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { PROJECT, testPrograms } from '../support/processes.js';

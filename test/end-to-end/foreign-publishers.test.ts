@@ -1,4 +1,4 @@
-// // The example publishers in C and Python, compiled and run as the documentation describes.
+// The example publishers in C and Python, compiled and run as the documentation describes.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';

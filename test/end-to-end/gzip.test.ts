@@ -1,4 +1,4 @@
-// // gzip from the running exporter: in both execution modes, pages are complete while values change.
+// gzip from the running exporter: in both execution modes, pages are complete while values change.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';

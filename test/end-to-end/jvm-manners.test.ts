@@ -1,4 +1,4 @@
-// // The system calls of the exporter on the counter files of JVMs.
+// The system calls of the exporter on the counter files of JVMs.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// // Metrics of the JVMs of the host: found, scraped, and removed, in both execution modes.
+// Metrics of the JVMs of the host: found, scraped, and removed, in both execution modes.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// // A target whose values all change between scrapes.
+// A target whose values all change between scrapes.
 import { expect } from 'chai';
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';

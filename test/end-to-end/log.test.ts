@@ -1,4 +1,4 @@
-// // The log of a running exporter, in the formats that log collectors read.
+// The log of a running exporter, in the formats that log collectors read.
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
 import { answerOf, testPrograms } from '../support/processes.js';

@@ -1,4 +1,4 @@
-// // A short run of bench/soak.js: many targets on many publishers. Spec 1.10.
+// A short run of bench/soak.js: many targets on many publishers. Spec 1.10.
 import { runClean } from '../support/clean-run.js';
 
 const SECONDS = '2';

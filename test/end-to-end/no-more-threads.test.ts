@@ -1,4 +1,4 @@
-// // A process limit under which the exporter cannot start further threads.
+// A process limit under which the exporter cannot start further threads.
 import { spawnSync } from 'node:child_process';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-// // The single snapshot for scripts, and the file for the textfile collector of node_exporter.
+// The single snapshot for scripts, and the file for the textfile collector of node_exporter.
 import { expect } from 'chai';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { answerOf, testPrograms } from '../support/processes.js';

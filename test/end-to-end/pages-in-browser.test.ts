@@ -1,4 +1,4 @@
-// // The HTML pages in a real Chromium: updates, layout and accessibility.
+// The HTML pages in a real Chromium: updates, layout and accessibility.
 import axe from 'axe-core';
 import { expect } from 'chai';
 import type { BrowserContextOptions } from 'playwright-core';

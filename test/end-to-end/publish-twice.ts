@@ -1,4 +1,4 @@
-// // A publisher process with one object that has two variables of the same name. Argument: the context id.
+// A publisher process with one object that has two variables of the same name. Argument: the context id.
 import { Publisher } from '#app/native/publisher/publisher.js';
 
 const [, , contextId = ''] = process.argv;

@@ -1,4 +1,4 @@
-// // Several publishers in the threads and processes of one program, as the publisher pages describe.
+// Several publishers in the threads and processes of one program, as the publisher pages describe.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// // SIGHUP: targets, scopes and filters change while the exporter serves.
+// SIGHUP: targets, scopes and filters change while the exporter serves.
 import { expect } from 'chai';
 import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// // JSON lines that Debian's rsyslog ships.
+// JSON lines that Debian's rsyslog ships.
 import { expect } from 'chai';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { answerOf, testPrograms } from '../support/processes.js';

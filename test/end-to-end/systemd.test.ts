@@ -1,4 +1,4 @@
-// // The programs as systemd services; a socket of the test replaces systemd's.
+// The programs as systemd services; a socket of the test replaces systemd's.
 import { expect } from 'chai';
 import { answerOf, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';

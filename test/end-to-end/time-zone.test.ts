@@ -1,4 +1,4 @@
-// // The time zone of a publisher, in each place where it can be configured.
+// The time zone of a publisher, in each place where it can be configured.
 import { copyFileSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';

@@ -1,4 +1,4 @@
-// // The page at /tree over real publishers, in both execution modes.
+// The page at /tree over real publishers, in both execution modes.
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';

@@ -1,4 +1,4 @@
-// // The exporter reads its program files once: these and its working directory may be removed while it runs.
+// The exporter reads its program files once: these and its working directory may be removed while it runs.
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';

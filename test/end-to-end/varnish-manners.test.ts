@@ -1,4 +1,4 @@
-// // The system calls of the exporter on the shared memory of Varnish.
+// The system calls of the exporter on the shared memory of Varnish.
 import { expect } from 'chai';
 import { testPrograms } from '../support/processes.js';
 import { TracedExporter, expectToReadOnly } from '../support/traced-exporter.js';

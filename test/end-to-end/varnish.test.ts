@@ -1,4 +1,4 @@
-// // A real Varnish: metric names as prometheus_varnish_exporter has them, and the page after Varnish ends.
+// A real Varnish: metric names as prometheus_varnish_exporter has them, and the page after Varnish ends.
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';

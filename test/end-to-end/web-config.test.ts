@@ -1,4 +1,4 @@
-// // A listener with TLS, client certificates and passwords, requested by real clients.
+// A listener with TLS, client certificates and passwords, requested by real clients.
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Everything that a start would be refused for is found in one go, in whatever file it is.
+// All mistakes for which a start is rejected are found together, in all files.
 import { expect } from 'chai';
 import type { Arguments } from '#app/config/arguments.js';
 import { loadConfig } from '#app/config/resolve.js';
@@ -45,7 +45,7 @@ describe('checkStart', () => {
     if (start.kind === 'accepted') expect(start.license.state).to.equal('valid');
   });
 
-  it('finds faults in the values, targets, filters, catalogues and license at once', () => {
+  it('reports mistakes in values, targets, filters, catalogues and license together', () => {
     license(NOW.getTime() - 3 * DAY_MS);
     folder.write('own.toml', 'app = "shop"\n');
     const configFile = folder.write(
@@ -89,7 +89,7 @@ describe('checkStart', () => {
     expect({ code: invalid?.code, more }).to.deep.equal({ code: 'CONFIG_INVALID', more: [] });
   });
 
-  it('checks the targets file, and the license of an option, though the TOML file is none', () => {
+  it('checks the targets file and the license of an option even if the TOML file is invalid', () => {
     const files = {
       configFile: folder.write('c.toml', 'debug =\n'),
       targetsFile: folder.write('t.txt', 'target app\ntarget app=ads server_key=1 classes=servr\n'),
@@ -109,7 +109,7 @@ describe('checkStart', () => {
     ]);
   });
 
-  it('tells a catalogue in place of the configuration apart, and says nothing more of it', () => {
+  it('recognizes a catalogue given as the configuration, and reports only that', () => {
     const text = 'app = "shop"\nrot = 1\n[[classes]]\nalias = "till"\nclass_ids = ["Till"]\n';
     expect(refusals({ configFile: folder.write('shop.toml', text) })).to.deep.equal([
       {
@@ -121,7 +121,7 @@ describe('checkStart', () => {
     ]);
   });
 
-  it('says nothing of what hangs on a value that is wrong', () => {
+  it('reports nothing that follows from a wrong value', () => {
     const wrong = 'license_file = 1\napp = 2\nclasses = ["anything"]\n';
     expect(refusals({ configFile: folder.write('c.toml', wrong) })).to.deep.equal([
       {
@@ -134,7 +134,7 @@ describe('checkStart', () => {
     ]);
   });
 
-  it('warns of what is hardly meant also where only the license is refused', () => {
+  it('gives its warnings even if only the license is rejected', () => {
     const start = check({ configFile: folder.write('c.toml', 'app = "asd"') });
     expect(start.kind === 'refused' && start.faults.map(({ exit }) => exit)).to.deep.equal([3]);
     expect(start.warnings).to.have.lengthOf(1);
@@ -142,7 +142,7 @@ describe('checkStart', () => {
 
   const started = () => loadConfig(given({})).settings;
 
-  it('refuses a reload with everything that is wrong, and not for the license in use', () => {
+  it('rejects a reload with all mistakes, but not for the license in use', () => {
     const configFile = folder.write('c.toml', 'debug = 1\nclasses = ["servr"]');
     const message = faultMessage('CONFIG_INVALID', () =>
       checkReload(given({ configFile }), started(), NOW),
@@ -152,7 +152,7 @@ describe('checkStart', () => {
     expect(checkReload(given({ configFile }), started(), NOW).plan).to.have.lengthOf(1);
   });
 
-  it('refuses a reload with another license that a start would refuse', () => {
+  it('rejects a reload with another license that a start would reject', () => {
     license(NOW.getTime() - 3 * DAY_MS);
     const configFile = folder.write('c.toml', 'license_file = "license.json"\n');
     const reload = () => checkReload(given({ configFile }), started(), NOW);

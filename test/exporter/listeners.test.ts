@@ -1,4 +1,4 @@
-// Where the listener listens: by settings, and on the sockets of systemd.
+// The listen addresses: from settings, and from systemd's sockets.
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -25,7 +25,7 @@ describe('listenAddresses', () => {
   it('are the one address of the specification by default (spec 4)', () =>
     expect(listenAddresses(settings, [])).to.deep.equal([{ host: '0.0.0.0', port: 9464 }]));
 
-  it('are those of metrics_listen_addresses, if there are any', () =>
+  it('are those of metrics_listen_addresses, if it is set', () =>
     expect(
       listenAddresses({ ...settings, metricsListenAddresses: [':1', '[::1]:2'] }, []),
     ).to.deep.equal([
@@ -33,7 +33,7 @@ describe('listenAddresses', () => {
       { host: '::1', port: 2 },
     ]));
 
-  it('are the sockets of systemd where it hands them over, and a fault where it does not', () => {
+  it('are the sockets of systemd if it passes any, and a fault otherwise', () => {
     const activated = { ...settings, metricsSystemdSocket: true };
     expect(listenAddresses(activated, [3, 4])).to.deep.equal([{ fd: 3 }, { fd: 4 }]);
     expect(faultMessage('LISTENER_FAILED', () => listenAddresses(activated, []))).to.contain(
@@ -61,12 +61,12 @@ describe('hostAndPort', () => {
     ['', undefined],
   ];
   for (const [text, parts] of table)
-    it(`${JSON.stringify(text)} is ${parts === undefined ? 'none' : JSON.stringify(parts)}`, () =>
+    it(`parses ${JSON.stringify(text)} as ${parts === undefined ? 'invalid' : JSON.stringify(parts)}`, () =>
       expect(hostAndPort(text)).to.deep.equal(parts));
 });
 
 describe('activatedSockets', () => {
-  it('begin with descriptor 3, for the process that they are meant for', () => {
+  it('begin with descriptor 3, in the process that LISTEN_PID names', () => {
     expect(activatedSockets({ LISTEN_PID: '7', LISTEN_FDS: '2' }, 7)).to.deep.equal([3, 4]);
     expect(activatedSockets({ LISTEN_PID: '8', LISTEN_FDS: '2' }, 7)).to.deep.equal([]);
     expect(activatedSockets({ LISTEN_PID: '7', LISTEN_FDS: 'x' }, 7)).to.deep.equal([]);
@@ -79,21 +79,21 @@ describe('the limit of open files', function () {
   this.slow(5000);
   const programs = testPrograms();
 
-  it('is read from the limits of the process, and is infinite if they are unknown', () => {
+  it('is that of the process, and infinite if that is unknown', () => {
     const limits =
       'Limit                     Soft Limit           Hard Limit           Units\n' +
       'Max open files            1024                 4096                 files\n';
     expect([limits, ''].map(openFilesLimit)).to.deep.equal([1024, Infinity]);
   });
 
-  it('allows all connections if it is high, and some if it is low', () => {
+  it('allows all connections if it is high, and fewer if it is low', () => {
     expect(connectionRoom(512, 1024, 5, 2)).to.deep.equal({ connections: 512, warning: '' });
     expect(connectionRoom(512, 256, 5, 2)).to.include({ connections: 190 });
     expect(connectionRoom(512, 64, 25, 2)).to.include({ connections: 8 });
     expect(connectionRoom(4, 64, 25, 2)).to.include({ connections: 4 });
   });
 
-  it('is reported at the start, and idle connections do not keep probes out', async function () {
+  it('is reported at the start, and idle connections do not block probes', async function () {
     needsPrograms(this, 'prlimit');
     programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3');
     const config = programs.config({ app: 'ads', server_keys: ['82'] });
@@ -138,7 +138,7 @@ describe('exposureWarnings', () => {
   };
   const tls = { context: {}, allowedSans: [], expiryMs: 0, files: [] };
 
-  it('name the metrics, and what helps', () =>
+  it('name the exposed metrics, and how to protect them', () =>
     expect(warnings({}))
       .to.have.length(1)
       .and.satisfy(
@@ -148,7 +148,7 @@ describe('exposureWarnings', () => {
           text.includes('web_config_file (--web.config.file)'),
       ));
 
-  it('name the applications whose texts without a row are shown as well', () => {
+  it('name the applications whose texts without a row are exposed', () => {
     const [first, second, ...rest] = warnings({ showUncatalogued: true });
     expect(first).to.contain('ads_mount_info: personal data');
     expect(second).to.match(

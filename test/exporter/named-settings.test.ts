@@ -1,4 +1,4 @@
-// Messages at the start name the option as well as the setting, first what gave the value.
+// Messages at the start name both the option and the setting; the source of the value comes first.
 import { expect } from 'chai';
 import { parseArguments } from '#app/config/arguments.js';
 import { OPTIONS } from '#app/config/options.js';

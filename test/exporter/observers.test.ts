@@ -1,4 +1,4 @@
-// What the log says of objects and series that are missing.
+// The log lines about omitted objects and series, waiting targets and skipped snapshots.
 import { expect } from 'chai';
 import { tap } from 'rxjs';
 import { LOSSES, lossWatch, sinkLog, statusLine, waitWatch } from '#app/exporter/observers.js';
@@ -37,10 +37,10 @@ describe('lossWatch', () => {
     value,
   });
 
-  it('looks at metrics that every target has', () =>
+  it('reads metrics that every target has', () =>
     expect(INTERNAL_FACTS.map(({ name }) => name)).to.include.members([...LOSSES.keys()]));
 
-  it('reports once that objects are dropped, and once that they are not any more', () => {
+  it('reports once that objects are dropped, and once that no more are', () => {
     const { look } = watching(new FakeTarget());
     const about = { app: 'ads', serverKeys: ['82'] };
     const begins = 'shows less than it should: its publisher had no room for 3 objects';
@@ -58,7 +58,7 @@ describe('lossWatch', () => {
     expect(look([dropped(0)])).to.deep.equal([]);
   });
 
-  it('reports that series are left out while their count rises, and when it rises no more', () => {
+  it('reports that series are omitted while their count rises, and when it stops', () => {
     const { look } = watching(new FakeTarget('adh', ['80', '81']));
     const about = { app: 'adh', serverKeys: ['80', '81'] };
     const why = 'so far, since others have their name and labels';
@@ -90,7 +90,7 @@ describe('lossWatch', () => {
     );
   });
 
-  it('asks nobody between two looks, and nobody once it is left', () => {
+  it('reads no target between two checks, or after unsubscription', () => {
     const target = new FakeTarget();
     let asked = 0;
     target.internal = () => {
@@ -120,7 +120,7 @@ describe('waitWatch', () => {
   const lose = (target: FakeTarget, reason: string) => target.wait({ ...target.progress, reason });
   const waiting = (reason: string) => lose(new FakeTarget(), reason);
 
-  it('says once what a target waits for, after ten seconds, and once that it goes on', () => {
+  it('reports once, after ten seconds, what a target waits for, and once that the wait is over', () => {
     const target = waiting('variable mood of H.1.ads');
     const pass = watching(target);
     expect(pass(5)).to.deep.equal([]);
@@ -133,7 +133,7 @@ describe('waitWatch', () => {
     expect(pass(60)).to.deep.equal([]);
   });
 
-  it('says how to list the existing publishers if the target has none', () => {
+  it('suggests how to list the existing publishers if the target has none', () => {
     const target = waiting('no segment shmApp.pool.82 in shared memory');
     target.publisher = { state: 'absent', reason: '' };
     expect(watching(target)(10)).to.deep.equal([
@@ -141,7 +141,7 @@ describe('waitWatch', () => {
     ]);
   });
 
-  it('says nothing of a target that is ready soon', () => {
+  it('reports nothing for a target that is ready soon', () => {
     const target = waiting('root');
     const pass = watching(target);
     expect(pass(5)).to.deep.equal([]);
@@ -149,7 +149,7 @@ describe('waitWatch', () => {
     expect(pass(60)).to.deep.equal([]);
   });
 
-  it('never reports a longer wait than there was', () => {
+  it('never reports a longer wait than the real one', () => {
     const target = new FakeTarget();
     const pass = watching(target);
     pass(24);
@@ -165,7 +165,7 @@ describe('waitWatch', () => {
     expect(pass(9.5), 'lost for 9.5 s').to.deep.equal([]);
   });
 
-  it('says it again of a target that is lost again, and of each of several', () => {
+  it('reports again for a target that is lost again, and for each target', () => {
     const [one, other] = [waiting('a'), new FakeTarget('adh', ['80'])];
     const pass = watching(one, other);
     expect(pass(10)).to.have.length(1);
@@ -185,7 +185,7 @@ describe('waitWatch', () => {
 // The line of `systemctl status`.
 describe('statusLine', () => {
   it(
-    'counts the ready targets at once, and again when the count has changed',
+    'counts the ready targets at the start, and again when the count changes',
     marbles(({ cold, expectObservable }) => {
       const target = new FakeTarget();
       target.isReady = false;
@@ -213,27 +213,27 @@ function linesFor(...events: readonly SinkEvent[]): string[] {
 }
 
 describe('sinkLog', () => {
-  it('tells when snapshots begin to be skipped, and when they are written again', () =>
+  it('reports when skipping of snapshots begins and ends', () =>
     expect(linesFor(served, skipped('full'), skipped('full'), served, served)).to.deep.equal([
       'full: skipping snapshots',
       'serving again: skipped 2 snapshots',
     ]));
 
-  it('tells of each reason once, whichever came first', () =>
+  it('reports each reason once, whichever comes first', () =>
     expect(linesFor(...['slow', 'full', 'slow', 'full'].map(skipped), served)).to.deep.equal([
       'slow: skipping snapshots',
       'full: skipping snapshots',
       'serving again: skipped 4 snapshots',
     ]));
 
-  it('tells of a reason anew after snapshots were written', () =>
+  it('reports a reason again after snapshots were written', () =>
     expect(linesFor(skipped('full'), served, skipped('full'))).to.deep.equal([
       'full: skipping snapshots',
       'serving again: skipped 1 snapshots',
       'full: skipping snapshots',
     ]));
 
-  it('tells of no more than eight reasons', () => {
+  it('reports no more than eight reasons', () => {
     const reasons = Array.from({ length: 20 }, (_, nth) => skipped(`reason ${nth}`));
     expect(linesFor(...reasons)).to.have.length(8);
   });

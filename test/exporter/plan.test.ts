@@ -1,4 +1,4 @@
-// What the configuration says of applications, classes, groups and catalogue files is checked before the start.
+// Checks of the applications, classes, groups and catalogue files that a configuration names, before the start.
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/exporter/plan.js';
@@ -45,7 +45,7 @@ describe('planTargets', () => {
     expect(plan[0]?.catalogue?.source).to.deep.equal({ file: folder.path('own.toml'), text: OWN });
   });
 
-  it('tells all faults of all targets in the order of the file, each with its place', () =>
+  it('reports the mistakes of all targets in the order of the file, each with its position', () =>
     expect(
       refusal(
         '[[targets]]\napp = "ads"\nserver_key = "1"\nseed_paths = ["ok", "a.{"]\nclasses = ["servr"]\n' +
@@ -57,7 +57,7 @@ describe('planTargets', () => {
       'c.toml:10:3: targets[1].seed_path_groups[0]: found "helth" (did you mean "health"?), allowed for the application adh: health, …',
     ]));
 
-  it('warns of labels of paths that no metric would have', () => {
+  it('warns of path labels that no metric would have', () => {
     const shown = 'show_uncatalogued = true\n';
     const warnings = (more: string) =>
       planTargets(load(`app = "adh"\npath_labels = ["{a}"]\n${more}`)).flatMap(
@@ -69,7 +69,7 @@ describe('planTargets', () => {
     expect(warnings(shown)).to.deep.equal([]);
   });
 
-  it('refuses labels of paths that no pattern can give, at their place', () => {
+  it('rejects path labels that no pattern can give, with their position', () => {
     const head = '[[targets]]\napp = "mine"\nserver_key = "1"\n';
     expect(refusal(`${head}path_labels = ["{a}", "b"]\n`)).to.deep.equal([
       'c.toml:4:23: targets[0].path_labels[1]: "b" names no label, allowed: names split by dots, at least one of them a {label}',
@@ -79,7 +79,7 @@ describe('planTargets', () => {
     ]);
   });
 
-  it('refuses a format that is not listed, with the nearest that is', () =>
+  it('rejects an unknown format, and suggests the nearest known one', () =>
     expect(refusal('[[targets]]\napp = "ads"\nserver_key = "1"\nformat = "nativ"\n')).to.deep.equal(
       [
         'c.toml:4:10: targets[0].format: found "nativ" (did you mean "native"?), allowed: ' +
@@ -87,14 +87,14 @@ describe('planTargets', () => {
       ],
     ));
 
-  it('refuses settings of a format that has none, at their place', () =>
+  it('rejects settings of a format without settings, with their position', () =>
     expect(
       refusal('[[targets]]\napp = "ads"\nserver_key = "1"\nformat_settings = { users = ["a"] }\n'),
     ).to.deep.equal([
       'c.toml:4:1: targets[0].format_settings: the format native has no settings of its own',
     ]));
 
-  it('refuses settings that a format does not know, and values that they do not take, each at its place', () =>
+  it('rejects unknown settings of a format and invalid values, each with its position', () =>
     expect(
       refusal(
         '[[targets]]\napp = "jvm"\nserver_key = "jvm"\nformat = "hsperfdat"\n' +
@@ -108,7 +108,7 @@ describe('planTargets', () => {
       'c.toml:9:71: targets[1].format_settings.containers: found 1, allowed: true or false',
     ]));
 
-  it('refuses names of metrics and directories of Varnish that there are not', () =>
+  it('rejects metric name styles and directories of Varnish that do not exist', () =>
     expect(
       refusal(
         '[[targets]]\napp = "varnish"\nserver_key = "default"\nformat = "varnish"\n' +
@@ -119,14 +119,14 @@ describe('planTargets', () => {
       'c.toml:5:56: targets[0].format_settings.names: found "cleen" (did you mean "clean"?), allowed: "compat" or "clean"',
     ]));
 
-  it('places faults of the legacy target file in that file, at their items', () =>
+  it('reports mistakes of the legacy target file with positions in that file', () =>
     expect(
       refusal('debug = true', '# x\ntarget app=ads server_key=1 classes=server,servr\n'),
     ).to.deep.equal([
       't.txt:2:37: targets[0].classes[1]: found "servr" (did you mean "server"?), allowed for the application ads: process, …',
     ]));
 
-  it('tells an application without a catalogue that it has no groups', () =>
+  it('rejects groups for an application without a catalogue', () =>
     expect(refusal('app = "asd"\nseed_path_groups = ["server"]')).to.deep.equal([
       'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue, so it knows no filter group; allowed: classes as published, and seed_paths (did you mean "ads"?)',
     ]));
@@ -144,7 +144,7 @@ describe('planTargets', () => {
       ]);
     });
 
-  it('tells faults of catalogue files by their own places, next to those of targets', () => {
+  it('reports mistakes of catalogue files with their own positions, next to those of targets', () => {
     folder.write('shop.toml', OWN.replace('["Till"]', '[]'));
     folder.write('text.toml', 'app = ');
     folder.write('binary.toml', Buffer.from([0x61, 0xff]));
@@ -166,7 +166,7 @@ describe('planTargets', () => {
     ]);
   });
 
-  it('tells a hundred faults and counts the others', () => {
+  it('reports a hundred mistakes and counts the others', () => {
     const classes = Array.from({ length: 150 }, (_, index) => `"c${index}"`);
     const lines = refusal(`classes = [${classes.join(', ')}]`);
     expect(lines).to.have.lengthOf(101);

@@ -1,4 +1,4 @@
-// Which scopes there are after a reload. Spec 2.3.
+// The metric scopes after a reload. Spec 2.3.
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/exporter/plan.js';
@@ -23,7 +23,7 @@ describe('ScopeRegistry', () => {
     expect(registry.get('changed')?.selects({ name: 'e', type: 'gauge' })).to.equal(true);
   });
 
-  it('names the scopes that apply to a target, as far as that is known', () => {
+  it('returns the scopes that are known to match metrics of a target', () => {
     const registry = new ScopeRegistry();
     const targets = ['ads', 'adh', 'mine'].map((app) => ({ app, serverKeys: ['1'] }));
     const toml = targets

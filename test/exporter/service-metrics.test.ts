@@ -1,4 +1,4 @@
-// What the process tells of itself.
+// The metrics of the process itself.
 import { expect } from 'chai';
 import { configHash } from '#app/config/changed-settings.js';
 import { loadConfig } from '#app/config/resolve.js';
@@ -17,14 +17,14 @@ describe('ServiceMetrics', () => {
     return { metrics, shown };
   };
 
-  it('names version, commit and Node', async () => {
+  it('has version, commit and Node.js version', async () => {
     const { shown } = measuring();
     expect(await shown('shm_exporter_build_info')).to.deep.equal([
       'shm_exporter_build_info{version="1.2.3",revision="abc",nodeversion="20.1.0"} 1',
     ]);
   });
 
-  it('shows when the license expires, and one state of all', async () => {
+  it('has the expiry of the license, and exactly one license state', async () => {
     const { metrics, shown } = measuring();
     const license = {
       ...{ id: 'l', licensee: 'A', keyId: 'k' },
@@ -49,7 +49,7 @@ describe('ServiceMetrics', () => {
     }
   });
 
-  it('shows whether the last reload was successful, and when a configuration was taken', async () => {
+  it('has the success of the last reload, and the time of the configuration in use', async () => {
     const { metrics, shown } = measuring();
     metrics.configTaken(7, 1500);
     metrics.configRefused(2000);
@@ -88,7 +88,7 @@ describe('the facts of the status page', () => {
     [new Date(90_000), 'grace', 'warn'],
     [new Date('1980-01-01'), 'expired', 'bad'],
   ] as const)
-    it(`say of a license that it is ${state}, which is ${severity}, and when it expires`, () => {
+    it(`have the license state ${state} with severity ${severity}, and its expiry`, () => {
       const metrics = fresh();
       const license = { id: 'l', licensee: 'A', keyId: 'k' };
       const term = { issuedAt: new Date(0), expiresAt: new Date(60_000) };
@@ -105,7 +105,7 @@ describe('configHash', () => {
   const hash = (toml: string) =>
     configHash(loadConfig({ configFile: folder.write(`c${count++}.toml`, toml), overrides: {} }));
 
-  it('is the same for the same settings, wherever and in whatever order they stand', () =>
+  it('is the same for the same settings, whatever their order and file', () =>
     expect(hash('app = "adh"\ncontext_id = "a"\nlicense_file = "l"')).to.equal(
       hash('# the same\nlicense_file = "m"\ncontext_id = "a"\napp = "adh"'),
     ));
@@ -115,7 +115,7 @@ describe('configHash', () => {
     ['a target', '[[targets]]\napp = "ads"\nserver_key = "1"'],
     ['a scope', '[[metric_scopes]]\nname = "a"\nmetrics = ["*"]'],
   ] as const)
-    it(`is another for another ${what}`, () => {
+    it(`changes with the ${what}`, () => {
       expect(hash(toml)).not.to.equal(hash(''));
       expect(hash(toml)).to.be.within(0, 2 ** 48 - 1);
     });

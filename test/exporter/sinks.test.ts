@@ -1,4 +1,4 @@
-// Which sink the settings choose, and that it is made as they say.
+// The sink that the settings select, and its options.
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -54,7 +54,7 @@ describe('chosenSink', () => {
       log: (event) => logged.push(event),
     });
   };
-  it('counts in merged documents what they leave out, and logs it when it changes', async () => {
+  it('counts the omitted series in merged documents, and logs changes of the count', async () => {
     const gauge = new FakeTarget('a');
     const counter = new FakeTarget('b');
     for (const each of [gauge, counter]) each.text = `${gauge.facts.name} 1\n`;
@@ -108,7 +108,7 @@ describe('chosenSink', () => {
   const GET = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n';
   const silent = Object.assign(new FakeTarget(), { demand: () => NEVER });
 
-  it('is HTTP, with a bound on scrapes and on the time of a response', async () => {
+  it('is HTTP, with limits on scrapes and response time', async () => {
     const limits = 'http_max_scrapes = 2\nhttp_response_timeout_seconds = 3\n';
     const send = await http(limits, silent);
     const held = [send(GET), send(GET)];
@@ -122,7 +122,7 @@ describe('chosenSink', () => {
     );
   });
 
-  it('is HTTP, with a bound on connections and on the time of a request', async () => {
+  it('is HTTP, with limits on connections and request time', async () => {
     const limits = 'http_max_connections = 2\nhttp_header_timeout_seconds = 1\n';
     const send = await http(limits, new FakeTarget());
     const slow = Array.from({ length: 3 }, () => send('GET / HTTP/1.1\r\nX: '));
@@ -184,7 +184,7 @@ describe('chosenSink', () => {
     ],
   ] as const;
   for (const [name, toml, overrides] of taken)
-    it(`names ${name} where the address is taken`, async () =>
+    it(`names ${name} if the address is in use`, async () =>
       expect(await refusal(toml, overrides)).to.equal(`${name}: Cannot listen on 127.0.0.1:PORT`));
 
   const served = 'metrics_http_enabled = true\n';
@@ -192,7 +192,7 @@ describe('chosenSink', () => {
     ['metrics_systemd_socket (--web.systemd-socket)', 'metrics_systemd_socket = true', {}],
     ['--web.systemd-socket (metrics_systemd_socket)', '', { metricsSystemdSocket: true }],
   ] as const)
-    it(`names ${name} where systemd handed over no socket`, () =>
+    it(`names ${name} if systemd passed no socket`, () =>
       expect(faultMessage('LISTENER_FAILED', () => sinkOf(served + toml, overrides))).to.equal(
         `${name}: systemd handed over no socket: start the .socket unit`,
       ));
@@ -201,7 +201,7 @@ describe('chosenSink', () => {
     ['textfile_dir (--textfile)', 'textfile_dir = "gone"', () => ({})],
     ['--textfile (textfile_dir)', '', () => ({ textfileDir: folder.path('gone') })],
   ] as const)
-    it(`names ${name} where its file cannot be written`, async () => {
+    it(`names ${name} if its file cannot be written`, async () => {
       const { seen, subscription } = follow(
         sinkOf(`metrics_interval_seconds = 1\n${toml}`, overrides())({ targets: [] }),
       );

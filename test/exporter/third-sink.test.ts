@@ -1,4 +1,4 @@
-// Another sink beside HTTP and stdout: its own file and one row, in the service as it is.
+// A third kind of sink needs its own file and one row, and no change of the service.
 import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { EMPTY } from 'rxjs';
@@ -30,7 +30,7 @@ describe('a third sink', () => {
     publishers.closeAll();
   });
 
-  it('is a function, a row, and a value of a setting', async () => {
+  it('needs a function, a row, and a value of a setting', async () => {
     const path = folder.path('snapshots');
     let metrics = new SelfMetrics();
     const row: SinkRow = {

@@ -1,4 +1,4 @@
-// docs/install.md: its command lines are those that the programs take.
+// The command lines in docs/install.md.
 import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { parseArguments } from '#app/config/arguments.js';
@@ -19,7 +19,7 @@ const runs = (program: string): string[][] =>
   );
 
 describe(PAGE, () => {
-  it('has command lines that the programs take', () => {
+  it('has only command lines that the programs accept', () => {
     const exporters = runs('shm_exporter');
     expect(exporters).to.have.lengthOf(4);
     for (const line of exporters) expect(parseArguments(line, '').kind).not.to.equal('print');
@@ -31,7 +31,7 @@ describe(PAGE, () => {
     }
   });
 
-  it('names the version that there is, and files of this folder', () => {
+  it('names the current version, and existing files', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
     const versions = [...page.matchAll(/(?<![\d.])\d+\.\d+\.\d+(?![\d.]*\d)/g)].map(
       ([found]) => found,
@@ -41,7 +41,7 @@ describe(PAGE, () => {
       expect(existsSync(file), file).to.equal(true);
   });
 
-  it('has a person run npx nowhere but in the folder of the sources or of a project', () => {
+  it('runs npx only in the folder of the sources or of a project', () => {
     const [, source = ''] = page.split('## From source');
     expect(page.match(/^[$#] npx /gm)).to.have.lengthOf(2);
     expect(source.match(/^[$#] npx /gm)).to.have.lengthOf(2);

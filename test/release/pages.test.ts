@@ -1,4 +1,4 @@
-// Manual pages and completions say what the programs take, as --help does.
+// Manual pages and completions have the options of --help.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -35,7 +35,7 @@ describe('the pages of a release', function () {
     expect(status, stderr).to.equal(0);
   });
 
-  it('are those of every program of the package', () => {
+  it('exist for every program of the package', () => {
     const { bin } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: object };
     const pages = readdirSync(folder('share/man/man1'));
     expect(pages).to.have.members(Object.keys(bin).map((name) => `${name}.1`));
@@ -53,7 +53,7 @@ describe('the pages of a release', function () {
       ...(isLong(program) ? ['--help-all'] : []),
     ];
 
-    it(`${name}: name every option`, () => {
+    it(`have every option of ${name}`, () => {
       const page = read(`man/man1/${name}.1`).replaceAll('\\-', '-');
       for (const option of names) {
         expect(page).to.include(`.B ${option}`);
@@ -66,7 +66,7 @@ describe('the pages of a release', function () {
         expect(page).to.include(`.TP\n${status}\n`);
     });
 
-    it(`${name}: are read without a word by their readers`, () => {
+    it(`are valid for man and the shells: ${name}`, () => {
       const quiet = { status: 0, stdout: '', stderr: '' };
       const checks = {
         bash: ['-n', folder('share/bash-completion/completions', name)],
@@ -112,7 +112,7 @@ describe('scripts/release/cli.js', () => {
     ],
   ] as const;
   for (const [args, sentence] of refused)
-    it(`refuses ${args.join(' ')}`, () => {
+    it(`rejects ${args.join(' ')}`, () => {
       const { status, stderr } = spawnSync(process.execPath, ['scripts/release/cli.js', ...args], {
         encoding: 'utf8',
       });

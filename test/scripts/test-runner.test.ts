@@ -1,4 +1,4 @@
-// The report of `npm test`: its end names each test that failed and each reason to skip.
+// The report of `npm test`: failed tests and reasons for skips at its end.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -16,7 +16,7 @@ describe('npm test', function () {
   this.slow(5000);
   const folder = temporaryFolder();
 
-  it('ends with reasons to skip, failed tests with their errors, and counts', () => {
+  it('ends its report with reasons for skips, failed tests with their errors, and counts', () => {
     const file = folder.write('till.test.mjs', TESTS);
     const { stdout, status } = spawnSync(process.execPath, ['scripts/test.js', file], {
       encoding: 'utf8',

@@ -1,4 +1,4 @@
-// What `/-/metrics` shows of targets: their internal metrics under the labels that name them.
+// `/-/metrics`: the internal metrics of all targets, labelled with their identity.
 import { expect } from 'chai';
 import type { InternalMetric } from '#app/model.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
@@ -10,7 +10,7 @@ describe('SelfMetrics', () => {
     labels: Readonly<Record<string, string>>,
   ): InternalMetric => ({ name: 'shm_labelled', type: 'gauge', help: 'Labelled.', value, labels });
 
-  it('shows labels of a metric beside those of its target, and leaves out empty ones', async () => {
+  it('shows the labels of a metric and of its target, and omits empty ones', async () => {
     const ads = new FakeTarget();
     const adh = new FakeTarget('adh', ['80'], 'H.1.adh');
     ads.metrics = [labelled(3n, { path: 'a', value: '' })];
@@ -31,7 +31,7 @@ describe('SelfMetrics', () => {
     ]);
   });
 
-  it('tells how busy the event loop was, and has no statistics that cost wake-ups', async () => {
+  it('has the utilization of the event loop, and no statistics that need wake-ups', async () => {
     const text = await new SelfMetrics().text([]);
     const [, share] = /^nodejs_eventloop_utilization ([\d.]+)$/m.exec(text) ?? [];
     expect(Number(share)).to.be.within(0, 1);
@@ -39,7 +39,7 @@ describe('SelfMetrics', () => {
     expect(text).not.to.match(/nodejs_eventloop_lag_(?!seconds)/);
   });
 
-  it('has series of their own for targets that share server key and application', async () => {
+  it('has separate series for targets that share server key and application', async () => {
     const root = (id: string, instance: string) =>
       Object.assign(new FakeTarget('ads', ['7'], id), { instance });
     const targets = [root('', ''), root('', '1'), root('', 'H.2.ads'), root('', '1')];

@@ -1,4 +1,4 @@
-// A process of its own: publishes the segments of one hostile case, and scrapes their targets.
+// A process that publishes the segments of one hostile case and scrapes their targets.
 // Arguments: name of the case, context id, seed, scale. It obeys `place`, `scrape URL` and `end`.
 import { get } from 'node:http';
 import process from 'node:process';

@@ -1,4 +1,4 @@
-// The bridge before a component that goes wrong in every way, for minutes.
+// The bridge with a component that has every kind of fault, for minutes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

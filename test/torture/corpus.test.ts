@@ -1,4 +1,4 @@
-// Every damage that is kept: what a reader said of it then is what it says now.
+// Recorded damages of segments, each with the expected message of a reader.
 import { expect } from 'chai';
 import { lookAtDamage } from '../support/damaged-looks.js';
 import { sampleSegment } from '../support/sample-segment.js';
@@ -8,10 +8,10 @@ describe('the corpus of damaged segments', () => {
   const sample = sampleSegment();
   const corpus = Corpus.read();
 
-  it('holds more than fifty sentences', () => expect(corpus.size).to.be.above(50));
+  it('has more than fifty messages', () => expect(corpus.size).to.be.above(50));
 
   for (const { sentence, seed, index } of corpus)
-    it(`seed ${seed}, draw ${index}: ${sentence}`, () => {
+    it(`gives for seed ${seed}, draw ${index}: ${sentence}`, () => {
       const verdicts = lookAtDamage(sample, draws(seed)[index] ?? []);
       expect(verdicts.map(sentenceOf)).to.include(sentence);
     });

@@ -1,4 +1,4 @@
-// Damages to keep: one for each thing that a reader says of a damaged segment.
+// The recorded damages: one for each message about a damaged segment.
 import fc from 'fast-check';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

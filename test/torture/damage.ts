@@ -1,4 +1,4 @@
-// Segments that are damaged while they are read, in one process: any bytes, CRCs put right or not.
+// Segments damaged during reads, in one process: random bytes, with and without valid CRCs.
 import { Corpus, DRAWS, draws, sentenceOf } from './corpus.js';
 import { messageOf } from '#app/errors.js';
 import { lookAtDamage } from '../support/damaged-looks.js';

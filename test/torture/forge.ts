@@ -1,4 +1,4 @@
-// Writes segments byte by byte: valid ones that no publisher of ours would make.
+// Writes segments byte by byte: valid ones that this project's publisher would not write.
 import { crc32 } from 'node:zlib';
 import { PublisherFile } from '#app/native/publisher/publisher-file.js';
 import { headerBytes, layOut } from '#app/native/publisher/segment-layout.js';

@@ -1,4 +1,4 @@
-// Segments that are valid and cost as much as they can. Each is to harm nobody but its own target.
+// Valid segments that are as expensive as possible. Each may affect only its own target.
 import { ftruncateSync, openSync, closeSync } from 'node:fs';
 import { LIMITS, segmentName } from '#app/native/segment/layout.js';
 import type { Random } from '#app/simulator/course.js';

@@ -1,4 +1,4 @@
-// Hostile segments beside an honest one: does the honest target suffer, does the process survive.
+// Hostile segments beside an honest one: the honest target must be served and the process must survive.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Clients that break every rule of HTTP, or keep it to the letter where that hurts.
+// Clients that violate HTTP, or use it in the most expensive ways.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Random } from '#app/simulator/course.js';

@@ -1,4 +1,4 @@
-// Real JVMs that start and end all the time: how soon each is seen, how soon it is gone, and whether it keeps its file.
+// Real JVMs that start and end all the time: delays until each appears and disappears, and leaked files.
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

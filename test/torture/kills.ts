@@ -1,4 +1,4 @@
-// C publishers with several threads, whose values tell of themselves, are killed and stopped.
+// Kills and stops C publishers with several threads, whose values identify themselves.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-// What the torture's checker of pages lets pass: only what the oracle's publisher can have stored.
+// The checker of pages accepts only values that the oracle's publisher can have stored.
 import { expect } from 'chai';
 import { checkPage } from './oracle-page.js';
 
@@ -34,7 +34,7 @@ const page = (lines: readonly string[]): string =>
 describe('the checker of oracle pages', () => {
   const lines = [...linesOf(0, 7), ...linesOf(1, 66, 2)];
 
-  it('lets pass what is whole, also in the middle of a round', () => {
+  it('accepts complete pages, also in the middle of a round', () => {
     const { values, faults, rounds } = checkPage(page(lines), 2);
     expect(faults).to.deep.equal([]);
     expect(values).to.equal(24);
@@ -72,7 +72,7 @@ describe('the checker of oracle pages', () => {
     ['half a line', [...lines, 'oracle_item_num'], /^foreign/],
   ];
   for (const [what, altered, fault] of table)
-    it(`finds ${what}`, () => {
+    it(`rejects ${what}`, () => {
       const { faults } = checkPage(page(altered), 2);
       expect(
         faults.find((each) => fault.test(each)),
@@ -80,7 +80,7 @@ describe('the checker of oracle pages', () => {
       ).not.to.equal(undefined);
     });
 
-  it('lets whole texts, histograms and summaries be missing if the page counts them', () => {
+  it('accepts missing texts, histograms and summaries if the page counts them', () => {
     const some = lines.filter((line) => !line.includes('delay') && !line.includes('text'));
     const { faults, lacking } = checkPage(page(some), 2, new Map(), true);
     expect(faults).to.deep.equal([]);
@@ -91,7 +91,7 @@ describe('the checker of oracle pages', () => {
     expect(scalar.faults.join()).to.match(/^o0 has 11 series/);
   });
 
-  it('finds a value that goes back', () => {
+  it('rejects a value that decreases', () => {
     const { faults } = checkPage(page(lines), 2, new Map([[0, 8]]));
     expect(faults).to.deep.equal(['back: o0 to 7']);
   });

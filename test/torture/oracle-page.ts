@@ -1,4 +1,4 @@
-// What a page of the oracle's publisher may show: every value says whose and of which round it is.
+// Checks a page of the oracle's publisher, where every value identifies its variable and round.
 
 /** As in publisher/oracle.c. */
 const MODULUS = 1_000_003;

@@ -1,4 +1,4 @@
-// What an operating system does to a process: too little of everything, and signals.
+// Faults of the operating system: scarce resources, clock jumps and signals.
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:net';

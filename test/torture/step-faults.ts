@@ -1,4 +1,4 @@
-// C publishers are killed and stopped at each step of each of their operations.
+// Kills and stops C publishers at each step of each of their operations.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// What all trials share.
+// Types and helpers that all torture trials share.
 import type { Random } from '#app/simulator/course.js';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

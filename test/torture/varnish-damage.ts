@@ -1,4 +1,4 @@
-// The shared memory of Varnish, damaged before and while it is read, in one process.
+// Damages the shared memory of Varnish before and during reads, in one process.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Basic authentication.
+// Basic authentication: password checks, their cost and their cache.
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -42,7 +42,7 @@ describe('Passwords', () => {
     ['a header of 5,000 characters', `Basic ${'A'.repeat(5000)}`, 'refused'],
   ];
   for (const [what, header, wanted] of table)
-    it(`${what}: ${wanted}`, () => expect(counting().verdict(header)).to.equal(wanted));
+    it(`gives ${wanted} for ${what}`, () => expect(counting().verdict(header)).to.equal(wanted));
 
   it('compares a password once, right or wrong, and again when the hash changes', () => {
     const { compared, verdict } = counting();
@@ -56,7 +56,7 @@ describe('Passwords', () => {
     expect(verdict(basic('alice:new'), changed)).to.equal('admitted');
   });
 
-  it('takes as long for a name that nobody has: it compares with a hash of its own', () => {
+  it('compares an unknown name with a dummy hash, which takes as long', () => {
     const { compared, verdict } = counting();
     verdict(basic('nobody:x'));
     expect(compared).to.deep.equal(['x']);
@@ -77,7 +77,7 @@ describe('Passwords', () => {
     expect(hashes.map((hash) => hash.slice(0, 7))).to.deep.equal(['$2b$12$', '$2b$10$']);
   });
 
-  it('admits a right password at once, however many wrong ones came since', () => {
+  it('admits a known right password immediately, however many wrong ones were tried', () => {
     const { compared, verdict } = counting();
     verdict(basic('alice:s:cret'));
     for (let i = 0; i < 2000; i++) verdict(basic(`alice:${i}`));
@@ -86,12 +86,12 @@ describe('Passwords', () => {
     expect(compared.length).to.equal(before);
   });
 
-  it('does not admit an unknown name by the password that its hash was made of', () => {
+  it('does not admit an unknown name with the password of the dummy hash', () => {
     const passwords = new Passwords(() => of(true));
     expect(follow(passwords.check(basic('nobody:x'), users)).seen).to.deep.equal(['refused']);
   });
 
-  it('shares a comparison among those who ask the same at once, though the first leaves', () => {
+  it('shares a comparison among concurrent equal requests, even if the first is cancelled', () => {
     let comparisons = 0;
     const answer$ = new Subject<boolean>();
     const passwords = new Passwords((): Observable<boolean> => {
@@ -107,7 +107,7 @@ describe('Passwords', () => {
     expect(comparisons).to.equal(1);
   });
 
-  it('is busy when sixteen comparisons wait, and knows only the newest 128 wrong passwords', () => {
+  it('is busy when sixteen comparisons wait, and caches only the newest 128 wrong passwords', () => {
     const slow = new Passwords(() => NEVER);
     const verdicts = Array.from({ length: 18 }, (_, index) =>
       follow(slow.check(basic(`alice:${index}`), users)).seen.at(0),
@@ -125,7 +125,7 @@ describe('Passwords', () => {
 });
 
 describe('passwordThread', () => {
-  it('compares with the hashes of htpasswd, whichever of its three names they have', async () => {
+  it('accepts hashes of htpasswd with each of the three bcrypt prefixes', async () => {
     const { compare } = passwordThread();
     const hash = hashSync('s\u00e4cret', 4);
     for (const kind of ['$2a$', '$2b$', '$2y$']) {
@@ -141,7 +141,7 @@ describe('passwordThread', () => {
     }
   });
 
-  it('answers each of many who ask at once', async () => {
+  it('answers many concurrent requests', async () => {
     const { compare } = passwordThread();
     const hash = hashSync('7', 4);
     const answers = await Promise.all(
@@ -161,7 +161,7 @@ describe('TokenBucket', () => {
   const takes = (from: TokenBucket, count: number) =>
     Array.from({ length: count }, () => from.take());
 
-  it('lets a burst in, then one each interval', () => {
+  it('admits a burst, then one request each interval', () => {
     const limited = bucket(100, 2);
     expect(takes(limited, 3)).to.deep.equal([true, true, false]);
     nowMs += 99;
@@ -170,17 +170,17 @@ describe('TokenBucket', () => {
     expect(takes(limited, 2)).to.deep.equal([true, false]);
   });
 
-  it('fills up to a burst, however long nobody asked', () => {
+  it('fills up to a burst, however long it was idle', () => {
     const limited = bucket(100, 2);
     takes(limited, 2);
     nowMs += 1e9;
     expect(takes(limited, 3)).to.deep.equal([true, true, false]);
   });
 
-  it('lets everybody in without an interval', () =>
+  it('admits all requests without an interval', () =>
     expect(takes(bucket(0, 1), 100)).to.not.include(false));
 
-  it('lets in no more than the burst and what the time adds, whenever they ask', () =>
+  it('never admits more than the burst and the tokens of the elapsed time', () =>
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 50 }),

@@ -1,4 +1,4 @@
-// Web configuration files: what they may say, and how they are refused.
+// Web configuration files: their settings, and the messages about mistakes.
 import { expect } from 'chai';
 import { hashSync } from 'bcryptjs';
 import { readFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ describe('readWebConfig', () => {
   const ca = `  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n`;
   const hash = hashSync('secret', 4);
 
-  it('protects nothing when it says nothing', () =>
+  it('enables no protection for an empty file', () =>
     expect(read('')).to.deep.include({ tls: null, headers: {}, users: new Map() }));
 
   it('reads TLS, client certificates, headers and users', () => {
@@ -48,7 +48,7 @@ describe('readWebConfig', () => {
     ]);
   });
 
-  it('reads certificates and keys that stand in the file itself', () => {
+  it('reads certificates and keys inside the file itself', () => {
     const file = (name: string) => readFileSync(tlsPath(name), 'utf8');
     const block = (name: string) => `|\n${file(name).replaceAll(/^/gm, '    ').trimEnd()}\n`;
     const config = read(
@@ -63,7 +63,7 @@ describe('readWebConfig', () => {
     expect(config.files).to.deep.equal([folder.path('web.yml')]);
   });
 
-  it('refuses a key that is none, and does not show it', () => {
+  it('rejects an invalid key without showing it', () => {
     const message = refused('tls_server_config: {cert: x, key: hunter2}');
     expect(message).to.match(/tls_server_config\.key: found something else, allowed: text in PEM/);
     expect(message).not.to.contain('hunter2');
@@ -78,7 +78,7 @@ describe('readWebConfig', () => {
     'basic_auth_users:\n  "bob:hunter2": ""',
     'basic_auth_users:\n  12345678.5: x',
   ])
-    it(`does not show what may be a password: ${JSON.stringify(text)}`, () =>
+    it(`does not show a possible password: ${JSON.stringify(text)}`, () =>
       expect(refused(text))
         .to.match(/found something else, /)
         .and.not.match(/hunter2"|"bob|found 1/));
@@ -103,7 +103,7 @@ describe('readWebConfig', () => {
     it(`reads a rate limit: ${text}`, () =>
       expect(read(`rate_limit: ${text}`).rate).to.deep.equal({ intervalMs, burst }));
 
-  it('has names of suites that OpenSSL knows', () => {
+  it('has only cipher suite names that OpenSSL knows', () => {
     const names = ['RSA', 'ECDSA'].flatMap((key) =>
       ['AES_128_GCM_SHA256', 'AES_256_GCM_SHA384', 'CHACHA20_POLY1305_SHA256'].map(
         (rest) => `TLS_ECDHE_${key}_WITH_${rest}`,
@@ -114,7 +114,7 @@ describe('readWebConfig', () => {
       .and.include('ECDHE-RSA-CHACHA20-POLY1305');
   });
 
-  it('resolves paths from its own folder, and names the place of a path that cannot be read', () =>
+  it("resolves paths from the file's folder, and reports the position of an unreadable path", () =>
     expect(refused('tls_server_config:\n  cert_file: gone.pem\n  key_file: gone.key')).to.equal(
       `web.yml:2:14: tls_server_config.cert_file: ${folder.path('gone.pem')}: cannot be read: no such file or folder`,
     ));
@@ -197,7 +197,7 @@ describe('readWebConfig', () => {
     ['several problems at once', 'a: 1\nb: 2', /^web\.yml:1:1: a: .*\nweb\.yml:2:1: b: /],
   ];
   for (const [what, text, message] of table)
-    it(`refuses ${what}`, () => expect(refused(text)).to.match(message));
+    it(`rejects ${what}`, () => expect(refused(text)).to.match(message));
 
   const secrets = {
     'a hash in place of a key': `${hash}: alice`,
@@ -246,7 +246,7 @@ describe('readWebConfig', () => {
       read('tls_server_config: {}\nhttp_server_config: {}\nbasic_auth_users: {}\nrate_limit: {}\n'),
     ).to.include({ tls: null }));
 
-  it('refuses a password that is no hash, and does not show it', () => {
+  it('rejects a password that is not a hash without showing it', () => {
     const message = refused('basic_auth_users: {alice: hunter2}');
     expect(message).to.match(/^web\.yml:1:\d+: basic_auth_users\.alice: .*htpasswd/);
     expect(message).not.to.contain('hunter2');

@@ -1,4 +1,4 @@
-// What --check-config --live says of segments that are there.
+// The report of --check-config --live about existing segments.
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
 import { liveCheck } from '#app/exporter/live/live-check.js';
@@ -59,7 +59,7 @@ describe('liveCheck', () => {
     }
   }
 
-  it('counts what show_uncatalogued adds, and no longer lists it as missing', () => {
+  it('counts the variables that show_uncatalogued adds, and does not list them as missing', () => {
     open(segments.publish('1'));
     const without = (lines: readonly string[]) =>
       lines.filter((line) => line.includes('variables without a row'));
@@ -76,7 +76,7 @@ describe('liveCheck', () => {
     ]);
   });
 
-  it('tells what a server key shows, and the root that would be taken', () => {
+  it('shows the roots of a server key, and the root that would be selected', () => {
     open(segments.publish('1'));
     const [name, ...lines] = check(target());
     expect(name).to.equal('target shop on 1:');
@@ -87,7 +87,7 @@ describe('liveCheck', () => {
     ]);
   });
 
-  it('tells which rows find no variable, cannot show one, and which variables have no row', () => {
+  it('reports rows without a variable, rows that cannot show one, and variables without a row', () => {
     open(segments.publish('1'));
     const row = (index: number, metric: string) =>
       `shop.toml: classes[0].metrics[${index}] (${metric})`;
@@ -102,7 +102,7 @@ describe('liveCheck', () => {
     );
   });
 
-  it('tells classes that no object fits, and where the objects are that no row is for', () => {
+  it('reports classes without objects, and where the objects without rows are', () => {
     open(segments.publish('1'));
     const found = (id: string, path: string) =>
       check(target(), SHOP.replace('"Till"', `"${id}"`).replace('floor.{till}', path)).slice(3);
@@ -120,7 +120,7 @@ describe('liveCheck', () => {
       expect(found(id, path)).to.deep.equal(lines(id, path));
   });
 
-  it('names three classes without rows, those with the most variables, and not what is shown', () => {
+  it('names only the three classes without rows that have the most variables', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.shop', 'Root');
     for (const [size, className] of ['Lamp', 'Door', 'Desk', 'Sign'].entries()) {
@@ -136,7 +136,7 @@ describe('liveCheck', () => {
     expect(shown.filter((each) => each.includes('no object fits'))).to.have.lengthOf(2);
   });
 
-  it('says nothing of classes while only a root or objects with rows are there', () => {
+  it('reports no classes while there are only a root or objects with rows', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.shop', 'Root');
     expect(check(target())).to.have.lengthOf(4);
@@ -150,7 +150,7 @@ describe('liveCheck', () => {
     ]);
   });
 
-  it('tells filters, a variable and scopes that match nothing, each at its place', () => {
+  it('reports filters, a variable and scopes that match nothing, each with its position', () => {
     open(segments.publish('1'));
     const filters =
       'classes = ["till", "shelf"]\nseed_path_groups = ["front", "back"]\nseed_paths = ["flor", "@root"]\nvariable = "floor.t1.sale"\n';
@@ -168,7 +168,7 @@ describe('liveCheck', () => {
     );
   });
 
-  it('judges an application without a catalogue by what its publisher describes', () => {
+  it("checks an application without a catalogue by its publisher's descriptions", () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.mine', 'Root');
     publisher.addVariable(root, 'load', 'f64');
@@ -190,7 +190,7 @@ describe('liveCheck', () => {
     ]);
   });
 
-  it('tells that a segment is absent, dead or of another application', () => {
+  it('reports that a segment is absent, dead or of another application', () => {
     open(segments.publish('1'));
     segments.publish('2').close();
     const lines = check(
@@ -206,7 +206,7 @@ describe('liveCheck', () => {
     );
   });
 
-  it('looks through all server keys of a single target, and names the roots not taken', () => {
+  it('checks all server keys of a single target, and names the roots that are not selected', () => {
     open(segments.publish('1'));
     segments.publish('2').addRoot('h.2.shop', 'Root');
     const lines = check('app = "shop"\nserver_keys = ["1", "2", "3"]\n');
@@ -240,7 +240,7 @@ describe('liveCheck', () => {
       expect(check(target(more), shop)).to.include(warning('shop_till_cpu'));
   });
 
-  it('names the segments that exist beside a server key that has none', () => {
+  it('names the existing segments if a server key has none', () => {
     open(segments.publish('shop-1'));
     const line = check('app = "shop"\nserver_keys = ["shop-2"]\n')[1];
     expect(line).to.match(
@@ -248,7 +248,7 @@ describe('liveCheck', () => {
     );
   });
 
-  it('prints a bounded number of lines, and takes in a directory of many slices', () => {
+  it('prints a bounded number of lines, also for a directory of many slices', () => {
     const publisher = segments.publish('1', { capacity: {} });
     const root = publisher.addRoot('h.1.shop', 'Root');
     const till = publisher.addObject(root, 'h.1.shop.floor.t', 'Till');
@@ -265,7 +265,7 @@ describe('liveCheck', () => {
     expect(lines.length).to.be.below(40);
   });
 
-  it('leaves nothing open', () => {
+  it('closes all files', () => {
     open(segments.publish('1'));
     check(target());
     expect(segments.files()).to.have.lengthOf(1);

@@ -1,4 +1,4 @@
-// What a release says that it holds.
+// The bill of materials in the archives of a release.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ for (const [archive, root, runtime] of [
     this.slow(5000);
     const bill = () => JSON.parse(fileIn(archive, `${root}/sbom.cdx.json`)) as Bill;
 
-    it('is CycloneDX, and names every package that the lock file does, and Node.js', () => {
+    it('is CycloneDX, and lists Node.js and every package of the lock file', () => {
       const { bomFormat, specVersion, serialNumber, metadata, components } = bill();
       expect({ bomFormat, specVersion }).to.deep.equal({
         bomFormat: 'CycloneDX',
@@ -55,7 +55,7 @@ for (const [archive, root, runtime] of [
       expect(named).to.have.members([...new Set([...locked, ...runtime])]);
     });
 
-    it('says of each where it is from, its hash and its license, whose text is there', () => {
+    it('has source, hash and license of each component, and includes the license text', () => {
       const names = namesIn(archive);
       for (const { name, purl, hashes, licenses } of bill().components) {
         expect(purl).to.match(/^pkg:npm\/[\w%.@/-]+@\d/);

@@ -1,4 +1,4 @@
-// The image of deploy/container, built and run: publisher and exporter share memory and nothing else.
+// The image of deploy/container: publisher and exporter containers share only memory.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -91,7 +91,7 @@ describe('the container image', function () {
     if (status !== 0) skip(this, `the kernel does not let podman build: ${stderr.trim()}`);
   });
 
-  it('serves what a container beside it publishes, healthy, without writing and without rights', function () {
+  it('serves the metrics of another container, and is healthy without write access and privileges', function () {
     writeFileSync(folder('license.json'), signedLicense(lasting(20)));
     writeFileSync(
       folder('exporter.toml'),

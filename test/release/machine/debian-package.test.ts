@@ -54,7 +54,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
   });
   after(() => machine.remove());
 
-  it('installs, and says what a start lacks', () => {
+  it('installs, and reports what a start needs', () => {
     const { stdout, seconds } = machine.run(install(BEFORE));
     installation = seconds;
     expect(stdout).to.include('was not started or restarted, since a start would be refused:');
@@ -65,7 +65,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(account).to.match(/:\/nonexistent:\/usr\/sbin\/nologin\n$/);
   });
 
-  it('holds what Prometheus, Grafana and containers are set up with', () => {
+  it('contains the files to set up Prometheus, Grafana and containers', () => {
     const { stdout } = machine.run('cd /usr/share/doc/shm-exporter/deploy && ls -d */*');
     expect(stdout.split('\n')).to.include.members([
       'container/Containerfile',
@@ -74,7 +74,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     ]);
   });
 
-  it('gets from the file, with a key, a license and settings, to a scrape within a minute', () => {
+  it('allows a scrape within a minute, given a key, a license and settings', () => {
     const { stdout, seconds } = machine.run(`
       shm_license keygen --out-dir . --name acme
       cp acme.pub.pem /etc/shm_exporter/keys/
@@ -89,7 +89,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     console.log(`      ${(installation + seconds).toFixed(1)} s`);
   });
 
-  it('keeps key, license and settings over an upgrade', () => {
+  it('keeps key, license and settings during an upgrade', () => {
     const kept = 'sha256sum $(find /etc/shm_exporter -type f)';
     const { stdout: old } = machine.run(kept);
     const { stdout: said } = machine.run(install(VERSION));
@@ -103,7 +103,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(stdout).to.include(`version="${VERSION}"`);
   });
 
-  it('restarts what runs at an upgrade, the exporter only if it would start', () => {
+  it('restarts running services at an upgrade, the exporter only if its configuration is valid', () => {
     const calls = (script: string) =>
       machine
         .run(
@@ -128,7 +128,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(calls(invalid).slice(-2)).to.deep.equal(always);
   });
 
-  it('keeps them when it is removed, and takes everything along when it is purged', () => {
+  it('keeps them when it is removed, and deletes everything when it is purged', () => {
     const { stdout: removed } = machine.run(
       'dpkg -r shm-exporter > log; find /etc/shm_exporter; ls /usr/lib',
     );
@@ -141,7 +141,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(machine.run("grep -r --exclude='*-' shm_exporter /etc || true").stdout).to.equal('');
   });
 
-  it('is installed anew after a purge, in one go, with a license put first', () => {
+  it('can be installed again after a purge, with a license in place', () => {
     const { stdout } = machine.run(`
       ${install(VERSION)} > log
       shm_license issue --licensee Test --days 30 --out license.json
@@ -157,7 +157,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
 describe('the .deb', function () {
   this.timeout(180_000).slow(60_000);
 
-  it('has no fault that lintian knows', function () {
+  it('has no findings of lintian', function () {
     needsPrograms(this, 'lintian');
     // It leaves a file among the temporary ones.
     const folder = mkdtempSync(join(tmpdir(), 'shm-lintian-'));

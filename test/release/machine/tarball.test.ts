@@ -13,7 +13,7 @@ describe('the tarball, on a machine without Node.js, compiler and network', func
   });
   after(() => machine.remove());
 
-  it('gets from unpacking to a scrape within a minute', () => {
+  it('allows a scrape within a minute of unpacking', () => {
     const { stdout, seconds } = machine.run(`
       tar -xzf shm_exporter-${VERSION}-linux-x64.tar.gz -C /opt
       ln -s ${FOLDER} /opt/shm_exporter
@@ -48,7 +48,7 @@ describe('the tarball, on a machine without Node.js, compiler and network', func
     expect(stdout).to.match(/^\S+\/lib\/node --v8-pool-size=1 .*\/shm_exporter\.js --config /m);
   });
 
-  it('holds what it says: pages, completions, units, examples, licenses, parts', () => {
+  it('contains manual pages, completions, units, examples, licenses and the bill of materials', () => {
     const { stdout } = machine.run(`cd ${FOLDER} && find . -type f | sort`);
     expect(stdout.split('\n')).to.include.members([
       './LICENSE',

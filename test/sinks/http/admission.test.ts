@@ -1,4 +1,4 @@
-// How many requests one connection may have at once, and how many all of them.
+// Limits of concurrent requests, for one connection and for all connections.
 import { expect } from 'chai';
 import { Socket, connect } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
@@ -26,7 +26,7 @@ describe('admission', () => {
       expect(follow(admitted(socket, 'scrape', taken)).seen).to.deep.equal(['taken']);
   });
 
-  it('lets what is too much of its kind wait a second for one to be over, then refuses it', () => {
+  it('queues requests above the limit of their kind for a second, then rejects them', () => {
     const clock = new VirtualTimeScheduler();
     const admitted = admission({ scrape: 2, page: 1 }, clock);
     const ask = (kind: 'scrape' | 'page', answer = taken) =>
@@ -48,7 +48,7 @@ describe('admission', () => {
     expect(ask('scrape').seen).to.deep.equal(['taken']);
   });
 
-  it('forgets who left while they waited', () => {
+  it('removes queued requests whose client left', () => {
     const admitted = admission({ scrape: 1, page: 1 }, new VirtualTimeScheduler());
     const ask = (answer = taken) => follow(admitted(new Socket(), 'scrape', answer));
     const running = ask(never);
@@ -65,7 +65,7 @@ describe('admission', () => {
 describe('a guard that fails', () => {
   const serve = freshServing();
 
-  it('lets nobody in, says so in the log, and harms nobody else', async () => {
+  it('causes a 500 and a log line, and does not affect later requests', async () => {
     let isBroken = true;
     const refusal = () => (isBroken ? throwError(() => new Error('no thread')) : of(undefined));
     const http = await serve([new FakeTarget()], { guard: { ...NO_GUARD, refusal } });
@@ -76,7 +76,7 @@ describe('a guard that fails', () => {
     expect((await http.ask('/metrics')).status).to.equal(200);
   });
 
-  it('has a request answered of the targets that there are when it is let in', async () => {
+  it('is followed by an answer from the targets that exist when it admits the request', async () => {
     const targets = [new FakeTarget('ads', ['82'])];
     const asked$ = new Subject<undefined>();
     const refusal = () => asked$.pipe(take(1));
@@ -92,7 +92,7 @@ describe('a guard that fails', () => {
 describe('a guard that still checks a request when the exporter ends', () => {
   const serve = freshServing();
 
-  it('lets it be answered at once', async () => {
+  it('does not keep the request from an immediate answer', async () => {
     const asked$ = new Subject<undefined>();
     const guard = { ...NO_GUARD, refusal: () => asked$ };
     const http = await serve([new FakeTarget()], { guard });
@@ -129,14 +129,14 @@ describe('a listener with TLS', () => {
     return seen;
   };
 
-  it('answers', async () => {
+  it('answers requests', async () => {
     const http = await serve([new FakeTarget()], { guard });
     expect(http.origin).to.match(/^https:/);
     const one = client(http.origin);
     await eventually('an answer', () => one.text.includes('demo_value 1'));
   });
 
-  it('ends what is no TLS, and answers others meanwhile and after', async () => {
+  it('closes connections without TLS, and answers other clients meanwhile', async () => {
     const http = await serve([new FakeTarget()], { guard });
     const plain = connect(Number(new URL(http.origin).port), '127.0.0.1', () => plain.write(GET));
     let isOver = false;
@@ -149,7 +149,7 @@ describe('a listener with TLS', () => {
     expect(text).not.to.contain('demo_value');
   });
 
-  it('never replaces a connection that is being answered, and replaces silent ones', async () => {
+  it('replaces idle connections, but never one that is being answered', async () => {
     const silent = Object.assign(new FakeTarget(), {
       demand: () => {
         silent.demands++;
@@ -166,7 +166,7 @@ describe('a listener with TLS', () => {
     expect(asking.isOver).to.equal(false);
   });
 
-  it('ends connections of clients that are not welcome', async () => {
+  it('closes connections of clients without an accepted certificate', async () => {
     const http = await serve([new FakeTarget()], {
       guard: { ...guard, tls: { ...tls, isAuthorized: () => false } },
     });

@@ -1,10 +1,10 @@
-// Which format a client gets, by its Accept header. Design 3 "HTTP".
+// Content negotiation: the format for an Accept header. Design 3 "HTTP".
 import { expect } from 'chai';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { chooseFormat, prefersGzip, memoized } from '#app/sinks/http/choose-format.js';
 
-describe('chooseFormat', () => {
+describe('the format for an Accept header', () => {
   const table: readonly (readonly [string, string | undefined, 'text' | 'openmetrics'])[] = [
     ['nothing said', undefined, 'text'],
     ['nothing wanted', '', 'text'],
@@ -86,14 +86,14 @@ describe('chooseFormat', () => {
     ['nonsense', ';;,=,/;q', 'text'],
   ];
   for (const [sentence, accept, wanted] of table)
-    it(`${sentence}: ${wanted}`, () =>
+    it(`is ${wanted} for ${sentence}`, () =>
       expect(chooseFormat([TEXT, OPEN_METRICS], accept)).to.equal(
         wanted === 'text' ? TEXT : OPEN_METRICS,
       ));
 });
 
 // What is memoized of headers: the last short ones, and not more.
-describe('memoized', () => {
+describe('memoized()', () => {
   const counted = () => {
     let calls = 0;
     const lengthOf = memoized((header) => {
@@ -103,13 +103,13 @@ describe('memoized', () => {
     return { lengthOf, calls: () => calls };
   };
 
-  it('asks once for a header that comes again', () => {
+  it('computes the result of a repeated header once', () => {
     const { lengthOf, calls } = counted();
     expect([lengthOf('gzip'), lengthOf('gzip'), lengthOf('br')]).to.deep.equal([4, 4, 2]);
     expect(calls()).to.equal(2);
   });
 
-  it('keeps no long headers, and forgets all when there are too many', () => {
+  it('caches no long headers, and clears a full cache', () => {
     const { lengthOf, calls } = counted();
     const long = 'x'.repeat(257);
     expect([lengthOf(long), lengthOf(long), calls()]).to.deep.equal([257, 257, 2]);
@@ -123,7 +123,7 @@ describe('memoized', () => {
 });
 
 // Which clients get gzip, by their Accept-Encoding header (RFC 9110, 12.5.3).
-describe('prefersGzip', () => {
+describe('the encoding for an Accept-Encoding header', () => {
   const table: readonly (readonly [string, string | undefined, boolean])[] = [
     ['nothing said', undefined, false],
     ['nothing wanted', '', false],
@@ -155,6 +155,6 @@ describe('prefersGzip', () => {
     ['nonsense', ';;,=,/;q', false],
   ];
   for (const [sentence, header, wanted] of table)
-    it(`${sentence}: ${wanted ? 'gzip' : 'as it is'}`, () =>
+    it(`is ${wanted ? 'gzip' : 'identity'} for ${sentence}`, () =>
       expect(prefersGzip(header)).to.equal(wanted));
 });

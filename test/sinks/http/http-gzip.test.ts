@@ -1,4 +1,4 @@
-// gzip at the HTTP responder, over real sockets. Design 3 "HTTP".
+// gzip in the HTTP responder, over real sockets. Design 3 "HTTP".
 import { execFile } from 'node:child_process';
 import { get } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -42,7 +42,7 @@ describe('the HTTP responder with gzip', () => {
     });
   const GZIP = 'GET /metrics HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n';
 
-  it('sends the same page zipped, with its length and what it varies by', async () => {
+  it('sends the same page compressed, with Content-Length and Vary', async () => {
     const target = large();
     const selfMetrics = new SelfMetrics();
     const http = await serve([target], { selfMetrics });
@@ -79,7 +79,7 @@ describe('the HTTP responder with gzip', () => {
     expect(head.body.length).to.equal(0);
   });
 
-  it('zips OpenMetrics and scopes too, each as its own page', async () => {
+  it('compresses OpenMetrics and scopes as pages of their own', async () => {
     const scope = compileScope({ name: 'demo', metrics: ['demo_*'] });
     const exposition = large().exposition();
     const scoped = large().exposition(scope);
@@ -97,7 +97,7 @@ describe('the HTTP responder with gzip', () => {
         }
   });
 
-  it('zips its own metrics and the status page, and neither small pages nor errors nor other pages', async () => {
+  it('compresses its own metrics and the status page, but neither small pages nor errors nor other pages', async () => {
     const waiting = large(1000).wait({
       objects: { synced: 0, total: 1 },
       variables: { synced: 0, total: 0 },
@@ -121,7 +121,7 @@ describe('the HTTP responder with gzip', () => {
     }
   });
 
-  it('fifty scrapes of one snapshot at once hold it once', async () => {
+  it('holds a snapshot once for fifty concurrent scrapes', async () => {
     // Too large to be compressed as a whole in the thread that answers.
     const target = large(400_000);
     const exposition = target.exposition();
@@ -138,7 +138,7 @@ describe('the HTTP responder with gzip', () => {
     expect(gunzipSync(answers[0]?.body ?? Buffer.of()).length).to.be.greaterThan(5_200_000);
   });
 
-  it('a client that leaves while its page is compressed takes no place and holds nothing', async () => {
+  it('frees the place and the page of a client that leaves during the compression', async () => {
     const target = large(1_000_000);
     const http = await serve([target]);
     const { socket } = http.send(GZIP);
@@ -149,7 +149,7 @@ describe('the HTTP responder with gzip', () => {
     expect((await http.ask('/metrics')).text.length).to.be.greaterThan(target.text.length);
   });
 
-  it('a page that is being compressed is sent though the listener closes', async () => {
+  it('sends a page that is being compressed when the listener closes', async () => {
     const target = large(1_000_000);
     const http = await serve([target]);
     const answer = raw(http, '/metrics');
@@ -159,7 +159,7 @@ describe('the HTTP responder with gzip', () => {
     expect(target.held).to.equal(0);
   });
 
-  it('is what curl reads', async function () {
+  it('sends pages that curl can read', async function () {
     needsPrograms(this, 'curl');
     const http = await serve([large()]);
     const words = ['-sS', '--compressed', `${http.origin}/metrics`];

@@ -1,4 +1,4 @@
-// What the HTTP responder counts of its responses.
+// The metrics of the HTTP responder about its responses.
 import { expect } from 'chai';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { FakeTarget } from '../../support/fake-target.js';

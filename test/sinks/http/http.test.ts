@@ -39,7 +39,7 @@ describe('the HTTP responder', () => {
   const scope = (name: string) => scopes.find((each) => each.name === name);
 
   describe('answers', () => {
-    it('200 with the text of a target that is ready', async () => {
+    it('200 with the text of a ready target', async () => {
       const target = new FakeTarget();
       const { status, headers, text } = await (await serve([target])).ask('/metrics');
       expect([status, text]).to.deep.equal([200, PAGE]);
@@ -62,7 +62,7 @@ describe('the HTTP responder', () => {
       });
     });
 
-    it('404 for a scope that is not there, 400 for two, 503 before either while not ready', async () => {
+    it('404 for an unknown scope, 400 for two scopes, and 503 for both while not ready', async () => {
       const target = new FakeTarget();
       const http = await serve([target], { scope });
       expect(await http.ask('/metrics?scope=none')).to.deep.include({
@@ -92,7 +92,7 @@ describe('the HTTP responder', () => {
         });
     });
 
-    it('what a scope selects, by path and by query alike (spec 4.2)', async () => {
+    it('the same scope by path and by query (spec 4.2)', async () => {
       const target = new FakeTarget();
       const http = await serve([target], { scope });
       const application = PAGE.slice(0, PAGE.indexOf('# HELP shm_'));
@@ -118,7 +118,7 @@ describe('the HTTP responder', () => {
       });
     });
 
-    it('text 0.0.4 instead of OpenMetrics if that forbids a value', async () => {
+    it('text 0.0.4 instead of OpenMetrics if OpenMetrics forbids a value', async () => {
       const target = new FakeTarget();
       target.hasForbidden = true;
       const http = await serve([target]);
@@ -129,7 +129,7 @@ describe('the HTTP responder', () => {
       expect(page.text).to.equal(PAGE);
     });
 
-    it('OpenMetrics when it is asked for, scoped or not', async () => {
+    it('OpenMetrics on request, with and without a scope', async () => {
       const target = new FakeTarget();
       const http = await serve([target], { scope });
       const asking = { headers: { accept: 'application/openmetrics-text;version=1.0.0' } };
@@ -164,7 +164,7 @@ describe('the HTTP responder', () => {
       expect(http.served).to.deep.equal([{ kind: 'served', bytes: 0, outcome: 'delivered' }]);
     });
 
-    it('500 when a target fails, and tells the log alone why', async () => {
+    it('500 when a target fails, and only the log has the reason', async () => {
       const target = new FakeTarget();
       target.demand = () => throwError(() => new Error('secret'));
       const http = await serve([target]);
@@ -177,7 +177,7 @@ describe('the HTTP responder', () => {
       ['a length', 'Content-Length: 1000000', 'x'.repeat(1_000_000)],
       ['chunks', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
     ] as const)
-      it(`what follows a request with a body of ${kind}, which is ignored`, async () => {
+      it(`the request after one with an ignored body of ${kind}`, async () => {
         const http = await serve([new FakeTarget()]);
         const { text } = http.send(
           `GET /metrics HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n${body}${GET('/-/healthy')}`,
@@ -187,7 +187,7 @@ describe('the HTTP responder', () => {
         expect(text()).to.contain(PAGE);
       });
 
-    it('a request whose target is written as a proxy does', async () => {
+    it('a request with an absolute URL, as a proxy sends it', async () => {
       const http = await serve([new FakeTarget()]);
       const { text } = http.send(GET('http://x:1/metrics?server_key=82'));
       await eventually('an answer', () => text().includes('demo_value 1'));
@@ -247,8 +247,8 @@ describe('the HTTP responder', () => {
       });
   });
 
-  describe('serves pages of its own', () => {
-    it('healthy at /-/healthy, whatever the targets do', async () => {
+  describe('serves its own pages:', () => {
+    it('healthy at /-/healthy, whatever the state of the targets', async () => {
       const target = new FakeTarget().wait({
         objects: { synced: 0, total: 0 },
         variables: { synced: 0, total: 0 },
@@ -265,7 +265,7 @@ describe('the HTTP responder', () => {
       expect(target.demands).to.equal(0);
     });
 
-    it('internal metrics of all targets with their identity at /-/metrics, as promtool likes it', async function () {
+    it('internal metrics of all targets with their identity at /-/metrics, without findings of promtool', async function () {
       const ads = new FakeTarget();
       const adh = new FakeTarget('adh', ['80'], 'H.1.adh');
       const ready = (value: number) => [
@@ -319,7 +319,7 @@ describe('the HTTP responder', () => {
       );
     });
 
-    it('a status page at / that escapes what publishers say', async () => {
+    it('a status page at / with escaped texts of publishers', async () => {
       const evil = '<script>alert("1")</script>&';
       const target = new FakeTarget('ads', ['8"2'], evil).wait({
         objects: { synced: 0, total: 1 },
@@ -335,7 +335,7 @@ describe('the HTTP responder', () => {
       expect(text).not.to.contain('"1"');
     });
 
-    it('pages for people under a policy that allows nothing but their own style and script', async () => {
+    it('HTML pages under a policy that allows only their own style and script', async () => {
       const http = await serve([new FakeTarget()]);
       for (const path of ['/', '/tree', '/tree?in=x']) {
         const { headers, text } = await http.ask(path);
@@ -353,7 +353,7 @@ describe('the HTTP responder', () => {
       }
     });
 
-    it('pages for people whose policy no header of a web configuration weakens', async () => {
+    it('HTML pages whose policy no header of a web configuration weakens', async () => {
       const weak = { 'Content-Security-Policy': "default-src '*'", 'X-Own': 'kept' };
       const http = await serve([new FakeTarget()], {
         guard: { ...NO_GUARD, headers: () => weak },
@@ -364,11 +364,11 @@ describe('the HTTP responder', () => {
     });
   });
 
-  describe('with clients that behave badly', () => {
+  describe('protects itself from clients:', () => {
     /** Far more than sockets take in on their own. */
     const HUGE = 'demo_value 1\n'.repeat(2_000_000);
 
-    it('a client that reads nothing does not stop others, and its page is released when it goes', async () => {
+    it('a client that reads nothing does not block others, and its page is released when it leaves', async () => {
       const slow = new FakeTarget('ads', ['82']);
       slow.text = HUGE;
       const http = await serve([slow, new FakeTarget('adh', ['80'])]);
@@ -381,7 +381,7 @@ describe('the HTTP responder', () => {
       await eventually('its page is released', () => slow.held === 0);
     });
 
-    it('more than 64 at once are told to come again, and are served once those are over', async () => {
+    it('scrapes above 64 at once get a 503 with Retry-After, and are served later', async () => {
       const target = new FakeTarget();
       const answer$ = new Subject<Exposition>();
       let asked = 0;
@@ -404,7 +404,7 @@ describe('the HTTP responder', () => {
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
 
-    it('pages of its own come while as many scrapes as may be are slow', async () => {
+    it('its own pages are served while the maximum of scrapes is slow', async () => {
       const target = new FakeTarget();
       let asked = 0;
       target.demand = () => {
@@ -420,7 +420,7 @@ describe('the HTTP responder', () => {
       expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 404]);
     });
 
-    it('more than 64 pages of its own at once are refused, and scrapes are not', async () => {
+    it('requests above 64 for its own pages are rejected, and scrapes are not', async () => {
       class Slow extends SelfMetrics {
         asked = 0;
         override text = () => {
@@ -439,7 +439,7 @@ describe('the HTTP responder', () => {
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
 
-    it('clients that go before their answer is there give their places to others', async () => {
+    it('clients that leave before their answer free their places', async () => {
       const target = new FakeTarget();
       let asking = 0;
       target.demand = () =>
@@ -458,7 +458,7 @@ describe('the HTTP responder', () => {
       expect(target.held).to.equal(0);
     });
 
-    it('answers that queue behind another are released when their client goes', async () => {
+    it('answers in the queue of a connection are released when its client leaves', async () => {
       const target = new FakeTarget();
       target.text = HUGE;
       const http = await serve([target]);
@@ -471,7 +471,7 @@ describe('the HTTP responder', () => {
       await eventually('they are over', () => http.served.length === target.demands);
     });
 
-    it('requests sent in one go are answered in order', async () => {
+    it('pipelined requests are answered in order', async () => {
       const http = await serve([new FakeTarget(), new FakeTarget('adh', ['80'])]);
       const paths = ['/metrics?server_key=82', '/x', '/metrics?server_key=80', '/-/healthy'];
       const { text } = http.send([...paths, ...paths, ...paths].map(GET).join(''));
@@ -488,7 +488,7 @@ describe('the HTTP responder', () => {
       ['a head without end', `GET /metrics HTTP/1.1\r\nX: ${'y'.repeat(40_000)}`],
     ] as const;
     for (const [what, bytes] of garbage)
-      it(`${what}: the connection ends, nothing else does`, async () => {
+      it(`${what} ends only that connection`, async () => {
         const http = await serve([new FakeTarget()]);
         const { socket, text } = http.send(bytes);
         await eventually('the connection ends', () => socket.readableEnded || socket.destroyed);
@@ -496,7 +496,7 @@ describe('the HTTP responder', () => {
         expect((await http.ask('/metrics')).status).to.equal(200);
       });
 
-    it('a body that nobody reads does not hold the connection', async () => {
+    it('an unread body does not keep the connection open', async () => {
       const http = await serve([new FakeTarget()]);
       const body = 'x'.repeat(1_000_000);
       const { text } = http.send(
@@ -506,15 +506,15 @@ describe('the HTTP responder', () => {
     });
   });
 
-  describe('opens when it is subscribed to, closes when it is left', () => {
-    it('tells where it is', async () => {
+  describe('opens when subscribed, closes when unsubscribed:', () => {
+    it('it emits its address', async () => {
       const http = await serve([new FakeTarget()], { path: '/m' });
       expect(http.events[0])
         .to.have.property('where')
         .that.matches(/^http:\/\/127.0.0.1:\d+\/m$/);
     });
 
-    it('a port that is taken is Fault LISTENER_FAILED', async () => {
+    it('a port in use is Fault LISTENER_FAILED', async () => {
       const other = createServer().listen(0, '127.0.0.1');
       await eventually('the port is taken', () => other.listening);
       const taken = other.address();
@@ -552,7 +552,7 @@ describe('the HTTP responder', () => {
       other.close();
     });
 
-    it('what a connection of before asks for then is refused at once', async () => {
+    it('a later request on an existing connection is rejected immediately', async () => {
       const http = await serve([new FakeTarget()]);
       const { socket, text } = http.send('');
       await http.ask('/-/healthy');
@@ -562,7 +562,7 @@ describe('the HTTP responder', () => {
       expect(text()).to.match(/^HTTP\/1\.1 503 [^]*\r\nthe exporter is ending\n$/);
     });
 
-    it('a running response is finished, and its connection is not kept', async () => {
+    it('a running response is finished, and its connection closes', async () => {
       const target = new FakeTarget();
       target.text = 'demo_value 1\n'.repeat(2_000_000);
       const http = await serve([target]);
@@ -579,7 +579,7 @@ describe('the HTTP responder', () => {
       expect(target.held).to.equal(0);
     });
 
-    it('connections that wait for nothing end at once', async () => {
+    it('idle connections close immediately', async () => {
       const http = await serve([new FakeTarget()]);
       const { socket, text } = http.send(GET('/-/healthy'));
       await eventually('an answer', () => text().includes('healthy'));
@@ -587,7 +587,7 @@ describe('the HTTP responder', () => {
       await eventually('the connection ends', () => socket.readableEnded);
     });
 
-    it('a target that never answers does not keep the others from it', async () => {
+    it('a target that never answers does not delay the others', async () => {
       const silent = new FakeTarget('ads', ['82']);
       silent.demand = () => NEVER;
       const http = await serve([silent, new FakeTarget('adh', ['80'])]);

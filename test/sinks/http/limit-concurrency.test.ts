@@ -1,11 +1,11 @@
-// A bound on streams that run at once.
+// The operator that limits concurrent subscriptions.
 import { EMPTY, catchError, merge, of, takeUntil, timer } from 'rxjs';
 import { limitConcurrency } from '#app/sinks/http/limit-concurrency.js';
 import { marbles } from '../../support/marbles.js';
 
 describe('limitConcurrency', () => {
   it(
-    'runs as many as it may at once, and the others in the order in which they came',
+    'runs up to the limit at once, and the others in order of subscription',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const limited = limitConcurrency(2);
       const a$ = cold('   ----a|');
@@ -27,7 +27,7 @@ describe('limitConcurrency', () => {
   );
 
   it(
-    'one that fails gives its limited to the next',
+    'frees the place of a source that fails',
     marbles(({ cold, expectObservable }) => {
       const limited = limitConcurrency(1);
       const failing$ = cold('-#').pipe(
@@ -41,7 +41,7 @@ describe('limitConcurrency', () => {
   );
 
   it(
-    'one that leaves while it waits never runs, and one that leaves while it runs gives its place back',
+    'never subscribes to a source that was left while it waited, and frees the place of one that was left later',
     marbles(({ cold, time, expectObservable, expectSubscriptions }) => {
       const limited = limitConcurrency(1);
       const leaves = (at: string) => takeUntil<string>(timer(time(at)));
@@ -60,7 +60,7 @@ describe('limitConcurrency', () => {
   );
 
   it(
-    'sources that end at once take their turns one after the other',
+    'runs synchronous sources one after the other',
     marbles(({ expectObservable }) => {
       const limited = limitConcurrency(1);
       expectObservable(merge(...['a', 'b', 'c'].map((each) => of(each).pipe(limited)))).toBe(

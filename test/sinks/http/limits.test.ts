@@ -1,4 +1,4 @@
-// What clients that are slow, silent or greedy can take from others, over real sockets.
+// Limits on what slow, silent or greedy clients take from others, over real sockets.
 import { expect } from 'chai';
 import { NEVER, Observable, Subject } from 'rxjs';
 import type { Exposition } from '#app/model.js';
@@ -37,7 +37,7 @@ describe('the limits of the HTTP responder', () => {
     return { target, answer, waiting: () => waiting };
   };
 
-  describe('for a whole answer', () => {
+  describe('on a response', () => {
     const drips: NodeJS.Timeout[] = [];
     afterEach(() => {
       for (const drip of drips.splice(0)) clearInterval(drip);
@@ -50,7 +50,7 @@ describe('the limits of the HTTP responder', () => {
       return socket;
     };
 
-    it('clients that read in drips hold their places no longer than responseMs', async () => {
+    it('end clients that read slowly after responseMs', async () => {
       const target = new FakeTarget();
       target.text = HUGE;
       const selfMetrics = new SelfMetrics();
@@ -68,7 +68,7 @@ describe('the limits of the HTTP responder', () => {
       expect(await selfMetrics.text([])).to.contain('\nshm_exporter_http_cut_responses_total 2\n');
     });
 
-    it('a target that never answers holds a place no longer', async () => {
+    it('end the request to a target that never answers', async () => {
       const target = new FakeTarget();
       target.demand = () => NEVER;
       const http = await serve([target], { responseMs: 50, maxScrapes: 1 });
@@ -78,7 +78,7 @@ describe('the limits of the HTTP responder', () => {
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
 
-    it('a connection that is used for longer, one answer after the other, goes on', async () => {
+    it('keep a connection that is used for longer with several responses', async () => {
       const http = await serve([new FakeTarget()], { responseMs: 500 });
       const { socket, text } = http.send('');
       const start = performance.now();
@@ -92,8 +92,8 @@ describe('the limits of the HTTP responder', () => {
     });
   });
 
-  describe('for the requests of one connection', () => {
-    it('one that asks without reading takes two places, and leaves the others to others', async () => {
+  describe('on the requests of one connection', () => {
+    it('give a client that does not read no more than two places', async () => {
       const target = new FakeTarget('ads', ['82']);
       target.text = HUGE;
       const http = await serve([target, new FakeTarget('adh', ['80'])], { maxScrapes: 3 });
@@ -108,7 +108,7 @@ describe('the limits of the HTTP responder', () => {
       expect(target.demands, 'what waited is never asked').to.equal(2);
     });
 
-    it('those that wait are answered in their order, more than 64 refused', async () => {
+    it('answer queued requests in order, and reject more than 64', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target]);
       const { text } = http.send(GET('/metrics').repeat(100) + GET('/-/healthy'));
@@ -123,7 +123,7 @@ describe('the limits of the HTTP responder', () => {
       expect(target.demands).to.equal(64);
     });
 
-    it('one that leaves while it waits gives all its places back', async () => {
+    it('free all places of a client that leaves', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target], { maxScrapes: 2 });
       const { socket } = http.send(GET('/metrics').repeat(40));
@@ -138,11 +138,11 @@ describe('the limits of the HTTP responder', () => {
     });
   });
 
-  describe('for connections', () => {
+  describe('on connections', () => {
     const ends = ({ socket }: ReturnType<ServingHttp['send']>) =>
       socket.readableEnded || socket.destroyed;
 
-    it('more slow heads than there may be connections keep nobody out', async () => {
+    it('keep other clients connected despite more slow request heads than allowed connections', async () => {
       const selfMetrics = new SelfMetrics();
       const http = await serve([new FakeTarget()], { maxConnections: 20, selfMetrics });
       const slow = Array.from({ length: 30 }, () => http.send(SLOW_HEAD));
@@ -154,14 +154,14 @@ describe('the limits of the HTTP responder', () => {
       );
     });
 
-    it('a slow head ends soon after headerMs', async () => {
+    it('end a slow request head after headerMs', async () => {
       const http = await serve([new FakeTarget()], { headerMs: 50 });
       const slow = [http.send(SLOW_HEAD), http.send('')];
       await eventually('both are closed', () => slow.every(ends), 4000);
       expect(slow[0]?.text()).to.match(/^HTTP\/1\.1 408 /);
     });
 
-    it('a head that is too large gets a 431, and one that is not is served', async () => {
+    it('answer a request head that is too large with 431, and a smaller one normally', async () => {
       const http = await serve([new FakeTarget()], { maxHeaderBytes: 2048 });
       const head = (bytes: number) =>
         http.send(`GET /metrics HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(bytes)}\r\n\r\n`);
@@ -171,7 +171,7 @@ describe('the limits of the HTTP responder', () => {
       await eventually('it is served', () => small.text().includes(' 200 OK'));
     });
 
-    it('one that is being answered is never closed for another', async () => {
+    it('never close a connection that is being answered for another', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target], { maxConnections: 3 });
       const busy = [http.send(GET('/metrics')), http.send(GET('/metrics'))];
@@ -183,7 +183,7 @@ describe('the limits of the HTTP responder', () => {
       expect(busy.some(ends)).to.equal(false);
     });
 
-    it('a new one is closed while all others are being answered', async () => {
+    it('close a new connection while all others are being answered', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target], { maxConnections: 2 });
       const busy = [http.send(GET('/metrics').repeat(3)), http.send(GET('/metrics'))];
@@ -198,7 +198,7 @@ describe('the limits of the HTTP responder', () => {
       );
     });
 
-    it('one that was answered gives way to a new one', async () => {
+    it('replace an answered connection with a new one', async () => {
       const http = await serve([new FakeTarget()], { maxConnections: 1 });
       const first = http.send(GET('/metrics'));
       await eventually('an answer', () => first.text().includes(' 200 '));
@@ -207,7 +207,7 @@ describe('the limits of the HTTP responder', () => {
       await eventually('the first is closed', () => ends(first));
     });
 
-    it('those that left take no place', async () => {
+    it('do not count closed connections', async () => {
       const selfMetrics = new SelfMetrics();
       const http = await serve([new FakeTarget()], { maxConnections: 1, selfMetrics });
       for (let i = 0; i < 3; i++) {
@@ -222,7 +222,7 @@ describe('the limits of the HTTP responder', () => {
       );
     });
 
-    it('one that was answered gives way when it has been silent for the longest', async () => {
+    it('replace the answered connection that has been idle longest', async () => {
       const http = await serve([new FakeTarget()], { maxConnections: 2 });
       const first = http.send(GET('/metrics'));
       await eventually('an answer', () => first.text().includes(' 200 '));

@@ -1,4 +1,4 @@
-// Service discovery: a Prometheus that follows `/-/targets` reaches every target, ready or not.
+// HTTP service discovery: a Prometheus that reads `/-/targets` reaches every target, ready or not.
 import { expect } from 'chai';
 import { compileScope } from '#app/exposition/page/scope.js';
 import { eventually } from '../../support/eventually.js';
@@ -44,7 +44,7 @@ describe('service discovery at /-/targets', () => {
     return serving.opened();
   };
 
-  it('leads to the page of each target, also where server keys and applications are shared', async () => {
+  it('leads to the page of each target, even if targets share server key and application', async () => {
     const shared = publishers.make('7');
     for (const root of ['H.1.ads', 'H.2.ads', 'H.1.adh'])
       shared.addVariable(shared.addRoot(root, 'Root'), 'load', 'u64').set(1);
@@ -94,7 +94,7 @@ describe('service discovery at /-/targets', () => {
     ]);
   });
 
-  it('keeps labels and address of a target while its publisher is away, and when it is on another key', async () => {
+  it('keeps labels and address of a target while its publisher is absent or under another key', async () => {
     live = new LiveTargets(publishers, [{ app: 'ads', serverKeys: ['82', '456', '999'] }]);
     const [target] = live.targets;
     const http = await serve(live.targets);
@@ -115,7 +115,7 @@ describe('service discovery at /-/targets', () => {
     ]);
   });
 
-  it('gives targets that are configured alike labels of their own', async () => {
+  it('gives equally configured targets distinct labels', async () => {
     const http = await serve([new FakeTarget(), new FakeTarget(), new FakeTarget()]);
     const labels = scrapesOf((await http.ask('/-/targets')).text).map((each) => each.labels);
     const own = { app: 'ads', server_key: '82', root: 'H.1.ads' };
@@ -154,14 +154,14 @@ describe('service discovery at /-/targets', () => {
       expect(group?.targets).to.deep.equal([wanted === LISTENER ? listener : wanted]);
     });
 
-  it('and to the listener where a client of HTTP 1.0 gives no host', async () => {
+  it('gives the address of the listener to an HTTP 1.0 client without Host', async () => {
     const http = await serve([new FakeTarget()]);
     const { text } = http.send('GET /-/targets HTTP/1.0\r\n\r\n');
     await eventually('an answer', () => text().includes(']\n'));
     expect(text()).to.contain(`"targets":["${http.origin.replace('http://', '')}"]`);
   });
 
-  it('has links on the status page that lead to the same pages, and to each scope', async () => {
+  it('lists the same pages that the status page links, with a link for each scope', async () => {
     const targets = [
       new FakeTarget('ads', ['82'], 'H.1.ads'),
       new FakeTarget('ads', ['7'], 'H.1.ads'),

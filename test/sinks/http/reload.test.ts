@@ -1,4 +1,4 @@
-// POST /-/reload.
+// The endpoint POST /-/reload.
 import { expect } from 'chai';
 import { FakeTarget } from '../../support/fake-target.js';
 import { freshServing } from '../../support/serving-http.js';
@@ -9,7 +9,7 @@ describe('/-/reload', () => {
   const serve = freshServing();
   const post = { method: 'POST' };
 
-  it('is refused, by the name of the setting, unless the settings allow it', async () => {
+  it('is rejected with the name of the setting unless the settings allow it', async () => {
     const http = await serve([new FakeTarget()]);
     const { status, text } = await http.ask('/-/reload', post);
     expect([status, text]).to.deep.equal([
@@ -30,14 +30,14 @@ describe('/-/reload', () => {
     expect(reloads).to.equal(1);
   });
 
-  it('lists what takes effect at the next start only', async () => {
+  it('lists the settings that take effect only at the next start', async () => {
     const later = ['metrics_port changed: it takes effect at the next start', 'b'];
     const http = await serve([new FakeTarget()], { reload: () => ({ kind: 'taken', later }) });
     const { status, text } = await http.ask('/-/reload', post);
     expect([status, text]).to.deep.equal([200, `configuration reloaded\n${later.join('\n')}\n`]);
   });
 
-  it('answers 500 with every reason why the configuration was refused', async () => {
+  it('answers 500 with every mistake in the configuration', async () => {
     const http = await serve([new FakeTarget()], {
       reload: () => ({ kind: 'refused', reasons: ['c.toml:1:1: a', 'b'] }),
     });
@@ -46,7 +46,7 @@ describe('/-/reload', () => {
     expect(text).to.equal('configuration not reloaded:\nc.toml:1:1: a\nb\n');
   });
 
-  it('does nothing at a GET, which a crawler or a preview may send', async () => {
+  it('does nothing for a GET, which a crawler or preview may send', async () => {
     let reloads = 0;
     const reload = () => {
       reloads++;

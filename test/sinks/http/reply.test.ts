@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { plainPage, send } from '#app/sinks/http/reply.js';
 
 describe('a reply', () => {
-  it('is handed to the system at once, before all else that is to be done', async () => {
+  it('is passed to the kernel before other pending work', async () => {
     let waiting: number | undefined;
     const page = plainPage('', 'text/plain');
     const pieces = [Buffer.alloc(1200, 'a'), Buffer.alloc(800, 'b')];

@@ -1,4 +1,4 @@
-// Which target a scrape is for. Spec 4.3 and 7.
+// Routing: the target that a scrape selects. Spec 4.3 and 7.
 import { expect } from 'chai';
 import { route } from '#app/sinks/http/route.js';
 import { FakeTarget } from '../../support/fake-target.js';
@@ -60,14 +60,14 @@ describe('route (spec 4.3)', () => {
       expect(routed(targets, query)).to.equal(wanted);
     });
 
-  it('only the key of the chosen root counts once there is one', () => {
+  it('matches only the server key of the selected root once a root is selected', () => {
     const target = new FakeTarget('ads', ['82', '456'], 'H.1.ads');
     expect(routed([target], 'server_key=456')).to.equal('404');
     target.root = '';
     expect(routed([target], 'server_key=456')).to.equal('ads 82+456');
   });
 
-  it('app and instance know a target by the root that it lost, and by its hint until it has one', () => {
+  it('matches app and instance by a lost root, and by the hint before the first root', () => {
     const lost = new FakeTarget('ads', ['82'], 'H.1.ads');
     lost.root = '';
     const hinted = Object.assign(new FakeTarget('adh', ['80'], ''), { instance: 'H.1.adh' });
@@ -95,7 +95,7 @@ describe('route (spec 4.3)', () => {
     [several, 'app=a&app=b', 'parameter app is given more than once'],
   ] as const;
   for (const [targets, query, text] of texts)
-    it(`?${query} is refused with: ${text}`, () => {
+    it(`rejects ?${query} with: ${text}`, () => {
       expect(route(targets, new URLSearchParams(query))).to.deep.include({ kind: 'refused', text });
     });
 

@@ -1,4 +1,4 @@
-// Every way to ask for a target, of every set of targets in every state, over real segments and sockets.
+// Every combination of routing parameters for every set of targets in every state, over real segments and sockets.
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { compileScope } from '#app/exposition/page/scope.js';
@@ -146,7 +146,7 @@ const CASES = Object.entries(SETS).flatMap(([name, targets]) =>
 );
 const count = CASES.reduce((sum, { asked }) => sum + asked.length, 0);
 
-describe(`routing: ${count} ways to ask (spec 4.3, 7)`, function () {
+describe(`routing of ${count} requests (spec 4.3, 7)`, function () {
   this.slow(2000);
   let served: RoutingTargets | undefined;
   let client: KeepAliveClient | undefined;
@@ -172,7 +172,7 @@ describe(`routing: ${count} ways to ask (spec 4.3, 7)`, function () {
       expect(wrong.length, JSON.stringify(wrong.slice(0, 5), null, 1)).to.equal(0);
     });
 
-  it('a path that is not there is 404 and another method 405, whatever the query says', async () => {
+  it('an unknown path gives 404 and another method 405, whatever the query', async () => {
     const [{ configured, asked } = { configured: [], asked: [] }] = CASES.slice(-1);
     const paths = asked.map(pathOf);
     const other = await ask(configured);

@@ -1,4 +1,4 @@
-// Writing to real pipes and files: readers that take their time, stop, or go away.
+// Writing to real pipes and files whose readers are slow, stop or disappear.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -63,7 +63,7 @@ describe('pipeWriter', () => {
     return { cat, write: pipeWriter(fd), out: () => readFileSync(join(folder, 'out'), 'utf8') };
   };
 
-  it('hands a page over in order and releases it once', async () => {
+  it('writes a page in order and releases it once', async () => {
     const { write, out } = await toCat();
     const first = page('a\n', 'b\n', '', 'c\n');
     const second = page('d\n');
@@ -73,7 +73,7 @@ describe('pipeWriter', () => {
     expect([first.released, second.released]).to.deep.equal([1, 1]);
   });
 
-  it('waits for a reader that stops, holding the page, without holding up the process', async () => {
+  it('waits for a stopped reader and keeps the page, without blocking the process', async () => {
     const { cat, write, out } = await toCat();
     await taken(write(page('start\n')));
     await eventually('the reader reads', () => out() === 'start\n');
@@ -88,7 +88,7 @@ describe('pipeWriter', () => {
     await eventually('the reader has all', () => out().length === 1_000_006);
   });
 
-  it('takes a piece when the reader took the one before, and lets other work come between', async () => {
+  it('writes a chunk after the reader took the previous one, and yields in between', async () => {
     const { cat, write, out } = await toCat();
     let made = 0;
     let turns = 0;
@@ -116,7 +116,7 @@ describe('pipeWriter', () => {
     expect(seen).to.deep.equal([]);
   });
 
-  it('fails with ReaderGone when nobody reads any more, and releases the page', async () => {
+  it('fails with ReaderGone when the pipe has no reader, and releases the page', async () => {
     const { cat, write } = await toCat();
     await taken(write(page('start\n')));
     cat.kill('SIGKILL');
@@ -129,7 +129,7 @@ describe('pipeWriter', () => {
     }
   });
 
-  it('fails with ReaderGone when the reader goes while a page waits for it', async () => {
+  it('fails with ReaderGone when the reader disappears while a page waits for it', async () => {
     const { cat, write, out } = await toCat();
     await taken(write(page('start\n')));
     await eventually('the reader reads', () => out() === 'start\n');
@@ -141,7 +141,7 @@ describe('pipeWriter', () => {
     expect(waiting.released).to.equal(1);
   });
 
-  it('fails with ReaderGone for a socket without another end', async () => {
+  it('fails with ReaderGone for a socket without a peer', async () => {
     const [unix, stream] = [1, 1];
     // It has no other end: a write fails with ENOTCONN.
     const write = pipeWriter(libc.socket(unix, stream, 0));

@@ -1,4 +1,4 @@
-// The stdout printer: ticks, slow readers, readers that go. Spec 1.4, design 3 "Stdout".
+// The stdout printer: ticks, and readers that are slow or disappear. Spec 1.4, design 3 "Stdout".
 import { expect } from 'chai';
 import {
   EMPTY,
@@ -66,7 +66,7 @@ describe('stdoutSink', () => {
   );
 
   it(
-    'skips ticks while the reader has not taken the last documents, and tells of them',
+    'skips ticks until the reader has taken the last documents, and reports them',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const taken$ = cold('-------(x|)', { x: 7 });
       //                           -------x  taken 7 ms after its tick
@@ -116,7 +116,7 @@ describe('stdoutSink', () => {
     }),
   );
 
-  it('makes no demand between ticks, and none once it is left', () => {
+  it('requests no render between ticks or after unsubscription', () => {
     const target = new FakeTarget();
     marbles(({ expectObservable }) => {
       expectObservable(printing(atOnce, [target]), '------------!').toBe('-----s----s--', events);
@@ -124,7 +124,7 @@ describe('stdoutSink', () => {
     expect(target.demands).to.equal(2);
   });
 
-  it('skips on while a reader never takes anything, without a demand', () => {
+  it('keeps skipping without a render while a reader takes nothing', () => {
     const target = new FakeTarget();
     marbles(({ expectObservable }) => {
       const never: DocumentWriter = () => NEVER;
@@ -137,7 +137,7 @@ describe('stdoutSink', () => {
   });
 
   it(
-    'tells of a document that could not be written, and goes on with the next',
+    'reports a document that it cannot write, and continues with the next',
     marbles(({ expectObservable }) => {
       const full: DocumentWriter = () => throwError(() => new NotWritten('no space'));
       const event = { k: { kind: 'skipped', reason: 'no space' } };
@@ -177,7 +177,7 @@ describe('stdoutSink, once', () => {
   );
 
   it(
-    'waits for the last target, and looks each 50 ms',
+    'waits for the last target, and checks it every 50 ms',
     marbles(({ cold, expectObservable }) => {
       const target = unready();
       const becomesReady$ = cold('120ms x').pipe(tap(() => (target.isReady = true)));
@@ -187,7 +187,7 @@ describe('stdoutSink, once', () => {
   );
 
   it(
-    'prints what is there after an interval, and fails with the reason and exit status 5',
+    'prints the ready targets after an interval, and fails with the reason and exit status 5',
     marbles(({ expectObservable }) => {
       const why = once([new FakeTarget(), unready()], 0.2).pipe(
         catchError((fault: unknown) =>
@@ -199,7 +199,7 @@ describe('stdoutSink, once', () => {
     }),
   );
 
-  it('asks each target once', () => {
+  it('renders each target once', () => {
     const target = unready();
     marbles(({ expectObservable }) => {
       expectObservable(once([target], 0.2).pipe(catchError(() => EMPTY))).toBe(
@@ -211,7 +211,7 @@ describe('stdoutSink, once', () => {
   });
 });
 
-describe('stdoutSink with one document of all targets', () => {
+describe('stdoutSink with merged documents', () => {
   const all = <T>(values$: Observable<T>): Promise<T[]> =>
     lastValueFrom(values$.pipe(toArray()), { defaultValue: [] });
   type Merge = Extract<Documents, { readonly kind: 'merged' }>['merge'];
@@ -223,7 +223,7 @@ describe('stdoutSink with one document of all targets', () => {
   const apps: Merge = (all) =>
     Promise.resolve([Buffer.from(all.map(({ identity }) => identity['app']).join(' '))]);
 
-  it('writes once for all targets, and holds what they show until it is written', async () => {
+  it('writes one document for all targets, and holds their pages until it is written', async () => {
     const targets = [new FakeTarget('a'), new FakeTarget('b')];
     const held = () => targets.map((target) => target.held);
     const written: unknown[] = [];
@@ -238,7 +238,7 @@ describe('stdoutSink with one document of all targets', () => {
     expect(held()).to.deep.equal([0, 0]);
   });
 
-  it('holds nothing any more when the document cannot be made', async () => {
+  it('releases all pages if the document cannot be merged', async () => {
     const targets = [new FakeTarget('a')];
     const fails: Merge = () => Promise.reject(new Error('why'));
     const end$ = printed(targets, fails, () => of(7)).pipe(

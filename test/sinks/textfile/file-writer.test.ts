@@ -1,4 +1,4 @@
-// The file that a collector reads: whole or not at all, and gone when the exporter is.
+// The textfile writer: atomic replacement, and removal at the end.
 import { expect } from 'chai';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ describe('fileWriter', () => {
   });
   const textOf = (...texts: string[]) => documentOf(texts.map((text) => Buffer.from(text)));
 
-  it('replaces the file, and leaves nothing beside it', async () => {
+  it('replaces the file, and leaves no temporary file', async () => {
     writeFileSync(path, 'old');
     const bytes = await written(fileWriter(path)(textOf('a 1\n', 'b 2\n')));
     expect(bytes).to.equal(8);
@@ -41,7 +41,7 @@ describe('fileWriter', () => {
     expect(released).to.equal(1);
   });
 
-  it('writes a file that everybody may read, whatever the umask', async () => {
+  it('writes a world-readable file, whatever the umask', async () => {
     const before = process.umask(0o077);
     try {
       await written(fileWriter(path)(textOf('a 1\n')));
@@ -64,7 +64,7 @@ describe('fileWriter', () => {
     expect(seen).to.deep.equal(['old', 'old']);
   });
 
-  it('reports a folder that is not there, and takes the next document', async () => {
+  it('reports a missing folder, and writes the next document', async () => {
     const write = fileWriter(join(folder, 'gone', 'x.prom'));
     for (const nth of [1, 2]) {
       const error: unknown = await written(write(textOf('a 1\n'))).catch((why: unknown) => why);
@@ -75,7 +75,7 @@ describe('fileWriter', () => {
     }
   });
 
-  it('keeps the old file, and no draft, when its subscriber leaves early', async () => {
+  it('keeps the old file, and no temporary file, after an early unsubscription', async () => {
     writeFileSync(path, 'old');
     const pieces = function* () {
       for (;;) yield Buffer.alloc(100_000, '#');
@@ -88,7 +88,7 @@ describe('fileWriter', () => {
     expect(readFileSync(path, 'utf8')).to.equal('old');
   });
 
-  it('removes the file at the end, even one that is being written', async () => {
+  it('removes the file at the end, even during a write', async () => {
     const write = fileWriter(path);
     await written(write(textOf('a 1\n')));
     const running = merge(NEVER, write(textOf('a 2\n')), removedAtEnd(path)).subscribe();

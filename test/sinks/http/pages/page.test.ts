@@ -1,4 +1,4 @@
-// Texts of publishers in HTML: escaped, and broken only where they may be.
+// Texts in HTML: escaping and line breaks.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { sentence } from '#app/shown/shown-text.js';
@@ -6,7 +6,7 @@ import { breakable, markup } from '#app/sinks/http/pages/page.js';
 import { hostileText } from '../../../support/hostile-text.js';
 
 describe('markup', () => {
-  it('escapes what is no markup, and takes what is', () =>
+  it('escapes texts, and inserts markup unchanged', () =>
     expect(
       markup`<p title="${'"a"'}">${'<b>'} ${markup`<b>${'&'}</b>`} ${1}${undefined}</p>`.text,
     ).to.equal('<p title="&#34;a&#34;">&#60;b&#62; <b>&#38;</b> 1</p>'));
@@ -14,7 +14,7 @@ describe('markup', () => {
   it('joins lists', () =>
     expect(markup`${['<', markup`<i>`, ['>']]}`.text).to.equal('&#60;<i>&#62;'));
 
-  it('leaves no character of a value that could end a text or an attribute', () =>
+  it('escapes every character that could end a text or an attribute', () =>
     fc.assert(
       fc.property(hostileText, (text) => {
         const { text: made } = markup`${text}`;
@@ -27,7 +27,7 @@ describe('markup', () => {
     ));
 });
 
-describe('a text that can be broken', () => {
+describe('a breakable text', () => {
   const broken = (text: string) => markup`${breakable(text)}`.text;
   for (const [text, wanted] of [
     ['host.1.ads.userDatabase', 'host.<wbr>1.<wbr>ads.<wbr>userDatabase'],
@@ -40,9 +40,10 @@ describe('a text that can be broken', () => {
     ['a/b c', '<span class="whole">a/b </span>c'],
     ['<'.repeat(3), '<span class="whole">&#60;&#60;&#60;</span>'],
   ] as const)
-    it(`${text} breaks after the dots of an id only`, () => expect(broken(text)).to.equal(wanted));
+    it(`may break in ${text} only after the dots of an id`, () =>
+      expect(broken(text)).to.equal(wanted));
 
-  it('break nowhere else, and stay what they are', () =>
+  it('may break nowhere else, and keeps its characters', () =>
     fc.assert(
       fc.property(hostileText, (text) => {
         const shown = sentence(text);

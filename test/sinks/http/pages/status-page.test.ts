@@ -1,4 +1,4 @@
-// The page at `/`: how targets are, those with trouble first, and links that answer.
+// The status page at `/`: the state of each target, targets with problems first, and links.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { compileScope } from '#app/exposition/page/scope.js';
@@ -33,7 +33,7 @@ const rows = (page: string): readonly string[] =>
   [...page.matchAll(/<tr id="target-[^]*?<\/tr>/g)].map(([row]) => textOf(row));
 
 describe('the status page', () => {
-  describe('says of a target', () => {
+  describe('shows for a target', () => {
     const ready = () => new FakeTarget();
     const waiting = (reason: string, root = 'H.1.ads') =>
       new FakeTarget('ads', ['82'], root).wait(progress(reason, 1));
@@ -66,7 +66,7 @@ describe('the status page', () => {
         'waiting on a root: publisher is dead',
       ],
     ] as const)
-      it(`${what}: ${word}`, () => {
+      it(`${what} the word "${word}"`, () => {
         const page = html([target]);
         expect(page).to.contain(`<span class="state ${severity}">${word}</span>`);
         expect(page).to.contain(`<tr id="target-0" class="row-${severity}" role="row">`);
@@ -80,7 +80,7 @@ describe('the status page', () => {
         expect(rows(html([as(ready(), state)]))[0], state).to.contain(state);
     });
 
-    it('that the PID of a publisher in a container belongs to another PID namespace', () => {
+    it('the PID namespace of a publisher in a container', () => {
       const target = waiting('object a');
       target.process = { pid: 1, isElsewhere: true, startedUnixMs: NOW_MS - 7_200_000 };
       expect(rows(html([target]))[0]).to.contain(
@@ -88,7 +88,7 @@ describe('the status page', () => {
       );
     });
 
-    it('since when, how far it is, how old its newest value is, and who publishes it', () => {
+    it('time of the state, progress, age of the newest value, and publisher', () => {
       const target = waiting('object a');
       target.since = { since: NOW_MS - 61_000, newest: { unixMs: NOW_MS - 5000, by: 'stated' } };
       target.process = { pid: 4711, startedUnixMs: NOW_MS - 7_200_000 };
@@ -108,14 +108,14 @@ describe('the status page', () => {
       expect(page).to.match(/<progress max="4" value="1" aria-label="[^"]+">/);
     });
 
-    it('what of its values is proven, where that is not every one', () => {
+    it('which of its values are proven, if not all are', () => {
       const target = ready();
       expect(rows(html([target]))[0]).not.to.contain('proven');
       target.reads = { name: 'other', certainty: 'numbers proven, texts best effort' };
       expect(rows(html([target]))[0]).to.contain('format other: numbers proven, texts best effort');
     });
 
-    it('its series, its tree, and no tree where trees are off', () => {
+    it('its number of series and a link to its tree, unless trees are disabled', () => {
       const target = ready();
       target.metrics = [
         { name: 'shm_exporter_target_series', type: 'gauge', help: '', value: 1234 },
@@ -132,10 +132,10 @@ describe('the status page', () => {
     const page = (target: FakeTarget, ...metrics: readonly string[]) =>
       html([target], { scopesFor: () => [scope(...metrics)] });
 
-    it('that selects metrics of the last text', () =>
+    it('that selects metrics of the last page', () =>
       expect(page(new FakeTarget(), 'demo_*')).to.contain(LINK));
 
-    it('that selects internal metrics, whatever the text has', () => {
+    it('that selects internal metrics, whatever the page has', () => {
       const target = Object.assign(new FakeTarget(), { hasText: false });
       expect(page(target, 'shm_exporter_target_info')).to.contain(LINK);
     });
@@ -167,7 +167,7 @@ describe('the status page', () => {
       });
   });
 
-  describe('of many targets', () => {
+  describe('with many targets', () => {
     const bad = () => new FakeTarget('bad', ['1'], '').wait(progress('a root'));
     const syncing = () => new FakeTarget('sync', ['2']).wait(progress('x'));
     const stalled = () =>
@@ -176,7 +176,7 @@ describe('the status page', () => {
       });
     const good = (key = '4') => new FakeTarget('good', [key]);
 
-    it('has those with trouble first, then as configured', () => {
+    it('lists targets with problems first, then in the order of the configuration', () => {
       const page = html([good(), stalled(), good('5'), syncing(), bad()]);
       const apps = [...page.matchAll(/<span class="app">(\w+)<\/span>/g)].map(([, app]) => app);
       expect(apps).to.deep.equal(['bad', 'late', 'sync', 'good', 'good']);
@@ -192,12 +192,12 @@ describe('the status page', () => {
       ['some wait', [good(), syncing(), bad()], 'bad', '2 of 3 targets not ready'],
       ['there are none', [], 'good', 'All 0 targets are ready'],
     ] as const)
-      it(`says at its top that ${what}`, () =>
+      it(`summarizes at its top that ${what}`, () =>
         expect(html(targets)).to.contain(
           `<p id="summary" class="summary ${severity}" role="status">${text}</p>`,
         ));
 
-    it('is divided: no page has more than so many rows, and all are on one', () => {
+    it('is divided into pages with a limited number of rows, which together list every target', () => {
       const targets = Array.from({ length: 500 }, (_, i) => good(String(i)));
       const pages = [0, MAX_ROWS, 2 * MAX_ROWS].map((from) => html(targets, {}, from));
       expect(pages.map((page) => rows(page).length)).to.deep.equal([MAX_ROWS, MAX_ROWS, 100]);
@@ -211,7 +211,7 @@ describe('the status page', () => {
     });
   });
 
-  describe('says of the process', () => {
+  describe('shows for the process', () => {
     const shown = (service: Partial<StatusPageFacts['service']>) => {
       const page = html([], { service: { ...serviceFacts, ...service } });
       const [, part = ''] = /<dl class="facts"[^>]*>([^]*?)<\/dl>/.exec(page) ?? [];
@@ -252,7 +252,7 @@ describe('the status page', () => {
       it(what, () => expect(shown(service)).to.contain(wanted));
   });
 
-  it('has no text of a publisher or configuration that is not escaped', () =>
+  it('escapes every text of publishers and configuration', () =>
     fc.assert(
       fc.property(
         fc.array(fc.string({ unit: fc.constantFrom(...Array.from('<>&"\'` .ax\u202e\n')) }), {
@@ -280,7 +280,7 @@ describe('the status page', () => {
       { numRuns: 50 },
     ));
 
-  it('heads stay whole', () => {
+  it('does not break table headings', () => {
     const page = html([]);
     expect(page).to.match(/thead th\{[^}]*white-space:nowrap/);
     expect(page).not.to.match(/overflow-wrap:(anywhere|break-word)|word-break:break/);

@@ -1,4 +1,4 @@
-// The page at `/tree`: what it asks of a target, what it shows of the answer, and who it refuses.
+// The tree page at `/tree`: its queries to a target, its rows, and its errors.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { map, merge } from 'rxjs';
@@ -57,7 +57,7 @@ describe('the tree page', () => {
     );
   });
 
-  it('says when it was read, and how old the newest value is', async () => {
+  it('shows the time of the query, and the age of the newest value', async () => {
     const target = showing([object()]);
     const last = 'Of a single value publishers do not say when it changed.';
     expect(textOf((await ask(target)).text)).to.contain(
@@ -70,7 +70,7 @@ describe('the tree page', () => {
     );
   });
 
-  describe('says what becomes of a value', () => {
+  describe('shows for a value', () => {
     const metric = { name: 'ads_x', type: 'gauge', labels: '', series: 1, why: '' } as const;
     for (const [what, changed, wanted] of [
       ['a metric', { metrics: [metric] }, 'ads_x'],
@@ -89,7 +89,7 @@ describe('the tree page', () => {
         expect(rowsOf(text)[1]?.endsWith(` 7 ${wanted}`), rowsOf(text)[1]).to.equal(true);
       });
 
-    it('and what the scope of its address leaves out', async () => {
+    it('the metrics that the scope in the address omits', async () => {
       const target = showing([object(), variable({ metrics: [metric] })]);
       const scopes = [compileScope({ name: 's', metrics: ['y_*'] })];
       const options = { scope: (name: string) => scopes.find((each) => each.name === name) };
@@ -110,8 +110,8 @@ describe('the tree page', () => {
       expect(rowsOf(text)[1]).to.contain(` items ${wanted}`);
     });
 
-  describe('asks its target', () => {
-    it('for what its address says', async () => {
+  describe('queries its target', () => {
+    it('with the parameters of its address', async () => {
       const target = showing([]);
       await ask(target, 'server_key=82&object=a.b&q=Two+Words&in=value&show=unsynced&from=0.7.99');
       expect(target.queries).to.have.lengthOf(1);
@@ -125,14 +125,14 @@ describe('the tree page', () => {
       expect(maxMs).to.equal(1500);
     });
 
-    it('for no texts that no row reads, unless it may', async () => {
+    it('for texts without a row only if allowed', async () => {
       const target = showing([]);
       await ask(target, 'server_key=82', { showsUnreadTexts: () => false });
       expect(target.queries[0]?.showsUnreadTexts).to.equal(false);
     });
 
     it(
-      'at most twice at once, and not for ever',
+      'at most twice at once, and with a time limit',
       marbles(({ cold, expectObservable }) => {
         const options = { path: '/metrics', treePath: '/tree', scope: () => undefined };
         const respond = treeResponder({
@@ -156,7 +156,7 @@ describe('the tree page', () => {
     );
   });
 
-  describe('leads on', () => {
+  describe('links', () => {
     const rows = [object(), variable()];
     it('to the parts after and before it, and to an object alone', async () => {
       const { text } = await ask(showing(rows, { next: 300 }), 'server_key=82&from=0.100');
@@ -169,7 +169,7 @@ describe('the tree page', () => {
       ]);
     });
 
-    it('to the rest of a search, and out of it', async () => {
+    it('to the rest of a search, and to the page without it', async () => {
       const { text } = await ask(
         showing(rows, { next: 300, isLate: true }),
         'server_key=82&q=x&in=value',
@@ -199,7 +199,7 @@ describe('the tree page', () => {
       [9, 'q=x', 'Nothing found in this part of the tree.'],
       [undefined, 'from=99', 'There is nothing from here on.'],
     ] as const)
-      it(`says ${wanted}`, async () =>
+      it(`from a part without rows, with the text: ${wanted}`, async () =>
         expect((await ask(showing([], { next }), `server_key=82&${query}`)).text).to.contain(
           wanted,
         ));
@@ -215,7 +215,7 @@ describe('the tree page', () => {
     ]);
   });
 
-  describe('refuses, in this order', () => {
+  describe('rejects, in this order', () => {
     const scopes = {
       scope: (name: string) => (name === 's' ? compileScope({ name, metrics: [] }) : undefined),
     };
@@ -264,7 +264,7 @@ describe('the tree page', () => {
       expect(text).not.to.contain('<b>');
     });
 
-    it('everybody where trees are off: 403', async () => {
+    it('all requests if trees are disabled: 403', async () => {
       const { status, text } = await ask(showing([]), 'server_key=82', { hasTrees: false });
       expect(status).to.equal(403);
       expect(text).to.equal('trees are off; http_tree_enabled turns them on\n');
@@ -276,7 +276,7 @@ describe('the tree page', () => {
       expect((await http.ask('/tree', { method: 'HEAD' })).text).to.equal('');
     });
 
-    it('nobody who scrapes, if that is the path of scrapes', async () => {
+    it('no scrape, if /tree is the path of scrapes', async () => {
       const http = await serve([showing([])], { path: '/tree' });
       const { text } = await http.ask('/tree');
       expect(text).to.contain('demo_value 1');
@@ -284,7 +284,7 @@ describe('the tree page', () => {
     });
   });
 
-  it('has no text of a publisher that is not escaped, and stays small', () =>
+  it('escapes every text of publishers, and stays small', () =>
     fc.assert(
       fc.asyncProperty(
         fc.array(fc.string({ unit: fc.constantFrom(...Array.from('<>&"\'`=\u202e\n .x')) }), {
@@ -327,7 +327,7 @@ describe('the tree page', () => {
 });
 
 describe('the parameters of a tree', () => {
-  it('are read as they were written', () =>
+  it('are parsed as they were formatted', () =>
     fc.assert(
       fc.property(
         fc.record({
@@ -347,7 +347,7 @@ describe('the parameters of a tree', () => {
       ),
     ));
 
-  it('remember a bounded number of parts', () => {
+  it('keep a bounded number of earlier pages', () => {
     const trail = Array.from({ length: 50 }, (_, i) => i);
     const read = readParameters(new URLSearchParams({ from: trail.join('.') }));
     expect(read).to.have.property('trail').that.deep.equals(trail.slice(-32));
