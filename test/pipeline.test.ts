@@ -106,7 +106,7 @@ describe('hostingPipeline', () => {
     const { seen, refresh, tookMs, subscription } = run();
     expect(seen).to.deep.equal([
       'root H.1.demo',
-      'bind', // and the directory's first pollResult still to come
+      'bind', // before the first poll result of the directory
       'change ready',
     ]);
     expect(refresh()).to.equal('refresh ready renders a text');
@@ -255,7 +255,7 @@ describe('hostingPipeline', () => {
         };
       return view;
     });
-    // The command that failed is answered as well: nothing can be shown for it.
+    // The failed command has an answer without a text.
     expect(refresh()).to.equal(
       'waiting on a restart after a failure: out of memory, refresh without a root',
     );

@@ -1,7 +1,7 @@
-// Objects in their place, for tests without a tree.
+// placed(): objects with a path and ancestors, for tests without a tree.
 import type { PlacedObject } from '#app/catalogue/match/rules.js';
 
-/** An object whose ancestors are given as class by seed path. */
+/** An object with these ancestors, given as class by seed path. */
 export const placed = (
   className: string,
   seedPath: string,

@@ -7,7 +7,7 @@ import { objectsOf, sharedText } from './recorded-tree.js';
 import type { RecordedObject } from './recorded-tree.js';
 import { needs } from '../support/needs.js';
 
-/** Two series differ when these do. */
+/** The labels that distinguish series. */
 const labelsOf = ({ labels }: ObjectRules, { captured, row }: RowUse) =>
   Object.entries({ ...labels, ...captured, ...row.labels }).toSorted();
 

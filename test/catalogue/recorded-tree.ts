@@ -24,7 +24,7 @@ interface ScenarioObject {
   readonly variables: Readonly<Record<string, { readonly type: string }>>;
 }
 
-/** All objects of a scenario, each in its place under its root. */
+/** All objects of a scenario, each with its root and its path. */
 export function objectsOf(scenario: string): readonly RecordedObject[] {
   const { objects } = JSON.parse(scenario) as { objects: readonly ScenarioObject[] };
   const byId = new Map(objects.map((object) => [object.id, object]));

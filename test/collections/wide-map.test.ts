@@ -48,9 +48,8 @@ describe('WideMap', () => {
   });
 });
 
-// A set of numbers, and slots by name: the same as what JavaScript has for both.
 describe('Hashes', () => {
-  // Few of them, of two parts and with the same first place, so that all kinds of neighbours occur.
+  // Few hashes with equal low bits, so that all kinds of collisions occur.
   const hash = fc.oneof(
     fc.nat(40).map((n) => n * 16),
     fc.nat(40).map((n) => n * 4096 + 7),

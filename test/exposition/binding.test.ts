@@ -11,7 +11,7 @@ import { finished } from '../support/finished.js';
 const ROOT = 'h.1.shop';
 const PATH = 'o3.a';
 const CLASSES = ['Till', 'Floor'] as const;
-/** Numbers, but for `c`, which is a text. */
+/** `a` and `b` are numbers, `c` is a text. */
 const NAMES = ['a', 'b', 'c'] as const;
 
 const below = (object: FakeObject): FakeObject[] => [
@@ -276,7 +276,7 @@ describe('a target view whose tree changes while it binds it', () => {
     source.remove(till);
     const next = source.addObject(`${ROOT}.next`, 'Till', { parent: root, slot: till.slot });
     source.addVariable(next, 'later', { type: 'u64', value: 99n, slot: sales.slot });
-    // The tree is bound before the view hears of all that.
+    // The tree is bound before the view absorbs these changes.
     const { changes } = source.sync();
     steps = 1000;
     while (view.bindMore());

@@ -12,7 +12,7 @@ const CATALOGUE = shopCatalogue(
   `{ name = "shop_sales_total", type = "counter", help = "Sales.", var = "sales" },`,
 );
 
-/** A shop with its tills variable, and tills on demand. */
+/** A shop with its variable `tills`, and a function that adds tills. */
 function shop() {
   const source = new FakeSource();
   const root = source.addObject('h.1.shop', 'Shop');
@@ -65,7 +65,7 @@ describe('a target view', () => {
     for (const variable of kept.variables) moveOn(variable);
     expect(lines().filter(isTillLine)).to.deep.equal([]);
     expect(view.progress).to.deep.equal(progress([2, 2], [1, 1]));
-    // The removals come in the end, and change nothing.
+    // The late removals change nothing.
     source.remove(left);
     for (const variable of kept.variables) source.remove(variable);
     lines();

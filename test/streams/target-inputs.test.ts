@@ -20,7 +20,7 @@ const inputs = {
   d: change([added], 2),
   R: { kind: 'refresh', mayRender: true },
 } satisfies Record<string, TargetInput>;
-/** `X` for a change that is two. */
+/** The letter of an input; `X` for two merged changes. */
 const letter = (input: TargetInput): string => {
   if (input.kind === 'change') return input.pollResult.changes.length === 2 ? 'X' : 'c';
   return input.kind === 'bind' ? 'b' : 'R';

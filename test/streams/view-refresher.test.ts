@@ -235,11 +235,11 @@ describe('ViewRefresher', () => {
 
 const BOTH = { text: true, deflated: true };
 
-/** Renders snapshots 0, 1, 2 … that count how often they are held. */
+/** Renders snapshots 0, 1, 2 … that count their holds. */
 class NumberingView extends RecordingView {
   readonly held: number[] = [];
   isDirty = true;
-  /** @param renderSteps in which a render is done */
+  /** @param renderSteps the number of steps of a render */
   constructor(readonly renderSteps = 1) {
     super();
   }

@@ -259,7 +259,7 @@ describe('ServedTarget', () => {
 
     it('renders every form that a client has requested', () => {
       const shown = showing(0);
-      // Families with more than 32 KiB in a block compress themselves line by line.
+      // The kernel compresses families with more than 32 KiB in a block line by line.
       for (let i = 0; i < 2000; i++) {
         const id = `H.1.demo.client-${i}-${'x'.repeat(100)}`;
         const child = shown.publisher.addObject(shown.root, id, 'Client');
@@ -276,7 +276,7 @@ describe('ServedTarget', () => {
       };
       expect([
         formsOf('text', 100),
-        // Too early for a render of its own.
+        // Too early for another render.
         formsOf('deflated', 10),
         formsOf('deflated', 100),
         formsOf('text', 100),
@@ -296,7 +296,7 @@ describe('ServedTarget', () => {
       (_, target) => {
         target.clock.advance(ms);
       };
-    /** Steps, and for each demand the value that it gets, with `hit` or `miss`. */
+    /** Steps, and for each demand the shown value with `hit` or `miss`. */
     const scripts: readonly {
       readonly title: string;
       readonly spacingMs: number;

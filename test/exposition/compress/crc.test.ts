@@ -22,7 +22,7 @@ describe('a CRC-32 that is combined from parts', () => {
     let whole = 0;
     for (let i = 0; i < 17; i++) whole = crc32(zeros, whole);
     expect(finishedCrc(0, 17 * 2 ** 20)).to.equal(whole);
-    // Twice as many zeros are as many after as many.
+    // A shift by 2n bytes equals two shifts by n bytes.
     const half = shiftedCrc(1, 2 ** 31 - 1);
     expect(shiftedCrc(half, 2 ** 31 - 1)).to.equal(shiftedCrc(1, 2 ** 32 - 2));
   });

@@ -16,7 +16,7 @@ const FAMILIES = 10;
 const ENTITIES = 1500;
 const BOTH = { text: true, deflated: true };
 
-/** A client on a host: three labels, as many exporters have them. */
+/** Three labels of a client on a host, typical of exporters. */
 const labelsOf = (entity: number): string =>
   `host="md-host-${String(entity % 40).padStart(4, '0')}.example.net",` +
   `client="client-${entity}",service="SERVICE_${String(entity % 25).padStart(3, '0')}"`;
@@ -48,7 +48,7 @@ class Fleet {
       }
   }
 
-  /** Three in five are counters; the others have 3 decimals or 53 bits. */
+  /** A random value: an integer in three of five families, otherwise with 3 decimals or 53 bits. */
   #next(family: number): number {
     this.#seed = (Math.imul(this.#seed, 1664525) + 1013904223) >>> 0;
     const random = this.#seed / 2 ** 32;
@@ -176,7 +176,7 @@ describe('a page that the kernel compresses', () => {
       every: fc.integer({ min: 1, max: 400 }),
       digits: fc.integer({ min: 1, max: 17 }),
     });
-    // Labels that come round, so that lines refer over several others; some are too long for one reference.
+    // Repeated labels, so that lines refer back over several others; some are too long for one reference.
     for (const [round, filler] of [
       [8, ''],
       [40, 'x'.repeat(150)],

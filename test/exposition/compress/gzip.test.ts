@@ -9,7 +9,7 @@ import type { Body } from '#app/model.js';
 import { needsPrograms } from '../../support/needs.js';
 
 describe('a gzip page', () => {
-  /** A release function, and whether it was called. */
+  /** A release function, with a state that shows its call. */
   const holding = () => {
     const state = { isHeld: true };
     const release = () => {
@@ -20,7 +20,7 @@ describe('a gzip page', () => {
   const text = (word: string, times: number) => Buffer.from(`${word}\n`.repeat(times));
   const bytesOf = async (made: Body | Promise<Body>): Promise<Buffer> =>
     Buffer.concat((await made).pieces);
-  /** The bytes of a page that begins with some pieces and ends with others. */
+  /** The gzip bytes of a page with shared pieces at the start and own pieces at the end. */
   const gzipOf = (start: readonly Uint8Array[], ...end: readonly Uint8Array[]): Promise<Buffer> =>
     bytesOf(new GzipText({ pieces: start }).body(end, () => undefined));
   /** Counts compressions; each ends at a call of `finish`. */
@@ -55,7 +55,7 @@ describe('a gzip page', () => {
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.nat(200).map((times) => text('metric{label="value"} 1', times)),
-      // As kernels and threads of partitions have it.
+      // Shared memory, as kernels and partition threads use it.
       fc.nat(60_000).map((length) => new Uint8Array(shared, 5, length).fill(length)),
     );
     const pieces = fc.array(piece, { maxLength: 6 });
@@ -92,7 +92,7 @@ describe('a gzip page', () => {
       }
     });
 
-  /** Twelve megabytes that can hardly be compressed. */
+  /** Twelve megabytes of almost incompressible data. */
   const long = () => Buffer.from(Uint32Array.from({ length: 3_000_000 }, (_, i) => i * i).buffer);
   const short = () => text('a 1', 100);
   for (const [title, start, bytes, isStored] of [

@@ -18,7 +18,7 @@ describe('a page of text 0.0.4', () => {
   const status = new FakeTarget().status();
   const own = (value: number) =>
     internalFamilies([{ name: 'own', type: 'gauge', help: 'Own.', value }], status);
-  /** An exposition of families with these pieces, and how often its snapshot is held. */
+  /** An exposition of families with these pieces, and the number of holds on its snapshot. */
   const exposing = (...families: readonly (readonly string[])[]) => {
     const held = { count: 0 };
     const texts = families.map((pieces, index) =>

@@ -128,7 +128,7 @@ describe('a tree query', () => {
     it('a clash', () => {
       const twice = row('a', 'var = "v"');
       const { part } = shop({}, { catalogue: shopCatalogue('', twice) }, (source, root) => {
-        // The same labels, since one id is that of both.
+        // Both objects have the same id, and so their series the same labels.
         for (const parent of [root, root]) {
           const till = source.addObject(`${ROOT}.floor.1.2`, 'Till', { parent });
           source.addVariable(till, 'v', { type: 'i64', value: 1n });

@@ -373,7 +373,7 @@ const treeOf = (object: ManagedObject): ManagedObject[] => [
   ...[...object.children].flatMap(treeOf),
 ];
 
-/** The rule of paths, segment by segment, over all objects and variables. */
+/** A naive implementation of the path rule over all objects and variables. */
 function search(root: ManagedObject, path: string): Variable | undefined {
   const isFull = path.startsWith(`${root.name}.`);
   const wanted = (isFull ? path : `${root.name}.${path}`).split('.');

@@ -25,7 +25,7 @@ describe('the text of a point in time', () => {
     ['November 19, 2026 08:00:00', local],
     ['19 nov 2026 08:00', local],
     ['2026/11/19 08:00:00', local],
-    // The day may be the first number or the second: neither is shown.
+    // The day may be the first number or the second, so no time is shown.
     ['03/04/2026 08:00:00', undefined],
     ['11/19/2026 08:00:00', undefined],
     ['19.11.2026 08:00:00', undefined],
@@ -50,7 +50,7 @@ describe('the text of a point in time from a publisher in another time zone', ()
     ['Pacific/Kiritimati', 'Thu Jan 1 00:00:00 2026', '2025-12-31T10:00:00Z'],
     ['Pacific/Pago_Pago', 'Wed Dec 31 23:59:59 2025', '2026-01-01T10:59:59Z'],
     ['UTC', 'Thu Nov 19 08:00:00 2026', '2026-11-19T08:00:00Z'],
-    // Their own offsets stay.
+    // Texts with an offset of their own.
     ['Asia/Kolkata', '2026-11-19T08:00:00Z', '2026-11-19T08:00:00Z'],
     ['Asia/Kolkata', '2026-11-19T08:00:00-05:00', '2026-11-19T13:00:00Z'],
     ['Asia/Kolkata', '2026-11-19 08:00:00+0100', '2026-11-19T07:00:00Z'],
@@ -60,16 +60,16 @@ describe('the text of a point in time from a publisher in another time zone', ()
     ['Asia/Kolkata', 'Thu Nov 19 08:00:00 UTC 2026', '2026-11-19T08:00:00Z'],
     ['Asia/Kolkata', 'Thu Nov 19 2026 08:00:00 GMT+0100', '2026-11-19T07:00:00Z'],
     ['Asia/Kolkata', '1795075200', '2026-11-19T08:00:00Z'],
-    // What no clock shows: 02:30 on the night when 02:00 becomes 03:00, as if it had not.
+    // A skipped local time, 02:30 when 02:00 becomes 03:00: read with the offset before the change.
     ['Europe/Berlin', 'Sun Mar 29 01:59:59 2026', '2026-03-29T00:59:59Z'],
     ['Europe/Berlin', 'Sun Mar 29 02:30:00 2026', '2026-03-29T01:30:00Z'],
     ['Europe/Berlin', 'Sun Mar 29 03:00:00 2026', '2026-03-29T01:00:00Z'],
-    // What clocks show twice: 02:30 on the night when 03:00 becomes 02:00, the first time.
+    // A repeated local time, 02:30 when 03:00 becomes 02:00: read as the first one.
     ['Europe/Berlin', 'Sun Oct 25 01:59:59 2026', '2026-10-24T23:59:59Z'],
     ['Europe/Berlin', 'Sun Oct 25 02:30:00 2026', '2026-10-25T00:30:00Z'],
     ['Europe/Berlin', 'Sun Oct 25 03:00:00 2026', '2026-10-25T02:00:00Z'],
     ['Australia/Lord_Howe', 'Sun Apr 5 01:45:00 2026', '2026-04-04T14:45:00Z'],
-    // Nothing that a publisher writes does harm.
+    // Invalid and hostile texts.
     ['Europe/Berlin', 'Thu Foo 99 88:00:00 2026', undefined],
     ['Europe/Berlin', '+275760-09-13T00:00:00', undefined],
     ['Europe/Berlin', '-271821-04-20T00:00:00', undefined],

@@ -9,7 +9,7 @@ import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { finished } from '../../support/finished.js';
 
-/** On three pages, two of which follow each other. */
+/** Slots on three pages, two of them adjacent. */
 const SLOTS = [5, 6, 7, 512, 513, 70_000];
 
 /** A probe that records its notifications, as `synced name`. */
@@ -167,7 +167,7 @@ describe('the probe', () => {
     for (let round = 0; round < 60; round++) {
       const [tracked, index] = [owner, reused];
       track(tracked);
-      // The publisher is faster than the reader in one round of three, and in between in another.
+      // The slot is reused during the read in one round of three, and between reads in another.
       if (round % 3 === 0) source.afterCopy = reuse;
       read();
       expect(valueOf(tracked)).to.equal(round % 3 === 0 ? undefined : BigInt(index));
@@ -185,7 +185,7 @@ describe('the probe', () => {
     read();
     expect(probe.bytesRead).to.equal(0);
     for (const variable of [0, 511, 20_000].map(at)) track(variable);
-    // Words that are new make their pages be copied twice: each when something is tracked there first.
+    // New words make the probe copy their page twice, when the first item of the page is tracked.
     expect(probe.bytesRead).to.equal(4 * PAGE);
     const pages: [number, number][] = [
       [0, 512],
@@ -204,7 +204,7 @@ describe('the probe', () => {
     source.setSynced(asOf, false);
     const { probe, track, read } = probeOf(source);
     let copies = 0;
-    // It moves in the first copies, and is set after the second copy of the slots.
+    // The timestamp moves during the first copies, and is set after the second copy of the slots.
     source.afterCopy = () => {
       copies++;
       if (copies === 1) source.setSynced({ slot: asOf.slot, incarnation: 2 }, true);
@@ -226,7 +226,7 @@ describe('the probe', () => {
               fc.record({ copy: fc.nat(6), what: fc.nat(3), slot: fc.nat(SLOTS.length - 1) }),
               { maxLength: 6 },
             ),
-            /** Which slots are given to their owners in the round. */
+            /** A bit mask of the slots whose owners are tracked in the round. */
             tracks: fc.nat(2 ** SLOTS.length - 1),
           }),
           { minLength: 1, maxLength: 12 },

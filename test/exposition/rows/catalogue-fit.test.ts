@@ -213,7 +213,7 @@ describe('the fit of a catalogue', () => {
     fc.nat(20),
   );
 
-  /** The numbers from the tree as it is. */
+  /** The counts that a naive recount of the tree gives. */
   function expected(tills: readonly FakeObject[]) {
     const reads = [['a'], ['a', 'b'], ['b']] as const;
     const numbers = ['u64', 'i64', 'f64', 'bool'];

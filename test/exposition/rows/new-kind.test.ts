@@ -11,7 +11,7 @@ import { Fault } from '#app/errors.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { testView } from '../test-view.js';
 
-/** One series a bit of an integer, each with the name of the bit. */
+/** One series per bit of an integer, labelled with the name of the bit. */
 const bitmask: RowKind = {
   types: ['gauge'],
   must: ['var', 'bits'],

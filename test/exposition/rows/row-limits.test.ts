@@ -98,7 +98,7 @@ describe('texts beyond the text limit of a target', () => {
     const texts = numbers(12).map((i) =>
       source.addVariable(root, `t${i}`, { type: 'string', value: String(i % 10).repeat(LONG) }),
     );
-    // Two bytes for each character that is kept, and one for each that is shown.
+    // Two bytes per stored character and one per shown character.
     const limits = { textBytes: 8 * LONG * 3 };
     const { lines, view, omitted } = testView(source, root, { limits });
     expect(lines().length).to.be.within(6, 8);

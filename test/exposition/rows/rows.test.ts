@@ -390,7 +390,7 @@ describe('a catalogue row', () => {
     source.restless.add(of('v'));
     const wait = ['shop_wait_bucket{le="+Inf"} 2', 'shop_wait_sum 3', 'shop_wait_count 2'];
     expect(lines()).to.deep.equal(wait);
-    // As it was bound, and at the refresh.
+    // Once at the bind and once at the refresh.
     expect(view.counters.staleFrames).to.equal(2);
     source.restless.clear();
     expect(lines()).to.deep.equal(['shop_build_info{version="1"} 1', ...wait]);

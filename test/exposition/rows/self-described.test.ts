@@ -7,7 +7,7 @@ import type { VariableOptions } from '../../support/fake-source.js';
 import { shopCatalogue, testView } from '../test-view.js';
 import { needsPrograms } from '../../support/needs.js';
 
-/** A pump station with a variable of each type, and the names that real trees have. */
+/** A pump station with a variable of each type and with names as in real trees. */
 function pumps() {
   const source = new FakeSource();
   const root = source.addObject('h.1.pumps', 'PumpStation');
@@ -240,7 +240,7 @@ describe('an application without a catalogue', () => {
     const third = add('c', 'Third.');
     expect(help()).to.equal('Third.');
     source.remove(third);
-    // In the same go, and with another type.
+    // Another type, in the same render.
     const counts = BigUint64Array.of(1n, 2n);
     const histogram = {
       type: 'histogram',

@@ -56,7 +56,7 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
     reasons,
     put,
     remove: (owner: number, name = 'x') => register.remove(name, { owner, sub: 0 }),
-    /** The lines that are shown, without the line feeds. */
+    /** The shown lines, without line feeds. */
     shown: (): string[] =>
       finished(text.rendering())
         .families.flatMap(({ pieces }) => pieces.map((piece) => Buffer.from(piece).toString()))
@@ -235,7 +235,7 @@ describe('the series register', () => {
     remove(0);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal(['x{a="1"} 1']);
     expect([counters.omitted, register.leftOut]).to.deep.equal([9, 9]);
-    // And they do not wait any more.
+    // The omitted series do not wait any more.
     remove(1);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal([]);
     put(2, 'x{a="2"}');

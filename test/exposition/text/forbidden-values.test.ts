@@ -10,7 +10,7 @@ import { FORMS } from '../../support/text-pair.js';
 
 const LINES = 5000;
 
-/** A family of many numbers, and one in another family. */
+/** A family with many lines, and the cells of their values. */
 function numbers(type: MetricType, op: number, suffix = '') {
   const kernel = new Kernel();
   const text = new ExpositionText(kernel, new Effort(), () => true);

@@ -18,7 +18,7 @@ const output = kernel.window(at, 64);
 const wide = (bits: bigint): number => new Float64Array(BigUint64Array.of(bits).buffer)[0] ?? NaN;
 const bitsOf = (x: number): bigint => new BigUint64Array(Float64Array.of(x).buffer)[0] ?? 0n;
 
-/** What the segment format and docs/catalogue.md make of 8 bytes. */
+/** The number that 8 bytes mean according to the segment format and docs/catalogue.md. */
 function numberOf(bits: bigint, kind: OpKind): bigint | number {
   const signed = BigInt.asIntN(64, bits);
   if (kind === 'u64') return bits;
@@ -34,7 +34,7 @@ function expected(bits: bigint, kind: OpKind, { multiply, divide }: Conversion):
   return typeof number === 'bigint' ? String(number) : floatText(number);
 }
 
-/** The first few of the values whose text differs from the expected one. */
+/** The first values whose text differs from the expected one. */
 function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] {
   const held = kernel.scales.acquire(scale) ?? 0;
   const op = OP[kind] | held;
@@ -52,7 +52,7 @@ function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] 
 
 const doubles = (...numbers: number[]): bigint[] => numbers.flatMap((x) => [bitsOf(x), bitsOf(-x)]);
 
-/** A double and the few doubles on both sides of it. */
+/** A double and its three neighbours on each side. */
 const around = (x: number): bigint[] =>
   Array.from({ length: 7 }, (_, i) => BigInt.asUintN(64, bitsOf(x) + BigInt(i - 3)));
 

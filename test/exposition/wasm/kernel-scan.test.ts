@@ -7,7 +7,7 @@ import { CHANGED_WORDS_AT } from '#app/exposition/wasm/layout.js';
 const kernel = new Kernel();
 const { run } = kernel;
 
-/** A place in the kernel's memory that holds these numbers. */
+/** The address of a copy of these numbers in the kernel's memory. */
 function u32(numbers: readonly number[]): number {
   const at = kernel.arena.allocate(numbers.length * 4);
   kernel.u32.set(numbers, at / 4);
@@ -27,7 +27,7 @@ const cells = <T>(all: readonly T[], bytes: (each: T) => readonly bigint[]) =>
 const u32At = (at: number, count: number) => [...kernel.u32.subarray(at / 4, at / 4 + count)];
 const u64At = (at: number, count: number) => [...kernel.u64.subarray(at / 8, at / 8 + count)];
 
-/** Two lists of one length that differ here and there. */
+/** Two lists of equal length with some different items. */
 const pairsOf = <T>(value: fc.Arbitrary<T>, most: number) =>
   fc.array(fc.tuple(value, fc.option(value, { freq: 3 })), { maxLength: most }).map((pairs) => ({
     current: pairs.map(([now]) => now),
@@ -40,7 +40,7 @@ const slot = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 2n ** 64n - 1n));
 describe('the kernel at copied values', () => {
   const cell = fc.tuple(slot, word);
   type Cell = readonly [bits: bigint, word: number];
-  /** The line of no cell here; the word beside it is below. */
+  /** The bits and the word of a cell without a line, as the kernel stores them. */
   const bytesOf = ([bits, word]: Cell) => [bits, BigInt(word)];
   const storeChanged = (to: number, incoming: readonly Cell[], count = incoming.length) => {
     const values = u64(incoming.map(([bits]) => bits));

@@ -15,7 +15,7 @@ function tableOf(kernel: Kernel) {
   const cells = new Cells(kernel, 4);
   const insert = (index: number, owner: number, labels: string, cell: number, op: number) =>
     table.insert(index, { owner, sub: 0 }, name, cellLine(labels, cells.of(cell), op), owner * 7);
-  // Of one part without a header: assembly/lines.ts.
+  // A chunk of one part without a header: see assembly/lines.ts.
   const chunk = kernel.arena.allocate(24);
   kernel.u32.set([1, table.address, 0, 0], chunk >>> 2);
   const text = () => {

@@ -271,7 +271,7 @@ describe('a target that moves to another partition', () => {
     const target = serve({ spacingMs: 0 });
     target.ask();
     const { queue } = moveByHand(target);
-    const early = follow(target.target.demand()); // ordered before it leaves
+    const early = follow(target.target.demand()); // sent before the move
     queue.stepAll();
     const late = [1, 2, 3].map(() => follow(target.target.demand()));
     set(2);
