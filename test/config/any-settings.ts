@@ -1,4 +1,4 @@
-// Any settings that the rules take.
+// Generates arbitrary valid settings.
 import fc from 'fast-check';
 import type { Settings } from '#app/config/settings.js';
 

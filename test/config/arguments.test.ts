@@ -46,21 +46,21 @@ describe('parseArguments', () => {
         arguments: { configFile: undefined, targetsFile: undefined, overrides: {}, ...wanted },
       }));
 
-  it('asks for one snapshot with --once', () => {
+  it('selects one snapshot with --once', () => {
     expect(parse()).to.include({ kind: 'run', isOnce: false });
     expect(parse('--once')).to.include({ kind: 'run', isOnce: true });
   });
 
-  it('asks for a check with --check-config, and for a look at the segments with --live', () => {
+  it('selects a check with --check-config, and a check of the segments with --live', () => {
     const checks = (...argv: string[]) => parse('--check-config', '--config', 'c', ...argv);
     expect(checks()).to.include({ kind: 'check', isLive: false });
     expect(checks('--live')).to.include({ kind: 'check', isLive: true });
   });
 
-  it('--version prints the binary version (spec 9.1)', () =>
+  it('prints the version with --version (spec 9.1)', () =>
     expect(parse('--version')).to.deep.equal({ kind: 'print', text: '1.2.3\n' }));
 
-  it('--help-all names every option and its effect, the exit statuses and where to read on', () => {
+  it('lists every option, the exit statuses and further documents with --help-all', () => {
     const help = parse('--help-all');
     if (help.kind !== 'print') throw new Error('--help-all prints nothing');
     const words = help.text.replace(/\s+/g, ' ');
@@ -80,7 +80,7 @@ describe('parseArguments', () => {
   });
 
   for (const [purpose, line] of EXAMPLES.filter(([, each]) => !each.startsWith('shm_license ')))
-    it(`--help shows a command line that works: ${purpose}`, () => {
+    it(`shows with --help a command line that works: ${purpose}`, () => {
       const [program, ...argv] = line.split(' ');
       expect(program).to.equal('shm_exporter');
       const invocation = parse(...argv);
@@ -160,6 +160,6 @@ describe('parseArguments', () => {
     ],
   ];
   for (const [argv, message] of refused)
-    it(`refuses ${JSON.stringify(argv)}`, () =>
+    it(`rejects ${JSON.stringify(argv)}`, () =>
       expect(faultMessage('USAGE', () => parse(...argv))).to.equal(message));
 });

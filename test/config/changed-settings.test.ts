@@ -1,4 +1,4 @@
-// What a reload tells of settings that it cannot apply.
+// The settings that changed in a reload and take effect only at the next start.
 import { expect } from 'chai';
 import { changedSettings } from '#app/config/changed-settings.js';
 import { checked } from '#app/rules/problems.js';
@@ -93,7 +93,7 @@ describe('two loads of one file', () => {
       ? [value, ...Object.values(value).flatMap(objectsIn)]
       : [];
 
-  it('share nothing that can be changed, and say the same', () => {
+  it('are equal and share no mutable state', () => {
     const configFile = folder.write(
       'c.toml',
       'seed_paths = ["a"]\ncatalogue_files = ["x.toml"]\n[[metric_scopes]]\nname = "a"\nmetrics = ["x"]\n' +
@@ -112,7 +112,7 @@ describe('two loads of one file', () => {
       expect(Object.isFrozen(object), JSON.stringify(object)).to.equal(true);
   });
 
-  it('give the second what the file says then', () => {
+  it('give the second the changed content of the file', () => {
     const configFile = folder.write('c.toml', 'metrics_port = 1');
     const load = () => loadConfig({ configFile, overrides: { debug: true } }).settings;
     const before = load();

@@ -1,4 +1,4 @@
-// What a user reads when a configuration file is wrong: the exact lines.
+// The exact messages about a wrong configuration file.
 import { expect } from 'chai';
 import { ConfigProblems } from '#app/config/config-problems.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';
@@ -173,9 +173,9 @@ describe('configuration errors', () => {
   ];
 
   for (const [kind, toml, lines] of table)
-    it(`tell ${kind}`, () => expect(complaint(toml).split('\n')).to.deep.equal(lines));
+    it(`report ${kind}`, () => expect(complaint(toml).split('\n')).to.deep.equal(lines));
 
-  it('tell a hundred problems and count the others', () => {
+  it('report a hundred problems and count the others', () => {
     const keys = Array.from({ length: 150 }, (_, index) => `key${index} = 1\n`);
     const lines = complaint(keys.join('')).split('\n');
     expect(lines).to.have.lengthOf(101);
@@ -185,14 +185,14 @@ describe('configuration errors', () => {
   const tables = (head: string, count: number, body: (index: number) => string) =>
     Array.from({ length: count }, (_, index) => `[[${head}]]\n${body(index)}\n`).join('');
 
-  it('come from the 1025th target', () => {
+  it('are reported for the 1025th target', () => {
     const targets = (count: number) =>
       tables('targets', count, (index) => `app = "ads"\nserver_key = "${index}"`);
     expect(load(targets(1024))?.targets).to.have.lengthOf(1024);
     expect(complaint(targets(1025))).to.include('targets: found an array of 1025');
   });
 
-  it('come from the 257th scope', () => {
+  it('are reported for the 257th scope', () => {
     const scopes = (count: number) =>
       tables('metric_scopes', count, (index) => `name = "s${index}"\nmetrics = ["*"]`);
     expect(load(scopes(256))?.metricScopes).to.have.lengthOf(256);

@@ -1,4 +1,4 @@
-// The example configuration is true: it loads, and its commented keys are the defaults.
+// The example configuration loads, and its commented keys are the defaults.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '#app/config/resolve.js';
@@ -15,7 +15,7 @@ describe(EXAMPLE, () => {
   const uncommented = () =>
     load(folder.write('c.toml', readFileSync(EXAMPLE, 'utf8').replace(/^#(?=\S)/gm, '')));
 
-  it('changes nothing as it stands', () => {
+  it('changes no default', () => {
     const { settings, targets, scopes, warnings } = load(EXAMPLE);
     const { settings: defaults, targets: one } = load();
     expect({ settings, targets, scopes, warnings }).to.deep.equal({
@@ -26,7 +26,7 @@ describe(EXAMPLE, () => {
     });
   });
 
-  it('loads with every # taken off, and the defaults stay', () => {
+  it('loads without its comment signs, and changes no default', () => {
     const { settings, targets, scopes } = uncommented();
     expect(settings).to.deep.equal(load().settings);
     expect(targets.map(({ app }) => app)).to.deep.equal([
@@ -41,7 +41,7 @@ describe(EXAMPLE, () => {
     expect(scopes.map(({ name }) => name)).to.deep.equal(['overview', 'sources', 'latency']);
   });
 
-  it('names metrics, classes and groups that there are, and uses every key of a target', () => {
+  it('names existing metrics, classes and groups, and uses every key of a target', () => {
     const config = uncommented();
     const plan = planTargets(config);
     expect(plan.flatMap(({ warnings }) => warnings)).to.deep.equal([]);
@@ -63,7 +63,7 @@ describe(EXAMPLE, () => {
     expect(config.targets.some(({ showUncatalogued }) => showUncatalogued)).to.be.true;
   });
 
-  it('has nothing to warn of but the keys of a single target beside [[targets]]', () => {
+  it('causes warnings only for keys of a single target beside [[targets]]', () => {
     const others = uncommented().warnings.filter(
       (warning) => !warning.endsWith('has no effect beside [[targets]]'),
     );

@@ -1,4 +1,4 @@
-// Any mixture of valid and broken values is either taken whole, or refused key by key.
+// Any mixture of valid and invalid values is accepted completely or rejected key by key.
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { SCOPE, TARGET } from '#app/config/file-rule.js';
@@ -110,7 +110,7 @@ const isFrozen = (value: unknown): boolean =>
 describe('loadConfig', () => {
   const folder = temporaryFolder();
 
-  it('takes a file whole and frozen, or names each broken key exactly once, at its line', () => {
+  it('accepts a file as a frozen object, or reports each invalid key exactly once, at its line', () => {
     let taken = 0;
     let refused = 0;
     fc.assert(

@@ -1,4 +1,4 @@
-// Defaults, TOML, command line: who wins, which mode, what is said (spec 1.1, 1.5 to 1.7).
+// Precedence of defaults, TOML and command line, the mode, and the warnings (spec 1.1, 1.5 to 1.7).
 import { expect } from 'chai';
 import { parseArguments } from '#app/config/arguments.js';
 import { loadConfig } from '#app/config/resolve.js';
@@ -33,12 +33,12 @@ describe('loadConfig', () => {
   const legacy = (text: string) => ['--targets-config', folder.write('t.txt', text)] as const;
   const told = (config: Config) => config.warnings.map(folder.bare);
 
-  it('a TOML value overrides the default (spec 1.1)', () => {
+  it('overrides the default by a TOML value (spec 1.1)', () => {
     const { settings } = load(...toml('metrics_port = 1\ndebug = true'));
     expect(settings).to.include({ metricsPort: 1, debug: true, metricsPath: '/metrics' });
   });
 
-  it('a command-line value overrides the same value loaded from TOML (spec 1.1)', () => {
+  it('overrides a TOML value by a command-line value (spec 1.1)', () => {
     const file = toml(
       'metrics_port = 1\napp = "adh"\ninstance = "1"\nserver_keys = ["1"]\nlicense_file = "/a"',
     );
@@ -59,7 +59,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('--debug and --enable-metrics-http hold even when TOML says false', () => {
+  it('applies --debug and --enable-metrics-http even if TOML has false', () => {
     const file = toml('debug = false\nmetrics_http_enabled = false');
     expect(load(...file, '--debug', '--enable-metrics-http').settings).to.include({
       debug: true,
@@ -72,7 +72,7 @@ describe('loadConfig', () => {
     expect(load(...toml(''), '--log-level', 'warn').settings.logLevel).to.equal('warning');
   });
 
-  it('without [[targets]] there is one target, from the top-level keys (spec 1.5)', () => {
+  it('returns one target from the top-level keys without [[targets]] (spec 1.5)', () => {
     const config = load(
       ...toml(
         'app = "adh"\ninstance = "1"\nvariable = "v"\nserver_keys = ["1", "2"]\n' +
@@ -99,12 +99,12 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('with nothing at all there is the default target', () =>
+  it('returns the default target without a file or options', () =>
     expect(outline(load())).to.deep.equal([
       { app: 'ads', serverKeys: ['82', '456', '999'], path: [] },
     ]));
 
-  it('with [[targets]] each has its own server key (spec 1.5)', () => {
+  it('returns targets with their own server keys from [[targets]] (spec 1.5)', () => {
     const config = load(...toml(TWO_TARGETS));
     expect(config.mode).to.equal('multi');
     expect(outline(config)).to.deep.equal([
@@ -114,7 +114,7 @@ describe('loadConfig', () => {
     expect(config.targets[1]).to.deep.include({ instance: '1', classes: [], variable: '' });
   });
 
-  it('--server-key switches to single-target mode and clears [[targets]] (spec 1.6)', () => {
+  it('switches to single-target mode and clears [[targets]] for --server-key (spec 1.6)', () => {
     const config = load(...toml(TWO_TARGETS), '--server-key', '7');
     expect(config.mode).to.equal('single');
     expect(outline(config)).to.deep.equal([{ app: 'ads', serverKeys: ['7'], path: [] }]);
@@ -155,7 +155,7 @@ describe('loadConfig', () => {
     ],
   ];
   for (const [options, app, meant, head = ''] of ignoredTargets)
-    it(`${head} ${options} tells that the single target has the application ${app}`, () => {
+    it(`warns for ${head} ${options} that the single target has the application ${app}`, () => {
       const config = load(...toml(`${head}${TWO_TARGETS}`), ...options.split(' '));
       const [first, ...others] = told(config);
       expect(first).to.match(/^c\.toml:2:1: \[\[targets\]\] are ignored because of --/);
@@ -180,7 +180,7 @@ describe('loadConfig', () => {
     ['instance=1', 'instance=h.2.ads', undefined],
   ];
   for (const [one, other, sentence] of twins)
-    it(`of the targets "${one}" and "${other}" it says ${sentence ?? 'nothing'}`, () => {
+    it(`warns for the targets "${one}" and "${other}": ${sentence ?? 'nothing'}`, () => {
       const line = 'target app=ads server_key=82 ';
       expect(told(load(...legacy(`${line}${one}\n${line}${other}\n`)))).to.deep.equal(
         sentence === undefined
@@ -189,7 +189,7 @@ describe('loadConfig', () => {
       );
     });
 
-  it('targets of other server keys or applications are no twins', () =>
+  it('does not warn about targets with different server keys or applications', () =>
     expect(
       load(
         ...legacy(
@@ -198,13 +198,13 @@ describe('loadConfig', () => {
       ).warnings,
     ).to.deep.equal([]));
 
-  it('says that a file is empty, and takes the defaults', () => {
+  it('warns that a file is empty, and uses the defaults', () => {
     const config = load(...toml(' \n'));
     expect(told(config)).to.deep.equal(['c.toml: is empty, so it changes nothing']);
     expect(config.settings).to.deep.equal(load().settings);
   });
 
-  it('--instance does so too, and keeps the server keys of TOML (spec 1.6)', () => {
+  it('also switches for --instance, and keeps the server keys of TOML (spec 1.6)', () => {
     const config = load(...toml(`server_keys = ["5"]${TWO_TARGETS}`), '--instance', 'h.1.ads');
     expect(config.mode).to.equal('single');
     expect(outline(config)).to.deep.equal([{ app: 'ads', serverKeys: ['5'], path: [] }]);
@@ -214,7 +214,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('--targets-config is used instead of TOML targets; scopes stay (spec 1.7)', () => {
+  it('replaces the targets of TOML, but not the scopes, by --targets-config (spec 1.7)', () => {
     const scope = '[[metric_scopes]]\nname = "a"\nmetrics = ["ads_*"]\n';
     const config = load(...toml(TWO_TARGETS + scope), ...legacy('target app=ats server_key=9'));
     expect(config.mode).to.equal('multi');
@@ -227,13 +227,13 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('--app leaves [[targets]] as they are, and says so', () => {
+  it('does not change [[targets]] for --app, and warns about that', () => {
     const config = load(...toml(TWO_TARGETS), '--app', 'ats');
     expect(outline(config).map(({ app }) => app)).to.deep.equal(['ads', 'adh']);
     expect(told(config)).to.deep.equal(['--app (app) has no effect beside [[targets]]']);
   });
 
-  it('says which keys of the single target have no effect beside [[targets]]', () =>
+  it('warns which keys of the single target have no effect beside [[targets]]', () =>
     expect(told(load(...toml(`variable = "v"\nserver_keys = ["1"]${TWO_TARGETS}`)))).to.deep.equal([
       'c.toml:1:1: variable has no effect beside [[targets]]',
       'c.toml:2:1: server_keys (--server-key) has no effect beside [[targets]]',
@@ -247,7 +247,7 @@ describe('loadConfig', () => {
     ['--stdout-format (stdout_format) json', false],
   ];
   for (const [option, isOfHttp] of idle)
-    it(`says when ${option} has no effect`, () => {
+    it(`warns when ${option} has no effect`, () => {
       const [name = '', setting = '', ...value] = option.split(' ');
       const served = ['--enable-metrics-http'];
       const while_ = `while metrics_http_enabled (--enable-metrics-http) is ${!isOfHttp}`;
@@ -258,7 +258,7 @@ describe('loadConfig', () => {
       expect(load(name, ...value, ...used).warnings).to.deep.equal([]);
     });
 
-  it('relative paths in the file start at its folder, those of options do not', () => {
+  it('resolves relative paths in the file from its folder, but not those of options', () => {
     const file = toml(
       'license_file = "l.json"\nlicense_keys_dir = "keys"\ncatalogue_files = ["../x.toml", "/y.toml"]',
     );
@@ -270,27 +270,27 @@ describe('loadConfig', () => {
     expect(load(...file, '--license-file', 'l.json').settings.licenseFile).to.equal('l.json');
   });
 
-  describe('at', () => {
+  describe('at()', () => {
     const at = (config: Config, ...path: (string | number)[]) => folder.bare(config.at(path));
 
-    it('names the place of a value in the TOML file', () => {
+    it('returns the position of a value in the TOML file', () => {
       const config = load(...toml(`classes = [ "x" ]${TWO_TARGETS}`));
       expect(at(config, 'classes', 0)).to.equal('c.toml:1:13');
       expect(at(config, 'targets', 0, 'classes', 0)).to.equal('c.toml:5:12');
       expect(at(config, 'targets', 1, 'instance')).to.equal('c.toml:10:12');
     });
 
-    it('names the head of the table for what is not there', () =>
+    it('returns the position of the table header for a missing key', () =>
       expect(at(load(...toml(TWO_TARGETS)), 'targets', 1, 'classes')).to.equal('c.toml:7:1'));
 
-    it('names the place in the legacy file for its targets', () => {
+    it('returns the position in the legacy file for its targets', () => {
       const text = '# x\ntarget app=ats server_key=9 classes=a,b';
       const config = load(...toml(TWO_TARGETS), ...legacy(text));
       expect(at(config, 'targets', 0, 'app')).to.equal('t.txt:2:12');
       expect(at(config, 'targets', 0, 'classes', 1)).to.equal('t.txt:2:37');
     });
 
-    it('is empty for defaults and for what the command line says', () => {
+    it('is empty for defaults and for options', () => {
       const config = load(...toml('app = "adh"\ndebug = true'), '--app', 'ats');
       expect(at(config, 'app')).to.equal('');
       expect(at(config, 'metrics_port')).to.equal('');
@@ -299,7 +299,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('is frozen through and through', () => {
+  it('returns a deeply frozen object', () => {
     const frozen = (value: unknown): boolean =>
       typeof value !== 'object' ||
       value === null ||
@@ -309,7 +309,7 @@ describe('loadConfig', () => {
     expect(frozen(load('--server-key', '1'))).to.equal(true);
   });
 
-  it('refuses a file with faults even where options set its targets aside', () =>
+  it('rejects a file with mistakes even if options replace its targets', () =>
     expect(
       faultMessage('CONFIG_INVALID', () => load(...toml('[[targets]]'), '--server-key', '1')),
     ).to.include('c.toml:1:1: targets[0].app: found nothing'));

@@ -1,4 +1,4 @@
-// Any settings written as TOML are read back the same, and no text breaks a reader.
+// Round trips of arbitrary settings through TOML, and random text as input.
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
@@ -19,7 +19,7 @@ const asToml = (values: Settings) =>
     .join('');
 
 describe('configuration files', () => {
-  it('settings written as TOML are read back the same', () =>
+  it('return the same settings that were written as TOML', () =>
     fc.assert(
       fc.property(settings, (values) => {
         const text = asToml(values).replaceAll('\u007f', '\\u007f');
@@ -71,7 +71,7 @@ describe('configuration files', () => {
     ['legacy target', parseTargets, TARGETS_FILE],
   ];
   for (const [kind, parse, rule] of readers)
-    it(`random text in a ${kind} file is either taken or refused by place`, () =>
+    it(`are accepted or rejected with a position for random text in a ${kind} file`, () =>
       fc.assert(
         fc.property(scraps, (text) => {
           try {
@@ -85,7 +85,7 @@ describe('configuration files', () => {
         { numRuns: 200 },
       ));
 
-  it('random arguments are either taken or refused', () =>
+  it('are accepted or rejected with random arguments', () =>
     fc.assert(
       fc.property(
         fc.array(

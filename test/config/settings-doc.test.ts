@@ -10,7 +10,7 @@ import { parseTargets } from '#app/config/targets-file.js';
 describe('settingsMarkdown', () => {
   const page = settingsMarkdown();
 
-  it('says first what it is generated from', () =>
+  it('begins with the name of its source', () =>
     expect(page.split('\n')[0]).to.include('Generated from src/config/settings.ts'));
 
   const keys = [SETTINGS, TARGET, SCOPE].flatMap((fields) => Object.values(fields));
@@ -20,7 +20,7 @@ describe('settingsMarkdown', () => {
   for (const { flags } of Object.values(OPTIONS))
     it(`has a row for ${flags}`, () => expect(page).to.include(`\n| \`${flags}\` | `));
 
-  it('keeps the cells of every table in line', () => {
+  it('aligns the cells of every table', () => {
     for (const table of page.split('\n\n').filter((block) => block.includes('| --- |'))) {
       const rows = table.split('\n').filter((row) => row.startsWith('|'));
       const widths = rows.map((row) => row.split(/(?<!\\)\|/).length);
@@ -28,7 +28,7 @@ describe('settingsMarkdown', () => {
     }
   });
 
-  it('shows defaults as TOML has them', () => {
+  it('shows defaults in TOML syntax', () => {
     expect(page).to.include('\nserver_keys = ["82", "456", "999"]\n');
     expect(page).to.include('\nmetrics_port = 9464\n');
     expect(page).to.match(/\n# required: .*\nserver_key = /);

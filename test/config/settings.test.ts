@@ -67,7 +67,7 @@ describe('settings', () => {
       expect(load('')[name]).to.deep.equal(value);
     });
 
-  it('has no key beside these', () =>
+  it('has no other key', () =>
     expect(Object.keys(SETTINGS)).to.have.members(defaults.map(([name]) => name)));
 
   const takes = [
@@ -107,7 +107,7 @@ describe('settings', () => {
     ['stdout_format', '"json"'],
   ] as const;
   for (const [key, value] of takes)
-    it(`${key} takes ${value}`, () => expect(() => load(`${key} = ${value}`)).not.to.throw());
+    it(`accepts ${key} = ${value}`, () => expect(() => load(`${key} = ${value}`)).not.to.throw());
 
   const refuses = [
     ['context_id', '""'],
@@ -173,7 +173,7 @@ describe('settings', () => {
     ['stdout_format', '"yaml"'],
   ] as const;
   for (const [key, value] of refuses)
-    it(`${key} refuses ${value}`, () =>
+    it(`rejects ${key} = ${value}`, () =>
       expect(faultMessage('CONFIG_INVALID', () => load(`${key} = ${value}`))).to.match(
         new RegExp(`^c\\.toml:1:\\d+: ${key}`),
       ));
@@ -189,7 +189,7 @@ describe('settings', () => {
       ['', ''],
       ['[[targets]]\napp = "ads"\nserver_key = "1"\n', 'targets[0].'],
     ] as const)
-      it(`${path}publisher_time_zone refuses ${zone}${near}`, () =>
+      it(`rejects ${path}publisher_time_zone = ${zone}${near}`, () =>
         expect(
           faultMessage('CONFIG_INVALID', () => load(`${head}publisher_time_zone = "${zone}"`)),
         ).to.equal(

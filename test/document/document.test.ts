@@ -1,4 +1,4 @@
-// Key paths and values as messages show them.
+// Key paths and values in messages.
 import { expect } from 'chai';
 import { TomlDate, keyPath, shown } from '#app/document/document.js';
 
@@ -11,7 +11,8 @@ describe('keyPath', () => {
     [[], ''],
   ] as const;
   for (const [path, wanted] of table)
-    it(`${JSON.stringify(path)} is ${wanted}`, () => expect(keyPath(path)).to.equal(wanted));
+    it(`formats ${JSON.stringify(path)} as ${wanted}`, () =>
+      expect(keyPath(path)).to.equal(wanted));
 });
 
 describe('shown', () => {

@@ -22,10 +22,10 @@ describe('nearest', () => {
     ['is', undefined],
   ] as const;
   for (const [word, wanted] of rows)
-    it(`${word || '(nothing)'} stands for ${wanted ?? 'nothing known'}`, () =>
+    it(`finds ${wanted ?? 'no name'} for ${word || 'an empty word'}`, () =>
       expect(nearest(word, known)).to.equal(wanted));
 
-  it('says so in a hint, or says nothing', () => {
+  it('formats a hint, or an empty text', () => {
     expect(hint('servr', known)).to.equal(' (did you mean "server"?)');
     expect(hint('help', known)).to.equal('');
   });

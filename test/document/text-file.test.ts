@@ -11,7 +11,7 @@ describe('readText', () => {
   const complaint = (file: string) =>
     folder.bare(faultMessage('CONFIG_INVALID', () => readText(file)));
 
-  it('reads UTF-8 and leaves a byte order mark out', () =>
+  it('reads UTF-8 and omits a byte order mark', () =>
     expect(readText(folder.write('c', '\uFEFFa = "é"'))).to.equal('a = "é"'));
 
   const refused: readonly (readonly [
@@ -42,20 +42,20 @@ describe('readText', () => {
     ],
   ];
   for (const [kind, make, line] of refused)
-    it(`refuses in one line what ${kind}`, () => {
+    it(`rejects in one line a file that ${kind}`, () => {
       make(folder.path('c'));
       expect(complaint(folder.path('c'))).to.equal(line);
     });
 
-  it('names a path that leads through a file', () =>
+  it('reports a path that leads through a file', () =>
     expect(complaint(`${folder.write('c', '')}/d`)).to.equal(
       'c/d: cannot be read: a part of its path is not a folder',
     ));
 
-  it('reads files that do not tell their size', () =>
+  it('reads files without a known size', () =>
     expect(readText('/proc/self/status')).to.include('Name:'));
 
-  it('takes 1 MiB and refuses one byte more', () => {
+  it('accepts 1 MiB and rejects one byte more', () => {
     const limit = 1024 * 1024;
     expect(readText(folder.write('c', ' '.repeat(limit)))).to.have.lengthOf(limit);
     expect(complaint(folder.write('c', ' '.repeat(limit + 1)))).to.equal(
@@ -63,7 +63,7 @@ describe('readText', () => {
     );
   });
 
-  it('names line and column of what is not UTF-8', () => {
+  it('reports line and column of invalid UTF-8', () => {
     const bytes = Buffer.from('a = "é\uFFFD"\nbé = "?"\n');
     bytes[bytes.indexOf('?')] = 0xff;
     expect(complaint(folder.write('c', bytes))).to.equal(

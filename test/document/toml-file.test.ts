@@ -1,4 +1,4 @@
-// What a user reads when a file is not TOML: the exact text, with line and caret.
+// The exact messages about invalid TOML, with line and caret.
 import { expect } from 'chai';
 import { withoutExcerpts } from '#app/document/document.js';
 import { parseToml } from '#app/document/toml-file.js';
@@ -107,7 +107,7 @@ describe('TOML syntax errors', () => {
     ];
 
   for (const [toml, message, line, caret] of table)
-    it(`${JSON.stringify(toml)} is answered by place, sentence, line and caret`, () => {
+    it(`have position, message, line and caret for ${JSON.stringify(toml)}`, () => {
       const said = faultMessage('CONFIG_INVALID', () => parseToml('c.toml', toml));
       expect(said).to.equal(`c.toml:${message}\n  ${line}\n  ${caret}`);
       expect(withoutExcerpts(`${said}\nd.toml: b`)).to.deep.equal([
@@ -116,7 +116,7 @@ describe('TOML syntax errors', () => {
       ]);
     });
 
-  it('show only what is near in a long line', () => {
+  it('show only the surroundings of the error in a long line', () => {
     const message = faultMessage('CONFIG_INVALID', () =>
       parseToml('c.toml', `a = "${'x'.repeat(5000)}" y${' '.repeat(5000)}z`),
     );
@@ -134,12 +134,12 @@ describe('TOML syntax errors', () => {
     ['{"users": {"alice": "secret"}}', '1:1: users: expected a key or a table header, found "{"'],
     ['- secret', '1:3: expected "=" after the key, found "s"'],
   ] as const)
-    it(`${JSON.stringify(text)} is answered by place and key, and its line is not shown`, () =>
+    it(`have position and key but not the line for ${JSON.stringify(text)}`, () =>
       expect(faultMessage('CONFIG_INVALID', () => parseToml('c.toml', text))).to.equal(
         `c.toml:${message}; this looks like YAML or JSON, needed: TOML`,
       ));
 
-  it('stop at deep nesting before the stack does', () =>
+  it('report deep nesting before the stack overflows', () =>
     expect(
       faultMessage('CONFIG_INVALID', () => parseToml('c.toml', `a = ${'['.repeat(100_000)}`)),
     ).to.match(/^c\.toml:1:69: maximum nesting depth of 64 exceeded\n/));

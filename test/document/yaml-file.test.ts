@@ -12,13 +12,13 @@ describe('parseYaml', () => {
       c: 1.5,
     }));
 
-  it('has no values in an empty file, and none for a key without one', () => {
+  it('returns no values for an empty file or a key without a value', () => {
     expect(parseYaml('w.yml', '').values).to.deep.equal({});
     expect(parseYaml('w.yml', '# nothing\n').values).to.deep.equal({});
     expect(parseYaml('w.yml', 'a:\nb: 1\n').values).to.deep.equal({ b: 1n });
   });
 
-  it('knows where each key and value is', () => {
+  it('returns the position of each key and value', () => {
     const { places } = parseYaml('w.yml', 'a:\n  b: x\n  c:\n    - 1\n    - 2\n');
     const at = (path: readonly (string | number)[], part: 'key' | 'value') =>
       places.at(places.offset(path, part) ?? -1);
@@ -39,7 +39,7 @@ describe('parseYaml', () => {
     ],
     ['a tag that is unknown', 'a: !!js/function x', /tag/i],
   ] as const)
-    it(`refuses ${what}`, () =>
+    it(`rejects ${what}`, () =>
       expect(faultMessage('CONFIG_INVALID', () => parseYaml('w.yml', text))).to.match(message));
 
   const SECRET = 'hunter2SECRET';
@@ -52,7 +52,7 @@ describe('parseYaml', () => {
     '!!',
     '%YAML ',
   ];
-  it('quotes nothing of the file, which may hold secrets', () => {
+  it('quotes no text of the file, which may contain secrets', () => {
     const texts = fc.array(fc.constantFrom(...PIECES), { maxLength: 16 });
     const quoting = texts.filter((pieces) => {
       try {
@@ -71,7 +71,7 @@ describe('parseYaml', () => {
     );
   });
 
-  it('takes any text without another failure than a named one', () =>
+  it('fails for any text only with its own errors', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
         try {
@@ -82,7 +82,7 @@ describe('parseYaml', () => {
       }),
     ));
 
-  it('gets back what was written', () => {
+  it('returns the values that were written', () => {
     const value = fc.oneof(
       fc.string(),
       fc.boolean(),

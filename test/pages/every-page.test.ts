@@ -1,4 +1,4 @@
-// No page shows commands or programs that no test runs.
+// Every page with commands or programs has a test that runs them.
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { pageBlocks } from '../support/page-blocks.js';
@@ -22,7 +22,7 @@ describe('every page', () => {
   for (const page of [...OTHERS, ...pages]) {
     const { length } = pageBlocks(readFileSync(page, 'utf8')).filter(({ language }) => language);
     if (length > 0)
-      it(`is tried: ${page}`, () =>
+      it(`has a test: ${page}`, () =>
         expect(
           tests.some((text) => text.includes(`'${page}'`) && /reads\w*Page\(/.test(text)),
         ).to.equal(true));

@@ -1,4 +1,4 @@
-// What `make install` of the C publisher brings, and that pkg-config and a compiler take it.
+// `make install` of the C publisher: its files, pkg-config and a compiler that uses them.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
@@ -19,7 +19,7 @@ describe('make install in sdk/c', () => {
       .sort();
   const BOTH = ['include/shm_publisher.h', 'share/pkgconfig/shm_publisher.pc'];
 
-  it('puts two files below a prefix, or below that of a package, and uninstall removes them', () => {
+  it('installs two files under a prefix or a DESTDIR, and uninstall removes them', () => {
     make('install', `PREFIX=${folder.path()}`);
     expect(files()).to.deep.equal(BOTH);
     make('uninstall', `PREFIX=${folder.path()}`);
@@ -28,7 +28,7 @@ describe('make install in sdk/c', () => {
     expect(files()).to.deep.equal(BOTH.map((file) => `stage/usr/local/${file}`));
   });
 
-  it('lets pkg-config give flags with which a program compiles, wherever the files are moved', function () {
+  it('lets pkg-config return working flags, even after the files are moved', function () {
     needsPrograms(this, 'pkg-config');
     make('install', `PREFIX=${folder.path('before')}`);
     spawnSync('mv', [folder.path('before'), folder.path('after')]);

@@ -1,4 +1,4 @@
-// What docs/publish-typescript.md says of modules and types: they compile, and run, as it says.
+// The module kinds and type checks in docs/publish-typescript.md: each compiles and runs.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
@@ -68,7 +68,7 @@ describe('a program that imports the publisher', function () {
     ['esm', 'shop.mjs'],
     ['cjs', 'shop.cjs'],
   ] as const)
-    it(`runs as a bundle of esbuild in the format ${format} that leaves the package out`, () => {
+    it(`runs as an esbuild bundle in the format ${format} with the package as an external`, () => {
       const file = folder.write('shop.ts', IMPORT + PROGRAM);
       const words = [
         '--bundle',
@@ -85,7 +85,7 @@ describe('a program that imports the publisher', function () {
       expect(ran(output)).to.deep.equal(DONE);
     });
 
-  it('is refused in a CommonJS file with node18, which knows no require of ES modules', () =>
+  it('does not compile as a CommonJS file with node18, which cannot require ES modules', () =>
     expect(compiled(['shop.cts'], IMPORT + PROGRAM, '--module', 'node18')).to.include('TS1479'));
 
   it('runs as a CommonJS file in JavaScript', () => {

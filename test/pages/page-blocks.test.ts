@@ -25,27 +25,27 @@ describe('the blocks of a page', () => {
   const [program, terminal] = pageBlocks(PAGE);
   if (program === undefined || terminal === undefined) throw new Error('no blocks');
 
-  it('have their lines, their heading, and the file that the text above names', () => {
+  it('have lines, a heading, and the file that the text above names', () => {
     const { language, line, heading, file } = program;
     const expected = { language: 'ts', line: 6, heading: 'Shop', file: 'shop.mts' };
     expect({ language, line, heading, file }).to.deep.equal(expected);
     expect(terminal.file).to.equal(undefined);
   });
 
-  it('have commands with their outputs, those of root and of several lines too', () =>
+  it('have commands with their outputs, also commands of root and of several lines', () =>
     expect(commandsOf(terminal)).to.deep.equal([
       { prompt: '$', line: 12, command: 'echo a \\\n  b', output: ['# HELP a b', 'a b'] },
       { prompt: '#', line: 16, command: 'reboot', output: [] },
     ]));
 
-  it('are refused where one has no end', () =>
+  it('are rejected if a block has no end', () =>
     expect(() => pageBlocks('```sh\nls\n')).to.throw('The block of line 1 has no end'));
 
-  it('are refused where output belongs to no command', () =>
+  it('are rejected if output has no command', () =>
     expect(() => pageBlocks('```console\nls\n```\n').flatMap(commandsOf)).to.throw('no command'));
 });
 
-describe('what a page shows of an output', () => {
+describe('the output that a page shows', () => {
   const isShown = (lines: readonly string[], output: string) => {
     try {
       new PageOutput(lines, [/port \d+/g]).check(output);
@@ -68,10 +68,10 @@ describe('what a page shows of an output', () => {
     ],
   ] as const;
   for (const [what, lines, output, expected] of cases)
-    it(`${expected ? 'may' : 'may not'} be ${what}`, () =>
+    it(`${expected ? 'can' : 'cannot'} be ${what}`, () =>
       expect(isShown(lines, output)).to.equal(expected));
 
-  it('is in a log in any order', () => {
+  it('matches a log in any order', () => {
     expect(new PageOutput(['b', 'a']).isIn('a\nb\nc\n')).to.equal(true);
     expect(new PageOutput(['b', 'd']).isIn('a\nb\nc\n')).to.equal(false);
   });

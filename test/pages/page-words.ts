@@ -1,4 +1,4 @@
-// Words of the pages that only one program of a machine can use at a time, and others in their place.
+// Words of the pages that only one program of a machine can use at a time, such as ports, and their replacements.
 import { freePort } from '../support/free-port.js';
 import { uniqueName } from '../support/test-run.js';
 

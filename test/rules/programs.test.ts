@@ -1,4 +1,4 @@
-// The command lines of all programs are read in one way, and their help has the same parts.
+// The common rules for the command lines and the help of all programs.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { PROGRAM as BRIDGE } from '#app/bridge/settings/options.js';
@@ -52,21 +52,21 @@ for (const program of PROGRAMS)
     const all = rare.length === 0 ? help : textOf(program, '--help-all');
     const words = all.replace(/\s+/g, ' ');
 
-    it('knows --version', () => expect(textOf(program, '--version')).to.equal('1.2.3\n'));
+    it('has --version', () => expect(textOf(program, '--version')).to.equal('1.2.3\n'));
 
-    it('fits in 80 columns, and what --help prints in 50 lines', () => {
+    it('has help of at most 80 columns, and at most 50 lines for --help', () => {
       for (const line of all.split('\n')) expect(line.length, line).to.be.at.most(80);
       expect(help.trimEnd().split('\n').length).to.be.at.most(50);
     });
 
-    it('begins with what must be given', () => {
+    it('has help that begins with the required options', () => {
       const needed = options.filter(({ isRequired }) => isRequired).map(({ flags }) => flags);
       const [usage = ''] = all.split('\n');
       for (const flags of needed) expect(usage).to.include(` ${flags} `);
       if (program.operand !== undefined) expect(usage).to.match(/ <\w+>$/);
     });
 
-    it('has an example, the exit statuses, and where to read on', () => {
+    it('has help with an example, the exit statuses, and further documents', () => {
       const end = /\n\nExamples:\n {2}.+:\n {4}\S.*\n[^]*\nExit status:\n {2}0 {2}\S/;
       for (const text of [help, all]) {
         expect(text).to.match(end);
@@ -74,7 +74,7 @@ for (const program of PROGRAMS)
       }
     });
 
-    it('shows with --help what most need, and counts what only --help-all shows', () => {
+    it('shows the main options with --help, and the number of others in --help-all', () => {
       const shown = options.map(nameOf).filter((name) => help.includes(`\n  ${name} `));
       expect([...shown, ...rare]).to.have.members(options.map(nameOf));
       expect(/--help-all +Print this help with (\d+) more/.exec(help)?.[1] ?? '0').to.equal(
@@ -83,7 +83,7 @@ for (const program of PROGRAMS)
     });
 
     for (const option of options)
-      it(`says of ${nameOf(option)} what it does, and whether it is required`, () => {
+      it(`describes ${nameOf(option)}, and whether it is required`, () => {
         expect(words).to.include(`${option.flags} ${option.meaning}`);
         const mark = option.isRequired ? ' (required)' : '';
         const fallback = option.shownDefault === '' ? '' : ` (default: ${option.shownDefault})`;
@@ -91,7 +91,7 @@ for (const program of PROGRAMS)
       });
 
     for (const [purpose, line] of program.examples)
-      it(`reads its own example: ${purpose}`, () => {
+      it(`accepts its own example: ${purpose}`, () => {
         const commands: Readonly<Record<string, Program<CommandOptions>>> = COMMANDS;
         const [, ...argv] = argumentsOf(line.replace(/^npm run demo( --)?/, 'demo'));
         const command = line.startsWith('shm_license') ? commands[argv[0] ?? ''] : undefined;
@@ -109,7 +109,7 @@ describe('every program', function () {
     it(`prints the version of the package: ${name}`, () =>
       expect(run('--version')).to.include({ status: 0, stdout: `${packageVersion()}\n` }));
 
-    it(`leaves with status 2 and one line after an unknown option: ${name}`, () => {
+    it(`exits with status 2 and one line for an unknown option: ${name}`, () => {
       const { status, stdout, stderr } = run('--hlep');
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
       expect(stderr).to.match(/^\w+: unknown option "--hlep" \(did you mean "--help"\?\)\n$/);

@@ -18,7 +18,7 @@ describe('the command line', function () {
     programs.publish({ server_key: '1', objects });
   });
 
-  describe('over a file that says otherwise', () => {
+  describe('with a file that has other values', () => {
     let exporter: Running;
     let port = 0;
     let page = '';
@@ -45,7 +45,7 @@ describe('the command line', function () {
     });
 
     shows('1.6', () => {
-      it('--server-key leaves one target, found without routing, and none of the file', async () => {
+      it('--server-key leaves one target that needs no routing, and none of the file', async () => {
         expect(application(page)).to.deep.equal(shopSeries('shop', 1));
         const ready = 'shm_exporter_internal_target_ready';
         const all = [...(await aside(await exporter.url())).keys()];
@@ -56,36 +56,36 @@ describe('the command line', function () {
     });
 
     shows('CLI --config', () => {
-      it('binds to the address that stands there', () =>
+      it('binds to the address in the file', () =>
         expect(listening(exporter.pid)).to.deep.equal([`127.0.0.1:${port}`]));
     });
 
     shows('CLI --app', () => {
-      it('exports that application, not that of the file', () => {
+      it('exports the application of the option, not that of the file', () => {
         expect(targetOf(page)['app']).to.equal('shop');
         expect(Object.keys(application(page)).every((key) => key.startsWith('shop_'))).to.be.true;
       });
     });
 
     shows('CLI --server-key', () => {
-      it('exports a root of that key, though the file has targets', () =>
+      it('exports a root of the server key, although the file has targets', () =>
         expect(targetOf(page)).to.include({ server_key: '1', root: 'h.1.shop' }));
     });
 
     shows('CLI --enable-metrics-http', () => {
-      it('serves, though metrics_http_enabled is false, and prints nothing', () => {
+      it('serves and prints nothing, although metrics_http_enabled is false', () => {
         expect(listening(exporter.pid)).to.have.lengthOf(1);
         expect(exporter.stdout).to.equal('');
       });
     });
 
     shows('CLI --metrics-port', () => {
-      it('listens there, not at the port of the file', () =>
+      it('listens on the port of the option, not on that of the file', () =>
         expect(listening(exporter.pid)).to.deep.equal([`127.0.0.1:${port}`]));
     });
 
     shows('CLI --debug', () => {
-      it('logs in detail, though debug is false', async () => {
+      it('logs debug messages, although debug is false', async () => {
         await exporter.line(/ debug target shop on 1 rendered 3 series, /);
       });
     });
@@ -107,12 +107,12 @@ describe('the command line', function () {
     });
 
     shows('CLI --instance', () => {
-      it('takes the root that the hint names', () =>
+      it('selects the root that the hint names', () =>
         expect(targetOf(page)).to.include({ app: 'shop', root: 'h.2.shop' }));
     });
 
     shows('1.5 single-target', () => {
-      it('is selected by an option, though the file has targets', () =>
+      it('is selected by an option, although the file has targets', () =>
         expect(targetOf(page)['root']).to.equal('h.2.shop'));
     });
   });
@@ -139,7 +139,7 @@ describe('the command line', function () {
     });
 
     shows('2.4', () => {
-      it('has a target a line', async () => {
+      it('defines one target in each line', async () => {
         const roots = ['1', '2'].map(async (key) =>
           targetOf(await readyPage(`${url}?server_key=${key}`)),
         );
@@ -148,7 +148,7 @@ describe('the command line', function () {
         expect(two).to.include({ app: 'bank', server_key: '2', root: 'h.9.bank' });
       });
 
-      it('refuses another line with its place', () => {
+      it('rejects any other line with its position', () => {
         const file = programs.write('wrong.txt', 'target app=shop server_key=1\ntraget app=shop\n');
         const { status, stderr } = programs.run('exporter', '--targets-config', file);
         expect(status).to.equal(2);

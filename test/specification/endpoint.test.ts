@@ -32,7 +32,7 @@ describe('the listener', function () {
   });
 
   shows('4', () => {
-    it('listens at metrics_bind_address:metrics_port, and serves at metrics_path', async () => {
+    it('listens on metrics_bind_address:metrics_port, and serves at metrics_path', async () => {
       const { host, origin, pathname } = new URL(url);
       expect(listening(exporter.pid)).to.deep.equal([host]);
       expect(pathname).to.equal('/of/a/shop');
@@ -62,25 +62,25 @@ describe('the listener', function () {
       ['1', 'far.host.1.shop'],
       ['3', 'far.host.1.shop'],
     ] as const)
-      it(`${key} is the target of that key`, async () =>
+      it(`${key} selects the target with that key`, async () =>
         expect(targetOf(await pageOf(`?server_key=${key}`))).to.include({ server_key: key, root }));
 
-    it('of no target is not found', async () =>
+    it('a server_key without a target gives 404', async () =>
       expect(await statusOf('?server_key=9')).to.equal(404));
   });
 
   shows('4.1 app', () => {
-    it('with instance is the target of both', async () => {
+    it('app and instance select the target with both', async () => {
       const page = await pageOf('?app=ats&instance=far.host.5.ats');
       expect(targetOf(page)).to.include({ app: 'ats', server_key: '5' });
     });
 
-    it('of another target is not found', async () =>
+    it('app of another target gives 404', async () =>
       expect(await statusOf('?app=shop&instance=far.host.5.ats')).to.equal(404));
   });
 
   shows('4.1 instance', () => {
-    it('is the resolved root id, dots of the host included, and not a part of it', async () => {
+    it('is the complete resolved root id, including the dots of the host', async () => {
       expect(await statusOf('?app=ats&instance=far.host.5.ats')).to.equal(200);
       for (const part of ['5', 'host.5.ats', 'far.host.5'])
         expect(await statusOf(`?app=ats&instance=${part}`), part).to.equal(404);
@@ -89,7 +89,7 @@ describe('the listener', function () {
 
   shows('4.3', () => {
     shows('7 200', () => {
-      it('is exposition text of the target, with its internal metrics', async () => {
+      it('returns the exposition text of the target, with its internal metrics', async () => {
         const { status, headers, body } = await scrape(`${url}?server_key=1`);
         expect(status).to.equal(200);
         expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/);
@@ -114,14 +114,14 @@ describe('the listener', function () {
       ],
     ] as const;
     for (const [query, what, text] of cases)
-      it(`${what}, with a text that says so`, async () => {
+      it(`answers 400 to ${what}, with the reason`, async () => {
         const { status, headers, body } = await scrape(url + query);
         expect(status).to.equal(400);
         expect(headers['content-type']).to.match(/^text\/plain/);
         expect(body).to.match(text);
       });
 
-    it('no more when server_key is added', async () => {
+    it('answers 200 if server_key is added', async () => {
       for (const [key, count] of [
         ['1', 1],
         ['3', 3],
@@ -133,7 +133,7 @@ describe('the listener', function () {
   });
 
   shows('7 503', () => {
-    it('has no counts as long as there is no root', async () => {
+    it('answers 503 without counts if there is no root', async () => {
       const { body } = await unready(`${url}?server_key=4`, /no segment/);
       expect(body).to.match(
         /^scrape not ready: objects 0\/0 synced, variables 0\/0 synced, waiting on .*no segment .*\n$/,
@@ -142,14 +142,14 @@ describe('the listener', function () {
   });
 
   shows('7.3', () => {
-    it('when the app has no metrics for such objects: internal metrics only', async () => {
+    it('returns only internal metrics when the app has no metrics for the objects', async () => {
       const page = await pageOf('?server_key=5');
       expect(targetOf(page)['root']).to.equal('far.host.5.ats');
       expect(application(page)).to.deep.equal({});
       expect(internal(page, 'internal_target_ready')).to.equal(1);
     });
 
-    it('when the filters select nothing: internal metrics only', async () => {
+    it('returns only internal metrics when the filters select nothing', async () => {
       const alone = programs.exporter({ app: 'shop', server_keys: ['2'], seed_paths: ['nowhere'] });
       const page = await readyPage(await alone.url());
       expect(application(page)).to.deep.equal({});

@@ -40,12 +40,12 @@ describe('the highlighted variable', function () {
     it('is none by default', async () =>
       expect(highlighted(await readyPage(await exporter({}).url()))).to.deep.equal([]));
 
-    it('names a variable below the root, whose value is shown with the path', async () =>
+    it('names a variable below the root, and its value is shown with the path', async () =>
       expect(
         highlighted(await readyPage(await exporter({ variable: 'count' }).url())),
       ).to.deep.equal([{ path: 'count', shown: '1' }]));
 
-    it('is shown though filters leave it out, and follows its updates, which are logged', async () => {
+    it('is shown and updated even if filters exclude it, and its updates are logged', async () => {
       const variable = 'till.sales';
       const told = exporter({ variable, seed_paths: ['@root'], debug: true });
       const url = await told.url();

@@ -33,7 +33,7 @@ describe('the internal metrics', function () {
   });
 
   shows('2.5', () => {
-    it('come on every page after the metrics of the application', () => {
+    it('are on every page after the metrics of the application', () => {
       for (const page of pages) {
         expect(application(page)).to.deep.equal(shopSeries('shop', 1));
         for (const { name } of NAMED) expect(page).to.match(new RegExp(`^${name} \\S+$`, 'm'));
@@ -52,17 +52,17 @@ describe('the internal metrics', function () {
   const MISSES = 'internal_scrape_render_cache_misses_total';
 
   shows(`2.5 shm_exporter_${HITS}`, () => {
-    it('grows by one with each scrape of a tree that stands still', () =>
+    it('increases by one with each scrape of an unchanged tree', () =>
       expect(series(HITS)).to.deep.equal([0, 1, 2, 3, 4]));
   });
 
   shows(`2.5 shm_exporter_${MISSES}`, () => {
-    it('counts the first scrape, which rendered, and no scrape of what stands still', () =>
+    it('counts the first scrape, and no scrape of an unchanged tree', () =>
       expect(series(MISSES)).to.deep.equal([1, 1, 1, 1, 1]));
   });
 
   shows('2.5 shm_exporter_target_refresh_total', () => {
-    it('grows by one with each scrape of a tree that stands still', () => {
+    it('increases by one with each scrape of an unchanged tree', () => {
       const [first = 0, ...more] = series('target_refresh_total');
       expect(first).to.be.at.least(1);
       // The refresh of a scrape is over, and counted, when its page is written.
@@ -84,12 +84,12 @@ describe('the internal metrics', function () {
   for (const part of ['target_refresh_duration', 'worker_dequeue_latency'])
     for (const mark of ['p50', 'p95', 'p99'] as const)
       shows(`2.5 shm_exporter_${part}_${mark}_ms`, () => {
-        it('is a time within the run, and no less than a lower percentile', () =>
+        it('is shorter than the run, and not less than a lower percentile', () =>
           isPlausible(part, mark));
       });
 
   shows('2.5 shm_exporter_worker_dequeue_latency_avg_ms', () => {
-    it('is between nothing and the longest wait that was sampled', () => {
+    it('is between 0 and the longest sampled wait', () => {
       const [, , longest = []] = sampled('worker_dequeue_latency');
       for (const [page, mean] of series('worker_dequeue_latency_avg_ms').entries())
         expect(mean).to.be.within(Number.MIN_VALUE, longest[page] ?? 0);
@@ -97,7 +97,7 @@ describe('the internal metrics', function () {
   });
 
   shows('2.5 shm_exporter_worker_busy_idle_ratio', () => {
-    it('is small in a worker that has next to nothing to do, and falls while it waits', async () => {
+    it('is small in a nearly idle worker, and falls while the worker waits', async () => {
       const before = internal((await scrape(url)).body, 'worker_busy_idle_ratio');
       expect(before).to.be.within(Number.MIN_VALUE, 1);
       await delay(1000);

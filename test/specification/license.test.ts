@@ -68,7 +68,7 @@ describe('the license of a start', function () {
         isRefused(license(), reason));
   });
 
-  it('ends the start with a status of its own when the clock is before the license', async () => {
+  it('ends the start with a separate status when the clock is before the issue of the license', async () => {
     const exporter = programs.exporter({ license_file: programs.issue('early.json', 1, 47) });
     expect(await exporter.ended).to.deep.equal({ status: 6, signal: null });
     expect(exporter.stderr).to.match(
@@ -77,10 +77,10 @@ describe('the license of a start', function () {
   });
 
   shows('2.1 license_file', () => {
-    it('is accepted when it is valid, without a warning', async () =>
+    it('is accepted without a warning when it is valid', async () =>
       expect(await isAccepted(programs.license)).not.to.contain('warning license'));
 
-    it('is none by default, and the start ends without one', async () => {
+    it('is none by default, and without a license the start ends', async () => {
       const exporter = programs.start('exporter', ['--enable-metrics-http', '--metrics-port', '0']);
       expect(await exporter.ended).to.deep.equal({ status: 3, signal: null });
       expect(exporter.stderr).to.contain('No license file is configured');
@@ -88,17 +88,16 @@ describe('the license of a start', function () {
   });
 
   shows('5.1', () => {
-    it('accepts a license 35 h after its expiry, with a warning that tells the hours left', async () =>
+    it('accepts a license 35 h after its expiry, with a warning about the remaining hours', async () =>
       expect(await isAccepted(expired('grace.json', 35))).to.match(
         / warning license_file \(--license-file\): license \S+ expired at \S+; grace ends in 1 h\n/,
       ));
 
-    it('ends the start where none is configured', () =>
-      isRefused('', /No license file is configured/));
+    it('ends the start without a license', () => isRefused('', /No license file is configured/));
   });
 
   shows('8 license grace period', () => {
-    it('is not over half an hour before its end', async () =>
+    it('still applies half an hour before its end', async () =>
       expect(await isAccepted(expired('late.json', 35.5))).to.contain('warning license'));
 
     it('is over half an hour after its end', () =>
@@ -106,9 +105,10 @@ describe('the license of a start', function () {
   });
 
   shows('7.2', () => {
-    it('tells why on stderr, and nothing on stdout', () => isRefused(tampered(), /bad signature/));
+    it('prints the reason to stderr, and nothing to stdout', () =>
+      isRefused(tampered(), /bad signature/));
 
-    it('no shared memory was opened, as a trace of system calls shows', async function () {
+    it('opens no shared memory, as a trace of system calls shows', async function () {
       needsPrograms(this, 'strace');
       const traced = (name: string, license: string) => {
         const under = [
@@ -140,7 +140,7 @@ describe('the license of a start', function () {
       await valid.stop();
     });
 
-    it('no byte of a segment was read, as its access time shows', async function () {
+    it('reads no byte of a segment, as its access time shows', async function () {
       const past = new Date(0);
       const seenBy = async (license: string, isDone: RegExp) => {
         utimesSync(segment(), past, new Date());

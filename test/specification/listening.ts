@@ -1,4 +1,4 @@
-// What a process listens on, as the kernel knows it.
+// The addresses that a process listens on, from /proc.
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
 const LISTENING = '0A';

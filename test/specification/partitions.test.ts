@@ -76,11 +76,11 @@ describe('the partitions', function () {
         [1, 3, [3]],
         [64, 3, [1, 1, 1]],
       ] as const)
-        it(`${target_workers} for ${count} targets`, async () =>
+        it(`can be ${target_workers} for ${count} targets`, async () =>
           expect(sizes(await places(count, { ...even, target_workers }))).to.deep.equal(wanted));
 
       for (const wrong of [-1, 65])
-        it(`may not be ${JSON.stringify(wrong)}`, () => {
+        it(`cannot be ${JSON.stringify(wrong)}`, () => {
           const config = programs.config({ target_workers: wrong });
           const { status, stderr } = programs.run('exporter', '--config', config);
           expect(status).to.equal(2);
@@ -90,7 +90,7 @@ describe('the partitions', function () {
   });
 
   shows('2.1 worker_assignment_mode', () => {
-    it('is hash by default: the same place in each run, whatever targets come after', async () => {
+    it('is hash by default: a target has the same partition in each run, whatever other targets follow', async () => {
       const all = await places(16, { target_workers: 3, worker_assignment_mode: 'hash' });
       expect(await places(7, { target_workers: 3 })).to.deep.equal(all.slice(0, 7));
       expect(new Set(all)).to.deep.equal(new Set([0, 1, 2]));
@@ -101,10 +101,10 @@ describe('the partitions', function () {
       for (const place of moved) expect(place).to.be.within(3, 7);
     });
 
-    it('least_loaded puts each new target where the load is smallest', async () =>
+    it('least_loaded puts each new target in the partition with the lowest load', async () =>
       expect(await places(7, { ...even, target_workers: 3 })).to.deep.equal([0, 1, 2, 0, 1, 2, 0]));
 
-    it('may be nothing else', () => {
+    it('accepts no other value', () => {
       const config = programs.config({ worker_assignment_mode: 'random' });
       const { status, stderr } = programs.run('exporter', '--config', config);
       expect(status).to.equal(2);
@@ -133,7 +133,7 @@ describe('the partitions', function () {
 
     shows('1.10', () => {
       for (const mode of MODES)
-        it(`have the targets among them, and serve them alike: ${mode}`, () => {
+        it(`have the targets distributed among them, with equal pages: ${mode}`, () => {
           const found = pages.get(mode) ?? [];
           expect(placesOf(found)).to.deep.equal([0, 1, 2, 0, 1, 2]);
           for (const [index, page] of found.entries())
@@ -148,12 +148,12 @@ describe('the partitions', function () {
       it('threaded has a thread for each partition that has targets', () =>
         expect(threads.get('threaded')).to.equal((threads.get('logical') ?? 0) + WORKERS));
 
-      it('threaded has no more of them than the processor has cores, unless it is told to', async () => {
+      it('threaded has at most one thread per processor core by default', async () => {
         const found = await places(6, { ...even, worker_execution_mode: 'threaded' });
         expect(new Set(found).size).to.equal(Math.min(6, availableParallelism()));
       });
 
-      it('may be nothing else', () => {
+      it('accepts no other value', () => {
         const config = programs.config({ worker_execution_mode: 'process' });
         const { status, stderr } = programs.run('exporter', '--config', config);
         expect(status).to.equal(2);

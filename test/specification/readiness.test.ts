@@ -47,7 +47,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   shows('3.1', () => {
-    it('answers 503 with the message, and says so beside it', () => {
+    it('answers 503 with the message, and shows 0 in /-/metrics meanwhile', () => {
       expect(before503.status).to.equal(503);
       expect(before503.body).to.match(/^scrape not ready: /);
       for (const metric of [READY, COMPLETE])
@@ -56,7 +56,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   shows('7 503', () => {
-    it('tells how much of the tree is synced, and what is waited for', () => {
+    it('shows how much of the tree is synced, and the item that is missing', () => {
       expect(before503.status).to.equal(503);
       expect(before503.headers['content-type']).to.match(/^text\/plain/);
       expect(before503.body).to.match(
@@ -66,10 +66,10 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   shows('2.5 shm_exporter_internal_target_pending_sync_items', () => {
-    it('counts one object and one variable while just these wait', () =>
+    it('counts one object and one variable while only these are not synced', () =>
       expect(beside.get(`shm_exporter_${PENDING}${labels}`)).to.equal('2'));
 
-    it('is 0 once nothing waits', () => expect(internal(first, PENDING)).to.equal(0));
+    it('is 0 once everything is synced', () => expect(internal(first, PENDING)).to.equal(0));
   });
 
   shows('3.2', () => {
@@ -85,7 +85,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   shows('1.3.7', () => {
-    it('has no text before that, and the whole text after it', () => {
+    it('returns no metrics before the initial sync, and all metrics after it', () => {
       expect(before503.body).not.to.contain('shop_');
       expect(Object.keys(application(first))).to.have.lengthOf(5);
     });

@@ -60,7 +60,7 @@ describe('renders', function () {
   });
 
   shows('1.9', () => {
-    it('are spaced by render_min_interval_ms, and show the newest value each', async () => {
+    it('are spaced by render_min_interval_ms, and each shows the newest value', async () => {
       const url = await exporter({ render_min_interval_ms: 500 });
       const { values, page, tookMs } = await watch(url, 2100);
       expectSpaced(values, tookMs, 500);

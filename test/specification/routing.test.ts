@@ -33,7 +33,7 @@ describe('routing', function () {
   });
 
   shows('4.3.1', () => {
-    it('of one target needs no parameters, with a scope neither', async () => {
+    it('needs no parameters for a single target, with and without a scope', async () => {
       const settings = { app: 'bank', server_keys: ['9', '3'], worker_execution_mode };
       const config = programs.config(settings, SCOPES);
       const only = await programs.start('exporter', ['--config', config]).url();
@@ -49,7 +49,7 @@ describe('routing', function () {
       ['?app=bank', 'app and instance select a target only together; or use server_key\n'],
       ['?instance=h.3.bank', 'app and instance select a target only together; or use server_key\n'],
     ] as const)
-      it(`of several targets refuses ${JSON.stringify(query)} with what to add`, async () =>
+      it(`rejects ${JSON.stringify(query)} for several targets, and names the missing parameters`, async () =>
         expect(await ask(query)).to.deep.include({ status: 400, body: text }));
   });
 
@@ -68,7 +68,7 @@ describe('routing', function () {
   });
 
   shows('4.3.4', () => {
-    it('the root that was chosen is the identity, though the file has no instance', async () => {
+    it('matches the selected root, even if the file has no instance', async () => {
       const { status, body } = await ask('?app=bank&instance=h.3.bank');
       expect(status).to.equal(200);
       expect(application(body)).to.deep.equal(shopSeries('bank', 3));
@@ -76,7 +76,7 @@ describe('routing', function () {
   });
 
   shows('4.3.5', () => {
-    it('two targets of one app and instance are refused, and told apart by server_key', async () => {
+    it('rejects app and instance that two targets share, unless server_key is added', async () => {
       expect(await ask('?app=shop&instance=h.1.shop')).to.deep.include({
         status: 400,
         body: 'several targets share app and instance: add server_key\n',
@@ -91,7 +91,7 @@ describe('routing', function () {
 
   shows('4.3.6', () => {
     for (const query of ['?server_key=6', '?app=shop&instance=h.6.shop', '/till?server_key=6'])
-      it(`${query} is 503 while its root is not synced`, async () =>
+      it(`answers 503 to ${query} while its root is not synced`, async () =>
         expect(await ask(query)).to.deep.include({
           status: 503,
           body: 'scrape not ready: objects 0/1 synced, variables 0/0 synced, waiting on object h.6.shop\n',
@@ -105,7 +105,7 @@ describe('routing', function () {
       '?app=shop&instance=h.3.bank',
       '?app=bank&instance=h.3.bank&server_key=1',
     ])
-      it(`${query} is no target`, async () =>
+      it(`answers 404 to ${query}`, async () =>
         expect(await ask(query)).to.deep.include({
           status: 404,
           body: NONE,

@@ -12,17 +12,17 @@ import { needs } from '../support/needs.js';
 const SPECIFICATION = join(PROJECT, '../shared/spec.md');
 
 describe('the rows of the specification', () => {
-  it('are those of the document, word for word, none missing and none extra', function () {
+  it('are exactly those of the document, word for word', function () {
     needs(this, existsSync(SPECIFICATION), 'the specification is not beside the project');
     expect(SECTIONS).to.deep.equal(readSpecification(readFileSync(SPECIFICATION, 'utf8')));
   });
 
-  it('have a number each', () => {
+  it('have distinct numbers', () => {
     const numbers = SECTIONS.flatMap(({ rows }) => rows.map(([number]) => number));
     expect(new Set(numbers).size).to.equal(numbers.length);
   });
 
-  it('are cited by numbers that are there', () => {
+  it('are cited by existing numbers', () => {
     expect(titleOf('9.1')).to.equal('9.1 `shm_exporter --version` prints the binary version.');
     expect(() => titleOf('9.7')).to.throw('The specification has no row 9.7');
   });
@@ -102,18 +102,18 @@ describe('the page of the specification', () => {
     tests: suites.length > 0 ? [] : [test],
   });
 
-  it('finds the tests below a suite with the title of a row', () => {
+  it('lists the tests in a suite with the title of a row', () => {
     const row = suite('1.1 A <thing> is `<this>`|that.', [suite('here')]);
     const root = suite('', [suite('around', [row]), suite('1.1 another')]);
     const shown = shownRows(root, sections);
     expect([...shown]).to.deep.equal([['1.1', [{ ...test, title: 'here is [big]' }]]]);
   });
 
-  it('has a line for each row, with each of its tests once', () =>
+  it('has one line for each row, with each of its tests once', () =>
     expect(specificationMarkdown(sections, new Map([['1.1', [test, test]]]))).to.contain(
       '\n| 1.1 | A &lt;thing> is `<this>`\\|that. | [is \\[big\\]](../../test/a.test.ts) |\n',
     ));
 
-  it('refuses a row without a test', () =>
+  it('rejects a row without a test', () =>
     expect(() => specificationMarkdown(sections, new Map())).to.throw('Rows without a test: 1.1'));
 });

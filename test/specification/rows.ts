@@ -1,4 +1,4 @@
-// The specification, row by row: every rule, table row, error and limit, with the number that cites it.
+// The rows of the specification: every rule, table row, error and limit, with its number.
 import type { Section } from './specification-file.js';
 
 export const SECTIONS: readonly Section[] = [

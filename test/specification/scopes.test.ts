@@ -83,7 +83,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
   for (const [row, cases] of Object.entries(CASES))
     shows(row, () => {
       for (const [pattern, wanted] of cases)
-        it(`${pattern} leaves ${wanted.join(', ')}`, async () => {
+        it(`${pattern} selects ${wanted.join(', ')}`, async () => {
           const { status, body } = await scoped(`s${all.findIndex(([each]) => each === pattern)}`);
           expect(status).to.equal(200);
           expect([...names(body)]).to.have.members([...wanted]);
@@ -92,7 +92,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
     });
 
   shows('2.3', () => {
-    it('is a part of the page, with the same help, types and values', async () => {
+    it('returns a part of the page, with the same help, types and values', async () => {
       const { headers, body } = await scoped('A.b-c_9');
       expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/);
       for (const line of body.trimEnd().split('\n')) expect(whole).to.contain(`${line}\n`);
@@ -103,7 +103,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
   });
 
   shows('2.3 metrics', () => {
-    it('are patterns, each of which adds what fits it', async () =>
+    it('are patterns, each of which adds the metrics that match it', async () =>
       expect([...names((await scoped('A.b-c_9')).body)]).to.have.members([
         'shop_till_sales_total',
         'shop_drawer_coins',
@@ -124,7 +124,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
       ['no_such', /^no metric scope "no_such"\n$/],
       ['nothing', /^scope "nothing" matches no rendered metrics\n$/],
     ] as const)
-      it(`scope ${scope}, in the path and as parameter`, async () => {
+      it(`answers 404 to the scope ${scope}, in the path and as a parameter`, async () => {
         for (const where of [`${url}/${scope}`, `${url}?scope=${scope}`]) {
           const { status, headers, body } = await scrape(where);
           expect(status).to.equal(404);
@@ -134,7 +134,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
       });
   });
 
-  describe('that are asked for again', () => {
+  describe('with repeated requests', () => {
     const HITS = 'internal_scrape_scope_cache_hits_total';
     const MISSES = 'internal_scrape_scope_cache_misses_total';
     /** Hits and misses that scrapes of these scopes add, one after the other. */
@@ -159,7 +159,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
       });
 
       shows(`2.5 shm_exporter_${MISSES}`, () => {
-        it('are made once for each scope, and anew when the scope changes, it alone', async () => {
+        it('count one rebuild for each scope, and one more only for a scope that changes', async () => {
           expect(await added('other', 'other', 'small')).to.deep.equal(['0 1', '1 0', '1 0']);
           const misses = async () => internal((await scoped('other')).body, MISSES);
           const before = await misses();
@@ -186,16 +186,16 @@ describe('the scopes of a file', function () {
 
   shows('2.3 name', () => {
     for (const name of ['a', 'A.b-c_9', '0'])
-      it(`may be ${name}`, () => expect(check(scopes({ [name]: ['ads_*'] })).status).to.equal(0));
+      it(`can be ${name}`, () => expect(check(scopes({ [name]: ['ads_*'] })).status).to.equal(0));
 
     for (const name of ['', 'a b', 'a/b', 'ä', 'a%', 'a*'])
-      it(`may not be ${JSON.stringify(name)}`, () => {
+      it(`cannot be ${JSON.stringify(name)}`, () => {
         const { status, stderr } = check(scopes({ [name]: ['ads_*'] }));
         expect(status).to.equal(2);
         expect(stderr).to.contain('metric_scopes[0].name: found ');
       });
 
-    it('must be given', () => {
+    it('is required', () => {
       const { status, stderr } = check('\n[[metric_scopes]]\nmetrics = ["ads_*"]\n');
       expect(status).to.equal(2);
       expect(stderr).to.contain('metric_scopes[0].name: found nothing, needed: ');
@@ -203,7 +203,7 @@ describe('the scopes of a file', function () {
   });
 
   shows('2.3 metrics', () => {
-    it('must be given', () => {
+    it('is required', () => {
       const { status, stderr } = check('\n[[metric_scopes]]\nname = "a"\n');
       expect(status).to.equal(2);
       expect(stderr).to.contain('metric_scopes[0].metrics: found nothing, needed: ');

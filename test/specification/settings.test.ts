@@ -95,7 +95,7 @@ describe('the settings', function () {
     });
 
     for (const [app, key] of Object.entries(APPS))
-      it(`may be ${app}: metrics of its catalogue`, async () => {
+      it(`can be ${app}, with the metrics of its catalogue`, async () => {
         const page = await pageOf({ app, server_keys: [key] });
         expect(targetOf(page)['app']).to.equal(app);
         const names = Object.keys(application(page));
@@ -105,18 +105,18 @@ describe('the settings', function () {
   });
 
   shows('2.1 instance', () => {
-    it('is no hint by default: the first of the fitting roots', async () =>
+    it('is no hint by default, which selects the first matching root', async () =>
       expect(targetOf(await pageOf({}))['root']).to.equal('h.1.shop'));
 
     for (const instance of ['2', 'h.2.shop'])
-      it(`${instance} takes the root h.2.shop`, async () =>
+      it(`${instance} selects the root h.2.shop`, async () =>
         expect(targetOf(await pageOf({ instance }))['root']).to.equal('h.2.shop'));
   });
 
   const ads = { app: 'ads', server_keys: [APPS.ads] };
 
   shows('2.1 classes', () => {
-    it('limits what is shown and what is tracked to these classes; the default limits nothing', async () => {
+    it('limits the metrics and the tracked objects to these classes; the default limits nothing', async () => {
       const all = exporter(ads);
       const few = exporter({ ...ads, classes: ['mounts', 'streams'] });
       const wanted = ['ads_mounts', 'ads_streams'];
@@ -130,7 +130,7 @@ describe('the settings', function () {
   });
 
   shows('2.1 seed_path_groups', () => {
-    it('limits what is shown to the paths of these groups', async () =>
+    it('limits the metrics to the paths of these groups', async () =>
       expect(
         prefixes(await pageOf({ ...ads, seed_path_groups: ['client_totals'] })),
       ).to.have.members(['ads_streams', 'ads_requests', 'ads_fanout']));
@@ -162,7 +162,7 @@ describe('the settings', function () {
       expect(targetOf(await readyPage(url))).to.include({ server_key: '999', root: 'h.9.shop' });
     });
 
-    it('are those that are given, and no other', async () => {
+    it('are exactly the configured ones', async () => {
       const text = await waited(await exporter({ server_keys: ['5', '7'] }).url());
       expect(text.match(/server key \d+/g)).to.deep.equal(['server key 5', 'server key 7']);
     });
@@ -182,29 +182,29 @@ describe('the settings', function () {
         for (const key of ['6', '5']) await unready(`${url}?server_key=${key}`, /waiting on /);
       });
 
-      it('tells how far each sync is', () =>
+      it('logs the progress of each sync', () =>
         talking.line(
           / debug target shop on 6 sync: objects 3\/4, variables 3\/4, waiting on .*h\.6\.shop\.safe/,
         ));
 
-      it('tells of each update what it brought', () =>
+      it('logs the content of each update', () =>
         talking.line(/ debug target shop on 1 update: tick \d+, \d+ changes in the directory\n/));
 
-      it('tells of each scrape which server keys were looked at, and what was found', async () => {
+      it('logs for each scrape the server keys and the target found', async () => {
         await talking.line(/ debug target shop on 1 lookup: server key 1 live; root h\.1\.shop\n/);
         await talking.line(/ debug target shop on 5 lookup: server key 5 absent; no root\n/);
       });
 
-      it('tells what each scrape got', () =>
+      it('logs the result of each scrape', () =>
         talking.line(/ debug target shop on 1 rendered 3 series, \d+ bytes\n/));
     });
   });
 
   shows('2.1 metrics_http_enabled', () => {
-    it('is false by default: nothing listens', () =>
+    it('is false by default, and nothing listens', () =>
       expect(listening(printing.pid)).to.deep.equal([]));
 
-    it('true makes it listen', async () => {
+    it('true starts the listener', async () => {
       const serving = exporter({ metrics_http_enabled: true });
       const { host } = new URL(await serving.url());
       expect(listening(serving.pid)).to.deep.equal([host]);
@@ -215,7 +215,7 @@ describe('the settings', function () {
     it('is 0.0.0.0 by default', () =>
       expect(listening(bare.pid)).to.deep.equal([`0.0.0.0:${new URL(bareUrl).port}`]));
 
-    it('is the only address that is listened to', async () => {
+    it('is the only address of the listener', async () => {
       const serving = exporter({ metrics_bind_address: '127.0.0.2' });
       const { port, href } = new URL(await serving.url());
       // Others may listen on that port of another address, so what it says there shows nothing.
@@ -238,7 +238,7 @@ describe('the settings', function () {
       taken.close();
     });
 
-    it('is the port that is listened to', async () => {
+    it('is the port of the listener', async () => {
       const metrics_port = await freePort();
       const serving = exporter({ metrics_port });
       expect(await serving.url()).to.equal(`http://127.0.0.1:${metrics_port}/metrics`);
@@ -249,7 +249,7 @@ describe('the settings', function () {
   shows('2.1 metrics_path', () => {
     it('is /metrics by default', () => expect(new URL(bareUrl).pathname).to.equal('/metrics'));
 
-    it('is where the metrics are, and nowhere else', async () => {
+    it('is the only path of the metrics', async () => {
       const url = await exporter({ metrics_path: '/here/it-is' }).url();
       expect(new URL(url).pathname).to.equal('/here/it-is');
       expect(application(await readyPage(url))).to.deep.equal(shopSeries('shop', 1));
@@ -268,7 +268,7 @@ describe('the settings', function () {
   });
 
   shows('8 metrics_interval_seconds', () => {
-    it('is 10 by default: the first snapshot comes after that time', async () => {
+    it('is 10 by default, and the first snapshot follows after that time', async () => {
       const line = await answerOf(
         'a snapshot',
         () => /^# snapshot .*\n/.exec(printing.stdout)?.[0],
@@ -279,7 +279,6 @@ describe('the settings', function () {
       expect(Date.parse(printed) - Date.parse(started)).to.be.within(9900, 13_000);
     });
 
-    it('has no effect when HTTP is enabled: nothing is printed', () =>
-      expect(bare.stdout).to.equal(''));
+    it('has no effect when HTTP is enabled', () => expect(bare.stdout).to.equal(''));
   });
 });

@@ -1,4 +1,4 @@
-// A small application for these tests: its trees, its targets, and what a page tells of both.
+// A small application for these tests: its trees, its targets, and their expected metrics.
 import { applicationPart, samplesOf, scrape, seriesOf } from '../end-to-end/page.js';
 
 /** A root with a till and, below that, a drawer; `count` tells one tree from another. */

@@ -1,4 +1,4 @@
-// Finds in loaded tests which rows of the specification they show.
+// Finds which rows of the specification the loaded tests show.
 import type { Section } from './specification-file.js';
 
 /** A test by the titles between its row and itself, and the file that it is compiled from. */

@@ -1,4 +1,4 @@
-// Ties tests to a row of the specification: test/specification/README.md lists them beside it.
+// Ties tests to a row of the specification, so that test/specification/README.md lists them beside it.
 import { titleOf } from './rows.js';
 
 /** A suite that shows the row of that number, or each of these; a row may have several suites, anywhere. */

@@ -1,4 +1,4 @@
-// Reads a specification written in markdown into rows that can be cited by number.
+// Reads a specification in Markdown into rows with numbers.
 
 /** A row: the number that it is cited by, and its sentence. */
 export type Row = readonly [number: string, sentence: string];

@@ -1,4 +1,4 @@
-// The page test/specification/README.md: each row of the specification, and the tests that show it.
+// The page test/specification/README.md: each row of the specification with its tests.
 import type { ShowingTest } from './shown-rows.js';
 import type { Section } from './specification-file.js';
 

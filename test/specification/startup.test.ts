@@ -48,12 +48,12 @@ describe('a start', function () {
   });
 
   shows('1.3.2', () => {
-    it('looks at each of the server keys, and takes the root from the one that has it', async () => {
+    it('checks each server key, and selects the root from the one that has it', async () => {
       const url = await programs.exporter({ app: 'shop', server_keys: ['8', '9', '2'] }).url();
       expect(targetOf(await readyPage(url))).to.include({ server_key: '2', root: 'h.1.shop' });
     });
 
-    it('names each of them as long as none has it', async () => {
+    it('names every server key while none has a root', async () => {
       const url = await programs.exporter({ app: 'shop', server_keys: ['8', '9'] }).url();
       const { body } = await unready(url, /no segment/);
       for (const key of ['8', '9'])
@@ -62,7 +62,7 @@ describe('a start', function () {
   });
 
   shows('1.3.3', () => {
-    it('keeps metrics and counts of each target apart', async () => {
+    it('keeps metrics and counters of each target separate', async () => {
       const url = await several.url();
       const misses = 'internal_scrape_render_cache_misses_total';
       const hits = 'internal_scrape_render_cache_hits_total';
@@ -95,12 +95,12 @@ describe('a start', function () {
       ['3', 'with a full root id', 'h.3.shop'],
     ] as const;
     for (const [key, hint, root] of cases)
-      it(`${hint} takes ${root} of three roots`, () =>
+      it(`${hint} selects ${root} of three roots`, () =>
         expect(targetOf(page(key))).to.include({ app: 'shop', server_key: key, root }));
   });
 
   shows('1.3.6', () => {
-    it('shows the root, its child and its grandchild, and nothing of other roots', () =>
+    it('shows the root, its child and its grandchild, but no object of other roots', () =>
       expect(application(page('2'))).to.deep.equal(shopSeries('shop', 2)));
   });
 
@@ -108,7 +108,7 @@ describe('a start', function () {
     it('serves when metrics_http_enabled is true', async () =>
       expect((await scrape(`${await several.url()}?server_key=1`)).status).to.equal(200));
 
-    it('else prints a snapshot every metrics_interval_seconds', async () => {
+    it('prints a snapshot every metrics_interval_seconds otherwise', async () => {
       const spans = await answerOf('four snapshots', () => {
         const all = spansBetween(printing.stdout);
         return all.length < 3 ? undefined : all;
@@ -141,7 +141,7 @@ describe('a start', function () {
   });
 
   shows('1.8', () => {
-    it('shows nothing but what passes the filters', () => {
+    it('shows only objects that pass the filters', () => {
       const all = shopSeries('shop', 3);
       const till = Object.entries(all).filter(([key]) => key.includes('"object":"till'));
       expect(application(page('3'))).to.deep.equal(Object.fromEntries(till));
@@ -150,7 +150,7 @@ describe('a start', function () {
       });
     });
 
-    it('tracks nothing else: an object that never synced holds nobody up', async () => {
+    it('does not track other objects: one that never synced does not delay readiness', async () => {
       expect(internal(page('4'), 'internal_target_pending_sync_items')).to.equal(0);
       await several.line(/target bank on 4 ready: 1 object, 1 variable/);
       const url = await programs.exporter({ app: 'bank', server_keys: ['4'] }).url();

@@ -50,29 +50,29 @@ describe('the targets of a file', function () {
       expect(application(page('4'))).to.deep.equal(shopSeries('bank', 4));
     });
 
-    it('must be given', () =>
+    it('is required', () =>
       expect(lacking('app')).to.match(/targets\[0\]\.app: found nothing, needed: /));
   });
 
   shows('2.2 server_key', () => {
-    it('is where the root of the target is looked for', () => {
+    it('selects the segment with the root of the target', () => {
       for (const key of ['1', '4', '11'])
         expect(targetOf(page(key))).to.include({ server_key: key });
     });
 
-    it('must be given', () =>
+    it('is required', () =>
       expect(lacking('server_key')).to.match(/targets\[0\]\.server_key: found nothing, needed: /));
   });
 
   shows('2.2 instance', () => {
     it('is a hint for the root', () => expect(targetOf(page('2'))['root']).to.equal('h.2.shop'));
 
-    it('is resolved from the root that fits when it is omitted', () =>
+    it('is resolved from the matching root when it is omitted', () =>
       expect(targetOf(page('1'))['root']).to.equal('h.1.shop'));
   });
 
   shows('2.2 classes', () => {
-    it('limit the target that has them, and no other', () => {
+    it('limit only the target that has them', () => {
       expect(names('12').length).to.be.above(5);
       expect(names('12').every((name) => name.startsWith('ads_mounts_'))).to.be.true;
       expect(names('11')).to.include.members(names('12'));
@@ -81,7 +81,7 @@ describe('the targets of a file', function () {
   });
 
   shows('2.2 seed_path_groups', () => {
-    it('limit the target that has them, and no other', () => {
+    it('limit only the target that has them', () => {
       expect(names('13').length).to.be.above(5);
       for (const name of names('13')) expect(name).to.match(/^ads_(streams|requests|fanout)_/);
       expect(names('11').length).to.be.above(2 * names('13').length);
@@ -89,7 +89,7 @@ describe('the targets of a file', function () {
   });
 
   shows('2.2 seed_paths', () => {
-    it('limit the target that has them, and no other', () => {
+    it('limit only the target that has them', () => {
       expect(names('3')).to.have.members([
         'shop_count{"object":"@root"}',
         'shop_drawer_coins{"object":"till.drawer"}',
