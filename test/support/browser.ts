@@ -1,4 +1,4 @@
-// A real Chromium, as Debian has it: pages as people see them.
+// Chromium, as Debian packages it, for tests of the HTML pages.
 import { existsSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';

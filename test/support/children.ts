@@ -1,4 +1,4 @@
-// Scripts of this folder as processes of their own, ended after each test.
+// Starts scripts of this folder as child processes, and ends them after each test.
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// Adds, removes and updates as fast as it can once it is told to, to be killed at any instruction.
+// A process that adds, removes and updates objects as fast as it can, for tests that kill it.
 // Arguments: context id, server key. The id of each variable is in its name and in its values.
 import process from 'node:process';
 import { Publisher } from '#app/native/publisher/publisher.js';

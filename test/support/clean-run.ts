@@ -1,4 +1,4 @@
-// Scripts that check what they do, run for some seconds.
+// Runs scripts that check their own results, for a few seconds.
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-// A plain client of a component: one request, and all that can be seen of what came back.
+// An HTTP client of a component: sends one request and returns everything that it received.
 import { request as plainRequest } from 'node:http';
 import type { IncomingHttpHeaders, RequestOptions } from 'node:http';
 import { request as secureRequest } from 'node:https';

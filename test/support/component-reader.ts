@@ -1,4 +1,4 @@
-// Reads a component's JSON text as a right reader does: what the tree means, whatever its spelling.
+// Parses the JSON text of a component into objects and values, independently of its formatting.
 import { parseExactly } from './exact-json.js';
 import type { ExactJson } from './exact-json.js';
 

@@ -1,4 +1,4 @@
-// Shared memory that counts the segments that are open and the looks that were taken at them.
+// Shared memory that counts open segments and records each read.
 import { posixMemory } from '#app/native/os/posix.js';
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
 

@@ -1,4 +1,4 @@
-// Looks at a segment that is damaged meanwhile: always a verdict, always after a bounded number of reads.
+// Polls a segment while it is damaged: each poll must return a verdict after a bounded number of reads.
 import { expect } from 'chai';
 import { PUBLISHER_STATES } from '#app/model.js';
 import type { ManagedObject, Variable } from '#app/model.js';

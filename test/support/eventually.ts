@@ -1,4 +1,4 @@
-// Waiting with a bound for what the kernel, a socket or another process does.
+// Waits, with a deadline, for an effect of the kernel, a socket or another process.
 import { setTimeout } from 'node:timers/promises';
 
 const LONGEST_MS = 60_000;

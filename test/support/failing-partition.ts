@@ -1,4 +1,4 @@
-// A partition that fails when a test says so, as the thread of one may.
+// A partition that fails when a test tells it to, as a partition's thread may.
 import { Subject, defer, merge, mergeMap, throwError } from 'rxjs';
 import type { FormerRoot } from '#app/streams/choose-root.js';
 import type { TargetDefinition } from '#app/targets/formats.js';

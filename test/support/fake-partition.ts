@@ -1,4 +1,4 @@
-// A partition without targets at work: it notes what it hosts, and is as busy as a test says.
+// A partition without running targets: it records the targets it hosts, with a load that the test sets.
 import { EMPTY, Subject, defer, merge, of } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import { unknownFacts } from '#app/streams/report.js';

@@ -1,4 +1,4 @@
-// A source of managed objects in plain memory: whatever a publisher may do, at any moment.
+// A source of managed objects in plain memory, which a test can change in any way that a publisher can.
 import { OBJECT_STATES } from '#app/model.js';
 import type {
   Frame,

@@ -1,4 +1,4 @@
-// What a call complains about.
+// Returns the message of the fault that a call throws.
 import { Fault } from '#app/errors.js';
 import type { FaultCode } from '#app/errors.js';
 

@@ -1,4 +1,4 @@
-// A third sink, as somebody else might write it: appends a snapshot of every target to a file.
+// A third kind of sink: appends a snapshot of every target to a file.
 import { appendFile } from 'node:fs/promises';
 import { EMPTY, catchError, concatMap, from, interval, mergeMap, of, startWith } from 'rxjs';
 import type { Observable } from 'rxjs';

@@ -1,4 +1,4 @@
-// What is done in small steps, done at once.
+// Runs an iterator of steps to its end and returns its result.
 
 export function finished<T>(steps: Iterator<void, T>): T {
   for (;;) {

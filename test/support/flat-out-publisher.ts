@@ -1,4 +1,4 @@
-// Publishes as fast as it can values that tell of themselves whether they are whole.
+// A process that publishes, as fast as it can, values that a reader can check for tearing.
 // Arguments: context id, server key. Runs until it is killed or its parent is gone.
 import process from 'node:process';
 import { Publisher } from '#app/native/publisher/publisher.js';

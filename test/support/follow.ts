@@ -1,4 +1,4 @@
-// Subscribing in a test: an error that nobody expected fails the test that caused it.
+// Subscribes in a test: an unexpected error fails the test that caused it.
 import type { Observable, Subscription } from 'rxjs';
 
 /** Collects what is emitted, for as long as it is followed. */

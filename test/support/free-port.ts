@@ -1,4 +1,4 @@
-// A TCP port that nobody listens on now, for a program that cannot say which one it took.
+// Finds an unused TCP port, for a program that cannot report which port it chose.
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';

@@ -1,4 +1,4 @@
-// Shared memory made of buffers: tests alter, cut and replace its segments at any moment.
+// Shared memory in buffers: tests change, truncate and replace its segments at any moment.
 import { Fault } from '#app/errors.js';
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
 

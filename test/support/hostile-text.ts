@@ -1,4 +1,4 @@
-// Texts as a malicious publisher would choose them.
+// Generates texts that a malicious publisher could choose.
 import fc from 'fast-check';
 
 export const hostileText = fc.oneof(

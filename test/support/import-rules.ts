@@ -1,4 +1,4 @@
-// Which folder of src may import which: the table of ARCHITECTURE.md, and what breaks it.
+// The rules in ARCHITECTURE.md about which folder of src may import which, and a check of them.
 import { posix } from 'node:path';
 
 /** What a folder may import beside itself, by folder. */

@@ -1,4 +1,4 @@
-// The result of a generator, whatever it yields before.
+// Runs a generator to its end and returns its result.
 export function lastOf<T>(steps: Generator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next();

@@ -1,4 +1,4 @@
-// What the served objects mean, told without any JSON: what a right reader has to read.
+// The objects that a component serves, derived without JSON: the expected result of a reader.
 import type {
   ServedObject,
   ServedTree,

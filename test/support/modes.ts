@@ -1,4 +1,4 @@
-// The two ways to run partitions: what is shown of one is shown of the other.
+// Defines a suite once for each of the two execution modes of partitions.
 
 export const MODES = ['logical', 'threaded'] as const;
 export type Mode = (typeof MODES)[number];

@@ -1,4 +1,4 @@
-// Random damage to a segment, aimed at its structure: what the fuzz tests draw from.
+// Generates random damage to the structure of a segment, for fuzz tests.
 import fc from 'fast-check';
 import { crc32 } from 'node:zlib';
 import { HEADER, MUTABLE_OFFSET, PAGE, RECORD, RECORD_SIZE } from '#app/native/segment/layout.js';

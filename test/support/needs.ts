@@ -1,4 +1,4 @@
-// Skips tests that cannot run on this machine, and puts the reason behind their names.
+// Skips tests that cannot run on this machine, and adds the reason to their names.
 import { isInstalled } from './processes.js';
 
 /** Skips the test, or all tests of the suite of a `before` hook, unless a condition holds. */

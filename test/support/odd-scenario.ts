@@ -1,4 +1,4 @@
-// A scenario as odd as real trees are: names, ids and values at the edge of what a component shows.
+// A scenario with unusual names, ids and values, as real trees have them.
 
 const ROOT = 'desk.example.com.1.adh';
 const THREAD = `${ROOT}.1.sourceThread`;

@@ -1,4 +1,4 @@
-// A strict reader of OpenMetrics 1.0 text, written from the rules alone: throws at what breaks one.
+// A strict parser of OpenMetrics 1.0 text, independent of the product: throws at each violation.
 
 export interface ReadFamily {
   readonly name: string;

@@ -1,4 +1,4 @@
-// The folder in which a page is tried: that of the sources, or an empty one, with the programs at hand.
+// The folder in which a page's commands run: a copy of the sources or an empty folder, with the programs on PATH.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

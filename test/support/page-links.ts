@@ -1,4 +1,4 @@
-// The links of a page that lead nowhere.
+// Finds the broken links of a documentation page.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 

@@ -1,4 +1,4 @@
-// What a page shows of a command's output, compared with what the command prints.
+// Compares the output that a page shows for a command with the real output.
 import { expect } from 'chai';
 
 /** What differs from run to run on every page: times, durations, identifiers, process ids. */

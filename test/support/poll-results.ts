@@ -1,4 +1,4 @@
-// Roots, sources and poll results that are made up, for tests of what the streams do with them.
+// Roots, sources and poll results for tests of the streams.
 import type { ManagedObject, PublisherState, RootIdentity, Source } from '#app/model.js';
 import type { PollResult } from '#app/streams/watch.js';
 

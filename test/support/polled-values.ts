@@ -1,4 +1,4 @@
-// What a watch shows of values that nobody announces: all of them, from one copy.
+// Reads the values of a watch whose source does not announce changes.
 import type { ManagedObject, Source, Variable } from '#app/model.js';
 import type { PollResult, Watch } from '#app/streams/watch.js';
 

@@ -1,4 +1,4 @@
-// A publisher beside what readers ought to see of it: the oracle of the round-trip tests.
+// A publisher together with the values that readers must see: the oracle of the round-trip tests.
 import { OBJECT_STATES } from '#app/model.js';
 import { VALUE_TYPES } from '#app/published.js';
 import type { ObjectState, ValueType, VariableKind } from '#app/model.js';

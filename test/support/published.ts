@@ -1,4 +1,4 @@
-// A tree that this process publishes: what shm_simulator does with the same words, without a process of its own.
+// A tree that this process publishes as shm_simulator would with the same arguments.
 import { merge } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { loadCatalogues } from '#app/catalogue/builtin.js';

@@ -1,4 +1,4 @@
-// Builds a segment, says so, and places it at the moment it is told to; answers how that went.
+// A process that builds a segment, places it on command, and reports the result.
 // Arguments: context id, server key. Stays until it is killed or its parent is gone.
 import process from 'node:process';
 import { Fault } from '#app/errors.js';

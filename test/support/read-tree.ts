@@ -1,4 +1,4 @@
-// What a source shows, as plain values in the order of publication: what tests compare.
+// The content of a source as plain values in order of publication, for comparisons.
 import { OBJECT_STATES } from '#app/model.js';
 import type { Frame, ManagedObject, SlotRef, Source, Variable } from '#app/model.js';
 

@@ -1,4 +1,4 @@
-// What a scrape is to be answered with, by the sentences of spec 4.3 and 7 and design 3 alone.
+// The expected answer to a scrape, derived only from spec 4.3 and 7 and design 3.
 
 /** How a target stands: not seen yet, not synced yet, ready, or ready once and lost since. */
 export type Standing = 'unseen' | 'syncing' | 'ready' | 'lost';

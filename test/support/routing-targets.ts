@@ -1,4 +1,4 @@
-// Targets that stand as a test says, over real segments, and a listener that serves them.
+// Targets over real segments in the states that a test specifies, and a listener that serves them.
 import type { Scope } from '#app/model.js';
 import { eventually } from './eventually.js';
 import { LiveTargets } from './live-targets.js';
