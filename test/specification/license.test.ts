@@ -152,9 +152,11 @@ describe('the license of a start', function () {
       // Where access times are not kept nothing can be told.
       const keepsTimes = await seenBy(programs.license, / ready: /);
       needs(this, keepsTimes, 'the file system keeps no access times');
-      // Another test may list all segments just then, and looks at their first bytes.
-      const isSeen = () => seenBy(tampered(), /bad signature/);
-      expect((await isSeen()) && (await isSeen()) && (await isSeen())).to.be.false;
+      // Another test may read the segment in the meantime. The exporter would read it in every attempt.
+      let isSeen = true;
+      for (let attempt = 0; attempt < 12 && isSeen; attempt++)
+        isSeen = await seenBy(tampered(), /bad signature/);
+      expect(isSeen).to.be.false;
     });
   });
 });
