@@ -111,7 +111,7 @@ export const SETTINGS = {
     'path_labels',
     [],
     words,
-    'Labels of metrics without a catalogue row, from the paths of their objects: patterns of seed paths such as "floor.{floor}.{till}", of which the first that fits counts; empty adds none',
+    'Labels of metrics without a catalogue row, from the paths of their objects: patterns of seed paths such as "floor.{floor}.{till}"; the first one that matches applies; empty adds none',
   ),
   publisherTimeZone: optional(
     'publisher_time_zone',

@@ -26,13 +26,13 @@ export const HSPERFDATA_SETTINGS = {
     'users',
     [],
     words,
-    'Users whose JVMs are shown, by the name behind hsperfdata_; * stands for any text; empty shows those of all',
+    'Users whose JVMs are shown, by the name behind hsperfdata_; * matches any text; empty shows those of all',
   ),
   mainClasses: optional(
     'main_classes',
     [],
     words,
-    'Main classes, or files of jars, of the JVMs that are shown; * stands for any text; empty shows all',
+    'Main classes, or files of jars, of the JVMs that are shown; * matches any text; empty shows all',
   ),
 };
 

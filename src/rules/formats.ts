@@ -61,7 +61,7 @@ export const logLevel: Rule<LogLevel> = {
 };
 
 /**
- * Returns a function that matches texts with a pattern, where `*` stands for any text, also an empty one. Its time is
+ * Returns a function that matches texts with a pattern, where `*` matches any text, also an empty one. Its time is
  * bounded by the product of the lengths of pattern and text.
  */
 export function compileWildcard(pattern: string): (text: string) => boolean {

@@ -178,7 +178,7 @@ export function compileVariablePattern(text: string): VariablePattern | undefine
 export type SeedPrefix = (found: readonly string[]) => boolean;
 
 /**
- * Compiles a prefix. Path segments are compared whole; `*` stands for any text inside one, one may
+ * Compiles a prefix. Path segments are compared whole; `*` matches any text inside one, one may
  * be a placeholder as in a path pattern, and `@root` is the root and nothing below it.
  * @throws Fault CONFIG_INVALID for an empty prefix, stray braces and a misplaced @root
  */

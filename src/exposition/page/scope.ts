@@ -14,7 +14,7 @@ const namesOf = ({ name, type }: Named): readonly string[] =>
       ? [name, `${name}_sum`, `${name}_count`]
       : [name];
 
-/** Makes a function that returns whether a pattern selects a metric; `*` stands for any text. */
+/** Makes a function that returns whether a pattern selects a metric; `*` matches any text. */
 export function compilePattern(pattern: string): (metric: Named) => boolean {
   const fits = compileWildcard(pattern);
   return (metric) => namesOf(metric).some(fits);

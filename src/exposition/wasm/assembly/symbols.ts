@@ -10,7 +10,7 @@ import { copyBits, put } from './bits';
 //   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8| end u32   |      |
 //   +---------------+--------------+----------------+-----------+------------+-----------+------+
 //
-// The head is what a block of the stream begins with, of so many bits; the end is the symbol that ends it.
+// The head is the beginning of a deflate block, with its length in bits; `end` is the end-of-block symbol.
 const LENGTHS: usize = 1024;
 const DISTANCES: usize = 2060;
 const BASES: usize = 2180;
