@@ -5,31 +5,35 @@ import type { CatalogueClass } from './catalogue-class.js';
 import { ownLabelsOf } from './row.js';
 import type { Row } from './row.js';
 
-const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
+/** The application that first has a metric, by the metric's description without the application. */
+type FirstApps = Map<string, string>;
+
+const code = (text: string): string => `\`${text}\``;
 const codes = (texts: readonly string[]): string => texts.map(code).join(', ');
-const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
 
 /** The page with the metrics of every built-in application, by class alias, and its groups. */
 export function metricsMarkdown(): string {
-  const catalogues = [...loadCatalogues().values()];
+  const firstApps: FirstApps = new Map();
   const head = [
     '<!-- Generated from src/catalogue/ads.toml, adh.toml, ats.toml and jvm.toml: change those, not this. -->',
     '# Application metrics',
     'You need this page to look up a metric of ADS, ADH, ATS or JVMs, or to choose what a target shows. ' +
-      'A target takes class aliases in `classes`, groups in `seed_path_groups`, and paths in `seed_paths`; ' +
+      'A target takes the names of classes below in `classes`, groups in `seed_path_groups`, and paths in `seed_paths`; ' +
       '[Catalogues](catalogue.md#what-a-target-tracks) explains these filters.',
-    'The names in braces in the path of a class, such as `{transport}`, are labels of all its metrics. ' +
-      'The brackets after a metric contain its type and further labels, with their values if these are fixed. ' +
-      'Without a type there, a metric that ends in `_total` is a counter, one in `_info` an info metric, any other a gauge.',
+    'Below its name, each class has the published classes and the paths of its objects. ' +
+      'Names in braces in a path, such as `{transport}`, are labels of all metrics of the class. ' +
+      'The braces of a metric contain its other labels, with their values if these are fixed. ' +
+      'A metric in `_total` is a counter, one in `_info` an info metric, and any other a gauge unless its type follows.',
   ];
-  return `${[...head, ...catalogues.flatMap(application)].join('\n\n')}\n`;
+  const applications = [...loadCatalogues().values()].flatMap((catalogue) =>
+    application(catalogue, firstApps),
+  );
+  return `${[...head, ...applications].join('\n\n')}\n`;
 }
 
-const application = (catalogue: Catalogue): readonly string[] => [
+const application = (catalogue: Catalogue, firstApps: FirstApps): readonly string[] => [
   `## ${catalogue.app}`,
-  ...catalogue.classes.flatMap(classSection),
+  ...catalogue.classes.flatMap((owner) => classSection(owner, catalogue.app, firstApps)),
   ...groupSection(catalogue),
 ];
 
@@ -38,38 +42,52 @@ const groupSection = ({ app, seedPathGroups }: Catalogue): readonly string[] =>
     ? []
     : [
         `### Filter groups of ${app}`,
-        table(
-          ['Group', 'Seed paths'],
-          [...seedPathGroups].map(([name, paths]) => [code(name), codes(paths)]),
-        ),
+        [...seedPathGroups].map(([name, paths]) => `* ${code(name)}: ${codes(paths)}`).join('\n'),
       ];
 
-const classSection = (owner: CatalogueClass): readonly string[] => [
-  `### Class ${code(owner.alias)}`,
-  `Objects of ${codes(owner.classIds)} at ${codes(owner.paths.map(({ text }) => text))}.`,
+const classSection = (
+  owner: CatalogueClass,
+  app: string,
+  firstApps: FirstApps,
+): readonly string[] => [
+  `### ${code(owner.alias)}`,
+  `${codes(owner.classIds)} at ${codes(owner.paths.map(({ text }) => text))}.`,
   ...(owner.isDescribed
     ? ['Variables without a row are shown as their publisher describes them.']
     : []),
-  ...(owner.rows.length === 0 ? [] : [metricList(owner.rows)]),
+  ...metricList(owner.rows, app, firstApps),
 ];
 
-function metricList(rows: readonly Row[]): string {
-  const firsts = rows.filter((one, at) => rows.findIndex((r) => r.family === one.family) === at);
-  const items = firsts.map((first) => {
-    const { name, type, help } = first.family;
-    const same = rows.filter(({ family }) => family === first.family);
-    const showsType = type === 'gauge' || /_(total|info)$/.test(name);
-    const remarks = [
-      ...(showsType ? [] : [type]),
-      ...ownLabelsOf(first).map((label) => labelText(label, same)),
-    ];
-    return `* ${code(name)}${remarks.length === 0 ? '' : ` (${remarks.join(', ')})`}: ${help}`;
-  });
-  return items.join('\n');
+/** The metrics of a class: a list, and the names of those that an earlier application has too. */
+function metricList(rows: readonly Row[], app: string, firstApps: FirstApps): readonly string[] {
+  const items: string[] = [];
+  const shared = new Map<string, string[]>();
+  for (const family of new Set(rows.map((row) => row.family))) {
+    const same = rows.filter((row) => row.family === family);
+    const item = `${metricText(family, same)}: ${family.help}`;
+    const key = item.replace(`${app}_`, '');
+    const first = firstApps.get(key);
+    if (first === undefined) {
+      firstApps.set(key, app);
+      items.push(`* ${item}`);
+    } else shared.set(first, [...(shared.get(first) ?? []), code(family.name)]);
+  }
+  const asIn = [...shared].map(
+    ([first, names]) => `* As in [${first}](#${first}): ${names.join(', ')}`,
+  );
+  const list = [...asIn, ...items];
+  return list.length === 0 ? [] : [list.join('\n')];
+}
+
+/** A metric with its labels and, where its name does not show it, its type. */
+function metricText({ name, type }: Row['family'], rows: readonly Row[]): string {
+  const labels = [...new Set(rows.flatMap(ownLabelsOf))].map((label) => labelText(label, rows));
+  const text = code(labels.length === 0 ? name : `${name}{${labels.join()}}`);
+  return type === 'gauge' || /_(total|info)$/.test(name) ? text : `${text} (${type})`;
 }
 
 /** A label with the values that the rows themselves give it. */
 function labelText(label: string, rows: readonly Row[]): string {
   const values = new Set(rows.flatMap(({ labels }) => labels[label] ?? []));
-  return values.size === 0 ? code(label) : `${code(label)} ${[...values].join('/')}`;
+  return values.size === 0 ? label : `${label}=${[...values].join('/')}`;
 }

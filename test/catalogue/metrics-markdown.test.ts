@@ -14,9 +14,16 @@ describe('docs/metrics.md', () => {
   it('names every metric, class alias and filter group', () => {
     for (const { families, classes, seedPathGroups } of loadCatalogues().values()) {
       for (const name of families.keys())
-        expect(page).to.match(new RegExp(`^\\* \`${name}\`( \\(.+\\))?: .+\\.$`, 'm'));
-      for (const { alias } of classes) expect(page).to.include(`### Class \`${alias}\``);
-      for (const group of seedPathGroups.keys()) expect(page).to.include(`| \`${group}\` |`);
+        expect(page).to.match(
+          new RegExp(`^\\* (\`${name}(\\{.+\\})?\`.*: .+\\.|As in .+ \`${name}\`.*)$`, 'm'),
+        );
+      for (const { alias } of classes) expect(page).to.include(`### \`${alias}\``);
+      for (const group of seedPathGroups.keys()) expect(page).to.include(`* \`${group}\`: `);
     }
+  });
+
+  it('refers to an earlier application for metrics with the same labels and help', () => {
+    expect(page).to.include('* As in [ads](#ads): `ats_process_pid`, ');
+    expect(page).to.include('* `ats_process_info{version,release}`: Build and ');
   });
 });
