@@ -1,9 +1,9 @@
 // The work of a scrape and nothing else, on the workload of the benchmarks: values and words are copied from a
 // file, compared and rendered. No targets, no directory, no checks, no streams of events.
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
-import { Kernel, OP } from '../dist/exposition/wasm/kernel.js';
+import { Kernel, OPCODE } from '../dist/exposition/wasm/kernel.js';
 import { CELL_BYTES } from '../dist/exposition/wasm/layout.js';
-import { SharedText } from '../dist/exposition/wasm/memory.js';
+import { InternedText } from '../dist/exposition/wasm/memory.js';
 import { TEXT } from '../dist/exposition/page/text-page.js';
 import { ExpositionText } from '../dist/exposition/text/exposition-text.js';
 import { labelsPart, labelsText } from '../dist/exposition/text/text-syntax.js';
@@ -60,9 +60,9 @@ export class ScrapeWork {
   }
 
   /** The page of the values that were copied last; who sends it releases it. */
-  page(forms) {
+  page(encodings) {
     this.#release();
-    const snapshot = this.#rendered(forms);
+    const snapshot = this.#rendered(encodings);
     this.#release = snapshot.hold();
     return TEXT.page({ snapshot, internal: [] });
   }
@@ -71,8 +71,8 @@ export class ScrapeWork {
     closeSync(this.#file);
   }
 
-  #rendered(forms) {
-    const steps = this.#text.rendering(forms);
+  #rendered(encodings) {
+    const steps = this.#text.rendering(encodings);
     for (;;) {
       const { done, value } = steps.next();
       if (done) return value;
@@ -80,23 +80,23 @@ export class ScrapeWork {
   }
 
   #addLines() {
-    const facts = Array.from({ length: FAMILIES }, (_, family) => ({
+    const metadata = Array.from({ length: FAMILIES }, (_, family) => ({
       name: nameOf(family),
       type: kindOf(family) === 'counter' ? 'counter' : 'gauge',
       unit: '',
       help: 'A family of the workload.',
     }));
     for (let entity = 0; entity < this.#values.entities; entity++) {
-      const labels = new SharedText(
+      const labels = new InternedText(
         this.#kernel.texts,
         labelsPart(labelsText(entityLabels(entity))),
       );
       for (let family = 0; family < FAMILIES; family++) {
         const slot = entity * FAMILIES + family;
-        const op = kindOf(family) === 'counter' ? OP.u64 : OP.f64;
+        const opcode = kindOf(family) === 'counter' ? OPCODE.u64 : OPCODE.f64;
         const cell = this.#cells + slot * CELL_BYTES;
-        const line = { suffix: '', labels, fixed: '', cell, op };
-        this.#text.put(facts[family], family, { owner: slot, sub: 0 }, line);
+        const line = { suffix: '', labels, fixed: '', cell, opcode };
+        this.#text.put(metadata[family], family, { nodeId: slot, seriesIndex: 0 }, line);
       }
     }
   }

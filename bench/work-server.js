@@ -7,14 +7,14 @@ export const serverOf = (work) =>
     work.copy();
     const isGzip = request.headers['accept-encoding'] === 'gzip';
     const page = work.page({ text: !isGzip, deflated: isGzip });
-    const { pieces, bytes, release } = isGzip ? await page.gzip() : page;
+    const { buffers, bytes, release } = isGzip ? await page.gzip() : page;
     response.writeHead(200, {
       'Content-Type': 'text/plain',
       'Content-Length': bytes,
       ...(isGzip ? { 'Content-Encoding': 'gzip' } : {}),
     });
     response.cork();
-    for (const piece of pieces) response.write(piece);
+    for (const buffer of buffers) response.write(buffer);
     response.uncork();
     response.end();
     response.on('close', release);

@@ -18,7 +18,7 @@ export interface BudgetLimits {
 }
 
 /** Counts the steps of work done for one target. All its parts share one instance. */
-export class Effort {
+export class Cost {
   steps = 0;
 }
 

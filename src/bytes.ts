@@ -1,21 +1,21 @@
 // Lengths and copies of byte arrays.
 
 /** The total length of several byte arrays. */
-export function bytesOf(pieces: readonly Uint8Array[]): number {
+export function bytesOf(buffers: readonly Uint8Array[]): number {
   let bytes = 0;
-  for (const { length } of pieces) bytes += length;
+  for (const { length } of buffers) bytes += length;
   return bytes;
 }
 
-/** Copies each run of pieces of fewer than `small` bytes into one piece. */
-export function joinSmall(pieces: readonly Uint8Array[], small: number): Uint8Array[] {
+/** Copies each run of buffers of fewer than `small` bytes into one piece. */
+export function joinSmall(buffers: readonly Uint8Array[], small: number): Uint8Array[] {
   const all: Uint8Array[] = [];
   let run: Uint8Array[] = [];
   const endRun = (): void => {
     if (run.length > 0) all.push(Buffer.concat(run));
     run = [];
   };
-  for (const piece of pieces)
+  for (const piece of buffers)
     if (piece.length < small) run.push(piece);
     else {
       endRun();

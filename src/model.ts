@@ -166,8 +166,8 @@ export interface SyncProgress {
 export type MetricType =
   'counter' | 'gauge' | 'histogram' | 'summary' | 'info' | 'stateset' | 'unknown';
 
-/** The facts that the header of a metric family states in text 0.0.4 or OpenMetrics. */
-export interface FamilyFacts {
+/** The metadata that the header of a metric family states in text 0.0.4 or OpenMetrics. */
+export interface FamilyMetadata {
   readonly name: string;
   readonly type: MetricType;
   readonly unit: string;
@@ -184,9 +184,9 @@ export interface Sample {
 
 /** The samples of one family, as text and parsed. */
 export interface FamilyText {
-  readonly facts: FamilyFacts;
+  readonly metadata: FamilyMetadata;
   /** The sample lines in order, without the header, which depends on the format. */
-  readonly pieces: readonly Uint8Array[];
+  readonly buffers: readonly Uint8Array[];
   /** The same lines as a string, if they were made as one. */
   readonly text?: string | undefined;
   /** The same lines in memory with the header of text 0.0.4 before them, if they lie so. */
@@ -200,29 +200,29 @@ export interface FamilyText {
 }
 
 /** The header lines of a family. */
-export interface Header {
+export interface FamilyHeader {
   readonly text: string;
   readonly bytes: number;
 }
 
 /** The text of a family with its header of text 0.0.4. The next family may follow in the same memory. */
 export interface HeadedText {
-  readonly header: Header;
+  readonly header: FamilyHeader;
   readonly memory: ArrayBufferLike;
   /** Start and end of each piece in the memory. */
   readonly spans: readonly number[];
 }
 
 /** The output forms of a render. A snapshot without a form can make it, but takes longer. */
-export interface Forms {
+export interface Encodings {
   readonly text: boolean;
   readonly deflated: boolean;
 }
 
 /** The rendered application text of one target at one moment. Its bytes stay valid while it is held. */
 export interface Snapshot {
-  /** The facts of its families, in the order of a page: the same list while they are the same. */
-  readonly facts: readonly FamilyFacts[];
+  /** The metadata of its families, in the order of a page: the same list while they are the same. */
+  readonly metadata: readonly FamilyMetadata[];
   /** Views of the text of its families, which may be made at the first read: always the same list. */
   readonly families: readonly FamilyText[];
   /** The page of text 0.0.4 as it lies in memory: always the same list. Undefined if it does not lie so. */
@@ -230,7 +230,7 @@ export interface Snapshot {
   /** Bytes of the lines, without headers. */
   readonly bytes: number;
   readonly series: number;
-  readonly forms: Forms;
+  readonly encodings: Encodings;
   /** Whether the kernel compressed the lines: then each family has them for a deflate stream. */
   readonly isDeflated?: boolean | undefined;
   /** Whether one of its families has, or had since it is shown, a value that OpenMetrics forbids. */
@@ -254,7 +254,7 @@ export interface InternalMetric {
 export interface Scope {
   readonly name: string;
   /** A pure function. */
-  selects(metric: Pick<FamilyFacts, 'name' | 'type'>): boolean;
+  selects(metric: Pick<FamilyMetadata, 'name' | 'type'>): boolean;
 }
 
 /** A target that is ready, with all of its metrics or those that a scope selects. */
@@ -275,7 +275,7 @@ export type Exposition =
 
 /** A body to be sent; its bytes stay valid until `release()`, which is called once. */
 export interface Body {
-  readonly pieces: readonly Uint8Array[];
+  readonly buffers: readonly Uint8Array[];
   readonly bytes: number;
   readonly release: () => void;
 }
@@ -292,7 +292,7 @@ export interface Page extends Body {
 
 /** A document that a sink writes at once. Pieces may be made as they are read. `release()` is called once. */
 export interface Document {
-  readonly pieces: Iterable<Uint8Array>;
+  readonly buffers: Iterable<Uint8Array>;
   readonly release: () => void;
 }
 
@@ -389,7 +389,7 @@ export interface TreeMetric {
   readonly why: string;
 }
 
-interface TreeRowFacts {
+interface TreeRowFields {
   /** Differs from those of all other rows of the tree. */
   readonly id: number;
   readonly isSynced: boolean;
@@ -399,7 +399,7 @@ interface TreeRowFacts {
   readonly why: string;
 }
 
-export interface TreeObject extends TreeRowFacts {
+export interface TreeObject extends TreeRowFields {
   readonly kind: 'object';
   /** Its id in the management world. */
   readonly name: string;
@@ -412,7 +412,7 @@ export interface TreeObject extends TreeRowFacts {
   readonly isMatch: boolean;
 }
 
-export interface TreeVariable extends TreeRowFacts, Pick<Declaration, 'name' | 'type' | 'unit'> {
+export interface TreeVariable extends TreeRowFields, Pick<Declaration, 'name' | 'type' | 'unit'> {
   readonly kind: 'variable';
   readonly variableKind: VariableKind;
   /** The beginning of what the publisher says of it. */
@@ -455,7 +455,7 @@ export interface Target {
   status(): TargetStatus;
   times(): TargetTimes;
   /** The metrics of its last text; undefined while it has none. */
-  readonly lastFamilies: readonly FamilyFacts[] | undefined;
+  readonly lastFamilies: readonly FamilyMetadata[] | undefined;
   /** A look at its tree: emits one answer and completes. It is no demand, and copies nothing for one. */
   queryTree(query: TreeQuery): Observable<TreeAnswer>;
   /** The internal metrics as they are now, without being a scrape. */
@@ -464,7 +464,7 @@ export interface Target {
    * One demand, for all metrics or a scope: emits one exposition and completes. Spec 1.9.
    * @param form in which the lines are wanted; text, if nothing is said
    */
-  demand(scope?: Scope, form?: keyof Forms): Observable<Exposition>;
+  demand(scope?: Scope, form?: keyof Encodings): Observable<Exposition>;
 }
 
 /** What happens to a target that an operator wants to read about. */

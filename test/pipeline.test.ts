@@ -10,7 +10,7 @@ import { RESTART_MS, hostingPipeline, servingPipeline } from '#app/pipeline.js';
 import type { Step } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/coalesce.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
-import { unknownFacts } from '#app/streams/report.js';
+import { unknownState } from '#app/streams/report.js';
 import type { Report } from '#app/streams/report.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import type { Refresh } from '#app/streams/target-inputs.js';
@@ -120,8 +120,8 @@ describe('hostingPipeline', () => {
     publisher.place();
     let late = 1;
     const { seen, clock, subscription } = run(new Kernel(), (view) => {
-      const refreshing = view.refreshing.bind(view);
-      view.refreshing = () => {
+      const refreshing = view.copyingValues.bind(view);
+      view.copyingValues = () => {
         if (late-- > 0) publisher.addObject(root, 'H.1.demo.late', 'Late');
         return refreshing();
       };
@@ -139,8 +139,8 @@ describe('hostingPipeline', () => {
     publisher.place();
     let number = 0;
     const { seen, clock, subscription } = run(new Kernel(), (view) => {
-      const refreshing = view.refreshing.bind(view);
-      view.refreshing = () => {
+      const refreshing = view.copyingValues.bind(view);
+      view.copyingValues = () => {
         publisher.addObject(root, `H.1.demo.${++number}`, 'Late');
         return refreshing();
       };
@@ -353,7 +353,7 @@ describe('servingPipeline', () => {
     it(
       title,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
-        const [spacingMs, report$] = [time(spacing), new Subject<Report>()];
+        const [minRenderIntervalMs, report$] = [time(spacing), new Subject<Report>()];
         let isDirty = false;
         const event$ = hot(demanded);
         let waiting = 0;
@@ -364,12 +364,12 @@ describe('servingPipeline', () => {
             return { kind: letter === 'x' ? ('changed' as 'demand') : 'demand' };
           }),
         );
-        const facts = { ...unknownFacts('82'), isReady: true };
+        const state = { ...unknownState('82'), isReady: true };
         const counted = { refreshesMs: [], counts: newCounters() };
         const answer$ = servingPipeline({
           demand$,
           report$,
-          spacingMs: () => spacingMs,
+          minRenderIntervalMs: () => minRenderIntervalMs,
           nowMs: () => asyncScheduler.now(),
 
           command: ({ mayRender }) => {
@@ -377,7 +377,7 @@ describe('servingPipeline', () => {
             isDirty &&= !hasRendered;
             const snapshot = undefined;
             const shown = { snapshot, hasRendered, isDirty };
-            report$.next({ kind: 'refreshed', facts, ...counted, ...shown });
+            report$.next({ kind: 'refreshed', state, ...counted, ...shown });
           },
           answer: (report) => {
             if (report.kind !== 'refreshed') return [];

@@ -2,7 +2,7 @@
 import { parseToml } from '../document/toml-file.js';
 import { application } from '../rules/formats.js';
 import { repeated } from '../rules/rule.js';
-import type { FamilyFacts } from '../model.js';
+import type { FamilyMetadata } from '../model.js';
 import { parseClass } from './catalogue-class.js';
 import type { CatalogueClass } from './catalogue-class.js';
 import { checkRows } from './file/check-rows.js';
@@ -24,7 +24,7 @@ export interface Catalogue {
   readonly classes: readonly CatalogueClass[];
   readonly seedPathGroups: ReadonlyMap<string, readonly string[]>;
   /** Every metric by name, in the order of the file. */
-  readonly families: ReadonlyMap<string, FamilyFacts>;
+  readonly families: ReadonlyMap<string, FamilyMetadata>;
   readonly source: CatalogueText;
 }
 

@@ -1,5 +1,5 @@
 // The names of metrics and labels: which are valid, and those of variables that describe themselves.
-import type { FamilyFacts, MetricType } from '../model.js';
+import type { FamilyMetadata, MetricType } from '../model.js';
 
 /** Labels that Prometheus, the scrape or the exposition formats set themselves. */
 const RESERVED_LABELS: readonly string[] = ['instance', 'job', 'le', 'quantile'];
@@ -43,7 +43,9 @@ export function labelProblem(label: string): string | undefined {
 }
 
 /** Name, type and unit of a metric; the type is undefined if it is invalid. */
-type NamedMetric = Pick<FamilyFacts, 'name' | 'unit'> & { readonly type: MetricType | undefined };
+type NamedMetric = Pick<FamilyMetadata, 'name' | 'unit'> & {
+  readonly type: MetricType | undefined;
+};
 
 /** Everything that is wrong with the name and unit of a metric of `app`. */
 export function nameProblems({ name, type, unit }: NamedMetric, app: string): readonly string[] {
@@ -71,7 +73,7 @@ export function nameProblems({ name, type, unit }: NamedMetric, app: string): re
 }
 
 /** The names of the series and OpenMetrics families that a metric occupies. */
-export function namesTaken({ name, type }: FamilyFacts): readonly string[] {
+export function namesTaken({ name, type }: FamilyMetadata): readonly string[] {
   switch (type) {
     case 'counter':
       return [name, name.replace(/_total$/, ''), name.replace(/_total$/, '_created')];
@@ -90,29 +92,29 @@ export function namesTaken({ name, type }: FamilyFacts): readonly string[] {
  * The names that a metric shares with no other metric of its page. They do not include names that a counter or
  * info metric takes in OpenMetrics alone: if another metric has such a name, its type there is unknown.
  */
-export const unsharedNames = (facts: FamilyFacts): readonly string[] =>
-  facts.type === 'counter' || facts.type === 'info' ? [facts.name] : namesTaken(facts);
+export const unsharedNames = (metadata: FamilyMetadata): readonly string[] =>
+  metadata.type === 'counter' || metadata.type === 'info' ? [metadata.name] : namesTaken(metadata);
 
 /** The metrics of a page by their unshared names. */
 export class NameOwners {
-  readonly #owners = new Map<string, FamilyFacts>();
+  readonly #owners = new Map<string, FamilyMetadata>();
 
-  add(facts: FamilyFacts): void {
-    for (const name of unsharedNames(facts)) this.#owners.set(name, facts);
+  add(metadata: FamilyMetadata): void {
+    for (const name of unsharedNames(metadata)) this.#owners.set(name, metadata);
   }
 
-  delete(facts: FamilyFacts): void {
-    for (const name of unsharedNames(facts)) this.#owners.delete(name);
+  delete(metadata: FamilyMetadata): void {
+    for (const name of unsharedNames(metadata)) this.#owners.delete(name);
   }
 
   /** Why a metric cannot be added: another one has its name or one that its type takes; empty if it can. */
-  refusalOf(facts: FamilyFacts): string {
-    for (const taken of unsharedNames(facts)) {
+  refusalOf(metadata: FamilyMetadata): string {
+    for (const taken of unsharedNames(metadata)) {
       const owner = this.#owners.get(taken);
       if (owner === undefined) continue;
       const { name, type } = owner;
-      if (name !== facts.name) return `the name ${taken} belongs to the ${type} metric ${name}`;
-      if (type !== facts.type) return `the metric has the type ${type} elsewhere`;
+      if (name !== metadata.name) return `the name ${taken} belongs to the ${type} metric ${name}`;
+      if (type !== metadata.type) return `the metric has the type ${type} elsewhere`;
     }
     return '';
   }

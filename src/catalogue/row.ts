@@ -1,5 +1,5 @@
 // A row of a catalogue: what it reads, and the context that gives it values.
-import type { FamilyFacts, ValueType, Variable } from '../model.js';
+import type { FamilyMetadata, ValueType, Variable } from '../model.js';
 import type { LabelValues, VariablePattern } from './match/patterns.js';
 
 /** A value times `multiply`, then divided by `divide`; both are 1 where nothing is converted. */
@@ -35,9 +35,9 @@ function greatestDivisor(a: number, b: number): number {
 }
 
 /** A value that each render reads from kernel memory. Only a `RowContext` creates one. */
-export interface LiveValue {
+export interface ValueReference {
   readonly address: number;
-  readonly op: number;
+  readonly opcode: number;
 }
 
 /** One series of a row. */
@@ -46,14 +46,14 @@ export interface Series {
   readonly suffix?: string;
   /** Labels beside those that every series of the row has; a number is written like a value. */
   readonly labels?: Readonly<Record<string, string | number>>;
-  readonly value: number | LiveValue;
+  readonly value: number | ValueReference;
 }
 
 /**
  * All series of a row; or the value of its only series, which has no labels of its own; or `unchanged` if the row
  * keeps its series, whose values each render reads.
  */
-export type RowOutput = readonly Series[] | LiveValue | 'unchanged';
+export type RowOutput = readonly Series[] | ValueReference | 'unchanged';
 
 /** The bounds of a histogram or the quantiles of a summary, in the unit of the metric. */
 export type Shape =
@@ -74,7 +74,11 @@ export interface RowContext {
   /** The Unix seconds of a point in time; undefined for another text. */
   seconds(text: string): number | undefined;
   /** A number that each render reads; undefined if the value is no number. */
-  live(variable: Variable, conversion?: Conversion, wrap32?: boolean): LiveValue | undefined;
+  reference(
+    variable: Variable,
+    conversion?: Conversion,
+    wrap32?: boolean,
+  ): ValueReference | undefined;
   /**
    * The published histogram or summary of its variable.
    * @param shapeOf is called once
@@ -89,9 +93,9 @@ export interface RowContext {
 export const MAX_LINES_A_ROW = 1024;
 
 /** The properties that rows of all kinds have. */
-export interface RowFacts {
+export interface RowFields {
   /** The metric; rows of one metric share one object. */
-  readonly family: FamilyFacts;
+  readonly family: FamilyMetadata;
   /** Labels that every series of this row carries. */
   readonly labels: LabelValues;
   /** Seed path below the object of the class where the variables live; empty for the object. */
@@ -105,7 +109,7 @@ export interface RowFacts {
 }
 
 /** Whether a row comes from a publisher's declaration instead of a catalogue. A variable has at most one such row. */
-export const isDescribed = ({ where }: Pick<RowFacts, 'where'>): boolean => where === '';
+export const isDescribed = ({ where }: Pick<RowFields, 'where'>): boolean => where === '';
 
 /** A variable that a row reads. */
 export interface Reading {
@@ -125,7 +129,7 @@ export interface Reading {
 }
 
 /** A row of any kind; src/catalogue/kinds has one module for each kind. */
-export interface Row extends RowFacts {
+export interface Row extends RowFields {
   /** One entry for each variable; none for a row that shows the state of the object itself. */
   readonly reads: readonly Reading[];
   /** Labels that its series take from variables or their names. */
@@ -134,7 +138,7 @@ export interface Row extends RowFacts {
    * True if its series are rebuilt when a value that it reads changes. The series of other rows are
    * rendered straight from the values.
    */
-  readonly isDerived: boolean;
+  readonly isComputed: boolean;
   /** The most series that it makes of one variable, or of the state. */
   readonly linesOf: (variable?: Variable) => number;
   readonly series: (context: RowContext) => RowOutput;
@@ -145,12 +149,12 @@ export interface Row extends RowFacts {
 }
 
 /**
- * A row with these facts. It has all properties, and in one order, so that V8 gives all rows one hidden
+ * A row with these fields. It has all properties, and in one order, so that V8 gives all rows one hidden
  * class: for each variable that is bound a row is asked ten times, and a spread makes a class of its own.
  */
-export function rowOf(facts: RowFacts, kind: Omit<Row, keyof RowFacts>): Row {
-  const { family, labels, at, classId, where, isPersonal } = facts;
-  const { reads, ownLabels, isDerived, linesOf, series, ofState, labelProblem } = kind;
+export function rowOf(fields: RowFields, kind: Omit<Row, keyof RowFields>): Row {
+  const { family, labels, at, classId, where, isPersonal } = fields;
+  const { reads, ownLabels, isComputed, linesOf, series, ofState, labelProblem } = kind;
   return {
     family,
     labels,
@@ -160,7 +164,7 @@ export function rowOf(facts: RowFacts, kind: Omit<Row, keyof RowFacts>): Row {
     isPersonal,
     reads,
     ownLabels,
-    isDerived,
+    isComputed,
     linesOf,
     series,
     ofState,

@@ -13,7 +13,7 @@ import { searchWords } from '../shown/shown-text.js';
 import { NotWritten, ReaderGone, pipeWriter } from '../sinks/stdout/stdout.js';
 import { PROGRAM, WATCH_SECONDS } from './options.js';
 import type { DumpOptions } from './options.js';
-import { pieces, treeText } from './output/tree-text.js';
+import { buffers, treeText } from './output/tree-text.js';
 import { treeCatalogue } from './catalogue/catalogue-draft.js';
 import { treeJson } from './output/tree-json.js';
 import { FollowedSegment } from './segment/seen-segment.js';
@@ -32,7 +32,7 @@ function fail(error: unknown): void {
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
-/** A dump. Its values are copied when the reader takes its pieces. */
+/** A dump. Its values are copied when the reader takes its buffers. */
 function documentOf(segment: FollowedSegment, choice: Choice, options: DumpOptions): Document {
   const { facts, reading } = segment.look();
   const form = options.catalogue ? treeCatalogue : options.json ? treeJson : treeText;
@@ -40,7 +40,7 @@ function documentOf(segment: FollowedSegment, choice: Choice, options: DumpOptio
     reading.renew();
   };
   return {
-    pieces: pieces(form(facts, reading, choice, Date.now()), taken),
+    buffers: buffers(form(facts, reading, choice, Date.now()), taken),
     release: () => undefined,
   };
 }
@@ -50,7 +50,7 @@ function print(segment: FollowedSegment, choice: Choice, options: DumpOptions): 
   const { json, watch } = options;
   const write = pipeWriter(stdout.fd);
   const dump$ = defer(() => write(documentOf(segment, choice, options)));
-  const blank: Document = { pieces: [Buffer.from('\n')], release: () => undefined };
+  const blank: Document = { buffers: [Buffer.from('\n')], release: () => undefined };
   const again$: Observable<unknown> = json
     ? dump$
     : concat(

@@ -131,7 +131,7 @@ function definitionOf(
       textBytes: settings.targetMaxTextBytes,
     },
     catalogue: catalogue?.source,
-    spacingMs: settings.renderMinIntervalMs,
+    minRenderIntervalMs: settings.renderMinIntervalMs,
     isDebug: settings.debug,
   };
 }

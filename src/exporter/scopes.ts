@@ -5,14 +5,14 @@ import type { Config } from '../config/resolve.js';
 import { hint } from '../document/nearest.js';
 import { canSelectUnder, compilePattern, compileScope } from '../exposition/page/scope.js';
 import { metricPrefix } from '../exposition/rows/self-described.js';
-import type { FamilyFacts, Scope, Target } from '../model.js';
-import { INTERNAL_FACTS } from '../targets/internal-metrics.js';
+import type { FamilyMetadata, Scope, Target } from '../model.js';
+import { INTERNAL_METADATA } from '../targets/internal-metrics.js';
 import { selectedClasses } from './plan.js';
 import type { Plan, PlannedTarget } from './plan.js';
 
 /** The metrics that a target can have: those of its catalogue, and the prefix of self-described ones. */
 interface Selectable {
-  readonly families: readonly FamilyFacts[];
+  readonly families: readonly FamilyMetadata[];
   readonly prefix: string | undefined;
 }
 
@@ -36,7 +36,7 @@ function canSelect(
   fitsPrefix: (pattern: string, prefix: string) => boolean,
 ): boolean {
   const fits = compilePattern(pattern);
-  if (INTERNAL_FACTS.some(fits) || families.some(fits)) return true;
+  if (INTERNAL_METADATA.some(fits) || families.some(fits)) return true;
   return prefix !== undefined && fitsPrefix(pattern, prefix);
 }
 
@@ -98,7 +98,7 @@ function namesFor(planned: PlannedTarget, configs: readonly ScopeConfig[]): read
 export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
   const { scopes } = config;
   const names = [
-    ...INTERNAL_FACTS,
+    ...INTERNAL_METADATA,
     ...new Set(plan.flatMap(({ catalogue }) => [...(catalogue?.families.values() ?? [])])),
   ].map(({ name }) => name);
   const selectables = plan.map(selectableOf);

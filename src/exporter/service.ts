@@ -26,7 +26,7 @@ import type { ReloadAnswer } from '../sinks/http/own-pages.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
-import { PartitionSet } from '../targets/hosting/partition-set.js';
+import { PartitionSet } from '../targets/partitions/partition-set.js';
 import { partitionCount } from '../targets/placement.js';
 import { TargetRegistry } from '../targets/target-registry.js';
 import { lossWatch, sinkLog, statusLine, waitWatch } from './observers.js';

@@ -181,9 +181,9 @@ function mergedDocuments({
   return {
     kind: 'merged',
     merge: async (all, targets) => {
-      const { clashes, pieces } = mergedDocument(all);
+      const { clashes, buffers } = mergedDocument(all);
       report(clashes);
-      return pieces(await selfMetrics.ownText(targets));
+      return buffers(await selfMetrics.ownText(targets));
     },
   };
 }

@@ -1,6 +1,6 @@
 // Limits of one target. Objects, variables and series beyond them are left out, counted, and named in the log.
 import type { Counters } from './counters.js';
-import { LeftOut } from './left-out.js';
+import { OmittedItems } from './omitted-items.js';
 
 export interface TargetLimits {
   readonly objects: number;
@@ -33,7 +33,7 @@ export const limitText = (limits: TargetLimits, limit: keyof TargetLimits): stri
   `${SETTINGS[limit]} is ${limits[limit]}`;
 
 /** Compares the size of a target with its limits. */
-export class TargetRoom {
+export class TargetUsage {
   readonly #size: TargetLimits;
   readonly limits: TargetLimits;
 
@@ -63,56 +63,56 @@ interface LimitedVariable extends LimitedObject {
 }
 
 /** Admits items while there is room, and counts those that it left out. */
-export class ItemGate {
-  readonly #room: TargetRoom;
+export class NodeLimiter {
+  readonly #usage: TargetUsage;
   readonly #onOmitted: OnOmitted;
   readonly #counters: Counters;
-  readonly #leftObjects = new LeftOut();
+  readonly #omittedObjects = new OmittedItems();
   /** Grouped by object. */
-  readonly #leftVariables = new LeftOut();
+  readonly #omittedVariables = new OmittedItems();
 
-  constructor(room: TargetRoom, counters: Counters, onOmitted: OnOmitted = () => undefined) {
-    this.#room = room;
+  constructor(usage: TargetUsage, counters: Counters, onOmitted: OnOmitted = () => undefined) {
+    this.#usage = usage;
     this.#counters = counters;
     this.#onOmitted = onOmitted;
   }
 
   /** Objects and variables that are left out now. */
-  get leftObjects(): number {
-    return this.#leftObjects.amount;
+  get omittedObjects(): number {
+    return this.#omittedObjects.amount;
   }
-  get leftVariables(): number {
-    return this.#leftVariables.amount;
+  get omittedVariables(): number {
+    return this.#omittedVariables.amount;
   }
 
   admitsObject(object: LimitedObject): boolean {
-    this.#leftObjects.deleteAll(object.id);
-    const limit = this.#room.reached('objects');
+    this.#omittedObjects.deleteAll(object.id);
+    const limit = this.#usage.reached('objects');
     if (limit === undefined) return true;
     this.#counters.omittedObjects++;
-    this.#leftObjects.add(object.id, '');
+    this.#omittedObjects.add(object.id, '');
     this.#onOmitted(limit, `object ${object.name}`);
     return false;
   }
 
   admitsVariable(variable: LimitedVariable): boolean {
     const { id, name, object } = variable;
-    this.#leftVariables.delete(object.id, id);
-    const limit = this.#room.reached('variables');
+    this.#omittedVariables.delete(object.id, id);
+    const limit = this.#usage.reached('variables');
     if (limit === undefined) return true;
     this.#counters.omittedVariables++;
-    this.#leftVariables.add(object.id, id);
+    this.#omittedVariables.add(object.id, id);
     this.#onOmitted(limit, `variable ${name} of ${object.name}`);
     return false;
   }
 
   /** Notes that an object was removed with its variables. */
   objectGone({ id }: LimitedObject): void {
-    this.#leftObjects.deleteAll(id);
-    this.#leftVariables.deleteAll(id);
+    this.#omittedObjects.deleteAll(id);
+    this.#omittedVariables.deleteAll(id);
   }
 
   variableGone({ id, object }: LimitedVariable): void {
-    this.#leftVariables.delete(object.id, id);
+    this.#omittedVariables.delete(object.id, id);
   }
 }

@@ -1,6 +1,6 @@
 // The live state of one target: what it tracks below its root, how far it is synced, and its text.
 import type {
-  Forms,
+  Encodings,
   ManagedObject,
   Snapshot,
   StructureChange,
@@ -10,12 +10,12 @@ import type {
 } from '../model.js';
 import { newCounters } from './counters.js';
 import type { Counters } from './counters.js';
-import { Effort } from '../budget.js';
-import type { Missing } from './left-out.js';
+import { Cost } from '../budget.js';
+import type { Omissions } from './omitted-items.js';
 import { TreeQueryEvaluator } from './query/tree-query.js';
 import type { HighlightedValue } from './read/highlight.js';
-import { PendingItems } from './read/tree-walk.js';
-import type { CatalogueFit } from './rows/catalogue-fit.js';
+import { PendingNodes } from './read/tree-walk.js';
+import type { CatalogueCoverage } from './rows/catalogue-coverage.js';
 import { ExpositionText } from './text/exposition-text.js';
 import { TrackedTree } from './tracked-tree.js';
 import type { ViewParts } from './tracked-tree.js';
@@ -33,14 +33,14 @@ export class TargetView {
     const { kernel, source, root, slice, counters = newCounters() } = parts;
     this.counters = counters;
     this.#parts = parts;
-    const effort = new Effort();
-    this.#text = new ExpositionText(kernel, effort);
-    const pending = new PendingItems(root);
-    const tree = new TrackedTree(parts, this.#text, effort, counters, (object) => {
+    const cost = new Cost();
+    this.#text = new ExpositionText(kernel, cost);
+    const pending = new PendingNodes(root);
+    const tree = new TrackedTree(parts, this.#text, cost, counters, (object) => {
       pending.remove(object);
     });
     this.#tree = tree;
-    this.#work = new TreeWork({ root, source, tree, pending, effort, slice });
+    this.#work = new TreeWork({ root, source, tree, pending, cost, slice });
   }
 
   get root(): ManagedObject {
@@ -51,19 +51,19 @@ export class TargetView {
     return this.#text.lines;
   }
   /** The numbers of items that are missing from the text now. */
-  get missing(): Missing {
+  get missing(): Omissions {
     return this.#tree.missing;
   }
   /** Entries of the filters that have matched no object so far. */
   get filtersUnmatched(): number {
-    return this.#tree.filterFit.unmatched;
+    return this.#tree.filterCoverage.unmatched;
   }
   /** How well the catalogue fits the tracked items at present. */
-  get fit(): CatalogueFit {
-    return this.#tree.builder.fit;
+  get coverage(): CatalogueCoverage {
+    return this.#tree.builder.coverage;
   }
   get bytesRead(): number {
-    return this.#tree.probe.bytesRead;
+    return this.#tree.slotReader.bytesRead;
   }
   get hasObserved(): boolean {
     return !this.#tree.builder.observations.isEmpty;
@@ -71,7 +71,7 @@ export class TargetView {
   /** The moment (Unix ns) of the root's values, if the root has one. */
   get asOfNs(): bigint | undefined {
     const { asOf } = this.root;
-    return asOf === undefined ? undefined : this.#tree.probe.bits(asOf);
+    return asOf === undefined ? undefined : this.#tree.slotReader.bits(asOf);
   }
 
   /** The progress of the first sync; items not yet bound are not counted. */
@@ -119,7 +119,7 @@ export class TargetView {
    * Applies additions and removals, or leaves the rest to `bindMore`. Repeated changes are
    * harmless.
    */
-  absorb(changes: readonly StructureChange[]): void {
+  applyChanges(changes: readonly StructureChange[]): void {
     if (this.#isClosed) return;
     if (changes.length > 0) this.#tree.isDirty = true;
     this.#work.take(changes);
@@ -129,19 +129,19 @@ export class TargetView {
    * Applies all changes so far and copies the values, in small steps. Until the last step, no other method may be
    * called. Returns whether a render would produce a different text.
    */
-  *refreshing(): Generator<void, boolean> {
+  *copyingValues(): Generator<void, boolean> {
     if (this.#isClosed) return false;
     // Items that are tracked only after the copy would be missing from the page.
     yield* this.#work.applyingChanges();
     this.#tree.builder.refresh();
-    if (yield* this.#tree.probe.reading()) this.#tree.isDirty = true;
+    if (yield* this.#tree.slotReader.reading()) this.#tree.isDirty = true;
     yield* this.#work.applyingChanges();
     this.#work.catchUp();
     return this.#tree.isDirty;
   }
 
   /** Copies only slots tracked since the last copy: enough to follow a growing tree. */
-  refreshFresh(): void {
+  copyNewValues(): void {
     if (this.#isClosed) return;
     this.#tree.readNew();
     this.#work.catchUp();
@@ -179,10 +179,10 @@ export class TargetView {
    * Renders the values that were copied last, without removed items, in small steps; see
    * `ExpositionText.rendering`. Nothing else may be done with the view before the last.
    */
-  *rendering(forms?: Forms): Generator<void, Snapshot> {
+  *rendering(encodings?: Encodings): Generator<void, Snapshot> {
     while (this.#work.removeNext()) yield;
     this.#tree.isDirty = false;
-    return yield* this.#text.rendering(forms);
+    return yield* this.#text.rendering(encodings);
   }
 
   /** Frees everything, in small steps. The view is closed from the first on, and the text gone. */

@@ -1,24 +1,24 @@
 // The objects and variables that a target tracks below its root, with their values and lines.
-import type { Budget, Effort } from '../budget.js';
+import type { Budget, Cost } from '../budget.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
-import { FilterFit, uncataloguedIn } from '../catalogue/match/filters.js';
+import { FilterCoverage, uncataloguedIn } from '../catalogue/match/filters.js';
 import type { Filters, PathLabels } from '../catalogue/match/filters.js';
-import { placeUnder } from '../catalogue/match/rules.js';
-import { WideMap } from '../collections/wide-map.js';
+import { objectPath } from '../catalogue/match/rules.js';
+import { LargeMap } from '../collections/large-map.js';
 import type { ManagedObject, Source, Variable } from '../model.js';
 import type { Counters } from './counters.js';
 import { TrackingExplainer } from './query/explain.js';
 import { Highlight } from './read/highlight.js';
-import { Probe } from './read/probe.js';
-import type { ProbeListener } from './read/probe.js';
-import type { TrackableItem } from './read/tree-walk.js';
+import { SlotReader } from './read/slot-reader.js';
+import type { SlotListener } from './read/slot-reader.js';
+import type { TreeNode } from './read/tree-walk.js';
 import { SyncCounts } from './read/sync-counts.js';
 import { isVariable } from './read/tree-walk.js';
 import { MetricBuilder } from './rows/metric-builder.js';
-import { SeriesRegister } from './rows/series-register.js';
-import type { OnClash } from './rows/series-register.js';
-import type { Missing } from './left-out.js';
-import { ItemGate, TargetRoom } from './target-limits.js';
+import { SeriesRegistry } from './rows/series-registry.js';
+import type { OnClash } from './rows/series-registry.js';
+import type { Omissions } from './omitted-items.js';
+import { NodeLimiter, TargetUsage } from './target-limits.js';
 import type { OnOmitted, TargetLimits } from './target-limits.js';
 import type { ExpositionText } from './text/exposition-text.js';
 import type { Kernel } from './wasm/kernel.js';
@@ -53,69 +53,75 @@ export interface ViewParts {
 const OBJECT_EFFORT = 4;
 const VARIABLE_EFFORT = 1;
 
-export class TrackedTree implements ProbeListener {
-  readonly probe: Probe;
+export class TrackedTree implements SlotListener {
+  readonly slotReader: SlotReader;
   readonly builder: MetricBuilder;
-  readonly register: SeriesRegister;
+  readonly registry: SeriesRegistry;
   readonly #parts: ViewParts;
   readonly #evicted: (object: ManagedObject) => void;
   /** The tracked objects, by id. */
-  readonly #objects = new WideMap<ManagedObject>();
+  readonly #objects = new LargeMap<ManagedObject>();
   readonly counts = new SyncCounts();
-  readonly #room: TargetRoom;
-  readonly #gate: ItemGate;
-  readonly filterFit: FilterFit;
+  readonly #usage: TargetUsage;
+  readonly #gate: NodeLimiter;
+  readonly filterCoverage: FilterCoverage;
   readonly highlight: Highlight | undefined;
-  readonly #effort: Effort;
+  readonly #cost: Cost;
   /** Whether the text is not the one that was rendered last. */
   isDirty = true;
 
   /**
    * @param text that its lines are put into
-   * @param effort counts the work of tracked items and their lines
+   * @param cost counts the work of tracked items and their lines
    * @param evicted called with an object whose slot another object has taken: remove it with everything below it
    */
   constructor(
     parts: ViewParts,
     text: ExpositionText,
-    effort: Effort,
+    cost: Cost,
     counters: Counters,
     evicted: (object: ManagedObject) => void,
   ) {
-    this.#effort = effort;
+    this.#cost = cost;
     const { app, kernel, source, root, catalogue, filters, variable, pathLabels, timeZone } = parts;
     this.#parts = parts;
     this.#evicted = evicted;
-    this.probe = new Probe(kernel, source, this);
+    this.slotReader = new SlotReader(kernel, source, this);
     const size = sizeOf(this.#objects, this.counts, text, () => this.builder.frameBytes);
-    this.#room = new TargetRoom(size, parts.limits);
-    this.register = new SeriesRegister(
+    this.#usage = new TargetUsage(size, parts.limits);
+    this.registry = new SeriesRegistry(
       text,
-      effort,
+      cost,
       counters,
       parts.onClash,
-      this.#room,
+      this.#usage,
       parts.onOmitted,
     );
     this.builder = new MetricBuilder({
       ...{ app, root, kernel, source, catalogue, pathLabels, timeZone },
-      ...{ effort, counters, probe: this.probe, register: this.register, rules: filters.rules },
-      ...{ room: this.#room, onOmitted: parts.onOmitted },
+      ...{
+        cost,
+        counters,
+        slotReader: this.slotReader,
+        registry: this.registry,
+        rules: filters.rules,
+      },
+      ...{ usage: this.#usage, onOmitted: parts.onOmitted },
       uncatalogued: parts.showsUncatalogued ? uncataloguedIn(catalogue, filters) : undefined,
     });
     this.highlight = variable === '' ? undefined : new Highlight(source, root, variable);
-    this.filterFit = new FilterFit(filters);
-    this.#gate = new ItemGate(this.#room, counters, parts.onOmitted);
-    if (root.asOf !== undefined) this.probe.address(root.asOf.slot);
+    this.filterCoverage = new FilterCoverage(filters);
+    this.#gate = new NodeLimiter(this.#usage, counters, parts.onOmitted);
+    if (root.asOf !== undefined) this.slotReader.address(root.asOf.slot);
   }
 
   /** The numbers of items that are missing from the text now. */
-  get missing(): Missing {
+  get missing(): Omissions {
     return {
-      clashingSeries: this.register.clashing,
-      omittedSeries: this.register.leftOut + this.builder.leftOut,
-      omittedObjects: this.#gate.leftObjects,
-      omittedVariables: this.#gate.leftVariables,
+      clashingSeries: this.registry.clashing,
+      omittedSeries: this.registry.omitted + this.builder.omitted,
+      omittedObjects: this.#gate.omittedObjects,
+      omittedVariables: this.#gate.omittedVariables,
     };
   }
 
@@ -124,7 +130,7 @@ export class TrackedTree implements ProbeListener {
     for (const object of this.#objects.values()) {
       if (this.#isAwaited(object)) return `object ${object.name}`;
       for (const variable of object.variables)
-        if (this.probe.isTracked(variable) && this.#isAwaited(variable))
+        if (this.slotReader.isTracked(variable) && this.#isAwaited(variable))
           return `variable ${variable.name} of ${object.name}`;
     }
     return '';
@@ -136,17 +142,17 @@ export class TrackedTree implements ProbeListener {
    */
   trackingExplainer(isBound: () => boolean): TrackingExplainer {
     const { root, filters } = this.#parts;
-    const { probe } = this;
+    const { slotReader } = this;
     return new TrackingExplainer({
-      ...{ root, filters, room: this.#room, tracked: this.#objects, probe, isBound },
+      ...{ root, filters, usage: this.#usage, tracked: this.#objects, slotReader, isBound },
     });
   }
 
   /** Tracks an item that is in the tree, if the filters take it and there is room. */
-  add(item: TrackableItem): void {
-    this.#effort.steps += isVariable(item) ? VARIABLE_EFFORT : OBJECT_EFFORT;
-    if (isVariable(item)) this.#addVariable(item);
-    else this.#addObject(item);
+  add(node: TreeNode): void {
+    this.#cost.steps += isVariable(node) ? VARIABLE_EFFORT : OBJECT_EFFORT;
+    if (isVariable(node)) this.#addVariable(node);
+    else this.#addObject(node);
   }
 
   /** The variables of a removed object that still have rows, because their own removal has not arrived yet. */
@@ -155,48 +161,48 @@ export class TrackedTree implements ProbeListener {
   }
 
   /** Removes an item, after everything below it. */
-  remove(item: TrackableItem): void {
-    if (isVariable(item)) this.#removeVariable(item);
-    else this.#removeObject(item);
+  remove(node: TreeNode): void {
+    if (isVariable(node)) this.#removeVariable(node);
+    else this.#removeObject(node);
   }
 
   /** Copies only slots that are tracked since the last copy. */
   readNew(): void {
-    if (this.probe.readNew()) this.isDirty = true;
+    if (this.slotReader.readNew()) this.isDirty = true;
   }
 
-  synced(item: TrackableItem): void {
+  synced(node: TreeNode): void {
     this.isDirty = true;
-    this.counts.of(item).synced++;
-    if (isVariable(item)) this.builder.variableSynced(item);
-    else this.builder.objectSynced(item);
+    this.counts.of(node).synced++;
+    if (isVariable(node)) this.builder.variableSynced(node);
+    else this.builder.objectSynced(node);
   }
 
-  unsynced(item: TrackableItem): void {
+  unsynced(node: TreeNode): void {
     this.isDirty = true;
-    this.counts.of(item).synced--;
-    if (isVariable(item)) this.builder.variableUnsynced(item);
-    else this.builder.objectUnsynced(item);
+    this.counts.of(node).synced--;
+    if (isVariable(node)) this.builder.variableUnsynced(node);
+    else this.builder.objectUnsynced(node);
   }
 
   /**
    * Stops waiting for an item that was removed, though its publisher could not record the removal.
    * It stays tracked without a value, until its removal arrives after all.
    */
-  gone(item: TrackableItem): void {
+  gone(node: TreeNode): void {
     // A removed root is waited for: without it there is nothing to show.
-    if (item !== this.#parts.root) this.counts.of(item).total--;
+    if (node !== this.#parts.root) this.counts.of(node).total--;
   }
 
-  changed(item: TrackableItem): void {
-    if (isVariable(item)) this.builder.variableChanged(item);
-    else this.builder.objectChanged(item);
+  changed(node: TreeNode): void {
+    if (isVariable(node)) this.builder.variableChanged(node);
+    else this.builder.objectChanged(node);
   }
 
   /** Frees everything but the text, in small steps. */
   *closing(): Generator<void, void> {
     yield* this.builder.closing();
-    this.probe.close();
+    this.slotReader.close();
     this.#objects.clear();
   }
 
@@ -204,14 +210,14 @@ export class TrackedTree implements ProbeListener {
     this.highlight?.named.addObject(object);
     const { root, filters } = this.#parts;
     if (this.#objects.has(object.id)) return;
-    const placed = placeUnder(root, object);
+    const placed = objectPath(root, object);
     if (!filters.tracks(placed)) return;
-    this.filterFit.take(placed);
+    this.filterCoverage.take(placed);
     if (!this.#vacate(object)) return;
     if (!this.#gate.admitsObject(object)) return;
     this.#objects.set(object.id, object);
     this.counts.of(object).total++;
-    const isSynced = this.probe.track(object);
+    const isSynced = this.slotReader.track(object);
     this.builder.addObject(object);
     if (isSynced) this.synced(object);
   }
@@ -219,11 +225,11 @@ export class TrackedTree implements ProbeListener {
   #addVariable(variable: Variable): void {
     this.highlight?.named.addVariable(variable);
     if (!this.#objects.has(variable.object.id)) return;
-    const owner = this.probe.idAt(variable.slot);
+    const owner = this.slotReader.idAt(variable.slot);
     if (owner === variable.id || (owner !== 0 && !this.#vacate(variable))) return;
     if (!this.#gate.admitsVariable(variable)) return;
     this.counts.of(variable).total++;
-    const isSynced = this.probe.track(variable);
+    const isSynced = this.slotReader.track(variable);
     this.builder.addVariable(variable);
     if (isSynced) this.synced(variable);
   }
@@ -234,28 +240,28 @@ export class TrackedTree implements ProbeListener {
     if (!this.#objects.delete(object.id)) return;
     this.#discount(object);
     this.builder.removeObject(object);
-    this.probe.untrack(object);
+    this.slotReader.untrack(object);
   }
 
   #removeVariable(variable: Variable): void {
     this.highlight?.named.removeVariable(variable);
     this.#gate.variableGone(variable);
-    if (!this.probe.isTracked(variable)) {
+    if (!this.slotReader.isTracked(variable)) {
       // It may still own its name, as the last variable of that name in its object.
       if (this.#objects.has(variable.object.id)) this.builder.removeVariable(variable);
       return;
     }
     this.#discount(variable);
     this.builder.removeVariable(variable);
-    this.probe.untrack(variable);
+    this.slotReader.untrack(variable);
   }
 
   /**
    * Untracks the previous owner of the item's slot, in case its removal arrives later. False if a
    * later item owns the slot: then this one is gone already.
    */
-  #vacate({ id, slot }: TrackableItem): boolean {
-    const former = this.probe.trackedAt(slot);
+  #vacate({ id, slot }: TreeNode): boolean {
+    const former = this.slotReader.trackedAt(slot);
     if (former === undefined) return true;
     if (former.id > id) return false;
     if (isVariable(former)) this.#removeVariable(former);
@@ -265,28 +271,30 @@ export class TrackedTree implements ProbeListener {
 
   /** Hides an object's own lines now, and has it removed with everything below it. */
   #evict(object: ManagedObject): void {
-    if (this.probe.isSynced(object)) this.unsynced(object);
-    if (this.probe.isReportedGone(object)) this.counts.of(object).total++;
-    this.probe.untrack(object);
+    if (this.slotReader.isSynced(object)) this.unsynced(object);
+    if (this.slotReader.isReportedGone(object)) this.counts.of(object).total++;
+    this.slotReader.untrack(object);
     this.#evicted(object);
   }
 
-  #isAwaited(item: TrackableItem): boolean {
-    const { probe } = this;
-    return !probe.isSynced(item) && (item === this.#parts.root || !probe.isReportedGone(item));
+  #isAwaited(node: TreeNode): boolean {
+    const { slotReader } = this;
+    return (
+      !slotReader.isSynced(node) && (node === this.#parts.root || !slotReader.isReportedGone(node))
+    );
   }
 
   /** Takes an item that is not tracked any more out of the numbers. */
-  #discount(item: TrackableItem): void {
+  #discount(node: TreeNode): void {
     this.isDirty = true;
-    if (!this.probe.isReportedGone(item)) this.counts.of(item).total--;
-    if (this.probe.isSynced(item)) this.counts.of(item).synced--;
+    if (!this.slotReader.isReportedGone(node)) this.counts.of(node).total--;
+    if (this.slotReader.isSynced(node)) this.counts.of(node).synced--;
   }
 }
 
 /** The present size of a target, by getters: the limits are checked for each series. */
 const sizeOf = (
-  objects: WideMap<ManagedObject>,
+  objects: LargeMap<ManagedObject>,
   counts: SyncCounts,
   text: ExpositionText,
   frameBytes: () => number,

@@ -1,8 +1,8 @@
 // Schedules a target's work on its tree in slices: removed items, added items, and the rest of the initial tree.
 import { Budget } from '../budget.js';
 import type { ManagedObject, Source, StructureChange } from '../model.js';
-import type { Effort } from '../budget.js';
-import { PendingItems, isVariable } from './read/tree-walk.js';
+import type { Cost } from '../budget.js';
+import { PendingNodes, isVariable } from './read/tree-walk.js';
 import type { TrackedTree } from './tracked-tree.js';
 
 /** Steps of work in one slice. Adding, looking up or removing a line is one step, or more for a long line. */
@@ -19,9 +19,9 @@ export interface TreeWorkParts {
   readonly root: ManagedObject;
   readonly source: Source;
   readonly tree: TrackedTree;
-  readonly pending: PendingItems;
+  readonly pending: PendingNodes;
   /** What the tree adds to, too. */
-  readonly effort: Effort;
+  readonly cost: Cost;
   /** The most work of one call if the rest can wait; by default `VIEW_STEPS`. */
   readonly slice: (() => Budget) | undefined;
 }
@@ -29,8 +29,8 @@ export interface TreeWorkParts {
 export class TreeWork {
   readonly #parts: TreeWorkParts;
   readonly #tree: TrackedTree;
-  readonly #pending: PendingItems;
-  readonly #effort: Effort;
+  readonly #pending: PendingNodes;
+  readonly #cost: Cost;
   /** Whether the caller will call `more` again, since work is left. */
   #isDriven = true;
   #wake: (() => void) | undefined;
@@ -43,7 +43,7 @@ export class TreeWork {
     this.#parts = parts;
     this.#tree = parts.tree;
     this.#pending = parts.pending;
-    this.#effort = parts.effort;
+    this.#cost = parts.cost;
   }
 
   /** Whether every item of the tree so far has been processed. */
@@ -53,12 +53,12 @@ export class TreeWork {
 
   /** Whether items are left to bind, or reports of copied values. */
   get hasMore(): boolean {
-    return !this.isBound || this.#tree.probe.hasUnreported;
+    return !this.isBound || this.#tree.slotReader.hasUnreported;
   }
 
   /** Whether new items are too many to be shown with the next copy at once. */
   get #hasManyUnread(): boolean {
-    return this.#tree.probe.unread > FEW_ITEMS;
+    return this.#tree.slotReader.unread > FEW_ITEMS;
   }
 
   /** Does the next slice; false once nothing is left. */
@@ -106,7 +106,7 @@ export class TreeWork {
 
   /** Does the queued work, slice by slice, without the rest of the tree that existed from the start. */
   *applyingChanges(): Generator<void, void> {
-    while (this.#pending.size > 0 || this.#tree.probe.hasUnreported) {
+    while (this.#pending.size > 0 || this.#tree.slotReader.hasUnreported) {
       this.#workOn(this.#slice());
       yield;
     }
@@ -116,17 +116,17 @@ export class TreeWork {
    * Takes the next item that was removed or lost its value out of the text; false if there is none.
    */
   removeNext(): boolean {
-    const item = this.#pending.nextRemoved();
-    if (item === undefined) return this.#counted(this.#tree.probe.reportUnsynced());
-    this.#effort.steps += ITEM_EFFORT;
-    if (!isVariable(item)) {
-      const left = this.#tree.variablesOf(item);
+    const node = this.#pending.nextRemoved();
+    if (node === undefined) return this.#counted(this.#tree.slotReader.reportUnsynced());
+    this.#cost.steps += ITEM_EFFORT;
+    if (!isVariable(node)) {
+      const left = this.#tree.variablesOf(node);
       if (left.length > 0) {
-        this.#pending.removeFirst(item, left);
+        this.#pending.removeFirst(node, left);
         return true;
       }
     }
-    this.#tree.remove(item);
+    this.#tree.remove(node);
     return true;
   }
 
@@ -147,41 +147,41 @@ export class TreeWork {
   }
 
   #spending(budget: Budget, work: (budget: Budget) => boolean): boolean {
-    const before = this.#effort.steps;
+    const before = this.#cost.steps;
     const isDone = work(budget);
-    budget.spend(this.#effort.steps - before);
+    budget.spend(this.#cost.steps - before);
     return isDone;
   }
 
   /** Tracks the next added item, if it still exists. */
   #addNext(): boolean {
-    const item = this.#pending.nextAdded();
-    if (item === undefined) return false;
-    this.#effort.steps += ITEM_EFFORT;
-    const isThere = isVariable(item) ? item.object.variables.has(item) : this.#isThere(item);
-    if (isThere) this.#tree.add(item);
+    const node = this.#pending.nextAdded();
+    if (node === undefined) return false;
+    this.#cost.steps += ITEM_EFFORT;
+    const isThere = isVariable(node) ? node.object.variables.has(node) : this.#isThere(node);
+    if (isThere) this.#tree.add(node);
     return true;
   }
 
   /** Shows the next items that got their values, then binds the next items of the tree: a few of both. */
   #bindNext(budget: Budget): boolean {
-    const effort = this.#effort;
-    const { probe } = this.#tree;
-    const begin = effort.steps;
+    const cost = this.#cost;
+    const { slotReader } = this.#tree;
+    const begin = cost.steps;
     const end = begin + Math.min(FEW_STEPS, budget.stepsLeft);
     // Removals first: the former owner of a reused slot may be among them.
-    while (effort.steps < end && !this.#pending.removesAny && probe.reportSynced())
-      effort.steps += ITEM_EFFORT;
-    while (effort.steps < end && !this.#pending.removesAny) {
-      const item = this.#pending.nextBound();
-      if (item === undefined) break;
-      this.#tree.add(item);
+    while (cost.steps < end && !this.#pending.removesAny && slotReader.reportSynced())
+      cost.steps += ITEM_EFFORT;
+    while (cost.steps < end && !this.#pending.removesAny) {
+      const node = this.#pending.nextBound();
+      if (node === undefined) break;
+      this.#tree.add(node);
     }
-    return effort.steps > begin;
+    return cost.steps > begin;
   }
 
   #counted(isDone: boolean): boolean {
-    if (isDone) this.#effort.steps += ITEM_EFFORT;
+    if (isDone) this.#cost.steps += ITEM_EFFORT;
     return isDone;
   }
 

@@ -15,40 +15,40 @@ export interface Decision {
   /** The command to send now. */
   readonly refresh?: Refresh;
   /** A render that was put off. */
-  readonly deferral?: Deferral;
+  readonly delayed?: DelayedRender;
 }
 
-interface Deferral {
+interface DelayedRender {
   readonly ms: number;
 }
 
 /**
- * Keeps renders at least `spacingMs` apart. One refresh is open at a time; demands that come
+ * Keeps renders at least `minRenderIntervalMs` apart. One refresh is open at a time; demands that come
  * meanwhile share the next. A demand inside the spacing gets the last render, and one render is
  * deferred to its end. With spacing 0 every change renders. Without a demand nothing renders.
  * @param nowMs milliseconds of a clock that does not step
  */
 export const coalesce =
   (
-    spacingMs: () => number,
+    minRenderIntervalMs: () => number,
     nowMs: () => number,
     scheduler: SchedulerLike = asyncScheduler,
   ): OperatorFunction<Demand | Report, Decision> =>
   (input$) =>
     defer(() => {
-      const state = new Coalescing(spacingMs, nowMs);
+      const state = new Coalescing(minRenderIntervalMs, nowMs);
       return input$.pipe(
         map((input) => (input.kind === 'demand' ? state.demand() : state.report(input))),
-        expand(({ deferral }) =>
-          deferral === undefined
+        expand(({ delayed }) =>
+          delayed === undefined
             ? EMPTY
-            : timer(deferral.ms, scheduler).pipe(map(() => state.end(deferral))),
+            : timer(delayed.ms, scheduler).pipe(map(() => state.end(delayed))),
         ),
       );
     });
 
 class Coalescing {
-  readonly #spacingMs: () => number;
+  readonly #minRenderIntervalMs: () => number;
   readonly #nowMs: () => number;
   #renderedAt = -Infinity;
   #isOpen = false;
@@ -56,10 +56,10 @@ class Coalescing {
   /** Whether to render without a demand: at the end of a deferral, or after a change with spacing 0. */
   #isRenderWanted = false;
   /** The deferral that has not ended. */
-  #pending: Deferral | undefined;
+  #delayed: DelayedRender | undefined;
 
-  constructor(spacingMs: () => number, nowMs: () => number) {
-    this.#spacingMs = spacingMs;
+  constructor(minRenderIntervalMs: () => number, nowMs: () => number) {
+    this.#minRenderIntervalMs = minRenderIntervalMs;
     this.#nowMs = nowMs;
   }
 
@@ -69,9 +69,9 @@ class Coalescing {
   }
 
   /** A demand may have rendered before the end of the deferral, and another deferral may be pending. */
-  end(deferral: Deferral): Decision {
-    if (deferral !== this.#pending) return {};
-    this.#pending = undefined;
+  end(delayed: DelayedRender): Decision {
+    if (delayed !== this.#delayed) return {};
+    this.#delayed = undefined;
     this.#isRenderWanted = true;
     return this.#next();
   }
@@ -79,13 +79,13 @@ class Coalescing {
   report(report: Report): Decision {
     switch (report.kind) {
       case 'changed':
-        this.#isRenderWanted ||= this.#spacingMs() === 0;
+        this.#isRenderWanted ||= this.#minRenderIntervalMs() === 0;
         return { report, ...this.#next() };
       case 'refreshed':
         return { report, ...this.#refreshed(report) };
-      case 'facts':
+      case 'state':
       case 'switched':
-        if (!report.facts.isReady) this.#forget();
+        if (!report.state.isReady) this.#forget();
         return { report };
       case 'failed':
         this.#forget();
@@ -96,44 +96,44 @@ class Coalescing {
     }
   }
 
-  #refreshed({ facts: { isReady }, isDirty, hasRendered }: RefreshReport): Decision {
+  #refreshed({ state: { isReady }, isDirty, hasRendered }: RefreshReport): Decision {
     this.#isOpen = false;
     if (!isReady) this.#forget();
     else if (hasRendered) this.#rendered();
     // The target got ready during the refresh: there is no last render to serve.
     else if (isDirty && this.#renderedAt === -Infinity) this.#isDemanded = true;
     const next = this.#next();
-    const isPending = isReady && isDirty && this.#pending === undefined;
+    const isPending = isReady && isDirty && this.#delayed === undefined;
     return isPending && next.refresh?.mayRender !== true
-      ? { ...next, deferral: this.#defer() }
+      ? { ...next, delayed: this.#delay() }
       : next;
   }
 
   #rendered(): void {
     this.#renderedAt = this.#nowMs();
-    this.#pending = undefined;
+    this.#delayed = undefined;
     // With spacing 0 a change during the refresh gets a render of its own.
-    if (this.#spacingMs() > 0) this.#isRenderWanted = false;
+    if (this.#minRenderIntervalMs() > 0) this.#isRenderWanted = false;
   }
 
   /** Ends the deferral; the last render is not served again. */
   #forget(): void {
     this.#renderedAt = -Infinity;
-    this.#pending = undefined;
+    this.#delayed = undefined;
     this.#isRenderWanted = false;
   }
 
   #next(): Decision {
     if (this.#isOpen || !(this.#isDemanded || this.#isRenderWanted)) return {};
-    const isSpaced = this.#nowMs() - this.#renderedAt >= this.#spacingMs();
-    const mayRender = this.#isRenderWanted || isSpaced;
+    const isAllowed = this.#nowMs() - this.#renderedAt >= this.#minRenderIntervalMs();
+    const mayRender = this.#isRenderWanted || isAllowed;
     this.#isOpen = true;
     this.#isDemanded = this.#isRenderWanted = false;
     return { refresh: { kind: 'refresh', mayRender } };
   }
 
-  #defer(): Deferral {
-    const ms = Math.max(0, this.#renderedAt + this.#spacingMs() - this.#nowMs());
-    return (this.#pending = { ms });
+  #delay(): DelayedRender {
+    const ms = Math.max(0, this.#renderedAt + this.#minRenderIntervalMs() - this.#nowMs());
+    return (this.#delayed = { ms });
   }
 }

@@ -1,13 +1,13 @@
 // The reports from a target's partition to the served target. Plain data: they cross threads.
 import type { Counts } from '../exposition/counters.js';
-import type { Missing } from '../exposition/left-out.js';
+import type { Omissions } from '../exposition/omitted-items.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
 import type { PublisherProcess, Snapshot, SyncProgress, TargetEvent, Verdict } from '../model.js';
 import { NOT_POLLED } from './watch.js';
 
 /** The present state of a target in its partition. */
-export interface TargetFacts {
+export interface TargetState {
   /** The server key of the chosen root, else the first configured one. */
   readonly serverKey: string;
   /** The id of the chosen root; empty without one. */
@@ -28,7 +28,7 @@ export interface TargetFacts {
         readonly asOfNs: bigint | undefined;
         readonly droppedObjects: number;
         readonly droppedVariables: number;
-        readonly missing: Missing;
+        readonly missing: Omissions;
         /** See `CatalogueFit`. */
         readonly rowsWithoutVariable: number;
         readonly variablesWithoutRow: number;
@@ -49,8 +49,8 @@ export const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
 };
 const NO_DURATIONS: Durations = { count: 0, sum: 0, mean: 0, p50: 0, p95: 0, p99: 0 };
 
-/** The facts of a target that has not reported yet. */
-export const unknownFacts = (serverKey: string): TargetFacts => ({
+/** The state of a target that has not reported yet. */
+export const unknownState = (serverKey: string): TargetState => ({
   serverKey,
   root: '',
   isReady: false,
@@ -72,7 +72,7 @@ interface Counted {
 /** The answer to a refresh. */
 export interface RefreshReport extends Counted {
   readonly kind: 'refreshed';
-  readonly facts: TargetFacts;
+  readonly state: TargetState;
   readonly hasRendered: boolean;
   /** Whether a render now would produce a different text. */
   readonly isDirty: boolean;
@@ -87,13 +87,13 @@ export interface RefreshReport extends Counted {
 export type Report =
   | RefreshReport
   /** Root, readiness or publisher changed, or a second has passed. */
-  | ({ readonly kind: 'facts'; readonly facts: TargetFacts } & Counted)
+  | ({ readonly kind: 'state'; readonly state: TargetState } & Counted)
   /** The publisher announced a change; reported only with spacing 0, which renders each change. */
   | { readonly kind: 'changed' }
   | { readonly kind: 'event'; readonly event: TargetEvent }
   /** The partition has failed; the target starts there again after `REVIVE_MS`. */
   | { readonly kind: 'failed'; readonly reason: string }
   /** Another hosting serves from now on. */
-  | { readonly kind: 'switched'; readonly facts: TargetFacts }
+  | { readonly kind: 'switched'; readonly state: TargetState }
   /** The counts of a standby, without those that the serving hosting has reported before. */
   | ({ readonly kind: 'standby' } & Counted);

@@ -1,7 +1,7 @@
 // The inputs of a target, which its partition processes one after the other.
 import { EMPTY, Observable, defer, filter, mergeAll, mergeMap, of, repeat } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
-import type { Forms } from '../model.js';
+import type { Encodings } from '../model.js';
 import type { RefreshQueue } from './refresh-queue.js';
 import type { PollResult } from './watch.js';
 
@@ -10,7 +10,7 @@ export interface Refresh {
   readonly kind: 'refresh';
   readonly mayRender: boolean;
   /** The forms that a render produces; text by default. */
-  readonly forms?: Forms;
+  readonly encodings?: Encodings;
 }
 
 /** A poll result of the root's server key. */

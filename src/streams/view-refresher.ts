@@ -1,6 +1,6 @@
 // Processes the inputs of a target: copies values, opens the startup gate, renders.
 import type { TargetView } from '../exposition/target-view.js';
-import type { Forms, Snapshot, Source } from '../model.js';
+import type { Encodings, Snapshot, Source } from '../model.js';
 import type { Change, TargetInput } from './target-inputs.js';
 import type { PollResult } from './watch.js';
 
@@ -23,9 +23,9 @@ export interface Refreshed {
 export type RefreshableView = Pick<
   TargetView,
   | 'bindMore'
-  | 'absorb'
-  | 'refreshing'
-  | 'refreshFresh'
+  | 'applyChanges'
+  | 'copyingValues'
+  | 'copyNewValues'
   | 'observe'
   | 'hasObserved'
   | 'hasMore'
@@ -78,7 +78,7 @@ export class ViewRefresher {
     let isWakeUp = false;
     if (input.kind === 'change') {
       const { changes, tick, hasMore, isUnstable = false } = input.pollResult;
-      view.absorb(changes);
+      view.applyChanges(changes);
       yield;
       isWakeUp = this.#tick !== undefined && this.#tick !== tick;
       [this.#processed, this.#tick, this.#hasMore] = [input.number, tick, hasMore];
@@ -112,9 +112,9 @@ export class ViewRefresher {
     const isGrowing = () => this.#hasMore || view.hasMore;
     const isWanted = observes || (this.#isReady && input.kind === 'refresh');
     // While a tree is still growing, only new items are copied. That may bind the last of them.
-    if (!isWanted && isGrowing()) view.refreshFresh();
+    if (!isWanted && isGrowing()) view.copyNewValues();
     const copies = isWanted || (!this.#isReady && !isGrowing());
-    const isChanged = copies && (yield* view.refreshing());
+    const isChanged = copies && (yield* view.copyingValues());
     return observes ? view.observe() : isChanged;
   }
 
@@ -133,16 +133,17 @@ export class ViewRefresher {
   *#render(input: TargetInput, isDirty: boolean): Generator<void, boolean> {
     if (input.kind !== 'refresh' || !input.mayRender || !this.#isReady) return false;
     // The same text in another form is not a new one.
-    const isLacking = this.#snapshot !== undefined && lacks(this.#snapshot.forms, input.forms);
+    const isLacking =
+      this.#snapshot !== undefined && lacks(this.#snapshot.encodings, input.encodings);
     if (!isDirty && !isLacking) return false;
     // Release the last text first, so that blocks reuse memory that is still in the cache.
     this.release();
-    const next = yield* this.#view.rendering(input.forms);
+    const next = yield* this.#view.rendering(input.encodings);
     this.#release = next.hold();
     this.#snapshot = next;
     return isDirty;
   }
 }
 
-const lacks = (has: Forms, wanted: Forms | undefined): boolean =>
+const lacks = (has: Encodings, wanted: Encodings | undefined): boolean =>
   wanted !== undefined && ((wanted.text && !has.text) || (wanted.deflated && !has.deflated));

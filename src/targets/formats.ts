@@ -35,7 +35,7 @@ export interface TargetDefinition extends FilterSettings {
   /** Undefined for an application without one. */
   readonly catalogue: CatalogueText | undefined;
   /** `render_min_interval_ms`. */
-  readonly spacingMs: number;
+  readonly minRenderIntervalMs: number;
   /** Logs each sync step and each answer. */
   readonly isDebug: boolean;
 }

@@ -5,15 +5,15 @@ import type { Durations } from '../exposition/sample-window.js';
 import { ShortFamily } from '../exposition/text/family-text.js';
 import { labelsText, numberText, seriesText } from '../exposition/text/text-syntax.js';
 import type { Labels } from '../exposition/text/text-syntax.js';
-import type { FamilyFacts, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
-import type { TargetFacts } from '../streams/report.js';
+import type { FamilyMetadata, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
+import type { TargetState } from '../streams/report.js';
 
 const HIGHLIGHTED = {
   name: 'shm_exporter_target_highlighted_value',
   type: 'gauge',
   help: 'Value of the highlighted variable; 1 for a text, which is the label value.',
   unit: '',
-} as const satisfies FamilyFacts;
+} as const satisfies FamilyMetadata;
 
 /** A gauge with the path as its label; a text is the label `value` of an info metric. */
 export const highlightedMetric = ({ path, value, text }: HighlightedValue): InternalMetric => ({
@@ -36,7 +36,7 @@ export type TargetCounters = Counters &
 
 /** The values that internal metrics read, at one moment. */
 interface Moment {
-  readonly facts: TargetFacts;
+  readonly state: TargetState;
   readonly counts: Readonly<TargetCounters>;
   /** The durations of the target's refreshes. */
   readonly refreshes: Durations;
@@ -76,12 +76,12 @@ const ROWS: readonly Row[] = [
   gauge(
     `${inside}target_ready`,
     '1 when the target serves scrapes, 0 when it answers 503.',
-    ({ facts }) => Number(facts.isReady),
+    ({ state }) => Number(state.isReady),
   ),
   gauge(
     `${inside}target_initial_sync_complete`,
     '1 after the tracked subtree finished its initial full sync.',
-    ({ facts }) => Number(facts.isReady),
+    ({ state }) => Number(state.isReady),
   ),
   gauge(
     `${inside}target_pending_sync_items`,
@@ -111,17 +111,17 @@ const ROWS: readonly Row[] = [
   gauge(
     'shm_exporter_worker_busy_idle_ratio',
     'Ratio of worker busy refresh time to idle queue-wait time.',
-    ({ facts }) => facts.queue.busyIdleRatio,
+    ({ state }) => state.queue.busyIdleRatio,
   ),
   gauge(
     'shm_exporter_worker_dequeue_latency_avg_ms',
     'Average worker queue wait.',
-    ({ facts }) => facts.queue.waits.mean,
+    ({ state }) => state.queue.waits.mean,
   ),
   ...percentiles(
     'shm_exporter_worker_dequeue_latency',
     'queue wait',
-    ({ facts }) => facts.queue.waits,
+    ({ state }) => state.queue.waits,
   ),
   counter(
     'shm_exporter_worker_rebalance_total',
@@ -146,7 +146,7 @@ const ROWS: readonly Row[] = [
   gauge(
     'shm_exporter_target_series',
     'Application series that the target shows.',
-    ({ facts }) => facts.view?.series,
+    ({ state }) => state.view?.series,
   ),
   counter(
     'shm_exporter_target_series_clashes_total',
@@ -171,22 +171,22 @@ const ROWS: readonly Row[] = [
   gauge(
     'shm_exporter_target_clashing_series',
     'Series that are left out now because another has their name and labels, or another metric their name.',
-    ({ facts }) => facts.view?.missing.clashingSeries,
+    ({ state }) => state.view?.missing.clashingSeries,
   ),
   gauge(
     'shm_exporter_target_omitted_series',
     'Series that are left out now because the target may show no more.',
-    ({ facts }) => facts.view?.missing.omittedSeries,
+    ({ state }) => state.view?.missing.omittedSeries,
   ),
   gauge(
     'shm_exporter_target_omitted_objects',
     'Objects that are left out now because the target may track no more.',
-    ({ facts }) => facts.view?.missing.omittedObjects,
+    ({ state }) => state.view?.missing.omittedObjects,
   ),
   gauge(
     'shm_exporter_target_omitted_variables',
     'Variables that are left out now because the target may track no more.',
-    ({ facts }) => facts.view?.missing.omittedVariables,
+    ({ state }) => state.view?.missing.omittedVariables,
   ),
   counter(
     'shm_exporter_target_stale_frames_total',
@@ -196,37 +196,37 @@ const ROWS: readonly Row[] = [
   gauge(
     'shm_exporter_target_dropped_objects',
     'Objects that the publisher had no room for in its segment.',
-    ({ facts }) => facts.view?.droppedObjects,
+    ({ state }) => state.view?.droppedObjects,
   ),
   gauge(
     'shm_exporter_target_dropped_variables',
     'Variables that the publisher had no room for in its segment.',
-    ({ facts }) => facts.view?.droppedVariables,
+    ({ state }) => state.view?.droppedVariables,
   ),
   gauge(
     'shm_exporter_target_catalogue_rows_unmatched',
     'Catalogue rows that read a variable which no object of their class has, where such objects are there; all rows while no object was of any class.',
-    ({ facts }) => facts.view?.rowsWithoutVariable,
+    ({ state }) => state.view?.rowsWithoutVariable,
   ),
   gauge(
     'shm_exporter_target_catalogue_rows_mistyped',
     'Catalogue rows that read a variable of a type which they cannot show.',
-    ({ facts }) => facts.view?.rowsOfWrongType,
+    ({ state }) => state.view?.rowsOfWrongType,
   ),
   gauge(
     'shm_exporter_target_variables_without_row',
     'Variables that no catalogue row reads, in objects that some row is for.',
-    ({ facts }) => facts.view?.variablesWithoutRow,
+    ({ state }) => state.view?.variablesWithoutRow,
   ),
   gauge(
     'shm_exporter_target_filters_unmatched',
     'Entries of classes, seed_path_groups and seed_paths that have matched no object.',
-    ({ facts }) => facts.view?.filtersUnmatched,
+    ({ state }) => state.view?.filtersUnmatched,
   ),
   gauge(
     'shm_exporter_target_heartbeat_age_seconds',
     'Time since the last heartbeat of the publisher.',
-    ({ facts }) => facts.publisher.heartbeatAgeSeconds,
+    ({ state }) => state.publisher.heartbeatAgeSeconds,
   ),
   gauge(
     'shm_exporter_target_as_of_age_seconds',
@@ -236,10 +236,10 @@ const ROWS: readonly Row[] = [
 ];
 
 /** Name, type, unit and help of every internal metric, by name. */
-const FACTS: ReadonlyMap<string, FamilyFacts> = new Map(
+const METADATA: ReadonlyMap<string, FamilyMetadata> = new Map(
   ROWS.map(([name, type, help]) => [name, { name, type, help, unit: '' }]),
 );
-const TARGET_INFO: FamilyFacts = {
+const TARGET_INFO: FamilyMetadata = {
   name: 'shm_exporter_target_info',
   type: 'info',
   help: 'Which target this page is of; always 1.',
@@ -247,7 +247,11 @@ const TARGET_INFO: FamilyFacts = {
 };
 
 /** The metrics of a page that are not the application's. */
-export const INTERNAL_FACTS: readonly FamilyFacts[] = [...FACTS.values(), HIGHLIGHTED, TARGET_INFO];
+export const INTERNAL_METADATA: readonly FamilyMetadata[] = [
+  ...METADATA.values(),
+  HIGHLIGHTED,
+  TARGET_INFO,
+];
 
 /** The internal metrics of a target that have a value. */
 export function internalMetrics(moment: Moment): InternalMetric[] {
@@ -256,18 +260,18 @@ export function internalMetrics(moment: Moment): InternalMetric[] {
     const value = valueAt(moment);
     if (value !== undefined) metrics.push({ name, type, help, value });
   }
-  const { highlighted } = moment.facts;
+  const { highlighted } = moment.state;
   if (highlighted !== undefined) metrics.push(highlightedMetric(highlighted));
   return metrics;
 }
 
-function pendingOf({ facts }: Moment): number {
-  const { objects, variables } = facts.progress;
+function pendingOf({ state }: Moment): number {
+  const { objects, variables } = state.progress;
   return objects.total - objects.synced + variables.total - variables.synced;
 }
 
-function asOfAge({ facts, unixMs }: Moment): number | undefined {
-  const asOfNs = facts.view?.asOfNs;
+function asOfAge({ state, unixMs }: Moment): number | undefined {
+  const asOfNs = state.view?.asOfNs;
   return asOfNs === undefined ? undefined : unixMs / 1e3 - Number(asOfNs) / 1e9;
 }
 
@@ -291,14 +295,14 @@ export function internalFamilies(
   const families: FamilyText[] = [];
   for (const metric of metrics) {
     const { name, type, help, labels, value } = metric;
-    const facts = FACTS.get(name) ?? { name, type, help, unit: '' };
-    if (scope?.selects(facts) === false) continue;
+    const metadata = METADATA.get(name) ?? { name, type, help, unit: '' };
+    if (scope?.selects(metadata) === false) continue;
     const last = labels === undefined ? cache.get(name) : undefined;
     if (last !== undefined && Object.is(last.value, value)) {
       families.push(last.family);
       continue;
     }
-    const family = familyOf(facts, labels ?? {}, numberText(value));
+    const family = familyOf(metadata, labels ?? {}, numberText(value));
     if (labels === undefined) cache.set(name, { value, family });
     families.push(family);
   }
@@ -307,5 +311,5 @@ export function internalFamilies(
   return families;
 }
 
-const familyOf = (facts: FamilyFacts, labels: Labels, value: string): FamilyText =>
-  new ShortFamily(facts, `${seriesText(facts.name, labelsText(labels))} ${value}\n`);
+const familyOf = (metadata: FamilyMetadata, labels: Labels, value: string): FamilyText =>
+  new ShortFamily(metadata, `${seriesText(metadata.name, labelsText(labels))} ${value}\n`);

@@ -6,8 +6,8 @@ import { selectFamilies } from '../exposition/page/scope.js';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type {
   Exposition,
-  FamilyFacts,
-  Forms,
+  FamilyMetadata,
+  Encodings,
   FoundRoot,
   InternalMetric,
   ReadFormat,
@@ -25,13 +25,13 @@ import type { RefreshReport, Report } from '../streams/report.js';
 import type { Refresh } from '../streams/target-inputs.js';
 import { FORMATS } from './formats.js';
 import { Handover } from './handover/handover.js';
-import type { Place } from './handover/hosting.js';
+import type { Assignment } from './handover/hosting.js';
 import { internalFamilies, internalMetrics } from './internal-metrics.js';
 import type { InternalTextCache, Rebalances, TargetCounters } from './internal-metrics.js';
-import { LastText } from './last-text.js';
+import { LastSnapshot } from './last-snapshot.js';
 import { TargetHistory } from './target-history.js';
 
-export interface ServedParts extends Place {
+export interface ServedParts extends Assignment {
   readonly rebalances: Rebalances;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
@@ -44,9 +44,9 @@ export interface ServedParts extends Place {
 const ENDED = 'nothing: the exporter does not serve this target any more';
 
 /** A scrape that waits for an answer. */
-interface Waiter {
+interface PendingScrape {
   readonly scope: Scope | undefined;
-  readonly form: keyof Forms;
+  readonly encoding: keyof Encodings;
   readonly answer: (exposition: Exposition) => void;
 }
 
@@ -55,19 +55,19 @@ export class ServedTarget implements Target {
   readonly #handover: Handover;
   readonly #demand$ = new Subject<Demand>();
   /** The scrapes that the next refresh answers, and those that the open one does. */
-  readonly #waiting = new Set<Waiter>();
-  readonly #asked = new Set<Waiter>();
+  readonly #queued = new Set<PendingScrape>();
+  readonly #inFlight = new Set<PendingScrape>();
   readonly #counts: TargetCounters = {
     ...newCounters(),
     ...{ cacheHits: 0, cacheMisses: 0, scopeHits: 0, scopeMisses: 0 },
   };
   readonly #refreshes = new SampleWindow();
-  readonly #text = new LastText();
+  readonly #text = new LastSnapshot();
   readonly #internalTexts: InternalTextCache = new Map();
   readonly #history: TargetHistory;
   #lastRoot: FoundRoot | undefined;
   /** The forms that scrapes have requested so far: each render produces them. */
-  readonly #requested = new Set<keyof Forms>();
+  readonly #encodings = new Set<keyof Encodings>();
 
   constructor(parts: ServedParts) {
     this.#parts = parts;
@@ -76,23 +76,23 @@ export class ServedTarget implements Target {
   }
 
   get app(): string {
-    return this.place.definition.app;
+    return this.assignment.definition.app;
   }
   get serverKeys(): readonly string[] {
-    return this.place.definition.serverKeys;
+    return this.assignment.definition.serverKeys;
   }
   get instance(): string {
-    return this.place.definition.instance;
+    return this.assignment.definition.instance;
   }
   get reads(): ReadFormat {
-    const { format: name } = this.place.definition;
+    const { format: name } = this.assignment.definition;
     return { name, certainty: FORMATS.get(name)?.certainty ?? '' };
   }
   get lastRoot(): FoundRoot | undefined {
     return this.#lastRoot;
   }
   /** The desired definition and partition. During a handover, another hosting still serves. */
-  get place(): Place {
+  get assignment(): Assignment {
     return this.#handover.desired;
   }
   /** The milliseconds of all refreshes so far. */
@@ -107,7 +107,7 @@ export class ServedTarget implements Target {
       servingPipeline({
         demand$: this.#demand$,
         report$: this.#handover.run(),
-        spacingMs: () => this.place.definition.spacingMs,
+        minRenderIntervalMs: () => this.assignment.definition.minRenderIntervalMs,
         nowMs,
         scheduler,
         answer: (report) => this.#receive(report),
@@ -116,8 +116,8 @@ export class ServedTarget implements Target {
         },
       }).pipe(
         finalize(() => {
-          this.#text.drop();
-          this.#rejectWaiters();
+          this.#text.release();
+          this.#rejectPending();
         }),
       ),
     );
@@ -127,33 +127,33 @@ export class ServedTarget implements Target {
    * Changes partition or definition while the target is served. Completes when the change is done or
    * abandoned.
    */
-  change(desired: Partial<Place>): Observable<never> {
+  change(desired: Partial<Assignment>): Observable<never> {
     return this.#handover.change(desired);
   }
 
-  demand(scope?: Scope, form: keyof Forms = 'text'): Observable<Exposition> {
+  demand(scope?: Scope, encoding: keyof Encodings = 'text'): Observable<Exposition> {
     return new Observable((subscriber) => {
-      const waiter: Waiter = {
+      const scrape: PendingScrape = {
         scope,
-        form,
+        encoding,
         answer: (exposition) => {
           subscriber.next(exposition);
           subscriber.complete();
         },
       };
-      this.#waiting.add(waiter);
+      this.#queued.add(scrape);
       if (this.#handover.isServing) this.#demand$.next({ kind: 'demand' });
-      else this.#rejectWaiters();
+      else this.#rejectPending();
       return () => {
-        this.#waiting.delete(waiter);
-        this.#asked.delete(waiter);
+        this.#queued.delete(scrape);
+        this.#inFlight.delete(scrape);
       };
     });
   }
 
   status(): TargetStatus {
-    const { facts, partition } = this.#handover.serving;
-    const { serverKey, root, isReady, progress, publisher, process } = facts;
+    const { state, partition } = this.#handover.serving;
+    const { serverKey, root, isReady, progress, publisher, process } = state;
     return {
       app: this.app,
       serverKey,
@@ -170,8 +170,8 @@ export class ServedTarget implements Target {
     return this.#history.times;
   }
 
-  get lastFamilies(): readonly FamilyFacts[] | undefined {
-    return this.#text.snapshot?.facts;
+  get lastFamilies(): readonly FamilyMetadata[] | undefined {
+    return this.#text.snapshot?.metadata;
   }
 
   queryTree(query: TreeQuery): Observable<TreeAnswer> {
@@ -180,24 +180,24 @@ export class ServedTarget implements Target {
 
   internal(): InternalMetric[] {
     const { rebalances, unixMs } = this.#parts;
-    const { facts } = this.#handover.serving;
+    const { state } = this.#handover.serving;
     const counts = this.#counts;
     const refreshes = this.#refreshes.durations;
-    return internalMetrics({ facts, counts, refreshes, rebalances, unixMs: unixMs() });
+    return internalMetrics({ state, counts, refreshes, rebalances, unixMs: unixMs() });
   }
 
   /** Sends a refresh, which answers all waiting scrapes. */
   #command(refresh: Refresh): void {
-    for (const waiter of this.#waiting) {
-      this.#asked.add(waiter);
-      this.#requested.add(waiter.form);
+    for (const scrape of this.#queued) {
+      this.#inFlight.add(scrape);
+      this.#encodings.add(scrape.encoding);
     }
-    this.#waiting.clear();
+    this.#queued.clear();
     // The partition holds the text too. Released here, its memory is reused while it is in the cache.
-    if (refresh.mayRender) this.#text.lend();
-    const deflated = this.#requested.has('deflated');
-    const forms = { text: !deflated || this.#requested.has('text'), deflated };
-    this.#handover.send({ kind: 'refresh', mayRender: refresh.mayRender, forms });
+    if (refresh.mayRender) this.#text.releaseForRender();
+    const deflated = this.#encodings.has('deflated');
+    const encodings = { text: !deflated || this.#encodings.has('text'), deflated };
+    this.#handover.send({ kind: 'refresh', mayRender: refresh.mayRender, encodings });
   }
 
   #receive(report: Report): readonly TargetEvent[] {
@@ -205,22 +205,22 @@ export class ServedTarget implements Target {
       addCounts(this.#counts, report.counts);
       for (const tookMs of report.refreshesMs) this.#refreshes.add(tookMs);
     }
-    if ('facts' in report) {
-      const { root: id, serverKey, isReady } = report.facts;
+    if ('state' in report) {
+      const { root: id, serverKey, isReady } = report.state;
       if (id !== '') this.#lastRoot = { serverKey, id };
-      if (!isReady) this.#text.drop();
-      this.#history.note(report.facts, this.#parts.unixMs());
+      if (!isReady) this.#text.release();
+      this.#history.note(report.state, this.#parts.unixMs());
     }
     switch (report.kind) {
       case 'refreshed':
         return this.#answer(report);
       case 'switched':
-        this.#text.keep();
+        this.#text.retain();
         return [];
       case 'failed':
-        this.#history.note(this.#handover.serving.facts, this.#parts.unixMs());
-        this.#text.drop();
-        this.#rejectWaiters();
+        this.#history.note(this.#handover.serving.state, this.#parts.unixMs());
+        this.#text.release();
+        this.#rejectPending();
         return [];
       case 'event':
         return [aboutTarget(this, report.event)];
@@ -230,12 +230,12 @@ export class ServedTarget implements Target {
   }
 
   #answer({ hasRendered, snapshot: own }: RefreshReport): readonly TargetEvent[] {
-    const snapshot = this.#text.take(own);
+    const snapshot = this.#text.replace(own);
     // Ready, but not rendered since: the refresh is repeated.
     if (snapshot === undefined && this.status().isReady) return [];
-    const asked = [...this.#asked];
-    this.#asked.clear();
-    asked.forEach(({ scope, answer }, index) => {
+    const inFlight = [...this.#inFlight];
+    this.#inFlight.clear();
+    inFlight.forEach(({ scope, answer }, index) => {
       const status = this.status();
       if (snapshot === undefined) {
         answer({ kind: 'waiting', status });
@@ -248,22 +248,22 @@ export class ServedTarget implements Target {
       const internal = internalFamilies(this.internal(), status, scope, this.#internalTexts);
       answer({ kind: 'ready', snapshot, selected: selection?.families, internal, status });
     });
-    if (!this.place.definition.isDebug || snapshot === undefined) return [];
+    if (!this.assignment.definition.isDebug || snapshot === undefined) return [];
     const done = hasRendered ? 'rendered' : 'served';
     const message = `${done} ${snapshot.series} series, ${snapshot.bytes} bytes`;
-    return asked.map(() => aboutTarget(this, { level: 'debug', message }));
+    return inFlight.map(() => aboutTarget(this, { level: 'debug', message }));
   }
 
   /** Answers all waiting scrapes with the reason why there is no page. */
-  #rejectWaiters(): void {
+  #rejectPending(): void {
     const now = this.status();
     const { progress } = now;
     // A ready target waits for nothing, so it ends.
     const reason = progress.reason === '' ? ENDED : progress.reason;
     const status = { ...now, progress: { ...progress, reason } };
-    const all = [...this.#asked, ...this.#waiting];
-    this.#asked.clear();
-    this.#waiting.clear();
+    const all = [...this.#inFlight, ...this.#queued];
+    this.#inFlight.clear();
+    this.#queued.clear();
     for (const { answer } of all) answer({ kind: 'waiting', status });
   }
 }

@@ -1,6 +1,6 @@
 // Since when a target is ready or not, and the age of its newest value, across its hostings.
 import type { TargetTimes } from '../model.js';
-import type { TargetFacts } from '../streams/report.js';
+import type { TargetState } from '../streams/report.js';
 
 export class TargetHistory {
   #since: number;
@@ -26,7 +26,7 @@ export class TargetHistory {
     return { since: this.#since, newest };
   }
 
-  note({ isReady, tick, root, view }: TargetFacts, unixMs: number): void {
+  note({ isReady, tick, root, view }: TargetState, unixMs: number): void {
     if (isReady !== this.#isReady) this.#since = unixMs;
     this.#isReady = isReady;
     // In another partition, or after a loss, the same root still has the same tick.

@@ -4,7 +4,7 @@ import { EMPTY, Subject, concat, defer, finalize, merge, mergeMap, takeUntil } f
 import type { Observable } from 'rxjs';
 import type { TargetEvent } from '../model.js';
 import type { TargetDefinition } from './formats.js';
-import type { Partition } from './hosting/partition.js';
+import type { Partition } from './partitions/partition.js';
 import { hashPlace, leastLoaded, planMoves } from './placement.js';
 import { ServedTarget } from './served-target.js';
 import type { ServedParts } from './served-target.js';
@@ -70,7 +70,7 @@ export class TargetRegistry {
     this.#measure();
     const former = new Map<string, Entry[]>();
     for (const entry of this.#entries) {
-      const identity = identityOf(entry.target.place.definition);
+      const identity = identityOf(entry.target.assignment.definition);
       former.set(identity, [...(former.get(identity) ?? []), entry]);
     }
     const changes: Observable<never>[] = [];
@@ -87,7 +87,7 @@ export class TargetRegistry {
         this.#entries = [...this.#entries, made];
         return made;
       }
-      if (!isDeepStrictEqual(entry.target.place.definition, definition))
+      if (!isDeepStrictEqual(entry.target.assignment.definition, definition))
         changes.push(entry.target.change({ definition }));
       return entry;
     });
@@ -107,7 +107,7 @@ export class TargetRegistry {
       this.#measure();
       const entries = this.#entries;
       const loaded = entries.map(({ target, load = 0 }) => ({
-        partition: target.place.partition.number,
+        partition: target.assignment.partition.number,
         load,
       }));
       const moves = planMoves(loaded, this.#partitions, most, leastLoad);
@@ -131,7 +131,7 @@ export class TargetRegistry {
     const partition = this.#parts.partition(to);
     return target.change({ partition }).pipe(
       finalize(() => {
-        if (target.place.partition === partition) this.#rebalances.moves++;
+        if (target.assignment.partition === partition) this.#rebalances.moves++;
       }),
     );
   }
@@ -154,7 +154,7 @@ export class TargetRegistry {
     // A target without a measurement counts as an average one.
     const average = known.reduce((sum, load) => sum + load, 0) / known.length || 1;
     for (const { target, load = average } of this.#entries) {
-      const { number } = target.place.partition;
+      const { number } = target.assignment.partition;
       loads[number] = (loads[number] ?? 0) + load;
     }
     return leastLoaded(loads);

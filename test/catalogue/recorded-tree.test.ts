@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { compileFilters } from '#app/catalogue/match/filters.js';
-import type { ObjectRules, RowUse } from '#app/catalogue/match/rules.js';
+import type { ObjectRules, RowMatch } from '#app/catalogue/match/rules.js';
 import { compileRules } from '#app/catalogue/match/rules.js';
 import { objectsOf, sharedText } from './recorded-tree.js';
 import type { RecordedObject } from './recorded-tree.js';
 import { needs } from '../support/needs.js';
 
 /** The labels that distinguish series. */
-const labelsOf = ({ labels }: ObjectRules, { captured, row }: RowUse) =>
+const labelsOf = ({ labels }: ObjectRules, { captured, row }: RowMatch) =>
   Object.entries({ ...labels, ...captured, ...row.labels }).toSorted();
 
 describe('the adh catalogue on the tree of a real ADH 3.8', () => {
@@ -44,7 +44,7 @@ describe('the adh catalogue on the tree of a real ADH 3.8', () => {
     for (const object of objects)
       for (const found of rules.rulesFor(object))
         for (const name of [...object.variables.keys()])
-          for (const use of found.set.usesOf(name)) {
+          for (const use of found.set.matchesOf(name)) {
             const labels = JSON.stringify(labelsOf(found, use));
             const key = `${object.root} ${use.row.family.name} ${labels}`;
             const source = `${object.id} ${use.row.where}`;

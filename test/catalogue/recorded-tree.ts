@@ -1,6 +1,6 @@
 // The recorded object tree of a real ADH, if present: the file is not part of the project.
 import { existsSync, readFileSync } from 'node:fs';
-import type { PlacedObject } from '#app/catalogue/match/rules.js';
+import type { ObjectPath } from '#app/catalogue/match/rules.js';
 
 const FOLDER = new URL('../../../shared/data/', import.meta.url);
 
@@ -10,7 +10,7 @@ export function sharedText(name: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }
 
-export interface RecordedObject extends PlacedObject {
+export interface RecordedObject extends ObjectPath {
   readonly id: string;
   readonly root: string;
   /** Value types by variable name. */

@@ -4,7 +4,7 @@ import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { APP_LAYOUTS } from '#app/dashboards/app-layouts.js';
 import { COLUMNS } from '#app/dashboards/dashboard.js';
 import type { Panel } from '#app/dashboards/dashboard.js';
-import { INTERNAL_FACTS } from '#app/targets/internal-metrics.js';
+import { INTERNAL_METADATA } from '#app/targets/internal-metrics.js';
 import { needsPrograms } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { DASHBOARDS, GRAFANA, allPanels, expressionsOf } from './dashboard-panels.js';
@@ -143,7 +143,7 @@ describe(GRAFANA, () => {
     const shown = new Set(
       (board ? expressionsOf(board) : []).flatMap(([, expr]) => metricsOf(expr)),
     );
-    for (const { name } of INTERNAL_FACTS)
+    for (const { name } of INTERNAL_METADATA)
       expect(shown.has(name), name).to.equal(!NOT_DRAWN.includes(name));
   });
 });

@@ -4,7 +4,7 @@ import { tap } from 'rxjs';
 import { LOSSES, lossWatch, sinkLog, statusLine, waitWatch } from '#app/exporter/observers.js';
 import type { InternalMetric, TargetEvent } from '#app/model.js';
 import type { SinkEvent } from '#app/sinks/sink.js';
-import { INTERNAL_FACTS } from '#app/targets/internal-metrics.js';
+import { INTERNAL_METADATA } from '#app/targets/internal-metrics.js';
 import { FakeTarget } from '../support/fake-target.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
@@ -38,7 +38,7 @@ describe('lossWatch', () => {
   });
 
   it('reads metrics that every target has', () =>
-    expect(INTERNAL_FACTS.map(({ name }) => name)).to.include.members([...LOSSES.keys()]));
+    expect(INTERNAL_METADATA.map(({ name }) => name)).to.include.members([...LOSSES.keys()]));
 
   it('reports once that objects are dropped, and once that no more are', () => {
     const { look } = watching(new FakeTarget());

@@ -43,8 +43,8 @@ describe('chosenSink', () => {
       unixMs: () => 0,
       stdout:
         () =>
-        ({ pieces, release }) => {
-          written.push(Buffer.concat([...pieces]).toString());
+        ({ buffers, release }) => {
+          written.push(Buffer.concat([...buffers]).toString());
           release();
           return of(1);
         },
@@ -57,7 +57,7 @@ describe('chosenSink', () => {
   it('counts the omitted series in merged documents, and logs changes of the count', async () => {
     const gauge = new FakeTarget('a');
     const counter = new FakeTarget('b');
-    for (const each of [gauge, counter]) each.text = `${gauge.facts.name} 1\n`;
+    for (const each of [gauge, counter]) each.text = `${gauge.metadata.name} 1\n`;
     const registry = { targets: [gauge] };
     const toml = 'stdout_format = "merged"\nmetrics_interval_seconds = 1\n';
     running = sinkOf(toml)(registry).subscribe();
@@ -70,7 +70,7 @@ describe('chosenSink', () => {
     };
     await documentWith(0);
     expect(logged).to.deep.equal([]);
-    counter.facts = { ...gauge.facts, type: 'counter' };
+    counter.metadata = { ...gauge.metadata, type: 'counter' };
     registry.targets = [gauge, counter];
     await documentWith(1);
     await documentWith(1);
@@ -81,7 +81,7 @@ describe('chosenSink', () => {
         level: 'warning',
         message:
           'metrics missing from the merged document: 1, since those of other targets exclude them; ' +
-          `${gauge.facts.name}{app="b",server_key="82"} is left out: the metric has the type gauge elsewhere: ` +
+          `${gauge.metadata.name}{app="b",server_key="82"} is left out: the metric has the type gauge elsewhere: ` +
           'give it another name, or the same type, in its catalogue or at its publisher',
       },
       { level: 'info', message: 'the merged document has the metrics of all targets again' },

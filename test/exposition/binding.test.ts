@@ -201,21 +201,21 @@ describe('a target view whose tree changes while it binds it', () => {
             for (const step of steps.slice(start)) {
               change(tree, step);
               const [action] = step;
-              if (action === 'absorb') view.absorb(tree.source.sync().changes);
+              if (action === 'absorb') view.applyChanges(tree.source.sync().changes);
               if (action === 'bind' && goesOn) goesOn = view.bindMore();
-              if (action === 'fresh') view.refreshFresh();
-              if (action === 'refresh') finished(view.refreshing());
+              if (action === 'fresh') view.copyNewValues();
+              if (action === 'refresh') finished(view.copyingValues());
               if (action !== 'render') continue;
-              view.absorb(tree.source.sync().changes);
-              finished(view.refreshing());
+              view.applyChanges(tree.source.sync().changes);
+              finished(view.copyingValues());
               const shown = linesOf(finished(view.rendering()));
               if (tree.lines(tracks).length > shown.length) early++;
               expect(tree.mayShow).to.include.members(shown);
             }
-            view.absorb(tree.source.sync().changes);
-            finished(view.refreshing());
+            view.applyChanges(tree.source.sync().changes);
+            finished(view.copyingValues());
             while (goesOn) goesOn = view.bindMore();
-            finished(view.refreshing());
+            finished(view.copyingValues());
             while (goesOn) goesOn = view.bindMore();
             expect(linesOf(finished(view.rendering())).toSorted()).to.deep.equal(
               tree.lines(tracks).toSorted(),
@@ -268,7 +268,7 @@ describe('a target view whose tree changes while it binds it', () => {
     let steps = 20;
     const { view, linesOf } = testView(source, root, { slice: () => new Budget({ steps }) });
     const shown = () => {
-      finished(view.refreshing());
+      finished(view.copyingValues());
       return linesOf(finished(view.rendering()));
     };
     while (view.series === 0) view.bindMore();
@@ -282,7 +282,7 @@ describe('a target view whose tree changes while it binds it', () => {
     while (view.bindMore());
     const line = 'shop_till_later{object="next"} 99';
     expect(shown()).to.deep.equal([line]);
-    view.absorb(changes);
+    view.applyChanges(changes);
     while (view.bindMore());
     expect(shown()).to.deep.equal([line]);
     expect(view.counts.variables).to.deep.equal({ synced: 1, total: 1 });
@@ -292,13 +292,13 @@ describe('a target view whose tree changes while it binds it', () => {
     const { source, root, add } = wide(1);
     const { view } = testView(source, root);
     while (view.bindMore());
-    view.refreshFresh();
+    view.copyNewValues();
     source.sync();
     let [wakes, handled] = [0, 0];
     view.onMoreToBind(() => wakes++);
     for (let i = 1; i <= 100; i++) {
       add(root, i);
-      view.absorb(source.sync().changes);
+      view.applyChanges(source.sync().changes);
       if (wakes > handled) while (view.bindMore());
       handled = wakes;
     }
@@ -313,11 +313,11 @@ describe('a target view whose tree changes while it binds it', () => {
     view.onMoreToBind(() => undefined);
     for (const child of children.slice(0, 10_000)) source.remove(child);
     for (let i = 0; i < 5000; i++) add(root, 30_000 + i);
-    view.absorb(source.sync().changes);
-    expect([...view.refreshing()].length, 'slices').to.be.above(20);
+    view.applyChanges(source.sync().changes);
+    expect([...view.copyingValues()].length, 'slices').to.be.above(20);
     expect(linesOf(finished(view.rendering()))).to.have.lengthOf(15_000);
     for (const child of children.slice(10_000, 19_000)) source.remove(child);
-    view.absorb(source.sync().changes);
+    view.applyChanges(source.sync().changes);
     expect(linesOf(finished(view.rendering())), 'without what is gone').to.have.lengthOf(6000);
   });
 
@@ -328,7 +328,7 @@ describe('a target view whose tree changes while it binds it', () => {
     view.bindMore();
     source.sync();
     for (let i = 0; i < 140_000; i++) add(root, i);
-    view.absorb(source.sync().changes);
+    view.applyChanges(source.sync().changes);
     const { objects, variables } = view.progress;
     expect(objects.total + variables.total).to.be.at.least(280_000 - 262_144);
   });

@@ -41,11 +41,11 @@ describe('a target view', () => {
     const { view } = testView(source, root, { catalogue: CATALOGUE });
     view.bindMore();
     const late = source.addVariable(full, 'sales', { type: 'u64', value: 6n });
-    view.absorb([{ kind: 'variable-added', variable: late }]);
+    view.applyChanges([{ kind: 'variable-added', variable: late }]);
     while (view.bindMore());
-    finished(view.refreshing());
-    const text = finished(view.rendering()).families.flatMap(({ pieces }) =>
-      pieces.map((each) => Buffer.from(each).toString()),
+    finished(view.copyingValues());
+    const text = finished(view.rendering()).families.flatMap(({ buffers }) =>
+      buffers.map((each) => Buffer.from(each).toString()),
     );
     expect(text.join('')).to.contain('} 6\n').and.not.to.contain('} 5\n');
   });
@@ -90,7 +90,7 @@ describe('a target view', () => {
     while (view.bindMore()) totals.push(view.progress.variables.total);
     expect(totals.length).to.be.at.least(2);
     expect(totals[0]).to.be.at.most(1024);
-    finished(view.refreshing());
+    finished(view.copyingValues());
     expect(view.progress).to.deep.equal(progress([1, 1], [3001, 3001]));
   });
 
@@ -164,14 +164,14 @@ describe('a target view', () => {
     const before = lines();
     const [sales] = one.variables;
     if (sales === undefined) throw new Error('No sales');
-    view.absorb([
+    view.applyChanges([
       { kind: 'object-added', object: one },
       { kind: 'variable-added', variable: sales },
       { kind: 'object-added', object: root },
     ]);
     expect(lines()).to.deep.equal(before);
     expect(view.progress).to.deep.equal(progress([2, 2], [2, 2]));
-    view.absorb([
+    view.applyChanges([
       { kind: 'object-removed', object: one },
       { kind: 'object-removed', object: one },
       { kind: 'variable-removed', variable: sales },
@@ -188,7 +188,7 @@ describe('a target view', () => {
     source.sync();
     till('floor.2.t1', 1);
     const gone = till('floor.2.t2', 1);
-    view.absorb(source.sync().changes);
+    view.applyChanges(source.sync().changes);
     source.remove(gone);
     expect(lines().filter(isTillLine)).to.have.lengthOf(6001);
     expect(view.progress).to.deep.equal(progress([6002, 6002], [6002, 6002]));
@@ -284,15 +284,15 @@ describe('a target view', () => {
     const { source, root, tills, till } = shop();
     const { view, render } = testView(source, root, { catalogue: CATALOGUE });
     render();
-    expect(finished(view.refreshing())).to.equal(false);
+    expect(finished(view.copyingValues())).to.equal(false);
     source.set(tills, 3);
-    expect(finished(view.refreshing())).to.equal(true);
-    expect(finished(view.refreshing())).to.equal(true);
+    expect(finished(view.copyingValues())).to.equal(true);
+    expect(finished(view.copyingValues())).to.equal(true);
     finished(view.rendering());
-    expect(finished(view.refreshing())).to.equal(false);
+    expect(finished(view.copyingValues())).to.equal(false);
     till('floor.1.t1', 1);
-    view.absorb(source.sync().changes);
-    expect(finished(view.refreshing())).to.equal(true);
+    view.applyChanges(source.sync().changes);
+    expect(finished(view.copyingValues())).to.equal(true);
   });
 
   it('frees its memory when it is closed, and held text when the last hold is released', () => {
@@ -302,7 +302,8 @@ describe('a target view', () => {
     for (let i = 0; i < 3000; i++) till(`floor.1.t${i}`, i);
     const { view, render, text } = testView(source, root, { catalogue: CATALOGUE, kernel });
     const snapshot = render();
-    const bytes = () => Buffer.concat(snapshot.families.flatMap(({ pieces }) => pieces)).toString();
+    const bytes = () =>
+      Buffer.concat(snapshot.families.flatMap(({ buffers }) => buffers)).toString();
     const release = snapshot.hold();
     const held = bytes();
     for (let i = 0; i < 3000; i += 2) till(`floor.2.t${i}`, i);
@@ -313,7 +314,7 @@ describe('a target view', () => {
     release();
     release();
     expect(kernel.arena.used).to.equal(before);
-    expect(finished(view.refreshing())).to.equal(false);
+    expect(finished(view.copyingValues())).to.equal(false);
   });
 
   it('ignores changes once it is closed', () => {
@@ -324,7 +325,7 @@ describe('a target view', () => {
     render();
     finished(view.closing());
     source.addObject('h.1.shop.floor.1.t1', 'Till', { parent: root });
-    view.absorb(source.sync().changes);
+    view.applyChanges(source.sync().changes);
     expect(view.bindMore()).to.equal(false);
     expect(view.asOfNs).to.equal(undefined);
     expect(kernel.arena.used).to.equal(0);

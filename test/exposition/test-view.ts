@@ -72,9 +72,9 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
   });
   /** Applies all changes, copies all values and renders. */
   const render = (): Snapshot => {
-    view.absorb(source.sync().changes);
+    view.applyChanges(source.sync().changes);
     while (view.bindMore());
-    finished(view.refreshing());
+    finished(view.copyingValues());
     return finished(view.rendering());
   };
   /** The page of the application in a format. */
@@ -82,7 +82,7 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
     const snapshot = render();
     const status = new FakeTarget(app).status();
     const made = format.page({ kind: 'ready', snapshot, internal: [], status });
-    const text = Buffer.concat(made.pieces).toString();
+    const text = Buffer.concat(made.buffers).toString();
     made.release();
     return text;
   };
@@ -103,4 +103,4 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
 }
 
 const linesOf = ({ families }: Snapshot): string[] =>
-  families.flatMap(({ pieces }) => Buffer.concat(pieces).toString().split('\n').slice(0, -1));
+  families.flatMap(({ buffers }) => Buffer.concat(buffers).toString().split('\n').slice(0, -1));

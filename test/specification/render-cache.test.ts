@@ -88,7 +88,10 @@ describe('a script of updates and scrapes', function () {
   });
 
   /** Carries a script out and tells it as it went. */
-  async function play(spacingMs: number, steps: readonly Step[]): Promise<readonly string[]> {
+  async function play(
+    minRenderIntervalMs: number,
+    steps: readonly Step[],
+  ): Promise<readonly string[]> {
     const publisher = publishers.make('1');
     const count = publisher.addVariable(publisher.addRoot('h.1.shop', 'Shop'), 'count', 'u64');
     count.set(1);
@@ -96,7 +99,7 @@ describe('a script of updates and scrapes', function () {
     const config = programs.config(
       {
         ...{ context_id: publishers.contextId, app: 'shop', server_keys: ['1'] },
-        ...{ worker_execution_mode, render_min_interval_ms: spacingMs },
+        ...{ worker_execution_mode, render_min_interval_ms: minRenderIntervalMs },
       },
       SCOPES,
     );

@@ -6,7 +6,7 @@ import type { Observable, OperatorFunction } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import { coalesce } from '#app/streams/coalesce.js';
 import type { Decision, Demand } from '#app/streams/coalesce.js';
-import { unknownFacts } from '#app/streams/report.js';
+import { unknownState } from '#app/streams/report.js';
 import type { Report } from '#app/streams/report.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
@@ -15,8 +15,8 @@ import { VirtualClock } from '../support/virtual-clock.js';
 type Input = Demand | Report;
 
 const counted = { refreshesMs: [], counts: newCounters() };
-const ready = { facts: { ...unknownFacts('82'), isReady: true }, ...counted };
-const unready = { facts: unknownFacts('82'), ...counted };
+const ready = { state: { ...unknownState('82'), isReady: true }, ...counted };
+const unready = { state: unknownState('82'), ...counted };
 const none = { hasRendered: false, isDirty: false, snapshot: undefined };
 
 /** Letters of reports: `r`endered, un`c`hanged, `o`ld text served, `n`ot ready. */
@@ -27,24 +27,24 @@ const inputs = {
   c: { kind: 'refreshed', ...ready, ...none },
   o: { kind: 'refreshed', ...ready, ...none, isDirty: true },
   n: { kind: 'refreshed', ...unready, ...none },
-  f: { kind: 'facts', ...ready },
-  N: { kind: 'facts', ...unready },
-  s: { kind: 'switched', facts: ready.facts },
-  S: { kind: 'switched', facts: unready.facts },
+  f: { kind: 'state', ...ready },
+  N: { kind: 'state', ...unready },
+  s: { kind: 'switched', state: ready.state },
+  S: { kind: 'switched', state: unready.state },
   x: { kind: 'failed', reason: 'gone' },
 } as const satisfies Record<string, Input>;
 
 /** Abbreviated decisions: `M` a refresh that may render, `m` one that may not; `D` a deferral, in milliseconds. */
-const abbreviated = ({ refresh, deferral }: Decision): string =>
+const abbreviated = ({ refresh, delayed }: Decision): string =>
   [
     refresh === undefined ? '' : refresh.mayRender ? 'M' : 'm',
-    deferral === undefined ? '' : `D${deferral.ms}`,
+    delayed === undefined ? '' : `D${delayed.ms}`,
   ].join('');
 const decided =
-  (spacingMs: number, now = () => asyncScheduler.now()) =>
+  (minRenderIntervalMs: number, now = () => asyncScheduler.now()) =>
   (input$: Observable<Input>) =>
     input$.pipe(
-      coalesce(() => spacingMs, now),
+      coalesce(() => minRenderIntervalMs, now),
       map(abbreviated),
       filter((text) => text !== ''),
     );

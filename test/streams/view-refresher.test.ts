@@ -1,6 +1,6 @@
 // ViewRefresher: the copies and renders of each input, and the hold on the text.
 import { expect } from 'chai';
-import type { Forms, Snapshot, StructureChange } from '#app/model.js';
+import type { Encodings, Snapshot, StructureChange } from '#app/model.js';
 import type { TargetInput } from '#app/streams/target-inputs.js';
 import { ViewRefresher } from '#app/streams/view-refresher.js';
 import type { RefreshableView } from '#app/streams/view-refresher.js';
@@ -33,17 +33,17 @@ class RecordingView implements RefreshableView {
     this.hasMore = this.slices.shift() ?? false;
     return this.hasMore;
   }
-  absorb(changes: readonly StructureChange[]): void {
+  applyChanges(changes: readonly StructureChange[]): void {
     this.notes += `a${changes.length}`;
     // A small remainder is bound at once.
     this.hasMore = false;
   }
-  *refreshing(): Generator<void, boolean> {
+  *copyingValues(): Generator<void, boolean> {
     this.notes += 'r';
     for (let step = 0; step < this.steps; step++) yield;
     return true;
   }
-  refreshFresh(): void {
+  copyNewValues(): void {
     this.notes += 'f';
     this.hasMore &&= !this.bindsWhenFresh;
   }
@@ -244,10 +244,12 @@ class NumberingView extends RecordingView {
     super();
   }
   // eslint-disable-next-line require-yield -- it is done at once
-  override *refreshing(): Generator<void, boolean> {
+  override *copyingValues(): Generator<void, boolean> {
     return this.isDirty;
   }
-  override *rendering(forms: Forms = { text: true, deflated: false }): Generator<void, Snapshot> {
+  override *rendering(
+    encodings: Encodings = { text: true, deflated: false },
+  ): Generator<void, Snapshot> {
     for (let step = 1; step < this.renderSteps; step++) yield;
     const number = this.held.push(0) - 1;
     const count = (by: number) => (this.held[number] = (this.held[number] ?? 0) + by);
@@ -255,7 +257,7 @@ class NumberingView extends RecordingView {
       count(1);
       return () => void count(-1);
     };
-    return snapshotOf([], { bytes: number, forms, hold });
+    return snapshotOf([], { bytes: number, encodings, hold });
   }
 }
 
@@ -265,9 +267,9 @@ describe('ViewRefresher at a render', () => {
   const taken = {
     R: may,
     r: may,
-    P: { ...may, forms: BOTH },
-    p: { ...may, forms: BOTH },
-    q: { ...may, mayRender: false, forms: BOTH },
+    P: { ...may, encodings: BOTH },
+    p: { ...may, encodings: BOTH },
+    q: { ...may, mayRender: false, encodings: BOTH },
     S: { kind: 'refresh', mayRender: false },
     b: { kind: 'bind' },
   } satisfies Record<string, TargetInput>;

@@ -17,7 +17,7 @@ export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefin
   publisherTimeZone: '',
   limits: DEFAULT_LIMITS,
   catalogue: undefined,
-  spacingMs: 250,
+  minRenderIntervalMs: 250,
   isDebug: false,
   ...given,
 });

@@ -2,7 +2,7 @@
 import { Subject, defer, merge, mergeMap, throwError } from 'rxjs';
 import type { FormerRoot } from '#app/streams/choose-root.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import type { HostedTarget, Partition } from '#app/targets/hosting/partition.js';
+import type { HostedTarget, Partition } from '#app/targets/partitions/partition.js';
 
 export class FailingPartition implements Partition {
   readonly number: number;

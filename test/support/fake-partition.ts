@@ -1,10 +1,10 @@
 // A partition without running targets: it records the targets it hosts, with a load that the test sets.
 import { EMPTY, Subject, defer, merge, of } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
-import { unknownFacts } from '#app/streams/report.js';
+import { unknownState } from '#app/streams/report.js';
 import type { Report } from '#app/streams/report.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import type { HostedTarget, Partition } from '#app/targets/hosting/partition.js';
+import type { HostedTarget, Partition } from '#app/targets/partitions/partition.js';
 
 export class FakePartition implements Partition {
   readonly number: number;
@@ -23,7 +23,7 @@ export class FakePartition implements Partition {
     return {
       report$: merge(
         report$,
-        defer(() => (this.isReady ? of(this.#facts(key, 0)) : EMPTY)),
+        defer(() => (this.isReady ? of(this.#state(key, 0)) : EMPTY)),
       ),
       send: () => undefined,
       queryTree: () => EMPTY,
@@ -32,12 +32,12 @@ export class FakePartition implements Partition {
 
   /** The target of that server key was refreshed for so long. */
   refresh(key: string, tookMs: number): void {
-    this.#report$.get(key)?.next(this.#facts(key, tookMs));
+    this.#report$.get(key)?.next(this.#state(key, tookMs));
   }
 
-  #facts(key: string, tookMs: number): Report {
-    const facts = { ...unknownFacts(key), isReady: this.isReady };
-    return { kind: 'facts', facts, refreshesMs: [tookMs], counts: newCounters() };
+  #state(key: string, tookMs: number): Report {
+    const state = { ...unknownState(key), isReady: this.isReady };
+    return { kind: 'state', state, refreshesMs: [tookMs], counts: newCounters() };
   }
 
   close(): void {

@@ -4,7 +4,7 @@ import type { Observable } from 'rxjs';
 import { selectFamilies } from '#app/exposition/page/scope.js';
 import type {
   Exposition,
-  FamilyFacts,
+  FamilyMetadata,
   FoundRoot,
   InternalMetric,
   ReadFormat,
@@ -42,7 +42,7 @@ export class FakeTarget implements Target {
   text = 'demo_value 1\n';
   /** Whether OpenMetrics forbids a value of it. */
   hasForbidden = false;
-  facts: FamilyFacts = { name: 'demo_value', type: 'gauge', unit: '', help: 'A value.' };
+  metadata: FamilyMetadata = { name: 'demo_value', type: 'gauge', unit: '', help: 'A value.' };
   /** Pages that were made of it and not released yet. */
   held = 0;
   demands = 0;
@@ -88,8 +88,8 @@ export class FakeTarget implements Target {
     return this.since;
   }
 
-  get lastFamilies(): readonly FamilyFacts[] | undefined {
-    return this.hasText && this.isReady ? [this.facts] : undefined;
+  get lastFamilies(): readonly FamilyMetadata[] | undefined {
+    return this.hasText && this.isReady ? [this.metadata] : undefined;
   }
 
   queryTree(query: TreeQuery): Observable<TreeAnswer> {
@@ -109,13 +109,13 @@ export class FakeTarget implements Target {
   exposition(scope?: Scope): Exposition {
     const status = this.status();
     if (!this.isReady) return { kind: 'waiting', status };
-    const pieces = [Buffer.from(this.text)];
+    const buffers = [Buffer.from(this.text)];
     const hold = () => {
       this.held++;
       return () => this.held--;
     };
     const { hasForbidden } = this;
-    const snapshot = snapshotOf([familyText(this.facts, pieces)], { hold, hasForbidden });
+    const snapshot = snapshotOf([familyText(this.metadata, buffers)], { hold, hasForbidden });
     const selected = scope && selectFamilies(snapshot, scope).families;
     const internal = internalFamilies(this.metrics, status, scope);
     return { kind: 'ready', snapshot, selected, internal, status };

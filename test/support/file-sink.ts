@@ -25,8 +25,8 @@ export function fileSink({ path, format, everyMs, selfMetrics }: FileSinkOptions
     target.demand().pipe(
       mergeMap((exposition): Observable<SinkEvent> | Promise<SinkEvent> => {
         if (exposition.kind === 'waiting') return EMPTY;
-        const { pieces, release } = format.page(exposition);
-        const text = Buffer.concat(pieces).toString();
+        const { buffers, release } = format.page(exposition);
+        const text = Buffer.concat(buffers).toString();
         release();
         return append(text);
       }),

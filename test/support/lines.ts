@@ -10,16 +10,16 @@ export const fixedLine = (labels: string, value: string | number, suffix = ''): 
   labels: labelsPart(labels),
   fixed: `${value}\n`,
   cell: 0,
-  op: 0,
+  opcode: 0,
 });
 
 /** A line that shows a cell. @param labels without braces */
-export const cellLine = (labels: string, cell: number, op: number, suffix = ''): Line => ({
+export const cellLine = (labels: string, cell: number, opcode: number, suffix = ''): Line => ({
   suffix,
   labels: labelsPart(labels),
   fixed: '',
   cell,
-  op,
+  opcode,
 });
 
 /** Values that lines show, as a probe keeps them. */

@@ -8,7 +8,7 @@ import { Scheduler } from '#app/streams/scheduler.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
-import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
+import { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
 import { TargetRegistry } from '#app/targets/target-registry.js';
 import { definitionOf } from './definition-of.js';

@@ -5,7 +5,7 @@ export type Mode = (typeof MODES)[number];
 
 /**
  * The mode of tests that need only one: pages pass from the thread of a partition to the listener, so more code
- * takes part. `test/targets/hosting/partition.contract.test.ts` shows that both modes do the same.
+ * takes part. `test/targets/partitions/partition.contract.test.ts` shows that both modes do the same.
  */
 export const SPECIFIED_MODE: Mode = 'threaded';
 

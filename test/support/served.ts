@@ -3,14 +3,14 @@ import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import type { Exposition, Forms, Scope, TargetEvent } from '#app/model.js';
+import type { Exposition, Encodings, Scope, TargetEvent } from '#app/model.js';
 import { segmentWatches } from '#app/native/segment/segment-watch.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import type { Scheduler } from '#app/streams/scheduler.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
-import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
+import { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
 import { CountingMemory } from './counting-memory.js';
 import { definitionOf } from './definition-of.js';
@@ -90,12 +90,12 @@ export class Served {
   }
 
   /** The answer to one demand; no time passes. */
-  ask(scope?: Scope, form?: keyof Forms): Exposition {
+  ask(scope?: Scope, form?: keyof Encodings): Exposition {
     return this.answer((exposition) => exposition, scope, form);
   }
 
   /** What `take` makes of an answer at once, as a sink does: later its text may be gone. */
-  answer<T>(take: (exposition: Exposition) => T, scope?: Scope, form?: keyof Forms): T {
+  answer<T>(take: (exposition: Exposition) => T, scope?: Scope, form?: keyof Encodings): T {
     const { seen, subscription } = follow(this.target.demand(scope, form).pipe(map(take)));
     this.clock.advance(0);
     const [answer] = seen;
@@ -122,7 +122,7 @@ export class Served {
 export function seriesOf(exposition: Exposition): string[] {
   if (exposition.kind === 'waiting') return [];
   const page = TEXT.page(exposition);
-  const text = Buffer.concat(page.pieces).toString();
+  const text = Buffer.concat(page.buffers).toString();
   page.release();
   return text.split('\n').filter((line) => line.startsWith('demo_'));
 }

@@ -1,24 +1,27 @@
 // A snapshot of families that a test makes.
 import { bytesOf } from '#app/bytes.js';
 import { samplesIn } from '#app/exposition/text/family-text.js';
-import type { FamilyFacts, FamilyText, Snapshot } from '#app/model.js';
+import type { FamilyMetadata, FamilyText, Snapshot } from '#app/model.js';
 
-export const familyText = (facts: FamilyFacts, pieces: readonly Uint8Array[]): FamilyText => ({
-  facts,
-  pieces,
-  bytes: bytesOf(pieces),
-  samples: () => samplesIn(pieces),
+export const familyText = (
+  metadata: FamilyMetadata,
+  buffers: readonly Uint8Array[],
+): FamilyText => ({
+  metadata,
+  buffers,
+  bytes: bytesOf(buffers),
+  samples: () => samplesIn(buffers),
 });
 
 export const snapshotOf = (
   families: readonly FamilyText[],
-  more: Partial<Omit<Snapshot, 'facts' | 'families'>> = {},
+  more: Partial<Omit<Snapshot, 'metadata' | 'families'>> = {},
 ): Snapshot => ({
-  facts: families.map(({ facts }) => facts),
+  metadata: families.map(({ metadata }) => metadata),
   families,
   bytes: families.reduce((sum, { bytes }) => sum + bytes, 0),
   series: families.length,
-  forms: { text: true, deflated: false },
+  encodings: { text: true, deflated: false },
   hold: () => () => undefined,
   ...more,
 });

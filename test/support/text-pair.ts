@@ -1,15 +1,15 @@
 // An exposition text, and beside it what it should say: a renderer that knows no blocks, no memory and no last time.
 import { expect } from 'chai';
 import { crcTables } from '#app/exposition/compress/crc.js';
-import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
+import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { labelsOf } from '#app/exposition/wasm/line-table.js';
-import { SharedText } from '#app/exposition/wasm/memory.js';
+import { InternedText } from '#app/exposition/wasm/memory.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { floatText, headerText } from '#app/exposition/text/text-syntax.js';
 import type {
-  FamilyFacts,
+  FamilyMetadata,
   FamilyText,
-  Forms,
+  Encodings,
   HeadedText,
   MetricType,
   Snapshot,
@@ -21,7 +21,7 @@ import { unpacked } from './unpacked.js';
 export const VALUES = 50;
 /** Enough for all that a test makes; many kernels are alive at once. */
 const MAX_PAGES = 4096;
-export const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
+export const metadata = (name: string, type: MetricType = 'gauge'): FamilyMetadata => ({
   name,
   type,
   unit: '',
@@ -29,7 +29,7 @@ export const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => 
 });
 
 /** Names in no order, with the ranks that they stand by: equal ranks go by name. */
-export const FAMILIES: readonly (readonly [name: string, rank: number])[] = [
+export const FAMILIES: readonly (readonly [name: string, familyIndex: number])[] = [
   ['shop_b', 1],
   ['shop_a', 1],
   ['shop_z', 0],
@@ -45,17 +45,18 @@ export const HUNDREDS = Array.from(
 const SUFFIXES = ['', '', '', '_sum', '_count'];
 
 /** Labels of all kinds, alike and unlike those of the line before. */
-export const LABELS: readonly ((owner: number, sub: number) => string)[] = [
-  (owner) => `{owner="${owner}",text="${'é'.repeat(owner % 7)}"}`,
-  (owner, sub) => `{owner="server${owner}.example.com",client="c_${sub}",service="S${owner % 3}"}`,
-  (owner, sub) => `{owner="a \\"quoted\\" ${owner}",sub="${sub}"}`,
-  (owner) => `{owner="${owner}",long="${'abcdefghij'.repeat(30 + (owner % 40))}"}`,
-  (owner, sub) => `{o="${owner.toString(2)}",le="${sub / 4}",x=""}`,
+export const LABELS: readonly ((nodeId: number, seriesIndex: number) => string)[] = [
+  (nodeId) => `{nodeId="${nodeId}",text="${'é'.repeat(nodeId % 7)}"}`,
+  (nodeId, seriesIndex) =>
+    `{nodeId="server${nodeId}.example.com",client="c_${seriesIndex}",service="S${nodeId % 3}"}`,
+  (nodeId, seriesIndex) => `{nodeId="a \\"quoted\\" ${nodeId}",seriesIndex="${seriesIndex}"}`,
+  (nodeId) => `{nodeId="${nodeId}",long="${'abcdefghij'.repeat(30 + (nodeId % 40))}"}`,
+  (nodeId, seriesIndex) => `{o="${nodeId.toString(2)}",le="${seriesIndex / 4}",x=""}`,
 ];
 
 interface NaiveLine {
-  readonly owner: number;
-  readonly sub: number;
+  readonly nodeId: number;
+  readonly seriesIndex: number;
   readonly text: string;
   readonly value: number | undefined;
 }
@@ -74,7 +75,7 @@ export class TextPair {
   readonly kernel: Kernel;
   readonly values: Cells;
   /** Labels that many lines share. */
-  readonly shared = new Map<string, SharedText>();
+  readonly shared = new Map<string, InternedText>();
   readonly before: number;
   readonly text: ExpositionText;
   readonly naive = new Map<string, Map<string, NaiveLine>>();
@@ -100,35 +101,35 @@ export class TextPair {
     this.values.set(index, value);
   }
 
-  put(family: number, owner: number, sub: number, value: number | undefined): void {
-    const [name, rank] = this.families[family % this.families.length] ?? ['x', 0];
-    const labels = this.labels[(owner + family) % this.labels.length]?.(owner, sub) ?? '';
-    const suffix = SUFFIXES[(owner + sub) % SUFFIXES.length] ?? '';
-    const text = `${name}${suffix}${labels} ${value === undefined ? `${sub}\n` : ''}`;
+  put(family: number, nodeId: number, seriesIndex: number, value: number | undefined): void {
+    const [name, familyIndex] = this.families[family % this.families.length] ?? ['x', 0];
+    const labels = this.labels[(nodeId + family) % this.labels.length]?.(nodeId, seriesIndex) ?? '';
+    const suffix = SUFFIXES[(nodeId + seriesIndex) % SUFFIXES.length] ?? '';
+    const text = `${name}${suffix}${labels} ${value === undefined ? `${seriesIndex}\n` : ''}`;
     const own = labels.slice(1, -1);
     const line =
       value === undefined
-        ? fixedLine(own, sub, suffix)
-        : cellLine(own, this.values.of(value), OP.f64, suffix);
+        ? fixedLine(own, seriesIndex, suffix)
+        : cellLine(own, this.values.of(value), OPCODE.f64, suffix);
     // Every other line shares its labels with those that have the same.
-    const isShared = owner % 2 === 0;
+    const isShared = nodeId % 2 === 0;
     const all = isShared ? { ...line, labels: this.sharedText(labelsOf(line)) } : line;
-    this.text.put(facts(name), rank, { owner, sub }, all);
+    this.text.put(metadata(name), familyIndex, { nodeId, seriesIndex }, all);
     const lines = this.naive.get(name) ?? new Map<string, NaiveLine>();
-    lines.set(`${owner} ${sub}`, { owner, sub, text, value });
+    lines.set(`${nodeId} ${seriesIndex}`, { nodeId, seriesIndex, text, value });
     this.naive.set(name, lines);
   }
 
-  sharedText(text: string): SharedText {
-    const known = this.shared.get(text) ?? new SharedText(this.kernel.texts, text);
+  sharedText(text: string): InternedText {
+    const known = this.shared.get(text) ?? new InternedText(this.kernel.texts, text);
     this.shared.set(text, known);
     return known;
   }
 
-  remove(family: number, owner: number, sub: number): void {
+  remove(family: number, nodeId: number, seriesIndex: number): void {
     const [name] = this.families[family % this.families.length] ?? ['x'];
-    this.text.remove(name, { owner, sub });
-    this.naive.get(name)?.delete(`${owner} ${sub}`);
+    this.text.remove(name, { nodeId, seriesIndex });
+    this.naive.get(name)?.delete(`${nodeId} ${seriesIndex}`);
   }
 
   get expected(): string {
@@ -140,7 +141,7 @@ export class TextPair {
   /** The same, each family below its header. */
   get expectedPage(): string {
     return this.#lines()
-      .map(([name, lines]) => (lines === '' ? '' : headerText(facts(name)) + lines))
+      .map(([name, lines]) => (lines === '' ? '' : headerText(metadata(name)) + lines))
       .join('');
   }
 
@@ -152,17 +153,17 @@ export class TextPair {
       .map(([name]) => [
         name,
         [...(this.naive.get(name)?.values() ?? [])]
-          .toSorted((a, b) => a.owner - b.owner || a.sub - b.sub)
+          .toSorted((a, b) => a.nodeId - b.nodeId || a.seriesIndex - b.seriesIndex)
           .map(({ text, value }) => (value === undefined ? text : `${text}${valueText(value)}\n`))
           .join(''),
       ]);
   }
 
   /** Renders, compares, and keeps the snapshot if told so; then its families are not looked at before the end. */
-  render(isHeld = false, forms: Forms = FORMS.text): Snapshot {
-    const snapshot = finished(this.text.rendering(forms));
+  render(isHeld = false, encodings: Encodings = FORMS.text): Snapshot {
+    const snapshot = finished(this.text.rendering(encodings));
     const { expected } = this;
-    if (snapshot.forms.text) this.#expectPage(snapshot);
+    if (snapshot.encodings.text) this.#expectPage(snapshot);
     else expect(snapshot.page).to.equal(undefined);
     expect(snapshot.bytes).to.equal(Buffer.byteLength(expected));
     expect(snapshot.series).to.equal(expected.split('\n').length - 1);
@@ -170,18 +171,18 @@ export class TextPair {
       this.held.push({ snapshot, text: expected, release: snapshot.hold() });
       return snapshot;
     }
-    if (forms.deflated) {
+    if (encodings.deflated) {
       if (unpacked(snapshot) !== expected) expect(unpacked(snapshot)).to.equal(expected);
     }
     if (textOf(snapshot) !== expected) expect(textOf(snapshot)).to.equal(expected);
-    expect(snapshot.families.map((family) => family.facts)).to.deep.equal(snapshot.facts);
-    if (snapshot.forms.text) expectHeaders(snapshot);
+    expect(snapshot.families.map((family) => family.metadata)).to.deep.equal(snapshot.metadata);
+    if (snapshot.encodings.text) expectHeaders(snapshot);
     this.#expectSame(snapshot);
     return snapshot;
   }
 
-  /** Renders where there is memory for so many pieces of it and no more. */
-  renderWithout(memory: number, forms: Forms): void {
+  /** Renders where there is memory for so many buffers of it and no more. */
+  renderWithout(memory: number, encodings: Encodings): void {
     const { arena } = this.kernel;
     const allocate = arena.allocate.bind(arena);
     let left = memory;
@@ -190,7 +191,7 @@ export class TextPair {
       return allocate(bytes);
     };
     try {
-      finished(this.text.rendering(forms));
+      finished(this.text.rendering(encodings));
     } catch (error) {
       expect(error).to.have.property('message', 'no memory');
     } finally {
@@ -199,8 +200,8 @@ export class TextPair {
   }
 
   /** Begins a render, and takes so many steps of it. */
-  renderPartly(steps: number, forms: Forms): void {
-    const rendering = this.text.rendering(forms);
+  renderPartly(steps: number, encodings: Encodings): void {
+    const rendering = this.text.rendering(encodings);
     for (let i = 0; i < steps; i++) if (rendering.next().done === true) return;
   }
 
@@ -213,7 +214,7 @@ export class TextPair {
   /** A family that is the same object says the same. */
   #expectSame({ families }: Snapshot): void {
     for (const family of families) {
-      const said = Buffer.concat(family.pieces).toString();
+      const said = Buffer.concat(family.buffers).toString();
       const before = this.#said.get(family) ?? said;
       if (before !== said) expect(said).to.equal(before);
       this.#said.set(family, said);
@@ -234,13 +235,14 @@ export class TextPair {
   }
 }
 
-/** Each family has its lines once more, in pieces that begin with its header. */
+/** Each family has its lines once more, in buffers that begin with its header. */
 function expectHeaders({ families }: Snapshot): void {
-  for (const { facts, pieces, headed } of families) {
-    const lines = Buffer.concat(pieces).toString();
+  for (const { metadata, buffers, headed } of families) {
+    const lines = Buffer.concat(buffers).toString();
     const whole = Buffer.concat(headed === undefined ? [] : piecesOf(headed)).toString();
-    if (whole !== headerText(facts) + lines) expect(whole).to.equal(headerText(facts) + lines);
-    expect(headed?.header.bytes).to.equal(headerText(facts).length);
+    if (whole !== headerText(metadata) + lines)
+      expect(whole).to.equal(headerText(metadata) + lines);
+    expect(headed?.header.bytes).to.equal(headerText(metadata).length);
   }
 }
 
@@ -250,4 +252,4 @@ const piecesOf = ({ memory, spans }: HeadedText): readonly Buffer[] =>
   );
 
 export const textOf = ({ families }: Snapshot): string =>
-  Buffer.concat(families.flatMap(({ pieces }) => pieces)).toString();
+  Buffer.concat(families.flatMap(({ buffers }) => buffers)).toString();

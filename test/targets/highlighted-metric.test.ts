@@ -20,7 +20,7 @@ describe('the metric of the highlighted variable (design 3 `variable`)', () => {
   for (const [value, line] of lines)
     it(`has the line ${line}`, () => {
       const [family] = internalFamilies([highlightedMetric(value)], new FakeTarget().status());
-      expect(family?.pieces.map(String)).to.deep.equal([`${NAME}${line}\n`]);
+      expect(family?.buffers.map(String)).to.deep.equal([`${NAME}${line}\n`]);
     });
 
   it('has its header lines on the page', () => {
@@ -28,7 +28,7 @@ describe('the metric of the highlighted variable (design 3 `variable`)', () => {
     target.metrics = [highlightedMetric({ path: 'v', value: 3n })];
     const exposition = target.exposition();
     if (exposition.kind === 'waiting') expect.fail('not ready');
-    expect(Buffer.concat(TEXT.page(exposition).pieces).toString()).to.match(
+    expect(Buffer.concat(TEXT.page(exposition).buffers).toString()).to.match(
       new RegExp(`\n# HELP ${NAME} Value of .*\n# TYPE ${NAME} gauge\n${NAME}{path="v"} 3\n# HELP`),
     );
   });
@@ -40,8 +40,8 @@ describe('the metric of the highlighted variable (design 3 `variable`)', () => {
       highlightedMetric({ path: 'v', value: 9_007_199_254_740_993n }),
       highlightedMetric({ path: 'v', value: 1, text: 'b "c"' }),
     ];
-    const { pieces } = jsonDocument(target.exposition(), new Date(0));
-    const [number = '', text = ''] = Buffer.concat([...pieces])
+    const { buffers } = jsonDocument(target.exposition(), new Date(0));
+    const [number = '', text = ''] = Buffer.concat([...buffers])
       .toString()
       .split('\n');
     const labelled = { name: NAME, type: 'gauge' };

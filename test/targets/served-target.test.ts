@@ -128,7 +128,7 @@ describe('ServedTarget', () => {
   describe('once it is ready', () => {
     it('adds late objects and variables when they sync, and stays ready', () => {
       const { publisher, root } = showing(1);
-      const target = serve({ spacingMs: 0 });
+      const target = serve({ minRenderIntervalMs: 0 });
       expect(target.series()).to.deep.equal([x(1)]);
 
       const late = publisher.addObject(root, 'H.1.demo.late', 'Late', { synced: false });
@@ -149,7 +149,7 @@ describe('ServedTarget', () => {
       publisher.addVariable(child, 'y', 'u64').set(2);
       const z = publisher.addVariable(root, 'z', 'u64');
       z.set(3);
-      const target = serve({ spacingMs: 0 });
+      const target = serve({ minRenderIntervalMs: 0 });
       expect(target.series()).to.have.length(3);
       publisher.removeObject(child);
       expect(target.series()).to.have.members([x(1), 'demo_root_z{object="@root"} 3']);
@@ -159,7 +159,7 @@ describe('ServedTarget', () => {
 
     it('ends the series of an unset value, and stays ready', () => {
       const shown = showing(1);
-      const target = serve({ spacingMs: 0 });
+      const target = serve({ minRenderIntervalMs: 0 });
       expect(target.series()).to.deep.equal([x(1)]);
       shown.x.unset();
       const exposition = target.ask();
@@ -265,13 +265,13 @@ describe('ServedTarget', () => {
         const child = shown.publisher.addObject(shown.root, id, 'Client');
         shown.publisher.addVariable(child, 'y', 'u64').set(i);
       }
-      const target = serve({ spacingMs: 20 });
+      const target = serve({ minRenderIntervalMs: 20 });
       const formsOf = (form: 'text' | 'deflated', afterMs: number): string => {
         target.clock.advance(afterMs);
         shown.x.set(target.clock.now());
         const exposition = target.ask(undefined, form);
         if (exposition.kind !== 'ready') return 'waiting';
-        const { text, deflated } = exposition.snapshot.forms;
+        const { text, deflated } = exposition.snapshot.encodings;
         return [text ? 'text' : '', deflated ? 'deflated' : ''].join(' ').trim();
       };
       expect([
@@ -299,25 +299,25 @@ describe('ServedTarget', () => {
     /** Steps, and for each demand the shown value with `hit` or `miss`. */
     const scripts: readonly {
       readonly title: string;
-      readonly spacingMs: number;
+      readonly minRenderIntervalMs: number;
       readonly steps: readonly (Step | 'demand')[];
       readonly answers: readonly string[];
     }[] = [
       {
         title: 'counts a hit if the target is unchanged and a miss if it has changed',
-        spacingMs: 250,
+        minRenderIntervalMs: 250,
         steps: ['demand', 'demand', later(250), store(2), 'demand', 'demand'],
         answers: ['1 miss', '1 hit', '2 miss', '2 hit'],
       },
       {
         title: 'shows values that the publisher stored without a notification',
-        spacingMs: 250,
+        minRenderIntervalMs: 250,
         steps: ['demand', store(2), later(250), 'demand', store(3), later(9999), 'demand'],
         answers: ['1 miss', '2 miss', '3 miss'],
       },
       {
         title: 'answers with the last render inside the spacing, and defers one render',
-        spacingMs: 250,
+        minRenderIntervalMs: 250,
         steps: [
           ...(['demand', store(2), later(100), 'demand', store(3), later(149), 'demand'] as const),
           ...([later(1), 'demand'] as const),
@@ -326,7 +326,7 @@ describe('ServedTarget', () => {
       },
       {
         title: 'starts a spacing with a deferred render',
-        spacingMs: 250,
+        minRenderIntervalMs: 250,
         steps: [
           'demand',
           store(2),
@@ -342,33 +342,33 @@ describe('ServedTarget', () => {
       },
       {
         title: 'renders a change only when the next demand comes',
-        spacingMs: 250,
+        minRenderIntervalMs: 250,
         steps: ['demand', store(2), notify, later(1000), 'demand'],
         answers: ['1 miss', '2 miss'],
       },
       {
         title: 'renders at every change notification if the spacing is 0',
-        spacingMs: 0,
+        minRenderIntervalMs: 0,
         steps: ['demand', store(2), notify, later(1000), 'demand'],
         answers: ['1 hit', '2 hit'],
       },
       {
         title: 'renders a value stored without a notification if the spacing is 0',
-        spacingMs: 0,
+        minRenderIntervalMs: 0,
         steps: ['demand', store(2), 'demand', store(3), 'demand'],
         answers: ['1 hit', '2 miss', '3 miss'],
       },
       {
         title: 'answers with one render for the length of a large spacing',
-        spacingMs: 60_000,
+        minRenderIntervalMs: 60_000,
         steps: ['demand', store(2), later(59_999), 'demand', later(1), 'demand'],
         answers: ['1 miss', '1 hit', '2 hit'],
       },
     ];
-    for (const { title, spacingMs, steps, answers } of scripts)
+    for (const { title, minRenderIntervalMs, steps, answers } of scripts)
       it(title, () => {
         const shown = showing(1);
-        const target = serve({ spacingMs });
+        const target = serve({ minRenderIntervalMs });
         const misses = () =>
           target.internal('shm_exporter_internal_scrape_render_cache_misses_total') ?? NaN;
         const got: string[] = [];
@@ -423,7 +423,9 @@ describe('ServedTarget', () => {
       const shown = (...metrics: readonly string[]) => {
         const exposition = target.ask(compileScope({ name: 'some', metrics }));
         if (exposition.kind === 'waiting') throw new Error('not ready');
-        return [...familiesOf(exposition), ...exposition.internal].map(({ facts }) => facts.name);
+        return [...familiesOf(exposition), ...exposition.internal].map(
+          ({ metadata }) => metadata.name,
+        );
       };
       expect(shown('demo_*')).to.deep.equal(['demo_root_x']);
       expect(shown('shm_exporter_*_info', '*_target_ready')).to.deep.equal([
@@ -440,10 +442,10 @@ describe('ServedTarget', () => {
       showing(1);
       const exposition = serve().ask();
       if (exposition.kind === 'waiting') throw new Error('not ready');
-      const misses = exposition.internal.find(({ facts }) =>
-        facts.name.endsWith('render_cache_misses_total'),
+      const misses = exposition.internal.find(({ metadata }) =>
+        metadata.name.endsWith('render_cache_misses_total'),
       );
-      expect(String(misses?.pieces[0])).to.match(/misses_total 1\n$/);
+      expect(String(misses?.buffers[0])).to.match(/misses_total 1\n$/);
     });
 
     it('counts a refresh for each demand', () => {
@@ -518,7 +520,7 @@ describe('ServedTarget', () => {
     it('a clash of series once', () => {
       const { publisher, root } = showing(1);
       publisher.addVariable(root, 'X', 'u64').set(9); // its metric has the same name as that of x
-      const target = serve({ spacingMs: 0 });
+      const target = serve({ minRenderIntervalMs: 0 });
       expect(target.series()).to.have.length(1);
       publisher.notify();
       target.clock.advance(1000);
@@ -533,7 +535,7 @@ describe('ServedTarget', () => {
       const { publisher, root } = showing(1);
       const second = publisher.addVariable(root, 'X', 'u64');
       second.set(9); // its metric has the same name as that of x
-      const target = serve({ spacingMs: 0 });
+      const target = serve({ minRenderIntervalMs: 0 });
       const clashing = () => target.internal('shm_exporter_target_clashing_series');
       target.ask();
       expect(clashing()).to.equal(1);

@@ -8,7 +8,7 @@ import type { PublishedObject } from '#app/native/publisher/publisher-options.js
 import { Publishers } from '../support/segment-of.js';
 import { Served } from '../support/served.js';
 
-const textOf = (page: Page): string => Buffer.concat(page.pieces).toString();
+const textOf = (page: Page): string => Buffer.concat(page.buffers).toString();
 
 describe('a page of a snapshot', () => {
   const publishers = new Publishers();
@@ -19,7 +19,7 @@ describe('a page of a snapshot', () => {
     publishers.closeAll();
   });
 
-  /** Enough lines for pieces that are sent from the kernel's memory without a copy. */
+  /** Enough lines for buffers that are sent from the kernel's memory without a copy. */
   const LINES = 900;
   const publish = (serverKey: string) => {
     const publisher = publishers.make(serverKey);
@@ -34,8 +34,8 @@ describe('a page of a snapshot', () => {
       });
     return { publisher, root, add, children: add(root, 0) };
   };
-  const serve = (serverKey: string, spacingMs = 0, memory = kernel): Served => {
-    const definition = { serverKeys: [serverKey], spacingMs };
+  const serve = (serverKey: string, minRenderIntervalMs = 0, memory = kernel): Served => {
+    const definition = { serverKeys: [serverKey], minRenderIntervalMs };
     const served = new Served(publishers, definition, { kernel: memory });
     running.push(served);
     return served;
@@ -79,7 +79,7 @@ describe('a page of a snapshot', () => {
       return page.gzip?.();
     });
     const unzipped = (await Promise.all(zipped)).map((body) =>
-      gunzipSync(Buffer.concat(body?.pieces ?? [])).toString(),
+      gunzipSync(Buffer.concat(body?.buffers ?? [])).toString(),
     );
     expect(new Set(unzipped).size).to.equal(8);
     expect(unzipped).to.deep.equal(texts);

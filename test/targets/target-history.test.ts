@@ -1,26 +1,26 @@
 // TargetHistory: the time of the last change of readiness and of the newest value.
 import { expect } from 'chai';
-import { unknownFacts } from '#app/streams/report.js';
-import type { TargetFacts } from '#app/streams/report.js';
+import { unknownState } from '#app/streams/report.js';
+import type { TargetState } from '#app/streams/report.js';
 import { TargetHistory } from '#app/targets/target-history.js';
 
 describe('the history of a target', () => {
-  const unknown = unknownFacts('82');
+  const unknown = unknownState('82');
   const syncing = { ...unknown, root: 'h.1.ads', tick: 7 };
   const ready = { ...syncing, isReady: true };
-  const view: TargetFacts['view'] = {
+  const view: TargetState['view'] = {
     ...{ series: 0, asOfNs: undefined, droppedObjects: 0, droppedVariables: 0 },
     ...{ rowsWithoutVariable: 0, variablesWithoutRow: 0, filtersUnmatched: 0, rowsOfWrongType: 0 },
     missing: { clashingSeries: 0, omittedSeries: 0, omittedObjects: 0, omittedVariables: 0 },
   };
-  const timesAfter = (...facts: readonly (readonly [object, number])[]) => {
+  const timesAfter = (...state: readonly (readonly [object, number])[]) => {
     const history = new TargetHistory(1000);
-    for (const [each, unixMs] of facts) history.note({ ...unknown, ...each }, unixMs);
+    for (const [each, unixMs] of state) history.note({ ...unknown, ...each }, unixMs);
     return history.times;
   };
   const notified = (unixMs: number) => ({ unixMs, by: 'notified' });
 
-  for (const [title, facts, wanted] of [
+  for (const [title, state, wanted] of [
     ['begins at the creation of the target', [], { since: 1000, newest: undefined }],
     ['does not count a root as readiness', [[syncing, 2000]], { since: 1000, newest: undefined }],
     [
@@ -78,5 +78,5 @@ describe('the history of a target', () => {
       { since: 3000, newest: { unixMs: 2500, by: 'stated' } },
     ],
   ] as const)
-    it(title, () => expect(timesAfter(...facts)).to.deep.equal(wanted));
+    it(title, () => expect(timesAfter(...state)).to.deep.equal(wanted));
 });

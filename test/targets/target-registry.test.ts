@@ -43,12 +43,12 @@ describe('TargetRegistry', () => {
         ),
       ).subscription;
     const keys = () => registry.targets.map(({ serverKeys }) => serverKeys.join());
-    const places = () => registry.targets.map(({ place }) => place.partition.number);
+    const places = () => registry.targets.map(({ assignment }) => assignment.partition.number);
     /** Reports that each target was refreshed for this number of milliseconds in the last second. */
     const work = (ms: readonly number[]) => {
       clock.advance(1000);
-      registry.targets.forEach(({ serverKeys: [key = ''], place }, index) => {
-        partition(place.partition.number).refresh(key, ms[index] ?? 0);
+      registry.targets.forEach(({ serverKeys: [key = ''], assignment }, index) => {
+        partition(assignment.partition.number).refresh(key, ms[index] ?? 0);
       });
     };
     const rebalance = (most = 8, least = 0.01) => follow(registry.rebalance(most, least));
@@ -105,7 +105,7 @@ describe('TargetRegistry', () => {
     ['filters', { seedPaths: ['@root'] }, true],
     ['show_uncatalogued', { showsUncatalogued: true }, true],
     ['path_labels', { pathLabels: ['{area}'] }, true],
-    ['the spacing', { spacingMs: 7 }, true],
+    ['the spacing', { minRenderIntervalMs: 7 }, true],
     ['the variable', { variable: 'x' }, true],
     ['the catalogue', { catalogue: { file: 'f', text: '' } }, true],
     ['the application', { app: 'other' }, false],
@@ -119,15 +119,15 @@ describe('TargetRegistry', () => {
       update(['1'], 1, change);
       const [after] = registry.targets;
       expect(after === before).to.equal(isSame);
-      expect(after?.place.definition).to.deep.include(change);
+      expect(after?.assignment.definition).to.deep.include(change);
     });
 
   it('does not redefine a target whose definition is equal', () => {
     const { registry, update } = registryOf();
     update(['1'], 1);
-    const definition = registry.targets[0]?.place.definition;
+    const definition = registry.targets[0]?.assignment.definition;
     update(['1'], 1);
-    expect(registry.targets[0]?.place.definition).to.equal(definition);
+    expect(registry.targets[0]?.assignment.definition).to.equal(definition);
   });
 
   describe('with hash', () => {

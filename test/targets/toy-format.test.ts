@@ -5,7 +5,7 @@ import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { serverPools } from '#app/streams/server-pool.js';
 import type { Watch, WatchFactory } from '#app/streams/watch.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
-import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
+import { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
 import { definitionOf } from '../support/definition-of.js';
 import { FakeSource } from '../support/fake-source.js';
@@ -87,7 +87,7 @@ describe('a target of a second format', () => {
     const queue = new RefreshQueue(tasks, nowMs);
     const kernel = new Kernel();
     const target = new ServedTarget({
-      definition: definitionOf({ format: 'toy', serverKeys: ['box'], spacingMs: 0 }),
+      definition: definitionOf({ format: 'toy', serverKeys: ['box'], minRenderIntervalMs: 0 }),
       partition: new LogicalPartition(0, thread, queue, () => kernel),
       rebalances: { moves: 0, lastMs: 0 },
       unixMs: () => 0,

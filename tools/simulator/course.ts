@@ -1,6 +1,6 @@
 // The courses of simulated values over time, and repeatable random numbers.
 import type { Reading } from '#app/catalogue/row.js';
-import type { FamilyFacts } from '#app/model.js';
+import type { FamilyMetadata } from '#app/model.js';
 
 export type Course =
   /** Rises by up to `step` per change. */
@@ -44,7 +44,7 @@ const MISHAPS =
 const CONSTANTS: Readonly<Record<string, number>> = { processID: 412, daysBeforeExpired: 90 };
 
 /** The course of a variable, guessed from the metric that reads it. */
-export function courseOf({ name, help }: FamilyFacts, reading: Reading): Course {
+export function courseOf({ name, help }: FamilyMetadata, reading: Reading): Course {
   const { variable, types, unit = '', conversion } = reading;
   if (types[0] === 'u64')
     return MISHAPS.test(name) ? { kind: 'mishaps' } : { kind: 'total', step: STEPS[unit] ?? 20 };

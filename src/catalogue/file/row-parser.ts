@@ -1,7 +1,7 @@
 // Reads the rows of one catalogue file, each by its kind.
 import { keyPath } from '../../document/document.js';
 import type { Path } from '../../document/document.js';
-import type { FamilyFacts, MetricType } from '../../model.js';
+import type { FamilyMetadata, MetricType } from '../../model.js';
 import { oneOf, text } from '../../rules/rule.js';
 import type { RowKind } from '../kinds/row-kind.js';
 import { nameProblems, namesTaken } from '../names.js';
@@ -30,7 +30,7 @@ const metricType = oneOf(...TYPES);
 const helpText = text(/\S/, 'a string that is not empty');
 
 export class Families {
-  readonly #byName = new Map<string, FamilyFacts>();
+  readonly #byName = new Map<string, FamilyMetadata>();
   readonly #owners = new Map<string, string>();
   /** Names whose first row has no valid type. Problems of their later rows would only repeat that. */
   readonly #broken = new Set<string>();
@@ -38,12 +38,12 @@ export class Families {
   constructor(readonly app: string) {}
 
   /** The families in the order of the file. */
-  get all(): ReadonlyMap<string, FamilyFacts> {
+  get all(): ReadonlyMap<string, FamilyMetadata> {
     return this.#byName;
   }
 
-  /** The facts of the metric that a row names; undefined, with a problem, if they are invalid. */
-  of(row: Table): FamilyFacts | undefined {
+  /** The metadata of the metric that a row names; undefined, with a problem, if they are invalid. */
+  of(row: Table): FamilyMetadata | undefined {
     const name = row.text('name');
     row.needs('name');
     if (name === undefined || this.#broken.has(name)) return undefined;
@@ -58,7 +58,7 @@ export class Families {
     return known;
   }
 
-  #first(name: string, row: Table): FamilyFacts | undefined {
+  #first(name: string, row: Table): FamilyMetadata | undefined {
     row.needs('type', 'help');
     const type = row.read('type', metricType);
     const help = row.read('help', helpText)?.trim() ?? '';
@@ -69,10 +69,10 @@ export class Families {
       this.#broken.add(name);
       return undefined;
     }
-    const facts = { name, type, unit, help };
-    for (const taken of new Set(namesTaken(facts))) this.#take(taken, name, row);
-    this.#byName.set(name, facts);
-    return facts;
+    const metadata = { name, type, unit, help };
+    for (const taken of new Set(namesTaken(metadata))) this.#take(taken, name, row);
+    this.#byName.set(name, metadata);
+    return metadata;
   }
 
   #take(taken: string, name: string, row: Table): void {
@@ -117,14 +117,14 @@ export class RowParser {
     const kind = this.#kinds.find((each) => each.matches(table, family.type));
     if (kind === undefined) return undefined;
     this.#checkKeys(table, kind, family);
-    const row = kind.read(table, factsOf(table, family));
+    const row = kind.read(table, fieldsOf(table, family));
     if (table.problems.count > before) return undefined;
     this.paths.set(row, table.path);
     return row;
   }
 
   /** Reports required keys that are missing, and keys that the kind does not take. */
-  #checkKeys(table: Table, kind: RowKind, { type, name }: FamilyFacts): void {
+  #checkKeys(table: Table, kind: RowKind, { type, name }: FamilyMetadata): void {
     const { types, must } = kind;
     if (!types.includes(type))
       table.problems.add(
@@ -152,7 +152,7 @@ function checkCommonValues(table: Table): void {
   stateNames(table, 'states');
 }
 
-const factsOf = (table: Table, family: FamilyFacts) => ({
+const fieldsOf = (table: Table, family: FamilyMetadata) => ({
   family,
   labels: Object.fromEntries(labelPairs(table, 'static')),
   at: childPath(table, 'at'),

@@ -1,7 +1,7 @@
 // A published histogram or summary, passed through.
 import type { Variable } from '../../model.js';
 import { convert, rowOf } from '../row.js';
-import type { Conversion, Row, RowFacts, Shape } from '../row.js';
+import type { Conversion, Row, RowFields, Shape } from '../row.js';
 import { conversionIn, plainVariable } from '../file/table.js';
 import type { RowKind } from './row-kind.js';
 
@@ -10,17 +10,17 @@ export const distribution: RowKind = {
   must: ['var'],
   may: ['scale'],
   matches: (_table, type) => type === 'histogram' || type === 'summary',
-  read: (table, facts) =>
-    distributionRow(facts, plainVariable(table, 'var'), conversionIn(table, 'scale')),
+  read: (table, fields) =>
+    distributionRow(fields, plainVariable(table, 'var'), conversionIn(table, 'scale')),
 };
 
 /** @param conversion for bounds, values of quantiles and sum */
-export function distributionRow(facts: RowFacts, variable: string, conversion: Conversion): Row {
-  const type = facts.family.type === 'summary' ? 'summary' : 'histogram';
-  return rowOf(facts, {
-    reads: [{ variable, types: [type], conversion, unit: facts.family.unit }],
+export function distributionRow(fields: RowFields, variable: string, conversion: Conversion): Row {
+  const type = fields.family.type === 'summary' ? 'summary' : 'histogram';
+  return rowOf(fields, {
+    reads: [{ variable, types: [type], conversion, unit: fields.family.unit }],
     ownLabels: [],
-    isDerived: true,
+    isComputed: true,
     // +Inf, sum and count
     linesOf: (published) => (published?.schema.length ?? 0) + 3,
     series: (context) =>

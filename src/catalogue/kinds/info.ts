@@ -1,7 +1,7 @@
 // Always 1; the labels are the texts of variables.
 import { labelVariables } from '../file/table.js';
 import { rowOf } from '../row.js';
-import type { Row, RowFacts, RowContext } from '../row.js';
+import type { Row, RowFields, RowContext } from '../row.js';
 import { TEXTS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
@@ -9,25 +9,25 @@ export const info: RowKind = {
   types: ['info'],
   must: ['labels_from'],
   matches: (table, type) => type === 'info' || table.has('labels_from'),
-  read(table, facts) {
+  read(table, fields) {
     const pairs = labelVariables(table, 'labels_from');
     if (pairs.length === 0)
       table.problems.add(table.at('labels_from'), 'found an empty table, needed: a label');
-    return infoRow(facts, pairs);
+    return infoRow(fields, pairs);
   },
 };
 
 /** A label and the name of the variable with its text. */
 type Pair = readonly [label: string, variable: string];
 
-export const infoRow = (facts: RowFacts, pairs: readonly Pair[]): Row =>
-  rowOf(facts, {
+export const infoRow = (fields: RowFields, pairs: readonly Pair[]): Row =>
+  rowOf(fields, {
     reads: [...new Set(pairs.map(([, variable]) => variable))].map((variable) => ({
       variable,
       types: TEXTS,
     })),
     ownLabels: pairs.map(([label]) => label),
-    isDerived: true,
+    isComputed: true,
     linesOf: () => 1,
     series(context) {
       // A variable without a value leaves its label out; without any label there is no series.

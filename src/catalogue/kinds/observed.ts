@@ -10,15 +10,15 @@ export const observedHistogram: RowKind = {
   may: ['scale'],
   matches: (table, type) =>
     type === 'histogram' && ['observe', 'buckets', 'quantiles'].some((key) => table.has(key)),
-  read(table, facts) {
+  read(table, fields) {
     mustBe(table, 'observe', table.flag('observe'), true);
     const variable = plainVariable(table, 'var');
     const conversion = conversionIn(table, 'scale');
     const bounds = ascending(table, 'buckets');
-    return rowOf(facts, {
-      reads: [{ variable, types: LEVELS, conversion, unit: facts.family.unit }],
+    return rowOf(fields, {
+      reads: [{ variable, types: LEVELS, conversion, unit: fields.family.unit }],
       ownLabels: [],
-      isDerived: false,
+      isComputed: false,
       // +Inf, sum and count
       linesOf: () => bounds.length + 3,
       series: (context) => context.observed({ type: 'histogram', bounds }, conversion),
@@ -33,15 +33,15 @@ export const observedSummary: RowKind = {
   may: ['scale'],
   matches: (table, type) =>
     type === 'summary' && ['observe', 'buckets', 'quantiles'].some((key) => table.has(key)),
-  read(table, facts) {
+  read(table, fields) {
     mustBe(table, 'observe', table.flag('observe'), true);
     const variable = plainVariable(table, 'var');
     const conversion = conversionIn(table, 'scale');
     const quantiles = ascending(table, 'quantiles', 0, 1);
-    return rowOf(facts, {
-      reads: [{ variable, types: LEVELS, conversion, unit: facts.family.unit }],
+    return rowOf(fields, {
+      reads: [{ variable, types: LEVELS, conversion, unit: fields.family.unit }],
       ownLabels: [],
-      isDerived: false,
+      isComputed: false,
       // sum and count
       linesOf: () => quantiles.length + 2,
       series: (context) => context.observed({ type: 'summary', quantiles }, conversion),

@@ -11,26 +11,26 @@ export const pair: RowKind = {
   must: ['sum_var', 'count_var'],
   may: ['scale', 'wrap32'],
   matches: (table) => table.has('sum_var') || table.has('count_var'),
-  read(table, facts) {
+  read(table, fields) {
     const sum = plainVariable(table, 'sum_var');
     const count = plainVariable(table, 'count_var');
     if (sum === count) table.problems.add(table.at('count_var'), repeated(table.at('sum_var')));
     const conversion = conversionIn(table, 'scale');
-    const wrap32 = wraps(table, facts.family.type);
-    const { unit } = facts.family;
+    const wrap32 = wraps(table, fields.family.type);
+    const { unit } = fields.family;
     const reads: readonly Reading[] = [
       { variable: sum, types: TOTALS, conversion, unit },
       { variable: count, types: TOTALS },
     ];
-    return rowOf(facts, {
+    return rowOf(fields, {
       reads,
       ownLabels: [],
-      isDerived: false,
+      isComputed: false,
       linesOf: () => 2,
       series(context) {
         const [ofSum, ofCount] = [context.named(sum), context.named(count)];
-        const total = ofSum && context.live(ofSum, conversion, wrap32);
-        const number = ofCount && context.live(ofCount, UNCHANGED, wrap32);
+        const total = ofSum && context.reference(ofSum, conversion, wrap32);
+        const number = ofCount && context.reference(ofCount, UNCHANGED, wrap32);
         if (total === undefined || number === undefined) return [];
         return [
           { suffix: '_sum', value: total },

@@ -3,7 +3,7 @@ import type { MetricType, ValueType } from '../../model.js';
 import { SCALAR_TYPES } from '../../published.js';
 import type { ScalarType } from '../../published.js';
 import type { Table } from '../file/table.js';
-import type { Row, RowFacts } from '../row.js';
+import type { Row, RowFields } from '../row.js';
 
 export interface RowKind {
   /** The metric types that it can give. */
@@ -14,7 +14,7 @@ export interface RowKind {
   /** True if a row with these keys may be of this kind; the first such kind of the list wins. */
   matches(table: Table, type: MetricType): boolean;
   /** Reads the keys of its kind; each error becomes a problem of the table. */
-  read(table: Table, facts: RowFacts): Row;
+  read(table: Table, fields: RowFields): Row;
 }
 
 const numbersFrom = (usual: ScalarType): readonly ValueType[] => [

@@ -1,5 +1,5 @@
 // One number, one series, rendered from the slot of its variable.
-import type { Conversion, Row, RowFacts } from '../row.js';
+import type { Conversion, Row, RowFields } from '../row.js';
 import { conversionIn, patternIn, variableIn, wraps } from '../file/table.js';
 import type { VariablePattern } from '../match/patterns.js';
 import { rowOf } from '../row.js';
@@ -11,13 +11,13 @@ export const scalar: RowKind = {
   must: ['var'],
   may: ['scale', 'wrap32'],
   matches: () => true,
-  read(table, facts) {
+  read(table, fields) {
     const variable = variableIn(table, 'var');
-    return scalarRow(facts, {
+    return scalarRow(fields, {
       variable,
       pattern: patternIn(table, 'var', variable),
       conversion: conversionIn(table, 'scale'),
-      wrap32: wraps(table, facts.family.type),
+      wrap32: wraps(table, fields.family.type),
     });
   },
 };
@@ -31,17 +31,17 @@ interface ScalarRow {
   readonly wrap32: boolean;
 }
 
-export function scalarRow(facts: RowFacts, scalar: ScalarRow): Row {
-  const { type, unit } = facts.family;
+export function scalarRow(fields: RowFields, scalar: ScalarRow): Row {
+  const { type, unit } = fields.family;
   const { variable, pattern, conversion, wrap32 } = scalar;
   const types = type === 'counter' ? TOTALS : LEVELS;
-  return rowOf(facts, {
+  return rowOf(fields, {
     reads: [{ variable, pattern, conversion, types, unit }],
     ownLabels: pattern === undefined ? [] : [pattern.label],
-    isDerived: false,
+    isComputed: false,
     linesOf: () => 1,
     series(context) {
-      return context.live(context.variable, conversion, wrap32) ?? [];
+      return context.reference(context.variable, conversion, wrap32) ?? [];
     },
   });
 }

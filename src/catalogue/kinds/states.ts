@@ -25,12 +25,12 @@ export const state: RowKind = {
   types: ['stateset'],
   must: ['var'],
   matches: (table, type) => type === 'stateset' && table.text('var') === STATE,
-  read(_table, facts) {
-    const { name } = facts.family;
-    return rowOf(facts, {
+  read(_table, fields) {
+    const { name } = fields.family;
+    return rowOf(fields, {
       reads: [],
       ownLabels: [],
-      isDerived: true,
+      isComputed: true,
       linesOf: () => OBJECT_STATES.length,
       series: () => [],
       ofState: (present) => stateSeries(name, OBJECT_STATES, present),
@@ -44,13 +44,13 @@ export const stateset: RowKind = {
   types: ['stateset'],
   must: ['var', 'states'],
   matches: (_table, type) => type === 'stateset',
-  read(table, facts) {
-    const { name } = facts.family;
+  read(table, fields) {
+    const { name } = fields.family;
     const states = stateNames(table, 'states');
-    return rowOf(facts, {
+    return rowOf(fields, {
       reads: [{ variable: plainVariable(table, 'var'), types: TEXTS, texts: states }],
       ownLabels: [],
-      isDerived: true,
+      isComputed: true,
       linesOf: () => states.length,
       series(context) {
         const present = context.text(context.variable);

@@ -8,12 +8,12 @@ export const timestamp: RowKind = {
   types: ['gauge'],
   must: ['var', 'conv'],
   matches: (table) => table.has('conv'),
-  read(table, facts) {
+  read(table, fields) {
     mustBe(table, 'conv', table.text('conv'), 'timestamp');
-    return rowOf(facts, {
+    return rowOf(fields, {
       reads: [{ variable: plainVariable(table, 'var'), types: TEXTS, isTime: true }],
       ownLabels: [],
-      isDerived: true,
+      isComputed: true,
       linesOf: () => 1,
       series(context) {
         const value = context.seconds(context.text(context.variable) ?? '');

@@ -8,7 +8,7 @@ import { namesTaken } from '../names.js';
 import { compilePathPattern, compileSeedPrefix, segmentsOf } from './patterns.js';
 import type { LabelValues, PathPattern, SeedPrefix } from './patterns.js';
 import { compileRules } from './rules.js';
-import type { PlacedObject, Rules } from './rules.js';
+import type { ObjectPath, Rules } from './rules.js';
 
 /** Called with one problem of the value at `path` inside the target, such as `['classes', 0]`. */
 type FilterReport = (path: Path, sentence: string) => void;
@@ -36,13 +36,13 @@ export interface FilterSettings {
   readonly seedPaths: readonly string[];
 }
 
-type Condition = (object: PlacedObject) => boolean;
+type Condition = (object: ObjectPath) => boolean;
 
 export interface Filters {
   /** True if the target tracks the object. Other objects are not read, counted or emitted. */
-  readonly tracks: (object: PlacedObject) => boolean;
+  readonly tracks: (object: ObjectPath) => boolean;
   /** The setting that leaves an object out; undefined for one that is tracked. */
-  readonly leftOutBy: (object: PlacedObject) => FilterName | undefined;
+  readonly leftOutBy: (object: ObjectPath) => FilterName | undefined;
   /** Each entry of the filters by itself. */
   readonly entries: readonly Condition[];
   /** The rows of the chosen classes, for the metric builder; undefined without a catalogue. */
@@ -172,8 +172,8 @@ function unknownIn(
 /** Only this many entries are checked: each costs a test for each object. */
 const MAX_ENTRIES = 256;
 
-export class FilterFit {
-  readonly #unmatched: Set<(object: PlacedObject) => boolean>;
+export class FilterCoverage {
+  readonly #unmatched: Set<(object: ObjectPath) => boolean>;
 
   constructor({ entries }: Pick<Filters, 'entries'>) {
     this.#unmatched = new Set(entries.slice(0, MAX_ENTRIES));
@@ -185,7 +185,7 @@ export class FilterFit {
   }
 
   /** An object that the filters let through is tracked. */
-  take(object: PlacedObject): void {
+  take(object: ObjectPath): void {
     for (const matches of this.#unmatched) if (matches(object)) this.#unmatched.delete(matches);
   }
 }

@@ -7,7 +7,7 @@ import { childPattern, segmentsOf } from './patterns.js';
 import type { LabelValues, PathPattern } from './patterns.js';
 
 // An object as the catalogue sees it: its class, and its path under a root.
-export interface PlacedObject {
+export interface ObjectPath {
   readonly className: string;
   /** The object's id without the root's id and the dot; empty for the root itself. */
   readonly seedPath: string;
@@ -18,7 +18,7 @@ export interface PlacedObject {
 /**
  * Places `object` in the tree of `root`. An id that does not begin with the root's is kept whole.
  */
-export function placeUnder(root: ManagedObject, object: ManagedObject): PlacedObject {
+export function objectPath(root: ManagedObject, object: ManagedObject): ObjectPath {
   const prefix = `${root.name}.`;
   const pathOf = (one: ManagedObject): string => {
     if (one === root) return '';
@@ -35,7 +35,7 @@ export function placeUnder(root: ManagedObject, object: ManagedObject): PlacedOb
 }
 
 /** One row that reads a variable. */
-export interface RowUse {
+export interface RowMatch {
   readonly row: Row;
   readonly reading: Reading;
   /** The label that the row took out of the variable's name; empty without a pattern. */
@@ -53,39 +53,39 @@ export interface ClassRows {
   /** The rows that show the state of the object itself. */
   readonly stateRows: readonly Row[];
   /** The rows that read the variable of this name, in the order of the file; mostly none. */
-  usesOf(variable: string): readonly RowUse[];
+  matchesOf(variable: string): readonly RowMatch[];
 }
 
-const NO_USES: readonly RowUse[] = [];
+const NO_MATCHES: readonly RowMatch[] = [];
 
 function compileClassRows(alias: string, rows: readonly Row[], isDescribed = false): ClassRows {
-  const byName = new Map<string, RowUse[]>();
-  const patterned: RowUse[] = [];
+  const byName = new Map<string, RowMatch[]>();
+  const patterned: RowMatch[] = [];
   for (const row of rows)
     for (const reading of row.reads) {
-      const use = { row, reading, captured: {} };
-      if (reading.pattern !== undefined) patterned.push(use);
+      const match = { row, reading, captured: {} };
+      if (reading.pattern !== undefined) patterned.push(match);
       else {
-        const uses = byName.get(reading.variable);
-        if (uses !== undefined) uses.push(use);
-        else byName.set(reading.variable, [use]);
+        const matches = byName.get(reading.variable);
+        if (matches !== undefined) matches.push(match);
+        else byName.set(reading.variable, [match]);
       }
     }
 
-  const usesOf = (variable: string): readonly RowUse[] => {
-    const exact = byName.get(variable) ?? NO_USES;
+  const matchesOf = (variable: string): readonly RowMatch[] => {
+    const exact = byName.get(variable) ?? NO_MATCHES;
     if (patterned.length === 0) return exact;
-    return [...exact, ...patterned.flatMap((use) => capturedUse(use, variable))];
+    return [...exact, ...patterned.flatMap((match) => capturedMatch(match, variable))];
   };
   const stateRows = rows.filter(({ ofState }) => ofState !== undefined);
-  return { alias, isDescribed, rows, stateRows, usesOf };
+  return { alias, isDescribed, rows, stateRows, matchesOf };
 }
 
-function capturedUse(use: RowUse, variable: string): readonly RowUse[] {
-  const { row, reading } = use;
+function capturedMatch(match: RowMatch, variable: string): readonly RowMatch[] {
+  const { row, reading } = match;
   const { pattern } = reading;
   const value = pattern?.capture(variable);
-  if (pattern === undefined || value === undefined) return NO_USES;
+  if (pattern === undefined || value === undefined) return NO_MATCHES;
   return [{ row, reading, captured: { [pattern.label]: value } }];
 }
 
@@ -99,13 +99,13 @@ export interface Rules {
   /** How many rows read variables. */
   readonly readingRows: number;
   /** The rows for an object, one entry for each class that reads it; empty if none does. */
-  rulesFor(object: PlacedObject): readonly ObjectRules[];
+  rulesFor(object: ObjectPath): readonly ObjectRules[];
   /** Whether there are rows for objects of that class, at whatever place. */
   hasClass(className: string): boolean;
   /** Whether any row reads the object. */
-  reads(object: PlacedObject): boolean;
+  reads(object: ObjectPath): boolean;
   /** The rows for tracked objects below this object, if it is of their class. */
-  rulesBelow(object: PlacedObject): readonly ClassRows[];
+  rulesBelow(object: ObjectPath): readonly ClassRows[];
 }
 
 /** The rows of one class that read objects at one place. */
@@ -147,13 +147,13 @@ export function compileRules(
         belowByClass.set(id, [...(belowByClass.get(id) ?? []), below]);
     }
 
-  const rulesFor = (object: PlacedObject): readonly ObjectRules[] => {
+  const rulesFor = (object: ObjectPath): readonly ObjectRules[] => {
     const places = byClass.get(object.className);
     if (places === undefined) return NONE;
     const segments = segmentsOf(object.seedPath);
     return places.flatMap((place) => rulesAt(place, object, segments) ?? []);
   };
-  const rulesBelow = ({ className, seedPath }: PlacedObject): readonly ClassRows[] => {
+  const rulesBelow = ({ className, seedPath }: ObjectPath): readonly ClassRows[] => {
     const segments = segmentsOf(seedPath);
     return (belowByClass.get(className) ?? [])
       .filter(({ patterns }) => firstMatch(patterns, segments) !== undefined)
@@ -195,7 +195,7 @@ function placesOf(owner: CatalogueClass): (readonly [readonly string[], RulePlac
 
 function rulesAt(
   { patterns, depth, parentIds, set }: RulePlace,
-  object: PlacedObject,
+  object: ObjectPath,
   segments: readonly string[],
 ): ObjectRules | undefined {
   const labels = firstMatch(patterns, segments);

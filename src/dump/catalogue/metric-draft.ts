@@ -1,6 +1,6 @@
 // Drafts the metric of a variable, from its declaration and the words of its name.
 import { describedName, metricNamePart, prefixOf } from '../../catalogue/names.js';
-import type { Declaration, FamilyFacts, MetricType } from '../../model.js';
+import type { Declaration, FamilyMetadata, MetricType } from '../../model.js';
 
 /** A base unit, and the factor that converts values to it. */
 interface Measure {
@@ -106,7 +106,7 @@ export interface DraftedClass {
   readonly alias: string;
 }
 
-interface MetricDraft extends Omit<FamilyFacts, 'help'> {
+interface MetricDraft extends Omit<FamilyMetadata, 'help'> {
   /** The factor that converts values to the unit. */
   readonly scale: number;
   /** The guessed parts, each in a few words. */

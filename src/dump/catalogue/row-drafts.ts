@@ -1,6 +1,6 @@
 // Drafts the rows of a class of a catalogue, as inline tables of TOML.
 import { namesTaken } from '../../catalogue/names.js';
-import type { FamilyFacts } from '../../model.js';
+import type { FamilyMetadata } from '../../model.js';
 import { isFramed } from '../../published.js';
 import { draftedName, metricDraft, nameOfTime } from './metric-draft.js';
 import type { DraftedClass } from './metric-draft.js';
@@ -96,7 +96,7 @@ interface RowDraft {
 /** Names of texts that are personal data. */
 const PERSONAL = /user|login|mail|person|customer|owner|host|address/i;
 
-type NamedDraft = Omit<FamilyFacts, 'help'>;
+type NamedDraft = Omit<FamilyMetadata, 'help'>;
 
 /** The most characters of a help text, and the most texts of an info. */
 const MAX_HELP = 400;

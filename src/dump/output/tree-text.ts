@@ -121,10 +121,10 @@ export function* treeText(
 const PIECE = 32_768;
 
 /**
- * Joins lines to pieces of output.
+ * Joins lines to buffers of output.
  * @param taken called when the reader asks for the next piece
  */
-export function* pieces(lines: Iterable<string>, taken: () => void): Generator<Uint8Array> {
+export function* buffers(lines: Iterable<string>, taken: () => void): Generator<Uint8Array> {
   let text = '';
   for (const line of lines) {
     text += `${line}\n`;

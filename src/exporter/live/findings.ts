@@ -3,8 +3,8 @@ import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { CatalogueClass } from '../../catalogue/catalogue-class.js';
 import type { FilterSettings, Filters } from '../../catalogue/match/filters.js';
 import { ROOT, compileSeedPrefix, segmentsOf } from '../../catalogue/match/patterns.js';
-import { compileRules, placeUnder } from '../../catalogue/match/rules.js';
-import type { PlacedObject } from '../../catalogue/match/rules.js';
+import { compileRules, objectPath } from '../../catalogue/match/rules.js';
+import type { ObjectPath } from '../../catalogue/match/rules.js';
 import { nounFor, pluralize } from '../../pluralize.js';
 import { quoted } from '../../document/document.js';
 import type { Path } from '../../document/document.js';
@@ -15,7 +15,7 @@ const MAX_OBJECTS = 200_000;
 const MAX_VARIABLES = 1_000_000;
 
 /** An object of the existing tree. */
-export interface ExistingObject extends PlacedObject {
+export interface ExistingObject extends ObjectPath {
   /** Variables by name; of several with one name, the latest. */
   readonly variables: ReadonlyMap<string, Variable>;
   /** Whether the object has no children. */
@@ -38,7 +38,7 @@ export function collectTree(root: ManagedObject): ExistingTree {
     if (objects.length >= MAX_OBJECTS || variables > MAX_VARIABLES)
       return { objects, isWhole: false };
     objects.push({
-      ...placeUnder(root, object),
+      ...objectPath(root, object),
       variables: byName(object),
       isLeaf: object.children.size === 0,
     });
@@ -167,7 +167,7 @@ export interface Finding {
 export function filterFindings(
   { classes, seedPathGroups, seedPaths }: FilterSettings,
   catalogue: Catalogue | undefined,
-  objects: readonly PlacedObject[],
+  objects: readonly ObjectPath[],
 ): readonly Finding[] {
   const found = objects.map(({ seedPath }) => segmentsOf(seedPath));
   const isIdle = (prefixes: readonly string[]): boolean => {
@@ -200,7 +200,7 @@ const idleIn = (
   });
 
 /** The sentence about a class that no object matches. */
-function idleChoice(catalogue: Catalogue | undefined, objects: readonly PlacedObject[]) {
+function idleChoice(catalogue: Catalogue | undefined, objects: readonly ObjectPath[]) {
   const published = new Set(objects.map(({ className }) => className));
   return (alias: string): string | undefined => {
     if (catalogue === undefined)

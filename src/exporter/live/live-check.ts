@@ -6,13 +6,13 @@ import type { Config, TargetConfig } from '../../config/resolve.js';
 import { pluralize } from '../../pluralize.js';
 import { keyPath, quoted } from '../../document/document.js';
 import { compileScope } from '../../exposition/page/scope.js';
-import type { FamilyFacts } from '../../model.js';
+import type { FamilyMetadata } from '../../model.js';
 import { existingText } from '../../shown/shown-text.js';
 import { choose } from '../../streams/choose-root.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { PollResult, Watch } from '../../streams/watch.js';
 import type { TargetDefinition } from '../../targets/formats.js';
-import { INTERNAL_FACTS } from '../../targets/internal-metrics.js';
+import { INTERNAL_METADATA } from '../../targets/internal-metrics.js';
 import type { Planned, PlannedTarget } from '../plan.js';
 import { collectTree, classFindings, filterFindings, limitLines, joinNames } from './findings.js';
 import type { ExistingObject, Finding } from './findings.js';
@@ -105,7 +105,7 @@ function rootLines(
   const tracked = objects.filter(filters.tracks);
   const variables = tracked.reduce((sum, object) => sum + object.variables.size, 0);
   const { lines, families } = metricsOf(target, catalogue, filters, objects);
-  const metrics = [...INTERNAL_FACTS, ...families];
+  const metrics = [...INTERNAL_METADATA, ...families];
   const idleScopes = config.scopes.filter((each) => {
     const scope = compileScope(each);
     return !metrics.some((metric) => scope.selects(metric));
@@ -135,7 +135,7 @@ function rootLines(
 /** The metrics of a target, and findings about them. */
 interface TargetMetrics {
   readonly lines: readonly string[];
-  readonly families: ReadonlySet<FamilyFacts>;
+  readonly families: ReadonlySet<FamilyMetadata>;
 }
 
 /** The metrics of the tracked objects, and findings about objects and variables without metrics. */

@@ -8,7 +8,7 @@ import { hint } from '../../document/nearest.js';
 import { NamedVariable } from '../../exposition/read/highlight.js';
 import { TreeWalk, isVariable } from '../../exposition/read/tree-walk.js';
 import { SelfDescribed } from '../../exposition/rows/self-described.js';
-import type { FamilyFacts, ManagedObject, Variable } from '../../model.js';
+import type { FamilyMetadata, ManagedObject, Variable } from '../../model.js';
 import { Candidates, limitLines, joinNames } from './findings.js';
 import type { ExistingObject, Finding } from './findings.js';
 
@@ -16,7 +16,7 @@ import type { ExistingObject, Finding } from './findings.js';
 export const SHARING = 'variables that share the name of a metric';
 
 export interface DescribedFamilies {
-  readonly families: ReadonlySet<FamilyFacts>;
+  readonly families: ReadonlySet<FamilyMetadata>;
   /** A line for each two variables of an object that share the name of a metric. */
   readonly shared: readonly string[];
 }
@@ -33,7 +33,7 @@ class SharedNames {
   }
 
   /** Adds a variable. All variables of one object must come in sequence. */
-  add(variable: Variable, { name }: FamilyFacts, labels = ''): void {
+  add(variable: Variable, { name }: FamilyMetadata, labels = ''): void {
     const { object } = variable;
     if (object !== this.#object) {
       this.#object = object;
@@ -56,12 +56,12 @@ export function describedFamilies(
   uncatalogued?: Uncatalogued,
 ): DescribedFamilies {
   const described = new SelfDescribed(app, uncatalogued?.taken);
-  const families = new Set<FamilyFacts>();
+  const families = new Set<FamilyMetadata>();
   const shared = new SharedNames();
   for (const object of objects) {
     const sets = uncatalogued?.rules.rulesFor(object).map(({ set }) => set) ?? [];
     for (const variable of object.variables.values())
-      if (sets.every((set) => !set.isDescribed && set.usesOf(variable.name).length === 0)) {
+      if (sets.every((set) => !set.isDescribed && set.matchesOf(variable.name).length === 0)) {
         const stated = described.statedFor(variable);
         const { family } = described.rowFor(variable, stated);
         families.add(family);
@@ -76,7 +76,7 @@ interface RowFindings {
   /** Lines about variables that no row reads. */
   readonly without: readonly string[];
   /** The metrics of the existing objects. */
-  readonly families: ReadonlySet<FamilyFacts>;
+  readonly families: ReadonlySet<FamilyMetadata>;
 }
 
 /** The variables of the objects that one set of rows reads. */
@@ -93,7 +93,7 @@ export function rowFindings(
   objects: readonly ExistingObject[],
 ): RowFindings {
   const bySet = new Map<ClassRows, SeenVariables>();
-  const families = new Set<FamilyFacts>();
+  const families = new Set<FamilyMetadata>();
   const unread = new Map<string, Set<string>>();
   const unfit = new Set<string>();
   const described = new SelfDescribed(app);
@@ -105,7 +105,7 @@ export function rowFindings(
     for (const set of sets) {
       const seen = bySet.get(set);
       seen?.names.add(name);
-      for (const { row } of set.usesOf(name)) {
+      for (const { row } of set.matchesOf(name)) {
         isRead = true;
         if (seen !== undefined) addTo(seen.found, row, name);
         if (readingOf(row, name)?.types.includes(type) === true) families.add(row.family);

@@ -55,11 +55,11 @@ export function shiftedCrc(crc: number, bytes: number): number {
 }
 
 /** The CRC-32 of a text from its inner CRC, as gzip and zlib write it. */
-export const finishedCrc = (crc: number, bytes: number): number =>
+export const finalCrc = (crc: number, bytes: number): number =>
   (crc ^ shiftedCrc(0xffffffff, bytes) ^ 0xffffffff) >>> 0;
 
 /** The inner CRC of a text from its CRC-32: a second inversion undoes the first. */
-export const innerCrc = finishedCrc;
+export const rawCrc = finalCrc;
 
 let made: Uint32Array | undefined;
 

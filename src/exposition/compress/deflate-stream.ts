@@ -1,14 +1,14 @@
 // Joins parts of deflate streams without compressing them again. RFC 1951.
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { joinSmall } from '../../bytes.js';
-import { finishedCrc, innerCrc, shiftedCrc } from './crc.js';
+import { finalCrc, rawCrc, shiftedCrc } from './crc.js';
 import { memoize } from '../memoize.js';
 
 /** An empty block, marked as the last: with fixed codes, only the end of the block. */
 const END_OF_STREAM = Buffer.from([3, 0]);
 
 /** Lines as a part of a deflate stream. A line feed must come before them, since they refer to it. */
-export interface DeflatedPart {
+export interface DeflateBlock {
   /** A block of the stream with its head, which ends at a byte. */
   readonly data: Uint8Array;
   /** Inner CRC and number of bytes of the lines. */
@@ -18,13 +18,13 @@ export interface DeflatedPart {
 
 /** Parts that follow each other. */
 export interface DeflatedText {
-  readonly parts: readonly DeflatedPart[];
+  readonly blocks: readonly DeflateBlock[];
 }
 
 /** A deflate stream without its end, so that other blocks can follow. */
 export interface Deflated {
   /** Whole blocks, aligned to a byte; none is marked as the last. */
-  readonly pieces: readonly Uint8Array[];
+  readonly buffers: readonly Uint8Array[];
   /** CRC-32 and length of the uncompressed bytes. */
   readonly crc: number;
   readonly bytes: number;
@@ -42,33 +42,33 @@ const HEADER_OPTIONS = {
 };
 
 /** Compresses a short text, such as a header. */
-export function deflatedText(text: Uint8Array): DeflatedPart {
+export function deflateBlockOf(text: Uint8Array): DeflateBlock {
   const data = deflateRawSync(text, HEADER_OPTIONS);
-  return { data, crc: innerCrc(crc32(text), text.length), bytes: text.length };
+  return { data, crc: rawCrc(crc32(text), text.length), bytes: text.length };
 }
 
 const LINE_FEED = Buffer.from('\n');
 
 /** Returns the text of some parts. */
-export function inflated({ parts }: DeflatedText): Uint8Array {
-  const { pieces } = joined([deflatedText(LINE_FEED), ...parts]);
-  return inflateRawSync(Buffer.concat([...pieces, END_OF_STREAM])).subarray(1);
+export function inflated({ blocks }: DeflatedText): Uint8Array {
+  const { buffers } = joined([deflateBlockOf(LINE_FEED), ...blocks]);
+  return inflateRawSync(Buffer.concat([...buffers, END_OF_STREAM])).subarray(1);
 }
 
-const deflatedHeader = memoize(({ text }: Header) => deflatedText(Buffer.from(text)));
+const deflatedHeader = memoize(({ text }: Header) => deflateBlockOf(Buffer.from(text)));
 
 /** Joins families, each below its header. */
 export function deflatedFamilies(
   families: readonly DeflatedFamilyText[],
   headers: readonly Header[],
 ): Deflated {
-  const parts: DeflatedPart[] = [];
+  const blocks: DeflateBlock[] = [];
   families.forEach(({ deflated }, index) => {
     const header = headers[index];
-    if (header !== undefined) parts.push(deflatedHeader(header));
-    for (const part of deflated?.parts ?? []) parts.push(part);
+    if (header !== undefined) blocks.push(deflatedHeader(header));
+    for (const part of deflated?.blocks ?? []) blocks.push(part);
   });
-  return joined(parts);
+  return joined(blocks);
 }
 
 interface DeflatedFamilyText {
@@ -88,7 +88,7 @@ export function deflatedAddresses(
 ): Uint32Array<ArrayBuffer> {
   const numbers: number[] = [];
   families.forEach(({ deflated }, index) => {
-    for (const { data, crc, bytes } of deflated?.parts ?? [])
+    for (const { data, crc, bytes } of deflated?.blocks ?? [])
       numbers.push(index, data.byteOffset, data.length, crc, bytes);
   });
   return Uint32Array.from(numbers);
@@ -100,24 +100,24 @@ export function deflatedTextsAt(
   memory: ArrayBufferLike,
   count: number,
 ): readonly DeflatedText[] {
-  const lists = Array.from({ length: count }, (): DeflatedPart[] => []);
+  const lists = Array.from({ length: count }, (): DeflateBlock[] => []);
   for (let i = 0; i < numbers.length; i += 5) {
     const [index = 0, at, length, crc = 0, bytes = 0] = numbers.subarray(i, i + 5);
     lists[index]?.push({ data: Buffer.from(memory, at, length), crc, bytes });
   }
-  return lists.map((parts) => ({ parts }));
+  return lists.map((blocks) => ({ blocks }));
 }
 
 /** Joins parts in their order. */
-export function joined(parts: readonly DeflatedPart[]): Deflated {
+export function joined(blocks: readonly DeflateBlock[]): Deflated {
   let [crc, bytes] = [0, 0];
-  for (const part of parts) {
+  for (const part of blocks) {
     crc = shiftedCrc(crc, part.bytes) ^ part.crc;
     bytes += part.bytes;
   }
-  const pieces = joinSmall(
-    parts.map(({ data }) => data),
+  const buffers = joinSmall(
+    blocks.map(({ data }) => data),
     SMALL,
   );
-  return { pieces, crc: finishedCrc(crc, bytes), bytes };
+  return { buffers, crc: finalCrc(crc, bytes), bytes };
 }

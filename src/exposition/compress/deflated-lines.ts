@@ -3,20 +3,20 @@ import { SYMBOLS } from './deflate-code.js';
 import type { DeflateCode } from './deflate-code.js';
 import type { Deflater } from './deflater.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { GROUP_BITS, RECORD_BYTES, SUM_BYTES } from '../wasm/layout.js';
+import { GROUP_BITS, RECORD_BYTES, TOTAL_BYTES } from '../wasm/layout.js';
 import type { LineTable } from '../wasm/line-table.js';
-import { TextPiece } from '../text/text-piece.js';
+import { TextBuffer } from '../text/text-buffer.js';
 
 const GROUP_LINES = 1 << GROUP_BITS;
 /** Fields in the header of a block, in 4-byte units. */
-const HEADER = { records: 5, period: 6, groups: 7, sums: 9 } as const;
+const HEADER = { records: 5, lineDistance: 6, groups: 7, totals: 9 } as const;
 
 /** The period is chosen again when the number of lines has changed by this share. */
 const GROWTH = 0.25;
 
 /** Bits of a stream, and the CRC and size of their text. */
-export interface DeflatedPiece {
-  readonly piece: TextPiece;
+export interface DeflatedBuffer {
+  readonly buffer: TextBuffer;
   /** Inner CRC and number of bytes of the text. */
   readonly crc: number;
   readonly bytes: number;
@@ -28,10 +28,10 @@ export class DeflatedLines {
   #records = 0;
   #capacity = 0;
   /** Whether lines came or went since their records were made. */
-  #isReshaped = true;
+  #haveLinesChanged = true;
   /** The number of lines when the period was chosen: a line refers to the line that many lines before it. */
   #countThen = 0;
-  #last: DeflatedPiece | undefined;
+  #last: DeflatedBuffer | undefined;
   /** The code of the last piece; undefined if there is no piece, or lines came or went since. */
   #code: DeflateCode | undefined;
 
@@ -40,60 +40,60 @@ export class DeflatedLines {
     this.#table = table;
   }
 
-  get last(): DeflatedPiece | undefined {
+  get last(): DeflatedBuffer | undefined {
     return this.#last;
   }
 
   /** To be called when lines came or went in the table, or a write of them failed. */
-  reshaped(): void {
-    this.#isReshaped = true;
+  invalidate(): void {
+    this.#haveLinesChanged = true;
     this.#code = undefined;
   }
 
   /** Whether the last piece has the current values. */
-  isFresh({ code }: Deflater): boolean {
-    return this.#code === code && !this.#table.isStreamStale;
+  isCurrent({ code }: Deflater): boolean {
+    return this.#code === code && !this.#table.isStreamDirty;
   }
 
   /** Writes the lines with their current values. */
   write(deflater: Deflater): void {
     const { code, table } = deflater;
     const last = this.#code === code ? this.#last : undefined;
-    if (this.#isReshaped) this.#prepareRecords(deflater);
-    const to = deflater.roomFor(this.#table.roomNeeded);
+    if (this.#haveLinesChanged) this.#prepareRecords(deflater);
+    const to = deflater.scratchFor(this.#table.maxBytes);
     // The kernel updates the records as it writes. They are valid only if the piece is kept as well.
-    this.reshaped();
+    this.invalidate();
     const { address } = this.#table;
     const { run, written } = this.#kernel;
     const bits =
       last === undefined
         ? run.deflateAll(address, table, to)
-        : run.deflateChanged(address, table, last.piece.address, to);
+        : run.deflateChanged(address, table, last.buffer.address, to);
     const [crc = 0, bytes = 0] = written;
     // Readers of the piece read words beyond its last bit.
     const length = code.blockBytes(bits);
-    const piece = this.#pieceFor(length + 16);
-    this.#kernel.bytes.copyWithin(piece.address, to, to + length);
-    piece.length = length;
-    this.#last = { piece, crc, bytes };
+    const buffer = this.#bufferFor(length + 16);
+    this.#kernel.bytes.copyWithin(buffer.address, to, to + length);
+    buffer.length = length;
+    this.#last = { buffer, crc, bytes };
     this.#code = code;
-    this.#isReshaped = false;
+    this.#haveLinesChanged = false;
   }
 
   /** A piece for the next bits. It takes the memory of the last piece if that is about as large and not held. */
-  #pieceFor(bytes: number): TextPiece {
-    const last = this.#last?.piece;
+  #bufferFor(bytes: number): TextBuffer {
+    const last = this.#last?.buffer;
     if (last?.isHeld === false && last.capacity >= bytes && last.capacity <= 2 * bytes)
-      return last.succeed();
-    const piece = TextPiece.of(this.#kernel, bytes);
+      return last.reuse();
+    const buffer = TextBuffer.of(this.#kernel, bytes);
     last?.release();
-    return piece;
+    return buffer;
   }
 
   /** Adds the symbols of the lines to `counts`. The next render writes all lines. */
   countSymbols(deflater: Deflater, counts: number[]): void {
-    if (this.#isReshaped) this.#prepareRecords(deflater);
-    const to = deflater.roomFor(SYMBOLS * 4);
+    if (this.#haveLinesChanged) this.#prepareRecords(deflater);
+    const to = deflater.scratchFor(SYMBOLS * 4);
     const at = to >>> 2;
     this.#kernel.u32.fill(0, at, at + SYMBOLS);
     this.#kernel.run.countSymbols(this.#table.address, deflater.table, to);
@@ -103,45 +103,45 @@ export class DeflatedLines {
   }
 
   close(): void {
-    this.#last?.piece.release();
+    this.#last?.buffer.release();
     this.#last = undefined;
     this.#code = undefined;
-    this.#giveRecords();
+    this.#freeRecords();
   }
 
   /** Makes the records of lines after lines came or went, and finds their best period. */
   #prepareRecords(deflater: Deflater): void {
     const { run } = this.#kernel;
-    const { address, count, roomNeeded } = this.#table;
-    this.#takeRecords();
+    const { address, count, maxBytes } = this.#table;
+    this.#allocateRecords();
     run.prepareRecords(address);
     if (Math.abs(count - this.#countThen) > count * GROWTH) {
       // This can fail for lack of memory. The next render prepares the records again then.
-      const room = deflater.roomFor(roomNeeded);
-      this.#header(HEADER.period, run.bestPeriod(address, deflater.table, room));
+      const scratch = deflater.scratchFor(maxBytes);
+      this.#header(HEADER.lineDistance, run.bestLineDistance(address, deflater.table, scratch));
       this.#countThen = count;
     }
-    this.#isReshaped = false;
+    this.#haveLinesChanged = false;
   }
 
   /** Takes memory for the records of all lines that the table has room for. */
-  #takeRecords(): void {
+  #allocateRecords(): void {
     const { capacity } = this.#table;
     if (capacity !== this.#capacity) {
       // Allocate first: it can fail, and no state may change before it succeeds.
-      const records = this.#kernel.arena.allocate(roomOf(capacity));
-      this.#giveRecords();
+      const records = this.#kernel.arena.allocate(recordBytes(capacity));
+      this.#freeRecords();
       this.#capacity = capacity;
       this.#records = records;
     }
     this.#header(HEADER.records, this.#records);
-    const sums = this.#records + this.#capacity * RECORD_BYTES;
-    this.#header(HEADER.sums, sums);
-    this.#header(HEADER.groups, sums + this.#capacity * SUM_BYTES);
+    const totals = this.#records + this.#capacity * RECORD_BYTES;
+    this.#header(HEADER.totals, totals);
+    this.#header(HEADER.groups, totals + this.#capacity * TOTAL_BYTES);
   }
 
-  #giveRecords(): void {
-    if (this.#capacity > 0) this.#kernel.arena.free(this.#records, roomOf(this.#capacity));
+  #freeRecords(): void {
+    if (this.#capacity > 0) this.#kernel.arena.free(this.#records, recordBytes(this.#capacity));
     this.#capacity = 0;
   }
 
@@ -150,5 +150,5 @@ export class DeflatedLines {
   }
 }
 
-const roomOf = (lines: number): number =>
-  lines * (RECORD_BYTES + SUM_BYTES) + Math.ceil(lines / GROUP_LINES) * SUM_BYTES;
+const recordBytes = (lines: number): number =>
+  lines * (RECORD_BYTES + TOTAL_BYTES) + Math.ceil(lines / GROUP_LINES) * TOTAL_BYTES;

@@ -35,7 +35,7 @@ export type CountingSymbols = (counts: number[], every: number) => Generator<voi
 
 export class Deflater {
   readonly #kernel: Kernel;
-  readonly #room: Scratch;
+  readonly #scratch: Scratch;
   /** The present code. It is a field, since each block reads it. */
   code = new DeflateCode(GUESS);
   /** The address of its table. */
@@ -45,7 +45,7 @@ export class Deflater {
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
-    this.#room = new Scratch(kernel);
+    this.#scratch = new Scratch(kernel);
     kernel.installCrcTables(crcTables());
     this.table = kernel.arena.allocate(CODE_BYTES);
     this.#use(this.code);
@@ -70,12 +70,12 @@ export class Deflater {
    * The address of room for the stream of lines with so much text. It stays valid until the next call. A literal has 15
    * bits at most. The room for the head of the code also takes the last write, which goes beyond the end.
    */
-  roomFor(textBytes: number): number {
-    return this.#room.of(textBytes * 2 + CODE_BYTES);
+  scratchFor(textBytes: number): number {
+    return this.#scratch.of(textBytes * 2 + CODE_BYTES);
   }
 
   close(): void {
-    this.#room.close();
+    this.#scratch.close();
     this.#kernel.arena.free(this.table, CODE_BYTES);
   }
 

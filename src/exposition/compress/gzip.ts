@@ -19,23 +19,23 @@ const STORED_SHARE = 128;
 /** The most bytes of a stored block, which has 16 bits for its length. */
 const MAX_STORED = 0xffff;
 
-/** Compresses pieces in other threads. Large ones are not copied. They must not change until the promise settles. */
+/** Compresses buffers in other threads. Large ones are not copied. They must not change until the promise settles. */
 export async function deflate(
-  pieces: readonly Uint8Array[],
+  buffers: readonly Uint8Array[],
   compress = compressed,
 ): Promise<Deflated> {
   const parts: Promise<Uint8Array>[] = [];
   let crc = 0;
   let bytes = 0;
-  for (const text of tasksOf(pieces)) {
+  for (const text of tasksOf(buffers)) {
     parts.push(limited(() => compress(text)));
     // Another thread compresses the text meanwhile.
     crc = crc32(text, crc);
     bytes += text.length;
   }
-  // No thread may read the pieces any more once this returns or throws.
+  // No thread may read the buffers any more once this returns or throws.
   await Promise.allSettled(parts);
-  return { pieces: await Promise.all(parts), crc, bytes };
+  return { buffers: await Promise.all(parts), crc, bytes };
 }
 
 /** Compresses one part of a stream in another thread. */
@@ -65,11 +65,11 @@ async function limited<T>(task: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Joins small pieces and divides large ones, so that each text is one task. */
-function* tasksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array, void> {
+/** Joins small buffers and divides large ones, so that each text is one task. */
+function* tasksOf(buffers: readonly Uint8Array[]): Generator<Uint8Array, void> {
   let run: Uint8Array[] = [];
   let bytes = 0;
-  for (const piece of pieces) {
+  for (const piece of buffers) {
     if (bytes > 0 && bytes + piece.length > TASK_BYTES) {
       yield Buffer.concat(run);
       [run, bytes] = [[], 0];
@@ -88,11 +88,11 @@ function* tasksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array, void> {
  * The last bytes of a page, and CRC-32 and length of the whole page. The bytes are compressed synchronously, unless the
  * text before them is so long that compressing them saves next to nothing.
  */
-function deflateEnd({ pieces, crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
+function deflateEnd({ buffers, crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(end, crc), 0);
   trailer.writeUInt32LE((bytes + end.length) % 2 ** 32, 4);
-  const isStored = end.length * STORED_SHARE <= bytesOf(pieces) && end.length <= MAX_STORED;
+  const isStored = end.length * STORED_SHARE <= bytesOf(buffers) && end.length <= MAX_STORED;
   const last = isStored ? [storedHead(end.length), end] : [deflateRawSync(end, END_OPTIONS)];
   return Buffer.concat([...last, trailer]);
 }
@@ -111,7 +111,7 @@ const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
 /** The text that a page begins with. */
 export interface Gzippable {
   /** Large ones are not copied. They must not change until the text is compressed. */
-  readonly pieces: readonly Uint8Array[];
+  readonly buffers: readonly Uint8Array[];
   /** The same text as a deflate stream, if the kernel compressed it. */
   readonly deflated?: Deflated | undefined;
 }
@@ -124,7 +124,7 @@ export class GzipText {
 
   constructor(
     text: Gzippable,
-    compress: (pieces: readonly Uint8Array[]) => Promise<Deflated> = deflate,
+    compress: (buffers: readonly Uint8Array[]) => Promise<Deflated> = deflate,
   ) {
     this.#text = text;
     this.#deflate = compress;
@@ -151,7 +151,7 @@ export class GzipText {
 
   /** Compresses the text to its end even if no client waits for it, since the next page uses the result. */
   #deflateOnce(release: () => void): Promise<Deflated> {
-    const deflating = this.#deflate(this.#text.pieces).finally(release);
+    const deflating = this.#deflate(this.#text.buffers).finally(release);
     deflating.catch(() => {
       this.#deflating = undefined;
     });
@@ -161,6 +161,6 @@ export class GzipText {
 
 /** A gzip member. RFC 1952. */
 function member(start: Deflated, end: Uint8Array, release = (): void => undefined): Body {
-  const pieces = [HEADER, ...start.pieces, deflateEnd(start, end)];
-  return { pieces, bytes: bytesOf(pieces), release };
+  const buffers = [HEADER, ...start.buffers, deflateEnd(start, end)];
+  return { buffers, bytes: bytesOf(buffers), release };
 }

@@ -1,6 +1,6 @@
 // One document of several targets, for programs that read one exposition of a host, such as textfile collectors.
 import { NameOwners } from '../../catalogue/names.js';
-import type { Exposition, FamilyFacts, FamilyText } from '../../model.js';
+import type { Exposition, FamilyMetadata, FamilyText } from '../../model.js';
 import { headerText, labelsText, seriesText } from '../text/text-syntax.js';
 import type { Labels } from '../text/text-syntax.js';
 import { familiesOf } from './scope.js';
@@ -14,7 +14,7 @@ export interface Identified {
 
 /** A family of several targets. */
 interface Merged {
-  readonly facts: FamilyFacts;
+  readonly metadata: FamilyMetadata;
   readonly of: (readonly [identity: Labels, family: FamilyText])[];
 }
 
@@ -22,7 +22,7 @@ export interface MergedDocument {
   /** A sentence for each omitted metric, with the reason. */
   readonly clashes: readonly string[];
   /** The text of the document, which ends with `own`, the text of the exporter's own metrics. */
-  readonly pieces: (own: string) => Iterable<Uint8Array>;
+  readonly buffers: (own: string) => Iterable<Uint8Array>;
 }
 
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
@@ -38,35 +38,35 @@ export function mergedDocument(all: readonly Identified[]): MergedDocument {
   const owners = new NameOwners();
   const clashes: string[] = [];
   const add = (identity: Labels, family: FamilyText) => {
-    const { facts } = family;
-    const refusal = owners.refusalOf(facts);
+    const { metadata } = family;
+    const refusal = owners.refusalOf(metadata);
     if (refusal !== '') {
-      clashes.push(`${facts.name}{${labelsText(identity)}} is left out: ${refusal}`);
+      clashes.push(`${metadata.name}{${labelsText(identity)}} is left out: ${refusal}`);
       return;
     }
-    const known = families.get(facts.name);
+    const known = families.get(metadata.name);
     if (known !== undefined) {
       known.of.push([identity, family]);
       return;
     }
-    families.set(facts.name, { facts, of: [[identity, family]] });
-    owners.add(facts);
+    families.set(metadata.name, { metadata, of: [[identity, family]] });
+    owners.add(metadata);
   };
   for (const { identity, exposition } of all)
     if (exposition.kind === 'ready')
       for (const family of familiesOf(exposition)) add(identity, family);
-  return { clashes, pieces: (own) => pieces(families.values(), clashes, own) };
+  return { clashes, buffers: (own) => buffers(families.values(), clashes, own) };
 }
 
 /** Builds each piece when the writer takes it. */
-function* pieces(
+function* buffers(
   families: Iterable<Merged>,
   clashes: readonly string[],
   own: string,
 ): Generator<Uint8Array> {
   let text = clashes.map((each) => `# ${each}\n`).join('');
-  for (const { facts, of } of families) {
-    text += headerText(facts);
+  for (const { metadata, of } of families) {
+    text += headerText(metadata);
     for (const [identity, family] of of)
       for (const { name, labels, value } of family.samples()) {
         text += `${seriesText(name, labelsText({ ...identity, ...labels }))} ${value}\n`;

@@ -1,12 +1,12 @@
 // OpenMetrics 1.0 text: the sample lines of text 0.0.4 with other headers and an end mark.
 import { namesTaken, unsharedNames } from '../../catalogue/names.js';
-import type { FamilyFacts } from '../../model.js';
+import type { FamilyMetadata } from '../../model.js';
 import { memoize } from '../memoize.js';
 import { headers } from '../text/text-syntax.js';
 import { textFormat } from './text-page.js';
 
 /** The endings of sample names that the family name lacks, by type. */
-const ENDINGS: Readonly<Partial<Record<FamilyFacts['type'], string>>> = {
+const ENDINGS: Readonly<Partial<Record<FamilyMetadata['type'], string>>> = {
   counter: '_total',
   info: '_info',
 };
@@ -17,64 +17,72 @@ const escape = (text: string): string =>
 /** Types that have no unit. */
 const UNITLESS = new Set(['info', 'stateset']);
 
-interface PageFacts extends FamilyFacts {
+interface PageMetadata extends FamilyMetadata {
   /** Whether the family has no unit, and the family before it has one. */
   readonly endsUnit?: boolean;
 }
 
-const familyName = ({ name, type }: FamilyFacts): string =>
+const familyName = ({ name, type }: FamilyMetadata): string =>
   name.slice(0, name.length - (ENDINGS[type]?.length ?? 0));
 
 /** Whether the page states the unit of a family. The format requires that the name ends in the unit. */
-const hasUnit = (facts: FamilyFacts): boolean =>
-  facts.unit !== '' && !UNITLESS.has(facts.type) && familyName(facts).endsWith(`_${facts.unit}`);
+const hasUnit = (metadata: FamilyMetadata): boolean =>
+  metadata.unit !== '' &&
+  !UNITLESS.has(metadata.type) &&
+  familyName(metadata).endsWith(`_${metadata.unit}`);
 
 /** The header lines of a family in OpenMetrics. */
-export function openMetricsHeader(facts: PageFacts): string {
-  const { type, help, endsUnit = false } = facts;
-  const family = familyName(facts);
-  const unit = hasUnit(facts) ? facts.unit : '';
+export function openMetricsHeader(metadata: PageMetadata): string {
+  const { type, help, endsUnit = false } = metadata;
+  const family = familyName(metadata);
+  const unit = hasUnit(metadata) ? metadata.unit : '';
   const unitLine = unit !== '' || endsUnit ? `# UNIT ${family} ${unit}\n` : '';
   return `# TYPE ${family} ${type}\n${unitLine}# HELP ${family} ${escape(help)}\n`;
 }
 
 /** The same family with type unknown, whose samples keep the whole name. */
-const asUnknown = memoize((facts: FamilyFacts): FamilyFacts => ({ ...facts, type: 'unknown' }));
+const asUnknown = memoize((metadata: FamilyMetadata): FamilyMetadata => ({
+  ...metadata,
+  type: 'unknown',
+}));
 
 /**
  * The families of a page as OpenMetrics can express them. The family name of a counter or info
  * metric is shorter than the name of its samples. If it has no such ending, or if the shorter name
  * belongs to another family of the page or its samples, the type becomes unknown.
  */
-export function withoutClashes(families: readonly FamilyFacts[]): readonly FamilyFacts[] {
+export function withoutClashes(families: readonly FamilyMetadata[]): readonly FamilyMetadata[] {
   const taken = new Set(families.flatMap(unsharedNames));
-  return families.map((facts) => {
-    const { name, type } = facts;
+  return families.map((metadata) => {
+    const { name, type } = metadata;
     const ending = ENDINGS[type];
-    if (ending === undefined) return facts;
-    const more = namesTaken(facts).filter((each) => each !== name);
-    if (!name.endsWith(ending) || more.some((each) => taken.has(each))) return asUnknown(facts);
+    if (ending === undefined) return metadata;
+    const more = namesTaken(metadata).filter((each) => each !== name);
+    if (!name.endsWith(ending) || more.some((each) => taken.has(each))) return asUnknown(metadata);
     for (const each of more) taken.add(each);
-    return facts;
+    return metadata;
   });
 }
 
 /** The same family behind a family with a unit. Prometheus would apply that unit until it reads another one. */
-const endingUnit = memoize((facts: FamilyFacts): PageFacts => ({ ...facts, endsUnit: true }));
+const endingUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
+  ...metadata,
+  endsUnit: true,
+}));
 
 /**
  * The families of a part of a page as OpenMetrics can express them.
  * @param isFirst false if other families come before, of which the last may have a unit
  */
 export function openMetricsFamilies(
-  families: readonly FamilyFacts[],
+  families: readonly FamilyMetadata[],
   isFirst: boolean,
-): readonly PageFacts[] {
+): readonly PageMetadata[] {
   let hadUnit = !isFirst;
-  return withoutClashes(families).map((facts) => {
-    const [before, has] = [hadUnit, hasUnit(facts)];
+  return withoutClashes(families).map((metadata) => {
+    const [before, has] = [hadUnit, hasUnit(metadata)];
     hadUnit = has;
-    return before && !has ? endingUnit(facts) : facts;
+    return before && !has ? endingUnit(metadata) : metadata;
   });
 }
 

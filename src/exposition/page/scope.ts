@@ -1,10 +1,10 @@
 // Scopes: named subsets of the metrics, and the families of a snapshot that a scope selects. Spec 2.3.
-import type { FamilyFacts, FamilyText, ReadyExposition, Scope, Snapshot } from '../../model.js';
+import type { FamilyMetadata, FamilyText, ReadyExposition, Scope, Snapshot } from '../../model.js';
 import { compileWildcard } from '../../rules/formats.js';
 import { memoize } from '../memoize.js';
 
 /** The properties of a metric that patterns match. */
-export type Named = Pick<FamilyFacts, 'name' | 'type'>;
+export type Named = Pick<FamilyMetadata, 'name' | 'type'>;
 
 /** The names that a pattern may match: that of the metric, and those of the series of a summary or histogram. */
 const namesOf = ({ name, type }: Named): readonly string[] =>
@@ -32,7 +32,7 @@ export function compileScope(scope: {
   readonly metrics: readonly string[];
 }): Scope {
   const patterns = scope.metrics.map(compilePattern);
-  // A family keeps its facts object across renders, so each is matched once.
+  // A family keeps its metadata object across renders, so each is matched once.
   const selects = memoize((metric: Named) => patterns.some((fits) => fits(metric)));
   return { name: scope.name, selects };
 }
@@ -54,7 +54,7 @@ export function selectFamilies(snapshot: Snapshot, scope: Scope): Selection {
   const selections = selectionsOf(snapshot);
   const known = selections.get(scope);
   if (known !== undefined) return { families: known, isHit: true };
-  const families = snapshot.families.filter(({ facts }) => scope.selects(facts));
+  const families = snapshot.families.filter(({ metadata }) => scope.selects(metadata));
   selections.set(scope, families);
   return { families, isHit: false };
 }

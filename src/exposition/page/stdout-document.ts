@@ -24,8 +24,8 @@ export const textDocument: MakeDocument = (exposition, time, ofSink = []) => {
   const head = `# snapshot ${identity(exposition.status)} time=${time.toISOString()}`;
   if (exposition.kind === 'waiting')
     return oneLine(comment(`${head} ${notReadyText(exposition.status.progress)}`));
-  const { pieces, release } = TEXT.page(withMetrics(exposition, ofSink));
-  return { pieces: [Buffer.from(comment(head)), ...pieces, END], release };
+  const { buffers, release } = TEXT.page(withMetrics(exposition, ofSink));
+  return { buffers: [Buffer.from(comment(head)), ...buffers, END], release };
 };
 
 /** A line break in a name would end the comment, and a parser would read the rest as a series. */
@@ -44,7 +44,7 @@ export const jsonDocument: MakeDocument = (exposition, time, ofSink = []) => {
   const { snapshot, internal } = withMetrics(exposition, ofSink);
   const start = JSON.stringify(common).slice(0, -1);
   return {
-    pieces: jsonPieces([...familiesOf(exposition), ...internal], start),
+    buffers: jsonPieces([...familiesOf(exposition), ...internal], start),
     release: snapshot.hold(),
   };
 };
@@ -53,7 +53,7 @@ const identity = ({ app, serverKey, root }: TargetStatus): string =>
   `app=${app} server_key=${serverKey} root=${root}`;
 
 const oneLine = (text: string): Document => ({
-  pieces: [Buffer.from(text)],
+  buffers: [Buffer.from(text)],
   release: () => undefined,
 });
 
@@ -77,7 +77,7 @@ const PIECE_CHARACTERS = 131_072;
 function* jsonPieces(families: readonly FamilyText[], start: string): Generator<Uint8Array> {
   let text = '';
   for (const family of families) {
-    const type = JSON.stringify(family.facts.type);
+    const type = JSON.stringify(family.metadata.type);
     for (const { name, labels, value } of family.samples()) {
       text += `${start},"name":${JSON.stringify(name)},"type":${type},"labels":${JSON.stringify(labels)},"value":${jsonValue(value)}}\n`;
       if (text.length < PIECE_CHARACTERS) continue;

@@ -2,10 +2,10 @@
 import { bytesOf, joinSmall } from '../../bytes.js';
 import type {
   Body,
-  FamilyFacts,
+  FamilyMetadata,
   FamilyText,
   Format,
-  Header,
+  FamilyHeader,
   Page,
   ReadyExposition,
   SyncProgress,
@@ -24,42 +24,45 @@ export const notReadyText = ({ objects, variables, reason }: SyncProgress): stri
 /** The parts of a text format that differ from other text formats. */
 interface Syntax {
   readonly contentType: string;
-  /** The header of a family; the same object for the same facts. */
+  /** The header of a family; the same object for the same metadata. */
   readonly headerOf: HeaderOf;
   /**
    * Adapts families to the limits of the format. The first families of a page, and the internal metrics behind them, are
    * adapted separately.
    */
-  readonly agree?: (families: readonly FamilyFacts[], isFirst: boolean) => readonly FamilyFacts[];
+  readonly agree?: (
+    families: readonly FamilyMetadata[],
+    isFirst: boolean,
+  ) => readonly FamilyMetadata[];
   /** The last line of a page, if any. */
   readonly end: string;
   readonly takes?: Format['takes'];
 }
 
 export function textFormat(syntax: Syntax): Format {
-  const { contentType, end, takes, agree = (all: readonly FamilyFacts[]) => all } = syntax;
+  const { contentType, end, takes, agree = (all: readonly FamilyMetadata[]) => all } = syntax;
   /** By the snapshot, or by the list of the families that a scope selects. */
-  const bodies = new WeakMap<object, PageBody>();
-  const bodyOf = (exposition: ReadyExposition): PageBody => {
+  const applications = new WeakMap<object, ApplicationText>();
+  const applicationText = (exposition: ReadyExposition): ApplicationText => {
     const { snapshot, selected } = exposition;
     const key = selected ?? snapshot;
-    const former = bodies.get(key);
+    const former = applications.get(key);
     if (former !== undefined) return former;
-    const given = selected?.map(({ facts }) => facts) ?? snapshot.facts;
-    const body = new PageBody(exposition, agree(given, true), syntax.headerOf);
-    bodies.set(key, body);
-    return body;
+    const given = selected?.map(({ metadata }) => metadata) ?? snapshot.metadata;
+    const application = new ApplicationText(exposition, agree(given, true), syntax.headerOf);
+    applications.set(key, application);
+    return application;
   };
   /** The internal metrics, some of which are new each time, and the last line. */
-  const endingOf = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
+  const internalText = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
     const agreed = agree(
-      internal.map(({ facts }) => facts),
+      internal.map(({ metadata }) => metadata),
       false,
     );
     let text = '';
     internal.forEach((family, index) => {
-      text += syntax.headerOf(agreed[index] ?? family.facts).text;
-      text += family.text ?? Buffer.concat(family.pieces).toString();
+      text += syntax.headerOf(agreed[index] ?? family.metadata).text;
+      text += family.text ?? Buffer.concat(family.buffers).toString();
     });
     text += end;
     return text === '' ? [] : [Buffer.from(text)];
@@ -70,31 +73,35 @@ export function textFormat(syntax: Syntax): Format {
     page: (exposition) =>
       new TextPage(
         contentType,
-        bodyOf(exposition),
-        endingOf(exposition),
+        applicationText(exposition),
+        internalText(exposition),
         exposition.snapshot.hold(),
       ),
   };
 }
 
-type HeaderOf = (facts: FamilyFacts) => Header;
+type HeaderOf = (metadata: FamilyMetadata) => FamilyHeader;
 
 /** The families of a page, each below its header. All pages of a snapshot and scope share it. */
-class PageBody implements Gzippable {
+class ApplicationText implements Gzippable {
   /** Each page with this body holds the snapshot. */
   readonly #exposition: ReadyExposition;
-  readonly #facts: readonly FamilyFacts[];
+  readonly #metadata: readonly FamilyMetadata[];
   readonly #headerOf: HeaderOf;
   readonly #page: readonly Uint8Array[] | undefined;
   #bytes: number | undefined;
-  #pieces: readonly Uint8Array[] | undefined;
+  #buffers: readonly Uint8Array[] | undefined;
   #deflated: Deflated | undefined;
   readonly gzip = new GzipText(this);
 
-  /** @param facts as the format can express them, in the order of the families */
-  constructor(exposition: ReadyExposition, facts: readonly FamilyFacts[], makeHeader: HeaderOf) {
+  /** @param metadata as the format can express them, in the order of the families */
+  constructor(
+    exposition: ReadyExposition,
+    metadata: readonly FamilyMetadata[],
+    makeHeader: HeaderOf,
+  ) {
     this.#exposition = exposition;
-    this.#facts = facts;
+    this.#metadata = metadata;
     this.#headerOf = makeHeader;
     // A snapshot has the headers of text 0.0.4.
     const isWhole = makeHeader === headerOf && exposition.selected === undefined;
@@ -105,8 +112,8 @@ class PageBody implements Gzippable {
     return (this.#bytes ??= this.#page === undefined ? this.#sum() : bytesOf(this.#page));
   }
 
-  get pieces(): readonly Uint8Array[] {
-    return (this.#pieces ??= this.#page ?? packed(this.#families, this.#headers));
+  get buffers(): readonly Uint8Array[] {
+    return (this.#buffers ??= this.#page ?? packed(this.#families, this.#headers));
   }
 
   /** Undefined if the kernel did not compress the lines. */
@@ -119,8 +126,8 @@ class PageBody implements Gzippable {
     return familiesOf(this.#exposition);
   }
 
-  get #headers(): readonly Header[] {
-    return this.#facts.map(this.#headerOf);
+  get #headers(): readonly FamilyHeader[] {
+    return this.#metadata.map(this.#headerOf);
   }
 
   #sum(): number {
@@ -132,17 +139,17 @@ class PageBody implements Gzippable {
   }
 }
 
-/** Smaller pieces are copied together, since small writes cost more than the copy. */
+/** Smaller buffers are copied together, since small writes cost more than the copy. */
 const SMALL = 16_384;
 
 /** Families below their headers. Families that lie side by side, with the headers of the format, become one piece. */
-function packed(families: readonly FamilyText[], headers: readonly Header[]): Uint8Array[] {
-  const pieces: Uint8Array[] = [];
+function packed(families: readonly FamilyText[], headers: readonly FamilyHeader[]): Uint8Array[] {
+  const buffers: Uint8Array[] = [];
   let memory: ArrayBufferLike | undefined;
   let start = 0;
   let end = 0;
   const endSpan = (): void => {
-    if (memory !== undefined) pieces.push(Buffer.from(memory, start, end - start));
+    if (memory !== undefined) buffers.push(Buffer.from(memory, start, end - start));
     memory = undefined;
   };
   families.forEach((family, index) => {
@@ -150,7 +157,7 @@ function packed(families: readonly FamilyText[], headers: readonly Header[]): Ui
     const { headed } = family;
     if (headed?.header.text !== header) {
       endSpan();
-      pieces.push(Buffer.from(header), ...family.pieces);
+      buffers.push(Buffer.from(header), ...family.buffers);
       return;
     }
     const { spans } = headed;
@@ -165,35 +172,35 @@ function packed(families: readonly FamilyText[], headers: readonly Header[]): Ui
     }
   });
   endSpan();
-  return joinSmall(pieces, SMALL);
+  return joinSmall(buffers, SMALL);
 }
 
 class TextPage implements Page {
   readonly contentType: string;
   readonly bytes: number;
   readonly release: () => void;
-  readonly #body: PageBody;
-  readonly #ending: readonly Uint8Array[];
+  readonly #application: ApplicationText;
+  readonly #internal: readonly Uint8Array[];
 
   constructor(
     contentType: string,
-    body: PageBody,
-    ending: readonly Uint8Array[],
+    application: ApplicationText,
+    internal: readonly Uint8Array[],
     release: () => void,
   ) {
     this.contentType = contentType;
-    this.bytes = body.bytes + bytesOf(ending);
+    this.bytes = application.bytes + bytesOf(internal);
     this.release = release;
-    this.#body = body;
-    this.#ending = ending;
+    this.#application = application;
+    this.#internal = internal;
   }
 
-  get pieces(): readonly Uint8Array[] {
-    return this.#body.pieces.concat(this.#ending);
+  get buffers(): readonly Uint8Array[] {
+    return this.#application.buffers.concat(this.#internal);
   }
 
   gzip(): Body | Promise<Body> {
-    return this.#body.gzip.body(this.#ending, this.release);
+    return this.#application.gzip.body(this.#internal, this.release);
   }
 }
 

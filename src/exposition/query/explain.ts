@@ -1,30 +1,30 @@
 // Explains to people what becomes of an item: why it is not tracked, which metrics it gives, or why none.
 import type { Filters } from '../../catalogue/match/filters.js';
-import { placeUnder } from '../../catalogue/match/rules.js';
+import { objectPath } from '../../catalogue/match/rules.js';
 import type { Rules } from '../../catalogue/match/rules.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { Reading, Row } from '../../catalogue/row.js';
-import type { WideMap } from '../../collections/wide-map.js';
+import type { LargeMap } from '../../collections/large-map.js';
 import type { ManagedObject, TreeMetric, ValueType, Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
-import type { Probe } from '../read/probe.js';
+import type { SlotReader } from '../read/slot-reader.js';
 import { isVariable } from '../read/tree-walk.js';
-import type { TrackableItem } from '../read/tree-walk.js';
+import type { TreeNode } from '../read/tree-walk.js';
 import type { Frames } from '../rows/distribution.js';
 import type { RowLabels } from '../rows/labels.js';
 import type { RowLines } from '../rows/row-lines.js';
-import type { RowUses } from '../rows/row-uses.js';
-import type { SeriesRegister } from '../rows/series-register.js';
+import type { BoundObjects } from '../rows/bound-objects.js';
+import type { SeriesRegistry } from '../rows/series-registry.js';
 import { limitText } from '../target-limits.js';
-import type { TargetRoom } from '../target-limits.js';
+import type { TargetUsage } from '../target-limits.js';
 
 interface TrackingParts {
   readonly root: ManagedObject;
   readonly filters: Pick<Filters, 'leftOutBy'>;
   /** The tracked objects, by id. */
-  readonly tracked: Pick<WideMap<ManagedObject>, 'has'>;
-  readonly probe: Probe;
-  readonly room: TargetRoom;
+  readonly tracked: Pick<LargeMap<ManagedObject>, 'has'>;
+  readonly slotReader: SlotReader;
+  readonly usage: TargetUsage;
   /** Whether every item of the tree so far has been processed. */
   readonly isBound: () => boolean;
 }
@@ -41,23 +41,23 @@ export class TrackingExplainer {
   whyNotObject(object: ManagedObject): string {
     const { root, filters, tracked } = this.#parts;
     if (tracked.has(object.id)) return '';
-    const filter = filters.leftOutBy(placeUnder(root, object));
+    const filter = filters.leftOutBy(objectPath(root, object));
     if (filter !== undefined) return `not read: ${filter} leaves it out`;
     return this.#whyNotYet('objects');
   }
 
   whyNotVariable(variable: Variable): string {
-    if (this.#parts.probe.isTracked(variable)) return '';
+    if (this.#parts.slotReader.isTracked(variable)) return '';
     const ofObject = this.whyNotObject(variable.object);
     if (ofObject !== '') return ofObject;
     return this.#whyNotYet('variables');
   }
 
   #whyNotYet(kind: 'objects' | 'variables'): string {
-    const { room, isBound } = this.#parts;
-    // The limit that left the item out may have room again.
-    const limit = room.reached(kind) ?? kind;
-    return isBound() ? `left out: ${limitText(room.limits, limit)}` : 'not taken in yet';
+    const { usage, isBound } = this.#parts;
+    // The limit that left the item out may have usage again.
+    const limit = usage.reached(kind) ?? kind;
+    return isBound() ? `left out: ${limitText(usage.limits, limit)}` : 'not taken in yet';
   }
 }
 
@@ -71,14 +71,14 @@ export interface Reader {
 }
 
 interface MetricExplainerParts {
-  readonly uses: RowUses;
+  readonly objects: BoundObjects;
   /** Undefined for an application without a catalogue. */
   readonly rules: Rules | undefined;
   readonly labels: RowLabels;
   readonly lines: RowLines;
-  readonly register: SeriesRegister;
+  readonly registry: SeriesRegistry;
   readonly frames: Frames;
-  readonly probe: Probe;
+  readonly slotReader: SlotReader;
 }
 
 /** Lists the metrics of a tracked item, or says why it has none. It changes nothing. */
@@ -89,16 +89,16 @@ export class MetricExplainer {
     this.#parts = parts;
   }
 
-  isRead(item: TrackableItem): boolean {
+  isRead(item: TreeNode): boolean {
     return this.#readersOf(item).length > 0;
   }
 
   /** Whether a series of the item is shown. */
-  isShown(item: TrackableItem): boolean {
+  isShown(item: TreeNode): boolean {
     return this.#readersOf(item).some((reader) => this.#stateOf(reader, item).shown > 0);
   }
 
-  metricsOf(item: TrackableItem): readonly TreeMetric[] {
+  metricsOf(item: TreeNode): readonly TreeMetric[] {
     return this.#readersOf(item).map((reader) => {
       const { name, type } = reader.row.family;
       const { shown: series, waiting } = this.#stateOf(reader, item);
@@ -107,72 +107,73 @@ export class MetricExplainer {
     });
   }
 
-  #stateOf({ row }: Reader, item: TrackableItem): ReturnType<RowLines['stateOf']> {
-    const [owner, room] = isVariable(item)
+  #stateOf({ row }: Reader, item: TreeNode): ReturnType<RowLines['stateOf']> {
+    const [nodeId, usage] = isVariable(item)
       ? [ownerOf(item, row.reads.length), row.linesOf(item)]
       : [item.id, row.linesOf()];
-    return this.#parts.lines.stateOf(row, owner, room);
+    return this.#parts.lines.stateOf(row, nodeId, usage);
   }
 
-  #whyNot({ row, reading }: Reader, item: TrackableItem, isWaiting: boolean): string {
-    const { register, probe, frames } = this.#parts;
-    if (!probe.isSynced(item)) return 'not synced yet';
-    if (isWaiting) return `clash: ${register.clashOf(row.family)}`;
+  #whyNot({ row, reading }: Reader, item: TreeNode, isWaiting: boolean): string {
+    const { registry, slotReader, frames } = this.#parts;
+    if (!slotReader.isSynced(item)) return 'not synced yet';
+    if (isWaiting) return `clash: ${registry.clashOf(row.family)}`;
     if (isVariable(item)) {
       const types = reading?.types ?? [];
       if (reading !== undefined && !types.includes(item.type)) return wrongType(item.type, types);
-      if (isFramed(item.type) && row.isDerived && frames.of(item) === undefined)
+      if (isFramed(item.type) && row.isComputed && frames.of(item) === undefined)
         return 'no whole copy of it could be had';
       if (row.linesOf(item) > MAX_LINES_A_ROW)
         return `a row shows ${MAX_LINES_A_ROW} series of a value at most`;
     }
-    const refusal = register.refusalOf(row.family);
+    const refusal = registry.refusalOf(row.family);
     if (refusal !== '') return `left out: ${refusal}`;
     const nothing = 'the row shows no series of this value';
-    return register.leftOut === 0 ? nothing : `${nothing}, or a limit of the target left it out`;
+    return registry.omitted === 0 ? nothing : `${nothing}, or a limit of the target left it out`;
   }
 
   /** The rows of an item; none for a variable whose name a later one has. */
-  #readersOf(item: TrackableItem): readonly Reader[] {
+  #readersOf(item: TreeNode): readonly Reader[] {
     if (!isVariable(item)) return this.#ofState(item);
-    return this.#parts.uses.isHidden(item) ? [] : this.#ofVariable(item);
+    return this.#parts.objects.isHidden(item) ? [] : this.#ofVariable(item);
   }
 
   /** The names of the metrics that rows make of an item, shown or not. A search asks for those of very many variables. */
-  namesOf(item: TrackableItem): readonly string[] {
-    if (!isVariable(item)) return this.#parts.uses.statesOf(item).map(({ row }) => row.family.name);
-    const bound = this.#parts.uses.boundOf(item.object);
-    if (bound === undefined || this.#parts.uses.isHidden(item)) return [];
+  namesOf(item: TreeNode): readonly string[] {
+    if (!isVariable(item))
+      return this.#parts.objects.statesOf(item).map(({ row }) => row.family.name);
+    const bound = this.#parts.objects.boundOf(item.object);
+    if (bound === undefined || this.#parts.objects.isHidden(item)) return [];
     const names: string[] = [];
     for (const { set } of bound.rules)
-      for (const { row } of set.usesOf(item.name)) names.push(row.family.name);
+      for (const { row } of set.matchesOf(item.name)) names.push(row.family.name);
     if (names.length > 0) return names;
     const row = bound.described?.rowOf(item);
     return row === undefined ? names : [row.family.name];
   }
 
   /** Why no row reads a tracked item; empty where one does, and for objects whose variables are read. */
-  whyUnread(item: TrackableItem): string {
+  whyUnread(item: TreeNode): string {
     if (!isVariable(item)) return this.#whyNoneOf(item);
-    if (this.#parts.uses.isHidden(item)) return 'a later variable of this object has its name';
+    if (this.#parts.objects.isHidden(item)) return 'a later variable of this object has its name';
     const ofObject = this.#whyNoneOf(item.object);
     if (ofObject !== '') return ofObject;
     if (this.#readersOf(item).length > 0) return '';
-    return this.#parts.uses.boundOf(item.object)?.described === undefined
+    return this.#parts.objects.boundOf(item.object)?.described === undefined
       ? 'no row reads it'
       : 'only rows of other classes than those of the target read it';
   }
 
   /** Why no row reads the variables of an object; empty where some may. */
   #whyNoneOf(object: ManagedObject): string {
-    const bound = this.#parts.uses.boundOf(object);
+    const bound = this.#parts.objects.boundOf(object);
     if (bound === undefined || bound.rules.length > 0 || bound.described !== undefined) return '';
     if (this.#parts.rules?.hasClass(object.className) !== true) return 'no row is for its class';
     return 'the rows for its class are for objects at other places';
   }
 
   #ofState(object: ManagedObject): readonly Reader[] {
-    return this.#parts.uses.statesOf(object).map(({ row, labels }) => ({
+    return this.#parts.objects.statesOf(object).map(({ row, labels }) => ({
       row,
       reading: undefined,
       labels: () => labels.text,
@@ -180,13 +181,13 @@ export class MetricExplainer {
   }
 
   #ofVariable(variable: Variable): readonly Reader[] {
-    const bound = this.#parts.uses.boundOf(variable.object);
+    const bound = this.#parts.objects.boundOf(variable.object);
     if (bound === undefined) return [];
     const readers = bound.rules.flatMap(({ set, labels }) =>
-      set.usesOf(variable.name).map((use) => ({
+      set.matchesOf(variable.name).map((use) => ({
         row: use.row,
         reading: use.reading,
-        labels: () => labels.textWith(this.#parts.labels.ofUse(use)),
+        labels: () => labels.textWith(this.#parts.labels.ofMatch(use)),
       })),
     );
     if (readers.length > 0) return readers;

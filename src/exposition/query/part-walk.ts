@@ -1,6 +1,6 @@
 // Walks what is below an object in the order of its tree, from a position on, and finds the items of a search.
 import type { ManagedObject, TreeQuery } from '../../model.js';
-import type { TrackableItem } from '../read/tree-walk.js';
+import type { TreeNode } from '../read/tree-walk.js';
 
 /** In the order of the tree. */
 export function* objectsBelow(top: ManagedObject): Generator<ManagedObject, void> {
@@ -78,7 +78,7 @@ export class Search {
 
 /** An object or variable, with its position in the order of the tree. */
 interface PositionedItem {
-  readonly item: TrackableItem;
+  readonly item: TreeNode;
   readonly position: number;
 }
 

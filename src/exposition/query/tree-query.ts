@@ -10,7 +10,7 @@ import type {
   TreeVariable,
   Variable,
 } from '../../model.js';
-import type { TrackableItem } from '../read/tree-walk.js';
+import type { TreeNode } from '../read/tree-walk.js';
 import { isVariable } from '../read/tree-walk.js';
 import type { MetricExplainer, TrackingExplainer } from './explain.js';
 import { Search, itemsFrom, objectsBelow } from './part-walk.js';
@@ -205,7 +205,7 @@ const HIDDEN = noValue('hidden: no row reads this text', true);
 
 /** The value of an item, and its metrics or the reason why it has none. */
 function outcome(
-  item: TrackableItem,
+  item: TreeNode,
   { value, isSynced }: ReadValue,
   explainer: MetricExplainer,
   whyNot: string,

@@ -1,5 +1,5 @@
 // Finds the cells in kernel memory that changed since the last check.
-import { WideMap } from '../../collections/wide-map.js';
+import { LargeMap } from '../../collections/large-map.js';
 import type { Kernel } from '../wasm/kernel.js';
 
 /** The most unchanged items that one check reports again. */
@@ -18,7 +18,7 @@ export class CellChangeDetector<T extends { readonly id: number }> {
   readonly #kernel: Pick<Kernel, 'u32'>;
   readonly #cells: WatchedCell<T>[] = [];
   /** The index of the cell of each item, by the id of the item. */
-  readonly #indexOf = new WideMap<number>();
+  readonly #indexOf = new LargeMap<number>();
   /** Ids of the items to report at a later check, whether they change or not. */
   readonly #again = new Set<number>();
 

@@ -1,6 +1,6 @@
 // The value of the variable that the operator chose by its path, while objects come and go.
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
-import { placeUnder } from '../../catalogue/match/rules.js';
+import { objectPath } from '../../catalogue/match/rules.js';
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
 import { ItemValues, SlotCopies } from '../query/tree-values.js';
 
@@ -67,7 +67,7 @@ export class NamedVariable {
 
   /** The rest of the path after an object's id; undefined if the id is no prefix of it. */
   #nameBelow(object: ManagedObject): string | undefined {
-    const prefix = `${placeUnder(this.#root, object).seedPath}.`;
+    const prefix = `${objectPath(this.#root, object).seedPath}.`;
     return this.#place.startsWith(prefix) ? this.#place.slice(prefix.length) : undefined;
   }
 }

@@ -1,15 +1,15 @@
 // Decodes the bits of a variable's slot.
 import type { Variable } from '../../model.js';
 import { isFramed, scalarType } from '../../published.js';
-import { OP } from '../wasm/kernel.js';
-import type { Op } from '../wasm/kernel.js';
+import { OPCODE } from '../wasm/kernel.js';
+import type { Opcode } from '../wasm/kernel.js';
 import { numberText } from '../text/text-syntax.js';
 
 /** How the kernel renders the variable; undefined if it is not a number. */
-export function opOf({ type }: Variable, wrap32: boolean): Op | undefined {
+export function opcodeOf({ type }: Variable, wrap32: boolean): Opcode | undefined {
   if (isFramed(type)) return undefined;
   const { bits } = scalarType(type);
-  return bits === 'i64' && wrap32 ? OP.wrapped : OP[bits];
+  return bits === 'i64' && wrap32 ? OPCODE.wrapped : OPCODE[bits];
 }
 
 /** The value as a double. */

@@ -1,10 +1,10 @@
-// The slots that a probe tracks, by pages: copies of their values and words in kernel memory, and their owners.
+// The slots that a slotReader tracks, by pages: copies of their values and words in kernel memory, and their owners.
 import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { CELL_BYTES, CHANGED_WORDS_AT } from '../wasm/layout.js';
 import { Scratch } from '../wasm/memory.js';
-import type { TrackableItem } from './tree-walk.js';
+import type { TreeNode } from './tree-walk.js';
 
 /** Slots per page: 4 KiB of values and 2 KiB of words in the source, 8 KiB of cells here. */
 const PAGE_SLOTS = 512;
@@ -23,22 +23,22 @@ const WORD_OFFSET = 2;
 interface PageExtent {
   readonly firstPage: number;
   /** Pages with memory. The first `used` of them hold tracked slots. */
-  room: number;
+  capacity: number;
   used: number;
   readonly cells: number;
 }
 
 /** Pages whose cells are contiguous in kernel memory. */
-interface CellRange {
+interface CellRun {
   pages: number;
   readonly cells: number;
 }
 
 /** Pages that are contiguous in the source, so one copy reads them, with the ranges of their cells in order. */
-export interface Region {
+export interface PageRange {
   readonly firstPage: number;
   pages: number;
-  readonly ranges: CellRange[];
+  readonly ranges: CellRun[];
 }
 
 interface Allocation {
@@ -112,14 +112,14 @@ export class SlotPages {
   }
 
   /** All pages that are read, grouped by copy. */
-  get regions(): Region[] {
-    const regions: Region[] = [];
-    for (const { firstPage, used, cells } of this.#extents) append(regions, firstPage, used, cells);
-    return regions;
+  get ranges(): PageRange[] {
+    const ranges: PageRange[] = [];
+    for (const { firstPage, used, cells } of this.#extents) append(ranges, firstPage, used, cells);
+    return ranges;
   }
 
   /** The pages of these slots, grouped by copy. */
-  regionsOf(slots: readonly number[]): Region[] {
+  rangesOf(slots: readonly number[]): PageRange[] {
     const pages = new Set<number>();
     let newest = -1;
     for (const slot of slots) {
@@ -127,19 +127,19 @@ export class SlotPages {
       // The next slot is mostly on the same page.
       if (page !== newest) pages.add((newest = page));
     }
-    const regions: Region[] = [];
+    const ranges: PageRange[] = [];
     for (const page of [...pages].sort((a, b) => a - b)) {
       const { firstPage, cells } = this.#extentFor(page * PAGE_SLOTS);
-      append(regions, page, 1, cells + (page - firstPage) * PAGE_BYTES);
+      append(ranges, page, 1, cells + (page - firstPage) * PAGE_BYTES);
     }
-    return regions;
+    return ranges;
   }
 
   /**
    * Copies the values of these pages, then their words. Appends the slots whose words differ to `changedSlots`.
    * @returns whether any value or word differs from the last copy
    */
-  read({ firstPage, pages, ranges }: Region, changedSlots: number[]): boolean {
+  read({ firstPage, pages, ranges }: PageRange, changedSlots: number[]): boolean {
     const slots = pages * PAGE_SLOTS;
     const first = firstPage * PAGE_SLOTS;
     const values = this.#scratch.of(slots * SCRATCH_BYTES);
@@ -193,20 +193,21 @@ export class SlotPages {
     }
     // Slots are tracked mostly in order: an extent that continues another reserves more.
     const before = this.#extentOfPage.get(page - 1);
-    const wanted = before === undefined ? 1 : Math.min(before.room * GROWTH_FACTOR, EXTENT_PAGES);
-    let room = 1;
-    while (room < wanted && !this.#extentOfPage.has(page + room)) room++;
-    const cells = this.#takeZeros(room * PAGE_BYTES);
-    return this.#addExtent({ firstPage: page, room, used: 1, cells });
+    const wanted =
+      before === undefined ? 1 : Math.min(before.capacity * GROWTH_FACTOR, EXTENT_PAGES);
+    let capacity = 1;
+    while (capacity < wanted && !this.#extentOfPage.has(page + capacity)) capacity++;
+    const cells = this.#takeZeros(capacity * PAGE_BYTES);
+    return this.#addExtent({ firstPage: page, capacity, used: 1, cells });
   }
 
   /** Splits an extent: the pages after its first ones become another. */
   #split(extent: PageExtent, pages: number): PageExtent {
-    const room = extent.room - pages;
-    extent.room = pages;
+    const capacity = extent.capacity - pages;
+    extent.capacity = pages;
     return this.#addExtent({
       firstPage: extent.firstPage + pages,
-      room,
+      capacity,
       used: 1,
       cells: extent.cells + pages * PAGE_BYTES,
     });
@@ -215,7 +216,7 @@ export class SlotPages {
   #addExtent(extent: PageExtent): PageExtent {
     this.#extents.push(extent);
     this.#lastPage = -1;
-    for (let i = 0; i < extent.room; i++) this.#extentOfPage.set(extent.firstPage + i, extent);
+    for (let i = 0; i < extent.capacity; i++) this.#extentOfPage.set(extent.firstPage + i, extent);
     return extent;
   }
 
@@ -229,11 +230,11 @@ export class SlotPages {
 }
 
 /** Adds pages to the last region and range if they are contiguous; otherwise begins new ones. */
-function append(regions: Region[], firstPage: number, pages: number, cells: number): void {
-  const last = regions.at(-1);
+function append(ranges: PageRange[], firstPage: number, pages: number, cells: number): void {
+  const last = ranges.at(-1);
   const isContiguous = last !== undefined && last.firstPage + last.pages === firstPage;
   if (!isContiguous || last.pages + pages > MAX_REGION_PAGES) {
-    regions.push({ firstPage, pages, ranges: [{ pages, cells }] });
+    ranges.push({ firstPage, pages, ranges: [{ pages, cells }] });
     return;
   }
   last.pages += pages;
@@ -281,17 +282,17 @@ export class TrackedSlots {
   #last: OwnerPage | undefined;
 
   /** Makes an item the owner of its slot. */
-  set(item: TrackableItem, flags: number): void {
-    const { slot, id, incarnation } = item;
+  set(node: TreeNode, flags: number): void {
+    const { slot, id, incarnation } = node;
     const page = this.#pageOf(slot) ?? this.#addPage(Math.floor(slot / PAGE_SLOTS));
     const at = slot % PAGE_SLOTS;
     if (page.ids[at] === 0) page.count++;
     page.ids[at] = id;
     page.incarnations[at] = incarnation;
     page.flags[at] = flags;
-    const isVariable = 'object' in item;
-    page.objects[at] = isVariable ? item.object : item;
-    page.declarations[at] = isVariable ? item.declaration : undefined;
+    const isVariable = 'object' in node;
+    page.objects[at] = isVariable ? node.object : node;
+    page.declarations[at] = isVariable ? node.declaration : undefined;
   }
 
   delete(slot: number): void {
@@ -334,7 +335,7 @@ export class TrackedSlots {
   }
 
   /** The owner of a slot. */
-  item(slot: number): TrackableItem | undefined {
+  node(slot: number): TreeNode | undefined {
     const page = this.#pageOf(slot);
     const at = slot % PAGE_SLOTS;
     const object = page?.objects[at];

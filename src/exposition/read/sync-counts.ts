@@ -1,7 +1,7 @@
 // How many of the tracked objects and variables there are, and how many of them have a value.
 import type { SyncProgress } from '../../model.js';
 import { isVariable } from './tree-walk.js';
-import type { TrackableItem } from './tree-walk.js';
+import type { TreeNode } from './tree-walk.js';
 
 interface Count {
   synced: number;
@@ -23,7 +23,7 @@ export class SyncCounts {
   }
 
   /** The numbers that an item counts for. */
-  of(item: TrackableItem): Count {
-    return isVariable(item) ? this.variables : this.objects;
+  of(node: TreeNode): Count {
+    return isVariable(node) ? this.variables : this.objects;
   }
 }

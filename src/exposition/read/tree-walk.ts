@@ -3,17 +3,17 @@ import { FifoQueue } from '../../collections/by-id.js';
 import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 
 /** An object, whose slot holds its state, or a variable, whose slot holds its value. */
-export type TrackableItem = ManagedObject | Variable;
+export type TreeNode = ManagedObject | Variable;
 
 /** Removals go first; that loses nothing, since items added and removed again are skipped. */
-export class PendingItems {
-  readonly #removed = new FifoQueue<TrackableItem>();
-  readonly #added = new FifoQueue<TrackableItem>();
+export class PendingNodes {
+  readonly #removed = new FifoQueue<TreeNode>();
+  readonly #added = new FifoQueue<TreeNode>();
   readonly #walk: TreeWalk;
   /** The object that is being removed, with everything below it. */
   #leaving: TreeWalk | undefined;
   /** A stack of items to remove before all others. */
-  readonly #first: TrackableItem[] = [];
+  readonly #first: TreeNode[] = [];
 
   constructor(root: ManagedObject) {
     this.#walk = new TreeWalk(root, true);
@@ -42,8 +42,8 @@ export class PendingItems {
   }
 
   /** While the tree is walked, the walk itself reaches most added items later. */
-  #add(item: TrackableItem): void {
-    if (!this.#walk.willVisit(item)) this.#added.add(item);
+  #add(node: TreeNode): void {
+    if (!this.#walk.willVisit(node)) this.#added.add(node);
   }
 
   /** Queues the removal of an object and everything below it. */
@@ -59,12 +59,12 @@ export class PendingItems {
   }
 
   /** The next item to remove; an object follows everything below it. */
-  nextRemoved(): TrackableItem | undefined {
+  nextRemoved(): TreeNode | undefined {
     const first = this.#first.pop();
     if (first !== undefined) return first;
     for (;;) {
-      const item = this.#leaving?.next();
-      if (item !== undefined) return item;
+      const node = this.#leaving?.next();
+      if (node !== undefined) return node;
       const next = this.#removed.next();
       this.#leaving =
         next === undefined || isVariable(next) ? undefined : new TreeWalk(next, false);
@@ -73,7 +73,7 @@ export class PendingItems {
   }
 
   /** The next added item, whether it still exists or not. */
-  nextAdded(): TrackableItem | undefined {
+  nextAdded(): TreeNode | undefined {
     return this.#added.next();
   }
 
@@ -86,12 +86,12 @@ export class PendingItems {
   }
 
   /** The next item that existed from the start; an object comes before everything below it. */
-  nextBound(): TrackableItem | undefined {
+  nextBound(): TreeNode | undefined {
     return this.#walk.next();
   }
 }
 
-export const isVariable = (item: TrackableItem): item is Variable => 'object' in item;
+export const isVariable = (node: TreeNode): node is Variable => 'object' in node;
 
 interface Level {
   readonly object: ManagedObject;
@@ -148,21 +148,21 @@ export class TreeWalk {
   }
 
   /** Whether the walk will reach an item that was just added. */
-  willVisit(item: ManagedObject | Variable): boolean {
-    if (!('object' in item)) return this.#willVisit(item, false);
-    const { object } = item;
+  willVisit(node: ManagedObject | Variable): boolean {
+    if (!('object' in node)) return this.#willVisit(node, false);
+    const { object } = node;
     if (object !== this.#asked) this.#visits = this.#willVisit(object, true);
     this.#asked = object;
     return this.#visits;
   }
 
   /** Whether the walk will reach an object, or variables that are added to it. */
-  #willVisit(item: ManagedObject, ofVariables: boolean): boolean {
+  #willVisit(node: ManagedObject, ofVariables: boolean): boolean {
     if (this.isOver) return false;
-    const level = this.#levelOf(ofVariables ? item : item.parent);
+    const level = this.#levelOf(ofVariables ? node : node.parent);
     if (level !== undefined) return !ofVariables || !level.hasAllVariables;
     // The object is either ahead or done: compare its ancestor at the level of the walk with the last child there.
-    let below = item;
+    let below = node;
     for (let above = below.parent; above !== undefined; above = below.parent) {
       const open = this.#levelOf(above);
       if (open !== undefined) return below.id > open.lastChild;

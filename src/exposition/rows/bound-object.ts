@@ -1,5 +1,5 @@
 // A tracked object with the rows that read it, and the slots of its variables by name.
-import type { RowUse, ClassRows } from '../../catalogue/match/rules.js';
+import type { RowMatch, ClassRows } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';
 import type { IndexedHeap } from '../../collections/indexed-heap.js';
 import type { Variable } from '../../model.js';
@@ -7,7 +7,7 @@ import type { LabelText, ObjectLabels } from './labels.js';
 import type { Describes } from './self-described.js';
 
 /** A row that shows the state of an object, with the text of its labels. */
-export interface Use {
+export interface StateRow {
   readonly row: Row;
   readonly labels: LabelText;
 }
@@ -17,7 +17,7 @@ export interface BoundObject {
   readonly rules: readonly { readonly set: ClassRows; readonly labels: ObjectLabels }[];
   /** The rows for objects below it. */
   readonly below: readonly ClassRows[];
-  readonly states: readonly Use[];
+  readonly states: readonly StateRow[];
   /** Shows variables that no row reads; undefined if the target leaves them out. */
   readonly described: Describes | undefined;
   /** The slot of the variable of each name; of several, the latest. */
@@ -26,7 +26,7 @@ export interface BoundObject {
   earlier: Map<string, IndexedHeap<Variable>> | undefined;
 }
 
-const NO_USES: readonly RowUse[] = [];
+const NO_MATCHES: readonly RowMatch[] = [];
 
 /** The rows that apply while the object exists. */
 export const setsOf = ({
@@ -38,11 +38,13 @@ export const setsOf = ({
 ];
 
 /** The rows that read a variable of the object, without those that describe it. */
-export function usesOf({ rules }: BoundObject, { name }: Variable): readonly RowUse[] {
+export function matchesOf({ rules }: BoundObject, { name }: Variable): readonly RowMatch[] {
   const [first] = rules;
-  if (first === undefined) return NO_USES;
+  if (first === undefined) return NO_MATCHES;
   // Mostly one class reads an object: avoid an allocation for each variable.
-  return rules.length === 1 ? first.set.usesOf(name) : rules.flatMap(({ set }) => set.usesOf(name));
+  return rules.length === 1
+    ? first.set.matchesOf(name)
+    : rules.flatMap(({ set }) => set.matchesOf(name));
 }
 
 export function closeBound({ rules, described }: BoundObject): void {

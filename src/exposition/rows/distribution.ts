@@ -2,16 +2,16 @@
 import { Budget } from '../../budget.js';
 import { convert, isDescribed } from '../../catalogue/row.js';
 import type { Conversion, Row, Series, Shape } from '../../catalogue/row.js';
-import { WideMap } from '../../collections/wide-map.js';
+import { LargeMap } from '../../collections/large-map.js';
 import type { Frame, Source, Variable } from '../../model.js';
 import type { Counters } from '../counters.js';
-import type { Effort } from '../../budget.js';
-import { OP } from '../wasm/kernel.js';
+import type { Cost } from '../../budget.js';
+import { OPCODE } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { CELL_BYTES } from '../wasm/layout.js';
-import { LeftOut } from '../left-out.js';
-import type { Probe } from '../read/probe.js';
-import type { OnOmitted, TargetRoom } from '../target-limits.js';
+import { OmittedItems } from '../omitted-items.js';
+import type { SlotReader } from '../read/slot-reader.js';
+import type { OnOmitted, TargetUsage } from '../target-limits.js';
 
 const MAX_COUNT = 2n ** 64n - 1n;
 
@@ -37,19 +37,22 @@ export class Distribution {
 
   get series(): readonly Series[] {
     const shape = this.#shape;
-    const value = (index: number, op: number) => ({ address: this.#cell(index), op });
+    const value = (index: number, opcode: number) => ({ address: this.#cell(index), opcode });
     const steps: readonly Series[] =
       shape.type === 'histogram'
         ? [...shape.bounds, Infinity].map((le, i) => ({
             suffix: '_bucket',
             labels: { le },
-            value: value(i, OP.u64),
+            value: value(i, OPCODE.u64),
           }))
-        : shape.quantiles.map((quantile, i) => ({ labels: { quantile }, value: value(i, OP.f64) }));
+        : shape.quantiles.map((quantile, i) => ({
+            labels: { quantile },
+            value: value(i, OPCODE.f64),
+          }));
     return [
       ...steps,
-      { suffix: '_sum', value: value(this.#steps, OP.f64) },
-      { suffix: '_count', value: value(this.#steps + 1, OP.u64) },
+      { suffix: '_sum', value: value(this.#steps, OPCODE.f64) },
+      { suffix: '_count', value: value(this.#steps + 1, OPCODE.u64) },
     ];
   }
 
@@ -121,11 +124,11 @@ const BYTES_A_STEP = 8192;
 
 interface FramesParts {
   readonly source: Source;
-  readonly probe: Probe;
+  readonly slotReader: SlotReader;
   /** Counts the work of copying new frames. */
-  readonly effort: Effort;
+  readonly cost: Cost;
   readonly counters: Counters;
-  readonly room: TargetRoom;
+  readonly usage: TargetUsage;
   readonly onOmitted?: OnOmitted | undefined;
 }
 
@@ -137,27 +140,34 @@ const keyOf = (row: Row): RowKey => (isDescribed(row) ? DESCRIBED : row);
 /** The last good copies of framed values, and the distributions that rows derive from them. */
 export class Frames {
   readonly #source: Source;
-  readonly #probe: Probe;
-  readonly #room: TargetRoom;
+  readonly #slotReader: SlotReader;
+  readonly #usage: TargetUsage;
   readonly #onOmitted: OnOmitted;
   /** By the variable's id. */
-  readonly #frames = new WideMap<Frame>();
-  readonly #distributions = new WideMap<Map<RowKey, Distribution>>();
+  readonly #frames = new LargeMap<Frame>();
+  readonly #distributions = new LargeMap<Map<RowKey, Distribution>>();
   /** Bytes of all frames. */
   #bytes = 0;
   readonly #counters: Counters;
   /** By the variable's id. */
-  readonly #leftOut = new LeftOut();
-  readonly #effort: Effort;
+  readonly #leftOut = new OmittedItems();
+  readonly #cost: Cost;
   /** The budget of the current refresh. */
   #budget = new Budget({ bytes: 0 });
 
-  constructor({ source, probe, effort, counters, room, onOmitted = () => undefined }: FramesParts) {
-    this.#effort = effort;
+  constructor({
+    source,
+    slotReader,
+    cost,
+    counters,
+    usage,
+    onOmitted = () => undefined,
+  }: FramesParts) {
+    this.#cost = cost;
     this.#counters = counters;
     this.#source = source;
-    this.#probe = probe;
-    this.#room = room;
+    this.#slotReader = slotReader;
+    this.#usage = usage;
     this.#onOmitted = onOmitted;
   }
 
@@ -181,7 +191,7 @@ export class Frames {
   take(variable: Variable): boolean {
     const budget = new Budget();
     const isTaken = this.#copy(variable, budget);
-    this.#effort.steps += budget.bytes / BYTES_A_STEP;
+    this.#cost.steps += budget.bytes / BYTES_A_STEP;
     return isTaken;
   }
 
@@ -194,12 +204,12 @@ export class Frames {
     const frame = this.#source.readFrame(variable, budget);
     if (frame === undefined) {
       this.#counters.staleFrames++;
-      this.#probe.reportAgain(variable);
+      this.#slotReader.reportAgain(variable);
       return false;
     }
     const growth = sizeOf(frame) - sizeOf(this.#frames.get(variable.id));
     const bytes = this.#bytes + growth;
-    const limit = growth > 0 ? this.#room.reachedByText(growth) : undefined;
+    const limit = growth > 0 ? this.#usage.reachedByText(growth) : undefined;
     if (limit !== undefined) {
       this.#omit(variable);
       this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);

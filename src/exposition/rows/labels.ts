@@ -1,17 +1,17 @@
 // The labels that rows and formats give to series, as cached text.
 import type { LabelValues } from '../../catalogue/match/patterns.js';
-import type { RowUse } from '../../catalogue/match/rules.js';
+import type { RowMatch } from '../../catalogue/match/rules.js';
 import { ownLabelsOf } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { SharedText } from '../wasm/memory.js';
+import { InternedText } from '../wasm/memory.js';
 import { joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
 
 export interface LabelText {
   /** As `labelsText` gives it. */
   readonly text: string;
   /** The text as part of a line. */
-  readonly shared: SharedText;
+  readonly interned: InternedText;
 }
 
 /** The number of labels at which unused ones are first removed; later ones are removed when the number doubles. */
@@ -27,7 +27,7 @@ export class ObjectLabels {
   /** @param text as `labelsText` gives it */
   constructor(kernel: Kernel, text: string) {
     this.#kernel = kernel;
-    this.#first = { text, shared: new SharedText(kernel.texts, labelsPart(text)) };
+    this.#first = { text, interned: new InternedText(kernel.texts, labelsPart(text)) };
   }
 
   /** The labels of the object followed by these. */
@@ -38,7 +38,7 @@ export class ObjectLabels {
     if (joined === undefined) {
       if (others.size >= this.#most) this.#forgetUnused(others);
       const text = joinLabels(this.#first.text, own);
-      joined = { text, shared: new SharedText(this.#kernel.texts, labelsPart(text)) };
+      joined = { text, interned: new InternedText(this.#kernel.texts, labelsPart(text)) };
       others.set(own, joined);
     }
     return joined;
@@ -51,17 +51,17 @@ export class ObjectLabels {
 
   /** Removes labels without a line: patterns take labels from the names of variables, which come and go. */
   #forgetUnused(others: Map<string, LabelText>): void {
-    for (const [own, { shared }] of others) {
-      if (shared.isUsed) continue;
-      shared.close();
+    for (const [own, { interned }] of others) {
+      if (interned.isUsed) continue;
+      interned.close();
       others.delete(own);
     }
     this.#most = Math.max(MANY, 2 * others.size);
   }
 
   close(): void {
-    this.#first.shared.close();
-    for (const { shared } of this.#others?.values() ?? []) shared.close();
+    this.#first.interned.close();
+    for (const { interned } of this.#others?.values() ?? []) interned.close();
   }
 }
 
@@ -70,7 +70,7 @@ export class RowLabels {
   readonly #texts = new Map<Row, string>();
 
   /** The labels that a row gives to a variable, beside those of its object. */
-  ofUse({ row, reading, captured }: RowUse): string {
+  ofMatch({ row, reading, captured }: RowMatch): string {
     const text = this.ofRow(row);
     return reading.pattern === undefined ? text : joinLabels(labelsText(captured), text);
   }

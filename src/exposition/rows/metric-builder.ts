@@ -7,13 +7,13 @@ import { OBJECT_STATES } from '../../model.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
 import type { Counters } from '../counters.js';
-import type { Effort } from '../../budget.js';
+import type { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { MetricExplainer } from '../query/explain.js';
-import type { Probe } from '../read/probe.js';
+import type { SlotReader } from '../read/slot-reader.js';
 import { PointInTime } from '../read/time.js';
-import type { OnOmitted, TargetRoom } from '../target-limits.js';
-import type { CatalogueFit } from './catalogue-fit.js';
+import type { OnOmitted, TargetUsage } from '../target-limits.js';
+import type { CatalogueCoverage } from './catalogue-coverage.js';
 import { Frames } from './distribution.js';
 import { TargetScales } from '../wasm/kernel-tables.js';
 import { RowLabels } from './labels.js';
@@ -21,19 +21,19 @@ import type { LabelText } from './labels.js';
 import { Observations } from './observed.js';
 import { RowLines } from './row-lines.js';
 import { RowEvaluator } from './row-evaluator.js';
-import { RowUses } from './row-uses.js';
-import type { SeriesRegister } from './series-register.js';
+import { BoundObjects } from './bound-objects.js';
+import type { SeriesRegistry } from './series-registry.js';
 
 export interface BuilderParts {
   readonly app: string;
   readonly root: ManagedObject;
   readonly kernel: Kernel;
   readonly source: Source;
-  readonly probe: Probe;
-  readonly register: SeriesRegister;
-  readonly effort: Effort;
+  readonly slotReader: SlotReader;
+  readonly registry: SeriesRegistry;
+  readonly cost: Cost;
   readonly counters: Counters;
-  readonly room: TargetRoom;
+  readonly usage: TargetUsage;
   readonly onOmitted: OnOmitted | undefined;
   /** Both undefined for an application without a catalogue. */
   readonly catalogue: Catalogue | undefined;
@@ -49,8 +49,8 @@ export interface BuilderParts {
 export class MetricBuilder {
   readonly observations: Observations;
   readonly explainer: MetricExplainer;
-  readonly #probe: Probe;
-  readonly #uses: RowUses;
+  readonly #slotReader: SlotReader;
+  readonly #objects: BoundObjects;
   readonly #frames: Frames;
   readonly #scales: TargetScales;
   readonly #lines: RowLines;
@@ -63,11 +63,11 @@ export class MetricBuilder {
     this.#update(row, labels, variable, false);
   };
   readonly #showNew = (row: Row, labels: LabelText, variable: Variable): void => {
-    if (row.isDerived) this.#probe.watch(variable);
+    if (row.isComputed) this.#slotReader.watch(variable);
     this.#update(row, labels, variable, false);
   };
-  readonly #showDerived = (row: Row, labels: LabelText, variable: Variable): void => {
-    if (row.isDerived) this.#update(row, labels, variable, false);
+  readonly #showComputed = (row: Row, labels: LabelText, variable: Variable): void => {
+    if (row.isComputed) this.#update(row, labels, variable, false);
   };
   /** Removes the series that need the variable; a row of several variables keeps its other series. */
   readonly #hideLines = (row: Row, labels: LabelText, variable: Variable): void => {
@@ -76,24 +76,32 @@ export class MetricBuilder {
   };
 
   constructor({ catalogue, timeZone, ...below }: BuilderParts) {
-    const { kernel, probe, register } = below;
+    const { kernel, slotReader, registry } = below;
     const labels = new RowLabels();
-    const uses = new RowUses({ ...below, labels });
+    const objects = new BoundObjects({ ...below, labels });
     const frames = new Frames(below);
-    const observations = new Observations(kernel, probe);
+    const observations = new Observations(kernel, slotReader);
     const scales = new TargetScales(kernel.scales);
     const times = new PointInTime(timeZone);
-    const parts = { kernel, probe, uses, frames, observations, scales, register, times };
+    const parts = { kernel, slotReader, objects, frames, observations, scales, registry, times };
     this.#context = new RowEvaluator(parts);
     this.observations = observations;
-    this.#probe = probe;
-    this.#uses = uses;
+    this.#slotReader = slotReader;
+    this.#objects = objects;
     this.#frames = frames;
     this.#scales = scales;
-    this.#lines = new RowLines(register, catalogue);
+    this.#lines = new RowLines(registry, catalogue);
     const lines = this.#lines;
     const { rules } = below;
-    this.explainer = new MetricExplainer({ uses, rules, labels, lines, register, frames, probe });
+    this.explainer = new MetricExplainer({
+      objects,
+      rules,
+      labels,
+      lines,
+      registry,
+      frames,
+      slotReader,
+    });
   }
 
   /** Bytes of the framed values that are kept. */
@@ -102,13 +110,13 @@ export class MetricBuilder {
   }
 
   /** Values that are left out now. */
-  get leftOut(): number {
+  get omitted(): number {
     return this.#frames.leftOut;
   }
 
   /** How well the catalogue fits what is tracked. */
-  get fit(): CatalogueFit {
-    return this.#uses.fit;
+  get coverage(): CatalogueCoverage {
+    return this.#objects.coverage;
   }
 
   /** Begins a refresh: `variableChanged` is then called for each changed variable. */
@@ -117,57 +125,57 @@ export class MetricBuilder {
   }
 
   addObject(object: ManagedObject): void {
-    if (this.#uses.bind(object).length > 0) this.#probe.watch(object);
+    if (this.#objects.bind(object).length > 0) this.#slotReader.watch(object);
   }
 
   removeObject(object: ManagedObject): void {
     this.objectUnsynced(object);
-    if (this.#uses.statesOf(object).length > 0) this.#probe.unwatch(object);
-    this.#uses.unbind(object);
+    if (this.#objects.statesOf(object).length > 0) this.#slotReader.unwatch(object);
+    this.#objects.unbind(object);
   }
 
   /** The variables of an object that own their names. They must be removed before the object. */
   variablesOf(object: ManagedObject): readonly Variable[] {
-    return this.#uses.variablesOf(object);
+    return this.#objects.variablesOf(object);
   }
 
   /** Adds a variable; of two variables with one name the later wins. */
   addVariable(variable: Variable): void {
-    this.#uses.add(variable, this.#hideFormer);
+    this.#objects.add(variable, this.#hideFormer);
   }
 
   removeVariable(variable: Variable): void {
     this.#hide(variable);
-    const earlier = this.#uses.remove(variable);
-    if (earlier !== undefined && this.#probe.isSynced(earlier)) this.variableSynced(earlier);
+    const earlier = this.#objects.remove(variable);
+    if (earlier !== undefined && this.#slotReader.isSynced(earlier)) this.variableSynced(earlier);
   }
 
   objectSynced(object: ManagedObject): void {
-    const number = Number(this.#probe.bits(object) ?? -1n);
+    const number = Number(this.#slotReader.bits(object) ?? -1n);
     const state = OBJECT_STATES[number] ?? '';
-    for (const { row, labels } of this.#uses.statesOf(object))
+    for (const { row, labels } of this.#objects.statesOf(object))
       this.#lines.set(row, labels, object.id, row.ofState?.(state) ?? [], row.linesOf());
   }
 
   objectUnsynced(object: ManagedObject): void {
-    for (const { row, labels } of this.#uses.statesOf(object))
+    for (const { row, labels } of this.#objects.statesOf(object))
       this.#lines.set(row, labels, object.id, [], row.linesOf());
   }
 
   objectChanged(object: ManagedObject): void {
-    if (this.#probe.isSynced(object)) this.objectSynced(object);
+    if (this.#slotReader.isSynced(object)) this.objectSynced(object);
   }
 
   variableSynced(variable: Variable): void {
     if (!isFramed(variable.type)) {
-      this.#uses.each(variable, this.#showNew);
+      this.#objects.each(variable, this.#showNew);
       return;
     }
-    if (this.#uses.hasDerived(variable)) {
-      this.#probe.watch(variable);
+    if (this.#objects.hasComputed(variable)) {
+      this.#slotReader.watch(variable);
       if (!this.#frames.take(variable)) return;
     }
-    this.#uses.each(variable, this.#show);
+    this.#objects.each(variable, this.#show);
   }
 
   variableUnsynced(variable: Variable): void {
@@ -176,27 +184,27 @@ export class MetricBuilder {
 
   /** A watched variable was updated: rebuilds some of its series. */
   variableChanged(variable: Variable): void {
-    if (!this.#probe.isSynced(variable)) return;
+    if (!this.#slotReader.isSynced(variable)) return;
     if (isFramed(variable.type) && !this.#frames.takeAgain(variable)) return;
-    this.#uses.each(variable, this.#showDerived);
+    this.#objects.each(variable, this.#showComputed);
   }
 
   *closing(): Generator<void, void> {
     yield* this.observations.closing();
     yield* this.#frames.closing();
-    yield* this.#uses.closing();
+    yield* this.#objects.closing();
     this.#scales.close();
   }
 
   #update(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): void {
     const shown = this.#context.evaluate(row, labels, variable, losesValue);
-    const owner = isShared(row) ? variable.object.id : variable.id;
-    this.#lines.set(row, labels, owner, shown, row.linesOf(variable));
+    const nodeId = isShared(row) ? variable.object.id : variable.id;
+    this.#lines.set(row, labels, nodeId, shown, row.linesOf(variable));
   }
 
   #hide(variable: Variable): void {
-    this.#uses.each(variable, this.#hideLines);
-    this.#probe.unwatch(variable);
+    this.#objects.each(variable, this.#hideLines);
+    this.#slotReader.unwatch(variable);
     this.#frames.forget(variable);
     this.observations.forget(variable);
   }

@@ -1,10 +1,10 @@
 // Observed variables: each value is an observation of a histogram or summary that the exporter keeps.
 import { UNCHANGED, convert } from '../../catalogue/row.js';
 import type { Conversion, RowOutput, Shape } from '../../catalogue/row.js';
-import { WideMap } from '../../collections/wide-map.js';
+import { LargeMap } from '../../collections/large-map.js';
 import type { Variable } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
-import type { Probe } from '../read/probe.js';
+import type { SlotReader } from '../read/slot-reader.js';
 import { numberOf } from '../read/slot-value.js';
 import { SampleWindow } from '../sample-window.js';
 import { Distribution } from './distribution.js';
@@ -72,13 +72,13 @@ interface ObservedVariable {
 
 export class Observations {
   readonly #kernel: Kernel;
-  readonly #probe: Probe;
+  readonly #slotReader: SlotReader;
   /** By the variable's id. */
-  readonly #observed = new WideMap<ObservedVariable>();
+  readonly #observed = new LargeMap<ObservedVariable>();
 
-  constructor(kernel: Kernel, probe: Probe) {
+  constructor(kernel: Kernel, slotReader: SlotReader) {
     this.#kernel = kernel;
-    this.#probe = probe;
+    this.#slotReader = slotReader;
   }
 
   get isEmpty(): boolean {
@@ -104,7 +104,7 @@ export class Observations {
   observe(): boolean {
     let hasCounted = false;
     for (const { variable, all } of this.#observed.values()) {
-      const bits = this.#probe.bits(variable);
+      const bits = this.#slotReader.bits(variable);
       if (bits === undefined) continue;
       for (const observed of all)
         if (observed.observe(bits, numberOf(bits, variable))) hasCounted = true;

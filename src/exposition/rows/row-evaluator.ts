@@ -2,7 +2,7 @@
 import { UNCHANGED } from '../../catalogue/row.js';
 import type {
   Conversion,
-  LiveValue,
+  ValueReference,
   Reading,
   Row,
   RowOutput,
@@ -12,8 +12,8 @@ import type {
 import type { Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
 import type { Kernel } from '../wasm/kernel.js';
-import type { Probe } from '../read/probe.js';
-import { decimalOf, opOf } from '../read/slot-value.js';
+import type { SlotReader } from '../read/slot-reader.js';
+import { decimalOf, opcodeOf } from '../read/slot-value.js';
 import type { PointInTime } from '../read/time.js';
 import { seriesText } from '../text/text-syntax.js';
 import { Distribution } from './distribution.js';
@@ -21,17 +21,17 @@ import type { Frames } from './distribution.js';
 import type { TargetScales } from '../wasm/kernel-tables.js';
 import type { LabelText } from './labels.js';
 import type { Observations } from './observed.js';
-import type { RowUses } from './row-uses.js';
-import type { SeriesRegister } from './series-register.js';
+import type { BoundObjects } from './bound-objects.js';
+import type { SeriesRegistry } from './series-registry.js';
 
 export interface EvaluatorParts {
   readonly kernel: Kernel;
-  readonly probe: Probe;
-  readonly uses: RowUses;
+  readonly slotReader: SlotReader;
+  readonly objects: BoundObjects;
   readonly frames: Frames;
   readonly observations: Observations;
   readonly scales: TargetScales;
-  readonly register: SeriesRegister;
+  readonly registry: SeriesRegistry;
   readonly times: PointInTime;
 }
 
@@ -64,18 +64,18 @@ export class RowEvaluator implements RowContext {
   }
 
   named(name: string): Variable | undefined {
-    const { uses, probe } = this.#parts;
-    const variable = uses.current(this.variable.object, name);
+    const { objects, slotReader } = this.#parts;
+    const variable = objects.current(this.variable.object, name);
     if (variable === undefined || (this.#losesValue && variable.id === this.variable.id))
       return undefined;
     const reading = this.#row.reads.find((each) => each.variable === name);
-    return readsType(reading, variable) && probe.isSynced(variable) ? variable : undefined;
+    return readsType(reading, variable) && slotReader.isSynced(variable) ? variable : undefined;
   }
 
   text(variable: Variable): string | undefined {
-    const { probe, frames } = this.#parts;
+    const { slotReader, frames } = this.#parts;
     if (!isFramed(variable.type)) {
-      const bits = probe.bits(variable);
+      const bits = slotReader.bits(variable);
       return bits === undefined ? undefined : decimalOf(bits, variable);
     }
     const frame = frames.of(variable);
@@ -86,13 +86,19 @@ export class RowEvaluator implements RowContext {
     return this.#parts.times.unixSeconds(text);
   }
 
-  live(variable: Variable, conversion = UNCHANGED, wrap32 = false): LiveValue | undefined {
-    const unscaled = opOf(variable, wrap32);
+  reference(
+    variable: Variable,
+    conversion = UNCHANGED,
+    wrap32 = false,
+  ): ValueReference | undefined {
+    const unscaled = opcodeOf(variable, wrap32);
     if (unscaled === undefined) return undefined;
-    const { probe, scales, register } = this.#parts;
-    const op = scales.op(unscaled, conversion);
-    if (op === undefined) register.omit(1);
-    return op === undefined ? undefined : { address: probe.address(variable.slot), op };
+    const { slotReader, scales, registry } = this.#parts;
+    const opcode = scales.opcode(unscaled, conversion);
+    if (opcode === undefined) registry.omit(1);
+    return opcode === undefined
+      ? undefined
+      : { address: slotReader.address(variable.slot), opcode };
   }
 
   distribution(shapeOf: () => Shape, conversion: Conversion): RowOutput {

@@ -1,78 +1,97 @@
 // Puts the series of rows into the text; each series of a row has a key of its own.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
-import type { LiveValue, Row, RowOutput, Series } from '../../catalogue/row.js';
+import type { ValueReference, Row, RowOutput, Series } from '../../catalogue/row.js';
 import type { Line } from '../wasm/line-table.js';
 import { floatText, joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
 import type { LabelText } from './labels.js';
-import type { SeriesRegister } from './series-register.js';
+import type { SeriesRegistry } from './series-registry.js';
 
 /** The rank of a row's family, and the sub of the row's first line. */
 interface LinePosition {
-  readonly rank: number;
-  readonly first: number;
+  readonly familyIndex: number;
+  readonly firstSeries: number;
 }
 
 export class RowLines {
-  readonly #register: SeriesRegister;
-  readonly #ranks: ReadonlyMap<string, number>;
+  readonly #registry: SeriesRegistry;
+  readonly #familyIndexes: ReadonlyMap<string, number>;
   /** The positions of the rows of the catalogue. */
   readonly #positions = new Map<Row, LinePosition>();
 
   /** @param catalogue defines the order of families and rows, those without a row last; undefined for none */
-  constructor(register: SeriesRegister, catalogue: Catalogue | undefined) {
-    this.#register = register;
+  constructor(registry: SeriesRegistry, catalogue: Catalogue | undefined) {
+    this.#registry = registry;
     const { classes = [], families = new Map() } = catalogue ?? {};
-    this.#ranks = new Map([...families.keys()].map((name: string, rank) => [name, rank]));
+    this.#familyIndexes = new Map(
+      [...families.keys()].map((name: string, familyIndex) => [name, familyIndex]),
+    );
     classes
       .flatMap(({ rows }) => rows)
       .forEach((row, index) => {
-        this.#positions.set(row, { rank: this.#rankOf(row), first: index * MAX_LINES_A_ROW });
+        this.#positions.set(row, {
+          familyIndex: this.#familyIndexOf(row),
+          firstSeries: index * MAX_LINES_A_ROW,
+        });
       });
   }
 
   /**
    * Replaces the series of a row and owner, an object or a variable.
-   * @param room the most series that it had before
+   * @param maxSeries the most series that it had before
    */
-  set(row: Row, labels: LabelText, owner: number, shown: RowOutput, room: number): void {
+  set(row: Row, labels: LabelText, nodeId: number, shown: RowOutput, maxSeries: number): void {
     if (shown === 'unchanged') return;
     const { family } = row;
-    const { rank, first } = this.#positionOf(row);
-    let sub = first;
+    const { familyIndex, firstSeries } = this.#positionOf(row);
+    let seriesIndex = firstSeries;
     if (isOne(shown))
-      this.#register.put(family, rank, { owner, sub: sub++ }, liveLine(labels, shown));
+      this.#registry.put(
+        family,
+        familyIndex,
+        { nodeId, seriesIndex: seriesIndex++ },
+        referenceLine(labels, shown),
+      );
     else
       for (const each of fitting(shown))
-        this.#register.put(family, rank, { owner, sub: sub++ }, lineOf(labels, each));
-    for (const end = first + Math.min(room, MAX_LINES_A_ROW); sub < end; sub++)
-      this.#register.remove(family.name, { owner, sub });
+        this.#registry.put(
+          family,
+          familyIndex,
+          { nodeId, seriesIndex: seriesIndex++ },
+          lineOf(labels, each),
+        );
+    for (
+      const end = firstSeries + Math.min(maxSeries, MAX_LINES_A_ROW);
+      seriesIndex < end;
+      seriesIndex++
+    )
+      this.#registry.remove(family.name, { nodeId, seriesIndex });
     if (!isOne(shown) && shown.length > MAX_LINES_A_ROW)
-      this.#register.omit(shown.length, family.name, { owner, sub: first });
+      this.#registry.omit(shown.length, family.name, { nodeId, seriesIndex: firstSeries });
   }
 
   /** The numbers of series of a row and owner that are shown, and that wait because of a clash. */
   stateOf(
     row: Row,
-    owner: number,
-    room: number,
+    nodeId: number,
+    maxSeries: number,
   ): { readonly shown: number; readonly waiting: number } {
     const { name } = row.family;
-    const { first } = this.#positionOf(row);
+    const { firstSeries } = this.#positionOf(row);
     const counts = { shown: 0, waiting: 0 };
-    for (let index = 0; index < Math.min(room, MAX_LINES_A_ROW); index++) {
-      const state = this.#register.stateOf(name, { owner, sub: first + index });
+    for (let index = 0; index < Math.min(maxSeries, MAX_LINES_A_ROW); index++) {
+      const state = this.#registry.stateOf(name, { nodeId, seriesIndex: firstSeries + index });
       if (state !== undefined) counts[state]++;
     }
     return counts;
   }
 
   #positionOf(row: Row): LinePosition {
-    return this.#positions.get(row) ?? { rank: this.#rankOf(row), first: 0 };
+    return this.#positions.get(row) ?? { familyIndex: this.#familyIndexOf(row), firstSeries: 0 };
   }
 
-  #rankOf({ family }: Row): number {
-    return this.#ranks.get(family.name) ?? this.#ranks.size;
+  #familyIndexOf({ family }: Row): number {
+    return this.#familyIndexes.get(family.name) ?? this.#familyIndexes.size;
   }
 }
 
@@ -80,24 +99,25 @@ export class RowLines {
 const fitting = (series: readonly Series[]): readonly Series[] =>
   series.length > MAX_LINES_A_ROW ? [] : series;
 
-const isOne = (shown: readonly Series[] | LiveValue): shown is LiveValue => 'address' in shown;
+const isOne = (shown: readonly Series[] | ValueReference): shown is ValueReference =>
+  'address' in shown;
 
-const liveLine = ({ shared }: LabelText, { address, op }: LiveValue): Line => ({
+const referenceLine = ({ interned }: LabelText, { address, opcode }: ValueReference): Line => ({
   suffix: '',
-  labels: shared,
+  labels: interned,
   fixed: '',
   cell: address,
-  op,
+  opcode,
 });
 
 function lineOf(labels: LabelText, { suffix = '', labels: own, value }: Series): Line {
   const all =
     own === undefined
-      ? labels.shared
+      ? labels.interned
       : labelsPart(joinLabels(labels.text, labelsText(written(own))));
   return typeof value === 'number'
-    ? { suffix, labels: all, fixed: `${floatText(value)}\n`, cell: 0, op: 0 }
-    : { suffix, labels: all, fixed: '', cell: value.address, op: value.op };
+    ? { suffix, labels: all, fixed: `${floatText(value)}\n`, cell: 0, opcode: 0 }
+    : { suffix, labels: all, fixed: '', cell: value.address, opcode: value.opcode };
 }
 
 const written = (labels: NonNullable<Series['labels']>): Record<string, string> =>

@@ -11,7 +11,7 @@ import { UNCHANGED } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 import type {
   Declaration,
-  FamilyFacts,
+  FamilyMetadata,
   MetricType,
   StatedMetric,
   ValueType,
@@ -55,7 +55,7 @@ export class SelfDescribed {
   readonly #app: string;
   readonly #taken: ReadonlySet<string>;
   readonly #isShown: (name: string) => boolean;
-  readonly #families = new Map<string, FamilyFacts>();
+  readonly #families = new Map<string, FamilyMetadata>();
   /** Cached rows: thousands of objects share a class. */
   readonly #rows = new Map<string, Row>();
   /** The last result: callers ask several times for one variable. */
@@ -118,7 +118,7 @@ export class SelfDescribed {
     return scalarRow({ ...BASE, family }, { variable: name, conversion, wrap32: false });
   }
 
-  #family(variable: Variable, type: MetricType, stated: StatedMetric | undefined): FamilyFacts {
+  #family(variable: Variable, type: MetricType, stated: StatedMetric | undefined): FamilyMetadata {
     const { className } = variable.object;
     const { name: own, unit } = variable;
     const described = { app: this.#app, className, variable: own, unit, type };
@@ -132,7 +132,7 @@ export class SelfDescribed {
   }
 
   /** Whether a cached family still applies: its help is the publisher's, or its metric is shown already. */
-  #isValid({ name, help }: FamilyFacts, variable: Variable, stated?: StatedMetric): boolean {
+  #isValid({ name, help }: FamilyMetadata, variable: Variable, stated?: StatedMetric): boolean {
     return help === helpOf(variable, stated) || this.#isShown(name);
   }
 
@@ -223,7 +223,8 @@ export class DescribedObject implements Describes {
 
   /** Undefined if a row of a class reads it that was left out. */
   rowOf(variable: Variable): Row | undefined {
-    if (this.#facts.leftOut.some((set) => set.usesOf(variable.name).length > 0)) return undefined;
+    if (this.#facts.leftOut.some((set) => set.matchesOf(variable.name).length > 0))
+      return undefined;
     const { rows } = this.#target;
     return rows.rowFor(variable, rows.statedFor(variable));
   }

@@ -1,21 +1,21 @@
 // A block: a run of series lines of one family, which are stored, sorted and compressed together.
 import { DeflatedLines } from '../compress/deflated-lines.js';
-import type { DeflatedPiece } from '../compress/deflated-lines.js';
+import type { DeflatedBuffer } from '../compress/deflated-lines.js';
 import type { Deflater } from '../compress/deflater.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { LineTable } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
-import type { Scratch, SharedText } from '../wasm/memory.js';
+import type { Scratch, InternedText } from '../wasm/memory.js';
 
 /** The output forms that a render must produce: text, parts of a deflate stream, or both. */
-export interface Wanted {
+export interface RenderOptions {
   readonly hasText: boolean;
   /** Undefined if the render needs no parts. */
   readonly deflater: Deflater | undefined;
 }
 
 /** The text of a chunk, or the stream of a block. */
-export interface WritingTask {
+export interface RenderTask {
   /** The approximate size as text, in bytes. */
   readonly bytes: number;
 
@@ -23,14 +23,14 @@ export interface WritingTask {
    * Writes the current values. If it throws, the next call writes everything again.
    * @param values kernel memory for changed values while it writes
    */
-  write(wanted: Wanted, values: Scratch): void;
+  write(options: RenderOptions, values: Scratch): void;
 }
 
 /** The typical bytes of a value, with the blank and the line feed around it. */
 const VALUE_BYTES = 10;
 
 /** `write` writes its stream alone; its text is a part of the text of its chunk. */
-export class Block implements WritingTask {
+export class Block implements RenderTask {
   readonly lines: LineTable;
   #isSorted = true;
   readonly #deflated: DeflatedLines;
@@ -54,22 +54,22 @@ export class Block implements WritingTask {
   }
 
   /** Returns the bytes of name and labels. */
-  insert(index: number, key: LineKey, name: SharedText, line: Line, hash: number): number {
-    this.#reshaped();
+  insert(index: number, key: LineKey, name: InternedText, line: Line, hash: number): number {
+    this.#invalidate();
     return this.lines.insert(index, key, name, line, hash);
   }
 
   /** Returns the bytes of name and labels. */
   remove(index: number): number {
-    this.#reshaped();
+    this.#invalidate();
     return this.lines.remove(index);
   }
 
   /** Moves the lines from `index` on to the end of `other`. */
   moveTail(index: number, other: Block): void {
     this.lines.moveTail(index, other.lines);
-    this.#reshaped();
-    other.#reshaped();
+    this.#invalidate();
+    other.#invalidate();
   }
 
   /** Sorts the lines into the order of the text. If their order changes, both forms are written anew. */
@@ -80,18 +80,18 @@ export class Block implements WritingTask {
   }
 
   /** Whether the stream that was made last has the current values. */
-  isFresh(deflater: Deflater): boolean {
-    return this.#deflated.isFresh(deflater);
+  isCurrent(deflater: Deflater): boolean {
+    return this.#deflated.isCurrent(deflater);
   }
 
-  write({ deflater }: Wanted): void {
+  write({ deflater }: RenderOptions): void {
     if (deflater === undefined) throw new RangeError('No stream is wanted');
     this.sort();
     this.#deflated.write(deflater);
   }
 
   /** What was made last, if it was wanted. */
-  get deflated(): DeflatedPiece | undefined {
+  get deflated(): DeflatedBuffer | undefined {
     return this.#deflated.last;
   }
 
@@ -107,8 +107,8 @@ export class Block implements WritingTask {
   }
 
   /** Lines came or went. */
-  #reshaped(): void {
+  #invalidate(): void {
     this.#isSorted = false;
-    this.#deflated.reshaped();
+    this.#deflated.invalidate();
   }
 }

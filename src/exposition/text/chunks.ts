@@ -1,9 +1,9 @@
 // Divides the blocks of a text into chunks, and divides them again after blocks came or went.
-import type { FamilyFacts } from '../../model.js';
+import type { FamilyMetadata } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import type { Block } from './block.js';
 import { Chunk } from './chunk.js';
-import type { ChunkPart } from './chunk.js';
+import type { ChunkBlock } from './chunk.js';
 import type { Family } from './family.js';
 import { headerOf } from './text-syntax.js';
 
@@ -18,7 +18,7 @@ const BLOCKS_A_STEP = 64;
 export class Chunks {
   readonly #kernel: Kernel;
   #all: readonly Chunk[] = [];
-  #facts: readonly FamilyFacts[] = [];
+  #metadata: readonly FamilyMetadata[] = [];
   #isDivided = true;
   /** Former chunks whose memory is not freed yet. */
   #leaving: Chunk[] = [];
@@ -32,13 +32,13 @@ export class Chunks {
     return this.#all;
   }
 
-  /** The facts of all families: the same list while they are the same. */
-  get facts(): readonly FamilyFacts[] {
-    return this.#facts;
+  /** The metadata of all families: the same list while they are the same. */
+  get metadata(): readonly FamilyMetadata[] {
+    return this.#metadata;
   }
 
   /** To be called when blocks came or went, or a chunk is too large. The next render divides the blocks again. */
-  reshaped(): void {
+  invalidate(): void {
     this.#isDivided = false;
   }
 
@@ -49,36 +49,36 @@ export class Chunks {
   *dividing(families: Iterable<Family>): Generator<void, void> {
     yield* this.#freeing();
     if (this.#isDivided) return;
-    const facts: FamilyFacts[] = [];
-    const parts: ChunkPart[] = [];
+    const metadata: FamilyMetadata[] = [];
+    const blocks: ChunkBlock[] = [];
     for (const family of families) {
-      facts.push(family.facts);
-      let header: ChunkPart['header'] = headerOf(family.facts);
+      metadata.push(family.metadata);
+      let header: ChunkBlock['header'] = headerOf(family.metadata);
       for (const block of family.blocks) {
-        parts.push({ block, facts: family.facts, header });
+        blocks.push({ block, metadata: family.metadata, header });
         header = undefined;
-        if (parts.length % BLOCKS_A_STEP === 0) yield;
+        if (blocks.length % BLOCKS_A_STEP === 0) yield;
       }
     }
     const former = new Map<Block | undefined, Chunk>();
-    for (const chunk of this.#all) former.set(chunk.parts[0]?.block, chunk);
+    for (const chunk of this.#all) former.set(chunk.blocks[0]?.block, chunk);
     const all: Chunk[] = [];
-    let open: ChunkPart[] = [];
+    let open: ChunkBlock[] = [];
     let bytes = 0;
     const close = (): void => {
       if (open.length === 0) return;
       const same = former.get(open[0]?.block);
-      const isSame = same?.parts.length === open.length && isAt(same.parts, open, 0);
+      const isSame = same?.blocks.length === open.length && isAt(same.blocks, open, 0);
       all.push(isSame ? same : new Chunk(this.#kernel, open));
       open = [];
       bytes = 0;
     };
-    for (let at = 0, part = parts[0]; part !== undefined; part = parts[at]) {
+    for (let at = 0, part = blocks[0]; part !== undefined; part = blocks[at]) {
       const kept = former.get(part.block);
-      if (kept !== undefined && isFilled(kept) && isAt(kept.parts, parts, at)) {
+      if (kept !== undefined && isFilled(kept) && isAt(kept.blocks, blocks, at)) {
         close();
         all.push(kept);
-        at += kept.parts.length;
+        at += kept.blocks.length;
         yield;
         continue;
       }
@@ -92,7 +92,7 @@ export class Chunks {
     const kept = new Set(all);
     this.#leaving = this.#all.filter((chunk) => !kept.has(chunk));
     this.#all = all;
-    if (!hasSameItems(facts, this.#facts)) this.#facts = facts;
+    if (!hasSameItems(metadata, this.#metadata)) this.#metadata = metadata;
     this.#isDivided = true;
     yield* this.#freeing();
   }
@@ -100,7 +100,7 @@ export class Chunks {
   /** Frees the text of all chunks, one a step. The blocks may be closed already. */
   *closing(): Generator<void, void> {
     this.#leaving.push(...this.#all);
-    this.#all = this.#facts = [];
+    this.#all = this.#metadata = [];
     yield* this.#freeing();
   }
 
@@ -113,13 +113,13 @@ export class Chunks {
 }
 
 /** Whether a chunk has grown so much that its blocks must be divided. */
-export const isTooLarge = ({ parts, bytes }: Chunk): boolean =>
-  parts.length > 1 && bytes > 2 * MAX_BYTES;
+export const isTooLarge = ({ blocks, bytes }: Chunk): boolean =>
+  blocks.length > 1 && bytes > 2 * MAX_BYTES;
 
 const isFilled = (chunk: Chunk): boolean => chunk.bytes >= MAX_BYTES / 2 && !isTooLarge(chunk);
 
 /** Whether a list has some parts at an index. */
-function isAt(some: readonly ChunkPart[], all: readonly ChunkPart[], index: number): boolean {
+function isAt(some: readonly ChunkBlock[], all: readonly ChunkBlock[], index: number): boolean {
   for (let i = 0; i < some.length; i++) {
     const [one, other] = [some[i], all[index + i]];
     if (one?.block !== other?.block || one?.header !== other?.header) return false;

@@ -1,14 +1,14 @@
 // The text of one target: its families, to which lines are added and from which they are removed, and the render of
 // their current values.
-import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
+import type { FamilyMetadata, Encodings, Snapshot } from '../../model.js';
 import { Deflater, compressesByLine } from '../compress/deflater.js';
-import { Effort } from '../../budget.js';
+import { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
 import { hashOf } from '../wasm/memory.js';
 import { Scratch } from '../wasm/memory.js';
-import type { Wanted, WritingTask } from './block.js';
+import type { RenderOptions, RenderTask } from './block.js';
 import type { ChunkText } from './chunk.js';
 import { Chunks, isTooLarge } from './chunks.js';
 import { Family } from './family.js';
@@ -19,7 +19,7 @@ import { TextSnapshot } from './text-snapshot.js';
 /** So many characters of a line take as long as a short line. */
 const CHARACTERS_A_STEP = 128;
 
-const TEXT_ONLY: Forms = { text: true, deflated: false };
+const TEXT_ONLY: Encodings = { text: true, deflated: false };
 
 /** So much text takes 0.1 to 0.2 ms to write. */
 const BYTES_A_STEP = 262_144;
@@ -27,30 +27,30 @@ const BYTES_A_STEP = 262_144;
 /** So many chunks take 0.1 to 0.2 ms to check for changes. */
 const CHUNKS_A_STEP = 16;
 
-interface Ranked {
-  readonly rank: number;
+interface OrderedFamily {
+  readonly familyIndex: number;
   readonly family: Family;
 }
 
 export class ExpositionText {
   readonly #kernel: Kernel;
   readonly #compressesByLine: typeof compressesByLine;
-  readonly #families = new Map<string, Ranked>();
+  readonly #families = new Map<string, OrderedFamily>();
   /** In the order of a page. */
-  readonly #order: Ranked[] = [];
+  readonly #order: OrderedFamily[] = [];
   readonly #chunks: Chunks;
   readonly #forbidden = new ForbiddenValues();
   readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
   #deflater: Deflater | undefined;
   readonly #values: Scratch;
-  readonly #effort: Effort;
+  readonly #cost: Cost;
 
   /**
-   * @param effort counts lines that are put, removed or moved; a long line counts for more
+   * @param cost counts lines that are put, removed or moved; a long line counts for more
    * @param byLine decides whether the kernel compresses lines
    */
-  constructor(kernel: Kernel, effort = new Effort(), byLine = compressesByLine) {
-    this.#effort = effort;
+  constructor(kernel: Kernel, cost = new Cost(), byLine = compressesByLine) {
+    this.#cost = cost;
     this.#kernel = kernel;
     this.#chunks = new Chunks(kernel);
     this.#compressesByLine = byLine;
@@ -78,39 +78,42 @@ export class ExpositionText {
 
   /** Adds or replaces a line. Families are sorted by `rank`, then by name. */
   put(
-    facts: FamilyFacts,
-    rank: number,
+    metadata: FamilyMetadata,
+    familyIndex: number,
     key: LineKey,
     line: Line,
-    hash = this.seriesHash(facts.name, line),
+    hash = this.seriesHash(metadata.name, line),
   ): void {
-    let ranked = this.#families.get(facts.name);
-    if (ranked === undefined) {
-      ranked = { rank, family: new Family(this.#kernel, facts, this.#totals, this.#effort) };
-      this.#families.set(facts.name, ranked);
-      this.#order.splice(this.#placeOf(ranked), 0, ranked);
+    let ordered = this.#families.get(metadata.name);
+    if (ordered === undefined) {
+      ordered = {
+        familyIndex,
+        family: new Family(this.#kernel, metadata, this.#totals, this.#cost),
+      };
+      this.#families.set(metadata.name, ordered);
+      this.#order.splice(this.#indexOf(ordered), 0, ordered);
     }
-    this.#effort.steps += effortOf(line);
+    this.#cost.steps += costOf(line);
     const { blocks } = this.#totals;
-    ranked.family.put(key, line, hash);
-    this.#forbidden.put(ranked.family, line);
-    if (this.#totals.blocks !== blocks) this.#chunks.reshaped();
+    ordered.family.put(key, line, hash);
+    this.#forbidden.put(ordered.family, line);
+    if (this.#totals.blocks !== blocks) this.#chunks.invalidate();
   }
 
   remove(name: string, key: LineKey): void {
-    const ranked = this.#families.get(name);
-    if (ranked === undefined) return;
-    const { family } = ranked;
+    const ordered = this.#families.get(name);
+    if (ordered === undefined) return;
+    const { family } = ordered;
     const { blocks } = this.#totals;
-    this.#effort.steps++;
+    this.#cost.steps++;
     family.remove(key);
-    if (this.#totals.blocks !== blocks) this.#chunks.reshaped();
+    if (this.#totals.blocks !== blocks) this.#chunks.invalidate();
     if (family.lines > 0) return;
     this.#forbidden.delete(family);
     const steps = family.closing();
     while (steps.next().done !== true);
     this.#families.delete(name);
-    this.#order.splice(this.#placeOf(ranked), 1);
+    this.#order.splice(this.#indexOf(ordered), 1);
   }
 
   /** The hash of name and labels of a line of a family. */
@@ -128,41 +131,41 @@ export class ExpositionText {
   /**
    * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. If it fails or is abandoned,
    * the next render writes its lines again.
-   * @param forms at least one of the two; text takes the place of parts of a stream if `byLine` decides so
+   * @param encodings at least one of the two; text takes the place of parts of a stream if `byLine` decides so
    */
-  *rendering(forms: Forms = TEXT_ONLY): Generator<void, Snapshot> {
-    const isByLine = forms.deflated && this.#compressesByLine(this.#totals);
+  *rendering(encodings: Encodings = TEXT_ONLY): Generator<void, Snapshot> {
+    const isByLine = encodings.deflated && this.#compressesByLine(this.#totals);
     const deflater = isByLine ? yield* this.#fittingDeflater() : undefined;
-    const hasText = forms.text || deflater === undefined;
-    const wanted: Wanted = { hasText, deflater };
+    const hasText = encodings.text || deflater === undefined;
+    const options: RenderOptions = { hasText, deflater };
     yield* this.#chunks.dividing(this.#inOrder());
     yield* this.#forbidden.finding(deflater !== undefined);
-    yield* this.#writingChanged(wanted);
+    yield* this.#writingChanged(options);
     const all: ChunkText[] = [];
     for (const chunk of this.#chunks.all) {
-      all.push(chunk.shown(wanted));
-      if (isTooLarge(chunk)) this.#chunks.reshaped();
+      all.push(chunk.shown(options));
+      if (isTooLarge(chunk)) this.#chunks.invalidate();
       if (all.length % CHUNKS_A_STEP === 0) yield;
     }
     return new TextSnapshot(all, {
-      facts: this.#chunks.facts,
+      metadata: this.#chunks.metadata,
       series: this.#totals.lines,
-      forms: { text: hasText, deflated: forms.deflated },
+      encodings: { text: hasText, deflated: encodings.deflated },
       isDeflated: deflater !== undefined,
       hasForbidden: this.#forbidden.areFound,
     });
   }
 
-  *#writingChanged(wanted: Wanted): Generator<void, void> {
-    const stale: WritingTask[] = [];
-    let asked = 0;
+  *#writingChanged(options: RenderOptions): Generator<void, void> {
+    const dirty: RenderTask[] = [];
+    let checked = 0;
     for (const chunk of this.#chunks.all) {
-      chunk.collectStale(wanted, stale);
-      if (++asked % CHUNKS_A_STEP === 0) yield;
+      chunk.collectDirty(options, dirty);
+      if (++checked % CHUNKS_A_STEP === 0) yield;
     }
     let bytes = 0;
-    for (const task of stale) {
-      task.write(wanted, this.#values);
+    for (const task of dirty) {
+      task.write(options, this.#values);
       bytes += task.bytes;
       if (bytes < BYTES_A_STEP) continue;
       bytes = 0;
@@ -175,7 +178,7 @@ export class ExpositionText {
     this.#values.close();
     yield* this.#chunks.closing();
     for (const { family } of this.#order) {
-      this.#families.delete(family.facts.name);
+      this.#families.delete(family.metadata.name);
       this.#forbidden.delete(family);
       yield* family.closing();
     }
@@ -190,13 +193,13 @@ export class ExpositionText {
   }
 
   /** The index of a family in the order of a page, or the index where it belongs. */
-  #placeOf(ranked: Ranked): number {
+  #indexOf(ordered: OrderedFamily): number {
     let low = 0;
     let high = this.#order.length;
     while (low < high) {
       const middle = (low + high) >> 1;
       const other = this.#order[middle];
-      if (other !== undefined && comesBefore(other, ranked)) low = middle + 1;
+      if (other !== undefined && comesBefore(other, ordered)) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -215,9 +218,10 @@ export class ExpositionText {
   }
 }
 
-const comesBefore = (a: Ranked, b: Ranked): boolean =>
-  a.rank < b.rank || (a.rank === b.rank && a.family.facts.name < b.family.facts.name);
+const comesBefore = (a: OrderedFamily, b: OrderedFamily): boolean =>
+  a.familyIndex < b.familyIndex ||
+  (a.familyIndex === b.familyIndex && a.family.metadata.name < b.family.metadata.name);
 
 /** The work of adding or removing a line: 1, or more for a long one. */
-export const effortOf = (line: Line): number =>
+export const costOf = (line: Line): number =>
   typeof line.labels === 'string' ? 1 + labelsOf(line).length / CHARACTERS_A_STEP : 1;

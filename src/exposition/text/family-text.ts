@@ -1,62 +1,62 @@
 // The rendered samples of one family: their text, and the series that are parsed from it.
-import type { FamilyFacts, FamilyText, HeadedText, Sample } from '../../model.js';
+import type { FamilyMetadata, FamilyText, HeadedText, Sample } from '../../model.js';
 import { inflated } from '../compress/deflate-stream.js';
 import type { DeflatedText } from '../compress/deflate-stream.js';
 import { decodeSeries } from './text-syntax.js';
 
 /** A family of a few lines. Its bytes are made at each read and not kept. */
 export class ShortFamily implements FamilyText {
-  readonly facts: FamilyFacts;
+  readonly metadata: FamilyMetadata;
   readonly text: string;
   readonly bytes: number;
 
-  constructor(facts: FamilyFacts, text: string) {
-    this.facts = facts;
+  constructor(metadata: FamilyMetadata, text: string) {
+    this.metadata = metadata;
     this.text = text;
     this.bytes = Buffer.byteLength(text);
   }
 
-  get pieces(): readonly Uint8Array[] {
+  get buffers(): readonly Uint8Array[] {
     return [Buffer.from(this.text)];
   }
 
   samples(): Iterable<Sample> {
-    return samplesIn(this.pieces);
+    return samplesIn(this.buffers);
   }
 }
 
 /** A family whose lines the kernel wrote: below their header, as parts of a deflate stream, or both. */
 export class RenderedFamily implements FamilyText {
-  readonly facts: FamilyFacts;
+  readonly metadata: FamilyMetadata;
   readonly headed: HeadedText | undefined;
   readonly deflated: DeflatedText | undefined;
   readonly bytes: number;
-  #pieces: readonly Uint8Array[] | undefined;
+  #buffers: readonly Uint8Array[] | undefined;
 
-  constructor(facts: FamilyFacts, headed: HeadedText | undefined, deflated?: DeflatedText) {
-    this.facts = facts;
+  constructor(metadata: FamilyMetadata, headed: HeadedText | undefined, deflated?: DeflatedText) {
+    this.metadata = metadata;
     this.headed = headed;
     this.deflated = deflated;
     this.bytes = headed === undefined ? unpackedBytes(deflated) : bytesBelow(headed);
   }
 
   /** If the kernel wrote a stream alone, the first read unpacks it. */
-  get pieces(): readonly Uint8Array[] {
-    return (this.#pieces ??= this.#makePieces());
+  get buffers(): readonly Uint8Array[] {
+    return (this.#buffers ??= this.#makeBuffers());
   }
 
   samples(): Iterable<Sample> {
-    return samplesIn(this.pieces);
+    return samplesIn(this.buffers);
   }
 
-  #makePieces(): readonly Uint8Array[] {
+  #makeBuffers(): readonly Uint8Array[] {
     if (this.headed !== undefined) return withoutHeader(this.headed);
     return this.deflated === undefined ? [] : [inflated(this.deflated)];
   }
 }
 
 const unpackedBytes = (deflated: DeflatedText | undefined): number =>
-  deflated?.parts.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
+  deflated?.blocks.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
 
 /** Bytes of the lines. */
 function bytesBelow({ spans, header }: HeadedText): number {
@@ -66,17 +66,17 @@ function bytesBelow({ spans, header }: HeadedText): number {
 }
 
 function withoutHeader({ header, memory, spans }: HeadedText): readonly Uint8Array[] {
-  const pieces: Uint8Array[] = [];
+  const buffers: Uint8Array[] = [];
   for (let i = 0; i < spans.length; i += 2) {
     const start = (spans[i] ?? 0) + (i === 0 ? header.bytes : 0);
-    pieces.push(Buffer.from(memory, start, (spans[i + 1] ?? 0) - start));
+    buffers.push(Buffer.from(memory, start, (spans[i + 1] ?? 0) - start));
   }
-  return pieces;
+  return buffers;
 }
 
 /** Parses one piece after the other as the samples are taken. A piece has whole lines, and may be in shared memory. */
-export function* samplesIn(pieces: readonly Uint8Array[]): Generator<Sample> {
-  for (const { buffer, byteOffset, length } of pieces) {
+export function* samplesIn(buffers: readonly Uint8Array[]): Generator<Sample> {
+  for (const { buffer, byteOffset, length } of buffers) {
     const text = Buffer.from(buffer, byteOffset, length).toString();
     for (let start = 0; start < text.length;) {
       const feed = text.indexOf('\n', start);

@@ -1,11 +1,11 @@
-// One metric family: its facts, and its lines in blocks, sorted by key.
-import type { FamilyFacts } from '../../model.js';
+// One metric family: its metadata, and its lines in blocks, sorted by key.
+import type { FamilyMetadata } from '../../model.js';
 import type { Deflater } from '../compress/deflater.js';
-import type { Effort } from '../../budget.js';
+import type { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { MAX_LINES } from '../wasm/layout.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
-import { SharedText } from '../wasm/memory.js';
+import { InternedText } from '../wasm/memory.js';
 import type { TextHash } from '../wasm/memory.js';
 import { Block } from './block.js';
 
@@ -20,8 +20,8 @@ const BLOCKS_A_STEP = 16;
 
 /** The block of a line, and the index of the line there, or `-1 - index` if the line would be inserted there. */
 interface Located {
-  owner: number;
-  sub: number;
+  nodeId: number;
+  seriesIndex: number;
   at: number;
   index: number;
 }
@@ -37,27 +37,27 @@ export interface Totals {
 }
 
 export class Family {
-  readonly facts: FamilyFacts;
+  readonly metadata: FamilyMetadata;
   readonly #kernel: Kernel;
   readonly #blocks: Block[] = [];
   /** The names of its lines, by suffix. */
-  readonly #names = new Map<string, SharedText>();
-  #lastName: { readonly suffix: string; readonly name: SharedText } | undefined;
+  readonly #names = new Map<string, InternedText>();
+  #lastName: { readonly suffix: string; readonly name: InternedText } | undefined;
   #lines = 0;
   readonly #totals: Totals;
-  readonly #effort: Effort;
+  readonly #cost: Cost;
   /** The result of the last lookup: mostly the same line is put next. Reset when lines move. */
-  readonly #located: Located = { owner: NOWHERE, sub: 0, at: 0, index: 0 };
+  readonly #located: Located = { nodeId: NOWHERE, seriesIndex: 0, at: 0, index: 0 };
 
   /**
    * @param totals the sums to which it adds its own until it is closed
-   * @param effort counts lines that move to another block
+   * @param cost counts lines that move to another block
    */
-  constructor(kernel: Kernel, facts: FamilyFacts, totals: Totals, effort: Effort) {
+  constructor(kernel: Kernel, metadata: FamilyMetadata, totals: Totals, cost: Cost) {
     this.#kernel = kernel;
-    this.facts = facts;
+    this.metadata = metadata;
     this.#totals = totals;
-    this.#effort = effort;
+    this.#cost = cost;
   }
 
   get lines(): number {
@@ -69,7 +69,7 @@ export class Family {
     const { at, index } = this.#locate(key);
     const block = this.#blocks[at];
     const name = this.#name(line.suffix);
-    this.#located.owner = NOWHERE;
+    this.#located.nodeId = NOWHERE;
     if (block === undefined || index < 0) {
       this.#lines++;
       this.#totals.lines++;
@@ -84,7 +84,7 @@ export class Family {
     const { at, index } = this.#locate(key);
     const block = this.#blocks[at];
     if (block === undefined || index < 0) return;
-    this.#located.owner = NOWHERE;
+    this.#located.nodeId = NOWHERE;
     this.#totals.textBytes -= block.remove(index);
     this.#totals.lines--;
     this.#lines--;
@@ -148,11 +148,11 @@ export class Family {
    * found one. Only quantiles may be NaN.
    */
   *findingForbidden(ofStream: boolean): Generator<void, boolean> {
-    const { name, type } = this.facts;
+    const { name, type } = this.metadata;
     const nameBytes = type === 'summary' ? name.length : 0;
     let searched = 0;
     for (const { lines } of this.#blocks) {
-      if (!(ofStream ? lines.isStreamStale : lines.isTextStale)) continue;
+      if (!(ofStream ? lines.isStreamDirty : lines.isTextDirty)) continue;
       if (this.#kernel.run.hasForbidden(lines.address, nameBytes) !== 0) return true;
       if (++searched % BLOCKS_A_STEP === 0) yield;
     }
@@ -169,16 +169,16 @@ export class Family {
     for (const name of this.#names.values()) name.close();
     this.#names.clear();
     this.#lastName = undefined;
-    this.#located.owner = NOWHERE;
+    this.#located.nodeId = NOWHERE;
     this.#lines = 0;
   }
 
   /** Valid until the next call. */
   #locate(key: LineKey): Readonly<Located> {
     const located = this.#located;
-    if (located.owner === key.owner && located.sub === key.sub) return located;
-    located.owner = key.owner;
-    located.sub = key.sub;
+    if (located.nodeId === key.nodeId && located.seriesIndex === key.seriesIndex) return located;
+    located.nodeId = key.nodeId;
+    located.seriesIndex = key.seriesIndex;
     located.at = this.#blockFor(key);
     located.index = this.#blocks[located.at]?.lines.find(key) ?? -1;
     return located;
@@ -213,7 +213,7 @@ export class Family {
     at: number,
     index: number,
     key: LineKey,
-    name: SharedText,
+    name: InternedText,
     line: Line,
     hash: number,
   ): number {
@@ -231,16 +231,16 @@ export class Family {
 
   /** Moves the lines of a block from an index on to the end of another one. */
   #moveTail(from: Block, index: number, to: Block): void {
-    this.#effort.steps += (from.count - index) / MOVED_A_STEP;
+    this.#cost.steps += (from.count - index) / MOVED_A_STEP;
     from.moveTail(index, to);
   }
 
-  #name(suffix: string): SharedText {
+  #name(suffix: string): InternedText {
     const last = this.#lastName;
     if (last?.suffix === suffix) return last.name;
     let name = this.#names.get(suffix);
     if (name === undefined) {
-      name = new SharedText(this.#kernel.texts, this.facts.name + suffix);
+      name = new InternedText(this.#kernel.texts, this.metadata.name + suffix);
       this.#names.set(suffix, name);
     }
     this.#lastName = { suffix, name };

@@ -1,6 +1,6 @@
 // Finds values that OpenMetrics 1.0 forbids, which Prometheus and text 0.0.4 take: negative or NaN in counters,
 // sums and counts, negative quantiles, and sums of histograms with negative bounds.
-import { OP } from '../wasm/kernel.js';
+import { OPCODE } from '../wasm/kernel.js';
 import { labelsOf } from '../wasm/line-table.js';
 import type { Line } from '../wasm/line-table.js';
 import type { Family } from './family.js';
@@ -23,11 +23,11 @@ export class ForbiddenValues {
 
   /** To be called for each line that a family gets. */
   put(family: Family, line: Line): void {
-    const { type } = family.facts;
+    const { type } = family.metadata;
     if (type !== 'counter' && type !== 'histogram' && type !== 'summary') return;
     if (line.suffix === '_bucket' && NEGATIVE_BOUND.test(labelsOf(line))) this.#found.add(family);
-    const kind = line.op & 0xff;
-    if (kind === OP.u64 || kind === OP.bool || family === this.#lastSuspect) return;
+    const kind = line.opcode & 0xff;
+    if (kind === OPCODE.u64 || kind === OPCODE.bool || family === this.#lastSuspect) return;
     this.#lastSuspect = family;
     if (!this.#found.has(family)) this.#suspects.add(family);
   }

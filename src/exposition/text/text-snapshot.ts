@@ -1,15 +1,15 @@
 // A snapshot of the text of a target: its chunks, and views of its families, which are made when they are first read.
 import { Fault } from '../../errors.js';
-import type { FamilyFacts, FamilyText, Forms, Header, Snapshot } from '../../model.js';
-import type { DeflatedPart } from '../compress/deflate-stream.js';
+import type { FamilyMetadata, FamilyText, Encodings, FamilyHeader, Snapshot } from '../../model.js';
+import type { DeflateBlock } from '../compress/deflate-stream.js';
 import type { ChunkText } from './chunk.js';
 import { RenderedFamily } from './family-text.js';
 
 export class TextSnapshot implements Snapshot {
-  readonly facts: readonly FamilyFacts[];
+  readonly metadata: readonly FamilyMetadata[];
   readonly bytes: number;
   readonly series: number;
-  readonly forms: Forms;
+  readonly encodings: Encodings;
   readonly hasForbidden: boolean | undefined;
   readonly isDeflated: boolean;
   readonly #chunks: readonly ChunkText[];
@@ -21,16 +21,16 @@ export class TextSnapshot implements Snapshot {
   constructor(
     chunks: readonly ChunkText[],
     {
-      facts,
+      metadata,
       series,
-      forms,
+      encodings,
       isDeflated,
       hasForbidden,
-    }: Pick<TextSnapshot, 'facts' | 'series' | 'forms' | 'isDeflated' | 'hasForbidden'>,
+    }: Pick<TextSnapshot, 'metadata' | 'series' | 'encodings' | 'isDeflated' | 'hasForbidden'>,
   ) {
-    this.facts = facts;
+    this.metadata = metadata;
     this.series = series;
-    this.forms = forms;
+    this.encodings = encodings;
     this.isDeflated = isDeflated;
     this.hasForbidden = hasForbidden;
     this.#chunks = chunks;
@@ -44,33 +44,33 @@ export class TextSnapshot implements Snapshot {
   }
 
   get page(): readonly Uint8Array[] | undefined {
-    return this.forms.text ? (this.#page ??= this.#asPage()) : undefined;
+    return this.encodings.text ? (this.#page ??= this.#asPage()) : undefined;
   }
 
   /**
-   * All holders of the snapshot share one hold of its pieces.
+   * All holders of the snapshot share one hold of its buffers.
    * @throws Fault NATIVE_FAILED if a later render or the end has freed the text already
    */
   hold(): () => void {
-    if (this.#holders === 0) this.#holdPieces();
+    if (this.#holders === 0) this.#holdBuffers();
     this.#holders++;
     return releaseOnce(() => {
-      if (--this.#holders === 0) this.#releasePieces();
+      if (--this.#holders === 0) this.#releaseBuffers();
     });
   }
 
   #asFamilies(): readonly FamilyText[] {
     const families: FamilyText[] = [];
     const memory = this.#memory;
-    let family: FamilyParts | undefined;
+    let family: FamilySpans | undefined;
     const end = (): void => {
       if (family !== undefined) families.push(viewOf(family, this.isDeflated));
     };
-    for (const { parts, text, bounds, streams } of this.#chunks)
-      parts.forEach(({ facts, header }, index) => {
+    for (const { blocks, text, bounds, streams } of this.#chunks)
+      blocks.forEach(({ metadata, header }, index) => {
         if (header !== undefined) {
           end();
-          family = { facts, header, memory, spans: [], streams: [] };
+          family = { metadata, header, memory, spans: [], streams: [] };
         }
         if (family === undefined) return;
         const stream = streams?.[index];
@@ -101,16 +101,16 @@ export class TextSnapshot implements Snapshot {
     return page;
   }
 
-  #holdPieces(): void {
-    for (const { pieces } of this.#chunks)
-      for (const { isGone } of pieces)
-        if (isGone)
+  #holdBuffers(): void {
+    for (const { buffers } of this.#chunks)
+      for (const { isFreed } of buffers)
+        if (isFreed)
           throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
-    for (const { pieces } of this.#chunks) for (const piece of pieces) piece.hold();
+    for (const { buffers } of this.#chunks) for (const piece of buffers) piece.hold();
   }
 
-  #releasePieces(): void {
-    for (const { pieces } of this.#chunks) for (const piece of pieces) piece.release();
+  #releaseBuffers(): void {
+    for (const { buffers } of this.#chunks) for (const piece of buffers) piece.release();
   }
 }
 
@@ -123,18 +123,18 @@ export function releaseOnce(release: () => void): () => void {
   };
 }
 
-interface FamilyParts {
-  readonly facts: FamilyFacts;
-  readonly header: Header;
+interface FamilySpans {
+  readonly metadata: FamilyMetadata;
+  readonly header: FamilyHeader;
   readonly memory: ArrayBufferLike | undefined;
   readonly spans: number[];
-  readonly streams: DeflatedPart[];
+  readonly streams: DeflateBlock[];
 }
 
 function viewOf(
-  { facts, header, memory, spans, streams }: FamilyParts,
+  { metadata, header, memory, spans, streams }: FamilySpans,
   isDeflated: boolean,
 ): FamilyText {
   const headed = memory && { header, memory, spans };
-  return new RenderedFamily(facts, headed, isDeflated ? { parts: streams } : undefined);
+  return new RenderedFamily(metadata, headed, isDeflated ? { blocks: streams } : undefined);
 }

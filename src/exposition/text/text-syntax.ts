@@ -1,5 +1,5 @@
 // Header lines, names, labels and values of series, as the text formats write them.
-import type { FamilyFacts, Header, MetricType } from '../../model.js';
+import type { FamilyMetadata, FamilyHeader, MetricType } from '../../model.js';
 import { memoize } from '../memoize.js';
 
 /** A number in the exposition formats; bigints are exact. */
@@ -88,13 +88,15 @@ const TYPES: Record<MetricType, string> = {
 
 const escapeHelp = (text: string) => text.replace(/[\\\n]/g, (c) => (c === '\n' ? '\\n' : '\\\\'));
 
-export const headerText = ({ name, type, help }: FamilyFacts): string =>
+export const headerText = ({ name, type, help }: FamilyMetadata): string =>
   `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${TYPES[type]}\n`;
 
-/** Makes a function that returns the header of a family: the same object for the same facts. */
-export const headers = (textOf: (facts: FamilyFacts) => string): ((facts: FamilyFacts) => Header) =>
-  memoize((facts) => {
-    const text = textOf(facts);
+/** Makes a function that returns the header of a family: the same object for the same metadata. */
+export const headers = (
+  textOf: (metadata: FamilyMetadata) => string,
+): ((metadata: FamilyMetadata) => FamilyHeader) =>
+  memoize((metadata) => {
+    const text = textOf(metadata);
     return { text, bytes: Buffer.byteLength(text) };
   });
 

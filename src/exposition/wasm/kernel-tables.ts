@@ -165,10 +165,10 @@ export class TargetScales {
   }
 
   /** Returns the op code that reads and converts a value; undefined while the kernel has no room for its scale. */
-  op(op: number, conversion: Conversion): number | undefined {
-    if (conversion === UNCHANGED) return op;
+  opcode(opcode: number, conversion: Conversion): number | undefined {
+    if (conversion === UNCHANGED) return opcode;
     const flags = this.#flags.get(conversion) ?? this.#acquire(conversion);
-    return flags === undefined ? undefined : (op | flags) >>> 0;
+    return flags === undefined ? undefined : (opcode | flags) >>> 0;
   }
 
   close(): void {

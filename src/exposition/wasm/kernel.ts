@@ -6,8 +6,8 @@ import { CRC_TABLES_CELL, FREE_AT, POW10_AT, RESULT_AT } from './layout.js';
 import { Arena, TextStore } from './memory.js';
 
 /** How the kernel decodes the 8 bytes of a value. The flags of `Scales.acquire` are added for a scaled value. */
-export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
-export type Op = (typeof OP)[keyof typeof OP];
+export const OPCODE = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
+export type Opcode = (typeof OPCODE)[keyof typeof OPCODE];
 
 /** The kernel copies 16 bytes at a time: it may read and overwrite this many bytes after the end of a text. */
 export const OVERRUN = 16;
@@ -49,28 +49,28 @@ interface KernelExports {
     index: number,
     entry: number,
     line: number,
-    owner: number,
-    sub: number,
+    nodeId: number,
+    seriesIndex: number,
     hash: number,
     name: number,
     labels: number,
     cell: number,
-    op: number,
+    opcode: number,
   ): number;
   sort(block: number, old: number, fresh: number, from: number, to: number): void;
   storeChanged(cells: number, values: number, words: number, count: number, out: number): number;
   hasForbidden(block: number, nameBytes: number): number;
-  staleness(chunk: number): number;
+  dirtyFlags(chunk: number): number;
   chunkChanges(chunk: number): number;
   renderAll(chunk: number, to: number): number;
   renderChanged(chunk: number, from: number, bytes: number, to: number): number;
   rewrite(chunk: number, text: number, bytes: number, room: number): number;
   prepareRecords(block: number): void;
-  bestPeriod(block: number, code: number, to: number): number;
+  bestLineDistance(block: number, code: number, to: number): number;
   countSymbols(block: number, code: number, to: number): void;
   deflateAll(block: number, code: number, to: number): number;
   deflateChanged(block: number, code: number, from: number, to: number): number;
-  writeValue(bits: bigint, op: number, at: number): number;
+  writeValue(bits: bigint, opcode: number, at: number): number;
 }
 
 export interface KernelOptions {

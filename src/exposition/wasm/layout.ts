@@ -39,11 +39,11 @@ export const CHANGES_OFFSET = 40;
 
 /** The record of a compressed line, and the sum of a line or a group of lines: assembly/deflate.ts. */
 export const RECORD_BYTES = 24;
-export const SUM_BYTES = 12;
+export const TOTAL_BYTES = 12;
 export const GROUP_BITS = 5;
 
 /** The parts of a chunk follow their number: assembly/lines.ts. */
-export const PARTS_OFFSET = 4;
-export const PART_BYTES = 16;
+export const CHUNK_BLOCKS_OFFSET = 4;
+export const CHUNK_BLOCK_BYTES = 16;
 /** Room for a value in `rewrite`. */
-export const REWRITE_ROOM = 32;
+export const REWRITE_VALUE_BYTES = 32;

@@ -3,29 +3,29 @@ import { OVERRUN } from './kernel.js';
 import type { Kernel } from './kernel.js';
 import { CHANGES_OFFSET, ENTRY_BITS, ENTRY_BYTES, KEY_BYTES, MAX_LINES } from './layout.js';
 import { hashOf } from './memory.js';
-import type { SharedText, TextHash } from './memory.js';
+import type { InternedText, TextHash } from './memory.js';
 
 /** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
-export const VALUE_ROOM = 26;
+export const MAX_VALUE_BYTES = 26;
 
 /** The fields and two bitmaps, one bit for each entry: assembly/block.ts. */
 const HEADER_BYTES = CHANGES_OFFSET + (2 * MAX_LINES) / 8;
 const CELL_LINE = 12;
 /** The key of an entry is its owner and hash, f64 each; `sub` is u32, in an array of its own. */
-const SUB_BYTES = 4;
+const SERIES_INDEX_BYTES = 4;
 /** For each line, by its index: the offset of its value in the text, its entry, and the length of its value. */
 const OFFSET_BYTES = 4;
 const ORDER_BYTES = 2;
 const LENGTH_BYTES = 1;
-const BEFORE_ORDER = KEY_BYTES + ENTRY_BYTES + SUB_BYTES + OFFSET_BYTES;
+const BEFORE_ORDER = KEY_BYTES + ENTRY_BYTES + SERIES_INDEX_BYTES + OFFSET_BYTES;
 const LINE_BYTES = BEFORE_ORDER + ORDER_BYTES + LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
 /** A table with memory for this many times its lines shrinks to twice its lines. */
-const ROOMY = 8;
+const SPARSE = 8;
 const HAS_NEXT = 0x80000000;
 
 /** Offsets in a header and an entry, in 4-byte units. */
-const HEADER = { entries: 0, order: 1, count: 2, stale: 3, isTrivial: 4, capacity: 8 } as const;
+const HEADER = { entries: 0, order: 1, count: 2, dirty: 3, isSorted: 4, capacity: 8 } as const;
 const ENTRY = { name: 0, labels: 1, cell: 2, next: 4 } as const;
 
 /** Rounds up to a power of two. */
@@ -36,29 +36,29 @@ const capacityFor = (lines: number): number =>
 const UNKNOWN = -1;
 
 /** The reasons why text (lower half) and stream (upper half) are stale: assembly/block.ts. */
-const TEXT_STALE = 0xffff;
-const STREAM_STALE = 0xffff_0000;
+const TEXT_DIRTY = 0xffff;
+const STREAM_DIRTY = 0xffff_0000;
 /** Both are stale, because lines were added or removed. */
-const RESHAPED = 0x0001_0003;
+const LINES_CHANGED = 0x0001_0003;
 
 /** The parts of a line after the name of its family. */
 export interface Line {
   /** What follows the name of the family, such as `_sum`. */
   readonly suffix: string;
   /** The labels in braces, if any, and a blank; a string belongs to this line alone. */
-  readonly labels: SharedText | string;
+  readonly labels: InternedText | string;
   /** The constant value of a line without a cell, and a line feed; '' for others. */
   readonly fixed: string;
   /** The address of the cell with the value; 0 for a constant value. */
   readonly cell: number;
   /** One of `OP`, plus the flags of `Scales.acquire` for a scaled value. */
-  readonly op: number;
+  readonly opcode: number;
 }
 
 /** The position of a line in its family: by owner (an object's or variable's id), then by `sub`. */
 export interface LineKey {
-  readonly owner: number;
-  readonly sub: number;
+  readonly nodeId: number;
+  readonly seriesIndex: number;
 }
 
 /**
@@ -86,8 +86,8 @@ export class LineTable {
   #capacity: number;
   #count = 0;
   /** The key of the last line, cached for appending lines in order; `UNKNOWN` if it must be read again. */
-  #lastOwner = UNKNOWN;
-  #lastSub = 0;
+  #lastNodeId = UNKNOWN;
+  #lastSeriesIndex = 0;
   /** Entries of removed lines. */
   #free: number[] = [];
   /** Bytes of all names and labels. */
@@ -124,18 +124,18 @@ export class LineTable {
     return this.#textBytes;
   }
   /** The most bytes that the lines may take as text. */
-  get roomNeeded(): number {
-    return this.#textBytes + this.#count * VALUE_ROOM + OVERRUN;
+  get maxBytes(): number {
+    return this.#textBytes + this.#count * MAX_VALUE_BYTES + OVERRUN;
   }
 
   /** Whether values changed, or lines were added or removed, since the text was written. */
-  get isTextStale(): boolean {
-    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.stale] ?? 0) & TEXT_STALE) !== 0;
+  get isTextDirty(): boolean {
+    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.dirty] ?? 0) & TEXT_DIRTY) !== 0;
   }
 
   /** Whether values changed, or lines were added or removed, since the stream was written. */
-  get isStreamStale(): boolean {
-    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.stale] ?? 0) & STREAM_STALE) !== 0;
+  get isStreamDirty(): boolean {
+    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.dirty] ?? 0) & STREAM_DIRTY) !== 0;
   }
 
   /** Negative if all lines are before `key`, positive if all are after it, else 0. */
@@ -170,31 +170,31 @@ export class LineTable {
   }
 
   /** Inserts a line into a table with fewer than `MAX_LINES` lines; returns the bytes of its name and labels. */
-  insert(index: number, key: LineKey, name: SharedText, line: Line, hash: number): number {
+  insert(index: number, key: LineKey, name: InternedText, line: Line, hash: number): number {
     this.#reserve(this.#count + 1);
     const { run, texts } = this.#kernel;
-    const { labels, fixed, cell, op } = line;
+    const { labels, fixed, cell, opcode } = line;
     const nameAt = name.address;
     const isOwn = typeof labels === 'string' || fixed !== '';
     const labelsAt = isOwn ? texts.store(labelsOf(line) + fixed, 0) : labels.address;
     const entry = this.#free.pop() ?? this.#count;
-    const { owner, sub } = key;
+    const { nodeId, seriesIndex } = key;
     const bytes = run.insert(
       this.address,
       index,
       entry,
       this.#lineOf(entry),
-      owner,
-      sub,
+      nodeId,
+      seriesIndex,
       hash,
       nameAt,
       labelsAt,
       cell,
-      op,
+      opcode,
     );
     if (index === this.#count) {
-      this.#lastOwner = owner;
-      this.#lastSub = sub;
+      this.#lastNodeId = nodeId;
+      this.#lastSeriesIndex = seriesIndex;
     }
     this.#count++;
     this.#textBytes += bytes;
@@ -226,7 +226,7 @@ export class LineTable {
       this.#textBytes -= bytes;
       other.#textBytes += bytes;
     }
-    this.#lastOwner = other.#lastOwner = UNKNOWN;
+    this.#lastNodeId = other.#lastNodeId = UNKNOWN;
     // The lowest entry is reused first, so that lines added later may be in order again.
     for (let i = this.#count; i-- > index;) this.#free.push(this.#entry(i));
     this.#setCount(index);
@@ -237,8 +237,8 @@ export class LineTable {
    * removed lines. Text and stream must then be written anew.
    */
   sort(): void {
-    if (this.#kernel.u32[(this.address >>> 2) + HEADER.isTrivial] === 0) this.#sortEntries();
-    if (this.#capacity <= FIRST_CAPACITY || this.#capacity < ROOMY * this.#count) return;
+    if (this.#kernel.u32[(this.address >>> 2) + HEADER.isSorted] === 0) this.#sortEntries();
+    if (this.#capacity <= FIRST_CAPACITY || this.#capacity < SPARSE * this.#count) return;
     // All sorted entries are below the number of lines.
     this.#free = [];
     this.#resize(capacityFor(2 * this.#count));
@@ -256,8 +256,8 @@ export class LineTable {
     run.sort(this.address, old, number, former, at);
     for (let index = 0; index < this.#count; index++) this.#place(index, index);
     this.#free = [];
-    this.#setHeader(HEADER.isTrivial, 1);
-    this.#setHeader(HEADER.stale, RESHAPED);
+    this.#setHeader(HEADER.isSorted, 1);
+    this.#setHeader(HEADER.dirty, LINES_CHANGED);
     this.#setUp();
     blocks.release(old);
     arena.free(former, this.#capacity * LINE_BYTES);
@@ -281,7 +281,7 @@ export class LineTable {
   #append(): number {
     const entry = this.#free.pop() ?? this.#count;
     this.#place(this.#count, entry);
-    if (entry !== this.#count) this.#setHeader(HEADER.isTrivial, 0);
+    if (entry !== this.#count) this.#setHeader(HEADER.isSorted, 0);
     this.#setCount(this.#count + 1);
     return entry;
   }
@@ -293,8 +293,8 @@ export class LineTable {
     const cell = u32[(this.#entryOf(entry) >>> 2) + ENTRY.cell] ?? 0;
     if (cell !== 0) this.#relink(cell, this.#lineOf(entry), 0);
     this.#moveOrder(index + 1, index);
-    if (index !== this.#count - 1) this.#setHeader(HEADER.isTrivial, 0);
-    else this.#lastOwner = UNKNOWN;
+    if (index !== this.#count - 1) this.#setHeader(HEADER.isSorted, 0);
+    else this.#lastNodeId = UNKNOWN;
     this.#free.push(entry);
     this.#setCount(this.#count - 1);
     return entry;
@@ -310,10 +310,10 @@ export class LineTable {
   #setCount(count: number): void {
     this.#count = count;
     this.#setHeader(HEADER.count, count);
-    this.#setHeader(HEADER.stale, RESHAPED);
+    this.#setHeader(HEADER.dirty, LINES_CHANGED);
     if (count > 0) return;
     this.#free = [];
-    this.#setHeader(HEADER.isTrivial, 1);
+    this.#setHeader(HEADER.isSorted, 1);
   }
 
   #setHeader(field: number, value: number): void {
@@ -329,7 +329,11 @@ export class LineTable {
   #resize(capacity: number): void {
     const { arena } = this.#kernel;
     const [former, was] = [this.#at, this.#capacity];
-    const [keys, entries, subs] = [this.#keyOf(0), this.#entryOf(0), this.#subOf(0)];
+    const [keys, entries, seriesIndexes] = [
+      this.#keyOf(0),
+      this.#entryOf(0),
+      this.#seriesIndexOf(0),
+    ];
     // First, since there may be no memory for it.
     this.#at = arena.allocate(capacity * LINE_BYTES);
     this.#capacity = capacity;
@@ -337,7 +341,11 @@ export class LineTable {
     const { bytes } = this.#kernel;
     bytes.copyWithin(this.#keyOf(0), keys, keys + kept * KEY_BYTES);
     bytes.copyWithin(this.#entryOf(0), entries, entries + kept * ENTRY_BYTES);
-    bytes.copyWithin(this.#subOf(0), subs, subs + kept * SUB_BYTES);
+    bytes.copyWithin(
+      this.#seriesIndexOf(0),
+      seriesIndexes,
+      seriesIndexes + kept * SERIES_INDEX_BYTES,
+    );
     // Offsets and lengths need no copy: the text must be written anew.
     const order = former + was * BEFORE_ORDER;
     bytes.copyWithin(this.#orderAt, order, order + kept * ORDER_BYTES);
@@ -355,10 +363,14 @@ export class LineTable {
   /** Copies an entry, its key and its `sub` to an entry of another table. */
   #copyEntry(from: number, other: LineTable, to: number): void {
     const { bytes } = this.#kernel;
-    const [keys, entries, subs] = [this.#keyOf(from), this.#entryOf(from), this.#subOf(from)];
+    const [keys, entries, seriesIndexes] = [
+      this.#keyOf(from),
+      this.#entryOf(from),
+      this.#seriesIndexOf(from),
+    ];
     bytes.copyWithin(other.#keyOf(to), keys, keys + KEY_BYTES);
     bytes.copyWithin(other.#entryOf(to), entries, entries + ENTRY_BYTES);
-    bytes.copyWithin(other.#subOf(to), subs, subs + SUB_BYTES);
+    bytes.copyWithin(other.#seriesIndexOf(to), seriesIndexes, seriesIndexes + SERIES_INDEX_BYTES);
   }
 
   /** Keys come first, for 8-byte alignment. */
@@ -370,8 +382,8 @@ export class LineTable {
     return this.#at + this.#capacity * KEY_BYTES + entry * ENTRY_BYTES;
   }
 
-  #subOf(entry: number): number {
-    return this.#at + this.#capacity * (KEY_BYTES + ENTRY_BYTES) + entry * SUB_BYTES;
+  #seriesIndexOf(entry: number): number {
+    return this.#at + this.#capacity * (KEY_BYTES + ENTRY_BYTES) + entry * SERIES_INDEX_BYTES;
   }
 
   get #orderAt(): number {
@@ -399,22 +411,26 @@ export class LineTable {
     return texts.lengthOf(u32[at + ENTRY.name] ?? 0) + texts.lengthOf(u32[at + ENTRY.labels] ?? 0);
   }
 
-  #isAfterAll({ owner, sub }: LineKey): boolean {
-    if (this.#lastOwner === UNKNOWN) {
+  #isAfterAll({ nodeId, seriesIndex }: LineKey): boolean {
+    if (this.#lastNodeId === UNKNOWN) {
       const { f64, u32 } = this.#kernel;
       const entry = this.#entry(this.#count - 1);
-      this.#lastOwner = f64[this.#keyOf(entry) >>> 3] ?? 0;
-      this.#lastSub = u32[this.#subOf(entry) >>> 2] ?? 0;
+      this.#lastNodeId = f64[this.#keyOf(entry) >>> 3] ?? 0;
+      this.#lastSeriesIndex = u32[this.#seriesIndexOf(entry) >>> 2] ?? 0;
     }
-    return this.#lastOwner < owner || (this.#lastOwner === owner && this.#lastSub < sub);
+    return (
+      this.#lastNodeId < nodeId ||
+      (this.#lastNodeId === nodeId && this.#lastSeriesIndex < seriesIndex)
+    );
   }
 
   /** Negative if the line at an index is before `key`, positive if it is after it. */
-  #order(index: number, { owner, sub }: LineKey): number {
+  #order(index: number, { nodeId, seriesIndex }: LineKey): number {
     const entry = this.#entry(index);
     const { f64, u32 } = this.#kernel;
     return (
-      (f64[this.#keyOf(entry) >>> 3] ?? 0) - owner || (u32[this.#subOf(entry) >>> 2] ?? 0) - sub
+      (f64[this.#keyOf(entry) >>> 3] ?? 0) - nodeId ||
+      (u32[this.#seriesIndexOf(entry) >>> 2] ?? 0) - seriesIndex
     );
   }
 

@@ -1,5 +1,5 @@
 // Copies new directory records with their strings, and detects when the publisher switches directories.
-import { WideMap } from '../../collections/wide-map.js';
+import { LargeMap } from '../../collections/large-map.js';
 import { Fault } from '../../errors.js';
 import type { Declaration } from '../../model.js';
 import type { SegmentFile } from '../os/shared-memory.js';
@@ -39,7 +39,7 @@ const MAX_NAMESAKES = 8;
 /** Shares equal declarations of many records. */
 class Declarations {
   readonly #strings: DirectoryReader;
-  readonly #known = new WideMap<CachedDeclaration>();
+  readonly #known = new LargeMap<CachedDeclaration>();
 
   constructor(strings: DirectoryReader) {
     this.#strings = strings;
@@ -114,8 +114,8 @@ export class DirectoryReader {
   #switches = 0;
   #strings = Buffer.alloc(0);
   #stringBytes = 0;
-  readonly #texts = new WideMap<string>();
-  readonly #schemas = new WideMap<readonly number[]>();
+  readonly #texts = new LargeMap<string>();
+  readonly #schemas = new LargeMap<readonly number[]>();
   #textBytes = 0;
   /** Declarations of the present directory. */
   declarations = new Declarations(this);

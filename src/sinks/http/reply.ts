@@ -41,7 +41,7 @@ export function textReply(status: number, text: string, headers: HeaderFields = 
 /** A page that is not compressed: it is short, or a secret and a text of the client would be compressed together. */
 export function plainPage(text: string, contentType: string): Page {
   const body = Buffer.from(text);
-  return { contentType, pieces: [body], bytes: body.length, release: () => undefined };
+  return { contentType, buffers: [body], bytes: body.length, release: () => undefined };
 }
 
 export function compressiblePage(text: string, contentType: string): Page {
@@ -83,8 +83,8 @@ export function send(
   common: HeaderFields,
 ): Observable<Sent> {
   return new Observable((subscriber) => {
-    const pieces = method === 'HEAD' ? [] : body.pieces;
-    let isWhole = pieces.length === 0;
+    const buffers = method === 'HEAD' ? [] : body.buffers;
+    let isWhole = buffers.length === 0;
     let isOver = false;
     // Listen to both: a response that queues behind another on its connection does not emit `close` when the
     // connection ends, and the socket may close after the response.
@@ -94,7 +94,7 @@ export function send(
       response.off('close', over);
       socket.off('close', over);
       body.release();
-      const hasBody = isWhole && pieces.length > 0;
+      const hasBody = isWhole && buffers.length > 0;
       subscriber.next({
         status,
         bytes: hasBody ? body.bytes : 0,
@@ -117,7 +117,7 @@ export function send(
       ...common,
       ...headers,
     });
-    if (pieces.length === 0) {
+    if (buffers.length === 0) {
       response.end();
       return;
     }
@@ -131,8 +131,8 @@ export function send(
     // Written together, so one callback tells as much as one for each; and at once: without a cork, Node waits
     // until the synchronous work of this turn is over.
     response.cork();
-    let left = pieces.length;
-    for (const piece of pieces) response.write(piece, --left === 0 ? allWritten : undefined);
+    let left = buffers.length;
+    for (const piece of buffers) response.write(piece, --left === 0 ? allWritten : undefined);
     response.uncork();
   });
 }

@@ -60,7 +60,7 @@ export type Documents =
 type MergeDocuments = (
   all: readonly IdentifiedPage[],
   targets: readonly Target[],
-) => Promise<Document['pieces']>;
+) => Promise<Document['buffers']>;
 
 interface StdoutOptions {
   readonly intervalSeconds: number;
@@ -179,9 +179,9 @@ function printMerged(
       ),
       toArray(),
       concatMap((all) => merge(all, targets)),
-      concatMap((pieces) => {
+      concatMap((buffers) => {
         isBegun = true;
-        return written({ pieces, release });
+        return written({ buffers, release });
       }),
       finalize(() => {
         // A writer that has begun releases the document itself, even after unsubscription.
@@ -210,9 +210,9 @@ export function pipeWriter(fd: number): DocumentWriter {
   };
   let stream = opened();
   let isCut = false;
-  return ({ pieces, release }) =>
+  return ({ buffers, release }) =>
     new Observable((subscriber) => {
-      const rest = pieces[Symbol.iterator]();
+      const rest = buffers[Symbol.iterator]();
       let bytes = 0;
       const fail = (error: unknown) => {
         release();

@@ -15,10 +15,10 @@ const MODE = 0o644;
 /** Makes a writer that replaces the file by each document. After an error `NotWritten` the file is unchanged. */
 export const fileWriter =
   (path: string): DocumentWriter =>
-  ({ pieces, release }) =>
+  ({ buffers, release }) =>
     new Observable((subscriber) => {
       const left = new AbortController();
-      replaced(path, pieces, left.signal)
+      replaced(path, buffers, left.signal)
         .finally(release)
         .then(
           (bytes) => {
@@ -30,16 +30,16 @@ export const fileWriter =
       return () => left.abort();
     });
 
-/** Writes the pieces to a temporary file and renames it. Returns the number of bytes. */
+/** Writes the buffers to a temporary file and renames it. Returns the number of bytes. */
 async function replaced(
   path: string,
-  pieces: Iterable<Uint8Array>,
+  buffers: Iterable<Uint8Array>,
   signal: AbortSignal,
 ): Promise<number> {
   const draft = `${path}.${randomUUID()}.tmp`;
   let bytes = 0;
   const counted = function* () {
-    for (const piece of pieces) {
+    for (const piece of buffers) {
       bytes += piece.length;
       yield piece;
     }

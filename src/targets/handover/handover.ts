@@ -19,7 +19,7 @@ import type { TargetEvent } from '../../model.js';
 import type { Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import { Hosting } from './hosting.js';
-import type { Place } from './hosting.js';
+import type { Assignment } from './hosting.js';
 
 /** A standby that is not ready after this time gives up; one with a new definition takes over as it is. */
 export const MAX_STANDBY_MS = 60_000;
@@ -30,7 +30,7 @@ export class Handover {
   /** Emits when the serving hosting is the desired one. */
   readonly #settled$ = new Subject<void>();
   readonly #started$ = new Subject<Hosting>();
-  #desired: Place;
+  #desired: Assignment;
   #serving: Hosting;
   /** Takes over as soon as it is ready. */
   #standby: Hosting | undefined;
@@ -38,17 +38,17 @@ export class Handover {
   #refresh: Refresh | undefined;
   #isRunning = false;
 
-  constructor(place: Place, scheduler?: SchedulerLike) {
+  constructor(assignment: Assignment, scheduler?: SchedulerLike) {
     this.#scheduler = scheduler;
-    this.#desired = place;
-    this.#serving = new Hosting(place);
+    this.#desired = assignment;
+    this.#serving = new Hosting(assignment);
   }
 
   /** The partition and definition that the target is to have. */
-  get desired(): Place {
+  get desired(): Assignment {
     return this.#desired;
   }
-  get serving(): Pick<Hosting, 'partition' | 'facts' | 'failure' | 'queryTree'> {
+  get serving(): Pick<Hosting, 'partition' | 'state' | 'failure' | 'queryTree'> {
     return this.#serving;
   }
   /** Whether a report would answer a refresh. */
@@ -84,7 +84,7 @@ export class Handover {
    * Changes partition or definition; the old hosting serves until the new one is ready. Completes
    * when the change is done or abandoned.
    */
-  change(desired: Partial<Place>): Observable<never> {
+  change(desired: Partial<Assignment>): Observable<never> {
     return defer(() => {
       const start$ = defer(() => {
         this.#desired = { ...this.#desired, ...desired };
@@ -121,12 +121,12 @@ export class Handover {
     // Under the same definition, the serving hosting has logged the same before.
     if (report.kind === 'event' && isRedefined && report.event.level === 'warning')
       this.#report$.next(report);
-    if (report.kind !== 'facts' && report.kind !== 'refreshed') return;
+    if (report.kind !== 'state' && report.kind !== 'refreshed') return;
     const { refreshesMs, counts } = report;
     // Under the same definition a standby leaves out again what the serving hosting has left out.
     const own = isRedefined ? counts : countsOfEvents(counts);
     this.#report$.next({ kind: 'standby', refreshesMs, counts: own });
-    if (report.facts.isReady) this.#switch();
+    if (report.state.isReady) this.#switch();
   }
 
   #receiveFromServing(serving: Hosting, report: Report): void {
@@ -138,7 +138,7 @@ export class Handover {
     if (report.kind === 'refreshed') this.#refresh = undefined;
     this.#report$.next(report);
     // Without a ready hosting there is no page to keep up.
-    if ('facts' in report && !report.facts.isReady && serving === this.#serving) this.#switch();
+    if ('state' in report && !report.state.isReady && serving === this.#serving) this.#switch();
   }
 
   #fail(reason: string): void {
@@ -157,7 +157,7 @@ export class Handover {
     }
     this.#standby = new Hosting(this.#desired, this.#serving);
     this.#started$.next(this.#standby);
-    if (!this.#serving.facts.isReady) this.#switch();
+    if (!this.#serving.state.isReady) this.#switch();
   }
 
   /** Makes the standby serve, which answers the open refresh. */
@@ -168,7 +168,7 @@ export class Handover {
     if (next === undefined) return;
     this.#serving = next;
     this.#standby = undefined;
-    this.#report$.next({ kind: 'switched', facts: next.facts });
+    this.#report$.next({ kind: 'switched', state: next.state });
     former.end();
     if (former.partition !== next.partition)
       this.#log(

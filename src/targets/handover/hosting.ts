@@ -18,14 +18,14 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import type { TreeAnswer, TreeQuery } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
-import { unknownFacts } from '../../streams/report.js';
-import type { Report, TargetFacts } from '../../streams/report.js';
+import { unknownState } from '../../streams/report.js';
+import type { Report, TargetState } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
-import type { HostedTarget, Partition } from '../hosting/partition.js';
+import type { HostedTarget, Partition } from '../partitions/partition.js';
 
 /** The definition of a target, and the partition that runs it. */
-export interface Place {
+export interface Assignment {
   readonly definition: TargetDefinition;
   readonly partition: Partition;
 }
@@ -38,28 +38,28 @@ const NO_HOSTING: TreeAnswer = {
   reason: 'its worker partition does not run it at the moment',
 };
 
-export class Hosting implements Place {
+export class Hosting implements Assignment {
   readonly definition: TargetDefinition;
   readonly partition: Partition;
   readonly #end$ = new Subject<void>();
   readonly ended$ = this.#end$.asObservable();
   #hosted: HostedTarget | undefined;
-  #facts: TargetFacts;
+  #state: TargetState;
   /** The present root, or the one to choose if it exists. */
   #root: FormerRoot | undefined;
   #failure = '';
 
   /** @param former its predecessor; undefined for the first hosting */
-  constructor({ definition, partition }: Place, former?: Hosting) {
+  constructor({ definition, partition }: Assignment, former?: Hosting) {
     this.definition = definition;
     this.partition = partition;
     this.#root = former?.root;
-    this.#facts = unknownFacts(definition.serverKeys[0] ?? '');
+    this.#state = unknownState(definition.serverKeys[0] ?? '');
   }
 
-  /** The last reported facts. */
-  get facts(): TargetFacts {
-    return this.#facts;
+  /** The last reported state. */
+  get state(): TargetState {
+    return this.#state;
   }
   get root(): FormerRoot | undefined {
     return this.#root;
@@ -87,7 +87,7 @@ export class Hosting implements Place {
     this.#end$.next();
   }
 
-  isAt({ definition, partition }: Place): boolean {
+  isAt({ definition, partition }: Assignment): boolean {
     return this.definition === definition && this.partition === partition;
   }
 
@@ -107,12 +107,12 @@ export class Hosting implements Place {
 
   #noted(report: Report): Report {
     this.#failure = '';
-    if (!('facts' in report)) return report;
-    const { root, serverKey } = report.facts;
+    if (!('state' in report)) return report;
+    const { root, serverKey } = report.state;
     // Forget a root only when it is lost: a partition that starts again does not know it yet.
     if (root !== '') this.#root = { serverKey, root };
-    else if (this.#facts.root !== '') this.#root = undefined;
-    this.#facts = report.facts;
+    else if (this.#state.root !== '') this.#root = undefined;
+    this.#state = report.state;
     return report;
   }
 
@@ -120,9 +120,9 @@ export class Hosting implements Place {
     const reason = `partition ${this.partition.number} failed: ${messageOf(error)}`;
     this.#hosted = undefined;
     this.#failure = reason;
-    this.#facts = {
-      ...unknownFacts(this.#facts.serverKey),
-      progress: { ...this.#facts.progress, reason: `a restart, ${reason}` },
+    this.#state = {
+      ...unknownState(this.#state.serverKey),
+      progress: { ...this.#state.progress, reason: `a restart, ${reason}` },
     };
     return { kind: 'failed', reason };
   }

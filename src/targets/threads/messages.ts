@@ -1,5 +1,5 @@
 // The messages between the main thread and the thread of a partition. Plain data only.
-import type { FamilyFacts, Snapshot, TreeAnswer, TreeQuery } from '../../model.js';
+import type { FamilyMetadata, Snapshot, TreeAnswer, TreeQuery } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
@@ -13,9 +13,9 @@ export interface ThreadSetup extends PoolSettings {
 }
 
 /** Where the text of a snapshot lies in the memory of a thread. */
-export interface TextMap extends Pick<Snapshot, 'bytes' | 'series' | 'forms' | 'hasForbidden'> {
+export interface TextMap extends Pick<Snapshot, 'bytes' | 'series' | 'encodings' | 'hasForbidden'> {
   /** Of its families; undefined if the snapshot that its target sent before has the same list. */
-  readonly facts: readonly FamilyFacts[] | undefined;
+  readonly metadata: readonly FamilyMetadata[] | undefined;
   /** For each piece of a family's text: index of the family, where the piece starts and ends. */
   readonly spans: Uint32Array<ArrayBuffer>;
   /** Where each piece of the page starts and ends; undefined if it has none. */

@@ -33,21 +33,21 @@ export class SnapshotReceiver {
 
   #read(
     holders: SentSnapshot['holders'],
-    { facts = this.#last?.facts ?? [], spans, page, deflated, ...sizes }: TextMap,
+    { metadata = this.#last?.metadata ?? [], spans, page, deflated, ...sizes }: TextMap,
   ): Snapshot {
     const { buffer: memory } = this.#memory;
-    const streams = deflated && deflatedTextsAt(deflated, memory, facts.length);
-    const texts = facts.map((): number[] => []);
+    const streams = deflated && deflatedTextsAt(deflated, memory, metadata.length);
+    const texts = metadata.map((): number[] => []);
     for (let i = 0; i < spans.length; i += 3)
       texts[spans[i] ?? 0]?.push(spans[i + 1] ?? 0, spans[i + 2] ?? 0);
-    const families = facts.map((each, index): FamilyText => {
+    const families = metadata.map((each, index): FamilyText => {
       const header = headerOf(each);
       const headed = { header, memory, spans: texts[index] ?? [] };
-      return new RenderedFamily(each, sizes.forms.text ? headed : undefined, streams?.[index]);
+      return new RenderedFamily(each, sizes.encodings.text ? headed : undefined, streams?.[index]);
     });
     return {
       ...sizes,
-      facts,
+      metadata,
       families,
       page: page && piecesAt(page, memory),
       isDeflated: streams !== undefined,
@@ -57,12 +57,12 @@ export class SnapshotReceiver {
 }
 
 function piecesAt(spans: Uint32Array, memory: SharedArrayBuffer): readonly Uint8Array[] {
-  const pieces: Uint8Array[] = [];
+  const buffers: Uint8Array[] = [];
   for (let i = 0; i < spans.length; i += 2) {
     const start = spans[i] ?? 0;
-    pieces.push(Buffer.from(memory, start, (spans[i + 1] ?? 0) - start));
+    buffers.push(Buffer.from(memory, start, (spans[i + 1] ?? 0) - start));
   }
-  return pieces;
+  return buffers;
 }
 
 /** @throws Fault NATIVE_FAILED when nothing holds the snapshot any more */

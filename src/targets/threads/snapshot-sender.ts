@@ -1,7 +1,7 @@
 // Sends snapshots to the main thread: where their text lies in the memory of this thread.
 import { deflatedAddresses } from '../../exposition/compress/deflate-stream.js';
 import { memoize } from '../../exposition/memoize.js';
-import type { FamilyFacts, Snapshot } from '../../model.js';
+import type { FamilyMetadata, Snapshot } from '../../model.js';
 import type { SentSnapshot, TextMap } from './messages.js';
 
 export class SnapshotSender {
@@ -23,7 +23,7 @@ export class SnapshotSender {
     const last = this.#last.get(target);
     if (last === snapshot) return { holders, text: undefined, memory: undefined };
     this.#last.set(target, snapshot);
-    const text = textMapOf(snapshot, last?.facts);
+    const text = textMapOf(snapshot, last?.metadata);
     return { holders, text, memory: this.#grownMemory(snapshot) };
   }
 
@@ -44,7 +44,7 @@ export class SnapshotSender {
   #grownMemory({ families }: Snapshot): SharedArrayBuffer | undefined {
     let grown: SharedArrayBuffer | undefined;
     for (const { headed, deflated } of families) {
-      const parts = deflated?.parts.map(({ data }) => data.buffer) ?? [];
+      const parts = deflated?.blocks.map(({ data }) => data.buffer) ?? [];
       for (const buffer of headed === undefined ? parts : [headed.memory, ...parts])
         if (buffer.byteLength > this.#memoryBytes && buffer instanceof SharedArrayBuffer) {
           this.#memoryBytes = buffer.byteLength;
@@ -55,20 +55,23 @@ export class SnapshotSender {
   }
 }
 
-/** @param sentFacts those of the snapshot that was sent before */
-function textMapOf(snapshot: Snapshot, sentFacts: readonly FamilyFacts[] | undefined): TextMap {
-  const { facts, families, page, isDeflated, bytes, series, forms, hasForbidden } = snapshot;
+/** @param sentMetadata those of the snapshot that was sent before */
+function textMapOf(
+  snapshot: Snapshot,
+  sentMetadata: readonly FamilyMetadata[] | undefined,
+): TextMap {
+  const { metadata, families, page, isDeflated, bytes, series, encodings, hasForbidden } = snapshot;
   const spans: number[] = [];
   families.forEach(({ headed }, index) => {
     const own = headed?.spans ?? [];
     for (let i = 0; i < own.length; i += 2) spans.push(index, own[i] ?? 0, own[i + 1] ?? 0);
   });
   return {
-    facts: facts === sentFacts ? undefined : facts,
+    metadata: metadata === sentMetadata ? undefined : metadata,
     spans: Uint32Array.from(spans),
     page: page && Uint32Array.from(page.flatMap(spanOf)),
     deflated: isDeflated === true ? deflatedAddresses(families) : undefined,
-    ...{ forms, hasForbidden, bytes, series },
+    ...{ encodings, hasForbidden, bytes, series },
   };
 }
 

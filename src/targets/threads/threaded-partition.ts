@@ -25,7 +25,7 @@ import type { Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import { threadOf } from '../../thread-code.js';
 import type { TargetDefinition } from '../formats.js';
-import type { HostedTarget, Partition } from '../hosting/partition.js';
+import type { HostedTarget, Partition } from '../partitions/partition.js';
 import { FileProxy } from './file-proxy.js';
 import type { FromThread, ThreadSetup, ToThread } from './messages.js';
 import { SnapshotReceiver, release } from './snapshot-receiver.js';

@@ -6,7 +6,7 @@ import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
 import { OPTIONS } from '#app/bridge/settings/options.js';
 import { ODDITIES } from '#app/bridge/tree/component-tree.js';
 import { SelfDescribed } from '#app/exposition/rows/self-described.js';
-import type { FamilyFacts, ManagedObject } from '#app/model.js';
+import type { FamilyMetadata, ManagedObject } from '#app/model.js';
 import { freshSegments } from '../../support/segments.js';
 
 describe('bridgeMarkdown', () => {
@@ -38,7 +38,7 @@ describe('bridgeMarkdown', () => {
     let pollResult = watch.poll();
     while (pollResult.hasMore) pollResult = watch.poll();
     const metrics = new SelfDescribed('shm_bridge');
-    const familiesOf = ({ variables, children }: ManagedObject): FamilyFacts[] => [
+    const familiesOf = ({ variables, children }: ManagedObject): FamilyMetadata[] => [
       ...[...variables].map((variable) => metrics.rowFor(variable).family),
       ...[...children].flatMap(familiesOf),
     ];

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
-import { FilterFit, compileFilters, compilePathLabels } from '#app/catalogue/match/filters.js';
+import { FilterCoverage, compileFilters, compilePathLabels } from '#app/catalogue/match/filters.js';
 import type { FilterSettings } from '#app/catalogue/match/filters.js';
 import { keyPath } from '#app/document/document.js';
 import { Fault } from '#app/errors.js';
@@ -272,7 +272,7 @@ const NONE: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
 describe('FilterFit', () => {
   const unmatched = (settings: Partial<FilterSettings>, objects: readonly [string, string][]) => {
     const filters = compileFilters(undefined, { ...NONE, ...settings });
-    const fit = new FilterFit(filters);
+    const fit = new FilterCoverage(filters);
     for (const [seedPath, className] of objects) {
       const object = placed(className, seedPath);
       if (filters.tracks(object)) fit.take(object);
@@ -306,6 +306,6 @@ describe('FilterFit', () => {
     const [alias = ''] = ads?.classes.map((each) => each.alias) ?? [];
     const [group = ''] = ads?.seedPathGroups.keys() ?? [];
     const filters = compileFilters(ads, { ...NONE, classes: [alias], seedPathGroups: [group] });
-    expect(new FilterFit(filters).unmatched).to.equal(2);
+    expect(new FilterCoverage(filters).unmatched).to.equal(2);
   });
 });

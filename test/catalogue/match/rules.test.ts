@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
-import { compileRules, placeUnder } from '#app/catalogue/match/rules.js';
+import { compileRules, objectPath } from '#app/catalogue/match/rules.js';
 import type { ManagedObject } from '#app/model.js';
 import { placed } from '../placed.js';
 
@@ -86,7 +86,7 @@ describe('rules', () => {
     const [found] = rules.rulesFor(placed('M2', 'db.m1'));
     if (found === undefined) throw new Error('no rules');
     return found.set
-      .usesOf(variable)
+      .matchesOf(variable)
       .map((use) => [use.row.family.name, { ...found.labels, ...use.captured, ...use.row.labels }]);
   };
 
@@ -111,7 +111,7 @@ describe('rules', () => {
 
   it('return every variable of an info row, and the state rows separately', () => {
     const [info] = rules.rulesFor(placed('A', 'db.m1.attributes', { 'db.m1': 'M' }));
-    expect(['name', 'host', 'x'].map((name) => info?.set.usesOf(name).length)).to.deep.equal([
+    expect(['name', 'host', 'x'].map((name) => info?.set.matchesOf(name).length)).to.deep.equal([
       1, 1, 0,
     ]);
     const [root] = rules.rulesFor(placed('P', ''));
@@ -142,13 +142,13 @@ describe('placeUnder', () => {
   const stray = object('elsewhere', 'Stray', root);
 
   it('removes the id of the root and the dot (design 2)', () => {
-    expect(placeUnder(root, root).seedPath).to.equal('');
-    expect(placeUnder(root, far).seedPath).to.equal('0.x.y');
-    expect(placeUnder(root, child)).to.include({ seedPath: '0.x.y.z', className: 'Child' });
+    expect(objectPath(root, root).seedPath).to.equal('');
+    expect(objectPath(root, far).seedPath).to.equal('0.x.y');
+    expect(objectPath(root, child)).to.include({ seedPath: '0.x.y.z', className: 'Child' });
   });
 
   it('finds ancestors by their seed path, including the root', () => {
-    const { ancestor } = placeUnder(root, child);
+    const { ancestor } = objectPath(root, child);
     expect(ancestor('0.x.y')).to.equal('Far');
     expect(ancestor('')).to.equal('Root');
     expect(ancestor('0.x')).to.equal(undefined);
@@ -156,5 +156,5 @@ describe('placeUnder', () => {
   });
 
   it('keeps an id that does not begin with the id of the root', () =>
-    expect(placeUnder(root, stray).seedPath).to.equal('elsewhere'));
+    expect(objectPath(root, stray).seedPath).to.equal('elsewhere'));
 });

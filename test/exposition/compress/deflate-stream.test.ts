@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { deflateRawSync, gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
+import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
-import type { FamilyFacts, Page, Snapshot } from '#app/model.js';
+import type { FamilyMetadata, Page, Snapshot } from '#app/model.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { finished } from '../../support/finished.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
@@ -39,11 +39,11 @@ class Fleet {
     for (let family = 0; family < FAMILIES; family++)
       for (let entity = 0; entity < ENTITIES; entity++) {
         const name = `fleet_family_${family}_total`;
-        const key = { owner: entity, sub: 0 };
+        const key = { nodeId: entity, seriesIndex: 0 };
         const index = family * ENTITIES + entity;
-        const line = cellLine(labelsOf(entity), this.#values.of(index), OP.f64);
-        const facts = { name, type: 'counter', unit: '', help: `Family ${family}.` } as const;
-        this.text.put(facts, 0, key, line);
+        const line = cellLine(labelsOf(entity), this.#values.of(index), OPCODE.f64);
+        const metadata = { name, type: 'counter', unit: '', help: `Family ${family}.` } as const;
+        this.text.put(metadata, 0, key, line);
         this.#values.set(index, this.#next(family));
       }
   }
@@ -73,12 +73,12 @@ const pageOf = (snapshot: Snapshot): Page =>
 const gzipOf = (page: Page): Buffer => {
   const gzip = page.gzip?.();
   if (gzip === undefined || gzip instanceof Promise) throw new Error('There is no stream');
-  return Buffer.concat(gzip.pieces);
+  return Buffer.concat(gzip.buffers);
 };
 
 /** The head of the first block, which states the code. */
 const codeOf = ({ families: [family] }: Snapshot): string =>
-  Buffer.from(family?.deflated?.parts[0]?.data.subarray(0, 40) ?? []).toString('hex');
+  Buffer.from(family?.deflated?.blocks[0]?.data.subarray(0, 40) ?? []).toString('hex');
 
 describe('a page that the kernel compresses', () => {
   const fleet = new Fleet();
@@ -98,13 +98,13 @@ describe('a page that the kernel compresses', () => {
         const options = { input: gzipOf(page), maxBuffer: 2 ** 26 };
         const { stdout, status } = spawnSync(program, words, options);
         expect(status).to.equal(0);
-        expect(stdout.equals(Buffer.concat(page.pieces))).to.equal(true);
+        expect(stdout.equals(Buffer.concat(page.buffers))).to.equal(true);
       }
     });
 
   it('is at most 1.15 times as large as the output of zlib at level 1', () => {
     const page = pageOf(finished(fleet.text.rendering(BOTH)));
-    const fastest = deflateRawSync(Buffer.concat(page.pieces), { level: 1 }).length;
+    const fastest = deflateRawSync(Buffer.concat(page.buffers), { level: 1 }).length;
     expect(gzipOf(page).length / fastest).to.be.at.most(1.15);
   });
 
@@ -113,13 +113,13 @@ describe('a page that the kernel compresses', () => {
     for (let family = 0; family < shape.families; family++) {
       const name = `shop_${WORDS[family % 7]}_of_department_${family}`;
       const help = `How many ${WORDS[family % 7]} department ${family} has.`;
-      const facts = { name, type: 'gauge', unit: '', help };
-      for (let owner = 0; owner < shape.lines; owner++)
+      const metadata = { name, type: 'gauge', unit: '', help };
+      for (let nodeId = 0; nodeId < shape.lines; nodeId++)
         text.put(
-          facts as FamilyFacts,
+          metadata as FamilyMetadata,
           family,
-          { owner, sub: 0 },
-          fixedLine(shape.labels(owner), (owner * family * 7919) % 100_003),
+          { nodeId, seriesIndex: 0 },
+          fixedLine(shape.labels(nodeId), (nodeId * family * 7919) % 100_003),
         );
     }
   };
@@ -142,10 +142,10 @@ describe('a page that the kernel compresses', () => {
       fill(text, { families, lines, labels });
       const snapshot = finished(text.rendering({ text: false, deflated: true }));
       expect(snapshot.isDeflated, 'line by line').to.equal(isByLine);
-      expect(snapshot.forms).to.deep.equal({ text: !isByLine, deflated: true });
+      expect(snapshot.encodings).to.deep.equal({ text: !isByLine, deflated: true });
       if (!isByLine) return;
       const gzip = gzipOf(pageOf(snapshot));
-      const page = Buffer.concat(pageOf(snapshot).pieces);
+      const page = Buffer.concat(pageOf(snapshot).buffers);
       expect(gunzipSync(gzip).equals(page)).to.equal(true);
       expect(gzip.length / deflateRawSync(page, { level: 1 }).length).to.be.at.most(1.15);
     });
@@ -154,18 +154,23 @@ describe('a page that the kernel compresses', () => {
     const kernel = new Kernel();
     const text = new ExpositionText(kernel);
     const cells = new Cells(kernel, ENTITIES);
-    const facts = { name: 'ups', type: 'gauge', unit: '', help: '' } as const;
-    for (let owner = 0; owner < ENTITIES; owner++) {
+    const metadata = { name: 'ups', type: 'gauge', unit: '', help: '' } as const;
+    for (let nodeId = 0; nodeId < ENTITIES; nodeId++) {
       // Labels without digits, and always the same value.
-      const labels = `city="${'abc'.repeat(1 + (owner % 9))}",x="${'y'.repeat(owner % 7)}"`;
-      text.put(facts, 0, { owner, sub: 0 }, cellLine(labels, cells.of(owner), OP.f64));
-      cells.set(owner, 1);
+      const labels = `city="${'abc'.repeat(1 + (nodeId % 9))}",x="${'y'.repeat(nodeId % 7)}"`;
+      text.put(
+        metadata,
+        0,
+        { nodeId, seriesIndex: 0 },
+        cellLine(labels, cells.of(nodeId), OPCODE.f64),
+      );
+      cells.set(nodeId, 1);
     }
     finished(text.rendering(BOTH));
     for (const value of [-9876543210.25, 2 / 3, 8, -Infinity, 1e-9, 77, NaN]) {
       for (let i = 0; i < ENTITIES; i += 3) cells.set(i, value);
       const page = pageOf(finished(text.rendering(BOTH)));
-      expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.pieces))).to.equal(true);
+      expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.buffers))).to.equal(true);
     }
   });
 
@@ -185,19 +190,24 @@ describe('a page that the kernel compresses', () => {
       const kernel = new Kernel();
       const text = new ExpositionText(kernel, undefined, () => true);
       const cells = new Cells(kernel, ENTITIES);
-      const facts = { name: 'loads', type: 'gauge', unit: '', help: '' } as const;
-      for (let owner = 0; owner < ENTITIES; owner++) {
-        const city = cities[owner % 8] ?? '';
-        const labels = `host="${city}-${owner % round}${filler}",client="c${owner}",lot="${city}"`;
-        text.put(facts, 0, { owner, sub: 0 }, cellLine(labels, cells.of(owner), OP.f64));
-        cells.set(owner, owner);
+      const metadata = { name: 'loads', type: 'gauge', unit: '', help: '' } as const;
+      for (let nodeId = 0; nodeId < ENTITIES; nodeId++) {
+        const city = cities[nodeId % 8] ?? '';
+        const labels = `host="${city}-${nodeId % round}${filler}",client="c${nodeId}",lot="${city}"`;
+        text.put(
+          metadata,
+          0,
+          { nodeId, seriesIndex: 0 },
+          cellLine(labels, cells.of(nodeId), OPCODE.f64),
+        );
+        cells.set(nodeId, nodeId);
       }
       fc.assert(
         fc.property(fc.array(step, { maxLength: 6 }), (steps) => {
           for (const { first, every, digits } of steps)
             for (let i = first; i < ENTITIES; i += every) cells.set(i, 10 ** digits - i);
           const page = pageOf(finished(text.rendering(BOTH)));
-          expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.pieces))).to.equal(true);
+          expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.buffers))).to.equal(true);
         }),
         { numRuns: 20 },
       );
@@ -211,10 +221,15 @@ describe('a page that the kernel compresses', () => {
       codeOf(finished(fleet.text.rendering(BOTH))),
       'the same while the text is alike',
     ).to.equal(before);
-    const facts = { name: 'words', type: 'gauge', unit: '', help: '' } as const;
-    for (let owner = 0; owner < 12_000; owner++) {
-      const word = (owner * 7919).toString(36).replace(/\d/g, 'z');
-      fleet.text.put(facts, 0, { owner, sub: 0 }, fixedLine(`word="${word.repeat(5)}"`, 1));
+    const metadata = { name: 'words', type: 'gauge', unit: '', help: '' } as const;
+    for (let nodeId = 0; nodeId < 12_000; nodeId++) {
+      const word = (nodeId * 7919).toString(36).replace(/\d/g, 'z');
+      fleet.text.put(
+        metadata,
+        0,
+        { nodeId, seriesIndex: 0 },
+        fixedLine(`word="${word.repeat(5)}"`, 1),
+      );
     }
     expect(codeOf(finished(fleet.text.rendering(BOTH)))).not.to.equal(before);
   });

@@ -19,12 +19,12 @@ describe('a gzip page', () => {
   };
   const text = (word: string, times: number) => Buffer.from(`${word}\n`.repeat(times));
   const bytesOf = async (made: Body | Promise<Body>): Promise<Buffer> =>
-    Buffer.concat((await made).pieces);
-  /** The gzip bytes of a page with shared pieces at the start and own pieces at the end. */
+    Buffer.concat((await made).buffers);
+  /** The gzip bytes of a page with shared buffers at the start and own buffers at the end. */
   const gzipOf = (start: readonly Uint8Array[], ...end: readonly Uint8Array[]): Promise<Buffer> =>
-    bytesOf(new GzipText({ pieces: start }).body(end, () => undefined));
+    bytesOf(new GzipText({ buffers: start }).body(end, () => undefined));
   /** Counts compressions; each ends at a call of `finish`. */
-  const counting = (pieces: readonly Uint8Array[], deflated?: Deflated) => {
+  const counting = (buffers: readonly Uint8Array[], deflated?: Deflated) => {
     const running: (() => void)[] = [];
     const made: (readonly Uint8Array[])[] = [];
     const compress = async (given: readonly Uint8Array[]) => {
@@ -32,7 +32,7 @@ describe('a gzip page', () => {
       await new Promise<void>((resolve) => running.push(resolve));
       return deflate(given);
     };
-    const gzip = new GzipText({ pieces, deflated }, compress);
+    const gzip = new GzipText({ buffers, deflated }, compress);
     return { gzip, made, finish: () => running.shift()?.() };
   };
 
@@ -50,7 +50,7 @@ describe('a gzip page', () => {
     ],
   ] as const;
 
-  it('decompresses to the page, for any split into pieces', async () => {
+  it('decompresses to the page, for any split into buffers', async () => {
     const shared = new SharedArrayBuffer(65_536);
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
@@ -58,12 +58,12 @@ describe('a gzip page', () => {
       // Shared memory, as kernels and partition threads use it.
       fc.nat(60_000).map((length) => new Uint8Array(shared, 5, length).fill(length)),
     );
-    const pieces = fc.array(piece, { maxLength: 6 });
+    const buffers = fc.array(piece, { maxLength: 6 });
     await fc.assert(
-      fc.asyncProperty(pieces, pieces, async (start, end) => {
+      fc.asyncProperty(buffers, buffers, async (start, end) => {
         const { state, release } = holding();
-        const body = await new GzipText({ pieces: start }).body(end, release);
-        const bytes = Buffer.concat(body.pieces);
+        const body = await new GzipText({ buffers: start }).body(end, release);
+        const bytes = Buffer.concat(body.buffers);
         expect(body.bytes).to.equal(bytes.length);
         expect(gunzipSync(bytes).equals(Buffer.concat([...start, ...end]))).to.equal(true);
         expect(state.isHeld).to.equal(false);
@@ -138,17 +138,17 @@ describe('a gzip page', () => {
     const body = await gzip.body([text('own', 3)], release);
     expect(made).to.deep.equal([]);
     expect(state.isHeld).to.equal(true);
-    expect(gunzipSync(Buffer.concat(body.pieces)).toString()).to.equal(
+    expect(gunzipSync(Buffer.concat(body.buffers)).toString()).to.equal(
       'ready\nready\nown\nown\nown\n',
     );
     body.release();
     expect(state.isHeld).to.equal(false);
   });
 
-  for (const what of ['deflated', 'pieces'])
+  for (const what of ['deflated', 'buffers'])
     it(`releases its text if reading ${what} fails`, () => {
       const { state, release } = holding();
-      const failing = Object.defineProperty({ pieces: [] }, what, {
+      const failing = Object.defineProperty({ buffers: [] }, what, {
         get: () => {
           throw new Error('no memory');
         },
@@ -169,9 +169,9 @@ describe('a gzip page', () => {
     };
     const made = await Promise.all(pages.map((page) => deflate(page, compress)));
     expect({ most, isMany: parts > 6 }).to.deep.equal({ most: 2, isMany: true });
-    for (const [index, { pieces, crc, bytes }] of made.entries()) {
+    for (const [index, { buffers, crc, bytes }] of made.entries()) {
       const plain = Buffer.concat(pages[index] ?? []);
-      const whole = inflateRawSync(Buffer.concat([...pieces, deflateRawSync('')]));
+      const whole = inflateRawSync(Buffer.concat([...buffers, deflateRawSync('')]));
       expect(whole.equals(plain)).to.equal(true);
       expect({ crc, bytes }).to.deep.equal({ crc: crc32(plain), bytes: plain.length });
     }
@@ -191,8 +191,8 @@ describe('a gzip page', () => {
 
   it('releases text that cannot be compressed, and tries again at the next request', async () => {
     let fails = true;
-    const gzip = new GzipText({ pieces: [text('a 1', 100)] }, (pieces) =>
-      fails ? Promise.reject(new Error('no memory')) : deflate(pieces),
+    const gzip = new GzipText({ buffers: [text('a 1', 100)] }, (buffers) =>
+      fails ? Promise.reject(new Error('no memory')) : deflate(buffers),
     );
     const { state, release } = holding();
     const failure = await bytesOf(gzip.body([], release)).catch((error: unknown) => error);

@@ -14,11 +14,11 @@ const identified = (
 ): Identified => {
   const target = new FakeTarget(app);
   target.text = text;
-  target.facts = { ...target.facts, name, type };
+  target.metadata = { ...target.metadata, name, type };
   return { identity: { app, server_key: '82' }, exposition: target.exposition() };
 };
 const textOf = (all: readonly Identified[], own = ''): string =>
-  Buffer.concat([...mergedDocument(all).pieces(own)]).toString();
+  Buffer.concat([...mergedDocument(all).buffers(own)]).toString();
 
 const HEAD = '# HELP demo_value A value.\n# TYPE demo_value gauge\n';
 

@@ -8,32 +8,32 @@ import {
   withoutClashes,
 } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import type { FamilyFacts, InternalMetric, MetricType } from '#app/model.js';
-import { INTERNAL_FACTS, internalFamilies } from '#app/targets/internal-metrics.js';
+import type { FamilyMetadata, InternalMetric, MetricType } from '#app/model.js';
+import { INTERNAL_METADATA, internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { readOpenMetrics } from '../../support/open-metrics-checker.js';
 import { testView } from '../test-view.js';
 
-const facts = (name: string, type: MetricType, unit = '', help = 'H.'): FamilyFacts => ({
+const metadata = (name: string, type: MetricType, unit = '', help = 'H.'): FamilyMetadata => ({
   ...{ name, type, unit, help },
 });
 
 describe('the header of an OpenMetrics family', () => {
-  const table: readonly (readonly [FamilyFacts, string])[] = [
-    [facts('a', 'gauge'), '# TYPE a gauge\n# HELP a H.\n'],
-    [facts('a_total', 'counter'), '# TYPE a counter\n# HELP a H.\n'],
-    [facts('a_info', 'info'), '# TYPE a info\n# HELP a H.\n'],
-    [facts('a', 'stateset'), '# TYPE a stateset\n# HELP a H.\n'],
-    [facts('a', 'unknown'), '# TYPE a unknown\n# HELP a H.\n'],
-    [facts('a_s', 'summary', 's'), '# TYPE a_s summary\n# UNIT a_s s\n# HELP a_s H.\n'],
-    [facts('a_s_total', 'counter', 's'), '# TYPE a_s counter\n# UNIT a_s s\n# HELP a_s H.\n'],
-    [facts('a', 'gauge', 'seconds'), '# TYPE a gauge\n# HELP a H.\n'],
-    [facts('as', 'gauge', 's'), '# TYPE as gauge\n# HELP as H.\n'],
-    [facts('a_s_info', 'info', 's'), '# TYPE a_s info\n# HELP a_s H.\n'],
-    [facts('a', 'gauge', '', ''), '# TYPE a gauge\n# HELP a \n'],
-    [facts('a', 'gauge', '', 'A "b"\\\nc'), '# TYPE a gauge\n# HELP a A \\"b\\"\\\\\\nc\n'],
+  const table: readonly (readonly [FamilyMetadata, string])[] = [
+    [metadata('a', 'gauge'), '# TYPE a gauge\n# HELP a H.\n'],
+    [metadata('a_total', 'counter'), '# TYPE a counter\n# HELP a H.\n'],
+    [metadata('a_info', 'info'), '# TYPE a info\n# HELP a H.\n'],
+    [metadata('a', 'stateset'), '# TYPE a stateset\n# HELP a H.\n'],
+    [metadata('a', 'unknown'), '# TYPE a unknown\n# HELP a H.\n'],
+    [metadata('a_s', 'summary', 's'), '# TYPE a_s summary\n# UNIT a_s s\n# HELP a_s H.\n'],
+    [metadata('a_s_total', 'counter', 's'), '# TYPE a_s counter\n# UNIT a_s s\n# HELP a_s H.\n'],
+    [metadata('a', 'gauge', 'seconds'), '# TYPE a gauge\n# HELP a H.\n'],
+    [metadata('as', 'gauge', 's'), '# TYPE as gauge\n# HELP as H.\n'],
+    [metadata('a_s_info', 'info', 's'), '# TYPE a_s info\n# HELP a_s H.\n'],
+    [metadata('a', 'gauge', '', ''), '# TYPE a gauge\n# HELP a \n'],
+    [metadata('a', 'gauge', '', 'A "b"\\\nc'), '# TYPE a gauge\n# HELP a A \\"b\\"\\\\\\nc\n'],
   ];
   for (const [given, header] of table)
     it(`of ${given.type} ${given.name} with unit "${given.unit}" is ${JSON.stringify(header)}`, () =>
@@ -42,12 +42,12 @@ describe('the header of an OpenMetrics family', () => {
 
 describe('the unit of an OpenMetrics family', () => {
   const [a, b, c, d] = [
-    facts('a_seconds', 'gauge', 'seconds'),
-    facts('b', 'gauge'),
-    facts('c', 'gauge'),
-    facts('d_bytes_total', 'counter', 'bytes'),
+    metadata('a_seconds', 'gauge', 'seconds'),
+    metadata('b', 'gauge'),
+    metadata('c', 'gauge'),
+    metadata('d_bytes_total', 'counter', 'bytes'),
   ];
-  const unitLines = (families: readonly FamilyFacts[], isFirst: boolean) =>
+  const unitLines = (families: readonly FamilyMetadata[], isFirst: boolean) =>
     openMetricsFamilies(families, isFirst)
       .map(openMetricsHeader)
       .join('')
@@ -96,7 +96,7 @@ describe('families whose names clash in OpenMetrics', () => {
     it(`get types without a clash (${what}): ${given} become ${wanted}`, () => {
       const families = given.split(', ').map((each) => {
         const [name = '', type] = each.split(' ');
-        return facts(name, type as MetricType);
+        return metadata(name, type as MetricType);
       });
       const typed = withoutClashes(families);
       expect(typed.map(({ type }) => type).join(' ')).to.equal(wanted);
@@ -111,17 +111,17 @@ describe('an OpenMetrics page', () => {
     const exposition = target.exposition();
     if (exposition.kind === 'waiting') throw new Error('not ready');
     return Buffer.concat(
-      OPEN_METRICS.page({ ...exposition, internal: families }).pieces,
+      OPEN_METRICS.page({ ...exposition, internal: families }).buffers,
     ).toString();
   };
 
   it('has every internal metric with its type', () => {
-    const metrics = INTERNAL_FACTS.flatMap(({ name, type, help }): InternalMetric[] =>
+    const metrics = INTERNAL_METADATA.flatMap(({ name, type, help }): InternalMetric[] =>
       type === 'counter' || type === 'gauge' ? [{ name, type, help, value: 0.5 }] : [],
     );
     const read = readOpenMetrics(textOf(internalFamilies(metrics, new FakeTarget().status())));
     expect(read.slice(1).map(({ type }) => type)).to.deep.equal(
-      INTERNAL_FACTS.map(({ type }) => type),
+      INTERNAL_METADATA.map(({ type }) => type),
     );
   });
 
@@ -246,10 +246,12 @@ describe('an OpenMetrics page', () => {
         }
         const read = readOpenMetrics(text);
         const { families } = render();
-        expect(read.map(({ help }) => help)).to.deep.equal(families.map((each) => each.facts.help));
+        expect(read.map(({ help }) => help)).to.deep.equal(
+          families.map((each) => each.metadata.help),
+        );
         const series = (whole: string) => whole.split('\n').filter((line) => !line.startsWith('#'));
         expect(series(text)).to.deep.equal(series(page(TEXT)));
-        clashes += read.filter(({ type }, at) => type !== families[at]?.facts.type).length;
+        clashes += read.filter(({ type }, at) => type !== families[at]?.metadata.type).length;
       }),
       { numRuns: 50 },
     );

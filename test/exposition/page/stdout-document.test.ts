@@ -7,7 +7,7 @@ import type { Document, FamilyText } from '#app/model.js';
 import { FakeTarget } from '../../support/fake-target.js';
 
 const TIME = new Date('2026-01-02T03:04:05.006Z');
-const textOf = ({ pieces }: Document): string => Buffer.concat([...pieces]).toString();
+const textOf = ({ buffers }: Document): string => Buffer.concat([...buffers]).toString();
 const waiting = (reason = 'object x') =>
   new FakeTarget().wait({
     objects: { synced: 1, total: 2 },
@@ -107,7 +107,7 @@ describe('jsonDocument', () => {
     });
   });
 
-  it('is written lazily in pieces of 128 KB, and holds its snapshot until the end', () => {
+  it('is written lazily in buffers of 128 KB, and holds its snapshot until the end', () => {
     const target = new FakeTarget();
     target.text = 'demo_value{a="b"} 1\n'.repeat(5000);
     const exposition = target.exposition();
@@ -123,10 +123,10 @@ describe('jsonDocument', () => {
     });
     if (exposition.kind === 'waiting') throw new Error('It is ready');
     const selected = exposition.snapshot.families.map(counting);
-    const { pieces, release } = jsonDocument({ ...exposition, selected }, TIME);
+    const { buffers, release } = jsonDocument({ ...exposition, selected }, TIME);
     expect([decoded, target.held]).to.deep.equal([0, 1]);
     const lengths: number[] = [];
-    for (const piece of pieces) {
+    for (const piece of buffers) {
       lengths.push(piece.length);
       if (decoded < 5000) expect(piece.length).to.be.within(131_072, 132_000);
       expect(decoded).to.be.at.most(lengths.length * 1000);

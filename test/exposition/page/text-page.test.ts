@@ -1,30 +1,30 @@
-// Pages of a snapshot: their pieces, their sizes, and the hold on the snapshot.
+// Pages of a snapshot: their buffers, their sizes, and the hold on the snapshot.
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { deflatedText } from '#app/exposition/compress/deflate-stream.js';
+import { deflateBlockOf } from '#app/exposition/compress/deflate-stream.js';
 import { OPEN_METRICS, openMetricsHeader } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { RenderedFamily } from '#app/exposition/text/family-text.js';
 import { headerOf } from '#app/exposition/text/text-syntax.js';
-import type { FamilyFacts, FamilyText, Page, ReadyExposition } from '#app/model.js';
+import type { FamilyMetadata, FamilyText, Page, ReadyExposition } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { familyText, snapshotOf } from '../../support/snapshot-of.js';
 
-const textOf = (page: Page): string => Buffer.concat(page.pieces).toString();
+const textOf = (page: Page): string => Buffer.concat(page.buffers).toString();
 
 describe('a page of text 0.0.4', () => {
   const status = new FakeTarget().status();
   const own = (value: number) =>
     internalFamilies([{ name: 'own', type: 'gauge', help: 'Own.', value }], status);
-  /** An exposition of families with these pieces, and the number of holds on its snapshot. */
+  /** An exposition of families with these buffers, and the number of holds on its snapshot. */
   const exposing = (...families: readonly (readonly string[])[]) => {
     const held = { count: 0 };
-    const texts = families.map((pieces, index) =>
+    const texts = families.map((buffers, index) =>
       familyText(
         { name: `f${index}`, type: 'counter', unit: '', help: `Help\n${index}` },
-        pieces.map((piece) => Buffer.from(piece)),
+        buffers.map((piece) => Buffer.from(piece)),
       ),
     );
     const exposition: ReadyExposition = {
@@ -61,12 +61,12 @@ describe('a page of text 0.0.4', () => {
 
   it('equals the decompressed page if its snapshot has only a deflate stream', () => {
     const text = 'x 1\nx{a="b"} 2\n';
-    const parts = [deflatedText(Buffer.from(text))];
+    const blocks = [deflateBlockOf(Buffer.from(text))];
     const { exposition } = exposing();
     const families = ['x', 'y'].map(
       (name) =>
         new RenderedFamily({ name, type: 'counter', unit: '', help: 'X.' }, undefined, {
-          parts,
+          blocks,
         }),
     );
     const { snapshot } = exposition;
@@ -77,12 +77,12 @@ describe('a page of text 0.0.4', () => {
       const page = format.page({
         ...exposition,
         selected: families,
-        snapshot: { ...snapshot, isDeflated: true, forms: { text: false, deflated: true } },
+        snapshot: { ...snapshot, isDeflated: true, encodings: { text: false, deflated: true } },
       });
       const lasting = `${header}${text}${header.replaceAll(' x ', ' y ')}${text}`;
       const gzip = page.gzip?.();
       if (gzip === undefined || gzip instanceof Promise) throw new Error('It is not ready');
-      expect(gunzipSync(Buffer.concat(gzip.pieces)).toString()).to.equal(textOf(page));
+      expect(gunzipSync(Buffer.concat(gzip.buffers)).toString()).to.equal(textOf(page));
       expect(page.bytes).to.equal(textOf(page).length);
       expect(textOf(page))
         .to.match(new RegExp(`${end}$`))
@@ -98,35 +98,35 @@ describe('a page of text 0.0.4', () => {
     expect(held.count).to.equal(0);
   });
 
-  it('merges small pieces and sends large ones without a copy', () => {
+  it('merges small buffers and sends large ones without a copy', () => {
     const large = 'x'.repeat(16_384);
     const { exposition } = exposing(['a\n', 'b\n', large, 'c\n'], ['d\n']);
-    const { pieces } = TEXT.page(exposition);
-    expect(pieces.map(({ length }) => length)).to.deep.equal([
+    const { buffers } = TEXT.page(exposition);
+    expect(buffers.map(({ length }) => length)).to.deep.equal([
       `${head(0)}a\nb\n`.length,
       large.length,
       `c\n${head(1)}d\n`.length,
       OWN.length,
     ]);
-    expect(pieces[1]).to.equal(exposition.snapshot.families[0]?.pieces[2]);
+    expect(buffers[1]).to.equal(exposition.snapshot.families[0]?.buffers[2]);
   });
 
   /** Families in one memory, each after its header, with these gaps in bytes between them. */
   const familiesInMemory = (texts: readonly (readonly string[])[], gaps: readonly number[]) => {
     const memory = new SharedArrayBuffer(4 * 65_536);
     let at = 16;
-    return texts.map((pieces, index): FamilyText => {
+    return texts.map((buffers, index): FamilyText => {
       const type = index % 2 === 0 ? 'counter' : 'gauge';
       const name = `f${index}${index % 2 === 0 ? '_total' : ''}`;
-      const facts: FamilyFacts = { name, type, unit: '', help: 'One\n€.' };
-      const header = headerOf(facts);
+      const metadata: FamilyMetadata = { name, type, unit: '', help: 'One\n€.' };
+      const header = headerOf(metadata);
       const spans: number[] = [];
-      pieces.forEach((piece, i) => {
+      buffers.forEach((piece, i) => {
         const text = i === 0 ? header.text + piece : piece;
         spans.push(at, at + Buffer.from(memory, at).write(text));
-        at = (spans.at(-1) ?? 0) + (i === pieces.length - 1 ? (gaps[index] ?? 0) : 16);
+        at = (spans.at(-1) ?? 0) + (i === buffers.length - 1 ? (gaps[index] ?? 0) : 16);
       });
-      return new RenderedFamily(facts, { header, memory, spans });
+      return new RenderedFamily(metadata, { header, memory, spans });
     });
   };
   const large = 'y'.repeat(16_384);
@@ -135,7 +135,7 @@ describe('a page of text 0.0.4', () => {
     const { exposition } = exposing([]);
     const families = familiesInMemory([[large, large], [large]], [16]);
     const page = TEXT.page({ ...exposition, selected: families, internal: [] });
-    expect(page.pieces.map(({ byteOffset }) => byteOffset)).to.deep.equal(
+    expect(page.buffers.map(({ byteOffset }) => byteOffset)).to.deep.equal(
       families.flatMap(({ headed }) => headed?.spans.filter((_, i) => i % 2 === 0)),
     );
     expect(page.bytes).to.equal(Buffer.byteLength(textOf(page)));
@@ -143,10 +143,10 @@ describe('a page of text 0.0.4', () => {
     const texts = [large + large, large];
     expect(textOf(other)).to.equal(
       families
-        .map(({ facts }, index) => `${openMetricsHeader(facts)}${texts[index] ?? ''}`)
+        .map(({ metadata }, index) => `${openMetricsHeader(metadata)}${texts[index] ?? ''}`)
         .join('') + '# EOF\n',
     );
-    expect(other.pieces[1]).to.deep.equal(Buffer.from(large));
+    expect(other.buffers[1]).to.deep.equal(Buffer.from(large));
     expect(families.map(({ bytes }) => bytes)).to.deep.equal([2 * large.length, large.length]);
   });
 
@@ -161,7 +161,7 @@ describe('a page of text 0.0.4', () => {
       },
     };
     const whole = TEXT.page({ ...exposition, snapshot });
-    expect(whole.pieces.slice(0, 2)).to.have.ordered.members(page);
+    expect(whole.buffers.slice(0, 2)).to.have.ordered.members(page);
     expect(textOf(whole)).to.equal(`one\ntwo\n${OWN}`);
     expect(whole.bytes).to.equal(textOf(whole).length);
   });
@@ -183,9 +183,9 @@ describe('a page of text 0.0.4', () => {
     const families = familiesInMemory([[short], [short], [short], [short], [short]], [0, 0, 0, 16]);
     const page = TEXT.page({ ...exposition, selected: families, internal: [] });
     const [start, , , end] = families.flatMap(({ headed }) => headed?.spans.slice(-1) ?? []);
-    expect(page.pieces).to.have.lengthOf(2);
-    expect(page.pieces[0]?.byteOffset).to.equal(16);
-    expect(page.pieces[0]?.length).to.equal((end ?? 0) - 16);
+    expect(page.buffers).to.have.lengthOf(2);
+    expect(page.buffers[0]?.byteOffset).to.equal(16);
+    expect(page.buffers[0]?.length).to.equal((end ?? 0) - 16);
     expect(start).to.be.lessThan(end ?? 0);
     expect(textOf(page)).to.equal(
       families.map(({ headed }) => `${headed?.header.text ?? ''}${short}`).join(''),
@@ -202,8 +202,8 @@ describe('a page of text 0.0.4', () => {
     const [page, again] = [TEXT.page(scoped), TEXT.page(scoped)];
     expect(textOf(page)).to.equal(`${head(1)}f1 3\n`);
     expect(page.bytes).to.equal(textOf(page).length);
-    expect(again.pieces).to.deep.equal(page.pieces);
-    expect(again.pieces[0]).to.equal(page.pieces[0]);
+    expect(again.buffers).to.deep.equal(page.buffers);
+    expect(again.buffers[0]).to.equal(page.buffers[0]);
     expect(held.count).to.equal(2);
     expect(textOf(TEXT.page({ ...scoped, selected: [], internal: own(2) }))).to.match(
       /^# HELP own .*\n.*\nown 2\n/,
@@ -218,10 +218,10 @@ describe('a page of text 0.0.4', () => {
     });
     const texts = new Map<string, FamilyText>();
     const textOfFamily = (index: number, version: number): FamilyText => {
-      const facts = all[index] ?? { name: '', type: 'gauge', unit: '', help: '' };
+      const metadata = all[index] ?? { name: '', type: 'gauge', unit: '', help: '' };
       const key = `${index} ${version}`;
-      const lines = Buffer.from(`${facts.name} ${'7'.repeat(version)}\n`);
-      const text = texts.get(key) ?? familyText(facts, [lines]);
+      const lines = Buffer.from(`${metadata.name} ${'7'.repeat(version)}\n`);
+      const text = texts.get(key) ?? familyText(metadata, [lines]);
       texts.set(key, text);
       return text;
     };
@@ -237,7 +237,9 @@ describe('a page of text 0.0.4', () => {
           const families = chosen.map(([index, version]) => textOfFamily(index, version));
           for (const format of [TEXT, OPEN_METRICS]) {
             const page = format.page({ ...exposition, selected: families, snapshot });
-            const fresh = families.map(({ facts, pieces }) => familyText({ ...facts }, pieces));
+            const fresh = families.map(({ metadata, buffers }) =>
+              familyText({ ...metadata }, buffers),
+            );
             const naive = format.page({ ...exposition, selected: fresh, snapshot });
             expect(textOf(page)).to.equal(textOf(naive));
             expect(page.bytes).to.equal(textOf(page).length);
@@ -251,9 +253,9 @@ describe('a page of text 0.0.4', () => {
     const { exposition } = exposing(['f0 1\n']);
     const first = TEXT.page(exposition);
     const second = TEXT.page({ ...exposition, internal: own(2) });
-    expect(second.pieces[0]).to.equal(first.pieces[0]);
+    expect(second.buffers[0]).to.equal(first.buffers[0]);
     expect(textOf(second)).to.contain('\nown 2\n');
     const [gzip, again] = [await first.gzip?.(), await second.gzip?.()];
-    expect(gzip?.pieces[1]).to.equal(again?.pieces[1]);
+    expect(gzip?.buffers[1]).to.equal(again?.buffers[1]);
   });
 });

@@ -508,7 +508,7 @@ describe('a tree query', () => {
     const { view, lines } = testView(source, root, { app: 'kiosk' });
     const before = lines();
     finished(view.queryTree(treeQuery()));
-    expect(finished(view.refreshing())).to.equal(false);
+    expect(finished(view.copyingValues())).to.equal(false);
     expect(lines()).to.deep.equal(before);
   });
 });

@@ -63,7 +63,7 @@ describe('the page of the built-in application', () => {
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
       const { render, clashes } = testView(source, treeOf(app, source), { app, catalogue });
-      const names = new Set(render().families.map(({ facts }) => facts.name));
+      const names = new Set(render().families.map(({ metadata }) => metadata.name));
       const wanted = (catalogue?.classes ?? []).flatMap(({ rows }) =>
         rows.flatMap(({ family, reads }) =>
           PLAIN.includes(family.type) && reads[0]?.types[0] !== 'string' ? family.name : [],
@@ -83,10 +83,10 @@ describe('the page of the built-in application', () => {
         unit,
         lines: samples.length,
       }));
-      const wanted = render().families.map(({ facts: { type, unit }, pieces }) => ({
+      const wanted = render().families.map(({ metadata: { type, unit }, buffers }) => ({
         type,
         unit,
-        lines: Buffer.concat(pieces).toString().split('\n').length - 1,
+        lines: Buffer.concat(buffers).toString().split('\n').length - 1,
       }));
       expect(headers).to.deep.equal(wanted);
       expect(read.length).to.be.greaterThan(50);

@@ -16,13 +16,13 @@ const bitmask: RowKind = {
   types: ['gauge'],
   must: ['var', 'bits'],
   matches: (table) => table.has('bits'),
-  read(table, facts) {
+  read(table, fields) {
     const names = table.texts('bits');
     if (names.length > 64) table.problems.add(table.at('bits'), 'must be at most 64 names');
-    return rowOf(facts, {
+    return rowOf(fields, {
       reads: [{ variable: plainVariable(table, 'var'), types: TOTALS }],
       ownLabels: ['bit'],
-      isDerived: true,
+      isComputed: true,
       linesOf: () => names.length,
       series(context) {
         const bits = BigInt(context.text(context.variable) ?? 0);
@@ -40,12 +40,12 @@ const difference: RowKind = {
   types: ['gauge'],
   must: ['var', 'less'],
   matches: (table) => table.has('less'),
-  read(table, facts) {
+  read(table, fields) {
     const [variable, less] = [plainVariable(table, 'var'), plainVariable(table, 'less')];
-    return rowOf(facts, {
+    return rowOf(fields, {
       reads: [variable, less].map((each) => ({ variable: each, types: TOTALS })),
       ownLabels: [],
-      isDerived: true,
+      isComputed: true,
       linesOf: () => 1,
       series(context) {
         const [from, by] = [variable, less].map((name) => context.named(name));

@@ -290,7 +290,7 @@ describe('a catalogue row', () => {
     expect(view.hasObserved).to.equal(true);
     const counted = [10, 10, 20, 30, 30, 10].map((value) => {
       source.set(of('lag'), value);
-      finished(view.refreshing());
+      finished(view.copyingValues());
       const hasCounted = view.observe();
       finished(view.rendering());
       return hasCounted;
@@ -319,7 +319,7 @@ describe('a catalogue row', () => {
     ]);
     for (let value = 1; value <= 600; value++) {
       source.set(of('lag'), value === 300 ? NaN : value);
-      finished(view.refreshing());
+      finished(view.copyingValues());
       view.observe();
     }
     expect(lines()).to.deep.equal([

@@ -105,7 +105,7 @@ metrics = [
     const { view, text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     text();
     source.remove(queue);
-    view.absorb(source.sync().changes);
+    view.applyChanges(source.sync().changes);
     expect(text()).not.to.contain('shop_own_queue');
   });
 
@@ -113,6 +113,6 @@ metrics = [
     const { source, root } = shop();
     const { view, text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     text();
-    expect(view.fit.variablesWithoutRow).to.equal(1);
+    expect(view.coverage.variablesWithoutRow).to.equal(1);
   });
 });

@@ -85,7 +85,7 @@ metrics = []`;
     const { source, till, lines, view } = shop();
     source.addVariable(till, 'coins', gauge(3));
     lines();
-    expect(view.fit.variablesWithoutRow).to.equal(1);
+    expect(view.coverage.variablesWithoutRow).to.equal(1);
   });
 
   describe('for a metric name that the catalogue owns', () => {

@@ -14,14 +14,14 @@ import {
   LABELS,
   TextPair,
   VALUES,
-  facts,
+  metadata,
   textOf,
 } from '../../support/text-pair.js';
 
 const family = fc.nat(HUNDREDS.length - 1);
 const value = fc.option(fc.nat(VALUES - 1));
 const number = fc.oneof(fc.double(), fc.constantFrom(-1.2345678901234567e-6, 0, 1e300));
-const key = { family, owner: fc.nat(40), sub: fc.nat(2) };
+const key = { family, nodeId: fc.nat(40), seriesIndex: fc.nat(2) };
 const run = { family, from: fc.nat(8000), count: fc.nat(5000), by: fc.constantFrom(1, -1, 7) };
 
 const step = fc.oneof(
@@ -31,19 +31,19 @@ const step = fc.oneof(
   fc.record({
     kind: fc.constant('render' as const),
     isHeld: fc.boolean(),
-    forms: fc.constantFrom(...Object.values(FORMS)),
+    encodings: fc.constantFrom(...Object.values(FORMS)),
   }),
 );
 const failure = fc.oneof(
   fc.record({
     kind: fc.constant('renderWithout' as const),
     memory: fc.nat(12),
-    forms: fc.constantFrom(...Object.values(FORMS)),
+    encodings: fc.constantFrom(...Object.values(FORMS)),
   }),
   fc.record({
     kind: fc.constant('renderPartly' as const),
     steps: fc.nat(20),
-    forms: fc.constantFrom(...Object.values(FORMS)),
+    encodings: fc.constantFrom(...Object.values(FORMS)),
   }),
 );
 const smallStep = fc.oneof({ weight: 12, arbitrary: step }, { weight: 1, arbitrary: failure });
@@ -75,38 +75,38 @@ type Step = ValueOf<typeof largeStep> | ValueOf<typeof familyStep>;
 function perform(pair: TextPair, each: Step): void {
   switch (each.kind) {
     case 'put':
-      pair.put(each.family, each.owner, each.sub, each.value ?? undefined);
+      pair.put(each.family, each.nodeId, each.seriesIndex, each.value ?? undefined);
       return;
     case 'remove':
-      pair.remove(each.family, each.owner, each.sub);
+      pair.remove(each.family, each.nodeId, each.seriesIndex);
       return;
     case 'set':
       pair.set(each.index, each.number);
       return;
     case 'render':
-      pair.render(each.isHeld, each.forms);
+      pair.render(each.isHeld, each.encodings);
       return;
     case 'renderWithout':
-      pair.renderWithout(each.memory, each.forms);
+      pair.renderWithout(each.memory, each.encodings);
       return;
     case 'renderPartly':
-      pair.renderPartly(each.steps, each.forms);
+      pair.renderPartly(each.steps, each.encodings);
       return;
     case 'putMany':
-      for (const owner of ownersOf(each))
-        pair.put(each.family, owner, 0, each.value === null ? undefined : owner % VALUES);
+      for (const nodeId of ownersOf(each))
+        pair.put(each.family, nodeId, 0, each.value === null ? undefined : nodeId % VALUES);
       return;
     case 'removeMany':
-      for (const owner of ownersOf(each)) pair.remove(each.family, owner, 0);
+      for (const nodeId of ownersOf(each)) pair.remove(each.family, nodeId, 0);
       return;
     case 'putFamilies':
       for (let i = 0; i < each.count; i++)
-        for (let owner = 0; owner < each.lines; owner++)
-          pair.put(each.first + i, owner, 0, (owner * 7 + i) % VALUES);
+        for (let nodeId = 0; nodeId < each.lines; nodeId++)
+          pair.put(each.first + i, nodeId, 0, (nodeId * 7 + i) % VALUES);
       return;
     case 'removeFamilies':
       for (let i = 0; i < each.count; i++)
-        for (let owner = 0; owner < each.lines; owner++) pair.remove(each.first + i, owner, 0);
+        for (let nodeId = 0; nodeId < each.lines; nodeId++) pair.remove(each.first + i, nodeId, 0);
   }
 }
 
@@ -148,10 +148,10 @@ describe('the exposition text', () => {
     const before = arena.used;
     for (let round = 0; round < 3; round++) {
       const text = new ExpositionText(kernel);
-      const put = (owner: number) => {
-        text.put(facts('shop'), 0, { owner, sub: 0 }, fixedLine(`o="${owner}"`, 1));
+      const put = (nodeId: number) => {
+        text.put(metadata('shop'), 0, { nodeId, seriesIndex: 0 }, fixedLine(`o="${nodeId}"`, 1));
       };
-      for (let owner = 0; owner < MAX_LINES; owner++) put(owner);
+      for (let nodeId = 0; nodeId < MAX_LINES; nodeId++) put(nodeId);
       const taken: number[] = [];
       const TABLE = MAX_LINES * 47;
       expect(() => {
@@ -167,10 +167,10 @@ describe('the exposition text', () => {
   });
 
   it('may have a line that is longer than a block', () => {
-    const pair = new TextPair([(owner) => `{owner="${owner}",long="${'x'.repeat(600_000)}"}`]);
-    for (const owner of [3, 1, 2, 0, 4]) pair.put(0, owner, 0, owner);
-    expect(pair.render(false, FORMS.both).families[0]?.pieces.length).to.be.within(2, 5);
-    for (const owner of [1, 4, 0]) pair.remove(0, owner, 0);
+    const pair = new TextPair([(nodeId) => `{nodeId="${nodeId}",long="${'x'.repeat(600_000)}"}`]);
+    for (const nodeId of [3, 1, 2, 0, 4]) pair.put(0, nodeId, 0, nodeId);
+    expect(pair.render(false, FORMS.both).families[0]?.buffers.length).to.be.within(2, 5);
+    for (const nodeId of [1, 4, 0]) pair.remove(0, nodeId, 0);
     pair.render(false, FORMS.both);
     pair.close();
   });
@@ -196,7 +196,7 @@ describe('the exposition text', () => {
 
   it('has a family from its first line to the end of its last line', () => {
     const pair = new TextPair();
-    const names = () => pair.render().families.map(({ facts }) => facts.name);
+    const names = () => pair.render().families.map(({ metadata }) => metadata.name);
     expect(names()).to.deep.equal([]);
     pair.put(0, 1, 0, 1);
     pair.put(2, 1, 0, 1);
@@ -206,7 +206,7 @@ describe('the exposition text', () => {
     pair.remove(1, 1, 0);
     expect(names()).to.deep.equal(['shop_z', 'shop_b']);
     expect(pair.text.family('shop_a')).to.equal(undefined);
-    expect(pair.text.family('shop_b')?.facts.help).to.equal('About shop_b.');
+    expect(pair.text.family('shop_b')?.metadata.help).to.equal('About shop_b.');
     pair.close();
   });
 

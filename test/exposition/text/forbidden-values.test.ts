@@ -1,7 +1,7 @@
 // Renders detect values that OpenMetrics forbids.
 import { expect } from 'chai';
-import { Effort } from '#app/budget.js';
-import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
+import { Cost } from '#app/budget.js';
+import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { MetricType } from '#app/model.js';
 import { finished } from '../../support/finished.js';
@@ -11,33 +11,38 @@ import { FORMS } from '../../support/text-pair.js';
 const LINES = 5000;
 
 /** A family with many lines, and the cells of their values. */
-function numbers(type: MetricType, op: number, suffix = '') {
+function numbers(type: MetricType, opcode: number, suffix = '') {
   const kernel = new Kernel();
-  const text = new ExpositionText(kernel, new Effort(), () => true);
+  const text = new ExpositionText(kernel, new Cost(), () => true);
   const cells = new Cells(kernel, LINES);
-  const facts = { name: 'x', type, unit: '', help: '' };
-  for (let owner = 0; owner < LINES; owner++)
-    text.put(facts, 0, { owner, sub: 0 }, cellLine(`a="${owner}"`, cells.of(owner), op, suffix));
+  const metadata = { name: 'x', type, unit: '', help: '' };
+  for (let nodeId = 0; nodeId < LINES; nodeId++)
+    text.put(
+      metadata,
+      0,
+      { nodeId, seriesIndex: 0 },
+      cellLine(`a="${nodeId}"`, cells.of(nodeId), opcode, suffix),
+    );
   return { text, cells };
 }
 
 describe('a render', () => {
-  for (const [form, forms] of Object.entries(FORMS))
+  for (const [form, encodings] of Object.entries(FORMS))
     it(`in the form ${form} reports a value that OpenMetrics forbids until its metric ends`, () => {
-      const { text, cells } = numbers('counter', OP.f64);
-      const isFound = () => finished(text.rendering(forms)).hasForbidden;
+      const { text, cells } = numbers('counter', OPCODE.f64);
+      const isFound = () => finished(text.rendering(encodings)).hasForbidden;
       expect(isFound()).to.equal(false);
       cells.set(LINES - 1, -0.5);
       expect(isFound()).to.equal(true);
       cells.set(LINES - 1, 1);
       expect(isFound()).to.equal(true);
-      for (let owner = 0; owner < LINES; owner++) text.remove('x', { owner, sub: 0 });
+      for (let nodeId = 0; nodeId < LINES; nodeId++) text.remove('x', { nodeId, seriesIndex: 0 });
       expect(isFound()).to.equal(false);
     });
 
   const table: readonly (readonly [
     MetricType,
-    keyof typeof OP,
+    keyof typeof OPCODE,
     string,
     number | bigint,
     boolean,
@@ -59,9 +64,9 @@ describe('a render', () => {
     ['gauge', 'f64', '', -1, false],
     ['unknown', 'f64', '', NaN, false],
   ];
-  for (const [type, op, suffix, value, isForbidden] of table)
-    it(`${isForbidden ? 'reports' : 'accepts'} ${value} of type ${op} in ${type} x${suffix}`, () => {
-      const { text, cells } = numbers(type, OP[op], suffix);
+  for (const [type, opcode, suffix, value, isForbidden] of table)
+    it(`${isForbidden ? 'reports' : 'accepts'} ${value} of type ${opcode} in ${type} x${suffix}`, () => {
+      const { text, cells } = numbers(type, OPCODE[opcode], suffix);
       if (typeof value === 'bigint') cells.setBits(7, value);
       else cells.set(7, value);
       expect(finished(text.rendering()).hasForbidden).to.equal(isForbidden);

@@ -49,7 +49,7 @@ describe('decodeSeries', () => {
 });
 
 describe('familyText', () => {
-  const facts = { name: 'a', type: 'gauge', unit: '', help: '' } as const;
+  const metadata = { name: 'a', type: 'gauge', unit: '', help: '' } as const;
   const sample = fc.record({ name, labels, value });
   const lineOf = ({
     name: metric,
@@ -61,7 +61,7 @@ describe('familyText', () => {
   it('decodes the samples of its bytes, also from shared memory', () => {
     fc.assert(
       fc.property(fc.array(fc.array(sample)), (groups) => {
-        const pieces = groups.map((samples) => {
+        const buffers = groups.map((samples) => {
           const bytes = Buffer.from(samples.map(lineOf).join(''));
           const shared = new Uint8Array(new SharedArrayBuffer(bytes.length + 3), 3);
           shared.set(bytes);
@@ -74,7 +74,7 @@ describe('familyText', () => {
             Object.entries(each.labels).map(([key, text]) => [key, text.toWellFormed()]),
           ),
         }));
-        const family = familyText(facts, pieces);
+        const family = familyText(metadata, buffers);
         expect([...family.samples()]).to.deep.equal(wellFormed);
         expect([...family.samples()], 'a second time').to.deep.equal(wellFormed);
       }),
@@ -84,7 +84,7 @@ describe('familyText', () => {
 
   it('decodes a piece lazily', () => {
     const bytes = Buffer.from('a 1\n');
-    const taken = familyText(facts, [bytes, bytes]).samples()[Symbol.iterator]();
+    const taken = familyText(metadata, [bytes, bytes]).samples()[Symbol.iterator]();
     expect(taken.next().value).to.deep.equal({ name: 'a', labels: {}, value: '1' });
     bytes.fill('b 2\n');
     expect(taken.next().value).to.deep.equal({ name: 'b', labels: {}, value: '2' });

@@ -9,7 +9,7 @@ const arenaOf = (pages: number) =>
   new Arena(1024, pages * PAGE, (bytes) => Math.ceil(bytes / PAGE) * PAGE);
 
 const bytes = fc.oneof(fc.nat(200), fc.nat(20_000), fc.nat(3_000_000));
-/** Allocates this number of bytes, or frees one of the allocated pieces. */
+/** Allocates this number of bytes, or frees one of the allocated buffers. */
 const step = fc.oneof(fc.record({ take: bytes }), fc.record({ give: fc.nat() }));
 
 describe('the arena', () => {
@@ -24,7 +24,7 @@ describe('the arena', () => {
       }),
     ));
 
-  it('allocates pieces that are disjoint, aligned to 16 bytes, and counted', () =>
+  it('allocates buffers that are disjoint, aligned to 16 bytes, and counted', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
         const arena = arenaOf(1);
@@ -49,14 +49,14 @@ describe('the arena', () => {
 
   it('clears only memory that was used before when it allocates zeroed memory', () =>
     fc.assert(
-      fc.property(fc.array(fc.tuple(bytes, fc.boolean()), { maxLength: 40 }), (pieces) => {
+      fc.property(fc.array(fc.tuple(bytes, fc.boolean()), { maxLength: 40 }), (buffers) => {
         const arena = arenaOf(1);
-        const used = pieces.map(([size, isGiven]) => {
+        const used = buffers.map(([size, isGiven]) => {
           const at = arena.allocate(size);
           if (isGiven) arena.free(at, size);
           return { at, size };
         });
-        for (const [size] of pieces) {
+        for (const [size] of buffers) {
           const cleared: number[] = [];
           const at = arena.allocateZeroed(size, (from, to) => cleared.push(from, to));
           const wasUsed = used.some((piece) => piece.at === at);

@@ -1,12 +1,12 @@
 // The text of numbers that the kernel writes, compared with a TypeScript implementation.
 import { randomFillSync } from 'node:crypto';
 import { expect } from 'chai';
-import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
-import { VALUE_ROOM } from '#app/exposition/wasm/line-table.js';
+import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
+import { MAX_VALUE_BYTES } from '#app/exposition/wasm/line-table.js';
 import type { Conversion } from '#app/catalogue/row.js';
 import { floatText } from '#app/exposition/text/text-syntax.js';
 
-type OpKind = keyof typeof OP;
+type OpKind = keyof typeof OPCODE;
 
 const WHOLE: Conversion = { multiply: 1, divide: 1 };
 const ANY_BITS = 60_000;
@@ -37,14 +37,14 @@ function expected(bits: bigint, kind: OpKind, { multiply, divide }: Conversion):
 /** The first values whose text differs from the expected one. */
 function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] {
   const held = kernel.scales.acquire(scale) ?? 0;
-  const op = OP[kind] | held;
+  const opcode = OPCODE[kind] | held;
   const found: string[] = [];
   for (const bits of all) {
-    const end = kernel.run.writeValue(bits, op, at) >>> 0;
+    const end = kernel.run.writeValue(bits, opcode, at) >>> 0;
     const text = output.toString('latin1', 0, end - at);
     const wanted = expected(bits, kind, scale);
     if (text !== wanted && found.push(`${bits.toString(16)}: ${text}, not ${wanted}`) > 5) break;
-    if (text.length >= VALUE_ROOM) found.push(`${text} has no room`);
+    if (text.length >= MAX_VALUE_BYTES) found.push(`${text} has no room`);
   }
   kernel.scales.release(held);
   return found;
@@ -106,7 +106,7 @@ describe('the kernel', () => {
   ] as const;
   for (const [value, text] of special)
     it(`writes ${text}`, () => {
-      const end = kernel.run.writeValue(bitsOf(value), OP.f64, at);
+      const end = kernel.run.writeValue(bitsOf(value), OPCODE.f64, at);
       expect(output.toString('latin1', 0, end - at)).to.equal(text);
       expect(floatText(value)).to.equal(text);
     });

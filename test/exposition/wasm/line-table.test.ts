@@ -1,9 +1,9 @@
 // LineTable: lines in the kernel's memory.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Kernel, OP, OVERRUN } from '#app/exposition/wasm/kernel.js';
+import { Kernel, OPCODE, OVERRUN } from '#app/exposition/wasm/kernel.js';
 import { LineTable, seriesHash } from '#app/exposition/wasm/line-table.js';
-import { SharedText, hashOf } from '#app/exposition/wasm/memory.js';
+import { InternedText, hashOf } from '#app/exposition/wasm/memory.js';
 import { Cells, cellLine } from '../../support/lines.js';
 
 /** The number of bytes after the buffer of a text that must stay unchanged. */
@@ -11,27 +11,33 @@ const CANARY = 64;
 
 function tableOf(kernel: Kernel) {
   const table = new LineTable(kernel);
-  const name = new SharedText(kernel.texts, 'shop_x');
+  const name = new InternedText(kernel.texts, 'shop_x');
   const cells = new Cells(kernel, 4);
-  const insert = (index: number, owner: number, labels: string, cell: number, op: number) =>
-    table.insert(index, { owner, sub: 0 }, name, cellLine(labels, cells.of(cell), op), owner * 7);
+  const insert = (index: number, nodeId: number, labels: string, cell: number, opcode: number) =>
+    table.insert(
+      index,
+      { nodeId, seriesIndex: 0 },
+      name,
+      cellLine(labels, cells.of(cell), opcode),
+      nodeId * 7,
+    );
   // A chunk of one part without a header: see assembly/lines.ts.
   const chunk = kernel.arena.allocate(24);
   kernel.u32.set([1, table.address, 0, 0], chunk >>> 2);
   const text = () => {
     table.sort();
-    const to = kernel.arena.allocate(table.roomNeeded);
+    const to = kernel.arena.allocate(table.maxBytes);
     const bytes = kernel.run.renderAll(chunk, to);
     return kernel.window(to, bytes).toString();
   };
-  const isStale = () => kernel.run.staleness(chunk) !== 0;
+  const isStale = () => kernel.run.dirtyFlags(chunk) !== 0;
   const changes = () => kernel.run.chunkChanges(chunk);
   return { table, chunk, cells, insert, text, isStale, changes };
 }
 
 describe('the hash of a series', () => {
   const hash = (name: { a: number; b: number }, labels: string) =>
-    seriesHash(name, { suffix: '', labels, fixed: '', cell: 0, op: 0 });
+    seriesHash(name, { suffix: '', labels, fixed: '', cell: 0, opcode: 0 });
 
   it('differs for many labels of two names whose hashes share one half', () => {
     const one = hashOf('shop_sales_total');
@@ -63,9 +69,9 @@ describe('a line table', () => {
   it('reserves space for the longest text of a value', () => {
     const { table, cells, insert, text } = tableOf(new Kernel());
     cells.set(0, -1.2345678901234567e-6);
-    for (let i = 0; i < 100; i++) insert(i, i, '', 0, OP.f64);
+    for (let i = 0; i < 100; i++) insert(i, i, '', 0, OPCODE.f64);
     expect(text().slice(0, 33)).to.equal('shop_x -0.0000012345678901234567\n');
-    expect(table.roomNeeded - OVERRUN).to.equal(text().length);
+    expect(table.maxBytes - OVERRUN).to.equal(text().length);
   });
 
   it('does not write beyond the space that it reserves', () => {
@@ -74,8 +80,8 @@ describe('a line table', () => {
     fc.assert(
       fc.property(fc.double(), fc.string({ maxLength: 40 }), (value, labels) => {
         cells.set(0, value);
-        insert(table.count, table.count, labels, 0, OP.f64);
-        const room = table.roomNeeded;
+        insert(table.count, table.count, labels, 0, OPCODE.f64);
+        const room = table.maxBytes;
         const to = kernel.arena.allocate(room + CANARY);
         kernel.bytes.fill(0x55, to, to + room + CANARY);
         kernel.run.renderAll(chunk, to);
@@ -90,20 +96,20 @@ describe('a line table', () => {
     const kernel = new Kernel();
     kernel.arena.allocate(2 ** 31);
     const { table, cells, insert, text, isStale } = tableOf(kernel);
-    for (let i = 0; i < 9; i++) insert(i, i, `i="${i}"`, i % 2, OP.u64);
+    for (let i = 0; i < 9; i++) insert(i, i, `i="${i}"`, i % 2, OPCODE.u64);
     cells.setBits(1, 7n);
     table.remove(0);
     expect(table.hash(0)).to.equal(7);
     expect(text()).to.match(/^shop_x\{i="1"\} 7\nshop_x\{i="2"\} 0\n/);
     expect(isStale()).to.equal(false);
-    expect(table.isStreamStale, 'for the stream it still is').to.equal(true);
+    expect(table.isStreamDirty, 'for the stream it still is').to.equal(true);
     cells.setBits(1, 8n);
     expect(isStale()).to.equal(true);
   });
 
   it('counts all lines of a changed cell', () => {
     const { table, cells, insert, text, changes } = tableOf(new Kernel());
-    for (let i = 0; i < 40; i++) insert(i, i, `i="${i}"`, i % 4, OP.u64);
+    for (let i = 0; i < 40; i++) insert(i, i, `i="${i}"`, i % 4, OPCODE.u64);
     text();
     expect(changes()).to.equal(0);
     cells.setBits(2, 1n);
@@ -117,10 +123,16 @@ describe('a line table', () => {
     const kernel = new Kernel();
     const before = kernel.arena.used;
     const table = new LineTable(kernel);
-    const name = new SharedText(kernel.texts, 'shop_x');
+    const name = new InternedText(kernel.texts, 'shop_x');
     const cells = new Cells(kernel, 1);
     for (let i = 0; i < 100; i++)
-      table.insert(i, { owner: i, sub: 0 }, name, cellLine(`i="${i}"`, cells.at, OP.u64), i);
+      table.insert(
+        i,
+        { nodeId: i, seriesIndex: 0 },
+        name,
+        cellLine(`i="${i}"`, cells.at, OPCODE.u64),
+        i,
+      );
     table.close();
     name.close();
     kernel.arena.free(cells.at, 16);

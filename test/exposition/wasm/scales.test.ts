@@ -1,6 +1,6 @@
 // The scales of a kernel: reference-counted entries of a table that grows up to a limit.
 import { expect } from 'chai';
-import { Kernel, OP } from '#app/exposition/wasm/kernel.js';
+import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 
 const MAX_SCALES = 65_536;
 
@@ -16,7 +16,7 @@ describe('the scales of a kernel', () => {
     return flags;
   };
   const written = (value: bigint, flags: number): string => {
-    const end = kernel.run.writeValue(value, OP.u64 | flags, at) >>> 0;
+    const end = kernel.run.writeValue(value, OPCODE.u64 | flags, at) >>> 0;
     return kernel.window(at, end - at).toString();
   };
 

@@ -9,8 +9,8 @@ describe('a reply', () => {
   it('is passed to the kernel before other pending work', async () => {
     let waiting: number | undefined;
     const page = plainPage('', 'text/plain');
-    const pieces = [Buffer.alloc(1200, 'a'), Buffer.alloc(800, 'b')];
-    const body = { pieces, bytes: 2000, release: () => undefined };
+    const buffers = [Buffer.alloc(1200, 'a'), Buffer.alloc(800, 'b')];
+    const body = { buffers, bytes: 2000, release: () => undefined };
     const server = createServer((request, response) => {
       const sent$ = send(request, response, { status: 200, page, body, saved: 0 }, {});
       sent$.subscribe();
@@ -20,7 +20,7 @@ describe('a reply', () => {
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
       const response = await fetch(`http://127.0.0.1:${port}/`);
-      expect(await response.text()).to.equal(Buffer.concat(pieces).toString());
+      expect(await response.text()).to.equal(Buffer.concat(buffers).toString());
       expect(waiting).to.equal(0);
     } finally {
       server.close();

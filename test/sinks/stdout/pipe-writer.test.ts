@@ -29,10 +29,10 @@ describe('pipeWriter', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const page = (...pieces: readonly string[]) => {
-    const bytes = pieces.map((piece) => Buffer.from(piece));
+  const page = (...buffers: readonly string[]) => {
+    const bytes = buffers.map((piece) => Buffer.from(piece));
     const made = {
-      pieces: bytes,
+      buffers: bytes,
       released: 0,
       release: () => {
         made.released++;
@@ -96,7 +96,7 @@ describe('pipeWriter', () => {
       turns++;
       if (made < 100) setImmediate(turn);
     };
-    const pieces = function* () {
+    const buffers = function* () {
       for (; made < 100; made++) {
         expect(turns, 'turns of the event loop').to.be.at.least(made - 1);
         yield Buffer.from('x'.repeat(10_000));
@@ -104,7 +104,7 @@ describe('pipeWriter', () => {
     };
     await standStill(cat.pid ?? 0);
     turn();
-    const { seen, subscription } = follow(write({ pieces: pieces(), release: () => undefined }));
+    const { seen, subscription } = follow(write({ buffers: buffers(), release: () => undefined }));
     await eventually('the pipe is full', () => made >= 6);
     await new Promise((resolve) => setTimeout(resolve, 20));
     // The pipe holds six.

@@ -24,7 +24,7 @@ type EachDocument = Extract<Documents, { readonly kind: 'each' }>['document'];
 /** A document with the app of the target, the milliseconds of the time and the metrics of the sink. */
 const document: EachDocument = ({ status }, time, [skipped]) => {
   const text = Buffer.from(`${status.app}@${time.getTime()} skipped ${skipped?.value}`);
-  return { pieces: [text], release: () => undefined };
+  return { buffers: [text], release: () => undefined };
 };
 const SLOW = 'the reader is too slow';
 const events = {
@@ -55,8 +55,8 @@ describe('stdoutSink', () => {
     'prints all targets at a tick, in order, with the time of that tick',
     marbles(({ expectObservable }) => {
       const written: string[] = [];
-      const write: DocumentWriter = ({ pieces }) =>
-        of(7).pipe(tap(() => written.push(Buffer.concat([...pieces]).toString())));
+      const write: DocumentWriter = ({ buffers }) =>
+        of(7).pipe(tap(() => written.push(Buffer.concat([...buffers]).toString())));
       const targets = [new FakeTarget('b'), new FakeTarget('a')];
       const seen$ = printing(write, targets).pipe(map(() => written.join(' ')));
 
@@ -227,9 +227,9 @@ describe('stdoutSink with merged documents', () => {
     const targets = [new FakeTarget('a'), new FakeTarget('b')];
     const held = () => targets.map((target) => target.held);
     const written: unknown[] = [];
-    const write: DocumentWriter = ({ pieces, release }) =>
+    const write: DocumentWriter = ({ buffers, release }) =>
       defer(() => {
-        written.push(Buffer.concat([...pieces]).toString(), held());
+        written.push(Buffer.concat([...buffers]).toString(), held());
         release();
         return of(7);
       });

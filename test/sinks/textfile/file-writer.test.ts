@@ -24,8 +24,8 @@ describe('fileWriter', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const documentOf = (pieces: Iterable<Uint8Array>): Document => ({
-    pieces,
+  const documentOf = (buffers: Iterable<Uint8Array>): Document => ({
+    buffers,
     release: () => {
       released++;
     },
@@ -54,13 +54,13 @@ describe('fileWriter', () => {
   it('keeps the old file while the new one is written', async () => {
     writeFileSync(path, 'old');
     const seen: string[] = [];
-    const pieces = function* () {
+    const buffers = function* () {
       for (const piece of ['a 1\n', 'b 2\n']) {
         yield Buffer.from(piece);
         seen.push(readFileSync(path, 'utf8'));
       }
     };
-    await written(fileWriter(path)(documentOf(pieces())));
+    await written(fileWriter(path)(documentOf(buffers())));
     expect(seen).to.deep.equal(['old', 'old']);
   });
 
@@ -77,10 +77,10 @@ describe('fileWriter', () => {
 
   it('keeps the old file, and no temporary file, after an early unsubscription', async () => {
     writeFileSync(path, 'old');
-    const pieces = function* () {
+    const buffers = function* () {
       for (;;) yield Buffer.alloc(100_000, '#');
     };
-    const writing = fileWriter(path)(documentOf(pieces())).subscribe();
+    const writing = fileWriter(path)(documentOf(buffers())).subscribe();
     await answerOf('a draft', () => readdirSync(folder)[1]);
     writing.unsubscribe();
     await answerOf('an end', () => (released === 1 ? true : undefined));

@@ -74,7 +74,7 @@ describe('a target in a partition that fails', () => {
   it('observes variables again after the restart', () => {
     const { target, publisher, lag, partition, moved } = serve({
       catalogue: observing(),
-      spacingMs: 1,
+      minRenderIntervalMs: 1,
     });
     const home = moved(partition(1));
     home.fail('it crashed');
@@ -120,7 +120,7 @@ describe('a target in a partition that fails', () => {
     const moving = move(bad);
     expect(moving.subscription.closed).to.equal(true);
     expect(target.ask()).to.deep.include({ kind: 'ready' });
-    expect(target.target.place.partition.number).to.equal(0);
+    expect(target.target.assignment.partition.number).to.equal(0);
     target.clock.advance(MAX_STANDBY_MS);
     expect(warnings()).to.deep.equal([
       'target demo on 82 stays in its partition: partition 1 failed: no threads left',
@@ -161,17 +161,17 @@ describe('a target in a partition that fails', () => {
   });
 
   it('applies a new definition once the partition is restarted', () => {
-    const { target, x, partition, moved } = serve({ spacingMs: 0 });
+    const { target, x, partition, moved } = serve({ minRenderIntervalMs: 0 });
     const home = moved(partition(1));
     home.trouble = 'gone';
     home.fail('gone');
-    const definition = definitionOf({ spacingMs: 0, seedPaths: ['@root'] });
+    const definition = definitionOf({ minRenderIntervalMs: 0, seedPaths: ['@root'] });
     follow(target.target.change({ definition }));
     expect(target.ask().kind).to.equal('waiting');
     home.trouble = '';
     target.clock.advance(REVIVE_MS);
     x.set(3);
     expect(target.series()).to.include('demo_root_x{object="@root"} 3');
-    expect(target.target.place.definition).to.equal(definition);
+    expect(target.target.assignment.definition).to.equal(definition);
   });
 });

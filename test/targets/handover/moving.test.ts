@@ -68,7 +68,7 @@ describe('a target that moves to another partition', () => {
       about: { app: 'demo', serverKeys: ['82'] },
     });
     const page = target.answer((exposition) =>
-      exposition.kind === 'waiting' ? [] : exposition.internal.flatMap(({ pieces }) => pieces),
+      exposition.kind === 'waiting' ? [] : exposition.internal.flatMap(({ buffers }) => buffers),
     );
     expect(Buffer.concat(page).toString()).to.match(/target_info\{.*partition="7"\} 1\n/);
   });
@@ -118,7 +118,7 @@ describe('a target that moves to another partition', () => {
   it('stays ready while its tree is bound in the new partition', () => {
     const values = Array.from({ length: 5000 }, (_, i): [string, number] => [`v${i}`, i]);
     publish(Object.fromEntries(values));
-    const target = serve({ spacingMs: 0 });
+    const target = serve({ minRenderIntervalMs: 0 });
     const { queue, moving } = moveByHand(target);
     const demands = [follow(target.target.demand())];
     while (!moving.subscription.closed) {
@@ -163,7 +163,7 @@ describe('a target that moves to another partition', () => {
       twin.set(2);
       return twin;
     };
-    const target = serve({ spacingMs: 0 });
+    const target = serve({ minRenderIntervalMs: 0 });
     const clashes = () => {
       publisher.notify();
       target.clock.advance(1000);
@@ -200,7 +200,7 @@ describe('a target that moves to another partition', () => {
 
   it('restarts the counts of observed variables in the new partition', () => {
     const { set, publisher } = publish({ lag: 1 });
-    const target = serve({ catalogue: observing(), spacingMs: 1 });
+    const target = serve({ catalogue: observing(), minRenderIntervalMs: 1 });
     const observe = (value: number) => {
       set(value, 'lag');
       publisher.notify();
@@ -215,7 +215,7 @@ describe('a target that moves to another partition', () => {
 
   it('counts an observed value at its wake-up, even if a demand read the value before', () => {
     const { set, publisher } = publish({ lag: 1 });
-    const target = serve({ catalogue: observing(), spacingMs: 1 });
+    const target = serve({ catalogue: observing(), minRenderIntervalMs: 1 });
     set(5, 'lag');
     expect(target.series()).to.include('demo_lag_count 0');
     publisher.notify();
@@ -228,12 +228,12 @@ describe('a target that moves to another partition', () => {
     const [old, other] = [new Kernel(), new Kernel()];
     const [before, beside] = [old.arena.used, other.arena.used];
     const { set, publisher } = publish(Object.fromEntries(values));
-    const target = serve({ spacingMs: 60_000 }, { kernel: old });
+    const target = serve({ minRenderIntervalMs: 60_000 }, { kernel: old });
     const pageOf = (exposition: Exposition) => {
       if (exposition.kind === 'waiting') throw new Error('The target is not ready');
       return TEXT.page(exposition);
     };
-    const textOf = ({ pieces }: ReturnType<typeof pageOf>) => Buffer.concat(pieces).toString();
+    const textOf = ({ buffers }: ReturnType<typeof pageOf>) => Buffer.concat(buffers).toString();
     const page = target.answer(pageOf);
     const text = textOf(page);
     moveAtOnce(
@@ -249,7 +249,7 @@ describe('a target that moves to another partition', () => {
     expect(textOf(fresh)).to.contain('demo_root_v899{object="@root"} 7\n');
     fresh.release();
     // Another target reuses the freed memory.
-    const neighbour = new Served(publishers, { spacingMs: 0 }, { kernel: old });
+    const neighbour = new Served(publishers, { minRenderIntervalMs: 0 }, { kernel: old });
     neighbour.ask();
     neighbour.leave();
     expect(textOf(page)).to.equal(text);
@@ -268,7 +268,7 @@ describe('a target that moves to another partition', () => {
 
   it('answers demands that arrive during the move once each, in the new partition', () => {
     const { set } = publish();
-    const target = serve({ spacingMs: 0 });
+    const target = serve({ minRenderIntervalMs: 0 });
     target.ask();
     const { queue } = moveByHand(target);
     const early = follow(target.target.demand()); // sent before the move
@@ -314,7 +314,7 @@ describe('a target that moves to another partition', () => {
   it('follows further moves during a move, also back and to the same partition', () => {
     publish();
     const target = serve();
-    const home = target.target.place.partition;
+    const home = target.target.assignment.partition;
     const third = target.partition(2);
     target.ask();
     const first = moveByHand(target);
@@ -345,7 +345,7 @@ describe('a target that moves to another partition', () => {
     const { moving } = moveByHand(target);
     target.leave();
     expect(moving.subscription.closed).to.equal(true);
-    expect(target.target.place.partition.number).to.equal(0);
+    expect(target.target.assignment.partition.number).to.equal(0);
     expect(target.ask().kind).to.equal('waiting');
     expect(target.memory.isOpen).to.equal(0);
   });

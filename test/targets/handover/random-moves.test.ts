@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { map } from 'rxjs';
 import type { Exposition } from '#app/model.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
-import type { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
+import type { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
@@ -34,8 +34,8 @@ const scripts = fc.array(
   }),
   { minLength: 1, maxLength: 60 },
 );
-const SMALL = { seedPaths: ['@root'], spacingMs: SPACING_MS };
-const LARGE = { spacingMs: SPACING_MS };
+const SMALL = { seedPaths: ['@root'], minRenderIntervalMs: SPACING_MS };
+const LARGE = { minRenderIntervalMs: SPACING_MS };
 
 /** A published value, and the time until which it was current. */
 interface Shown {

@@ -56,10 +56,10 @@ describe('a target that is redefined', () => {
   ];
   for (const [what, before, after, old, renewed] of changes)
     it(`with ${what} shows all old series until it shows the new ones`, () => {
-      const { target, redefine } = serve({ ...before, spacingMs: 0 });
+      const { target, redefine } = serve({ ...before, minRenderIntervalMs: 0 });
       const sorted = (text: string) => text.split(' ').sort();
       expect(names(target).split(' ')).to.have.members(sorted(old));
-      const redefining = redefine({ ...after, spacingMs: 0 });
+      const redefining = redefine({ ...after, minRenderIntervalMs: 0 });
       const demands = [follow(target.target.demand())];
       while (!redefining.closed) {
         demands.push(follow(target.target.demand()));
@@ -133,9 +133,9 @@ describe('a target that is redefined', () => {
   });
 
   it('applies the last of several definitions', () => {
-    const { target, redefine } = serve({ spacingMs: 0 });
+    const { target, redefine } = serve({ minRenderIntervalMs: 0 });
     target.ask();
-    const all = [ROOT, {}, ROOT].map((each) => redefine({ ...each, spacingMs: 0 }));
+    const all = [ROOT, {}, ROOT].map((each) => redefine({ ...each, minRenderIntervalMs: 0 }));
     target.clock.advance(0);
     expect(all.map(({ closed }) => closed)).to.deep.equal([true, true, true]);
     expect(names(target).split(' ')).to.have.members(SMALL.split(' '));

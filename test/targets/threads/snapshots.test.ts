@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { RenderedFamily } from '#app/exposition/text/family-text.js';
 import { headerOf } from '#app/exposition/text/text-syntax.js';
-import type { FamilyFacts, FamilyText, Snapshot } from '#app/model.js';
+import type { FamilyMetadata, FamilyText, Snapshot } from '#app/model.js';
 import { SnapshotReceiver } from '#app/targets/threads/snapshot-receiver.js';
 import { SnapshotSender } from '#app/targets/threads/snapshot-sender.js';
 import { snapshotOf } from '../../support/snapshot-of.js';
@@ -17,7 +17,7 @@ class Threads {
   readonly memory = new SharedArrayBuffer(2 ** 16);
   readonly sender = new SnapshotSender();
   readonly receiver = new SnapshotReceiver({ buffer: this.memory });
-  readonly facts: readonly FamilyFacts[] = Array.from({ length: FAMILIES }, (_, index) => {
+  readonly metadata: readonly FamilyMetadata[] = Array.from({ length: FAMILIES }, (_, index) => {
     return { name: `f${index}`, type: 'gauge', unit: '', help: '' };
   });
   readonly #texts = new Map<number, FamilyText>();
@@ -53,17 +53,17 @@ class Threads {
     if (known !== undefined) return known;
     const at = key * BYTES_A_TEXT;
     const bytes = Buffer.from(this.memory, at, BYTES_A_TEXT);
-    const facts = this.facts[index] ?? { name: '', type: 'gauge', unit: '', help: '' };
-    const header = headerOf(facts);
+    const metadata = this.metadata[index] ?? { name: '', type: 'gauge', unit: '', help: '' };
+    const header = headerOf(metadata);
     const end = at + bytes.write(`${header.text}f${index} ${version}\n`);
-    const text = new RenderedFamily(facts, { header, memory: this.memory, spans: [at, end] });
+    const text = new RenderedFamily(metadata, { header, memory: this.memory, spans: [at, end] });
     this.#texts.set(key, text);
     return text;
   }
 }
 
 const shown = (families: readonly FamilyText[]) =>
-  families.map(({ facts, pieces }) => [facts.name, Buffer.concat(pieces).toString()]);
+  families.map(({ metadata, buffers }) => [metadata.name, Buffer.concat(buffers).toString()]);
 
 describe('a snapshot that a thread sends', () => {
   it('arrives unchanged after any changes of its families', () => {
@@ -87,15 +87,15 @@ describe('a snapshot that a thread sends', () => {
     );
   });
 
-  it('is sent without the facts of its families while their list is the same', () => {
+  it('is sent without the metadata of its families while their list is the same', () => {
     const threads = new Threads();
     const all = Array.from({ length: FAMILIES }, (_, index) => [index, 1] as const);
     const first = threads.snapshot(all);
-    expect(threads.send(first).sent?.facts).to.deep.equal(threads.facts);
+    expect(threads.send(first).sent?.metadata).to.deep.equal(threads.metadata);
     const second = threads.snapshot(all.map(([index]) => [index, 2] as const));
-    const { sent, received, arrived } = threads.send({ ...second, facts: first.facts });
-    expect(sent?.facts).to.equal(undefined);
-    expect(received?.facts).to.deep.equal(first.facts);
+    const { sent, received, arrived } = threads.send({ ...second, metadata: first.metadata });
+    expect(sent?.metadata).to.equal(undefined);
+    expect(received?.metadata).to.deep.equal(first.metadata);
     expect(shown(arrived)).to.deep.equal(shown(second.families));
   });
 
@@ -103,12 +103,12 @@ describe('a snapshot that a thread sends', () => {
     const threads = new Threads();
     const families = threads.snapshot([[3, 1]]).families;
     for (const page of [[16, 40, 56], [], undefined]) {
-      const pieces = page?.map((at) => Buffer.from(threads.memory, at, 24));
-      const { received } = threads.send(snapshotOf(families, { page: pieces }));
+      const buffers = page?.map((at) => Buffer.from(threads.memory, at, 24));
+      const { received } = threads.send(snapshotOf(families, { page: buffers }));
       const spans = received?.page?.map(({ byteOffset, length }) => [byteOffset, length]);
       expect(spans).to.deep.equal(page?.map((at) => [at, 24]));
       expect(received?.page?.every(({ buffer }) => buffer === threads.memory)).not.to.equal(false);
-      expect(received?.facts).to.deep.equal(families.map(({ facts }) => facts));
+      expect(received?.metadata).to.deep.equal(families.map(({ metadata }) => metadata));
     }
   });
 

@@ -5,7 +5,7 @@ import { map } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import { headerOf } from '#app/exposition/text/text-syntax.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import { unknownFacts } from '#app/streams/report.js';
+import { unknownState } from '#app/streams/report.js';
 import type { FromThread, SentSnapshot } from '#app/targets/threads/messages.js';
 import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
@@ -21,23 +21,23 @@ class FakeWorker extends EventEmitter {
   }
   answer(target: number, snapshot: SentSnapshot): void {
     const counted = { refreshesMs: [], counts: newCounters() };
-    const shown = { facts: unknownFacts('82'), hasRendered: true, isDirty: false };
+    const shown = { state: unknownState('82'), hasRendered: true, isDirty: false };
     const report = { kind: 'refreshed', snapshot, ...shown, ...counted } as const;
     this.emit('message', { kind: 'report', target, report } satisfies FromThread);
   }
 }
 
-const FACTS = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
+const METADATA = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
 
 /** A snapshot of one family in one piece with lines of this length. */
 const sent = (at: number, length: number, memory?: SharedArrayBuffer): SentSnapshot => ({
   holders: new Int32Array(new SharedArrayBuffer(4)).fill(1),
   text: {
-    facts: [FACTS],
-    spans: Uint32Array.of(0, at, at + headerOf(FACTS).bytes + length),
+    metadata: [METADATA],
+    spans: Uint32Array.of(0, at, at + headerOf(METADATA).bytes + length),
     bytes: length,
     series: 1,
-    forms: { text: true, deflated: false },
+    encodings: { text: true, deflated: false },
     hasForbidden: false,
   },
   memory,
@@ -56,7 +56,7 @@ describe('a text that a thread sends to a stopped target', () => {
       const texts$ = hosted.report$.pipe(
         map((report) =>
           'snapshot' in report
-            ? report.snapshot?.families.flatMap(({ pieces }) => pieces.map(String))
+            ? report.snapshot?.families.flatMap(({ buffers }) => buffers.map(String))
             : undefined,
         ),
       );
@@ -79,7 +79,7 @@ describe('a text that a thread sends to a stopped target', () => {
     const { seen, subscription } = host();
     ended.subscription.unsubscribe();
     const memory = new SharedArrayBuffer(128);
-    Buffer.from(memory).write(`${headerOf(FACTS).text}hello`, 50);
+    Buffer.from(memory).write(`${headerOf(METADATA).text}hello`, 50);
     worker.answer(1, sent(0, 5, memory));
     worker.answer(2, sent(50, 5));
     expect(seen).to.deep.equal([['hello']]);

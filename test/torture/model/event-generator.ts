@@ -207,8 +207,8 @@ export class EventGenerator {
     const former = new Set(this.#definitions.map(tagOf));
     this.#definitions = KEY_SETS.filter(() => random.below(8) > 0).map((serverKeys) => {
       const seedPaths = FILTERS[random.below(FILTERS.length)] ?? [];
-      const spacingMs = SPACINGS[random.below(SPACINGS.length)] ?? 0;
-      return definitionOf({ serverKeys, seedPaths, spacingMs });
+      const minRenderIntervalMs = SPACINGS[random.below(SPACINGS.length)] ?? 0;
+      return definitionOf({ serverKeys, seedPaths, minRenderIntervalMs });
     });
     const present = this.#definitions.map(tagOf);
     // A removed target answers its demands as not ready.
@@ -216,8 +216,13 @@ export class EventGenerator {
     for (const definition of this.#definitions) {
       const tag = tagOf(definition);
       if (!former.has(tag)) checker.forget(tag);
-      this.#spacings.set(tag, Math.max(this.#spacings.get(tag) ?? 0, definition.spacingMs));
-      this.#logEvent(`${tag}: [${definition.seedPaths.join()}] every ${definition.spacingMs} ms`);
+      this.#spacings.set(
+        tag,
+        Math.max(this.#spacings.get(tag) ?? 0, definition.minRenderIntervalMs),
+      );
+      this.#logEvent(
+        `${tag}: [${definition.seedPaths.join()}] every ${definition.minRenderIntervalMs} ms`,
+      );
     }
     interleavings.record('reload', () => true);
     const ends = present.map((tag) => interleavings.begin('reload', tag));
@@ -239,7 +244,7 @@ export class EventGenerator {
       target,
       tag,
       at: model.stamp(),
-      spacingMs: () => this.#spacings.get(tag) ?? 0,
+      minRenderIntervalMs: () => this.#spacings.get(tag) ?? 0,
     };
     let answer: Exposition | undefined;
     this.#logEvent(`${tag}: demand`);
@@ -307,7 +312,7 @@ export class EventGenerator {
     if (this.#openChanges > 0) fail(`${this.#openChanges} changes of targets are not done`);
     for (const target of service.targets) {
       const { partition } = target.status();
-      const { number } = target.place.partition;
+      const { number } = target.assignment.partition;
       if (partition !== number) fail(`${tagOf(target)}: in partition ${partition}, not ${number}`);
     }
   }

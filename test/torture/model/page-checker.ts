@@ -12,7 +12,7 @@ export interface OpenDemand {
   readonly tag: string;
   readonly at: Stamp;
   /** The largest spacing of the target so far, including a later one. */
-  readonly spacingMs: () => number;
+  readonly minRenderIntervalMs: () => number;
 }
 
 export class PageChecker {
@@ -74,7 +74,7 @@ export class PageChecker {
     demand: OpenDemand,
     exposition: Extract<Exposition, { readonly kind: 'ready' }>,
   ): void {
-    const { tag, at, spacingMs } = demand;
+    const { tag, at, minRenderIntervalMs } = demand;
     this.#ready.set(tag, this.#model.stamp());
     const reported = this.#log.reported(tag);
     const answer = reported.at(-1);
@@ -89,7 +89,7 @@ export class PageChecker {
     const made = answer.mayRender ? answer : reported.findLast((each) => each.hasRendered);
     if (
       made?.reported === undefined ||
-      (!answer.mayRender && made.reported.atMs < at.atMs - spacingMs())
+      (!answer.mayRender && made.reported.atMs < at.atMs - minRenderIntervalMs())
     )
       this.#fail(`${tag}: a page from before the spacing`);
     else this.#compare(tag, shown, made, made.reported);

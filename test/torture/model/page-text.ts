@@ -26,6 +26,6 @@ export function seriesOfPage(page: Ready): PageSeries {
 }
 
 function linesOf(families: readonly FamilyText[]): string[] {
-  const text = families.flatMap(({ pieces }) => pieces.map(String)).join('');
+  const text = families.flatMap(({ buffers }) => buffers.map(String)).join('');
   return text.split('\n').filter((line) => line !== '');
 }

@@ -3,7 +3,7 @@ import { defer, finalize, tap } from 'rxjs';
 import type { Report } from '#app/streams/report.js';
 import type { Refresh } from '#app/streams/target-inputs.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import type { Partition } from '#app/targets/hosting/partition.js';
+import type { Partition } from '#app/targets/partitions/partition.js';
 import type { Interleavings, OperationKind } from './interleavings.js';
 import type { PageModel, Stamp } from './page-model.js';
 
@@ -99,7 +99,7 @@ export class RefreshLog {
   }
 
   #onReport(running: Running, report: Report): void {
-    if ('facts' in report) running.isReady = report.facts.isReady;
+    if ('state' in report) running.isReady = report.state.isReady;
     if (running.isReady) running.operations.get('start')?.();
     if (report.kind !== 'refreshed') return;
     running.operations.get('refresh')?.();

@@ -8,36 +8,36 @@ const PREFETCHED: usize = layout.PREFETCHED_AT;
 const CHANGES_BYTES: usize = MAX_LINES / 8;
 
 // The header of a block has 552 bytes. An entry keeps its position while its line is in the block. `order` lists
-// the entries in the order of the lines; it is trivial if line i is entry i. Two bitmaps mark the entries whose
-// values changed since the text or the stream was written. `text` and `stream`, u16 each, say why a form is stale.
+// the entries in the order of the lines; the block is sorted if line i is entry i. Two bitmaps mark the entries whose
+// values changed since the text or the stream was written. `text` and `stream`, u16 each, say why a form is dirty.
 // Two threads may write the two forms at once.
 //
-//   0         4       8       12     14       16        20        24       28       32         36     40         296        552
-//   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+------+----------+----------+
-//   | entries | order | count | text | stream | trivial | records | period | groups | capacity | sums | changes  | changes  |
-//   | at      | at    |       | is stale      | order   | at      |        | at     | in lines | at   | of text  | of stream|
-//   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+------+----------+----------+
+//   0         4       8       12     14       16        20        24       28       32         36         40         296        552
+//   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+----------+----------+----------+
+//   | entries | order | count | text | stream | sorted  | records | line   | groups | capacity | totals   | changes  | changes  |
+//   | at      | at    |       | dirty flags   | order   | at      |distance| at     | in lines | at       | of text  | of stream|
+//   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+----------+----------+----------+
 export const TEXT_CHANGES: usize = layout.CHANGES_OFFSET;
 export const STREAM_CHANGES: usize = TEXT_CHANGES + CHANGES_BYTES;
-/** Reasons why a form is stale: a value changed, or lines were added or removed. */
-const CHANGED: u16 = 1;
-const RESHAPED: u16 = 2;
+/** Reasons why a form is dirty: a value changed, or lines were added or removed. */
+const VALUES_CHANGED: u16 = 1;
+const LINES_CHANGED: u16 = 2;
 
 // The arrays of a block, each with the capacity of the block:
 //
-//   +------------+--------------+---------+---------------+----------+--------------+
-//   | keys of    | entries of   | subs    | values'       | order    | values'      |
-//   | 16 bytes   | 20 bytes     | u32     | offsets u32   | u16      | lengths u8   |
-//   +------------+--------------+---------+---------------+----------+--------------+
+//   +------------+--------------+-------------+---------------+----------+--------------+
+//   | keys of    | entries of   | series      | values'       | order    | values'      |
+//   | 16 bytes   | 20 bytes     | indexes u32 | offsets u32   | u16      | lengths u8   |
+//   +------------+--------------+-------------+---------------+----------+--------------+
 //
 // Offsets and lengths of values are those in the last text, by the line's index. The offsets are contiguous, since
 // all later ones change when a value gets longer. An entry:
 //
-//   0         4           8         12    16        20
-//   +---------+-----------+---------+-----+---------+
-//   | name at | labels at | cell at | op  | next    |
-//   | u32     | u32       | u32     | u32 | line u32|
-//   +---------+-----------+---------+-----+---------+
+//   0         4           8         12       16        20
+//   +---------+-----------+---------+--------+---------+
+//   | name at | labels at | cell at | opcode | next    |
+//   | u32     | u32       | u32     | u32    | line u32|
+//   +---------+-----------+---------+--------+---------+
 //
 // A line is its name, its labels with a blank, the value of its cell, and a line feed. Without a cell, the text of
 // its labels holds the constant value and the line feed as well.
@@ -109,7 +109,7 @@ export function cellOf(entry: usize): usize {
   return <usize>load<u32>(entry, 8);
 }
 
-export function opOf(entry: usize): u32 {
+export function opcodeOf(entry: usize): u32 {
   return load<u32>(entry, 12);
 }
 
@@ -157,8 +157,8 @@ export function changes(block: usize): u32 {
   return count;
 }
 
-/** The reasons why the text is stale; 0 if it is not. */
-export function staleText(block: usize): u16 {
+/** The reasons why the text is dirty; 0 if it is not. */
+export function textDirtyFlags(block: usize): u16 {
   return load<u16>(block, 12);
 }
 
@@ -188,8 +188,8 @@ export function markDirty(cell: usize): void {
     const bit: u32 = 1 << (entry & 31);
     store<u32>(at, load<u32>(at, TEXT_CHANGES) | bit, TEXT_CHANGES);
     store<u32>(at, load<u32>(at, STREAM_CHANGES) | bit, STREAM_CHANGES);
-    store<u16>(block, load<u16>(block, 12) | CHANGED, 12);
-    store<u16>(block, CHANGED, 14);
+    store<u16>(block, load<u16>(block, 12) | VALUES_CHANGED, 12);
+    store<u16>(block, VALUES_CHANGED, 14);
     if ((line & HAS_NEXT) == 0) return;
     line = load<u32>(entriesOf(block) + <usize>entry * ENTRY, 16);
   }
@@ -204,13 +204,13 @@ export function insert(
   index: u32,
   entry: u32,
   line: u32,
-  owner: f64,
-  sub: u32,
+  nodeId: f64,
+  seriesIndex: u32,
   hash: f64,
   name: usize,
   labels: usize,
   cell: usize,
-  op: u32,
+  opcode: u32,
 ): u32 {
   const entries = entriesOf(block);
   const count = countOf(block);
@@ -219,17 +219,17 @@ export function insert(
   store<u16>(place, <u16>entry);
   if (entry != index || index != count) store<u32>(block, 0, 16);
   store<u32>(block, count + 1, 8);
-  store<u16>(block, CHANGED | RESHAPED, 12);
+  store<u16>(block, VALUES_CHANGED | LINES_CHANGED, 12);
   const capacity = capacityOf(block);
   const key = entries - (capacity - <usize>entry) * KEY;
-  store<f64>(key, owner);
+  store<f64>(key, nodeId);
   store<f64>(key, hash, 8);
-  store<u32>(entries + capacity * ENTRY + ((<usize>entry) << 2), sub);
+  store<u32>(entries + capacity * ENTRY + ((<usize>entry) << 2), seriesIndex);
   const at = entries + <usize>entry * ENTRY;
   store<u32>(at, <u32>name);
   store<u32>(at, <u32>labels, 4);
   store<u32>(at, <u32>cell, 8);
-  store<u32>(at, op, 12);
+  store<u32>(at, opcode, 12);
   store<u32>(name, load<u32>(name) + 1);
   store<u32>(labels, load<u32>(labels) + 1);
   if (cell != 0) {
@@ -241,19 +241,22 @@ export function insert(
 }
 
 /**
- * Copies the entries of a block with their keys and subs from one address to another, in the order of the lines.
+ * Copies the entries of a block with their keys and series indexes from one address to another, in the order of the lines.
  * Changes the block number in the cells' lists from `old` to `fresh`. The caller updates the header.
  */
 export function sort(block: usize, old: u32, fresh: u32, from: usize, to: usize): void {
   const keys = capacityOf(block) * KEY;
-  const subs = keys + capacityOf(block) * ENTRY;
+  const seriesIndexes = keys + capacityOf(block) * ENTRY;
   const count = countOf(block);
   for (let i: u32 = 0; i < count; i++) {
     const entry = numberAt(block, i);
     memory.copy(to + <usize>i * KEY, from + <usize>entry * KEY, KEY);
     const moved = to + keys + <usize>i * ENTRY;
     memory.copy(moved, from + keys + <usize>entry * ENTRY, ENTRY);
-    store<u32>(to + subs + ((<usize>i) << 2), load<u32>(from + subs + ((<usize>entry) << 2)));
+    store<u32>(
+      to + seriesIndexes + ((<usize>i) << 2),
+      load<u32>(from + seriesIndexes + ((<usize>entry) << 2)),
+    );
     const cell = cellOf(moved);
     if (cell == 0) continue;
     let at = cell + 12;

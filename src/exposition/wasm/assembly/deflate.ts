@@ -1,5 +1,5 @@
 // Writes lines as a part of a deflate stream (RFC 1951) without producing their text. Each line is encoded as
-// back-references to the line one period before it, and literals for the differences.
+// back-references to the line that is one line distance before it, and literals for the differences.
 import {
   MAX_LINES,
   STREAM_CHANGES,
@@ -9,7 +9,7 @@ import {
   labelsOf,
   nameLength,
   nameOf,
-  opOf,
+  opcodeOf,
   prefetch,
   entryAt,
   streamWritten,
@@ -30,8 +30,8 @@ import {
 } from './symbols';
 import { writeValue } from './values';
 
-// Each line has a record of 24 bytes and a sum of 12 bytes. The sums are contiguous, since a changed line also
-// needs the sums of the lines around it.
+// Each line has a record of 24 bytes and a total of 12 bytes. The totals are contiguous, since a changed line also
+// needs the totals of the lines around it.
 //
 //   0         4              8            24        0        4       8      12
 //   +---------+--------------+------------+         +--------+-------+------+
@@ -41,26 +41,26 @@ import { writeValue } from './values';
 //
 // `bytes` is the length of the line with its line feed. `bits` is the length of its code, with the line feed before
 // it. 24 bits of the record hold the number of bits before the value, or 0 if it does not fit. The references are
-// recorded by ./line-diff. 32 lines are a group, which has a sum as well.
+// recorded by ./line-diff. 32 lines are a group, which has a total as well.
 const VALUE: usize = layout.VALUE_AT;
 const RECORDED: usize = layout.REFERENCES_AT;
 const RESULT: usize = layout.RESULT_AT;
 const RESIZED: usize = layout.RESIZED_AT;
 const RECORD: usize = layout.RECORD_BYTES;
 const REFERENCES: usize = 8;
-const SUM: usize = layout.SUM_BYTES;
+const TOTAL: usize = layout.TOTAL_BYTES;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_BITS: u32 = layout.GROUP_BITS;
 const GROUP_LINES: u32 = 1 << GROUP_BITS;
-/** Up to this many changes in a group, its sum is corrected for each of them; otherwise it is summed anew. */
+/** Up to this many changes in a group, its total is corrected for each of them; otherwise it is summed anew. */
 const MAX_CORRECTED: u32 = 6;
 
 const LINE_FEED: u32 = 0x0a;
 
-/** The longest period, and the number of lines tried for each. */
-const MAX_PERIOD: u32 = 64;
+/** The longest line distance, and the number of lines tried for each. */
+const MAX_LINE_DISTANCE: u32 = 64;
 const LINES_TRIED: u32 = 12;
-/** No further periods are tried after this many bytes. */
+/** No further line distances are tried after this many bytes. */
 const MAX_BYTES_TRIED: u32 = 131_072;
 
 /** The length of the constant part of a line, without the line feed that ends a line without a cell. */
@@ -76,9 +76,9 @@ function recordAt(block: usize, index: u32): usize {
   return recordsOf(block) + <usize>index * RECORD;
 }
 
-/** The sum of a line. */
-function sumAt(block: usize, index: u32): usize {
-  return <usize>load<u32>(block, 36) + <usize>index * SUM;
+/** The total of a line. */
+function totalAt(block: usize, index: u32): usize {
+  return <usize>load<u32>(block, 36) + <usize>index * TOTAL;
 }
 
 /**
@@ -139,29 +139,29 @@ function shiftReferences(start: u64, code: usize, record: usize, by: i32): bool 
   return true;
 }
 
-/** The number of lines back to the line that this one refers to: a period, or 1 for the first lines. */
-function linesBack(index: u32, period: u32): u32 {
-  return index >= period ? period : min<u32>(index, 1);
+/** The number of lines back to the line that this one refers to: the line distance of the block, or 1 for the first lines. */
+function linesBack(index: u32, lineDistance: u32): u32 {
+  return index >= lineDistance ? lineDistance : min<u32>(index, 1);
 }
 
 /** Writes the text of a line's value to VALUE; returns its end. Call it well before the text is read back. */
 function writeLineValue(entry: usize): usize {
   const cell = cellOf(entry);
-  return cell == 0 ? VALUE : writeValue(load<u64>(cell), opOf(entry), VALUE);
+  return cell == 0 ? VALUE : writeValue(load<u64>(cell), opcodeOf(entry), VALUE);
 }
 
 /** Writes the value at VALUE of a line whose text takes the bits from `start` up to `at`. */
-function writeRest(start: u64, at: u64, code: usize, record: usize, sum: usize, end: usize): u64 {
+function writeRest(start: u64, at: u64, code: usize, record: usize, total: usize, end: usize): u64 {
   const textBits = at - start;
   const bytes = <u32>(end - VALUE);
   at = literals(at, code, VALUE, end);
   store<u8>(end, LINE_FEED);
-  store<u32>(sum, updated(load<u32>(record), VALUE, end + 1));
+  store<u32>(total, updated(load<u32>(record), VALUE, end + 1));
   const known = textBits > TEXT_BITS ? 0 : <u32>textBits;
   const former = <u32>load<u8>(record, 4);
   store<u32>(record, bytes | (known << 8), 4);
-  store<u32>(sum, load<u32>(sum, 4) + bytes - former, 4);
-  store<u32>(sum, <u32>(at - start), 8);
+  store<u32>(total, load<u32>(total, 4) + bytes - former, 4);
+  store<u32>(total, <u32>(at - start), 8);
   return at;
 }
 
@@ -177,30 +177,35 @@ export function prepareRecords(block: usize): void {
     const record = recordAt(block, i);
     store<u32>(record, updated(named, labels, labels + length - nameLength(entry)));
     store<u32>(record, 0, 4);
-    store<u32>(sumAt(block, i), length + 1, 4);
+    store<u32>(totalAt(block, i), length + 1, 4);
   }
 }
 
-/** The period with which a sample of the lines takes the fewest bits. The sample is written to `to`. */
-export function bestPeriod(block: usize, code: usize, to: usize): u32 {
+/** The line distance with which a sample of the lines takes the fewest bits. The sample is written to `to`. */
+export function bestLineDistance(block: usize, code: usize, to: usize): u32 {
   let best: u32 = 1;
   let fewest: u64 = u64.MAX_VALUE;
   const count = countOf(block);
-  const longest = min(MAX_PERIOD, count / 2);
+  const longest = min(MAX_LINE_DISTANCE, count / 2);
   const step = max<u32>(1, (count - longest) / LINES_TRIED);
   let tried: u32 = 0;
-  for (let period: u32 = 1; period <= longest && tried < MAX_BYTES_TRIED; period++) {
+  for (
+    let lineDistance: u32 = 1;
+    lineDistance <= longest && tried < MAX_BYTES_TRIED;
+    lineDistance++
+  ) {
     let bits: u64 = 0;
     for (let i = longest; i < count; i += step) {
       const start = (<u64>to) << 3;
       // An estimate of the distance, never less than the length of the other line.
-      const length = max(lengthOf(entryAt(block, i)), lengthOf(entryAt(block, i - period))) + 8;
-      bits += writeText(start, code, block, i, period, period * length) - start;
+      const length =
+        max(lengthOf(entryAt(block, i)), lengthOf(entryAt(block, i - lineDistance))) + 8;
+      bits += writeText(start, code, block, i, lineDistance, lineDistance * length) - start;
       tried += length;
     }
     if (bits >= fewest) continue;
     fewest = bits;
-    best = period;
+    best = lineDistance;
   }
   return best;
 }
@@ -216,7 +221,7 @@ export function countSymbols(block: usize, code: usize, to: usize): void {
 export function deflateAll(block: usize, code: usize, to: usize): u32 {
   const start = !areCounted() ? begin(code, to) : (<u64>to) << 3;
   const count = countOf(block);
-  const period = load<u32>(block, 24);
+  const lineDistance = load<u32>(block, 24);
   let at = start;
   // Offsets of the line, and of the one that it refers to.
   let offset: u32 = 0;
@@ -224,13 +229,13 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
   for (let i: u32 = 0; i < count; i++) {
     const entry = entryAt(block, i);
     const record = recordAt(block, i);
-    const back = linesBack(i, period);
-    former = formerOf(former, offset, block, i, period);
+    const back = linesBack(i, lineDistance);
+    former = formerOf(former, offset, block, i, lineDistance);
     const value = writeLineValue(entry);
     const text = writeReferencedText(at, code, block, i, back, offset - former);
-    const sum = sumAt(block, i);
-    at = writeRest(at, text, code, record, sum, value);
-    offset += load<u32>(sum, 4);
+    const total = totalAt(block, i);
+    at = writeRest(at, text, code, record, total, value);
+    offset += load<u32>(total, 4);
   }
   if (count > 0) at = lineFeed(at, code);
   if (!areCounted()) {
@@ -243,14 +248,14 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
 }
 
 /** The offset of the line that line `i` refers to; `former` is that for the line before it. */
-function formerOf(former: u32, offset: u32, block: usize, i: u32, period: u32): u32 {
-  if (i < period) return i == 0 ? 0 : offset - bytesAt(block, i - 1);
-  if (i == period) return 0;
-  return former + bytesAt(block, i - period - 1);
+function formerOf(former: u32, offset: u32, block: usize, i: u32, lineDistance: u32): u32 {
+  if (i < lineDistance) return i == 0 ? 0 : offset - bytesAt(block, i - 1);
+  if (i == lineDistance) return 0;
+  return former + bytesAt(block, i - lineDistance - 1);
 }
 
 function bytesAt(block: usize, index: u32): u32 {
-  return load<u32>(sumAt(block, index), 4);
+  return load<u32>(totalAt(block, index), 4);
 }
 
 /**
@@ -261,7 +266,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   prefetch(block, STREAM_CHANGES, recordsOf(block), RECORD);
   const start = begin(code, to);
   const count = countOf(block);
-  const period = load<u32>(block, 24);
+  const lineDistance = load<u32>(block, 24);
   let at = start;
   // Bits from `span` up to `read`, where the next line begins, are to be copied.
   let span = ((<u64>from) << 3) + headBits(code);
@@ -280,12 +285,12 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
     }
     const end = min(count, first + GROUP_LINES);
     let isSummed = <u32>popcnt<u32>(changed) <= MAX_CORRECTED;
-    for (let i = first; i < end; farther += resizedAt(i) - resizedAt(i - period), i++) {
-      const sum = sumAt(block, i);
-      const bits = load<u32>(sum, 8);
+    for (let i = first; i < end; farther += resizedAt(i) - resizedAt(i - lineDistance), i++) {
+      const total = totalAt(block, i);
+      const bits = load<u32>(total, 8);
       const isChanged = ((changed >> (i - first)) & 1) != 0;
-      const back = linesBack(i, period);
-      const by = i >= period ? farther : resizedAt(i - 1);
+      const back = linesBack(i, lineDistance);
+      const by = i >= lineDistance ? farther : resizedAt(i - 1);
       if (!isChanged && by == 0) {
         read += bits;
         continue;
@@ -293,7 +298,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       const entry = entryAt(block, i);
       const record = recordAt(block, i);
       const sizes = load<u32>(record, 4);
-      const crc = load<u32>(sum);
+      const crc = load<u32>(total);
       const kept = isChanged ? sizes >> 8 : bits;
       let value = isChanged ? writeLineValue(entry) : VALUE;
       at = copyBits(at, span, read + kept);
@@ -305,17 +310,17 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       if (!isChanged) value = writeLineValue(entry);
       if (!isKept)
         at = writeReferencedText(lineStart, code, block, i, back, bytesBetween(block, i - back, i));
-      at = writeRest(lineStart, at, code, record, sum, value);
+      at = writeRest(lineStart, at, code, record, total, value);
       const resized = (load<u32>(record, 4) & 0xff) - (sizes & 0xff);
       if (resized != 0) {
         store<i8>(RESIZED + <usize>i, <i8>resized);
-        movedEnd = i + period + 1;
+        movedEnd = i + lineDistance + 1;
         isSummed = false;
       }
       if (isSummed) {
         const behind = bytesBetween(block, i + 1, end);
-        store<u32>(group, load<u32>(group) ^ shifted(crc ^ load<u32>(sum), behind));
-        store<u32>(group, load<u32>(group, 8) + load<u32>(sum, 8) - bits, 8);
+        store<u32>(group, load<u32>(group) ^ shifted(crc ^ load<u32>(total), behind));
+        store<u32>(group, load<u32>(group, 8) + load<u32>(total, 8) - bits, 8);
       }
     }
     if (!isSummed) sumGroup(block, first >> GROUP_BITS);
@@ -336,33 +341,33 @@ function resizedAt(index: u32): i32 {
 /** The bytes of the lines from one index on up to another. */
 function bytesBetween(block: usize, index: u32, end: u32): u32 {
   let bytes: u32 = 0;
-  for (let at = sumAt(block, index); index < end; index++, at += SUM) bytes += load<u32>(at, 4);
+  for (let at = totalAt(block, index); index < end; index++, at += TOTAL) bytes += load<u32>(at, 4);
   return bytes;
 }
 
 function groupAt(block: usize, group: u32): usize {
-  return <usize>load<u32>(block, 28) + <usize>group * SUM;
+  return <usize>load<u32>(block, 28) + <usize>group * TOTAL;
 }
 
 /** Sums up the lines of a group. */
 function sumGroup(block: usize, group: u32): void {
   const first = group << GROUP_BITS;
   const lines = min(countOf(block) - first, GROUP_LINES);
-  combineSums(sumAt(block, first), lines, groupAt(block, group));
+  combineTotals(totalAt(block, first), lines, groupAt(block, group));
 }
 
-/** Stores the sum of all lines in RESULT. */
+/** Stores the total of all lines in RESULT. */
 function sumAll(block: usize): void {
-  combineSums(groupAt(block, 0), (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS, RESULT);
+  combineTotals(groupAt(block, 0), (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS, RESULT);
 }
 
-/** Combines consecutive sums into one. */
-function combineSums(from: usize, count: u32, to: usize): void {
+/** Combines consecutive totals into one. */
+function combineTotals(from: usize, count: u32, to: usize): void {
   let crc: u32 = 0;
   let bytes: u32 = 0;
   let bits: u32 = 0;
-  const end = from + <usize>count * SUM;
-  for (let at = from; at < end; at += SUM) {
+  const end = from + <usize>count * TOTAL;
+  for (let at = from; at < end; at += TOTAL) {
     const length = load<u32>(at, 4);
     crc = shifted(crc, length) ^ load<u32>(at);
     bytes += length;

@@ -2,6 +2,12 @@
 // AssemblyScript; no allocation, no static data. Addresses come from ../layout.ts, tables from ../kernel-tables.ts.
 export { insert, sort, markDirty } from './block';
 export { storeChanged } from './scan';
-export { hasForbidden, chunkChanges, renderAll, renderChanged, rewrite, staleness } from './lines';
-export { bestPeriod, countSymbols, deflateAll, deflateChanged, prepareRecords } from './deflate';
+export { hasForbidden, chunkChanges, renderAll, renderChanged, rewrite, dirtyFlags } from './lines';
+export {
+  bestLineDistance,
+  countSymbols,
+  deflateAll,
+  deflateChanged,
+  prepareRecords,
+} from './deflate';
 export { writeValue } from './values';

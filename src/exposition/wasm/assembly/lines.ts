@@ -15,42 +15,42 @@ import {
   nextChanged,
   numberAt,
   offsetsOf,
-  opOf,
+  opcodeOf,
   prefetch,
-  staleText,
+  textDirtyFlags,
   textWritten,
 } from './block';
 import * as layout from '../layout';
 import { numberOf, writeValue } from './values';
 
-// A chunk (../../text/chunk.ts) is the number of its parts, then the parts of 16 bytes each. A part is a block, and
-// the header lines before it, if any. `start` is the offset of the block's lines in the last text.
+// The table of a chunk (../../text/chunk.ts): the number of its blocks, then 16 bytes for each block. The header lines
+// before a block, if any, belong to it. `start` is the offset of the block's lines in the last text.
 //
-//   0       4          8           12          16      20
-//   +-------+----------+-----------+-----------+-------+----------+
-//   | parts | block at | header at | header    | start | the next |
-//   | u32   | u32      | u32       | bytes u32 | u32   | part     |
-//   +-------+----------+-----------+-----------+-------+----------+
-const PARTS: usize = layout.PARTS_OFFSET;
-const PART: usize = layout.PART_BYTES;
+//   0        4          8           12          16      20
+//   +--------+----------+-----------+-----------+-------+----------+
+//   | blocks | block at | header at | header    | start | the next |
+//   | u32    | u32      | u32       | bytes u32 | u32   | block    |
+//   +--------+----------+-----------+-----------+-------+----------+
+const BLOCKS: usize = layout.CHUNK_BLOCKS_OFFSET;
+const CHUNK_BLOCK: usize = layout.CHUNK_BLOCK_BYTES;
 
 /** The index of no line. */
 const NONE: u32 = 0xffffffff;
 
 /** The size of a value and its length, one byte at the end, in the buffer of `rewrite`. */
-const REWRITE_ROOM: usize = layout.REWRITE_ROOM;
-const VALUE_BYTES: usize = REWRITE_ROOM - 1;
+const REWRITE_VALUE_BYTES: usize = layout.REWRITE_VALUE_BYTES;
+const VALUE_BYTES: usize = REWRITE_VALUE_BYTES - 1;
 
 /** Writes all lines of a chunk to `to`; returns the bytes written. */
 export function renderAll(chunk: usize, to: usize): u32 {
   let at = to;
   const last = endOf(chunk);
-  for (let part = firstOf(chunk); part < last; part += PART) {
-    const header = load<u32>(part, 8);
-    if (header > 0) copyText(at, <usize>load<u32>(part, 4), header);
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
+    const header = load<u32>(item, 8);
+    if (header > 0) copyText(at, <usize>load<u32>(item, 4), header);
     at += header;
-    setStart(part, <u32>(at - to));
-    at = renderBlock(blockOf(part), at);
+    setStart(item, <u32>(at - to));
+    at = renderBlock(blockOf(item), at);
   }
   return <u32>(at - to);
 }
@@ -72,7 +72,7 @@ function renderBlock(block: usize, to: usize): usize {
     store<u32>(offsets + ((<usize>i) << 2), <u32>(at - to));
     const cell = cellOf(entry);
     if (cell == 0) continue;
-    const end = writeValue(load<u64>(cell), opOf(entry), at);
+    const end = writeValue(load<u64>(cell), opcodeOf(entry), at);
     store<u8>(lengths + <usize>i, <u8>(end - at));
     store<u8>(end, 0x0a);
     at = end + 1;
@@ -89,12 +89,12 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
   let at = to;
   let span: u32 = 0;
   const last = endOf(chunk);
-  for (let part = firstOf(chunk); part < last; part += PART) {
-    const block = blockOf(part);
-    const former = startOf(part);
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
+    const block = blockOf(item);
+    const former = startOf(item);
     const start = <u32>(at - to) + former - span;
-    setStart(part, start);
-    if (staleText(block) == 0) continue;
+    setStart(item, start);
+    if (textDirtyFlags(block) == 0) continue;
     const count = countOf(block);
     prefetch(block, TEXT_CHANGES, offsetsOf(block), 4);
     let i = nextChanged(block, TEXT_CHANGES, 0);
@@ -105,7 +105,7 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
       at += offset - span;
       span = offset + lengthAt(block, i);
       setOffset(block, i, <u32>(at - to) - start);
-      const end = writeValue(load<u64>(cellOf(entry)), opOf(entry), at);
+      const end = writeValue(load<u64>(cellOf(entry)), opcodeOf(entry), at);
       setLength(block, i, <u32>(end - at));
       at = end;
       const next = nextChanged(block, TEXT_CHANGES, i + 1);
@@ -128,9 +128,9 @@ export function rewrite(chunk: usize, text: usize, bytes: u32, room: usize): u32
   let isLonger = false;
   let isShorter = false;
   let shift: i32 = 0;
-  for (let part = firstOf(chunk); part < last; part += PART) {
-    const block = blockOf(part);
-    if (staleText(block) == 0) continue;
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
+    const block = blockOf(item);
+    if (textDirtyFlags(block) == 0) continue;
     const count = countOf(block);
     prefetch(block, TEXT_CHANGES, offsetsOf(block), 4);
     for (
@@ -139,12 +139,12 @@ export function rewrite(chunk: usize, text: usize, bytes: u32, room: usize): u32
       i = nextChanged(block, TEXT_CHANGES, i + 1)
     ) {
       const entry = entryAt(block, i);
-      const length = <u32>(writeValue(load<u64>(cellOf(entry)), opOf(entry), at) - at);
+      const length = <u32>(writeValue(load<u64>(cellOf(entry)), opcodeOf(entry), at) - at);
       shift += length - lengthAt(block, i);
       isLonger = isLonger || shift > 0;
       isShorter = isShorter || shift < 0;
       store<u8>(at, <u8>length, VALUE_BYTES);
-      at += REWRITE_ROOM;
+      at += REWRITE_VALUE_BYTES;
     }
   }
   // Spans that move right are moved first, from the last one on, so that no span overwrites another.
@@ -159,12 +159,12 @@ function moveRight(chunk: usize, text: usize, bytes: u32, end: usize, shift: i32
   let at = end;
   let spanEnd = bytes;
   const first = firstOf(chunk);
-  for (let part = endOf(chunk) - PART; part >= first; part -= PART) {
-    const block = blockOf(part);
-    if (staleText(block) == 0) continue;
-    const lines = startOf(part);
+  for (let item = endOf(chunk) - CHUNK_BLOCK; item >= first; item -= CHUNK_BLOCK) {
+    const block = blockOf(item);
+    if (textDirtyFlags(block) == 0) continue;
+    const lines = startOf(item);
     for (let i = formerChanged(block, countOf(block)); i != NONE; i = formerChanged(block, i)) {
-      at -= REWRITE_ROOM;
+      at -= REWRITE_VALUE_BYTES;
       const length = lengthAt(block, i);
       const start = lines + offsetAt(block, i) + length;
       if (shift > 0) memory.copy(text + start + shift, text + start, spanEnd - start);
@@ -180,11 +180,11 @@ function moveLeft(chunk: usize, text: usize, bytes: u32, room: usize): void {
   let start: u32 = 0;
   let shift: i32 = 0;
   const last = endOf(chunk);
-  for (let part = firstOf(chunk); part < last; part += PART) {
-    const block = blockOf(part);
-    if (staleText(block) == 0) continue;
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
+    const block = blockOf(item);
+    if (textDirtyFlags(block) == 0) continue;
     const count = countOf(block);
-    const lines = startOf(part);
+    const lines = startOf(item);
     for (
       let i = nextChanged(block, TEXT_CHANGES, 0);
       i < count;
@@ -195,7 +195,7 @@ function moveLeft(chunk: usize, text: usize, bytes: u32, room: usize): void {
       if (shift < 0) memory.copy(text + start + shift, text + start, offset - start);
       start = offset + length;
       shift += <u32>load<u8>(at, VALUE_BYTES) - length;
-      at += REWRITE_ROOM;
+      at += REWRITE_VALUE_BYTES;
     }
   }
   if (shift < 0) memory.copy(text + start + shift, text + start, bytes - start);
@@ -206,11 +206,11 @@ function place(chunk: usize, text: usize, room: usize): void {
   let at = room;
   let passed: i32 = 0;
   const last = endOf(chunk);
-  for (let part = firstOf(chunk); part < last; part += PART) {
-    const block = blockOf(part);
-    const start = startOf(part) + passed;
-    setStart(part, start);
-    if (staleText(block) == 0) continue;
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
+    const block = blockOf(item);
+    const start = startOf(item) + passed;
+    setStart(item, start);
+    if (textDirtyFlags(block) == 0) continue;
     const count = countOf(block);
     let shift: i32 = 0;
     let i = nextChanged(block, TEXT_CHANGES, 0);
@@ -224,7 +224,7 @@ function place(chunk: usize, text: usize, room: usize): void {
       const next = nextChanged(block, TEXT_CHANGES, i + 1);
       move(block, i + 1, next, shift);
       i = next;
-      at += REWRITE_ROOM;
+      at += REWRITE_VALUE_BYTES;
     }
     passed += shift;
     textWritten(block);
@@ -239,17 +239,18 @@ export function hasForbidden(block: usize, nameBytes: u32): bool {
     const entry = entries + <usize>numberAt(block, i) * ENTRY;
     const cell = cellOf(entry);
     if (cell == 0) continue;
-    const x = numberOf(load<u64>(cell), opOf(entry) & 0xff);
+    const x = numberOf(load<u64>(cell), opcodeOf(entry) & 0xff);
     if (x < 0 || (x != x && nameLength(entry) > nameBytes)) return true;
   }
   return false;
 }
 
-/** The reasons why the text of a chunk is stale, combined over its blocks. */
-export function staleness(chunk: usize): u32 {
+/** The reasons why the text of a chunk is dirty, combined over its blocks. */
+export function dirtyFlags(chunk: usize): u32 {
   let all: u16 = 0;
   const last = endOf(chunk);
-  for (let part = firstOf(chunk); part < last; part += PART) all |= staleText(blockOf(part));
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK)
+    all |= textDirtyFlags(blockOf(item));
   return <u32>all;
 }
 
@@ -257,30 +258,30 @@ export function staleness(chunk: usize): u32 {
 export function chunkChanges(chunk: usize): u32 {
   let count: u32 = 0;
   const last = endOf(chunk);
-  for (let part = firstOf(chunk); part < last; part += PART)
-    if (staleText(blockOf(part)) != 0) count += changes(blockOf(part));
+  for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK)
+    if (textDirtyFlags(blockOf(item)) != 0) count += changes(blockOf(item));
   return count;
 }
 
 function firstOf(chunk: usize): usize {
-  return chunk + PARTS;
+  return chunk + BLOCKS;
 }
 
 function endOf(chunk: usize): usize {
-  return firstOf(chunk) + <usize>load<u32>(chunk) * PART;
+  return firstOf(chunk) + <usize>load<u32>(chunk) * CHUNK_BLOCK;
 }
 
-function blockOf(part: usize): usize {
-  return <usize>load<u32>(part);
+function blockOf(item: usize): usize {
+  return <usize>load<u32>(item);
 }
 
-/** Where the lines of a part start in the text. */
-function startOf(part: usize): u32 {
-  return load<u32>(part, 12);
+/** The offset of the lines of a block in the text. */
+function startOf(item: usize): u32 {
+  return load<u32>(item, 12);
 }
 
-function setStart(part: usize, start: u32): void {
-  store<u32>(part, start, 12);
+function setStart(item: usize, start: u32): void {
+  store<u32>(item, start, 12);
 }
 
 /** Adds `bytes` to the offsets of the values of these lines. */

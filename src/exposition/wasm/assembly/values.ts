@@ -18,10 +18,10 @@ const WRAPPED: u32 = 5;
 const SCALED: u32 = 0x100;
 
 /** Writes the text of one value, at most 25 bytes; returns the address after it. Up to 16 more are overwritten. */
-export function writeValue(bits: u64, op: u32, at: usize): usize {
-  const kind = op & 0xff;
-  if (op & SCALED) {
-    const scale = <usize>load<u32>(SCALES) + ((<usize>(op >> 16)) << 4);
+export function writeValue(bits: u64, opcode: u32, at: usize): usize {
+  const kind = opcode & 0xff;
+  if (opcode & SCALED) {
+    const scale = <usize>load<u32>(SCALES) + ((<usize>(opcode >> 16)) << 4);
     return writeFloat((numberOf(bits, kind) * load<f64>(scale)) / load<f64>(scale, 8), at);
   }
   if (kind == U64) return writeInteger(bits, at);

@@ -252,8 +252,8 @@ ${script}</body></html>
  */
 export const breakable = (text: string): readonly Html[] =>
   text.split(/(?<=\s)(?=\S)/).map((word) => {
-    const pieces = word.split(/(?<=\.)(?<!\d\.(?=\d))(?=[^\s.])/);
-    return markup`${pieces.map((piece, i) => markup`${i === 0 ? undefined : WBR}${whole(piece)}`)}`;
+    const buffers = word.split(/(?<=\.)(?<!\d\.(?=\d))(?=[^\s.])/);
+    return markup`${buffers.map((piece, i) => markup`${i === 0 ? undefined : WBR}${whole(piece)}`)}`;
   });
 
 const WBR = markup`<wbr>`;

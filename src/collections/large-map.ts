@@ -6,7 +6,7 @@ const MAX_UNDIVIDED = 4096;
 const PARTS = 251;
 
 /** A map by number, divided into parts once it is large. Iterations have no order. */
-export class WideMap<V> {
+export class LargeMap<V> {
   #parts: Map<number, V>[] = [new Map<number, V>()];
   #size = 0;
   /** The result of the last lookup, which the next one usually repeats. */
@@ -92,7 +92,7 @@ interface HashPart {
  * A set of evenly distributed integers from 0 to 2^53 - 1. Hashes with the same last 8 bits share a part: lookups in
  * that order keep the part in the processor's caches.
  */
-export class Hashes {
+export class NumberSet {
   readonly #parts = Array.from({ length: HASH_PARTS }, (): HashPart => {
     return { places: NONE, count: 0 };
   });

@@ -1,74 +1,75 @@
 // Finds the rows that read the variables of bound objects, and their labels.
 import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
-import { placeUnder } from '../../catalogue/match/rules.js';
-import type { PlacedObject, RowUse, Rules } from '../../catalogue/match/rules.js';
+import { objectPath } from '../../catalogue/match/rules.js';
+import type { ObjectPath, RowMatch, Rules } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
-import { WideMap } from '../../collections/wide-map.js';
+import { LargeMap } from '../../collections/large-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
-import type { Probe } from '../read/probe.js';
+import type { SlotReader } from '../read/slot-reader.js';
 import { isVariable } from '../read/tree-walk.js';
 import { labelsText } from '../text/text-syntax.js';
-import { closeBound, setsOf, usesOf } from './bound-object.js';
-import type { BoundObject, Use } from './bound-object.js';
-import { CatalogueFit } from './catalogue-fit.js';
+import { closeBound, setsOf, matchesOf } from './bound-object.js';
+import type { BoundObject, StateRow } from './bound-object.js';
+import { CatalogueCoverage } from './catalogue-coverage.js';
 import { ObjectLabels, withStated } from './labels.js';
 import type { LabelText, RowLabels } from './labels.js';
 import { DescribedByClass, DescribedObject, SelfDescribed } from './self-described.js';
 import type { Describing } from './self-described.js';
-import type { SeriesRegister } from './series-register.js';
+import type { SeriesRegistry } from './series-registry.js';
 
-export interface UsesParts {
+export interface BoundObjectsParts {
   readonly app: string;
   readonly root: ManagedObject;
   readonly kernel: Kernel;
-  readonly probe: Probe;
+  readonly slotReader: SlotReader;
   /** Undefined for an application without a catalogue. */
   readonly rules: Rules | undefined;
   /** Set if variables without a row of the catalogue are shown as well. */
   readonly uncatalogued: Uncatalogued | undefined;
   readonly labels: RowLabels;
-  readonly register: Pick<SeriesRegister, 'isShown'>;
+  readonly registry: Pick<SeriesRegistry, 'isShown'>;
   /** Further labels of series without a row. */
   readonly pathLabels: PathLabels;
 }
 
-const NO_USES: readonly Use[] = [];
+const NO_STATE_ROWS: readonly StateRow[] = [];
 
-export class RowUses {
+export class BoundObjects {
   /** How well the rules fit the bound objects and their variables. */
-  readonly fit: CatalogueFit;
+  readonly coverage: CatalogueCoverage;
   readonly #root: ManagedObject;
   readonly #rules: Rules | undefined;
   readonly #uncatalogued: Uncatalogued | undefined;
   readonly #describing: Describing;
   /** By the object's id. */
-  readonly #bound = new WideMap<BoundObject>();
+  readonly #bound = new LargeMap<BoundObject>();
   /** The last lookup: the next one is mostly for the same object. */
   #last: { readonly id: number; readonly bound: BoundObject } | undefined;
   readonly #labels: RowLabels;
   readonly #kernel: Kernel;
-  readonly #probe: Probe;
+  readonly #slotReader: SlotReader;
 
-  constructor(parts: UsesParts) {
-    const { app, root, kernel, probe, rules, uncatalogued, labels, register, pathLabels } = parts;
+  constructor(parts: BoundObjectsParts) {
+    const { app, root, kernel, slotReader, rules, uncatalogued, labels, registry, pathLabels } =
+      parts;
     this.#kernel = kernel;
-    this.#probe = probe;
+    this.#slotReader = slotReader;
     this.#root = root;
     this.#labels = labels;
     this.#rules = rules;
-    this.fit = new CatalogueFit(rules?.readingRows ?? 0);
+    this.coverage = new CatalogueCoverage(rules?.readingRows ?? 0);
     this.#uncatalogued = uncatalogued;
-    const isShown = (name: string) => register.isShown(name);
+    const isShown = (name: string) => registry.isShown(name);
     const rows = new SelfDescribed(app, uncatalogued?.taken, isShown);
     this.#describing = { rows, kernel, pathLabels };
   }
 
   /** Finds the rows of an object; returns those that show its state. */
-  bind(object: ManagedObject): readonly Use[] {
-    const place = placeUnder(this.#root, object);
-    const found = this.#rules?.rulesFor(place) ?? [];
+  bind(object: ManagedObject): readonly StateRow[] {
+    const path = objectPath(this.#root, object);
+    const found = this.#rules?.rulesFor(path) ?? [];
     const rules = found.map(({ set, labels }) => ({
       set,
       labels: new ObjectLabels(
@@ -82,13 +83,13 @@ export class RowUses {
     const own = rules.find(({ set }) => set.isDescribed)?.labels;
     const described =
       own === undefined
-        ? this.#described(place, object)
+        ? this.#described(path, object)
         : new DescribedByClass(this.#describing, own);
-    const below = this.#rules?.rulesBelow(place) ?? [];
+    const below = this.#rules?.rulesBelow(path) ?? [];
     const variables = new Map<string, number>();
     this.#last = undefined;
     this.#bound.set(object.id, { rules, below, states, described, variables, earlier: undefined });
-    this.fit.addObject(setsOf({ rules, below }));
+    this.coverage.addObject(setsOf({ rules, below }));
     return states;
   }
 
@@ -102,7 +103,7 @@ export class RowUses {
   unbind(object: ManagedObject): void {
     const bound = this.boundOf(object);
     if (bound === undefined) return;
-    this.fit.removeObject(setsOf(bound));
+    this.coverage.removeObject(setsOf(bound));
     closeBound(bound);
     this.#bound.delete(object.id);
     this.#last = undefined;
@@ -117,8 +118,8 @@ export class RowUses {
   }
 
   /** The rows that show the state of an object. */
-  statesOf(object: ManagedObject): readonly Use[] {
-    return this.boundOf(object)?.states ?? NO_USES;
+  statesOf(object: ManagedObject): readonly StateRow[] {
+    return this.boundOf(object)?.states ?? NO_STATE_ROWS;
   }
 
   /** The variable of a name; of several, the latest. */
@@ -182,9 +183,9 @@ export class RowUses {
     if (bound === undefined || !this.#owns(bound, variable)) return;
     let isRead = false;
     for (const { set, labels } of bound.rules)
-      for (const use of set.usesOf(variable.name)) {
+      for (const use of set.matchesOf(variable.name)) {
         isRead = true;
-        callback(use.row, labels.with(this.#labels.ofUse(use)), variable);
+        callback(use.row, labels.with(this.#labels.ofMatch(use)), variable);
       }
     if (isRead) return;
     const { described } = bound;
@@ -194,12 +195,12 @@ export class RowUses {
   }
 
   /** Whether a row of the variable must be evaluated again when its value changes. */
-  hasDerived(variable: Variable): boolean {
+  hasComputed(variable: Variable): boolean {
     const bound = this.boundOf(variable.object);
     if (bound === undefined || !this.#owns(bound, variable)) return false;
-    const uses = usesOf(bound, variable);
-    if (uses.length > 0) return uses.some(isDerived);
-    return bound.described?.rowOf(variable)?.isDerived === true;
+    const matches = matchesOf(bound, variable);
+    if (matches.length > 0) return matches.some(isComputed);
+    return bound.described?.rowOf(variable)?.isComputed === true;
   }
 
   /** Whether a later variable of its object has its name. */
@@ -219,39 +220,41 @@ export class RowUses {
 
   /** Whether no later variable of the object has its name. */
   #owns({ earlier }: BoundObject, variable: Variable): boolean {
-    return this.#probe.isTracked(variable) && earlier?.get(variable.name)?.has(variable) !== true;
+    return (
+      this.#slotReader.isTracked(variable) && earlier?.get(variable.name)?.has(variable) !== true
+    );
   }
 
   /** The variable of an object that is tracked at a slot. */
   #variableAt(object: ManagedObject, slot: number | undefined): Variable | undefined {
-    const item = slot === undefined ? undefined : this.#probe.trackedAt(slot);
+    const item = slot === undefined ? undefined : this.#slotReader.trackedAt(slot);
     return item !== undefined && isVariable(item) && item.object === object ? item : undefined;
   }
 
   /** This variable owns its name from now on. */
   #enter(bound: BoundObject, variable: Variable): void {
     bound.variables.set(variable.name, variable.slot);
-    const uses = usesOf(bound, variable);
-    if (isCounted(bound, uses)) this.fit.addVariable(variable, uses);
+    const matches = matchesOf(bound, variable);
+    if (isCounted(bound, matches)) this.coverage.addVariable(variable, matches);
   }
 
   #leave(bound: BoundObject, variable: Variable): void {
     bound.variables.delete(variable.name);
-    const uses = usesOf(bound, variable);
-    if (isCounted(bound, uses)) this.fit.removeVariable(variable, uses);
+    const matches = matchesOf(bound, variable);
+    if (isCounted(bound, matches)) this.coverage.removeVariable(variable, matches);
   }
 
-  #described(place: PlacedObject, { labels }: ManagedObject): DescribedObject | undefined {
+  #described(path: ObjectPath, { labels }: ManagedObject): DescribedObject | undefined {
     const all = this.#uncatalogued?.rules;
     if (this.#rules !== undefined && all === undefined) return undefined;
-    const found = all === undefined || all === this.#rules ? [] : all.rulesFor(place);
+    const found = all === undefined || all === this.#rules ? [] : all.rulesFor(path);
     const leftOut = found.map(({ set }) => set);
-    return new DescribedObject(this.#describing, place.seedPath, { leftOut, stated: labels });
+    return new DescribedObject(this.#describing, path.seedPath, { leftOut, stated: labels });
   }
 }
 
-const isDerived = ({ row }: RowUse): boolean => row.isDerived;
+const isComputed = ({ row }: RowMatch): boolean => row.isComputed;
 
 /** Whether a variable counts for the fit of the catalogue: rows read it, or rows of its class could. */
-const isCounted = ({ rules }: BoundObject, uses: readonly RowUse[]): boolean =>
-  uses.length > 0 || (rules.length > 0 && !rules.some(({ set }) => set.isDescribed));
+const isCounted = ({ rules }: BoundObject, matches: readonly RowMatch[]): boolean =>
+  matches.length > 0 || (rules.length > 0 && !rules.some(({ set }) => set.isDescribed));

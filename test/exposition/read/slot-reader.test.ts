@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
-import { Probe } from '#app/exposition/read/probe.js';
-import type { ProbeListener } from '#app/exposition/read/probe.js';
-import type { TrackableItem } from '#app/exposition/read/tree-walk.js';
+import { SlotReader } from '#app/exposition/read/slot-reader.js';
+import type { SlotListener } from '#app/exposition/read/slot-reader.js';
+import type { TreeNode } from '#app/exposition/read/tree-walk.js';
 import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { finished } from '../../support/finished.js';
@@ -15,12 +15,12 @@ const SLOTS = [5, 6, 7, 512, 513, 70_000];
 /** A probe that records its notifications, as `synced name`. */
 function probeOf(source: FakeSource, kernel = new Kernel()) {
   const notifications: string[] = [];
-  const react: Partial<Record<keyof ProbeListener, (item: TrackableItem) => void>> = {};
-  const listen = (what: keyof ProbeListener) => (item: TrackableItem) => {
+  const react: Partial<Record<keyof SlotListener, (item: TreeNode) => void>> = {};
+  const listen = (what: keyof SlotListener) => (item: TreeNode) => {
     notifications.push(`${what} ${item.name}`);
     react[what]?.(item);
   };
-  const probe = new Probe(kernel, source, {
+  const probe = new SlotReader(kernel, source, {
     synced: listen('synced'),
     changed: listen('changed'),
     unsynced: listen('unsynced'),
@@ -31,7 +31,7 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     probe,
     react,
     /** Tracks an item; records `synced` at once if the item already has a value. */
-    track: (item: TrackableItem): void => {
+    track: (item: TreeNode): void => {
       if (probe.track(item)) listen('synced')(item);
     },
     /** Reads once; returns the notifications since the last read. */

@@ -1,7 +1,7 @@
 // WideMap and Hashes, compared with Map and Set.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Hashes, WideMap } from '#app/collections/wide-map.js';
+import { NumberSet, LargeMap } from '#app/collections/large-map.js';
 
 describe('WideMap', () => {
   it('behaves like a Map with few and with many entries', () => {
@@ -13,7 +13,7 @@ describe('WideMap', () => {
     });
     fc.assert(
       fc.property(fc.array(range, { maxLength: 5 }), (ranges) => {
-        const wide = new WideMap<number>();
+        const wide = new LargeMap<number>();
         const plain = new Map<number, number>();
         ranges.forEach(({ isSet, first, count, every }, round) => {
           for (let i = 0; i < count; i++) {
@@ -41,7 +41,7 @@ describe('WideMap', () => {
   });
 
   it('rejects a negative or fractional key once it has many entries', () => {
-    const wide = new WideMap<number>();
+    const wide = new LargeMap<number>();
     for (let key = 0; key < 5000; key++) wide.set(key, key);
     expect(() => wide.get(-1)).to.throw(RangeError);
     expect(() => wide.get(0.5)).to.throw(RangeError);
@@ -59,7 +59,7 @@ describe('Hashes', () => {
   it('contains the added and not deleted hashes', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), hash), { maxLength: 400 }), (steps) => {
-        const hashes = new Hashes();
+        const hashes = new NumberSet();
         const wanted = new Set<number>();
         for (const [isAdded, each] of steps)
           if (isAdded) {
@@ -75,7 +75,7 @@ describe('Hashes', () => {
     ));
 
   it('contains many hashes', () => {
-    const hashes = new Hashes();
+    const hashes = new NumberSet();
     for (let i = 0; i < 100_000; i++) hashes.add(i * 91_009);
     for (let i = 0; i < 100_000; i += 2) hashes.delete(i * 91_009);
     const wrong = Array.from({ length: 100_000 }, (_, i) => i).filter(

@@ -1,7 +1,7 @@
 // Counts the series, objects and variables that a target leaves out.
 
 /** How many items are left out of the text of a target now. */
-export interface Missing {
+export interface Omissions {
   /** Series that are not shown because another series has their name and labels, or another metric their name. */
   readonly clashingSeries: number;
   /** Series, objects and variables that a limit leaves out. */
@@ -17,7 +17,7 @@ const MAX_ITEMS = 10_000;
  * The items that are left out, in groups that are removed together: the series of a variable, or the variables of
  * an object. All items beyond the first 10,000 count as one, until the target starts again.
  */
-export class LeftOut {
+export class OmittedItems {
   readonly #groups = new Map<number, Map<string | number, number>>();
   #items = 0;
   #amount = 0;

@@ -1,21 +1,21 @@
 // Puts series into the exposition text so that no two have the same name and labels. Duplicates wait.
 import { NameOwners, unsharedNames } from '../../catalogue/names.js';
-import { Hashes } from '../../collections/wide-map.js';
-import type { FamilyFacts } from '../../model.js';
+import { NumberSet } from '../../collections/large-map.js';
+import type { FamilyMetadata } from '../../model.js';
 import type { Counters } from '../counters.js';
-import type { Effort } from '../../budget.js';
+import type { Cost } from '../../budget.js';
 import { labelsOf } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
-import { LeftOut } from '../left-out.js';
+import { OmittedItems } from '../omitted-items.js';
 import { limitText } from '../target-limits.js';
-import type { OnOmitted, TargetRoom } from '../target-limits.js';
-import { effortOf } from '../text/exposition-text.js';
+import type { OnOmitted, TargetUsage } from '../target-limits.js';
+import { costOf } from '../text/exposition-text.js';
 import type { ExpositionText } from '../text/exposition-text.js';
 import type { Family } from '../text/family.js';
 
 export interface WaitingSeries {
-  readonly facts: FamilyFacts;
-  readonly rank: number;
+  readonly metadata: FamilyMetadata;
+  readonly familyIndex: number;
   readonly key: LineKey;
   readonly line: Line;
   /** The hash of its name and labels. */
@@ -25,7 +25,8 @@ export interface WaitingSeries {
 /** The most waiting series; any number above counts as one. */
 const MAX_WAITING = 10_000;
 
-const positionOf = (name: string, { owner, sub }: LineKey): string => `${owner} ${sub} ${name}`;
+const positionOf = (name: string, { nodeId, seriesIndex }: LineKey): string =>
+  `${nodeId} ${seriesIndex} ${name}`;
 
 class WaitingList {
   readonly #byPosition = new Map<string, WaitingSeries>();
@@ -47,14 +48,14 @@ class WaitingList {
 
   /** Adds a series, replacing the one with its key; drops it if too many wait. */
   put(next: WaitingSeries): void {
-    this.delete(next.facts.name, next.key);
+    this.delete(next.metadata.name, next.key);
     if (this.#byPosition.size >= MAX_WAITING) {
       this.#dropped = 1;
       return;
     }
-    this.#byPosition.set(positionOf(next.facts.name, next.key), next);
+    this.#byPosition.set(positionOf(next.metadata.name, next.key), next);
     addTo(this.#byHash, next.hash, next);
-    for (const name of unsharedNames(next.facts)) addTo(this.#byName, name, next);
+    for (const name of unsharedNames(next.metadata)) addTo(this.#byName, name, next);
   }
 
   delete(name: string, key: LineKey): void {
@@ -62,7 +63,7 @@ class WaitingList {
     if (former === undefined) return;
     this.#byPosition.delete(positionOf(name, key));
     removeFrom(this.#byHash, former.hash, former);
-    for (const each of unsharedNames(former.facts)) removeFrom(this.#byName, each, former);
+    for (const each of unsharedNames(former.metadata)) removeFrom(this.#byName, each, former);
   }
 
   /** The series with that name and labels, oldest first. */
@@ -71,8 +72,8 @@ class WaitingList {
   }
 
   /** The series whose metrics have a name of that metric, oldest first for each name. */
-  forMetric(facts: FamilyFacts): readonly WaitingSeries[] {
-    const found = unsharedNames(facts).flatMap((name) => [...(this.#byName.get(name) ?? [])]);
+  forMetric(metadata: FamilyMetadata): readonly WaitingSeries[] {
+    const found = unsharedNames(metadata).flatMap((name) => [...(this.#byName.get(name) ?? [])]);
     return [...new Set(found)];
   }
 }
@@ -102,34 +103,34 @@ export type OnClash = (series: string, why: string) => void;
  * Keeps names unique: shows the first series with a name and labels, and the first metric with a name. Later ones wait
  * until the first is removed, and are counted.
  */
-export class SeriesRegister {
+export class SeriesRegistry {
   readonly #text: ExpositionText;
-  readonly #hashes = new Hashes();
+  readonly #hashes = new NumberSet();
   /** The metrics that are shown. */
   readonly #owners = new NameOwners();
   readonly #waiting = new WaitingList();
   readonly #counters: Counters;
   /** Grouped by owner; the key of a series in its group has its sub and name. */
-  readonly #leftOut = new LeftOut();
-  readonly #effort: Effort;
+  readonly #omitted = new OmittedItems();
+  readonly #cost: Cost;
   readonly #onClash: OnClash;
-  readonly #room: TargetRoom;
+  readonly #usage: TargetUsage;
   readonly #onOmitted: OnOmitted;
 
-  /** @param effort counts the work of series that are not shown; the text counts that of its lines */
+  /** @param cost counts the work of series that are not shown; the text counts that of its lines */
   constructor(
     text: ExpositionText,
-    effort: Effort,
+    cost: Cost,
     counters: Counters,
     onClash: OnClash,
-    room: TargetRoom,
+    usage: TargetUsage,
     onOmitted: OnOmitted = () => undefined,
   ) {
     this.#text = text;
-    this.#effort = effort;
+    this.#cost = cost;
     this.#counters = counters;
     this.#onClash = onClash;
-    this.#room = room;
+    this.#usage = usage;
     this.#onOmitted = onOmitted;
   }
 
@@ -139,8 +140,8 @@ export class SeriesRegister {
   }
 
   /** Series that are left out now because the target would show too much. */
-  get leftOut(): number {
-    return this.#leftOut.amount;
+  get omitted(): number {
+    return this.#omitted.amount;
   }
 
   /** Whether a series is shown, or waits for another with its name and labels; undefined if neither. */
@@ -150,19 +151,19 @@ export class SeriesRegister {
   }
 
   /** Why a waiting series is not shown. */
-  clashOf(facts: FamilyFacts): string {
-    return this.#owners.refusalOf(facts) || SAME_SERIES;
+  clashOf(metadata: FamilyMetadata): string {
+    return this.#owners.refusalOf(metadata) || SAME_SERIES;
   }
 
   /** Why no further series of that name can be shown, whatever its labels; empty if it can. */
-  refusalOf(facts: FamilyFacts): string {
-    const { name } = facts;
+  refusalOf(metadata: FamilyMetadata): string {
+    const { name } = metadata;
     if (name.startsWith(OWN_PREFIX))
       return `names of metrics beginning with ${OWN_PREFIX} are reserved`;
-    const refusal = this.#owners.refusalOf(facts);
+    const refusal = this.#owners.refusalOf(metadata);
     if (refusal !== '') return refusal;
-    const limit = this.#room.reached('series', 1);
-    if (limit !== undefined) return limitText(this.#room.limits, limit);
+    const limit = this.#usage.reached('series', 1);
+    if (limit !== undefined) return limitText(this.#usage.limits, limit);
     if (!this.isShown(name) && this.#text.families >= MAX_FAMILIES)
       return `a target shows ${MAX_FAMILIES} metrics at most`;
     return '';
@@ -179,41 +180,47 @@ export class SeriesRegister {
    */
   omit(series: number, name?: string, key?: LineKey): void {
     this.#counters.omitted += series;
-    if (name === undefined || key === undefined) this.#leftOut.addOthers();
-    else this.#leftOut.add(key.owner, leftKey(name, key), series);
+    if (name === undefined || key === undefined) this.#omitted.addOthers();
+    else this.#omitted.add(key.nodeId, omittedKey(name, key), series);
   }
 
   /** Adds a series, or replaces the line of the one with this key. */
-  put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
-    const { name } = facts;
-    this.#uncountLeftOut(name, key);
+  put(metadata: FamilyMetadata, familyIndex: number, key: LineKey, line: Line): void {
+    const { name } = metadata;
+    this.#forgetOmitted(name, key);
     const family = this.#text.family(name);
     const hash = this.#text.seriesHash(name, line);
     const former = family?.hash(key);
-    if (!this.#reserve(facts, family, hash, former)) {
+    if (!this.#reserve(metadata, family, hash, former)) {
       if (former !== undefined) this.remove(name, key);
       // The text of the labels is copied: shared labels are removed once no shown line has them.
-      this.#enqueue({ facts, rank, key, line: { ...line, labels: labelsOf(line) }, hash });
+      this.#enqueue({
+        metadata,
+        familyIndex,
+        key,
+        line: { ...line, labels: labelsOf(line) },
+        hash,
+      });
       return;
     }
     if (former === undefined || family === undefined) {
       this.#waiting.delete(name, key);
-      this.#show(family, facts, rank, key, line, hash);
+      this.#show(family, metadata, familyIndex, key, line, hash);
       return;
     }
     if (former === hash || this.#hasRoomToGrow(family, key, line))
-      this.#text.put(facts, rank, key, line, hash);
+      this.#text.put(metadata, familyIndex, key, line, hash);
     else {
       this.#text.remove(name, key);
-      this.#leaveOut(name, key, line, hash);
+      this.#omitSeries(name, key, line, hash);
     }
     if (former === hash) return;
     this.#hashes.delete(former);
-    this.#showWaiting(family.facts, former);
+    this.#showWaiting(family.metadata, former);
   }
 
   remove(name: string, key: LineKey): void {
-    this.#uncountLeftOut(name, key);
+    this.#forgetOmitted(name, key);
     const family = this.#text.family(name);
     const hash = family?.hash(key);
     if (family === undefined || hash === undefined) {
@@ -222,43 +229,43 @@ export class SeriesRegister {
     }
     this.#text.remove(name, key);
     this.#hashes.delete(hash);
-    this.#showWaiting(family.facts, hash);
+    this.#showWaiting(family.metadata, hash);
   }
 
   /** Shows a new series after `#reserve`, if there is room. */
   #show(
     family: Family | undefined,
-    facts: FamilyFacts,
-    rank: number,
+    metadata: FamilyMetadata,
+    familyIndex: number,
     key: LineKey,
     line: Line,
     hash: number,
   ): void {
-    if (!this.#hasRoomFor(facts.name, family, line)) {
-      this.#leaveOut(facts.name, key, line, hash);
+    if (!this.#hasRoomFor(metadata.name, family, line)) {
+      this.#omitSeries(metadata.name, key, line, hash);
       return;
     }
-    this.#text.put(facts, rank, key, line, hash);
-    if (family === undefined) this.#owners.add(facts);
+    this.#text.put(metadata, familyIndex, key, line, hash);
+    if (family === undefined) this.#owners.add(metadata);
   }
 
-  #leaveOut(name: string, key: LineKey, line: Line, hash: number): void {
+  #omitSeries(name: string, key: LineKey, line: Line, hash: number): void {
     this.#hashes.delete(hash);
     this.omit(1, name, key);
-    this.#effort.steps += effortOf(line);
+    this.#cost.steps += costOf(line);
   }
 
   /** No longer counts the series with this key as left out. */
-  #uncountLeftOut(name: string, key: LineKey): void {
-    if (this.#leftOut.has(key.owner)) this.#leftOut.delete(key.owner, leftKey(name, key));
+  #forgetOmitted(name: string, key: LineKey): void {
+    if (this.#omitted.has(key.nodeId)) this.#omitted.delete(key.nodeId, omittedKey(name, key));
   }
 
   /** Whether there is room for the new text of a shown series. */
   #hasRoomToGrow(family: Family, key: LineKey, line: Line): boolean {
-    const { name } = family.facts;
+    const { name } = family.metadata;
     const { suffix } = line;
     const growth = name.length + suffix.length + labelsOf(line).length - family.lineBytes(key);
-    const limit = growth > 0 ? this.#room.reachedByText(growth) : undefined;
+    const limit = growth > 0 ? this.#usage.reachedByText(growth) : undefined;
     if (limit !== undefined) this.#onOmitted(limit, `series ${seriesOf(name, line)}`);
     return limit === undefined;
   }
@@ -266,7 +273,7 @@ export class SeriesRegister {
   /** Enforces the limits of the target, and reserves the names of the exporter's own metrics. */
   #hasRoomFor(name: string, family: Family | undefined, line: Line): boolean {
     if (family === undefined && name.startsWith(OWN_PREFIX)) return false;
-    const limit = this.#room.reached('series', labelsOf(line).length);
+    const limit = this.#usage.reached('series', labelsOf(line).length);
     if (limit !== undefined) {
       this.#onOmitted(limit, `series ${seriesOf(name, line)}`);
       return false;
@@ -279,41 +286,46 @@ export class SeriesRegister {
    * series has them, or another metric the name of its metric.
    * @param family of its name, if there is one
    */
-  #reserve(facts: FamilyFacts, family: Family | undefined, hash: number, former?: number): boolean {
+  #reserve(
+    metadata: FamilyMetadata,
+    family: Family | undefined,
+    hash: number,
+    former?: number,
+  ): boolean {
     const isShowable =
       family === undefined
-        ? this.#owners.refusalOf(facts) === ''
-        : family.facts.type === facts.type;
+        ? this.#owners.refusalOf(metadata) === ''
+        : family.metadata.type === metadata.type;
     return isShowable && (hash === former || this.#hashes.add(hash));
   }
 
   /** Counts a clash, unless the series with this key is waiting already. */
   #enqueue(next: WaitingSeries): void {
-    const { facts, key, line, hash } = next;
-    this.#effort.steps += effortOf(line);
-    if (this.#waiting.at(facts.name, key)?.hash !== hash) {
+    const { metadata, key, line, hash } = next;
+    this.#cost.steps += costOf(line);
+    if (this.#waiting.at(metadata.name, key)?.hash !== hash) {
       this.#counters.clashes++;
-      this.#onClash(seriesOf(facts.name, line), this.clashOf(facts));
+      this.#onClash(seriesOf(metadata.name, line), this.clashOf(metadata));
     }
     this.#waiting.put(next);
   }
 
   /** Shows the series that waited for the name and labels of a removed series, or for the removal of its metric. */
-  #showWaiting(gone: FamilyFacts, hash: number): void {
+  #showWaiting(gone: FamilyMetadata, hash: number): void {
     const isLast = !this.isShown(gone.name);
     if (isLast) this.#owners.delete(gone);
     const forMetric = isLast ? this.#waiting.forMetric(gone) : [];
     for (const next of [...this.#waiting.withHash(hash), ...forMetric]) {
-      const { facts, rank, key, line } = next;
-      const family = this.#text.family(facts.name);
-      if (!this.#reserve(facts, family, next.hash)) continue;
-      this.#waiting.delete(facts.name, key);
-      this.#show(family, facts, rank, key, line, next.hash);
+      const { metadata, familyIndex, key, line } = next;
+      const family = this.#text.family(metadata.name);
+      if (!this.#reserve(metadata, family, next.hash)) continue;
+      this.#waiting.delete(metadata.name, key);
+      this.#show(family, metadata, familyIndex, key, line, next.hash);
     }
   }
 }
 
-const leftKey = (name: string, { sub }: LineKey): string => `${sub} ${name}`;
+const omittedKey = (name: string, { seriesIndex }: LineKey): string => `${seriesIndex} ${name}`;
 
 /** Name and labels. */
 const seriesOf = (name: string, line: Line): string =>

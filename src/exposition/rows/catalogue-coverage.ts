@@ -1,5 +1,5 @@
 // How well the catalogue fits what a target tracks: rows without variables, variables without rows.
-import type { RowUse, ClassRows } from '../../catalogue/match/rules.js';
+import type { RowMatch, ClassRows } from '../../catalogue/match/rules.js';
 import type { Reading } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 
@@ -20,7 +20,7 @@ interface ReadingFit {
  * Counts the rows without a variable and the variables without a row while objects and variables come and go. A
  * row counts once an object of its class exists. While no object has a class of the catalogue, all rows count.
  */
-export class CatalogueFit {
+export class CatalogueCoverage {
   /** How many objects the rows of each class apply to. */
   readonly #objects = new Map<ClassRows, number>();
   readonly #readings = new Map<Reading, ReadingFit>();
@@ -68,7 +68,7 @@ export class CatalogueFit {
   }
 
   /** A variable was added, or owns its name again; `uses` are the rows that read it. */
-  addVariable(variable: Variable, uses: readonly RowUse[]): void {
+  addVariable(variable: Variable, uses: readonly RowMatch[]): void {
     if (uses.length === 0) this.#variablesWithoutRow++;
     for (const { reading } of uses) {
       const entry = this.#readings.get(reading);
@@ -80,7 +80,7 @@ export class CatalogueFit {
   }
 
   /** Undoes `addVariable`. */
-  removeVariable(variable: Variable, uses: readonly RowUse[]): void {
+  removeVariable(variable: Variable, uses: readonly RowMatch[]): void {
     if (uses.length === 0) this.#variablesWithoutRow--;
     for (const { reading } of uses) {
       const entry = this.#readings.get(reading);

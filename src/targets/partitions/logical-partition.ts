@@ -52,8 +52,8 @@ const BIND = {
   leastSteps: VIEW_STEPS / 32,
   stepsPerClockRead: 16,
 };
-/** The period of reports without a demand, so that facts stay up to date. */
-const FACTS_EVERY_MS = 1000;
+/** The period of reports without a demand, so that state stay up to date. */
+const STATE_EVERY_MS = 1000;
 /** A target without changes reports in each fourth period: the load of the queue, and a sign of life. */
 const QUIET_PERIODS = 4;
 
@@ -89,7 +89,7 @@ export class LogicalPartition implements Partition {
       const step$ = hostingPipeline({
         ...{ app: definition.app, hint: definition.instance, former, serverKeys },
         ...{ pool, tasks, queue: this.#queue, open$, makeView, scheduler },
-        isEager: definition.spacingMs === 0 || definition.isDebug,
+        isEager: definition.minRenderIntervalMs === 0 || definition.isDebug,
         poll: () => {
           for (const key of serverKeys) pool.poll(key);
           reporter.logLookup();
@@ -108,10 +108,10 @@ export class LogicalPartition implements Partition {
           }),
         ),
         // All targets report at the same moments, which are mostly those of polls as well.
-        defer(() => timer(untilNext(FACTS_EVERY_MS, nowMs()), scheduler)).pipe(
+        defer(() => timer(untilNext(STATE_EVERY_MS, nowMs()), scheduler)).pipe(
           repeat(),
           filter((_, period) => reporter.hasChanged || period % QUIET_PERIODS === 0),
-          map(() => reporter.facts()),
+          map(() => reporter.state()),
         ),
       );
     });

@@ -10,10 +10,10 @@ import { shopCatalogue, testView } from '../test-view.js';
 const row = (name: string, type: string, rest: string): string =>
   `{ name = "shop_${name}", type = "${type}", help = "Help.", ${rest} },`;
 
-const countsOf = ({ fit }: TargetView) => ({
-  unmatched: fit.rowsWithoutVariable,
-  mistyped: fit.rowsOfWrongType,
-  unread: fit.variablesWithoutRow,
+const countsOf = ({ coverage }: TargetView) => ({
+  unmatched: coverage.rowsWithoutVariable,
+  mistyped: coverage.rowsOfWrongType,
+  unread: coverage.variablesWithoutRow,
 });
 const FITS = { unmatched: 0, mistyped: 0, unread: 0 };
 
@@ -72,7 +72,7 @@ describe('the fit of a catalogue', () => {
     const rowsLeft = (gone: Variable | undefined): number => {
       if (gone !== undefined) source.remove(gone);
       render();
-      return view.fit.rowsOfWrongType;
+      return view.coverage.rowsOfWrongType;
     };
     expect([undefined, first, second].map(rowsLeft)).to.deep.equal([1, 1, 0]);
   });
@@ -87,12 +87,12 @@ describe('the fit of a catalogue', () => {
     });
     const counts = tills.map((till) => {
       render();
-      const counted = view.fit.variablesWithoutRow;
+      const counted = view.coverage.variablesWithoutRow;
       source.remove(till);
       return counted;
     });
     render();
-    expect([...counts, view.fit.variablesWithoutRow]).to.deep.equal([3, 2, 1, 0]);
+    expect([...counts, view.coverage.variablesWithoutRow]).to.deep.equal([3, 2, 1, 0]);
   });
 
   it('counts a row with a misspelt variable name until such a variable is added', () => {
@@ -139,10 +139,10 @@ describe('the fit of a catalogue', () => {
       const variable = source.addVariable(root, 'v', { type });
       source.addVariable(root, 'v2', { type: 'u64' });
       render();
-      expect(view.fit.rowsOfWrongType).to.equal(Number(!isFit));
+      expect(view.coverage.rowsOfWrongType).to.equal(Number(!isFit));
       source.remove(variable);
       render();
-      expect(view.fit.rowsOfWrongType).to.equal(0);
+      expect(view.coverage.rowsOfWrongType).to.equal(0);
     });
 
   it('counts nothing for a class without an object or for a target without a catalogue', () => {

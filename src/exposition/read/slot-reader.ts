@@ -3,39 +3,39 @@ import { FifoQueue } from '../../collections/by-id.js';
 import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { FLAG, NO_OWNER, SlotPages, TrackedSlots, syncedWord } from './slots.js';
-import type { Region } from './slots.js';
-import type { TrackableItem } from './tree-walk.js';
+import type { PageRange } from './slots.js';
+import type { TreeNode } from './tree-walk.js';
 import { CellChangeDetector } from './change-detector.js';
 
 /** How many slots have their flags updated in one step. */
 const UPDATES_PER_STEP = 4096;
 
-export interface ProbeListener {
+export interface SlotListener {
   /** The item got its value; called by `reportSynced`. */
-  synced(item: TrackableItem): void;
+  synced(node: TreeNode): void;
   /** The item lost its value; called by `reportUnsynced`. */
-  unsynced(item: TrackableItem): void;
+  unsynced(node: TreeNode): void;
   /** Another item owns the slot now, so this item never gets a value again; called by `reportUnsynced`. */
-  gone(item: TrackableItem): void;
+  gone(node: TreeNode): void;
   /** The slot of a watched item changed; called by `read`. */
-  changed(item: TrackableItem): void;
+  changed(node: TreeNode): void;
 }
 
-export class Probe {
+export class SlotReader {
   readonly #pages: SlotPages;
-  readonly #detector: CellChangeDetector<TrackableItem>;
-  readonly #listener: ProbeListener;
+  readonly #detector: CellChangeDetector<TreeNode>;
+  readonly #listener: SlotListener;
   readonly #tracked = new TrackedSlots();
   /** Slots tracked since the last read. Their words may be in kernel memory already. */
   #newSlots: number[] = [];
   #unread = 0;
   /** Slots whose words changed during both copies of a read: their values count after the next read. */
-  readonly #unsettled = new Set<number>();
+  readonly #unstable = new Set<number>();
   /** Slots whose items gained or lost a value that the listener has not heard of yet. */
   readonly #gained = new FifoQueue<number>();
   readonly #lost = new FifoQueue<number>();
 
-  constructor(kernel: Kernel, source: Source, listener: ProbeListener) {
+  constructor(kernel: Kernel, source: Source, listener: SlotListener) {
     this.#pages = new SlotPages(kernel, source);
     this.#detector = new CellChangeDetector(kernel);
     this.#listener = listener;
@@ -50,11 +50,11 @@ export class Probe {
    * Tracks an item. The first item of a page copies that page at once.
    * @returns whether the item has a value now. If so, `synced` is not called for it; if not, a later read reports it.
    */
-  track(item: TrackableItem): boolean {
-    const { slot, incarnation } = item;
+  track(node: TreeNode): boolean {
+    const { slot, incarnation } = node;
     if (!this.#pages.isRead(slot)) this.#readFirst(slot);
     const isSynced = this.#hasValue(slot, incarnation);
-    this.#tracked.set(item, isSynced ? FLAG.synced : 0);
+    this.#tracked.set(node, isSynced ? FLAG.synced : 0);
     if (isSynced) return true;
     this.#newSlots.push(slot);
     this.#unread++;
@@ -67,13 +67,13 @@ export class Probe {
   }
 
   /** Stops tracking an item, without a report. */
-  untrack(item: TrackableItem): void {
-    if (this.isTracked(item)) this.#tracked.delete(item.slot);
+  untrack(node: TreeNode): void {
+    if (this.isTracked(node)) this.#tracked.delete(node.slot);
   }
 
   /** The item tracked at a slot now. */
-  trackedAt(slot: number): TrackableItem | undefined {
-    return this.#tracked.item(slot);
+  trackedAt(slot: number): TreeNode | undefined {
+    return this.#tracked.node(slot);
   }
 
   /** The id of the item tracked at a slot now; 0 for none. */
@@ -81,17 +81,17 @@ export class Probe {
     return this.#tracked.id(slot);
   }
 
-  isTracked({ slot, id }: TrackableItem): boolean {
+  isTracked({ slot, id }: TreeNode): boolean {
     return this.#tracked.id(slot) === id;
   }
 
-  isSynced(item: TrackableItem): boolean {
-    return this.isTracked(item) && this.#tracked.has(item.slot, FLAG.synced);
+  isSynced(node: TreeNode): boolean {
+    return this.isTracked(node) && this.#tracked.has(node.slot, FLAG.synced);
   }
 
   /** Whether `gone` was called for a tracked item. */
-  isReportedGone(item: TrackableItem): boolean {
-    return this.isTracked(item) && this.#tracked.has(item.slot, FLAG.reportedGone);
+  isReportedGone(node: TreeNode): boolean {
+    return this.isTracked(node) && this.#tracked.has(node.slot, FLAG.reportedGone);
   }
 
   /** Address of the copy of a slot; the slot's page is read from now on. */
@@ -101,21 +101,21 @@ export class Probe {
 
   /** The copied bits of a slot, tracked or not, if its page is read and it has a value. */
   bits(ref: SlotRef): bigint | undefined {
-    return this.#isUnsettled(ref.slot) ? undefined : this.#pages.bits(ref);
+    return this.#isUnstable(ref.slot) ? undefined : this.#pages.bits(ref);
   }
 
   /** Reports every change of the item's slot from now on. */
-  watch(item: TrackableItem): void {
-    this.#detector.add(item, this.address(item.slot));
+  watch(node: TreeNode): void {
+    this.#detector.add(node, this.address(node.slot));
   }
 
-  unwatch(item: TrackableItem): void {
-    this.#detector.remove(item);
+  unwatch(node: TreeNode): void {
+    this.#detector.remove(node);
   }
 
   /** Makes the next read report a watched item as changed, whether its slot changes or not. */
-  reportAgain(item: TrackableItem): void {
-    this.#detector.reportAgain(item);
+  reportAgain(node: TreeNode): void {
+    this.#detector.reportAgain(node);
   }
 
   /** True while a value that an item got or lost is not yet reported. */
@@ -130,13 +130,13 @@ export class Probe {
    * @returns whether any value differs from the last copy
    */
   *reading(): Generator<void, boolean> {
-    const isChanged = yield* this.#copying(this.#pages.regions);
+    const isChanged = yield* this.#copying(this.#pages.ranges);
     return (yield* this.#reportingChanges()) || isChanged;
   }
 
   /** Copies only the pages with slots tracked since the last copy; reports no changes. */
   readNew(): boolean {
-    return resultOf(this.#copying(this.#pages.regionsOf(this.#newSlots)));
+    return resultOf(this.#copying(this.#pages.rangesOf(this.#newSlots)));
   }
 
   /** Reports the next item that got its value; false if there is none. */
@@ -149,20 +149,20 @@ export class Probe {
     return this.#reportNext(true);
   }
 
-  *#copying(regions: readonly Region[]): Generator<void, boolean> {
+  *#copying(ranges: readonly PageRange[]): Generator<void, boolean> {
     const newSlots = this.#newSlots;
     this.#unread = 0;
     // Slots that change again are added anew: their values are older than their words.
     this.#newSlots = [];
-    this.#unsettled.clear();
+    this.#unstable.clear();
     let isChanged = newSlots.length > 0;
-    for (const region of regions) {
+    for (const range of ranges) {
       const changed: number[] = [];
-      if (this.#pages.read(region, changed)) isChanged = true;
-      const unsettled = this.#copyUnsettled(changed);
+      if (this.#pages.read(range, changed)) isChanged = true;
+      const unstable = this.#copyAgain(changed);
       // The second copy may find other slots: a value that belongs to another item now is lost at once.
       yield* this.#updatingFlags(changed);
-      yield* this.#updatingFlags(unsettled);
+      yield* this.#updatingFlags(unstable);
       yield;
     }
     yield* this.#updatingFlags(newSlots);
@@ -181,7 +181,7 @@ export class Probe {
   #readFirst(slot: number): void {
     const changed: number[] = [];
     this.#pages.readFirst(slot, changed);
-    this.#copyUnsettled(changed);
+    this.#copyAgain(changed);
   }
 
   /**
@@ -189,15 +189,15 @@ export class Probe {
    * word changes once more has no value until the next read.
    * @returns these slots
    */
-  #copyUnsettled(changed: readonly number[]): readonly number[] {
-    const unsettled: number[] = [];
-    if (changed.length === 0) return unsettled;
-    for (const region of this.#pages.regionsOf(changed)) this.#pages.read(region, unsettled);
-    for (const slot of unsettled) {
+  #copyAgain(changed: readonly number[]): readonly number[] {
+    const unstable: number[] = [];
+    if (changed.length === 0) return unstable;
+    for (const range of this.#pages.rangesOf(changed)) this.#pages.read(range, unstable);
+    for (const slot of unstable) {
       this.#newSlots.push(slot);
-      this.#unsettled.add(slot);
+      this.#unstable.add(slot);
     }
-    return unsettled;
+    return unstable;
   }
 
   close(): void {
@@ -243,9 +243,9 @@ export class Probe {
     const isSynced = this.#hasValue(slot, this.#tracked.incarnation(slot));
     this.#tracked.setFlags(slot, isSynced ? flags | FLAG.synced : flags & ~FLAG.synced);
     if (isSynced !== ((flags & FLAG.synced) !== 0)) {
-      const item = this.#tracked.item(slot);
-      if (item !== undefined && isSynced) this.#listener.synced(item);
-      else if (item !== undefined) this.#listener.unsynced(item);
+      const node = this.#tracked.node(slot);
+      if (node !== undefined && isSynced) this.#listener.synced(node);
+      else if (node !== undefined) this.#listener.unsynced(node);
     }
     if (this.#tracked.has(slot, FLAG.gone)) this.#reportGone(slot);
   }
@@ -254,17 +254,17 @@ export class Probe {
     const flags = this.#tracked.flags(slot);
     if ((flags & FLAG.reportedGone) !== 0) return;
     this.#tracked.setFlags(slot, flags | FLAG.reportedGone);
-    const item = this.#tracked.item(slot);
-    if (item !== undefined) this.#listener.gone(item);
+    const node = this.#tracked.node(slot);
+    if (node !== undefined) this.#listener.gone(node);
   }
 
   /** Whether the copy of a slot is a value of the item with this incarnation. */
   #hasValue(slot: number, incarnation: number): boolean {
-    return this.#pages.word(slot) === syncedWord(incarnation) && !this.#isUnsettled(slot);
+    return this.#pages.word(slot) === syncedWord(incarnation) && !this.#isUnstable(slot);
   }
 
-  #isUnsettled(slot: number): boolean {
-    return this.#unsettled.size > 0 && this.#unsettled.has(slot);
+  #isUnstable(slot: number): boolean {
+    return this.#unstable.size > 0 && this.#unstable.has(slot);
   }
 
   /** Whether another item uses the slot now. A publisher stores the word before the item's record. */
@@ -276,11 +276,11 @@ export class Probe {
   *#reportingChanges(): Generator<void, boolean> {
     // The listener may watch and unwatch items during the reports.
     const changed = this.#detector.changed();
-    for (const item of changed) {
-      if (!this.isTracked(item)) continue;
-      if (this.#hasValue(item.slot, item.incarnation)) this.#listener.changed(item);
+    for (const node of changed) {
+      if (!this.isTracked(node)) continue;
+      if (this.#hasValue(node.slot, node.incarnation)) this.#listener.changed(node);
       // Its loss is not reported yet. If the value is back by then, its change must still be reported.
-      else if (this.isSynced(item)) this.#detector.reportAgain(item);
+      else if (this.isSynced(node)) this.#detector.reportAgain(node);
       yield;
     }
     return changed.length > 0;

@@ -2,17 +2,17 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { newCounters } from '#app/exposition/counters.js';
-import { Effort } from '#app/budget.js';
+import { Cost } from '#app/budget.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
-import { SeriesRegister } from '#app/exposition/rows/series-register.js';
-import { DEFAULT_LIMITS, TargetRoom } from '#app/exposition/target-limits.js';
+import { SeriesRegistry } from '#app/exposition/rows/series-registry.js';
+import { DEFAULT_LIMITS, TargetUsage } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
-import type { FamilyFacts, MetricType } from '#app/model.js';
+import type { FamilyMetadata, MetricType } from '#app/model.js';
 import { finished } from '../../support/finished.js';
 import { fixedLine } from '../../support/lines.js';
 
-const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
+const metadata = (name: string, type: MetricType = 'gauge'): FamilyMetadata => ({
   name,
   type,
   unit: '',
@@ -31,23 +31,23 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
       return text.textBytes;
     },
   };
-  const room = new TargetRoom(size, { ...DEFAULT_LIMITS, ...limits });
+  const room = new TargetUsage(size, { ...DEFAULT_LIMITS, ...limits });
   const onClash = (series: string, why: string) => {
     clashes.push(series);
     reasons.push(why);
   };
   const counters = newCounters();
-  const register = new SeriesRegister(text, new Effort(), counters, onClash, room);
+  const register = new SeriesRegistry(text, new Cost(), counters, onClash, room);
   const put = (
-    owner: number,
+    nodeId: number,
     series: string,
-    value = owner,
+    value = nodeId,
     type: MetricType = 'gauge',
     name = series.replace(/\{.*/, ''),
   ) => {
     const suffix = series.replace(/\{.*/, '').slice(name.length);
     const line = fixedLine(series.replace(/^[^{]*\{?|\}$/g, ''), value, suffix);
-    register.put(facts(name, type), 0, { owner, sub: 0 }, line);
+    register.put(metadata(name, type), 0, { nodeId, seriesIndex: 0 }, line);
   };
   return {
     register,
@@ -55,11 +55,11 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
     clashes,
     reasons,
     put,
-    remove: (owner: number, name = 'x') => register.remove(name, { owner, sub: 0 }),
+    remove: (nodeId: number, name = 'x') => register.remove(name, { nodeId, seriesIndex: 0 }),
     /** The shown lines, without line feeds. */
     shown: (): string[] =>
       finished(text.rendering())
-        .families.flatMap(({ pieces }) => pieces.map((piece) => Buffer.from(piece).toString()))
+        .families.flatMap(({ buffers }) => buffers.map((piece) => Buffer.from(piece).toString()))
         .join('')
         .split('\n')
         .slice(0, -1),
@@ -105,7 +105,7 @@ describe('the series register', () => {
 
   it('shows the second of two equal series once the first ends or changes its labels', () => {
     const { put, remove, shown } = registerOf();
-    for (const owner of [1, 2, 3]) put(owner, 'x{a="b"}');
+    for (const nodeId of [1, 2, 3]) put(nodeId, 'x{a="b"}');
     remove(1);
     expect(shown()).to.deep.equal(['x{a="b"} 2']);
     put(2, 'x{a="c"}');
@@ -173,8 +173,8 @@ describe('the series register', () => {
   });
 
   const series = fc.constantFrom('x{a="b"}', 'x{a="c"}', 'x{a="d"}');
-  const owner = fc.nat(6);
-  const step = fc.oneof(fc.record({ owner, series }), fc.record({ owner }));
+  const nodeId = fc.nat(6);
+  const step = fc.oneof(fc.record({ nodeId, series }), fc.record({ nodeId }));
 
   it('keeps shown series, shows none twice, and lets none wait without a reason, under random steps', () =>
     fc.assert(
@@ -184,16 +184,16 @@ describe('the series register', () => {
         let before: string[] = [];
         for (const each of steps) {
           if ('series' in each) {
-            const type = each.owner < 3 ? 'counter' : 'gauge';
-            put(each.owner, each.series, each.owner, type);
-            wanted.set(each.owner, { series: each.series, type });
+            const type = each.nodeId < 3 ? 'counter' : 'gauge';
+            put(each.nodeId, each.series, each.nodeId, type);
+            wanted.set(each.nodeId, { series: each.series, type });
           } else {
-            remove(each.owner);
-            wanted.delete(each.owner);
+            remove(each.nodeId);
+            wanted.delete(each.nodeId);
           }
           const now = shown();
           const isOf = (line: string, other: number) => line.endsWith(` ${other}`);
-          const others = before.filter((line) => !isOf(line, each.owner));
+          const others = before.filter((line) => !isOf(line, each.nodeId));
           expect(now).to.include.members(others);
           const names = now.map((line) => line.split(' ')[0]);
           expect(new Set(names).size).to.equal(names.length);
@@ -234,34 +234,34 @@ describe('the series register', () => {
     for (let i = 20; i < 24; i++) put(i, `y{a="${i}"}`);
     remove(0);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal(['x{a="1"} 1']);
-    expect([counters.omitted, register.leftOut]).to.deep.equal([9, 9]);
+    expect([counters.omitted, register.omitted]).to.deep.equal([9, 9]);
     // The omitted series do not wait any more.
     remove(1);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal([]);
     put(2, 'x{a="2"}');
     expect(shown()).to.include('x{a="2"} 2');
-    expect([counters.omitted, register.leftOut]).to.deep.equal([9, 8]);
+    expect([counters.omitted, register.omitted]).to.deep.equal([9, 8]);
     for (let i = 3; i <= 10; i++) remove(i);
-    expect([counters.omitted, register.leftOut]).to.deep.equal([9, 0]);
+    expect([counters.omitted, register.omitted]).to.deep.equal([9, 0]);
   });
 
   it('counts a repeatedly omitted series once', () => {
     const { register, counters, put } = registerOf(undefined, { series: 0 });
     for (let value = 0; value < 3; value++) put(1, 'x', value);
-    expect([counters.omitted, register.leftOut]).to.deep.equal([3, 1]);
+    expect([counters.omitted, register.omitted]).to.deep.equal([3, 1]);
   });
 
   it('counts all omitted series beyond ten thousand as one', () => {
     const { register, put, remove } = registerOf(undefined, { series: 0 });
     for (let i = 0; i < 10_005; i++) put(i, `x{a="${i}"}`);
-    expect(register.leftOut).to.equal(10_001);
+    expect(register.omitted).to.equal(10_001);
     for (let i = 0; i < 10_005; i++) remove(i);
-    expect(register.leftOut).to.equal(1);
+    expect(register.omitted).to.equal(1);
   });
 
   it('omits a series while its labels exceed the text limit', () => {
     const { counters, put, shown } = registerOf(undefined, { textBytes: 2000 });
-    const labelled = (owner: number, length: number) => `x{a="${owner}${'y'.repeat(length)}"}`;
+    const labelled = (nodeId: number, length: number) => `x{a="${nodeId}${'y'.repeat(length)}"}`;
     for (let i = 0; i < 10; i++) put(i, `x{a="${i}"}`);
     put(3, labelled(3, 1500));
     put(4, labelled(4, 1500));

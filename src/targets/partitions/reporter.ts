@@ -13,7 +13,7 @@ import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
 import { NO_PROGRESS } from '../../streams/report.js';
-import type { RefreshReport, Report, TargetFacts } from '../../streams/report.js';
+import type { RefreshReport, Report, TargetState } from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
 import type { Refreshed } from '../../streams/view-refresher.js';
 import type { PollResult } from '../../streams/watch.js';
@@ -45,7 +45,7 @@ export class Reporter {
   #publisherState: PublisherState | undefined;
   #highlighted: HighlightedValue | undefined;
   #tick: number | undefined;
-  /** Whether the target had a step since the last facts. */
+  /** Whether the target had a step since the last state. */
   #hasStepped = true;
 
   constructor(definition: TargetDefinition, pool: ServerPool, queue: RefreshQueue) {
@@ -54,7 +54,7 @@ export class Reporter {
     this.#queue = queue;
   }
 
-  /** Whether facts now may differ from the last ones in more than the load of the queue. */
+  /** Whether state now may differ from the last ones in more than the load of the queue. */
   get hasChanged(): boolean {
     return this.#hasStepped || !this.#isReady || this.#publisherState !== 'live';
   }
@@ -69,19 +69,19 @@ export class Reporter {
     this.#hasStepped = true;
     switch (step.kind) {
       case 'root':
-        return [...this.#root(step), this.facts()];
+        return [...this.#root(step), this.state()];
       case 'rootless':
         return [...this.#flush(), this.#refreshed(false, false, undefined)];
       case 'refreshed': {
         const isChange = this.#noteRefresh(step);
-        return [...this.#flush(), ...(isChange ? [this.facts()] : []), ...this.#answer(step)];
+        return [...this.#flush(), ...(isChange ? [this.state()] : []), ...this.#answer(step)];
       }
     }
   }
 
-  /** The present facts, and the counts since the last report. */
-  facts(): Report {
-    return { kind: 'facts', facts: this.#facts(), ...this.#takeCounts() };
+  /** The present state, and the counts since the last report. */
+  state(): Report {
+    return { kind: 'state', state: this.#state(), ...this.#takeCounts() };
   }
 
   /** Logs that a series was left out because of another one; once for each name and labels. */
@@ -146,7 +146,7 @@ export class Reporter {
     const { input, isReady, hasRendered, isDirty, snapshot } = refresh;
     if (input.kind === 'refresh')
       return [this.#refreshed(hasRendered, isDirty, isReady ? snapshot : undefined)];
-    return isReady && this.#definition.spacingMs === 0 ? [{ kind: 'changed' }] : [];
+    return isReady && this.#definition.minRenderIntervalMs === 0 ? [{ kind: 'changed' }] : [];
   }
 
   #notePublisher({ publisher, tick, changes, warnings = [] }: PollResult): boolean {
@@ -185,8 +185,8 @@ export class Reporter {
     isDirty: boolean,
     snapshot: RefreshReport['snapshot'],
   ): RefreshReport {
-    const facts = this.#facts();
-    return { kind: 'refreshed', facts, ...this.#takeCounts(), hasRendered, isDirty, snapshot };
+    const state = this.#state();
+    return { kind: 'refreshed', state, ...this.#takeCounts(), hasRendered, isDirty, snapshot };
   }
 
   /** The counts since the last report. */
@@ -196,7 +196,7 @@ export class Reporter {
     return { refreshesMs: this.refreshesMs.splice(0), counts };
   }
 
-  #facts(): TargetFacts {
+  #state(): TargetState {
     this.#hasStepped = false;
     const chosen = this.#choice?.kind === 'chosen' ? this.#choice : undefined;
     const serverKey = chosen?.serverKey ?? this.#definition.serverKeys[0] ?? '';
@@ -210,14 +210,14 @@ export class Reporter {
       process: this.#processOf(serverKey),
       progress: this.#progress(),
       tick: this.#tick,
-      view: this.#viewFacts(serverKey),
+      view: this.#viewState(serverKey),
       highlighted: this.#view?.highlighted,
       queue: { busyIdleRatio: this.#queue.busyIdleRatio, waits: this.#queue.waits },
     };
   }
 
   /** Without a root, several keys may have a publisher. */
-  #processOf(serverKey: string): TargetFacts['process'] {
+  #processOf(serverKey: string): TargetState['process'] {
     const isOnly = this.#choice?.kind === 'chosen' || this.#definition.serverKeys.length === 1;
     return isOnly ? this.#pool.process(serverKey) : undefined;
   }
@@ -239,9 +239,9 @@ export class Reporter {
       : progress;
   }
 
-  #viewFacts(serverKey: string): TargetFacts['view'] {
+  #viewState(serverKey: string): TargetState['view'] {
     if (this.#view === undefined) return undefined;
-    const { asOfNs, series, missing, fit, filtersUnmatched } = this.#view;
+    const { asOfNs, series, missing, coverage, filtersUnmatched } = this.#view;
     const { objects, variables } = this.#pool.drops(serverKey);
     return {
       series,
@@ -250,9 +250,9 @@ export class Reporter {
       droppedVariables: variables,
       missing,
       filtersUnmatched,
-      rowsWithoutVariable: fit.rowsWithoutVariable,
-      variablesWithoutRow: fit.variablesWithoutRow,
-      rowsOfWrongType: fit.rowsOfWrongType,
+      rowsWithoutVariable: coverage.rowsWithoutVariable,
+      variablesWithoutRow: coverage.variablesWithoutRow,
+      rowsOfWrongType: coverage.rowsOfWrongType,
     };
   }
 

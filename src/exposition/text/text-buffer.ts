@@ -2,7 +2,7 @@
 import type { Kernel } from '../wasm/kernel.js';
 import { sizeClass } from '../wasm/memory.js';
 
-export class TextPiece {
+export class TextBuffer {
   readonly #kernel: Kernel;
   /** The address of the text. */
   readonly address: number;
@@ -19,8 +19,8 @@ export class TextPiece {
     this.capacity = capacity;
   }
 
-  static of(kernel: Kernel, capacity: number): TextPiece {
-    return new TextPiece(kernel, kernel.arena.allocate(capacity), sizeClass(capacity));
+  static of(kernel: Kernel, capacity: number): TextBuffer {
+    return new TextBuffer(kernel, kernel.arena.allocate(capacity), sizeClass(capacity));
   }
 
   /** Bytes of the text. */
@@ -43,13 +43,13 @@ export class TextPiece {
   }
 
   /** Whether its memory is freed, or belongs to another piece. */
-  get isGone(): boolean {
+  get isFreed(): boolean {
     return this.#holders === 0;
   }
 
   /** Returns a piece for another text in the same memory, which this one gives up. It must not be held. */
-  succeed(): TextPiece {
-    const next = new TextPiece(this.#kernel, this.address, this.capacity);
+  reuse(): TextBuffer {
+    const next = new TextBuffer(this.#kernel, this.address, this.capacity);
     this.#holders = 0;
     return next;
   }

@@ -1,11 +1,11 @@
 // The last text of a target, which is served until a newer one may be rendered.
 import type { Snapshot } from '../model.js';
 
-export class LastText {
+export class LastSnapshot {
   #snapshot: Snapshot | undefined;
   #release: (() => void) | undefined;
   /** Whether the hosting that rendered it has ended. */
-  #isKept = false;
+  #isRetained = false;
 
   get snapshot(): Snapshot | undefined {
     return this.#snapshot;
@@ -15,30 +15,30 @@ export class LastText {
    * The text to serve: the one that a refresh reports, else the last one. Holds it. Call it during
    * the report.
    */
-  take(reported: Snapshot | undefined): Snapshot | undefined {
+  replace(reported: Snapshot | undefined): Snapshot | undefined {
     if (reported === undefined) return this.#snapshot;
     const release = reported.hold();
-    this.drop();
+    this.release();
     this.#snapshot = reported;
     this.#release = release;
     return reported;
   }
 
   /** Releases the text for a render, unless its hosting has ended; the next report brings it back. */
-  lend(): void {
-    if (!this.#isKept) this.drop();
+  releaseForRender(): void {
+    if (!this.#isRetained) this.release();
   }
 
   /** Call it when the hosting that rendered the text has ended: no other holder is left. */
-  keep(): void {
-    this.#isKept = this.#snapshot !== undefined;
+  retain(): void {
+    this.#isRetained = this.#snapshot !== undefined;
   }
 
   /** Releases the text, which is not served any more. */
-  drop(): void {
+  release(): void {
     this.#release?.();
     this.#release = undefined;
     this.#snapshot = undefined;
-    this.#isKept = false;
+    this.#isRetained = false;
   }
 }

@@ -9,8 +9,8 @@ import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { REVIVE_MS } from '#app/targets/handover/hosting.js';
-import { PartitionSet } from '#app/targets/hosting/partition-set.js';
-import type { Partition } from '#app/targets/hosting/partition.js';
+import { PartitionSet } from '#app/targets/partitions/partition-set.js';
+import type { Partition } from '#app/targets/partitions/partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
 import { ThreadedPartition, partitionThreads } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
@@ -88,7 +88,7 @@ for (const mode of ['logical', 'threaded'] as const)
       if (exposition.kind === 'waiting') throw new Error(readinessOf(exposition));
       return TEXT.page(exposition);
     };
-    const textOf = ({ pieces }: Page) => Buffer.concat(pieces).toString();
+    const textOf = ({ buffers }: Page) => Buffer.concat(buffers).toString();
     const showing = (value: number) => {
       const publisher = publishers.make('82');
       const root = publisher.addRoot('H.1.demo', 'Root');
@@ -119,7 +119,7 @@ for (const mode of ['logical', 'threaded'] as const)
 
     it('answers a demand with values that are not older than the demand, apart from the spacing', async () => {
       const { x } = showing(0);
-      const { target } = serve({ spacingMs: 1 });
+      const { target } = serve({ minRenderIntervalMs: 1 });
       await isReady(target);
       for (let value = 1; value <= 20; value++) {
         x.set(value);
@@ -130,7 +130,7 @@ for (const mode of ['logical', 'threaded'] as const)
 
     it('counts hits and misses exactly', async () => {
       const { x } = showing(1);
-      const { target } = serve({ spacingMs: 60_000 });
+      const { target } = serve({ minRenderIntervalMs: 60_000 });
       await isReady(target);
       const shown: string[] = [];
       for (const value of [1, 1, 2, 3]) {
@@ -146,7 +146,7 @@ for (const mode of ['logical', 'threaded'] as const)
 
     it('adds late objects and drops removed ones while the target stays ready', async () => {
       const { publisher, root } = showing(1);
-      const { target } = serve({ spacingMs: 0 });
+      const { target } = serve({ minRenderIntervalMs: 0 });
       await isReady(target);
       const child = publisher.addObject(root, 'H.1.demo.late', 'Late');
       publisher.addVariable(child, 'y', 'u64');
@@ -179,7 +179,7 @@ for (const mode of ['logical', 'threaded'] as const)
         value.set(i);
         return { child, value };
       });
-      const { target } = serve({ spacingMs: 0 });
+      const { target } = serve({ minRenderIntervalMs: 0 });
       await isReady(target);
       const page = await ask(target, pageOf);
       const text = textOf(page);
@@ -197,7 +197,7 @@ for (const mode of ['logical', 'threaded'] as const)
 
     it('hands over a target to another partition with its text and its counters', async () => {
       const { x } = showing(1);
-      const { target, events } = serve({ spacingMs: 60_000 });
+      const { target, events } = serve({ minRenderIntervalMs: 60_000 });
       await isReady(target);
       const count = (name: string) =>
         Number(target.internal().find((each) => each.name.endsWith(name))?.value);
