@@ -12,7 +12,7 @@ import { metricsMarkdown } from '../dist/catalogue/metrics-markdown.js';
 import { settingsMarkdown } from '../dist/config/settings-doc.js';
 import { dashboardTexts } from '../dist/dashboards/dashboard-files.js';
 import { FORMATS } from '../dist/targets/formats.js';
-import { INTERNAL_FACTS } from '../dist/targets/internal-metrics.js';
+import { INTERNAL_METADATA } from '../dist/targets/internal-metrics.js';
 
 /** The tests that show each row of the specification; they are loaded for it, not run. */
 async function tests() {
@@ -35,7 +35,7 @@ const dashboards = [...dashboardTexts()].map(([file, text]) => [
 ]);
 /** The page with the table of the metrics of a target between its two comments. */
 function internalMetricsMarkdown() {
-  const rows = INTERNAL_FACTS.map(
+  const rows = INTERNAL_METADATA.map(
     ({ name, type, help }) => `| \`${name}\` | ${type} | ${help} |\n`,
   );
   const table = `| Metric | Type | Meaning |\n|---|---|---|\n${rows.join('')}`;
