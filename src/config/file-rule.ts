@@ -21,7 +21,7 @@ export const TARGET = {
     'format_settings',
     {},
     formatSettings,
-    'Settings that the format of the target has of its own',
+    'Settings of the format of the target',
   ),
   instance: optional('instance', '', line, SETTINGS.instance.meaning),
   variable: optional('variable', '', line, SETTINGS.variable.meaning),

@@ -14,19 +14,19 @@ export const HSPERFDATA_SETTINGS = {
     'directories',
     ['/tmp/hsperfdata_*'],
     list(directory, { min: 1, max: 64, different: { by: String } }),
-    'Directories in which JVMs keep their counters, one for each user',
+    'Directories of the counter files of JVMs, one for each user',
   ),
   containers: optional(
     'containers',
     false,
     flag,
-    'Whether JVMs in containers are shown as well, found through /proc; the exporter needs the rights to look into their processes',
+    'Also shows JVMs in containers, through /proc; the exporter needs the rights to read their processes',
   ),
   users: optional(
     'users',
     [],
     words,
-    'Users whose JVMs are shown, by the name behind hsperfdata_; * matches any text; empty shows those of all',
+    'Users whose JVMs are shown, as named behind hsperfdata_; * matches any text; empty shows all',
   ),
   mainClasses: optional(
     'main_classes',

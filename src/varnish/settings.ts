@@ -15,13 +15,13 @@ export const VARNISH_SETTINGS = {
     'directory',
     '/var/lib/varnish',
     directory,
-    'Directory in which instances of Varnish have their work directories, each named by a server key',
+    'Directory of the work directories of Varnish, each named by a server key',
   ),
   names: optional(
     'names',
     'compat',
     oneOf('compat', 'clean'),
-    'Names of the metrics: `compat` has those of prometheus_varnish_exporter, `clean` those that Prometheus recommends',
+    'Metric names: compat has those of prometheus_varnish_exporter, clean those that Prometheus recommends',
   ),
 };
 

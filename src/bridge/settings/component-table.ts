@@ -111,7 +111,7 @@ export const COMPONENT = {
     'lost_after',
     12,
     integer(2, 100_000),
-    'Intervals without a tree after which the roots are removed; more than stale_after, and within 24 days',
+    'Intervals without a tree after which the roots are removed; more than stale_after, at most 24 days',
   ),
   tlsVerify: optional(
     'tls_verify',
@@ -196,13 +196,8 @@ export const BRIDGE = {
     "Host in the id of the bridge's own root; empty is the name of this host",
   ),
   debug: optional('debug', false, flag, 'Logs every poll, as log_level = "debug" does'),
-  logLevel: optional('log_level', 'info', logLevel, 'Least level of the events that are logged'),
-  logFormat: optional(
-    'log_format',
-    'text',
-    oneOf(...LOG_FORMATS),
-    'Form of log lines. To the journal of systemd, lines have priorities and no time',
-  ),
+  logLevel: optional('log_level', 'info', logLevel, 'Lowest level that is logged'),
+  logFormat: optional('log_format', 'text', oneOf(...LOG_FORMATS), 'Form of log lines'),
 };
 
 /** A configuration file of the bridge. */
