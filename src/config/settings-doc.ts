@@ -3,7 +3,7 @@ import { SCOPE, TARGET } from './file-rule.js';
 import { PROGRAM } from './arguments.js';
 import { SETTINGS } from './settings.js';
 import type { TableFields } from '../rules/table.js';
-import { fieldsToml, optionsMarkdown } from '../rules/table.js';
+import { TYPE_LEGEND, fieldsToml, optionsMarkdown } from '../rules/table.js';
 
 /** The reference page of the configuration, in Markdown. @param formats the formats of targets, by name */
 export function settingsMarkdown(
@@ -32,6 +32,7 @@ export function settingsMarkdown(
     '',
     'Every key with its default. The first comment of a key is its meaning, the second its type and allowed values.',
     'Relative paths start at the folder of the file.',
+    TYPE_LEGEND,
     '',
     '```toml',
     fieldsToml(SETTINGS),

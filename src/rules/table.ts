@@ -4,6 +4,7 @@ import type { Path } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { builtInOptions, effectOf, nameOf } from './command-option.js';
 import type { CommandOptions } from './command-option.js';
+import { line, name as nameRule, words } from './formats.js';
 import type { Program } from './program.js';
 import { rule } from './rule.js';
 import type { ReportProblem, Rule } from './rule.js';
@@ -127,6 +128,20 @@ export function settingNames(options: CommandOptions): SettingNames {
   };
 }
 
+/** Short forms of frequent types, by the text of a rule. */
+const SHORT_TYPES = new Map([
+  [nameRule.allowed, 'a name'],
+  [line.allowed, 'a line'],
+  [words.allowed, 'an array of lines'],
+]);
+
+/** The legend of a reference page for the short forms of types, in Markdown. */
+export const TYPE_LEGEND = [
+  `A *name* is ${nameRule.allowed};`,
+  `a *line* is ${line.allowed}; an *array of lines* is`,
+  `${words.allowed}.`,
+].join('\n');
+
 /**
  * TOML with each field at its default, below comments with its meaning, type and allowed values.
  * @param examples values of required fields, as TOML, by key
@@ -136,7 +151,8 @@ export function fieldsToml(
   examples: Readonly<Record<string, string>> = {},
 ): string {
   const blocks = Object.values(fields).map(({ key, rule, meaning, fallback }) => {
-    const { type, allowed } = rule;
+    const { type } = rule;
+    const allowed = SHORT_TYPES.get(rule.allowed) ?? rule.allowed;
     const value = fallback === undefined ? examples[key] : asToml(fallback);
     const need = fallback === undefined ? 'required: ' : '';
     const rest =

@@ -1,6 +1,12 @@
 // Writes docs/bridge-configuration.md from the tables that the bridge itself uses.
 import { describedName } from '../../catalogue/names.js';
-import { fieldsToml, markdownTable, optionsMarkdown, plain } from '../../rules/table.js';
+import {
+  TYPE_LEGEND,
+  fieldsToml,
+  markdownTable,
+  optionsMarkdown,
+  plain,
+} from '../../rules/table.js';
 import { PROGRAM } from './options.js';
 import { BRIDGE, COMPONENT } from './component-table.js';
 import { ODDITIES } from '../tree/component-tree.js';
@@ -28,6 +34,7 @@ export function bridgeMarkdown(): string {
     '## The file',
     'Every key with its default. The first comment of a key is its meaning, the second its type and allowed values.',
     'Relative paths start at the folder of the file.',
+    TYPE_LEGEND,
     '',
     '```toml',
     fieldsToml(BRIDGE),
