@@ -170,14 +170,13 @@ export function fieldsToml(
 const commentLines = (text: string): readonly string[] =>
   (text.match(/.{1,108}(?:\s|$)/g) ?? []).map((line) => `# ${line.trimEnd()}`);
 
-/** A Markdown table with flags, effect and setting of each option. */
+/** A Markdown table of options, each with the setting that it overrides or with its effect. */
 export function optionsMarkdown(program: Program<CommandOptions>): string {
   const rows = [...Object.values(program.options), ...builtInOptions(program)].map((option) => [
     `\`${option.flags}\``,
-    plain(effectOf(option)),
-    option.setting === undefined ? '' : `\`${option.setting}\``,
+    option.setting === undefined ? plain(effectOf(option)) : `Sets \`${option.setting}\``,
   ]);
-  return markdownTable(['Option', 'Effect', 'Setting'], rows);
+  return markdownTable(['Option', 'Effect'], rows);
 }
 
 /** A Markdown table of cells that are Markdown already. */
