@@ -48,8 +48,8 @@ export class ScrapeWork {
   /** Copies what the file has now, and compares it. */
   copy() {
     const [words, out] = [this.#copied + SPAN * 8, this.#copied + SPAN * 12];
-    const valueWindow = this.#kernel.window(this.#copied, SPAN * 8);
-    const wordWindow = this.#kernel.window(words, SPAN * 4);
+    const valueWindow = this.#kernel.view(this.#copied, SPAN * 8);
+    const wordWindow = this.#kernel.view(words, SPAN * 4);
     for (let at = 0; at < this.#series; at += SPAN) {
       const count = Math.min(SPAN, this.#series - at);
       const cell = this.#cells + at * CELL_BYTES;
@@ -95,7 +95,7 @@ export class ScrapeWork {
         const slot = entity * FAMILIES + family;
         const opcode = kindOf(family) === 'counter' ? OPCODE.u64 : OPCODE.f64;
         const cell = this.#cells + slot * CELL_BYTES;
-        const line = { suffix: '', labels, fixed: '', cell, opcode };
+        const line = { suffix: '', labels, constant: '', cell, opcode };
         this.#text.put(metadata[family], family, { nodeId: slot, seriesIndex: 0 }, line);
       }
     }

@@ -15,11 +15,11 @@ export function joinSmall(buffers: readonly Uint8Array[], small: number): Uint8A
     if (run.length > 0) all.push(Buffer.concat(run));
     run = [];
   };
-  for (const piece of buffers)
-    if (piece.length < small) run.push(piece);
+  for (const buffer of buffers)
+    if (buffer.length < small) run.push(buffer);
     else {
       endRun();
-      all.push(piece);
+      all.push(buffer);
     }
   endRun();
   return all;

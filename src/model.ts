@@ -190,7 +190,7 @@ export interface FamilyText {
   /** The same lines as a string, if they were made as one. */
   readonly text?: string | undefined;
   /** The same lines in memory with the header of text 0.0.4 before them, if they lie so. */
-  readonly headed?: HeadedText | undefined;
+  readonly textRanges?: TextRanges | undefined;
   /** Bytes of the sample lines. */
   readonly bytes: number;
   /** Parses the lines as the samples are taken. */
@@ -206,11 +206,11 @@ export interface FamilyHeader {
 }
 
 /** The text of a family with its header of text 0.0.4. The next family may follow in the same memory. */
-export interface HeadedText {
+export interface TextRanges {
   readonly header: FamilyHeader;
   readonly memory: ArrayBufferLike;
   /** Start and end of each piece in the memory. */
-  readonly spans: readonly number[];
+  readonly ranges: readonly number[];
 }
 
 /** The output forms of a render. A snapshot without a form can make it, but takes longer. */
@@ -234,7 +234,7 @@ export interface Snapshot {
   /** Whether the kernel compressed the lines: then each family has them for a deflate stream. */
   readonly isDeflated?: boolean | undefined;
   /** Whether one of its families has, or had since it is shown, a value that OpenMetrics forbids. */
-  readonly hasForbidden?: boolean | undefined;
+  readonly violatesOpenMetrics?: boolean | undefined;
   /** Keeps its bytes valid until the returned function is called. */
   hold(): () => void;
 }
@@ -300,7 +300,7 @@ export interface Document {
 export interface Format {
   readonly contentType: string;
   /** Whether the format allows all values of an exposition. A format without this method allows every value. */
-  takes?(exposition: ReadyExposition): boolean;
+  accepts?(exposition: ReadyExposition): boolean;
   page(exposition: ReadyExposition): Page;
 }
 

@@ -41,7 +41,7 @@ export class FakeTarget implements Target {
   /** The series lines of its one family. */
   text = 'demo_value 1\n';
   /** Whether OpenMetrics forbids a value of it. */
-  hasForbidden = false;
+  violatesOpenMetrics = false;
   metadata: FamilyMetadata = { name: 'demo_value', type: 'gauge', unit: '', help: 'A value.' };
   /** Pages that were made of it and not released yet. */
   held = 0;
@@ -114,8 +114,11 @@ export class FakeTarget implements Target {
       this.held++;
       return () => this.held--;
     };
-    const { hasForbidden } = this;
-    const snapshot = snapshotOf([familyText(this.metadata, buffers)], { hold, hasForbidden });
+    const { violatesOpenMetrics } = this;
+    const snapshot = snapshotOf([familyText(this.metadata, buffers)], {
+      hold,
+      violatesOpenMetrics,
+    });
     const selected = scope && selectFamilies(snapshot, scope).families;
     const internal = internalFamilies(this.metrics, status, scope);
     return { kind: 'ready', snapshot, selected, internal, status };

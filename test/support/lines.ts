@@ -8,7 +8,7 @@ import { labelsPart } from '#app/exposition/text/text-syntax.js';
 export const fixedLine = (labels: string, value: string | number, suffix = ''): Line => ({
   suffix,
   labels: labelsPart(labels),
-  fixed: `${value}\n`,
+  constant: `${value}\n`,
   cell: 0,
   opcode: 0,
 });
@@ -17,7 +17,7 @@ export const fixedLine = (labels: string, value: string | number, suffix = ''): 
 export const cellLine = (labels: string, cell: number, opcode: number, suffix = ''): Line => ({
   suffix,
   labels: labelsPart(labels),
-  fixed: '',
+  constant: '',
   cell,
   opcode,
 });

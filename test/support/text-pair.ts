@@ -10,7 +10,7 @@ import type {
   FamilyMetadata,
   FamilyText,
   Encodings,
-  HeadedText,
+  TextRanges,
   MetricType,
   Snapshot,
 } from '#app/model.js';
@@ -61,7 +61,7 @@ interface NaiveLine {
   readonly value: number | undefined;
 }
 
-export const FORMS = {
+export const ENCODINGS = {
   text: { text: true, deflated: false },
   deflated: { text: false, deflated: true },
   both: { text: true, deflated: true },
@@ -160,7 +160,7 @@ export class TextPair {
   }
 
   /** Renders, compares, and keeps the snapshot if told so; then its families are not looked at before the end. */
-  render(isHeld = false, encodings: Encodings = FORMS.text): Snapshot {
+  render(isHeld = false, encodings: Encodings = ENCODINGS.text): Snapshot {
     const snapshot = finished(this.text.rendering(encodings));
     const { expected } = this;
     if (snapshot.encodings.text) this.#expectPage(snapshot);
@@ -237,18 +237,18 @@ export class TextPair {
 
 /** Each family has its lines once more, in buffers that begin with its header. */
 function expectHeaders({ families }: Snapshot): void {
-  for (const { metadata, buffers, headed } of families) {
+  for (const { metadata, buffers, textRanges } of families) {
     const lines = Buffer.concat(buffers).toString();
-    const whole = Buffer.concat(headed === undefined ? [] : piecesOf(headed)).toString();
+    const whole = Buffer.concat(textRanges === undefined ? [] : buffersOf(textRanges)).toString();
     if (whole !== headerText(metadata) + lines)
       expect(whole).to.equal(headerText(metadata) + lines);
-    expect(headed?.header.bytes).to.equal(headerText(metadata).length);
+    expect(textRanges?.header.bytes).to.equal(headerText(metadata).length);
   }
 }
 
-const piecesOf = ({ memory, spans }: HeadedText): readonly Buffer[] =>
-  spans.flatMap((at, i) =>
-    i % 2 === 0 ? [Buffer.from(memory, at, (spans[i + 1] ?? 0) - at)] : [],
+const buffersOf = ({ memory, ranges }: TextRanges): readonly Buffer[] =>
+  ranges.flatMap((at, i) =>
+    i % 2 === 0 ? [Buffer.from(memory, at, (ranges[i + 1] ?? 0) - at)] : [],
   );
 
 export const textOf = ({ families }: Snapshot): string =>

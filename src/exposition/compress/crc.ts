@@ -6,9 +6,9 @@ const POLYNOMIAL = 0xedb88320;
 /** x to the power 0, reflected. */
 const ONE = 0x80000000;
 /** The most digits of a number of bytes, which has base 16 in the kernel and base 256 here. A digit 0 shifts nothing. */
-const STAGES = 4;
-const KERNEL_DIGITS = 15;
-const DIGITS = 255;
+const DIGITS = 4;
+const MAX_KERNEL_DIGIT = 15;
+const MAX_DIGIT = 255;
 /** Entries of the tables of a word, 256 for each byte, and of those of a shift, 16 for each half of a byte. */
 const WORD_TABLES = 4 * 256;
 const SHIFT_TABLES = 8 * 16;
@@ -30,13 +30,13 @@ const timesX = (a: number): number => (a >>> 1) ^ (POLYNOMIAL & -(a & 1));
 let powers: readonly number[] | undefined;
 
 /** Takes two milliseconds, so it runs at the first use. */
-function makePowers(): readonly number[] {
+function computePowers(): readonly number[] {
   const all: number[] = [];
   // x^8: seven shifts of x, which is the second highest bit.
   let base = ONE >>> 8;
-  for (let stage = 0; stage < STAGES; stage++) {
+  for (let position = 0; position < DIGITS; position++) {
     let power = ONE;
-    for (let digit = 1; digit <= DIGITS; digit++) all.push((power = product(power, base)));
+    for (let digit = 1; digit <= MAX_DIGIT; digit++) all.push((power = product(power, base)));
     base = product(power, base);
   }
   return all;
@@ -44,12 +44,12 @@ function makePowers(): readonly number[] {
 
 /** Returns the CRC of a part followed by that many zero bytes. */
 export function shiftedCrc(crc: number, bytes: number): number {
-  const ofDigits = (powers ??= makePowers());
+  const tables = (powers ??= computePowers());
   let [shifted, rest] = [crc, bytes];
-  for (let stage = 0; rest > 0 && stage < STAGES; stage++) {
+  for (let position = 0; rest > 0 && position < DIGITS; position++) {
     const digit = rest % 256;
     rest = (rest - digit) / 256;
-    if (digit > 0) shifted = product(shifted, ofDigits[stage * DIGITS + digit - 1] ?? 0);
+    if (digit > 0) shifted = product(shifted, tables[position * MAX_DIGIT + digit - 1] ?? 0);
   }
   return shifted;
 }
@@ -61,19 +61,19 @@ export const finalCrc = (crc: number, bytes: number): number =>
 /** The inner CRC of a text from its CRC-32: a second inversion undoes the first. */
 export const rawCrc = finalCrc;
 
-let made: Uint32Array | undefined;
+let cachedTables: Uint32Array | undefined;
 
 /** The tables of assembly/crc.ts. */
-export const crcTables = (): Uint32Array => (made ??= tables());
+export const crcTables = (): Uint32Array => (cachedTables ??= tables());
 
 function tables(): Uint32Array {
   const shifts = kernelShifts();
   const all = new Uint32Array(WORD_TABLES + shifts.length * SHIFT_TABLES);
   // The kernel takes four bytes at once: it shifts the word by four bytes as a whole. The table of the highest byte is
   // the first.
-  const ofWord = shiftOf(4);
+  const bits = shiftOf(4);
   for (let byte = 0; byte < 4; byte++)
-    fill(all, (3 - byte) * 256, ofWord.subarray(byte * 8, byte * 8 + 8));
+    fill(all, (3 - byte) * 256, bits.subarray(byte * 8, byte * 8 + 8));
   for (const [index, bytes] of shifts.entries()) {
     const ofBits = shiftOf(bytes);
     const at = WORD_TABLES + index * SHIFT_TABLES;
@@ -86,8 +86,8 @@ function tables(): Uint32Array {
 /** The numbers of bytes for which the kernel has tables to shift a CRC, in the order of the tables. */
 function kernelShifts(): readonly number[] {
   const all: number[] = [];
-  for (let stage = 0; stage < STAGES; stage++)
-    for (let digit = 1; digit <= KERNEL_DIGITS; digit++) all.push(digit * 16 ** stage);
+  for (let position = 0; position < DIGITS; position++)
+    for (let digit = 1; digit <= MAX_KERNEL_DIGIT; digit++) all.push(digit * 16 ** position);
   return all;
 }
 

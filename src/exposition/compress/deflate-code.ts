@@ -1,11 +1,11 @@
 // The Huffman code of a target's deflate streams: made from counts of symbols, with a table for the kernel.
-import { BitWriter, blockHead, codeBits, codeLengths, wordsFor } from './huffman.js';
+import { BitWriter, blockHeader, codeBits, codeLengths, wordsFor } from './huffman.js';
 import type { Bits, CodeLengths } from './huffman.js';
 
 /** Symbols of literals and lengths, then those of distances. */
-const LITERALS = 286;
-const DISTANCES = 30;
-export const SYMBOLS = LITERALS + DISTANCES;
+const LITERAL_LENGTH_SYMBOLS = 286;
+const DISTANCE_SYMBOLS = 30;
+export const SYMBOLS = LITERAL_LENGTH_SYMBOLS + DISTANCE_SYMBOLS;
 const END_OF_BLOCK = 256;
 /** Bits of the longest code of deflate. */
 const LONGEST_CODE = 15;
@@ -15,29 +15,29 @@ export const CODE_BYTES = 3272;
 const LENGTHS_AT = 1024;
 const DISTANCES_AT = 2060;
 const BASES_AT = 2180;
-const CODES_AT = 2240;
-const HEAD_BITS_AT = 2752;
+const DISTANCE_SYMBOLS_AT = 2240;
+const HEADER_BITS_AT = 2752;
 const END_AT = 2756;
-const HEAD_AT = 2760;
+const HEADER_AT = 2760;
 
 export class DeflateCode {
   readonly lengths: CodeLengths;
-  readonly #literals: CodeLengths;
-  readonly #distances: CodeLengths;
-  readonly #literalBits: readonly number[];
-  readonly #distanceBits: readonly number[];
-  #head: readonly Bits[] | undefined;
-  #headBits: number | undefined;
-  #wrapperBits: number | undefined;
+  readonly #literalLengths: CodeLengths;
+  readonly #distanceLengths: CodeLengths;
+  readonly #literalCodes: readonly number[];
+  readonly #distanceCodes: readonly number[];
+  #header: readonly Bits[] | undefined;
+  #headerBits: number | undefined;
+  #overheadBits: number | undefined;
   #table: Uint8Array | undefined;
 
   /** @param lengths of 286 literals and lengths, then of 30 distances; none is 0 */
   constructor(lengths: CodeLengths) {
     this.lengths = lengths;
-    this.#literals = lengths.slice(0, LITERALS);
-    this.#distances = lengths.slice(LITERALS);
-    this.#literalBits = codeBits(this.#literals);
-    this.#distanceBits = codeBits(this.#distances);
+    this.#literalLengths = lengths.slice(0, LITERAL_LENGTH_SYMBOLS);
+    this.#distanceLengths = lengths.slice(LITERAL_LENGTH_SYMBOLS);
+    this.#literalCodes = codeBits(this.#literalLengths);
+    this.#distanceCodes = codeBits(this.#distanceLengths);
   }
 
   /** The best code for symbols with these counts. Symbols that did not occur get long codes, so that all can occur. */
@@ -45,8 +45,8 @@ export class DeflateCode {
     // A symbol that never occurred counts for an eighth.
     const weights = counts.map((count) => 8 * count + 1);
     return new DeflateCode([
-      ...codeLengths(weights.slice(0, LITERALS), LONGEST_CODE),
-      ...codeLengths(weights.slice(LITERALS), LONGEST_CODE),
+      ...codeLengths(weights.slice(0, LITERAL_LENGTH_SYMBOLS), LONGEST_CODE),
+      ...codeLengths(weights.slice(LITERAL_LENGTH_SYMBOLS), LONGEST_CODE),
     ]);
   }
 
@@ -56,23 +56,23 @@ export class DeflateCode {
   }
 
   /** The head of a block that is not the last one. */
-  get head(): readonly Bits[] {
-    return (this.#head ??= blockHead(this.#literals, this.#distances));
+  get header(): readonly Bits[] {
+    return (this.#header ??= blockHeader(this.#literalLengths, this.#distanceLengths));
   }
-  get headBits(): number {
-    return (this.#headBits ??= this.head.reduce((sum, [, count]) => sum + count, 0));
+  get headerBits(): number {
+    return (this.#headerBits ??= this.header.reduce((sum, [, count]) => sum + count, 0));
   }
   /** Bytes of a block with that many bits of symbols, and of the empty block behind it, which ends at a byte. */
   blockBytes(bits: number): number {
-    this.#wrapperBits ??= this.headBits + this.endOfBlock[1] + 3;
-    return Math.ceil((this.#wrapperBits + bits) / 8) + 4;
+    this.#overheadBits ??= this.headerBits + this.endOfBlock[1] + 3;
+    return Math.ceil((this.#overheadBits + bits) / 8) + 4;
   }
   get endOfBlock(): Bits {
-    return this.literal(END_OF_BLOCK);
+    return this.codeOf(END_OF_BLOCK);
   }
 
-  literal(symbol: number): Bits {
-    return [this.#literalBits[symbol] ?? 0, this.#literals[symbol] ?? 0];
+  codeOf(symbol: number): Bits {
+    return [this.#literalCodes[symbol] ?? 0, this.#literalLengths[symbol] ?? 0];
   }
 
   /** The table for the kernel. */
@@ -82,32 +82,32 @@ export class DeflateCode {
 
   #makeTable(): Uint8Array {
     const table = new DataView(new ArrayBuffer(CODE_BYTES));
-    for (let byte = 0; byte < 256; byte++) setEntry(table, byte * 4, this.literal(byte));
+    for (let byte = 0; byte < 256; byte++) setCode(table, byte * 4, this.codeOf(byte));
     for (let length = 3; length <= 258; length++) {
       const [symbol, extra] = lengthSymbol(length);
-      const [bits, count] = this.literal(symbol);
-      setEntry(table, LENGTHS_AT + length * 4, [bits + extra[0] * 2 ** count, count + extra[1]]);
+      const [bits, count] = this.codeOf(symbol);
+      setCode(table, LENGTHS_AT + length * 4, [bits + extra[0] * 2 ** count, count + extra[1]]);
     }
-    BASES.forEach((base, symbol) => {
-      const count = this.#distances[symbol] ?? 0;
-      setEntry(table, DISTANCES_AT + symbol * 4, [this.#distanceBits[symbol] ?? 0, count]);
+    DISTANCE_BASES.forEach((base, symbol) => {
+      const count = this.#distanceLengths[symbol] ?? 0;
+      setCode(table, DISTANCES_AT + symbol * 4, [this.#distanceCodes[symbol] ?? 0, count]);
       table.setUint16(BASES_AT + symbol * 2, base, true);
     });
     for (let i = 0; i < 256; i++) {
-      table.setUint8(CODES_AT + i, distanceSymbol(i + 1));
-      table.setUint8(CODES_AT + 256 + i, distanceSymbol(i * 128 + 1));
+      table.setUint8(DISTANCE_SYMBOLS_AT + i, distanceSymbol(i + 1));
+      table.setUint8(DISTANCE_SYMBOLS_AT + 256 + i, distanceSymbol(i * 128 + 1));
     }
-    table.setUint32(HEAD_BITS_AT, this.headBits, true);
-    setEntry(table, END_AT, this.endOfBlock);
-    const head = new BitWriter(new Uint32Array(wordsFor(this.headBits)));
-    for (const bits of this.head) head.put(bits);
+    table.setUint32(HEADER_BITS_AT, this.headerBits, true);
+    setCode(table, END_AT, this.endOfBlock);
+    const header = new BitWriter(new Uint32Array(wordsFor(this.headerBits)));
+    for (const bits of this.header) header.put(bits);
     const bytes = new Uint8Array(table.buffer);
-    bytes.set(head.bytes(), HEAD_AT);
+    bytes.set(header.bytes(), HEADER_AT);
     return bytes;
   }
 }
 
-function setEntry(table: DataView, at: number, [bits, count]: Bits): void {
+function setCode(table: DataView, at: number, [bits, count]: Bits): void {
   table.setUint32(at, bits + count * 2 ** 24, true);
 }
 
@@ -121,9 +121,9 @@ function lengthSymbol(length: number): readonly [symbol: number, extra: Bits] {
 }
 
 /** The shortest distance of each symbol. */
-const BASES: readonly number[] = Array.from({ length: DISTANCES }, (_, symbol) =>
+const DISTANCE_BASES: readonly number[] = Array.from({ length: DISTANCE_SYMBOLS }, (_, symbol) =>
   symbol < 4 ? symbol + 1 : 1 + (2 + (symbol % 2)) * 2 ** ((symbol >> 1) - 1),
 );
 
 const distanceSymbol = (distance: number): number =>
-  BASES.findLastIndex((base) => base <= distance);
+  DISTANCE_BASES.findLastIndex((base) => base <= distance);

@@ -22,7 +22,7 @@ export interface DeflatedText {
 }
 
 /** A deflate stream without its end, so that other blocks can follow. */
-export interface Deflated {
+export interface DeflateStream {
   /** Whole blocks, aligned to a byte; none is marked as the last. */
   readonly buffers: readonly Uint8Array[];
   /** CRC-32 and length of the uncompressed bytes. */
@@ -61,12 +61,12 @@ const deflatedHeader = memoize(({ text }: Header) => deflateBlockOf(Buffer.from(
 export function deflatedFamilies(
   families: readonly DeflatedFamilyText[],
   headers: readonly Header[],
-): Deflated {
+): DeflateStream {
   const blocks: DeflateBlock[] = [];
   families.forEach(({ deflated }, index) => {
     const header = headers[index];
     if (header !== undefined) blocks.push(deflatedHeader(header));
-    for (const part of deflated?.blocks ?? []) blocks.push(part);
+    for (const block of deflated?.blocks ?? []) blocks.push(block);
   });
   return joined(blocks);
 }
@@ -109,11 +109,11 @@ export function deflatedTextsAt(
 }
 
 /** Joins parts in their order. */
-export function joined(blocks: readonly DeflateBlock[]): Deflated {
+export function joined(blocks: readonly DeflateBlock[]): DeflateStream {
   let [crc, bytes] = [0, 0];
-  for (const part of blocks) {
-    crc = shiftedCrc(crc, part.bytes) ^ part.crc;
-    bytes += part.bytes;
+  for (const block of blocks) {
+    crc = shiftedCrc(crc, block.bytes) ^ block.crc;
+    bytes += block.bytes;
   }
   const buffers = joinSmall(
     blocks.map(({ data }) => data),

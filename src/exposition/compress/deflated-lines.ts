@@ -12,7 +12,7 @@ const GROUP_LINES = 1 << GROUP_BITS;
 const HEADER = { records: 5, lineDistance: 6, groups: 7, totals: 9 } as const;
 
 /** The period is chosen again when the number of lines has changed by this share. */
-const GROWTH = 0.25;
+const MAX_GROWTH = 0.25;
 
 /** Bits of a stream, and the CRC and size of their text. */
 export interface DeflatedBuffer {
@@ -30,7 +30,7 @@ export class DeflatedLines {
   /** Whether lines came or went since their records were made. */
   #haveLinesChanged = true;
   /** The number of lines when the period was chosen: a line refers to the line that many lines before it. */
-  #countThen = 0;
+  #countAtChoice = 0;
   #last: DeflatedBuffer | undefined;
   /** The code of the last piece; undefined if there is no piece, or lines came or went since. */
   #code: DeflateCode | undefined;
@@ -64,12 +64,12 @@ export class DeflatedLines {
     // The kernel updates the records as it writes. They are valid only if the piece is kept as well.
     this.invalidate();
     const { address } = this.#table;
-    const { run, written } = this.#kernel;
+    const { run, deflateResult } = this.#kernel;
     const bits =
       last === undefined
         ? run.deflateAll(address, table, to)
         : run.deflateChanged(address, table, last.buffer.address, to);
-    const [crc = 0, bytes = 0] = written;
+    const [crc = 0, bytes = 0] = deflateResult;
     // Readers of the piece read words beyond its last bit.
     const length = code.blockBytes(bits);
     const buffer = this.#bufferFor(length + 16);
@@ -115,11 +115,11 @@ export class DeflatedLines {
     const { address, count, maxBytes } = this.#table;
     this.#allocateRecords();
     run.prepareRecords(address);
-    if (Math.abs(count - this.#countThen) > count * GROWTH) {
+    if (Math.abs(count - this.#countAtChoice) > count * MAX_GROWTH) {
       // This can fail for lack of memory. The next render prepares the records again then.
       const scratch = deflater.scratchFor(maxBytes);
       this.#header(HEADER.lineDistance, run.bestLineDistance(address, deflater.table, scratch));
-      this.#countThen = count;
+      this.#countAtChoice = count;
     }
     this.#haveLinesChanged = false;
   }

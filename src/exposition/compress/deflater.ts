@@ -9,35 +9,40 @@ import { Scratch } from '../wasm/memory.js';
 const LINES_A_CHECK = 8;
 /** The code is checked after so many renders, and when the number of lines has changed by this share. */
 const RENDERS_A_CHECK = 256;
-const GROWTH = 0.25;
+const MAX_GROWTH = 0.25;
 /** The code is replaced if its streams have so many times the bits of those of the best code. */
-const CLEARLY_WORSE = 1.02;
+const MAX_COST_RATIO = 1.02;
 
 /** The least average number of lines in a block for a page to be compressed line by line. */
-const MANY_LINES = 256;
+const MIN_LINES_PER_BLOCK = 256;
 
 /**
  * Whether the kernel compresses lines, which keeps the streams of unchanged lines. A line refers to lines of its own
  * block only. If families are short, zlib makes the page a third smaller, since it finds the same labels in the family
  * before.
  */
-export const compressesByLine = ({ lines, blocks }: { lines: number; blocks: number }): boolean =>
-  lines >= MANY_LINES * blocks;
+export const usesKernelDeflate = ({ lines, blocks }: { lines: number; blocks: number }): boolean =>
+  lines >= MIN_LINES_PER_BLOCK * blocks;
 
-const alike = (symbols: number, bits: number): CodeLengths =>
+const repeated = (symbols: number, bits: number): CodeLengths =>
   Array.from({ length: symbols }, () => bits);
 
 /** The first code, before any symbol is counted: its lengths differ as little as those of a complete code can. */
-const GUESS = [...alike(226, 8), ...alike(60, 9), ...alike(2, 4), ...alike(28, 5)];
+const INITIAL_LENGTHS = [
+  ...repeated(226, 8),
+  ...repeated(60, 9),
+  ...repeated(2, 4),
+  ...repeated(28, 5),
+];
 
 /** Adds the symbols of the block of each `every`-th line to `counts`, a block a step. */
-export type CountingSymbols = (counts: number[], every: number) => Generator<void, void>;
+export type CountSymbols = (counts: number[], every: number) => Generator<void, void>;
 
 export class Deflater {
   readonly #kernel: Kernel;
   readonly #scratch: Scratch;
   /** The present code. It is a field, since each block reads it. */
-  code = new DeflateCode(GUESS);
+  code = new DeflateCode(INITIAL_LENGTHS);
   /** The address of its table. */
   readonly table: number;
   #rendersToCheck = 0;
@@ -48,22 +53,22 @@ export class Deflater {
     this.#scratch = new Scratch(kernel);
     kernel.installCrcTables(crcTables());
     this.table = kernel.arena.allocate(CODE_BYTES);
-    this.#use(this.code);
+    this.#setCode(this.code);
   }
 
   /**
    * Checks the code before a render of that many lines, and replaces it if another one is clearly better, in small
    * steps. Streams of the former code must be written again.
    */
-  *fitting(lines: number, counting: CountingSymbols): Generator<void, void> {
-    const isGrown = Math.abs(lines - this.#linesChecked) > this.#linesChecked * GROWTH;
+  *updatingCode(lines: number, countSymbols: CountSymbols): Generator<void, void> {
+    const isGrown = Math.abs(lines - this.#linesChecked) > this.#linesChecked * MAX_GROWTH;
     if (--this.#rendersToCheck > 0 && !isGrown) return;
     this.#rendersToCheck = RENDERS_A_CHECK;
     this.#linesChecked = lines;
     const counts = Array.from({ length: SYMBOLS }, () => 0);
-    yield* counting(counts, Math.ceil(lines / LINES_A_CHECK));
+    yield* countSymbols(counts, Math.ceil(lines / LINES_A_CHECK));
     const best = DeflateCode.of(counts);
-    if (this.code.cost(counts) > best.cost(counts) * CLEARLY_WORSE) this.#use(best);
+    if (this.code.cost(counts) > best.cost(counts) * MAX_COST_RATIO) this.#setCode(best);
   }
 
   /**
@@ -71,7 +76,7 @@ export class Deflater {
    * bits at most. The room for the head of the code also takes the last write, which goes beyond the end.
    */
   scratchFor(textBytes: number): number {
-    return this.#scratch.of(textBytes * 2 + CODE_BYTES);
+    return this.#scratch.reserve(textBytes * 2 + CODE_BYTES);
   }
 
   close(): void {
@@ -79,7 +84,7 @@ export class Deflater {
     this.#kernel.arena.free(this.table, CODE_BYTES);
   }
 
-  #use(code: DeflateCode): void {
+  #setCode(code: DeflateCode): void {
     this.code = code;
     this.#kernel.bytes.set(code.table, this.table);
   }

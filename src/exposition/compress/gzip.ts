@@ -2,7 +2,7 @@
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 import { bytesOf } from '../../bytes.js';
 import type { Body } from '../../model.js';
-import type { Deflated } from './deflate-stream.js';
+import type { DeflateStream } from './deflate-stream.js';
 
 /** Level 6 takes twice the time and makes pages a twentieth smaller: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
@@ -22,13 +22,13 @@ const MAX_STORED = 0xffff;
 /** Compresses buffers in other threads. Large ones are not copied. They must not change until the promise settles. */
 export async function deflate(
   buffers: readonly Uint8Array[],
-  compress = compressed,
-): Promise<Deflated> {
+  compress = deflateInThread,
+): Promise<DeflateStream> {
   const parts: Promise<Uint8Array>[] = [];
   let crc = 0;
   let bytes = 0;
   for (const text of tasksOf(buffers)) {
-    parts.push(limited(() => compress(text)));
+    parts.push(withTaskLimit(() => compress(text)));
     // Another thread compresses the text meanwhile.
     crc = crc32(text, crc);
     bytes += text.length;
@@ -39,7 +39,7 @@ export async function deflate(
 }
 
 /** Compresses one part of a stream in another thread. */
-function compressed(text: Uint8Array): Promise<Uint8Array> {
+function deflateInThread(text: Uint8Array): Promise<Uint8Array> {
   const options = { level: LEVEL, chunkSize: OUTPUT_BYTES, finishFlush: constants.Z_FULL_FLUSH };
   return new Promise((resolve, reject) => {
     deflateRaw(text, options, (error, data) => {
@@ -53,7 +53,7 @@ let running = 0;
 const waiting: (() => void)[] = [];
 
 /** Runs a task as soon as fewer than `MAX_TASKS` others run, first come first served. */
-async function limited<T>(task: () => Promise<T>): Promise<T> {
+async function withTaskLimit<T>(task: () => Promise<T>): Promise<T> {
   if (running === MAX_TASKS) await new Promise<void>((resolve) => waiting.push(resolve));
   else running++;
   try {
@@ -69,17 +69,17 @@ async function limited<T>(task: () => Promise<T>): Promise<T> {
 function* tasksOf(buffers: readonly Uint8Array[]): Generator<Uint8Array, void> {
   let run: Uint8Array[] = [];
   let bytes = 0;
-  for (const piece of buffers) {
-    if (bytes > 0 && bytes + piece.length > TASK_BYTES) {
+  for (const buffer of buffers) {
+    if (bytes > 0 && bytes + buffer.length > TASK_BYTES) {
       yield Buffer.concat(run);
       [run, bytes] = [[], 0];
     }
-    if (piece.length < TASK_BYTES) {
-      run.push(piece);
-      bytes += piece.length;
+    if (buffer.length < TASK_BYTES) {
+      run.push(buffer);
+      bytes += buffer.length;
     } else
-      for (let at = 0; at < piece.length; at += TASK_BYTES)
-        yield piece.subarray(at, at + TASK_BYTES);
+      for (let at = 0; at < buffer.length; at += TASK_BYTES)
+        yield buffer.subarray(at, at + TASK_BYTES);
   }
   if (bytes > 0) yield Buffer.concat(run);
 }
@@ -88,17 +88,17 @@ function* tasksOf(buffers: readonly Uint8Array[]): Generator<Uint8Array, void> {
  * The last bytes of a page, and CRC-32 and length of the whole page. The bytes are compressed synchronously, unless the
  * text before them is so long that compressing them saves next to nothing.
  */
-function deflateEnd({ buffers, crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
+function deflateLast({ buffers, crc, bytes }: DeflateStream, end: Uint8Array): Uint8Array {
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(end, crc), 0);
   trailer.writeUInt32LE((bytes + end.length) % 2 ** 32, 4);
   const isStored = end.length * STORED_SHARE <= bytesOf(buffers) && end.length <= MAX_STORED;
-  const last = isStored ? [storedHead(end.length), end] : [deflateRawSync(end, END_OPTIONS)];
+  const last = isStored ? [storedHeader(end.length), end] : [deflateRawSync(end, END_OPTIONS)];
   return Buffer.concat([...last, trailer]);
 }
 
 /** The head of a stored block that is the last one: RFC 1951, 3.2.4. It begins at a byte. */
-function storedHead(length: number): Uint8Array {
+function storedHeader(length: number): Uint8Array {
   const head = Buffer.alloc(5, 1);
   head.writeUInt16LE(length, 1);
   head.writeUInt16LE(MAX_STORED - length, 3);
@@ -109,22 +109,22 @@ function storedHead(length: number): Uint8Array {
 const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
 
 /** The text that a page begins with. */
-export interface Gzippable {
+export interface GzipInput {
   /** Large ones are not copied. They must not change until the text is compressed. */
   readonly buffers: readonly Uint8Array[];
   /** The same text as a deflate stream, if the kernel compressed it. */
-  readonly deflated?: Deflated | undefined;
+  readonly deflated?: DeflateStream | undefined;
 }
 
 /** The text that several pages begin with as gzip: it is compressed once, and an end is added for each page. */
 export class GzipText {
-  readonly #text: Gzippable;
+  readonly #text: GzipInput;
   readonly #deflate: typeof deflate;
-  #deflating: Promise<Deflated> | undefined;
+  #deflating: Promise<DeflateStream> | undefined;
 
   constructor(
-    text: Gzippable,
-    compress: (buffers: readonly Uint8Array[]) => Promise<Deflated> = deflate,
+    text: GzipInput,
+    compress: (buffers: readonly Uint8Array[]) => Promise<DeflateStream> = deflate,
   ) {
     this.#text = text;
     this.#deflate = compress;
@@ -136,21 +136,21 @@ export class GzipText {
    *   the text, when that is over. Until then the bytes must not change.
    */
   body(end: readonly Uint8Array[], release: () => void): Body | Promise<Body> {
-    const fresh = Buffer.concat(end);
+    const last = Buffer.concat(end);
     try {
       const { deflated } = this.#text;
-      if (deflated !== undefined) return member(deflated, fresh, release);
+      if (deflated !== undefined) return member(deflated, last, release);
       if (this.#deflating === undefined) this.#deflating = this.#deflateOnce(release);
       else release();
     } catch (error) {
       release();
       throw error;
     }
-    return this.#deflating.then((start) => member(start, fresh));
+    return this.#deflating.then((start) => member(start, last));
   }
 
   /** Compresses the text to its end even if no client waits for it, since the next page uses the result. */
-  #deflateOnce(release: () => void): Promise<Deflated> {
+  #deflateOnce(release: () => void): Promise<DeflateStream> {
     const deflating = this.#deflate(this.#text.buffers).finally(release);
     deflating.catch(() => {
       this.#deflating = undefined;
@@ -160,7 +160,7 @@ export class GzipText {
 }
 
 /** A gzip member. RFC 1952. */
-function member(start: Deflated, end: Uint8Array, release = (): void => undefined): Body {
-  const buffers = [HEADER, ...start.buffers, deflateEnd(start, end)];
+function member(start: DeflateStream, end: Uint8Array, release = (): void => undefined): Body {
+  const buffers = [HEADER, ...start.buffers, deflateLast(start, end)];
   return { buffers, bytes: bytesOf(buffers), release };
 }

@@ -61,25 +61,25 @@ const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 export type Bits = readonly [bits: number, count: number];
 
 /** The head of a block that states the codes of 286 literals and lengths, and of 30 distances. */
-export function blockHead(literals: CodeLengths, distances: CodeLengths): readonly Bits[] {
+export function blockHeader(literals: CodeLengths, distances: CodeLengths): readonly Bits[] {
   const runs = runsOf([...literals, ...distances]);
   const counts = Array.from({ length: 19 }, () => 0);
   for (const [symbol] of runs) counts[symbol] = (counts[symbol] ?? 0) + 1;
   const lengths = codeLengths(counts, 7);
   const bits = codeBits(lengths);
-  const head: Bits[] = [
+  const header: Bits[] = [
     [0, 1], // not the last block
     [2, 2], // with codes of its own
     [literals.length - 257, 5],
     [distances.length - 1, 5],
     [ORDER.length - 4, 4],
   ];
-  for (const symbol of ORDER) head.push([lengths[symbol] ?? 0, 3]);
+  for (const symbol of ORDER) header.push([lengths[symbol] ?? 0, 3]);
   for (const [symbol, extra, extraBits] of runs) {
-    head.push([bits[symbol] ?? 0, lengths[symbol] ?? 0]);
-    if (extraBits > 0) head.push([extra, extraBits]);
+    header.push([bits[symbol] ?? 0, lengths[symbol] ?? 0]);
+    if (extraBits > 0) header.push([extra, extraBits]);
   }
-  return head;
+  return header;
 }
 
 /** Run-length encodes code lengths: symbols, each with its extra bits and their number. */
@@ -115,7 +115,7 @@ export class BitWriter {
   readonly #words: Uint32Array;
   #at = 0;
   /** The bits of the word that is not full yet, and their number. */
-  #rest = 0;
+  #word = 0;
   #used = 0;
 
   /** @param words memory for all bits, and one word more */
@@ -125,20 +125,20 @@ export class BitWriter {
 
   /** Adds at most 31 bits. */
   put([bits, count]: Bits): void {
-    this.#rest |= bits << this.#used;
+    this.#word |= bits << this.#used;
     const used = this.#used + count;
     if (used < 32) {
       this.#used = used;
       return;
     }
-    this.#words[this.#at++] = this.#rest;
-    this.#rest = this.#used === 0 ? 0 : bits >>> (32 - this.#used);
+    this.#words[this.#at++] = this.#word;
+    this.#word = this.#used === 0 ? 0 : bits >>> (32 - this.#used);
     this.#used = used - 32;
   }
 
   /** The bits that were written, filled up to a whole byte. */
   bytes(): Uint8Array {
-    this.#words[this.#at] = this.#rest;
+    this.#words[this.#at] = this.#word;
     const { buffer, byteOffset } = this.#words;
     return new Uint8Array(buffer, byteOffset, this.#at * 4 + Math.ceil(this.#used / 8));
   }

@@ -6,16 +6,16 @@ import type { Labels } from '../text/text-syntax.js';
 import { familiesOf } from './scope.js';
 
 /** The exposition of one target. */
-export interface Identified {
+export interface IdentifiedExposition {
   /** The labels that distinguish the target from all others. */
   readonly identity: Labels;
   readonly exposition: Exposition;
 }
 
 /** A family of several targets. */
-interface Merged {
+interface MergedFamily {
   readonly metadata: FamilyMetadata;
-  readonly of: (readonly [identity: Labels, family: FamilyText])[];
+  readonly members: (readonly [identity: Labels, family: FamilyText])[];
 }
 
 export interface MergedDocument {
@@ -26,15 +26,15 @@ export interface MergedDocument {
 }
 
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
-const PIECE_CHARACTERS = 131_072;
+const BUFFER_CHARACTERS = 131_072;
 
 /**
  * Text 0.0.4 that has each family once, and adds the labels of its target to each series. The own labels of a series
  * stay as they are. Two metrics clash if they have one name and two types, or if one name belongs to the series of the
  * other: the document has the first metric, and a comment names the other. It has no internal metrics of targets.
  */
-export function mergedDocument(all: readonly Identified[]): MergedDocument {
-  const families = new Map<string, Merged>();
+export function mergedDocument(all: readonly IdentifiedExposition[]): MergedDocument {
+  const families = new Map<string, MergedFamily>();
   const owners = new NameOwners();
   const clashes: string[] = [];
   const add = (identity: Labels, family: FamilyText) => {
@@ -46,10 +46,10 @@ export function mergedDocument(all: readonly Identified[]): MergedDocument {
     }
     const known = families.get(metadata.name);
     if (known !== undefined) {
-      known.of.push([identity, family]);
+      known.members.push([identity, family]);
       return;
     }
-    families.set(metadata.name, { metadata, of: [[identity, family]] });
+    families.set(metadata.name, { metadata, members: [[identity, family]] });
     owners.add(metadata);
   };
   for (const { identity, exposition } of all)
@@ -60,17 +60,17 @@ export function mergedDocument(all: readonly Identified[]): MergedDocument {
 
 /** Builds each piece when the writer takes it. */
 function* buffers(
-  families: Iterable<Merged>,
+  families: Iterable<MergedFamily>,
   clashes: readonly string[],
   own: string,
 ): Generator<Uint8Array> {
   let text = clashes.map((each) => `# ${each}\n`).join('');
-  for (const { metadata, of } of families) {
+  for (const { metadata, members } of families) {
     text += headerText(metadata);
-    for (const [identity, family] of of)
+    for (const [identity, family] of members)
       for (const { name, labels, value } of family.samples()) {
         text += `${seriesText(name, labelsText({ ...identity, ...labels }))} ${value}\n`;
-        if (text.length < PIECE_CHARACTERS) continue;
+        if (text.length < BUFFER_CHARACTERS) continue;
         yield Buffer.from(text);
         text = '';
       }

@@ -19,7 +19,7 @@ const UNITLESS = new Set(['info', 'stateset']);
 
 interface PageMetadata extends FamilyMetadata {
   /** Whether the family has no unit, and the family before it has one. */
-  readonly endsUnit?: boolean;
+  readonly hasEmptyUnit?: boolean;
 }
 
 const familyName = ({ name, type }: FamilyMetadata): string =>
@@ -33,10 +33,10 @@ const hasUnit = (metadata: FamilyMetadata): boolean =>
 
 /** The header lines of a family in OpenMetrics. */
 export function openMetricsHeader(metadata: PageMetadata): string {
-  const { type, help, endsUnit = false } = metadata;
+  const { type, help, hasEmptyUnit = false } = metadata;
   const family = familyName(metadata);
   const unit = hasUnit(metadata) ? metadata.unit : '';
-  const unitLine = unit !== '' || endsUnit ? `# UNIT ${family} ${unit}\n` : '';
+  const unitLine = unit !== '' || hasEmptyUnit ? `# UNIT ${family} ${unit}\n` : '';
   return `# TYPE ${family} ${type}\n${unitLine}# HELP ${family} ${escape(help)}\n`;
 }
 
@@ -65,9 +65,9 @@ export function withoutClashes(families: readonly FamilyMetadata[]): readonly Fa
 }
 
 /** The same family behind a family with a unit. Prometheus would apply that unit until it reads another one. */
-const endingUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
+const withEmptyUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
   ...metadata,
-  endsUnit: true,
+  hasEmptyUnit: true,
 }));
 
 /**
@@ -82,7 +82,7 @@ export function openMetricsFamilies(
   return withoutClashes(families).map((metadata) => {
     const [before, has] = [hadUnit, hasUnit(metadata)];
     hadUnit = has;
-    return before && !has ? endingUnit(metadata) : metadata;
+    return before && !has ? withEmptyUnit(metadata) : metadata;
   });
 }
 
@@ -90,7 +90,7 @@ export function openMetricsFamilies(
 export const OPEN_METRICS = textFormat({
   contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
   headerOf: headers(openMetricsHeader),
-  agree: openMetricsFamilies,
-  takes: ({ snapshot }) => snapshot.hasForbidden !== true,
+  adaptMetadata: openMetricsFamilies,
+  accepts: ({ snapshot }) => snapshot.violatesOpenMetrics !== true,
   end: '# EOF\n',
 });

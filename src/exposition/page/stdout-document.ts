@@ -44,7 +44,7 @@ export const jsonDocument: MakeDocument = (exposition, time, ofSink = []) => {
   const { snapshot, internal } = withMetrics(exposition, ofSink);
   const start = JSON.stringify(common).slice(0, -1);
   return {
-    buffers: jsonPieces([...familiesOf(exposition), ...internal], start),
+    buffers: jsonBuffers([...familiesOf(exposition), ...internal], start),
     release: snapshot.hold(),
   };
 };
@@ -71,16 +71,16 @@ function internalFamily({ name, type, help, value, labels = {} }: InternalMetric
 }
 
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
-const PIECE_CHARACTERS = 131_072;
+const BUFFER_CHARACTERS = 131_072;
 
 /** Builds each piece when the writer takes it, so that memory never holds a whole large document. */
-function* jsonPieces(families: readonly FamilyText[], start: string): Generator<Uint8Array> {
+function* jsonBuffers(families: readonly FamilyText[], start: string): Generator<Uint8Array> {
   let text = '';
   for (const family of families) {
     const type = JSON.stringify(family.metadata.type);
     for (const { name, labels, value } of family.samples()) {
       text += `${start},"name":${JSON.stringify(name)},"type":${type},"labels":${JSON.stringify(labels)},"value":${jsonValue(value)}}\n`;
-      if (text.length < PIECE_CHARACTERS) continue;
+      if (text.length < BUFFER_CHARACTERS) continue;
       yield Buffer.from(text);
       text = '';
     }

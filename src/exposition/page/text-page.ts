@@ -11,9 +11,9 @@ import type {
   SyncProgress,
 } from '../../model.js';
 import { deflatedFamilies } from '../compress/deflate-stream.js';
-import type { Deflated } from '../compress/deflate-stream.js';
+import type { DeflateStream } from '../compress/deflate-stream.js';
 import { GzipText } from '../compress/gzip.js';
-import type { Gzippable } from '../compress/gzip.js';
+import type { GzipInput } from '../compress/gzip.js';
 import { headerOf } from '../text/text-syntax.js';
 import { familiesOf } from './scope.js';
 
@@ -30,17 +30,22 @@ interface Syntax {
    * Adapts families to the limits of the format. The first families of a page, and the internal metrics behind them, are
    * adapted separately.
    */
-  readonly agree?: (
+  readonly adaptMetadata?: (
     families: readonly FamilyMetadata[],
     isFirst: boolean,
   ) => readonly FamilyMetadata[];
   /** The last line of a page, if any. */
   readonly end: string;
-  readonly takes?: Format['takes'];
+  readonly accepts?: Format['accepts'];
 }
 
 export function textFormat(syntax: Syntax): Format {
-  const { contentType, end, takes, agree = (all: readonly FamilyMetadata[]) => all } = syntax;
+  const {
+    contentType,
+    end,
+    accepts,
+    adaptMetadata = (all: readonly FamilyMetadata[]) => all,
+  } = syntax;
   /** By the snapshot, or by the list of the families that a scope selects. */
   const applications = new WeakMap<object, ApplicationText>();
   const applicationText = (exposition: ReadyExposition): ApplicationText => {
@@ -49,19 +54,23 @@ export function textFormat(syntax: Syntax): Format {
     const former = applications.get(key);
     if (former !== undefined) return former;
     const given = selected?.map(({ metadata }) => metadata) ?? snapshot.metadata;
-    const application = new ApplicationText(exposition, agree(given, true), syntax.headerOf);
+    const application = new ApplicationText(
+      exposition,
+      adaptMetadata(given, true),
+      syntax.headerOf,
+    );
     applications.set(key, application);
     return application;
   };
   /** The internal metrics, some of which are new each time, and the last line. */
   const internalText = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
-    const agreed = agree(
+    const adapted = adaptMetadata(
       internal.map(({ metadata }) => metadata),
       false,
     );
     let text = '';
     internal.forEach((family, index) => {
-      text += syntax.headerOf(agreed[index] ?? family.metadata).text;
+      text += syntax.headerOf(adapted[index] ?? family.metadata).text;
       text += family.text ?? Buffer.concat(family.buffers).toString();
     });
     text += end;
@@ -69,7 +78,7 @@ export function textFormat(syntax: Syntax): Format {
   };
   return {
     contentType,
-    ...(takes !== undefined && { takes }),
+    ...(accepts !== undefined && { accepts }),
     page: (exposition) =>
       new TextPage(
         contentType,
@@ -83,7 +92,7 @@ export function textFormat(syntax: Syntax): Format {
 type HeaderOf = (metadata: FamilyMetadata) => FamilyHeader;
 
 /** The families of a page, each below its header. All pages of a snapshot and scope share it. */
-class ApplicationText implements Gzippable {
+class ApplicationText implements GzipInput {
   /** Each page with this body holds the snapshot. */
   readonly #exposition: ReadyExposition;
   readonly #metadata: readonly FamilyMetadata[];
@@ -91,7 +100,7 @@ class ApplicationText implements Gzippable {
   readonly #page: readonly Uint8Array[] | undefined;
   #bytes: number | undefined;
   #buffers: readonly Uint8Array[] | undefined;
-  #deflated: Deflated | undefined;
+  #deflated: DeflateStream | undefined;
   readonly gzip = new GzipText(this);
 
   /** @param metadata as the format can express them, in the order of the families */
@@ -113,11 +122,11 @@ class ApplicationText implements Gzippable {
   }
 
   get buffers(): readonly Uint8Array[] {
-    return (this.#buffers ??= this.#page ?? packed(this.#families, this.#headers));
+    return (this.#buffers ??= this.#page ?? joinFamilies(this.#families, this.#headers));
   }
 
   /** Undefined if the kernel did not compress the lines. */
-  get deflated(): Deflated | undefined {
+  get deflated(): DeflateStream | undefined {
     if (this.#exposition.snapshot.isDeflated !== true) return undefined;
     return (this.#deflated ??= deflatedFamilies(this.#families, this.#headers));
   }
@@ -143,35 +152,38 @@ class ApplicationText implements Gzippable {
 const SMALL = 16_384;
 
 /** Families below their headers. Families that lie side by side, with the headers of the format, become one piece. */
-function packed(families: readonly FamilyText[], headers: readonly FamilyHeader[]): Uint8Array[] {
+function joinFamilies(
+  families: readonly FamilyText[],
+  headers: readonly FamilyHeader[],
+): Uint8Array[] {
   const buffers: Uint8Array[] = [];
   let memory: ArrayBufferLike | undefined;
   let start = 0;
   let end = 0;
-  const endSpan = (): void => {
+  const endRange = (): void => {
     if (memory !== undefined) buffers.push(Buffer.from(memory, start, end - start));
     memory = undefined;
   };
   families.forEach((family, index) => {
     const header = headers[index]?.text ?? '';
-    const { headed } = family;
-    if (headed?.header.text !== header) {
-      endSpan();
+    const { textRanges } = family;
+    if (textRanges?.header.text !== header) {
+      endRange();
       buffers.push(Buffer.from(header), ...family.buffers);
       return;
     }
-    const { spans } = headed;
-    for (let i = 0; i < spans.length; i += 2) {
-      const from = spans[i] ?? 0;
-      if (memory !== headed.memory || from !== end) {
-        endSpan();
-        memory = headed.memory;
+    const { ranges } = textRanges;
+    for (let i = 0; i < ranges.length; i += 2) {
+      const from = ranges[i] ?? 0;
+      if (memory !== textRanges.memory || from !== end) {
+        endRange();
+        memory = textRanges.memory;
         start = from;
       }
-      end = spans[i + 1] ?? 0;
+      end = ranges[i + 1] ?? 0;
     }
   });
-  endSpan();
+  endRange();
   return joinSmall(buffers, SMALL);
 }
 

@@ -142,11 +142,11 @@ export class SlotPages {
   read({ firstPage, pages, ranges }: PageRange, changedSlots: number[]): boolean {
     const slots = pages * PAGE_SLOTS;
     const first = firstPage * PAGE_SLOTS;
-    const values = this.#scratch.of(slots * SCRATCH_BYTES);
+    const values = this.#scratch.reserve(slots * SCRATCH_BYTES);
     const words = values + slots * 8;
     const out = words + slots * 4;
-    const valuesRead = this.#source.readSlots(first, slots, this.#kernel.window(values, slots * 8));
-    const wordsRead = this.#source.readWords(first, slots, this.#kernel.window(words, slots * 4));
+    const valuesRead = this.#source.readSlots(first, slots, this.#kernel.view(values, slots * 8));
+    const wordsRead = this.#source.readWords(first, slots, this.#kernel.view(words, slots * 4));
     this.#bytesRead += valuesRead * 8 + wordsRead * 4;
     // Slots that the source no longer has keep their last values.
     let left = Math.min(valuesRead, wordsRead);

@@ -94,7 +94,7 @@ export class RowEvaluator implements RowContext {
     const unscaled = opcodeOf(variable, wrap32);
     if (unscaled === undefined) return undefined;
     const { slotReader, scales, registry } = this.#parts;
-    const opcode = scales.opcode(unscaled, conversion);
+    const opcode = scales.scaledOpcode(unscaled, conversion);
     if (opcode === undefined) registry.omit(1);
     return opcode === undefined
       ? undefined

@@ -105,7 +105,7 @@ const isOne = (shown: readonly Series[] | ValueReference): shown is ValueReferen
 const referenceLine = ({ interned }: LabelText, { address, opcode }: ValueReference): Line => ({
   suffix: '',
   labels: interned,
-  fixed: '',
+  constant: '',
   cell: address,
   opcode,
 });
@@ -116,8 +116,8 @@ function lineOf(labels: LabelText, { suffix = '', labels: own, value }: Series):
       ? labels.interned
       : labelsPart(joinLabels(labels.text, labelsText(written(own))));
   return typeof value === 'number'
-    ? { suffix, labels: all, fixed: `${floatText(value)}\n`, cell: 0, opcode: 0 }
-    : { suffix, labels: all, fixed: '', cell: value.address, opcode: value.opcode };
+    ? { suffix, labels: all, constant: `${floatText(value)}\n`, cell: 0, opcode: 0 }
+    : { suffix, labels: all, constant: '', cell: value.address, opcode: value.opcode };
 }
 
 const written = (labels: NonNullable<Series['labels']>): Record<string, string> =>

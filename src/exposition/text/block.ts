@@ -21,9 +21,9 @@ export interface RenderTask {
 
   /**
    * Writes the current values. If it throws, the next call writes everything again.
-   * @param values kernel memory for changed values while it writes
+   * @param scratch memory for changed values while it writes
    */
-  write(options: RenderOptions, values: Scratch): void;
+  write(options: RenderOptions, scratch: Scratch): void;
 }
 
 /** The typical bytes of a value, with the blank and the line feed around it. */

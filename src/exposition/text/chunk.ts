@@ -2,7 +2,7 @@
 // Pages send the text as it lies.
 import type { FamilyMetadata, FamilyHeader } from '../../model.js';
 import type { DeflateBlock } from '../compress/deflate-stream.js';
-import { OVERRUN } from '../wasm/kernel.js';
+import { PADDING_BYTES } from '../wasm/kernel.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { CHUNK_BLOCKS_OFFSET, CHUNK_BLOCK_BYTES, REWRITE_VALUE_BYTES } from '../wasm/layout.js';
 import { MAX_VALUE_BYTES } from '../wasm/line-table.js';
@@ -11,7 +11,7 @@ import type { Block, RenderOptions, RenderTask } from './block.js';
 import { TextBuffer } from './text-buffer.js';
 
 /** If this share of the lines changed, writing all of them is faster than moving the text between changes. */
-const MANY = 0.25;
+const REWRITE_ALL_SHARE = 0.25;
 
 /** To go to the next part takes about as long as to write so many bytes of text. */
 const BYTES_A_BLOCK = 128;
@@ -79,7 +79,7 @@ export class Chunk implements RenderTask {
   collectDirty(options: RenderOptions, dirty: RenderTask[]): void {
     const { hasText, deflater } = options;
     const { length } = dirty;
-    if (!hasText) this.#dropText();
+    if (!hasText) this.#releaseText();
     else if (!this.#isCurrent) dirty.push(this);
     if (deflater !== undefined)
       for (const { block } of this.blocks) if (!block.isCurrent(deflater)) dirty.push(block);
@@ -88,44 +88,44 @@ export class Chunk implements RenderTask {
     if (!isSame || dirty.length > length) this.#last = undefined;
   }
 
-  shown(options: RenderOptions): ChunkText {
+  textFor(options: RenderOptions): ChunkText {
     const { hasText, deflater } = options;
     this.#last ??= { hasText, code: deflater?.code, text: this.#makeText(options) };
     return this.#last.text;
   }
 
   /** Writes the text. Changed values go into the last text if that is not held. */
-  write(_: RenderOptions, values: Scratch): void {
+  write(_: RenderOptions, scratch: Scratch): void {
     const { run } = this.#kernel;
     const last = this.#canBeChanged ? this.#text : undefined;
-    if (this.#table === 0) this.#setUp();
+    if (this.#table === 0) this.#makeTable();
     if (last === undefined) {
       for (const { block } of this.blocks) block.sort();
       this.#measure();
     }
     const changes = last === undefined ? 0 : run.chunkChanges(this.#table);
-    const isAnew = last === undefined || changes > this.#lines * MANY;
+    const writesAll = last === undefined || changes > this.#lines * REWRITE_ALL_SHARE;
     const isInPlace = last?.isHeld === false;
     // Allocate first. Allocation can fail, and no state may change before it succeeds.
-    const scratch = isInPlace && !isAnew ? values.of((changes + 1) * REWRITE_VALUE_BYTES) : 0;
+    const values =
+      isInPlace && !writesAll ? scratch.reserve((changes + 1) * REWRITE_VALUE_BYTES) : 0;
     const next = isInPlace ? last.reuse() : TextBuffer.of(this.#kernel, this.#maxBytes);
-    const former = this.#text;
+    const previous = this.#text;
     this.#text = next;
     this.#isBroken = true;
     try {
-      if (isAnew) next.length = run.renderAll(this.#table, next.address);
-      else if (isInPlace)
-        next.length = run.rewrite(this.#table, next.address, last.length, scratch);
+      if (writesAll) next.length = run.renderAll(this.#table, next.address);
+      else if (isInPlace) next.length = run.rewrite(this.#table, next.address, last.length, values);
       else next.length = run.renderChanged(this.#table, last.address, last.length, next.address);
       this.#isBroken = false;
     } finally {
-      if (!isInPlace) former?.release();
+      if (!isInPlace) previous?.release();
     }
   }
 
   /** Frees the text. The blocks may be closed already. */
   close(): void {
-    this.#dropText();
+    this.#releaseText();
     this.#last = undefined;
     if (this.#table !== 0) this.#kernel.arena.free(this.#table, this.#tableBytes);
     this.#table = 0;
@@ -145,7 +145,7 @@ export class Chunk implements RenderTask {
 
   /** The most bytes that the text needs. */
   get #maxBytes(): number {
-    return this.#headerBytes + this.#lineBytes + this.#lines * MAX_VALUE_BYTES + OVERRUN;
+    return this.#headerBytes + this.#lineBytes + this.#lines * MAX_VALUE_BYTES + PADDING_BYTES;
   }
 
   #measure(): void {
@@ -158,7 +158,9 @@ export class Chunk implements RenderTask {
   }
 
   get #tableBytes(): number {
-    return (BLOCKS_AT + this.blocks.length * CHUNK_BLOCK_WORDS) * 4 + this.#headerBytes + OVERRUN;
+    return (
+      (BLOCKS_AT + this.blocks.length * CHUNK_BLOCK_WORDS) * 4 + this.#headerBytes + PADDING_BYTES
+    );
   }
 
   #makeText({ hasText, deflater }: RenderOptions): ChunkText {
@@ -194,12 +196,12 @@ export class Chunk implements RenderTask {
     return bounds;
   }
 
-  #dropText(): void {
+  #releaseText(): void {
     this.#text?.release();
     this.#text = undefined;
   }
 
-  #setUp(): void {
+  #makeTable(): void {
     this.#table = this.#kernel.arena.allocate(this.#tableBytes);
     const { u32 } = this.#kernel;
     u32[this.#table >>> 2] = this.blocks.length;
@@ -207,7 +209,7 @@ export class Chunk implements RenderTask {
     let headerAt = (at + this.blocks.length * CHUNK_BLOCK_WORDS) * 4;
     for (const { block, header } of this.blocks) {
       const bytes = header?.bytes ?? 0;
-      if (header !== undefined) this.#kernel.window(headerAt, bytes).write(header.text);
+      if (header !== undefined) this.#kernel.view(headerAt, bytes).write(header.text);
       u32[at + CHUNK_BLOCK.block] = block.lines.address;
       u32[at + CHUNK_BLOCK.header] = headerAt;
       u32[at + CHUNK_BLOCK.headerBytes] = bytes;

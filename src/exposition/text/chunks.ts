@@ -19,9 +19,9 @@ export class Chunks {
   readonly #kernel: Kernel;
   #all: readonly Chunk[] = [];
   #metadata: readonly FamilyMetadata[] = [];
-  #isDivided = true;
+  #isCurrent = true;
   /** Former chunks whose memory is not freed yet. */
-  #leaving: Chunk[] = [];
+  #retired: Chunk[] = [];
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -39,7 +39,7 @@ export class Chunks {
 
   /** To be called when blocks came or went, or a chunk is too large. The next render divides the blocks again. */
   invalidate(): void {
-    this.#isDivided = false;
+    this.#isCurrent = false;
   }
 
   /**
@@ -47,8 +47,8 @@ export class Chunks {
    * each other, keeps its text. So a block that comes or goes affects its neighbours only.
    */
   *dividing(families: Iterable<Family>): Generator<void, void> {
-    yield* this.#freeing();
-    if (this.#isDivided) return;
+    yield* this.#freeingRetired();
+    if (this.#isCurrent) return;
     const metadata: FamilyMetadata[] = [];
     const blocks: ChunkBlock[] = [];
     for (const family of families) {
@@ -68,44 +68,44 @@ export class Chunks {
     const close = (): void => {
       if (open.length === 0) return;
       const same = former.get(open[0]?.block);
-      const isSame = same?.blocks.length === open.length && isAt(same.blocks, open, 0);
+      const isSame = same?.blocks.length === open.length && matchesAt(same.blocks, open, 0);
       all.push(isSame ? same : new Chunk(this.#kernel, open));
       open = [];
       bytes = 0;
     };
-    for (let at = 0, part = blocks[0]; part !== undefined; part = blocks[at]) {
-      const kept = former.get(part.block);
-      if (kept !== undefined && isFilled(kept) && isAt(kept.blocks, blocks, at)) {
+    for (let at = 0, next = blocks[0]; next !== undefined; next = blocks[at]) {
+      const kept = former.get(next.block);
+      if (kept !== undefined && isHalfFull(kept) && matchesAt(kept.blocks, blocks, at)) {
         close();
         all.push(kept);
         at += kept.blocks.length;
         yield;
         continue;
       }
-      const size = part.block.bytes + (part.header?.bytes ?? 0);
+      const size = next.block.bytes + (next.header?.bytes ?? 0);
       if (bytes + size > MAX_BYTES) close();
-      open.push(part);
+      open.push(next);
       bytes += size;
       if (++at % BLOCKS_A_STEP === 0) yield;
     }
     close();
     const kept = new Set(all);
-    this.#leaving = this.#all.filter((chunk) => !kept.has(chunk));
+    this.#retired = this.#all.filter((chunk) => !kept.has(chunk));
     this.#all = all;
     if (!hasSameItems(metadata, this.#metadata)) this.#metadata = metadata;
-    this.#isDivided = true;
-    yield* this.#freeing();
+    this.#isCurrent = true;
+    yield* this.#freeingRetired();
   }
 
   /** Frees the text of all chunks, one a step. The blocks may be closed already. */
   *closing(): Generator<void, void> {
-    this.#leaving.push(...this.#all);
+    this.#retired.push(...this.#all);
     this.#all = this.#metadata = [];
-    yield* this.#freeing();
+    yield* this.#freeingRetired();
   }
 
-  *#freeing(): Generator<void, void> {
-    for (let last = this.#leaving.pop(); last !== undefined; last = this.#leaving.pop()) {
+  *#freeingRetired(): Generator<void, void> {
+    for (let last = this.#retired.pop(); last !== undefined; last = this.#retired.pop()) {
       last.close();
       yield;
     }
@@ -116,10 +116,14 @@ export class Chunks {
 export const isTooLarge = ({ blocks, bytes }: Chunk): boolean =>
   blocks.length > 1 && bytes > 2 * MAX_BYTES;
 
-const isFilled = (chunk: Chunk): boolean => chunk.bytes >= MAX_BYTES / 2 && !isTooLarge(chunk);
+const isHalfFull = (chunk: Chunk): boolean => chunk.bytes >= MAX_BYTES / 2 && !isTooLarge(chunk);
 
 /** Whether a list has some parts at an index. */
-function isAt(some: readonly ChunkBlock[], all: readonly ChunkBlock[], index: number): boolean {
+function matchesAt(
+  some: readonly ChunkBlock[],
+  all: readonly ChunkBlock[],
+  index: number,
+): boolean {
   for (let i = 0; i < some.length; i++) {
     const [one, other] = [some[i], all[index + i]];
     if (one?.block !== other?.block || one?.header !== other?.header) return false;

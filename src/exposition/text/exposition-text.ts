@@ -1,7 +1,7 @@
 // The text of one target: its families, to which lines are added and from which they are removed, and the render of
 // their current values.
 import type { FamilyMetadata, Encodings, Snapshot } from '../../model.js';
-import { Deflater, compressesByLine } from '../compress/deflater.js';
+import { Deflater, usesKernelDeflate } from '../compress/deflater.js';
 import { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from '../wasm/line-table.js';
@@ -12,8 +12,8 @@ import type { RenderOptions, RenderTask } from './block.js';
 import type { ChunkText } from './chunk.js';
 import { Chunks, isTooLarge } from './chunks.js';
 import { Family } from './family.js';
-import type { Totals } from './family.js';
-import { ForbiddenValues } from './forbidden-values.js';
+import type { TextSize } from './family.js';
+import { OpenMetricsViolations } from './open-metrics-violations.js';
 import { TextSnapshot } from './text-snapshot.js';
 
 /** So many characters of a line take as long as a short line. */
@@ -34,37 +34,37 @@ interface OrderedFamily {
 
 export class ExpositionText {
   readonly #kernel: Kernel;
-  readonly #compressesByLine: typeof compressesByLine;
+  readonly #usesKernelDeflate: typeof usesKernelDeflate;
   readonly #families = new Map<string, OrderedFamily>();
   /** In the order of a page. */
   readonly #order: OrderedFamily[] = [];
   readonly #chunks: Chunks;
-  readonly #forbidden = new ForbiddenValues();
-  readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
+  readonly #violations = new OpenMetricsViolations();
+  readonly #size: TextSize = { lines: 0, blocks: 0, textBytes: 0 };
   #deflater: Deflater | undefined;
-  readonly #values: Scratch;
+  readonly #scratch: Scratch;
   readonly #cost: Cost;
 
   /**
    * @param cost counts lines that are put, removed or moved; a long line counts for more
-   * @param byLine decides whether the kernel compresses lines
+   * @param usesKernel decides whether the kernel compresses lines
    */
-  constructor(kernel: Kernel, cost = new Cost(), byLine = compressesByLine) {
+  constructor(kernel: Kernel, cost = new Cost(), usesKernel = usesKernelDeflate) {
     this.#cost = cost;
     this.#kernel = kernel;
     this.#chunks = new Chunks(kernel);
-    this.#compressesByLine = byLine;
-    this.#values = new Scratch(kernel);
+    this.#usesKernelDeflate = usesKernel;
+    this.#scratch = new Scratch(kernel);
   }
 
   /** Number of lines, one per series. */
   get lines(): number {
-    return this.#totals.lines;
+    return this.#size.lines;
   }
 
   /** Bytes of all names and labels. */
   get textBytes(): number {
-    return this.#totals.textBytes;
+    return this.#size.textBytes;
   }
 
   get families(): number {
@@ -88,28 +88,28 @@ export class ExpositionText {
     if (ordered === undefined) {
       ordered = {
         familyIndex,
-        family: new Family(this.#kernel, metadata, this.#totals, this.#cost),
+        family: new Family(this.#kernel, metadata, this.#size, this.#cost),
       };
       this.#families.set(metadata.name, ordered);
       this.#order.splice(this.#indexOf(ordered), 0, ordered);
     }
     this.#cost.steps += costOf(line);
-    const { blocks } = this.#totals;
+    const { blocks } = this.#size;
     ordered.family.put(key, line, hash);
-    this.#forbidden.put(ordered.family, line);
-    if (this.#totals.blocks !== blocks) this.#chunks.invalidate();
+    this.#violations.put(ordered.family, line);
+    if (this.#size.blocks !== blocks) this.#chunks.invalidate();
   }
 
   remove(name: string, key: LineKey): void {
     const ordered = this.#families.get(name);
     if (ordered === undefined) return;
     const { family } = ordered;
-    const { blocks } = this.#totals;
+    const { blocks } = this.#size;
     this.#cost.steps++;
     family.remove(key);
-    if (this.#totals.blocks !== blocks) this.#chunks.invalidate();
+    if (this.#size.blocks !== blocks) this.#chunks.invalidate();
     if (family.lines > 0) return;
-    this.#forbidden.delete(family);
+    this.#violations.delete(family);
     const steps = family.closing();
     while (steps.next().done !== true);
     this.#families.delete(name);
@@ -134,29 +134,29 @@ export class ExpositionText {
    * @param encodings at least one of the two; text takes the place of parts of a stream if `byLine` decides so
    */
   *rendering(encodings: Encodings = TEXT_ONLY): Generator<void, Snapshot> {
-    const isByLine = encodings.deflated && this.#compressesByLine(this.#totals);
-    const deflater = isByLine ? yield* this.#fittingDeflater() : undefined;
+    const usesKernel = encodings.deflated && this.#usesKernelDeflate(this.#size);
+    const deflater = usesKernel ? yield* this.#updatedDeflater() : undefined;
     const hasText = encodings.text || deflater === undefined;
     const options: RenderOptions = { hasText, deflater };
     yield* this.#chunks.dividing(this.#inOrder());
-    yield* this.#forbidden.finding(deflater !== undefined);
-    yield* this.#writingChanged(options);
+    yield* this.#violations.searching(deflater !== undefined);
+    yield* this.#writingDirty(options);
     const all: ChunkText[] = [];
     for (const chunk of this.#chunks.all) {
-      all.push(chunk.shown(options));
+      all.push(chunk.textFor(options));
       if (isTooLarge(chunk)) this.#chunks.invalidate();
       if (all.length % CHUNKS_A_STEP === 0) yield;
     }
     return new TextSnapshot(all, {
       metadata: this.#chunks.metadata,
-      series: this.#totals.lines,
+      series: this.#size.lines,
       encodings: { text: hasText, deflated: encodings.deflated },
       isDeflated: deflater !== undefined,
-      hasForbidden: this.#forbidden.areFound,
+      violatesOpenMetrics: this.#violations.wereFound,
     });
   }
 
-  *#writingChanged(options: RenderOptions): Generator<void, void> {
+  *#writingDirty(options: RenderOptions): Generator<void, void> {
     const dirty: RenderTask[] = [];
     let checked = 0;
     for (const chunk of this.#chunks.all) {
@@ -165,7 +165,7 @@ export class ExpositionText {
     }
     let bytes = 0;
     for (const task of dirty) {
-      task.write(options, this.#values);
+      task.write(options, this.#scratch);
       bytes += task.bytes;
       if (bytes < BYTES_A_STEP) continue;
       bytes = 0;
@@ -175,17 +175,17 @@ export class ExpositionText {
 
   /** Frees everything, a block a step. */
   *closing(): Generator<void, void> {
-    this.#values.close();
+    this.#scratch.close();
     yield* this.#chunks.closing();
     for (const { family } of this.#order) {
       this.#families.delete(family.metadata.name);
-      this.#forbidden.delete(family);
+      this.#violations.delete(family);
       yield* family.closing();
     }
     this.#deflater?.close();
     this.#deflater = undefined;
     this.#order.length = 0;
-    Object.assign(this.#totals, { lines: 0, blocks: 0, textBytes: 0 });
+    Object.assign(this.#size, { lines: 0, blocks: 0, textBytes: 0 });
   }
 
   *#inOrder(): Generator<Family, void> {
@@ -206,10 +206,10 @@ export class ExpositionText {
   }
 
   /** The deflater, with a code that fits the lines. */
-  *#fittingDeflater(): Generator<void, Deflater> {
+  *#updatedDeflater(): Generator<void, Deflater> {
     const deflater = (this.#deflater ??= new Deflater(this.#kernel));
     const families = this.#order;
-    yield* deflater.fitting(this.#totals.lines, function* (counts, every) {
+    yield* deflater.updatingCode(this.#size.lines, function* (counts, every) {
       let skipped = every - 1;
       for (const { family } of families)
         skipped = yield* family.countingSymbols(deflater, counts, every, skipped);

@@ -1,5 +1,5 @@
 // The rendered samples of one family: their text, and the series that are parsed from it.
-import type { FamilyMetadata, FamilyText, HeadedText, Sample } from '../../model.js';
+import type { FamilyMetadata, FamilyText, TextRanges, Sample } from '../../model.js';
 import { inflated } from '../compress/deflate-stream.js';
 import type { DeflatedText } from '../compress/deflate-stream.js';
 import { decodeSeries } from './text-syntax.js';
@@ -28,16 +28,20 @@ export class ShortFamily implements FamilyText {
 /** A family whose lines the kernel wrote: below their header, as parts of a deflate stream, or both. */
 export class RenderedFamily implements FamilyText {
   readonly metadata: FamilyMetadata;
-  readonly headed: HeadedText | undefined;
+  readonly textRanges: TextRanges | undefined;
   readonly deflated: DeflatedText | undefined;
   readonly bytes: number;
   #buffers: readonly Uint8Array[] | undefined;
 
-  constructor(metadata: FamilyMetadata, headed: HeadedText | undefined, deflated?: DeflatedText) {
+  constructor(
+    metadata: FamilyMetadata,
+    textRanges: TextRanges | undefined,
+    deflated?: DeflatedText,
+  ) {
     this.metadata = metadata;
-    this.headed = headed;
+    this.textRanges = textRanges;
     this.deflated = deflated;
-    this.bytes = headed === undefined ? unpackedBytes(deflated) : bytesBelow(headed);
+    this.bytes = textRanges === undefined ? inflatedBytes(deflated) : lineBytes(textRanges);
   }
 
   /** If the kernel wrote a stream alone, the first read unpacks it. */
@@ -50,26 +54,26 @@ export class RenderedFamily implements FamilyText {
   }
 
   #makeBuffers(): readonly Uint8Array[] {
-    if (this.headed !== undefined) return withoutHeader(this.headed);
+    if (this.textRanges !== undefined) return withoutHeader(this.textRanges);
     return this.deflated === undefined ? [] : [inflated(this.deflated)];
   }
 }
 
-const unpackedBytes = (deflated: DeflatedText | undefined): number =>
+const inflatedBytes = (deflated: DeflatedText | undefined): number =>
   deflated?.blocks.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
 
 /** Bytes of the lines. */
-function bytesBelow({ spans, header }: HeadedText): number {
+function lineBytes({ ranges, header }: TextRanges): number {
   let bytes = -header.bytes;
-  for (let i = 0; i < spans.length; i += 2) bytes += (spans[i + 1] ?? 0) - (spans[i] ?? 0);
+  for (let i = 0; i < ranges.length; i += 2) bytes += (ranges[i + 1] ?? 0) - (ranges[i] ?? 0);
   return bytes;
 }
 
-function withoutHeader({ header, memory, spans }: HeadedText): readonly Uint8Array[] {
+function withoutHeader({ header, memory, ranges }: TextRanges): readonly Uint8Array[] {
   const buffers: Uint8Array[] = [];
-  for (let i = 0; i < spans.length; i += 2) {
-    const start = (spans[i] ?? 0) + (i === 0 ? header.bytes : 0);
-    buffers.push(Buffer.from(memory, start, (spans[i + 1] ?? 0) - start));
+  for (let i = 0; i < ranges.length; i += 2) {
+    const start = (ranges[i] ?? 0) + (i === 0 ? header.bytes : 0);
+    buffers.push(Buffer.from(memory, start, (ranges[i + 1] ?? 0) - start));
   }
   return buffers;
 }

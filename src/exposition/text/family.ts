@@ -19,17 +19,17 @@ const MOVED_A_STEP = 2;
 const BLOCKS_A_STEP = 16;
 
 /** The block of a line, and the index of the line there, or `-1 - index` if the line would be inserted there. */
-interface Located {
+interface LinePosition {
   nodeId: number;
   seriesIndex: number;
-  at: number;
-  index: number;
+  blockIndex: number;
+  lineIndex: number;
 }
 /** No owner has that id. */
-const NOWHERE = -1;
+const NO_NODE = -1;
 
 /** Sums over all families of a text. */
-export interface Totals {
+export interface TextSize {
   lines: number;
   blocks: number;
   /** Bytes of all names and labels. */
@@ -44,19 +44,24 @@ export class Family {
   readonly #names = new Map<string, InternedText>();
   #lastName: { readonly suffix: string; readonly name: InternedText } | undefined;
   #lines = 0;
-  readonly #totals: Totals;
+  readonly #size: TextSize;
   readonly #cost: Cost;
   /** The result of the last lookup: mostly the same line is put next. Reset when lines move. */
-  readonly #located: Located = { nodeId: NOWHERE, seriesIndex: 0, at: 0, index: 0 };
+  readonly #lastPosition: LinePosition = {
+    nodeId: NO_NODE,
+    seriesIndex: 0,
+    blockIndex: 0,
+    lineIndex: 0,
+  };
 
   /**
-   * @param totals the sums to which it adds its own until it is closed
+   * @param size the sums to which it adds its own until it is closed
    * @param cost counts lines that move to another block
    */
-  constructor(kernel: Kernel, metadata: FamilyMetadata, totals: Totals, cost: Cost) {
+  constructor(kernel: Kernel, metadata: FamilyMetadata, size: TextSize, cost: Cost) {
     this.#kernel = kernel;
     this.metadata = metadata;
-    this.#totals = totals;
+    this.#size = size;
     this.#cost = cost;
   }
 
@@ -66,30 +71,30 @@ export class Family {
 
   /** Adds a line with its `seriesHash`, or replaces the line with the same key. */
   put(key: LineKey, line: Line, hash: number): void {
-    const { at, index } = this.#locate(key);
-    const block = this.#blocks[at];
+    const { blockIndex, lineIndex } = this.#locate(key);
+    const block = this.#blocks[blockIndex];
     const name = this.#name(line.suffix);
-    this.#located.nodeId = NOWHERE;
-    if (block === undefined || index < 0) {
+    this.#lastPosition.nodeId = NO_NODE;
+    if (block === undefined || lineIndex < 0) {
       this.#lines++;
-      this.#totals.lines++;
-      this.#totals.textBytes += this.#insert(at, -1 - index, key, name, line, hash);
+      this.#size.lines++;
+      this.#size.textBytes += this.#insert(blockIndex, -1 - lineIndex, key, name, line, hash);
       return;
     }
-    this.#totals.textBytes -= block.remove(index);
-    this.#totals.textBytes += this.#insert(at, index, key, name, line, hash);
+    this.#size.textBytes -= block.remove(lineIndex);
+    this.#size.textBytes += this.#insert(blockIndex, lineIndex, key, name, line, hash);
   }
 
   remove(key: LineKey): void {
-    const { at, index } = this.#locate(key);
-    const block = this.#blocks[at];
-    if (block === undefined || index < 0) return;
-    this.#located.nodeId = NOWHERE;
-    this.#totals.textBytes -= block.remove(index);
-    this.#totals.lines--;
+    const { blockIndex, lineIndex } = this.#locate(key);
+    const block = this.#blocks[blockIndex];
+    if (block === undefined || lineIndex < 0) return;
+    this.#lastPosition.nodeId = NO_NODE;
+    this.#size.textBytes -= block.remove(lineIndex);
+    this.#size.lines--;
     this.#lines--;
-    if (block.count === 0) this.#drop(at);
-    else if (!this.#merge(at)) this.#merge(at - 1);
+    if (block.count === 0) this.#removeBlock(blockIndex);
+    else if (!this.#merge(blockIndex)) this.#merge(blockIndex - 1);
   }
 
   /** The hash of the name of its lines with that suffix. */
@@ -99,14 +104,14 @@ export class Family {
 
   /** The `seriesHash` of the line with that key. */
   hash(key: LineKey): number | undefined {
-    const { at, index } = this.#locate(key);
-    return index < 0 ? undefined : this.#blocks[at]?.lines.hash(index);
+    const { blockIndex, lineIndex } = this.#locate(key);
+    return lineIndex < 0 ? undefined : this.#blocks[blockIndex]?.lines.hash(lineIndex);
   }
 
   /** Bytes of the name and labels of the line with that key; 0 if there is none. */
   lineBytes(key: LineKey): number {
-    const { at, index } = this.#locate(key);
-    return index < 0 ? 0 : (this.#blocks[at]?.lines.lineBytes(index) ?? 0);
+    const { blockIndex, lineIndex } = this.#locate(key);
+    return lineIndex < 0 ? 0 : (this.#blocks[blockIndex]?.lines.lineBytes(lineIndex) ?? 0);
   }
 
   /** In the order of their lines. */
@@ -132,28 +137,28 @@ export class Family {
     every: number,
     skipped: number,
   ): Generator<void, number> {
-    let left = skipped;
+    let pending = skipped;
     for (const block of this.#blocks) {
-      left += block.count;
-      if (left < every) continue;
+      pending += block.count;
+      if (pending < every) continue;
       block.countSymbols(deflater, counts);
-      left %= every;
+      pending %= every;
       yield;
     }
-    return left;
+    return pending;
   }
 
   /**
    * Searches blocks whose text or stream is stale for a value that OpenMetrics forbids, some a step. Returns whether it
    * found one. Only quantiles may be NaN.
    */
-  *findingForbidden(ofStream: boolean): Generator<void, boolean> {
+  *searchingViolations(ofStream: boolean): Generator<void, boolean> {
     const { name, type } = this.metadata;
     const nameBytes = type === 'summary' ? name.length : 0;
     let searched = 0;
     for (const { lines } of this.#blocks) {
       if (!(ofStream ? lines.isStreamDirty : lines.isTextDirty)) continue;
-      if (this.#kernel.run.hasForbidden(lines.address, nameBytes) !== 0) return true;
+      if (this.#kernel.run.hasNegativeOrNaN(lines.address, nameBytes) !== 0) return true;
       if (++searched % BLOCKS_A_STEP === 0) yield;
     }
     return false;
@@ -169,19 +174,19 @@ export class Family {
     for (const name of this.#names.values()) name.close();
     this.#names.clear();
     this.#lastName = undefined;
-    this.#located.nodeId = NOWHERE;
+    this.#lastPosition.nodeId = NO_NODE;
     this.#lines = 0;
   }
 
   /** Valid until the next call. */
-  #locate(key: LineKey): Readonly<Located> {
-    const located = this.#located;
-    if (located.nodeId === key.nodeId && located.seriesIndex === key.seriesIndex) return located;
-    located.nodeId = key.nodeId;
-    located.seriesIndex = key.seriesIndex;
-    located.at = this.#blockFor(key);
-    located.index = this.#blocks[located.at]?.lines.find(key) ?? -1;
-    return located;
+  #locate(key: LineKey): Readonly<LinePosition> {
+    const position = this.#lastPosition;
+    if (position.nodeId === key.nodeId && position.seriesIndex === key.seriesIndex) return position;
+    position.nodeId = key.nodeId;
+    position.seriesIndex = key.seriesIndex;
+    position.blockIndex = this.#blockFor(key);
+    position.lineIndex = this.#blocks[position.blockIndex]?.lines.find(key) ?? -1;
+    return position;
   }
 
   /** The block in which a key belongs: the first whose last line is not before the key. */
@@ -201,7 +206,7 @@ export class Family {
   #newBlock(at: number, capacity?: number): Block {
     const block = new Block(this.#kernel, capacity);
     this.#blocks.splice(at, 0, block);
-    this.#totals.blocks++;
+    this.#size.blocks++;
     return block;
   }
 
@@ -250,20 +255,20 @@ export class Family {
   /** Merges two neighbours if the result has room for many more lines. */
   #merge(at: number): boolean {
     const [block, next] = [this.#blocks[at], this.#blocks[at + 1]];
-    if (block === undefined || next === undefined || !fitTogether(block, next)) return false;
+    if (block === undefined || next === undefined || !canMerge(block, next)) return false;
     this.#moveTail(next, 0, block);
-    this.#drop(at + 1);
+    this.#removeBlock(at + 1);
     return true;
   }
 
-  #drop(at: number): void {
+  #removeBlock(at: number): void {
     this.#blocks.splice(at, 1)[0]?.close();
-    this.#totals.blocks--;
+    this.#size.blocks--;
   }
 }
 
 const isFull = ({ count, lines }: Block): boolean =>
   count === MAX_LINES || (lines.textBytes >= FULL_BYTES && count > 1);
 
-const fitTogether = (a: Block, b: Block): boolean =>
+const canMerge = (a: Block, b: Block): boolean =>
   a.count + b.count < MAX_LINES / 2 && a.lines.textBytes + b.lines.textBytes < FULL_BYTES / 2;

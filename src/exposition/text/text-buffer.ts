@@ -34,7 +34,7 @@ export class TextBuffer {
   }
 
   get view(): Uint8Array {
-    return (this.#view ??= this.#kernel.window(this.address, this.#length));
+    return (this.#view ??= this.#kernel.view(this.address, this.#length));
   }
 
   /** Whether it has holders beside its creator. */

@@ -10,7 +10,7 @@ export class TextSnapshot implements Snapshot {
   readonly bytes: number;
   readonly series: number;
   readonly encodings: Encodings;
-  readonly hasForbidden: boolean | undefined;
+  readonly violatesOpenMetrics: boolean | undefined;
   readonly isDeflated: boolean;
   readonly #chunks: readonly ChunkText[];
   #families: readonly FamilyText[] | undefined;
@@ -25,14 +25,17 @@ export class TextSnapshot implements Snapshot {
       series,
       encodings,
       isDeflated,
-      hasForbidden,
-    }: Pick<TextSnapshot, 'metadata' | 'series' | 'encodings' | 'isDeflated' | 'hasForbidden'>,
+      violatesOpenMetrics,
+    }: Pick<
+      TextSnapshot,
+      'metadata' | 'series' | 'encodings' | 'isDeflated' | 'violatesOpenMetrics'
+    >,
   ) {
     this.metadata = metadata;
     this.series = series;
     this.encodings = encodings;
     this.isDeflated = isDeflated;
-    this.hasForbidden = hasForbidden;
+    this.violatesOpenMetrics = violatesOpenMetrics;
     this.#chunks = chunks;
     let bytes = 0;
     for (const chunk of chunks) bytes += chunk.bytes;
@@ -62,7 +65,7 @@ export class TextSnapshot implements Snapshot {
   #asFamilies(): readonly FamilyText[] {
     const families: FamilyText[] = [];
     const memory = this.#memory;
-    let family: FamilySpans | undefined;
+    let family: FamilyRanges | undefined;
     const end = (): void => {
       if (family !== undefined) families.push(viewOf(family, this.isDeflated));
     };
@@ -70,7 +73,7 @@ export class TextSnapshot implements Snapshot {
       blocks.forEach(({ metadata, header }, index) => {
         if (header !== undefined) {
           end();
-          family = { metadata, header, memory, spans: [], streams: [] };
+          family = { metadata, header, memory, ranges: [], streams: [] };
         }
         if (family === undefined) return;
         const stream = streams?.[index];
@@ -78,9 +81,9 @@ export class TextSnapshot implements Snapshot {
         if (text === undefined) return;
         const start = text.address + (bounds[index] ?? 0);
         const stop = text.address + (bounds[index + 1] ?? 0);
-        const { spans } = family;
-        if (spans.at(-1) === start) spans[spans.length - 1] = stop;
-        else spans.push(start, stop);
+        const { ranges } = family;
+        if (ranges.at(-1) === start) ranges[ranges.length - 1] = stop;
+        else ranges.push(start, stop);
       });
     end();
     return families;
@@ -106,11 +109,11 @@ export class TextSnapshot implements Snapshot {
       for (const { isFreed } of buffers)
         if (isFreed)
           throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
-    for (const { buffers } of this.#chunks) for (const piece of buffers) piece.hold();
+    for (const { buffers } of this.#chunks) for (const buffer of buffers) buffer.hold();
   }
 
   #releaseBuffers(): void {
-    for (const { buffers } of this.#chunks) for (const piece of buffers) piece.release();
+    for (const { buffers } of this.#chunks) for (const buffer of buffers) buffer.release();
   }
 }
 
@@ -123,18 +126,18 @@ export function releaseOnce(release: () => void): () => void {
   };
 }
 
-interface FamilySpans {
+interface FamilyRanges {
   readonly metadata: FamilyMetadata;
   readonly header: FamilyHeader;
   readonly memory: ArrayBufferLike | undefined;
-  readonly spans: number[];
+  readonly ranges: number[];
   readonly streams: DeflateBlock[];
 }
 
 function viewOf(
-  { metadata, header, memory, spans, streams }: FamilySpans,
+  { metadata, header, memory, ranges, streams }: FamilyRanges,
   isDeflated: boolean,
 ): FamilyText {
-  const headed = memory && { header, memory, spans };
-  return new RenderedFamily(metadata, headed, isDeflated ? { blocks: streams } : undefined);
+  const textRanges = memory && { header, memory, ranges };
+  return new RenderedFamily(metadata, textRanges, isDeflated ? { blocks: streams } : undefined);
 }

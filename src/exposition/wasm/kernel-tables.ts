@@ -2,7 +2,7 @@
 import { UNCHANGED } from '../../catalogue/row.js';
 import type { Conversion } from '../../catalogue/row.js';
 import { Fault } from '../../errors.js';
-import { BLOCKS_CELL, ENTRY_BITS, SCALES_CELL } from './layout.js';
+import { BLOCKS_POINTER, ENTRY_BITS, SCALES_POINTER } from './layout.js';
 import type { Arena } from './memory.js';
 
 const FIRST_CAPACITY = 64;
@@ -32,7 +32,7 @@ export class BlockTable {
 
   /** Assigns a number to the block with this header. @throws Fault NATIVE_FAILED when all are in use */
   assign(header: number): number {
-    const number = this.#free.pop() ?? this.#fresh();
+    const number = this.#free.pop() ?? this.#allocateNumber();
     this.#memory.u32[(this.#at >>> 2) + number] = header;
     return number;
   }
@@ -50,7 +50,7 @@ export class BlockTable {
     this.#next = 1;
   }
 
-  #fresh(): number {
+  #allocateNumber(): number {
     if (this.#next === MAX_BLOCKS)
       throw new Fault('NATIVE_FAILED', 'The lines of a partition need too many blocks');
     if (this.#next >= this.#capacity) this.#grow();
@@ -66,14 +66,14 @@ export class BlockTable {
     this.#capacity = grown;
     this.#memory.bytes.copyWithin(this.#at, former, former + bytes);
     if (bytes > 0) arena.free(former, bytes);
-    this.#memory.u32[BLOCKS_CELL >>> 2] = this.#at;
+    this.#memory.u32[BLOCKS_POINTER >>> 2] = this.#at;
   }
 }
 
 /** The index of a scale has 16 bits of an op code. */
 const MAX_SCALES = 65_536;
 const SCALE_BYTES = 16;
-const SCALED = 0x100;
+const SCALED_FLAG = 0x100;
 
 interface CountedScale {
   readonly index: number;
@@ -106,7 +106,7 @@ export class Scales {
     const held = this.#byKey.get(key) ?? this.#add(key, multiply, divide);
     if (held === undefined) return undefined;
     held.references++;
-    return (SCALED | (held.index << 16)) >>> 0;
+    return (SCALED_FLAG | (held.index << 16)) >>> 0;
   }
 
   release(flags: number): void {
@@ -142,7 +142,7 @@ export class Scales {
     if (bytes > 0) this.#former.push({ at: this.#at, bytes });
     this.#at = at;
     this.#capacity = capacity;
-    Atomics.store(this.#memory.u32, SCALES_CELL / 4, at);
+    Atomics.store(this.#memory.u32, SCALES_POINTER / 4, at);
   }
 
   #clear(): void {
@@ -165,10 +165,10 @@ export class TargetScales {
   }
 
   /** Returns the op code that reads and converts a value; undefined while the kernel has no room for its scale. */
-  opcode(opcode: number, conversion: Conversion): number | undefined {
-    if (conversion === UNCHANGED) return opcode;
+  scaledOpcode(scaledOpcode: number, conversion: Conversion): number | undefined {
+    if (conversion === UNCHANGED) return scaledOpcode;
     const flags = this.#flags.get(conversion) ?? this.#acquire(conversion);
-    return flags === undefined ? undefined : (opcode | flags) >>> 0;
+    return flags === undefined ? undefined : (scaledOpcode | flags) >>> 0;
   }
 
   close(): void {

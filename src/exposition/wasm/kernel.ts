@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 import { BlockTable, Scales } from './kernel-tables.js';
-import { CRC_TABLES_CELL, FREE_AT, POW10_AT, RESULT_AT } from './layout.js';
+import { CRC_TABLES_POINTER, FREE_AT, POW10_AT, DEFLATE_RESULT_AT } from './layout.js';
 import { Arena, TextStore } from './memory.js';
 
 /** How the kernel decodes the 8 bytes of a value. The flags of `Scales.acquire` are added for a scaled value. */
@@ -10,7 +10,7 @@ export const OPCODE = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
 export type Opcode = (typeof OPCODE)[keyof typeof OPCODE];
 
 /** The kernel copies 16 bytes at a time: it may read and overwrite this many bytes after the end of a text. */
-export const OVERRUN = 16;
+export const PADDING_BYTES = 16;
 
 const WASM_PAGE = 65_536;
 const INITIAL_PAGES = 16;
@@ -59,7 +59,7 @@ interface KernelExports {
   ): number;
   sort(block: number, old: number, fresh: number, from: number, to: number): void;
   storeChanged(cells: number, values: number, words: number, count: number, out: number): number;
-  hasForbidden(block: number, nameBytes: number): number;
+  hasNegativeOrNaN(block: number, nameBytes: number): number;
   dirtyFlags(chunk: number): number;
   chunkChanges(chunk: number): number;
   renderAll(chunk: number, to: number): number;
@@ -86,7 +86,7 @@ export class Kernel {
   readonly blocks: BlockTable;
   readonly texts: TextStore;
   /** Inner CRC and number of bytes of the lines that were deflated last. */
-  readonly written: Uint32Array;
+  readonly deflateResult: Uint32Array;
   readonly #memory: WebAssembly.Memory;
   readonly #maxPages: number;
   #bytes: Uint8Array;
@@ -98,16 +98,16 @@ export class Kernel {
   constructor({ maxPages = MAX_PAGES }: KernelOptions = {}) {
     this.#maxPages = maxPages;
     this.#memory = reserve(maxPages);
-    new Uint8Array(this.#memory.buffer).set((powers ??= powersOfTen()), POW10_AT);
+    new Uint8Array(this.#memory.buffer).set((cachedPowers ??= powersOfTen()), POW10_AT);
     const instance = new WebAssembly.Instance(kernelCode(), { env: { memory: this.#memory } });
-    this.written = new Uint32Array(this.#memory.buffer, RESULT_AT, 2);
+    this.deflateResult = new Uint32Array(this.#memory.buffer, DEFLATE_RESULT_AT, 2);
     this.run = instance.exports as unknown as KernelExports;
     this.#bytes = new Uint8Array(this.#memory.buffer);
     this.#u32 = new Uint32Array(this.#memory.buffer);
     this.#u64 = new BigUint64Array(this.#memory.buffer);
     this.#f64 = new Float64Array(this.#memory.buffer);
     // Reads of 16 bytes at a time may pass the end of the last allocation.
-    const end = INITIAL_PAGES * WASM_PAGE - OVERRUN;
+    const end = INITIAL_PAGES * WASM_PAGE - PADDING_BYTES;
     this.arena = new Arena(FREE_AT, end, (bytes) => this.#grow(bytes));
     this.scales = new Scales(this);
     this.blocks = new BlockTable(this);
@@ -116,10 +116,10 @@ export class Kernel {
 
   /** Copies the tables of assembly/crc.ts into the memory, once. */
   installCrcTables(tables: Uint32Array): void {
-    if (this.#u32[CRC_TABLES_CELL >>> 2] !== 0) return;
+    if (this.#u32[CRC_TABLES_POINTER >>> 2] !== 0) return;
     const at = this.arena.allocate(tables.byteLength);
     this.#u32.set(tables, at >>> 2);
-    this.#u32[CRC_TABLES_CELL >>> 2] = at;
+    this.#u32[CRC_TABLES_POINTER >>> 2] = at;
   }
 
   /** Views of the whole memory at its present size. Do not keep them across an allocation. */
@@ -137,7 +137,7 @@ export class Kernel {
   }
 
   /** A view of the memory that stays valid when the memory grows. */
-  window(at: number, bytes: number): Buffer {
+  view(at: number, bytes: number): Buffer {
     return Buffer.from(this.#memory.buffer, at, bytes);
   }
 
@@ -175,7 +175,7 @@ function powerOfTen(k: number): bigint {
   return k >= 0 ? scale(10n ** BigInt(k), 1n) : scale(1n, 10n ** BigInt(-k));
 }
 
-let powers: Uint8Array | undefined;
+let cachedPowers: Uint8Array | undefined;
 
 /** The table of powers of ten at `POW10_AT`. */
 function powersOfTen(): Uint8Array {

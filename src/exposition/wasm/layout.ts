@@ -9,25 +9,25 @@ export const MAX_LINES = 1 << ENTRY_BITS;
 /** The number of words that differed in the last `storeChanged`. */
 export const CHANGED_WORDS_AT = 12;
 /** Holds the address of the scales of values: pairs of doubles, multiplier and divisor. */
-export const SCALES_CELL = 16;
+export const SCALES_POINTER = 16;
 /** Holds the address of the tables of assembly/crc.ts. */
-export const CRC_TABLES_CELL = 24;
+export const CRC_TABLES_POINTER = 24;
 /** Holds the address of the table of blocks: the address of each block's header, by its number. */
-export const BLOCKS_CELL = 40;
+export const BLOCKS_POINTER = 40;
 /** Address of the powers of ten: 617 entries of 16 bytes. */
 export const POW10_AT = 64;
 /** A value before it is encoded, 48 bytes. */
 export const VALUE_AT = 9936;
 /** The back-references of the line that was written last: assembly/line-diff.ts. */
-export const REFERENCES_AT = VALUE_AT + 48;
+export const MATCHES_AT = VALUE_AT + 48;
 /** The sum of the lines that were deflated last: CRC, bytes and bits, u32 each. */
-export const RESULT_AT = VALUE_AT + 64;
+export const DEFLATE_RESULT_AT = VALUE_AT + 64;
 /** The kernel stores the result of prefetching reads here, so that the compiler keeps the reads. */
-export const PREFETCHED_AT = VALUE_AT + 76;
+export const PREFETCH_RESULT_AT = VALUE_AT + 76;
 /** By how many bytes the value of each line of a block grew: i8. */
-export const RESIZED_AT = VALUE_AT + 80;
+export const LENGTH_DELTAS_AT = VALUE_AT + 80;
 /** The first free byte. */
-export const FREE_AT = RESIZED_AT + MAX_LINES;
+export const FREE_AT = LENGTH_DELTAS_AT + MAX_LINES;
 
 /** A value of 8 bytes, the word beside it, and the first line that shows it. */
 export const CELL_BYTES = 16;

@@ -1,5 +1,5 @@
 // The lines of a block in the kernel's memory, as assembly/block.ts draws them.
-import { OVERRUN } from './kernel.js';
+import { PADDING_BYTES } from './kernel.js';
 import type { Kernel } from './kernel.js';
 import { CHANGES_OFFSET, ENTRY_BITS, ENTRY_BYTES, KEY_BYTES, MAX_LINES } from './layout.js';
 import { hashOf } from './memory.js';
@@ -10,18 +10,18 @@ export const MAX_VALUE_BYTES = 26;
 
 /** The fields and two bitmaps, one bit for each entry: assembly/block.ts. */
 const HEADER_BYTES = CHANGES_OFFSET + (2 * MAX_LINES) / 8;
-const CELL_LINE = 12;
+const CELL_LINE_OFFSET = 12;
 /** The key of an entry is its owner and hash, f64 each; `sub` is u32, in an array of its own. */
 const SERIES_INDEX_BYTES = 4;
 /** For each line, by its index: the offset of its value in the text, its entry, and the length of its value. */
 const OFFSET_BYTES = 4;
 const ORDER_BYTES = 2;
 const LENGTH_BYTES = 1;
-const BEFORE_ORDER = KEY_BYTES + ENTRY_BYTES + SERIES_INDEX_BYTES + OFFSET_BYTES;
-const LINE_BYTES = BEFORE_ORDER + ORDER_BYTES + LENGTH_BYTES;
+const ORDER_OFFSET = KEY_BYTES + ENTRY_BYTES + SERIES_INDEX_BYTES + OFFSET_BYTES;
+const LINE_BYTES = ORDER_OFFSET + ORDER_BYTES + LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
 /** A table with memory for this many times its lines shrinks to twice its lines. */
-const SPARSE = 8;
+const SPARSE_RATIO = 8;
 const HAS_NEXT = 0x80000000;
 
 /** Offsets in a header and an entry, in 4-byte units. */
@@ -33,7 +33,7 @@ const capacityFor = (lines: number): number =>
   Math.max(FIRST_CAPACITY, 2 ** Math.ceil(Math.log2(lines)));
 
 /** No owner has this id. */
-const UNKNOWN = -1;
+const NO_NODE = -1;
 
 /** The reasons why text (lower half) and stream (upper half) are stale: assembly/block.ts. */
 const TEXT_DIRTY = 0xffff;
@@ -48,7 +48,7 @@ export interface Line {
   /** The labels in braces, if any, and a blank; a string belongs to this line alone. */
   readonly labels: InternedText | string;
   /** The constant value of a line without a cell, and a line feed; '' for others. */
-  readonly fixed: string;
+  readonly constant: string;
   /** The address of the cell with the value; 0 for a constant value. */
   readonly cell: number;
   /** One of `OP`, plus the flags of `Scales.acquire` for a scaled value. */
@@ -81,12 +81,12 @@ export class LineTable {
   readonly #kernel: Kernel;
   /** The address of the header. */
   readonly address: number;
-  #number: number;
+  #blockNumber: number;
   #at: number;
   #capacity: number;
   #count = 0;
   /** The key of the last line, cached for appending lines in order; `UNKNOWN` if it must be read again. */
-  #lastNodeId = UNKNOWN;
+  #lastNodeId = NO_NODE;
   #lastSeriesIndex = 0;
   /** Entries of removed lines. */
   #free: number[] = [];
@@ -105,10 +105,10 @@ export class LineTable {
       ),
     );
     this.#at = at;
-    this.#number = number;
+    this.#blockNumber = number;
     this.address = address;
     kernel.bytes.fill(0, address, address + HEADER_BYTES);
-    this.#setUp();
+    this.#writeAddresses();
     this.#setCount(0);
   }
 
@@ -125,7 +125,7 @@ export class LineTable {
   }
   /** The most bytes that the lines may take as text. */
   get maxBytes(): number {
-    return this.#textBytes + this.#count * MAX_VALUE_BYTES + OVERRUN;
+    return this.#textBytes + this.#count * MAX_VALUE_BYTES + PADDING_BYTES;
   }
 
   /** Whether values changed, or lines were added or removed, since the text was written. */
@@ -141,8 +141,8 @@ export class LineTable {
   /** Negative if all lines are before `key`, positive if all are after it, else 0. */
   compare(key: LineKey): number {
     if (this.#count === 0) return 0;
-    if (this.#isAfterAll(key)) return -1;
-    return this.#order(0, key) > 0 ? 1 : 0;
+    if (this.#isBefore(key)) return -1;
+    return this.#compareAt(0, key) > 0 ? 1 : 0;
   }
 
   /** The index of the line with `key`, or `-1 - index` of where it belongs. */
@@ -150,13 +150,13 @@ export class LineTable {
     let low = 0;
     let high = this.#count;
     // Lines mostly arrive in order.
-    if (high > 0 && this.#isAfterAll(key)) return -1 - high;
+    if (high > 0 && this.#isBefore(key)) return -1 - high;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (this.#order(middle, key) < 0) low = middle + 1;
+      if (this.#compareAt(middle, key) < 0) low = middle + 1;
       else high = middle;
     }
-    return low < this.#count && this.#order(low, key) === 0 ? low : -1 - low;
+    return low < this.#count && this.#compareAt(low, key) === 0 ? low : -1 - low;
   }
 
   /** See `seriesHash`. */
@@ -173,17 +173,17 @@ export class LineTable {
   insert(index: number, key: LineKey, name: InternedText, line: Line, hash: number): number {
     this.#reserve(this.#count + 1);
     const { run, texts } = this.#kernel;
-    const { labels, fixed, cell, opcode } = line;
+    const { labels, constant, cell, opcode } = line;
     const nameAt = name.address;
-    const isOwn = typeof labels === 'string' || fixed !== '';
-    const labelsAt = isOwn ? texts.store(labelsOf(line) + fixed, 0) : labels.address;
+    const isOwn = typeof labels === 'string' || constant !== '';
+    const labelsAt = isOwn ? texts.store(labelsOf(line) + constant, 0) : labels.address;
     const entry = this.#free.pop() ?? this.#count;
     const { nodeId, seriesIndex } = key;
     const bytes = run.insert(
       this.address,
       index,
       entry,
-      this.#lineOf(entry),
+      this.#lineId(entry),
       nodeId,
       seriesIndex,
       hash,
@@ -203,7 +203,7 @@ export class LineTable {
 
   /** Removes a line; returns the bytes of its name and labels. */
   remove(index: number): number {
-    const entry = this.#take(index);
+    const entry = this.#unlink(index);
     const { u32, texts } = this.#kernel;
     const at = this.#entryOf(entry) >>> 2;
     const bytes = this.#textBytesOf(entry);
@@ -221,12 +221,12 @@ export class LineTable {
       const to = other.#append();
       this.#copyEntry(from, other, to);
       const cell = this.#kernel.u32[(this.#entryOf(from) >>> 2) + ENTRY.cell] ?? 0;
-      if (cell !== 0) this.#relink(cell, this.#lineOf(from), other.#lineOf(to));
+      if (cell !== 0) this.#relink(cell, this.#lineId(from), other.#lineId(to));
       const bytes = this.#textBytesOf(from);
       this.#textBytes -= bytes;
       other.#textBytes += bytes;
     }
-    this.#lastNodeId = other.#lastNodeId = UNKNOWN;
+    this.#lastNodeId = other.#lastNodeId = NO_NODE;
     // The lowest entry is reused first, so that lines added later may be in order again.
     for (let i = this.#count; i-- > index;) this.#free.push(this.#entry(i));
     this.#setCount(index);
@@ -238,7 +238,7 @@ export class LineTable {
    */
   sort(): void {
     if (this.#kernel.u32[(this.address >>> 2) + HEADER.isSorted] === 0) this.#sortEntries();
-    if (this.#capacity <= FIRST_CAPACITY || this.#capacity < SPARSE * this.#count) return;
+    if (this.#capacity <= FIRST_CAPACITY || this.#capacity < SPARSE_RATIO * this.#count) return;
     // All sorted entries are below the number of lines.
     this.#free = [];
     this.#resize(capacityFor(2 * this.#count));
@@ -246,19 +246,19 @@ export class LineTable {
 
   #sortEntries(): void {
     const { arena, blocks, run } = this.#kernel;
-    const [former, old] = [this.#at, this.#number];
+    const [former, old] = [this.#at, this.#blockNumber];
     const [at, number] = arena.allocateFor(
       this.#capacity * LINE_BYTES,
       (linesAt) => [linesAt, blocks.assign(this.address)] as const,
     );
     this.#at = at;
-    this.#number = number;
+    this.#blockNumber = number;
     run.sort(this.address, old, number, former, at);
-    for (let index = 0; index < this.#count; index++) this.#place(index, index);
+    for (let index = 0; index < this.#count; index++) this.#setEntry(index, index);
     this.#free = [];
     this.#setHeader(HEADER.isSorted, 1);
     this.#setHeader(HEADER.dirty, LINES_CHANGED);
-    this.#setUp();
+    this.#writeAddresses();
     blocks.release(old);
     arena.free(former, this.#capacity * LINE_BYTES);
   }
@@ -272,7 +272,7 @@ export class LineTable {
       texts.release(u32[at + ENTRY.labels] ?? 0);
     }
     this.#count = 0;
-    this.#kernel.blocks.release(this.#number);
+    this.#kernel.blocks.release(this.#blockNumber);
     this.#kernel.arena.free(this.#at, this.#capacity * LINE_BYTES);
     this.#kernel.arena.free(this.address, HEADER_BYTES);
   }
@@ -280,21 +280,21 @@ export class LineTable {
   /** Adds an entry for a line after all others, without allocating; returns it. */
   #append(): number {
     const entry = this.#free.pop() ?? this.#count;
-    this.#place(this.#count, entry);
+    this.#setEntry(this.#count, entry);
     if (entry !== this.#count) this.#setHeader(HEADER.isSorted, 0);
     this.#setCount(this.#count + 1);
     return entry;
   }
 
   /** Removes the line at an index from the order and from its cell; returns its entry. */
-  #take(index: number): number {
+  #unlink(index: number): number {
     const entry = this.#entry(index);
     const { u32 } = this.#kernel;
     const cell = u32[(this.#entryOf(entry) >>> 2) + ENTRY.cell] ?? 0;
-    if (cell !== 0) this.#relink(cell, this.#lineOf(entry), 0);
+    if (cell !== 0) this.#relink(cell, this.#lineId(entry), 0);
     this.#moveOrder(index + 1, index);
     if (index !== this.#count - 1) this.#setHeader(HEADER.isSorted, 0);
-    else this.#lastNodeId = UNKNOWN;
+    else this.#lastNodeId = NO_NODE;
     this.#free.push(entry);
     this.#setCount(this.#count - 1);
     return entry;
@@ -347,14 +347,14 @@ export class LineTable {
       seriesIndexes + kept * SERIES_INDEX_BYTES,
     );
     // Offsets and lengths need no copy: the text must be written anew.
-    const order = former + was * BEFORE_ORDER;
+    const order = former + was * ORDER_OFFSET;
     bytes.copyWithin(this.#orderAt, order, order + kept * ORDER_BYTES);
     arena.free(former, was * LINE_BYTES);
-    this.#setUp();
+    this.#writeAddresses();
   }
 
   /** Writes the addresses of the arrays into the header. */
-  #setUp(): void {
+  #writeAddresses(): void {
     this.#setHeader(HEADER.entries, this.#entryOf(0));
     this.#setHeader(HEADER.order, this.#orderAt);
     this.#setHeader(HEADER.capacity, this.#capacity);
@@ -387,10 +387,10 @@ export class LineTable {
   }
 
   get #orderAt(): number {
-    return this.#at + this.#capacity * BEFORE_ORDER;
+    return this.#at + this.#capacity * ORDER_OFFSET;
   }
 
-  #place(index: number, entry: number): void {
+  #setEntry(index: number, entry: number): void {
     const { bytes } = this.#kernel;
     const at = this.#orderAt + index * ORDER_BYTES;
     bytes[at] = entry & 0xff;
@@ -411,8 +411,8 @@ export class LineTable {
     return texts.lengthOf(u32[at + ENTRY.name] ?? 0) + texts.lengthOf(u32[at + ENTRY.labels] ?? 0);
   }
 
-  #isAfterAll({ nodeId, seriesIndex }: LineKey): boolean {
-    if (this.#lastNodeId === UNKNOWN) {
+  #isBefore({ nodeId, seriesIndex }: LineKey): boolean {
+    if (this.#lastNodeId === NO_NODE) {
       const { f64, u32 } = this.#kernel;
       const entry = this.#entry(this.#count - 1);
       this.#lastNodeId = f64[this.#keyOf(entry) >>> 3] ?? 0;
@@ -425,7 +425,7 @@ export class LineTable {
   }
 
   /** Negative if the line at an index is before `key`, positive if it is after it. */
-  #order(index: number, { nodeId, seriesIndex }: LineKey): number {
+  #compareAt(index: number, { nodeId, seriesIndex }: LineKey): number {
     const entry = this.#entry(index);
     const { f64, u32 } = this.#kernel;
     return (
@@ -435,14 +435,14 @@ export class LineTable {
   }
 
   /** The number by which cells refer to a line: its block's number and its entry. */
-  #lineOf(entry: number): number {
-    return this.#number * (1 << ENTRY_BITS) + entry;
+  #lineId(entry: number): number {
+    return this.#blockNumber * (1 << ENTRY_BITS) + entry;
   }
 
   /** Replaces a line in the linked list of its cell; `other` 0 unlinks it. */
   #relink(cell: number, line: number, other: number): void {
     const { u32 } = this.#kernel;
-    let at = (cell + CELL_LINE) >>> 2;
+    let at = (cell + CELL_LINE_OFFSET) >>> 2;
     let found = u32[at] ?? 0;
     while (found % HAS_NEXT !== line) {
       if (found < HAS_NEXT) return;

@@ -30,7 +30,7 @@ export class Arena {
   /** Allocates `bytes` bytes of undefined content; returns an address, a multiple of 16. */
   allocate(bytes: number): number {
     const size = sizeClass(bytes);
-    const at = this.#freeLists.get(size)?.pop() ?? this.#fresh(size);
+    const at = this.#freeLists.get(size)?.pop() ?? this.#allocateNew(size);
     this.#used += size;
     return at;
   }
@@ -68,7 +68,7 @@ export class Arena {
     else list.push(at);
   }
 
-  #fresh(size: number): number {
+  #allocateNew(size: number): number {
     const missing = this.#top + size - this.#end;
     if (missing > 0) this.#end += this.#grow(missing);
     const at = this.#top;
@@ -88,7 +88,7 @@ export class Scratch {
   }
 
   /** The address of at least `bytes` bytes, valid until the next call. */
-  of(bytes: number): number {
+  reserve(bytes: number): number {
     if (bytes <= this.#bytes) return this.#at;
     this.close();
     this.#at = this.#arena.allocate(bytes);
@@ -108,7 +108,7 @@ const HEAD_BYTES = 8;
 interface TextMemory {
   readonly arena: Arena;
   readonly u32: Uint32Array;
-  window(at: number, bytes: number): Buffer;
+  view(at: number, bytes: number): Buffer;
 }
 
 /** Reference-counted UTF-8 texts in kernel memory. */
@@ -126,7 +126,7 @@ export class TextStore {
     const { u32 } = this.#memory;
     u32[at >>> 2] = references;
     u32[(at >>> 2) + 1] = length;
-    this.#memory.window(at + HEAD_BYTES, length).write(text, 'utf8');
+    this.#memory.view(at + HEAD_BYTES, length).write(text, 'utf8');
     return at;
   }
 

@@ -78,7 +78,7 @@ function replyWith(
   if (scope !== undefined && selected?.length === 0 && internal.length === 0)
     return textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`);
   const [text, ...others] = formats;
-  const usable = others.filter((each) => each.takes?.(exposition) !== false);
+  const usable = others.filter((each) => each.accepts?.(exposition) !== false);
   const format = chooseFormat([text, ...usable], accept);
   const page = format.page(exposition);
   return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page };

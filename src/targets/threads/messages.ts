@@ -13,11 +13,14 @@ export interface ThreadSetup extends PoolSettings {
 }
 
 /** Where the text of a snapshot lies in the memory of a thread. */
-export interface TextMap extends Pick<Snapshot, 'bytes' | 'series' | 'encodings' | 'hasForbidden'> {
+export interface TextMap extends Pick<
+  Snapshot,
+  'bytes' | 'series' | 'encodings' | 'violatesOpenMetrics'
+> {
   /** Of its families; undefined if the snapshot that its target sent before has the same list. */
   readonly metadata: readonly FamilyMetadata[] | undefined;
   /** For each piece of a family's text: index of the family, where the piece starts and ends. */
-  readonly spans: Uint32Array<ArrayBuffer>;
+  readonly ranges: Uint32Array<ArrayBuffer>;
   /** Where each piece of the page starts and ends; undefined if it has none. */
   readonly page?: Uint32Array<ArrayBuffer> | undefined;
   /** The lines of the families for deflate streams, if the kernel compressed them. */

@@ -33,34 +33,38 @@ export class SnapshotReceiver {
 
   #read(
     holders: SentSnapshot['holders'],
-    { metadata = this.#last?.metadata ?? [], spans, page, deflated, ...sizes }: TextMap,
+    { metadata = this.#last?.metadata ?? [], ranges, page, deflated, ...sizes }: TextMap,
   ): Snapshot {
     const { buffer: memory } = this.#memory;
     const streams = deflated && deflatedTextsAt(deflated, memory, metadata.length);
     const texts = metadata.map((): number[] => []);
-    for (let i = 0; i < spans.length; i += 3)
-      texts[spans[i] ?? 0]?.push(spans[i + 1] ?? 0, spans[i + 2] ?? 0);
+    for (let i = 0; i < ranges.length; i += 3)
+      texts[ranges[i] ?? 0]?.push(ranges[i + 1] ?? 0, ranges[i + 2] ?? 0);
     const families = metadata.map((each, index): FamilyText => {
       const header = headerOf(each);
-      const headed = { header, memory, spans: texts[index] ?? [] };
-      return new RenderedFamily(each, sizes.encodings.text ? headed : undefined, streams?.[index]);
+      const textRanges = { header, memory, ranges: texts[index] ?? [] };
+      return new RenderedFamily(
+        each,
+        sizes.encodings.text ? textRanges : undefined,
+        streams?.[index],
+      );
     });
     return {
       ...sizes,
       metadata,
       families,
-      page: page && piecesAt(page, memory),
+      page: page && buffersAt(page, memory),
       isDeflated: streams !== undefined,
       hold: () => holdFurther(holders),
     };
   }
 }
 
-function piecesAt(spans: Uint32Array, memory: SharedArrayBuffer): readonly Uint8Array[] {
+function buffersAt(ranges: Uint32Array, memory: SharedArrayBuffer): readonly Uint8Array[] {
   const buffers: Uint8Array[] = [];
-  for (let i = 0; i < spans.length; i += 2) {
-    const start = spans[i] ?? 0;
-    buffers.push(Buffer.from(memory, start, (spans[i + 1] ?? 0) - start));
+  for (let i = 0; i < ranges.length; i += 2) {
+    const start = ranges[i] ?? 0;
+    buffers.push(Buffer.from(memory, start, (ranges[i + 1] ?? 0) - start));
   }
   return buffers;
 }

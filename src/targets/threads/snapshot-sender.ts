@@ -43,9 +43,9 @@ export class SnapshotSender {
 
   #grownMemory({ families }: Snapshot): SharedArrayBuffer | undefined {
     let grown: SharedArrayBuffer | undefined;
-    for (const { headed, deflated } of families) {
+    for (const { textRanges, deflated } of families) {
       const parts = deflated?.blocks.map(({ data }) => data.buffer) ?? [];
-      for (const buffer of headed === undefined ? parts : [headed.memory, ...parts])
+      for (const buffer of textRanges === undefined ? parts : [textRanges.memory, ...parts])
         if (buffer.byteLength > this.#memoryBytes && buffer instanceof SharedArrayBuffer) {
           this.#memoryBytes = buffer.byteLength;
           grown = buffer;
@@ -60,18 +60,19 @@ function textMapOf(
   snapshot: Snapshot,
   sentMetadata: readonly FamilyMetadata[] | undefined,
 ): TextMap {
-  const { metadata, families, page, isDeflated, bytes, series, encodings, hasForbidden } = snapshot;
-  const spans: number[] = [];
-  families.forEach(({ headed }, index) => {
-    const own = headed?.spans ?? [];
-    for (let i = 0; i < own.length; i += 2) spans.push(index, own[i] ?? 0, own[i + 1] ?? 0);
+  const { metadata, families, page, isDeflated, bytes, series, encodings, violatesOpenMetrics } =
+    snapshot;
+  const ranges: number[] = [];
+  families.forEach(({ textRanges }, index) => {
+    const own = textRanges?.ranges ?? [];
+    for (let i = 0; i < own.length; i += 2) ranges.push(index, own[i] ?? 0, own[i + 1] ?? 0);
   });
   return {
     metadata: metadata === sentMetadata ? undefined : metadata,
-    spans: Uint32Array.from(spans),
+    ranges: Uint32Array.from(ranges),
     page: page && Uint32Array.from(page.flatMap(spanOf)),
     deflated: isDeflated === true ? deflatedAddresses(families) : undefined,
-    ...{ encodings, hasForbidden, bytes, series },
+    ...{ encodings, violatesOpenMetrics, bytes, series },
   };
 }
 

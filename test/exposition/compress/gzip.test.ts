@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
 import { constants, crc32, deflateRawSync, gunzipSync, inflateRawSync } from 'node:zlib';
 import { GzipText, deflate } from '#app/exposition/compress/gzip.js';
-import type { Deflated } from '#app/exposition/compress/deflate-stream.js';
+import type { DeflateStream } from '#app/exposition/compress/deflate-stream.js';
 import type { Body } from '#app/model.js';
 import { needsPrograms } from '../../support/needs.js';
 
@@ -24,7 +24,7 @@ describe('a gzip page', () => {
   const gzipOf = (start: readonly Uint8Array[], ...end: readonly Uint8Array[]): Promise<Buffer> =>
     bytesOf(new GzipText({ buffers: start }).body(end, () => undefined));
   /** Counts compressions; each ends at a call of `finish`. */
-  const counting = (buffers: readonly Uint8Array[], deflated?: Deflated) => {
+  const counting = (buffers: readonly Uint8Array[], deflated?: DeflateStream) => {
     const running: (() => void)[] = [];
     const made: (readonly Uint8Array[])[] = [];
     const compress = async (given: readonly Uint8Array[]) => {

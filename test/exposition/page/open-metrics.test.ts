@@ -240,7 +240,7 @@ describe('an OpenMetrics page', () => {
         });
         const { page, render } = testView(source, root, { app: 'demo' });
         const text = page(OPEN_METRICS);
-        if (render().hasForbidden === true) {
+        if (render().violatesOpenMetrics === true) {
           forbidden++;
           return;
         }
@@ -290,7 +290,7 @@ describe('an OpenMetrics page', () => {
       const text = page(OPEN_METRICS);
       const status = new FakeTarget().status();
       const exposition = { kind: 'ready', snapshot: render(), internal: [], status } as const;
-      expect(OPEN_METRICS.takes?.(exposition)).to.equal(isOffered);
+      expect(OPEN_METRICS.accepts?.(exposition)).to.equal(isOffered);
       if (isOffered) expect(() => readOpenMetrics(text)).not.to.throw();
       else expect(() => readOpenMetrics(text)).to.throw();
     });

@@ -120,13 +120,13 @@ describe('a page of text 0.0.4', () => {
       const name = `f${index}${index % 2 === 0 ? '_total' : ''}`;
       const metadata: FamilyMetadata = { name, type, unit: '', help: 'One\n€.' };
       const header = headerOf(metadata);
-      const spans: number[] = [];
+      const ranges: number[] = [];
       buffers.forEach((piece, i) => {
         const text = i === 0 ? header.text + piece : piece;
-        spans.push(at, at + Buffer.from(memory, at).write(text));
-        at = (spans.at(-1) ?? 0) + (i === buffers.length - 1 ? (gaps[index] ?? 0) : 16);
+        ranges.push(at, at + Buffer.from(memory, at).write(text));
+        at = (ranges.at(-1) ?? 0) + (i === buffers.length - 1 ? (gaps[index] ?? 0) : 16);
       });
-      return new RenderedFamily(metadata, { header, memory, spans });
+      return new RenderedFamily(metadata, { header, memory, ranges });
     });
   };
   const large = 'y'.repeat(16_384);
@@ -136,7 +136,7 @@ describe('a page of text 0.0.4', () => {
     const families = familiesInMemory([[large, large], [large]], [16]);
     const page = TEXT.page({ ...exposition, selected: families, internal: [] });
     expect(page.buffers.map(({ byteOffset }) => byteOffset)).to.deep.equal(
-      families.flatMap(({ headed }) => headed?.spans.filter((_, i) => i % 2 === 0)),
+      families.flatMap(({ textRanges }) => textRanges?.ranges.filter((_, i) => i % 2 === 0)),
     );
     expect(page.bytes).to.equal(Buffer.byteLength(textOf(page)));
     const other = OPEN_METRICS.page({ ...exposition, selected: families, internal: [] });
@@ -182,17 +182,19 @@ describe('a page of text 0.0.4', () => {
     const short = 'y'.repeat(6000);
     const families = familiesInMemory([[short], [short], [short], [short], [short]], [0, 0, 0, 16]);
     const page = TEXT.page({ ...exposition, selected: families, internal: [] });
-    const [start, , , end] = families.flatMap(({ headed }) => headed?.spans.slice(-1) ?? []);
+    const [start, , , end] = families.flatMap(
+      ({ textRanges }) => textRanges?.ranges.slice(-1) ?? [],
+    );
     expect(page.buffers).to.have.lengthOf(2);
     expect(page.buffers[0]?.byteOffset).to.equal(16);
     expect(page.buffers[0]?.length).to.equal((end ?? 0) - 16);
     expect(start).to.be.lessThan(end ?? 0);
     expect(textOf(page)).to.equal(
-      families.map(({ headed }) => `${headed?.header.text ?? ''}${short}`).join(''),
+      families.map(({ textRanges }) => `${textRanges?.header.text ?? ''}${short}`).join(''),
     );
     const scoped = [...families.slice(0, 1), ...families.slice(2)];
     expect(textOf(TEXT.page({ ...exposition, selected: scoped, internal: [] }))).to.equal(
-      scoped.map(({ headed }) => `${headed?.header.text ?? ''}${short}`).join(''),
+      scoped.map(({ textRanges }) => `${textRanges?.header.text ?? ''}${short}`).join(''),
     );
   });
 

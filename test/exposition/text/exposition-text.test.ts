@@ -9,7 +9,7 @@ import { finished } from '../../support/finished.js';
 import { fixedLine } from '../../support/lines.js';
 import {
   FAMILIES,
-  FORMS,
+  ENCODINGS,
   HUNDREDS,
   LABELS,
   TextPair,
@@ -31,19 +31,19 @@ const step = fc.oneof(
   fc.record({
     kind: fc.constant('render' as const),
     isHeld: fc.boolean(),
-    encodings: fc.constantFrom(...Object.values(FORMS)),
+    encodings: fc.constantFrom(...Object.values(ENCODINGS)),
   }),
 );
 const failure = fc.oneof(
   fc.record({
     kind: fc.constant('renderWithout' as const),
     memory: fc.nat(12),
-    encodings: fc.constantFrom(...Object.values(FORMS)),
+    encodings: fc.constantFrom(...Object.values(ENCODINGS)),
   }),
   fc.record({
     kind: fc.constant('renderPartly' as const),
     steps: fc.nat(20),
-    encodings: fc.constantFrom(...Object.values(FORMS)),
+    encodings: fc.constantFrom(...Object.values(ENCODINGS)),
   }),
 );
 const smallStep = fc.oneof({ weight: 12, arbitrary: step }, { weight: 1, arbitrary: failure });
@@ -113,7 +113,7 @@ function perform(pair: TextPair, each: Step): void {
 function runSteps(steps: readonly Step[], families = FAMILIES): void {
   const pair = new TextPair(LABELS, families);
   for (const each of steps) perform(pair, each);
-  pair.render(false, FORMS.both);
+  pair.render(false, ENCODINGS.both);
   pair.close();
 }
 
@@ -169,9 +169,9 @@ describe('the exposition text', () => {
   it('may have a line that is longer than a block', () => {
     const pair = new TextPair([(nodeId) => `{nodeId="${nodeId}",long="${'x'.repeat(600_000)}"}`]);
     for (const nodeId of [3, 1, 2, 0, 4]) pair.put(0, nodeId, 0, nodeId);
-    expect(pair.render(false, FORMS.both).families[0]?.buffers.length).to.be.within(2, 5);
+    expect(pair.render(false, ENCODINGS.both).families[0]?.buffers.length).to.be.within(2, 5);
     for (const nodeId of [1, 4, 0]) pair.remove(0, nodeId, 0);
-    pair.render(false, FORMS.both);
+    pair.render(false, ENCODINGS.both);
     pair.close();
   });
 
@@ -182,12 +182,12 @@ describe('the exposition text', () => {
     const { arena } = pair.kernel;
     const allocate = arena.allocate.bind(arena);
     for (let index = 0; index < 3; index++) pair.set(index, 123);
-    const held = finished(pair.text.rendering(FORMS.text)).hold();
+    const held = finished(pair.text.rendering(ENCODINGS.text)).hold();
     for (let index = 0; index < 3; index++) pair.set(index, 4567);
     arena.allocate = () => {
       throw new Error('no memory');
     };
-    expect(() => finished(pair.text.rendering(FORMS.text))).to.throw('no memory');
+    expect(() => finished(pair.text.rendering(ENCODINGS.text))).to.throw('no memory');
     arena.allocate = allocate;
     held();
     expect(pair.render().families).not.to.deep.equal(before);

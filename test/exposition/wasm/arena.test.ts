@@ -91,7 +91,7 @@ describe('kernel memory that grows', () => {
   it('keeps earlier windows on the same bytes', () => {
     const kernel = new Kernel();
     const at = kernel.arena.allocate(4096);
-    const before = kernel.window(at, 4096);
+    const before = kernel.view(at, 4096);
     before.fill('early');
     const copy = Buffer.from(before);
     const views = kernel.bytes;
@@ -101,7 +101,7 @@ describe('kernel memory that grows', () => {
       expect(before.equals(copy)).to.equal(true);
     }
     expect(kernel.bytes).to.not.equal(views);
-    kernel.window(at, 4).write('late');
+    kernel.view(at, 4).write('late');
     expect(before.toString('latin1', 0, 9)).to.equal('lateyearl');
   });
 

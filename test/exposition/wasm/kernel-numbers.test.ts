@@ -13,7 +13,7 @@ const ANY_BITS = 60_000;
 
 const kernel = new Kernel();
 const at = kernel.arena.allocate(64);
-const output = kernel.window(at, 64);
+const output = kernel.view(at, 64);
 
 const wide = (bits: bigint): number => new Float64Array(BigUint64Array.of(bits).buffer)[0] ?? NaN;
 const bitsOf = (x: number): bigint => new BigUint64Array(Float64Array.of(x).buffer)[0] ?? 0n;

@@ -1,7 +1,7 @@
 // LineTable: lines in the kernel's memory.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Kernel, OPCODE, OVERRUN } from '#app/exposition/wasm/kernel.js';
+import { Kernel, OPCODE, PADDING_BYTES } from '#app/exposition/wasm/kernel.js';
 import { LineTable, seriesHash } from '#app/exposition/wasm/line-table.js';
 import { InternedText, hashOf } from '#app/exposition/wasm/memory.js';
 import { Cells, cellLine } from '../../support/lines.js';
@@ -28,7 +28,7 @@ function tableOf(kernel: Kernel) {
     table.sort();
     const to = kernel.arena.allocate(table.maxBytes);
     const bytes = kernel.run.renderAll(chunk, to);
-    return kernel.window(to, bytes).toString();
+    return kernel.view(to, bytes).toString();
   };
   const isStale = () => kernel.run.dirtyFlags(chunk) !== 0;
   const changes = () => kernel.run.chunkChanges(chunk);
@@ -37,7 +37,7 @@ function tableOf(kernel: Kernel) {
 
 describe('the hash of a series', () => {
   const hash = (name: { a: number; b: number }, labels: string) =>
-    seriesHash(name, { suffix: '', labels, fixed: '', cell: 0, opcode: 0 });
+    seriesHash(name, { suffix: '', labels, constant: '', cell: 0, opcode: 0 });
 
   it('differs for many labels of two names whose hashes share one half', () => {
     const one = hashOf('shop_sales_total');
@@ -71,7 +71,7 @@ describe('a line table', () => {
     cells.set(0, -1.2345678901234567e-6);
     for (let i = 0; i < 100; i++) insert(i, i, '', 0, OPCODE.f64);
     expect(text().slice(0, 33)).to.equal('shop_x -0.0000012345678901234567\n');
-    expect(table.maxBytes - OVERRUN).to.equal(text().length);
+    expect(table.maxBytes - PADDING_BYTES).to.equal(text().length);
   });
 
   it('does not write beyond the space that it reserves', () => {

@@ -17,7 +17,7 @@ describe('the scales of a kernel', () => {
   };
   const written = (value: bigint, flags: number): string => {
     const end = kernel.run.writeValue(value, OPCODE.u64 | flags, at) >>> 0;
-    return kernel.window(at, end - at).toString();
+    return kernel.view(at, end - at).toString();
   };
 
   it('share an entry for the same factors, and need none for the factor 1', () => {

@@ -120,7 +120,7 @@ describe('the HTTP responder', () => {
 
     it('text 0.0.4 instead of OpenMetrics if OpenMetrics forbids a value', async () => {
       const target = new FakeTarget();
-      target.hasForbidden = true;
+      target.violatesOpenMetrics = true;
       const http = await serve([target]);
       const page = await http.ask('/metrics', {
         headers: { accept: 'application/openmetrics-text' },

@@ -56,7 +56,7 @@ class Threads {
     const metadata = this.metadata[index] ?? { name: '', type: 'gauge', unit: '', help: '' };
     const header = headerOf(metadata);
     const end = at + bytes.write(`${header.text}f${index} ${version}\n`);
-    const text = new RenderedFamily(metadata, { header, memory: this.memory, spans: [at, end] });
+    const text = new RenderedFamily(metadata, { header, memory: this.memory, ranges: [at, end] });
     this.#texts.set(key, text);
     return text;
   }
@@ -78,8 +78,8 @@ describe('a snapshot that a thread sends', () => {
           const snapshot = threads.snapshot(chosen);
           const { arrived } = threads.send(snapshot);
           expect(shown(arrived)).to.deep.equal(shown(snapshot.families));
-          expect(arrived.map(({ headed }) => headed)).to.deep.equal(
-            snapshot.families.map(({ headed }) => headed),
+          expect(arrived.map(({ textRanges }) => textRanges)).to.deep.equal(
+            snapshot.families.map(({ textRanges }) => textRanges),
           );
         }
         expect(threads.held, 'none of them is held').to.equal(0);
@@ -115,10 +115,10 @@ describe('a snapshot that a thread sends', () => {
   it('arrives with the flag for values that OpenMetrics forbids', () => {
     const threads = new Threads();
     const families = threads.snapshot([[3, 1]]).families;
-    for (const hasForbidden of [true, false])
-      expect(threads.send(snapshotOf(families, { hasForbidden })).received?.hasForbidden).to.equal(
-        hasForbidden,
-      );
+    for (const violatesOpenMetrics of [true, false])
+      expect(
+        threads.send(snapshotOf(families, { violatesOpenMetrics })).received?.violatesOpenMetrics,
+      ).to.equal(violatesOpenMetrics);
   });
 
   it('is kept while it is held, and released after that', () => {

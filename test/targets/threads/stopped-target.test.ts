@@ -34,11 +34,11 @@ const sent = (at: number, length: number, memory?: SharedArrayBuffer): SentSnaps
   holders: new Int32Array(new SharedArrayBuffer(4)).fill(1),
   text: {
     metadata: [METADATA],
-    spans: Uint32Array.of(0, at, at + headerOf(METADATA).bytes + length),
+    ranges: Uint32Array.of(0, at, at + headerOf(METADATA).bytes + length),
     bytes: length,
     series: 1,
     encodings: { text: true, deflated: false },
-    hasForbidden: false,
+    violatesOpenMetrics: false,
   },
   memory,
 });

@@ -4,7 +4,7 @@ import * as layout from '../layout';
 
 const ENTRY_BITS: u32 = layout.ENTRY_BITS;
 export const MAX_LINES: u32 = layout.MAX_LINES;
-const PREFETCHED: usize = layout.PREFETCHED_AT;
+const PREFETCH_RESULT: usize = layout.PREFETCH_RESULT_AT;
 const CHANGES_BYTES: usize = MAX_LINES / 8;
 
 // The header of a block has 552 bytes. An entry keeps its position while its line is in the block. `order` lists
@@ -49,10 +49,10 @@ const BYTES: usize = 8;
 // A cell, 16 bytes: a value u64, the word beside it u32, and the first line that shows it u32.
 //
 // A line number is the number of a block and an entry in it. The lines of a cell are a linked list: `next` of an
-// entry is the next one. The table at BLOCKS_CELL holds the header address of each block.
+// entry is the next one. The table at BLOCKS_POINTER holds the header address of each block.
 export const CELL: usize = layout.CELL_BYTES;
 const KEY: usize = layout.KEY_BYTES;
-const BLOCKS_CELL: usize = layout.BLOCKS_CELL;
+const BLOCKS_POINTER: usize = layout.BLOCKS_POINTER;
 const ENTRY_MASK: u32 = MAX_LINES - 1;
 const BLOCK_MASK: u32 = (1 << (31 - ENTRY_BITS)) - 1;
 const HAS_NEXT: u32 = 0x80000000;
@@ -80,7 +80,7 @@ export function lengthsOf(block: usize): usize {
 }
 
 /** The entry number of the line at an index. */
-export function numberAt(block: usize, index: u32): u32 {
+export function entryNumberAt(block: usize, index: u32): u32 {
   return <u32>load<u16>(<usize>load<u32>(block, 4) + ((<usize>index) << 1));
 }
 
@@ -146,11 +146,11 @@ export function prefetch(block: usize, changes: usize, kept: usize, size: usize)
       all ^= load<u32>(kept + <usize>index * size);
     }
   }
-  store<u32>(PREFETCHED, all);
+  store<u32>(PREFETCH_RESULT, all);
 }
 
 /** The number of lines whose values changed since the text was written. */
-export function changes(block: usize): u32 {
+export function changedLines(block: usize): u32 {
   const from = block + TEXT_CHANGES;
   let count: u32 = 0;
   for (let at = from; at < from + CHANGES_BYTES; at += 8) count += <u32>popcnt<u64>(load<u64>(at));
@@ -175,7 +175,7 @@ export function streamWritten(block: usize): void {
 }
 
 function headerOf(number: u32): usize {
-  return <usize>load<u32>(<usize>load<u32>(BLOCKS_CELL) + ((<usize>number) << 2));
+  return <usize>load<u32>(<usize>load<u32>(BLOCKS_POINTER) + ((<usize>number) << 2));
 }
 
 /** Marks all lines of a cell as changed. */
@@ -196,7 +196,7 @@ export function markDirty(cell: usize): void {
 }
 
 /**
- * Inserts a line at an index, in a free entry of a block with room for it. Adds a reference to its name and labels,
+ * Inserts a line at an index, in a free entry of a block with values for it. Adds a reference to its name and labels,
  * and links it to its cell as `line`. Returns the bytes of name and labels.
  */
 export function insert(
@@ -249,7 +249,7 @@ export function sort(block: usize, old: u32, fresh: u32, from: usize, to: usize)
   const seriesIndexes = keys + capacityOf(block) * ENTRY;
   const count = countOf(block);
   for (let i: u32 = 0; i < count; i++) {
-    const entry = numberAt(block, i);
+    const entry = entryNumberAt(block, i);
     memory.copy(to + <usize>i * KEY, from + <usize>entry * KEY, KEY);
     const moved = to + keys + <usize>i * ENTRY;
     memory.copy(moved, from + keys + <usize>entry * ENTRY, ENTRY);

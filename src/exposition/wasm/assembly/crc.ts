@@ -1,23 +1,23 @@
 // CRC-32 of parts of a text, without its initial and final inversion: so they can be joined.
-import { CRC_TABLES_CELL } from '../layout';
+import { CRC_TABLES_POINTER } from '../layout';
 
-// The tables, 34 KiB at the address in TABLES_CELL; ../../compress/crc.ts makes them. The first four update a CRC by
+// The tables, 34 KiB at the address in TABLES_POINTER; ../../compress/crc.ts makes them. The first four update a CRC by
 // four bytes of text: one of 256 for each byte of the CRC. The others shift it over zero bytes. For each digit of the
 // number of zero bytes in base 16, up to 4 digits, there are eight of 16, one for each half of a byte, the lowest first.
-const TABLES_CELL: usize = CRC_TABLES_CELL;
-const SHIFT: usize = 512;
-const STAGES: usize = 4096;
-const STAGE: usize = 15 * SHIFT;
+const TABLES_POINTER: usize = CRC_TABLES_POINTER;
+const SHIFT_BYTES: usize = 512;
+const SHIFT_TABLES: usize = 4096;
+const DIGIT_TABLES: usize = 15 * SHIFT_BYTES;
 /** The most zero bytes that one lookup shifts a CRC over. */
 const MAX_BYTES: u32 = 0xffff;
 
 /** The CRC after more bytes. */
-export function updated(crc: u32, from: usize, to: usize): u32 {
-  const tables = <usize>load<u32>(TABLES_CELL);
+export function updateCrc(crc: u32, from: usize, to: usize): u32 {
+  const tables = <usize>load<u32>(TABLES_POINTER);
   let at = from;
   for (; at + 4 <= to; at += 4) {
     crc ^= load<u32>(at);
-    crc = ofWord(tables, crc);
+    crc = lookUpWord(tables, crc);
   }
   for (; at < to; at++)
     crc = (crc >> 8) ^ load<u32>(tables + ((<usize>((crc ^ load<u8>(at)) & 0xff)) << 2));
@@ -25,19 +25,19 @@ export function updated(crc: u32, from: usize, to: usize): u32 {
 }
 
 /** The CRC after that many zero bytes. */
-export function shifted(crc: u32, bytes: u32): u32 {
-  for (; bytes > MAX_BYTES; bytes -= MAX_BYTES) crc = shifted(crc, MAX_BYTES);
-  const stages = <usize>load<u32>(TABLES_CELL) + STAGES;
-  crc = ofDigit(stages, bytes & 15, crc);
-  crc = ofDigit(stages + STAGE, (bytes >> 4) & 15, crc);
-  crc = ofDigit(stages + 2 * STAGE, (bytes >> 8) & 15, crc);
-  return ofDigit(stages + 3 * STAGE, bytes >> 12, crc);
+export function shiftCrc(crc: u32, bytes: u32): u32 {
+  for (; bytes > MAX_BYTES; bytes -= MAX_BYTES) crc = shiftCrc(crc, MAX_BYTES);
+  const shiftTables = <usize>load<u32>(TABLES_POINTER) + SHIFT_TABLES;
+  crc = shiftByDigit(shiftTables, bytes & 15, crc);
+  crc = shiftByDigit(shiftTables + DIGIT_TABLES, (bytes >> 4) & 15, crc);
+  crc = shiftByDigit(shiftTables + 2 * DIGIT_TABLES, (bytes >> 8) & 15, crc);
+  return shiftByDigit(shiftTables + 3 * DIGIT_TABLES, bytes >> 12, crc);
 }
 
 /** The CRC after the zero bytes of one digit. */
-function ofDigit(stage: usize, digit: u32, crc: u32): u32 {
+function shiftByDigit(digitTables: usize, digit: u32, crc: u32): u32 {
   if (digit == 0) return crc;
-  const tables = stage + <usize>(digit - 1) * SHIFT;
+  const tables = digitTables + <usize>(digit - 1) * SHIFT_BYTES;
   return (
     load<u32>(tables + ((<usize>(crc & 15)) << 2)) ^
     load<u32>(tables + ((<usize>((crc >> 4) & 15)) << 2), 64) ^
@@ -51,7 +51,7 @@ function ofDigit(stage: usize, digit: u32, crc: u32): u32 {
 }
 
 /** Four tables, one a byte. */
-function ofWord(tables: usize, word: u32): u32 {
+function lookUpWord(tables: usize, word: u32): u32 {
   return (
     load<u32>(tables + ((<usize>(word & 0xff)) << 2), 3072) ^
     load<u32>(tables + ((<usize>((word >> 8) & 0xff)) << 2), 2048) ^

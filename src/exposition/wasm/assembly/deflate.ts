@@ -15,18 +15,18 @@ import {
   streamWritten,
 } from './block';
 import { copyBits } from './bits';
-import { shifted, updated } from './crc';
-import { FARTHEST, UNKNOWN, beginReferences, writeDiff } from './line-diff';
+import { shiftCrc, updateCrc } from './crc';
+import { MAX_DISTANCE, OVERFLOW, beginMatches, writeDiff } from './line-diff';
 import * as layout from '../layout';
 import {
   areCounted,
-  begin,
+  beginBlock,
   changeDistance,
   countAt,
-  end,
-  headBits,
-  lineFeed,
-  literals,
+  endBlock,
+  headerBits,
+  writeLineFeed,
+  writeLiterals,
 } from './symbols';
 import { writeValue } from './values';
 
@@ -43,11 +43,11 @@ import { writeValue } from './values';
 // it. 24 bits of the record hold the number of bits before the value, or 0 if it does not fit. The references are
 // recorded by ./line-diff. 32 lines are a group, which has a total as well.
 const VALUE: usize = layout.VALUE_AT;
-const RECORDED: usize = layout.REFERENCES_AT;
-const RESULT: usize = layout.RESULT_AT;
-const RESIZED: usize = layout.RESIZED_AT;
+const MATCHES: usize = layout.MATCHES_AT;
+const RESULT: usize = layout.DEFLATE_RESULT_AT;
+const LENGTH_DELTAS: usize = layout.LENGTH_DELTAS_AT;
 const RECORD: usize = layout.RECORD_BYTES;
-const REFERENCES: usize = 8;
+const RECORDED_MATCHES: usize = 8;
 const TOTAL: usize = layout.TOTAL_BYTES;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_BITS: u32 = layout.GROUP_BITS;
@@ -92,16 +92,16 @@ function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, b
   const labels = labelsOf(entry);
   const bytes = lengthOf(entry) - nameBytes;
   if (lines == 0) {
-    at = literals(at, code, name, name + nameBytes);
-    return literals(at, code, labels, labels + bytes);
+    at = writeLiterals(at, code, name, name + nameBytes);
+    return writeLiterals(at, code, labels, labels + bytes);
   }
   const other = entryAt(block, index - lines);
   const otherName = nameLength(other);
   const otherBytes = lengthOf(other) - otherName;
   let before = nameBytes + 1;
   if (load<u32>(entry) != load<u32>(other)) {
-    at = lineFeed(at, code);
-    at = literals(at, code, name, name + nameBytes);
+    at = writeLineFeed(at, code);
+    at = writeLiterals(at, code, name, name + nameBytes);
     before = 0;
     back += nameBytes - otherName;
   }
@@ -109,7 +109,7 @@ function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, b
 }
 
 /** Does the same, and stores the references in the record of the line. */
-function writeReferencedText(
+function writeRecordedText(
   at: u64,
   code: usize,
   block: usize,
@@ -117,22 +117,22 @@ function writeReferencedText(
   lines: u32,
   back: u32,
 ): u64 {
-  beginReferences(at);
+  beginMatches(at);
   at = writeText(at, code, block, index, lines, back);
-  v128.store(recordAt(block, index) + REFERENCES, v128.load(RECORDED));
+  v128.store(recordAt(block, index) + RECORDED_MATCHES, v128.load(MATCHES));
   return at;
 }
 
 /** Adds `by` to the distances of the references of a line whose bits begin at `start`; false if its text must be written anew. */
-function shiftReferences(start: u64, code: usize, record: usize, by: i32): bool {
-  for (let at = record + REFERENCES; at < record + RECORD; at += 4) {
+function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
+  for (let at = record + RECORDED_MATCHES; at < record + RECORD; at += 4) {
     const recorded = load<u32>(at);
-    if (recorded == UNKNOWN) return false;
+    if (recorded == OVERFLOW) return false;
     if (recorded == 0) return true;
     const former = recorded >> 16;
     const distance = former + by;
     // A distance is at least 1 and at most the window.
-    if (distance - 1 >= <u32>FARTHEST) return false;
+    if (distance - 1 >= <u32>MAX_DISTANCE) return false;
     if (!changeDistance(start + (recorded & 0xffff), code, former, distance)) return false;
     store<u32>(at, (recorded & 0xffff) | (distance << 16));
   }
@@ -151,12 +151,19 @@ function writeLineValue(entry: usize): usize {
 }
 
 /** Writes the value at VALUE of a line whose text takes the bits from `start` up to `at`. */
-function writeRest(start: u64, at: u64, code: usize, record: usize, total: usize, end: usize): u64 {
+function writeValueBits(
+  start: u64,
+  at: u64,
+  code: usize,
+  record: usize,
+  total: usize,
+  end: usize,
+): u64 {
   const textBits = at - start;
   const bytes = <u32>(end - VALUE);
-  at = literals(at, code, VALUE, end);
+  at = writeLiterals(at, code, VALUE, end);
   store<u8>(end, LINE_FEED);
-  store<u32>(total, updated(load<u32>(record), VALUE, end + 1));
+  store<u32>(total, updateCrc(load<u32>(record), VALUE, end + 1));
   const known = textBits > TEXT_BITS ? 0 : <u32>textBits;
   const former = <u32>load<u8>(record, 4);
   store<u32>(record, bytes | (known << 8), 4);
@@ -171,11 +178,11 @@ export function prepareRecords(block: usize): void {
   for (let i: u32 = 0; i < count; i++) {
     const entry = entryAt(block, i);
     const name = nameOf(entry);
-    const named = updated(0, name, name + nameLength(entry));
+    const nameCrc = updateCrc(0, name, name + nameLength(entry));
     const labels = labelsOf(entry);
     const length = lengthOf(entry);
     const record = recordAt(block, i);
-    store<u32>(record, updated(named, labels, labels + length - nameLength(entry)));
+    store<u32>(record, updateCrc(nameCrc, labels, labels + length - nameLength(entry)));
     store<u32>(record, 0, 4);
     store<u32>(totalAt(block, i), length + 1, 4);
   }
@@ -219,7 +226,7 @@ export function countSymbols(block: usize, code: usize, to: usize): void {
 
 /** Writes all lines to `to`, as a block of the stream; returns the bits of the lines. */
 export function deflateAll(block: usize, code: usize, to: usize): u32 {
-  const start = !areCounted() ? begin(code, to) : (<u64>to) << 3;
+  const start = !areCounted() ? beginBlock(code, to) : (<u64>to) << 3;
   const count = countOf(block);
   const lineDistance = load<u32>(block, 24);
   let at = start;
@@ -230,31 +237,31 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
     const entry = entryAt(block, i);
     const record = recordAt(block, i);
     const back = linesBack(i, lineDistance);
-    former = formerOf(former, offset, block, i, lineDistance);
+    former = targetOffset(former, offset, block, i, lineDistance);
     const value = writeLineValue(entry);
-    const text = writeReferencedText(at, code, block, i, back, offset - former);
+    const text = writeRecordedText(at, code, block, i, back, offset - former);
     const total = totalAt(block, i);
-    at = writeRest(at, text, code, record, total, value);
+    at = writeValueBits(at, text, code, record, total, value);
     offset += load<u32>(total, 4);
   }
-  if (count > 0) at = lineFeed(at, code);
+  if (count > 0) at = writeLineFeed(at, code);
   if (!areCounted()) {
-    for (let group: u32 = 0; group << GROUP_BITS < count; group++) sumGroup(block, group);
-    sumAll(block);
+    for (let group: u32 = 0; group << GROUP_BITS < count; group++) combineGroup(block, group);
+    combineAll(block);
     streamWritten(block);
-    end(at, code);
+    endBlock(at, code);
   }
   return <u32>(at - start);
 }
 
 /** The offset of the line that line `i` refers to; `former` is that for the line before it. */
-function formerOf(former: u32, offset: u32, block: usize, i: u32, lineDistance: u32): u32 {
-  if (i < lineDistance) return i == 0 ? 0 : offset - bytesAt(block, i - 1);
+function targetOffset(former: u32, offset: u32, block: usize, i: u32, lineDistance: u32): u32 {
+  if (i < lineDistance) return i == 0 ? 0 : offset - lineBytesAt(block, i - 1);
   if (i == lineDistance) return 0;
-  return former + bytesAt(block, i - lineDistance - 1);
+  return former + lineBytesAt(block, i - lineDistance - 1);
 }
 
-function bytesAt(block: usize, index: u32): u32 {
+function lineBytesAt(block: usize, index: u32): u32 {
   return load<u32>(totalAt(block, index), 4);
 }
 
@@ -264,33 +271,37 @@ function bytesAt(block: usize, index: u32): u32 {
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
   prefetch(block, STREAM_CHANGES, recordsOf(block), RECORD);
-  const start = begin(code, to);
+  const start = beginBlock(code, to);
   const count = countOf(block);
   const lineDistance = load<u32>(block, 24);
   let at = start;
   // Bits from `span` up to `read`, where the next line begins, are to be copied.
-  let span = ((<u64>from) << 3) + headBits(code);
+  let span = ((<u64>from) << 3) + headerBits(code);
   let read = span;
-  // References up to line `movedEnd` pass over a value with another length; `farther` is the change of distance.
-  let movedEnd: u32 = 0;
-  let farther: i32 = 0;
-  memory.fill(RESIZED, 0, MAX_LINES);
+  // References up to line `affectedEnd` pass over a value with another length; `distanceDelta` is the change of distance.
+  let affectedEnd: u32 = 0;
+  let distanceDelta: i32 = 0;
+  memory.fill(LENGTH_DELTAS, 0, MAX_LINES);
   for (let first: u32 = 0; first < count; first += GROUP_LINES) {
     const group = groupAt(block, first >> GROUP_BITS);
     const changed = load<u32>(block + STREAM_CHANGES + ((<usize>(first >> GROUP_BITS)) << 2));
-    if (changed == 0 && movedEnd <= first) {
+    if (changed == 0 && affectedEnd <= first) {
       read += load<u32>(group, 8);
-      farther = 0;
+      distanceDelta = 0;
       continue;
     }
     const end = min(count, first + GROUP_LINES);
-    let isSummed = <u32>popcnt<u32>(changed) <= MAX_CORRECTED;
-    for (let i = first; i < end; farther += resizedAt(i) - resizedAt(i - lineDistance), i++) {
+    let isCorrected = <u32>popcnt<u32>(changed) <= MAX_CORRECTED;
+    for (
+      let i = first;
+      i < end;
+      distanceDelta += lengthDelta(i) - lengthDelta(i - lineDistance), i++
+    ) {
       const total = totalAt(block, i);
       const bits = load<u32>(total, 8);
       const isChanged = ((changed >> (i - first)) & 1) != 0;
       const back = linesBack(i, lineDistance);
-      const by = i >= lineDistance ? farther : resizedAt(i - 1);
+      const by = i >= lineDistance ? distanceDelta : lengthDelta(i - 1);
       if (!isChanged && by == 0) {
         read += bits;
         continue;
@@ -305,37 +316,37 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       read += bits;
       span = read;
       const lineStart = at - kept;
-      const isKept = kept != 0 && (by == 0 || shiftReferences(lineStart, code, record, by));
+      const isKept = kept != 0 && (by == 0 || shiftMatches(lineStart, code, record, by));
       if (isKept && !isChanged) continue;
       if (!isChanged) value = writeLineValue(entry);
       if (!isKept)
-        at = writeReferencedText(lineStart, code, block, i, back, bytesBetween(block, i - back, i));
-      at = writeRest(lineStart, at, code, record, total, value);
-      const resized = (load<u32>(record, 4) & 0xff) - (sizes & 0xff);
-      if (resized != 0) {
-        store<i8>(RESIZED + <usize>i, <i8>resized);
-        movedEnd = i + lineDistance + 1;
-        isSummed = false;
+        at = writeRecordedText(lineStart, code, block, i, back, bytesBetween(block, i - back, i));
+      at = writeValueBits(lineStart, at, code, record, total, value);
+      const delta = (load<u32>(record, 4) & 0xff) - (sizes & 0xff);
+      if (delta != 0) {
+        store<i8>(LENGTH_DELTAS + <usize>i, <i8>delta);
+        affectedEnd = i + lineDistance + 1;
+        isCorrected = false;
       }
-      if (isSummed) {
+      if (isCorrected) {
         const behind = bytesBetween(block, i + 1, end);
-        store<u32>(group, load<u32>(group) ^ shifted(crc ^ load<u32>(total), behind));
+        store<u32>(group, load<u32>(group) ^ shiftCrc(crc ^ load<u32>(total), behind));
         store<u32>(group, load<u32>(group, 8) + load<u32>(total, 8) - bits, 8);
       }
     }
-    if (!isSummed) sumGroup(block, first >> GROUP_BITS);
+    if (!isCorrected) combineGroup(block, first >> GROUP_BITS);
   }
   at = copyBits(at, span, read);
-  if (count > 0) at = lineFeed(at, code);
-  sumAll(block);
+  if (count > 0) at = writeLineFeed(at, code);
+  combineAll(block);
   streamWritten(block);
-  end(at, code);
+  endBlock(at, code);
   return <u32>(at - start);
 }
 
 /** By how many bytes the value of a line grew; 0 for an index without a line. */
-function resizedAt(index: u32): i32 {
-  return index < MAX_LINES ? <i32>load<i8>(RESIZED + <usize>index) : 0;
+function lengthDelta(index: u32): i32 {
+  return index < MAX_LINES ? <i32>load<i8>(LENGTH_DELTAS + <usize>index) : 0;
 }
 
 /** The bytes of the lines from one index on up to another. */
@@ -350,14 +361,14 @@ function groupAt(block: usize, group: u32): usize {
 }
 
 /** Sums up the lines of a group. */
-function sumGroup(block: usize, group: u32): void {
+function combineGroup(block: usize, group: u32): void {
   const first = group << GROUP_BITS;
   const lines = min(countOf(block) - first, GROUP_LINES);
   combineTotals(totalAt(block, first), lines, groupAt(block, group));
 }
 
 /** Stores the total of all lines in RESULT. */
-function sumAll(block: usize): void {
+function combineAll(block: usize): void {
   combineTotals(groupAt(block, 0), (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS, RESULT);
 }
 
@@ -369,7 +380,7 @@ function combineTotals(from: usize, count: u32, to: usize): void {
   const end = from + <usize>count * TOTAL;
   for (let at = from; at < end; at += TOTAL) {
     const length = load<u32>(at, 4);
-    crc = shifted(crc, length) ^ load<u32>(at);
+    crc = shiftCrc(crc, length) ^ load<u32>(at);
     bytes += length;
     bits += load<u32>(at, 8);
   }

@@ -2,7 +2,14 @@
 // AssemblyScript; no allocation, no static data. Addresses come from ../layout.ts, tables from ../kernel-tables.ts.
 export { insert, sort, markDirty } from './block';
 export { storeChanged } from './scan';
-export { hasForbidden, chunkChanges, renderAll, renderChanged, rewrite, dirtyFlags } from './lines';
+export {
+  hasNegativeOrNaN,
+  chunkChanges,
+  renderAll,
+  renderChanged,
+  rewrite,
+  dirtyFlags,
+} from './lines';
 export {
   bestLineDistance,
   countSymbols,

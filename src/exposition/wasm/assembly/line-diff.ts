@@ -1,34 +1,34 @@
 // Encodes a text as the difference to a similar one: back-references for common parts, literals for the rest.
-import { REFERENCES_AT } from '../layout';
-import { LONGEST, lineFeed, literals, reference } from './symbols';
+import { MATCHES_AT } from '../layout';
+import { MAX_MATCH, writeLineFeed, writeLiterals, writeMatch } from './symbols';
 
-const SHORTEST: u32 = 3;
-export const FARTHEST: u32 = 32_768;
+const MIN_MATCH: u32 = 3;
+export const MAX_DISTANCE: u32 = 32_768;
 const QUOTE: u32 = 0x22;
 
-// RECORDED holds up to four references of the last text: the end of its bits, relative to the start of the line,
-// u16, and the distance, u16. The first is UNKNOWN if they do not fit.
-const RECORDED: usize = REFERENCES_AT;
-export const UNKNOWN: u32 = 0xffffffff;
-const MAX_REFERENCES: u32 = 4;
+// MATCHES holds up to four references of the last text: the end of its bits, relative to the start of the line,
+// u16, and the distance, u16. The first is OVERFLOW if they do not fit.
+const MATCHES: usize = MATCHES_AT;
+export const OVERFLOW: u32 = 0xffffffff;
+const MAX_RECORDED: u32 = 4;
 let recorded: u32 = 0;
 let lineStart: u64 = 0;
 
 /** Starts to record the references of a line whose bits begin here. */
-export function beginReferences(at: u64): void {
+export function beginMatches(at: u64): void {
   recorded = 0;
   lineStart = at;
-  v128.store(RECORDED, i32x4.splat(0));
+  v128.store(MATCHES, i32x4.splat(0));
 }
 
 function record(at: u64, length: u32, distance: u32): void {
   const end = at - lineStart;
-  if (recorded == MAX_REFERENCES || end > 0xffff || length > LONGEST) {
-    store<u32>(RECORDED, UNKNOWN);
-    recorded = MAX_REFERENCES;
+  if (recorded == MAX_RECORDED || end > 0xffff || length > MAX_MATCH) {
+    store<u32>(MATCHES, OVERFLOW);
+    recorded = MAX_RECORDED;
     return;
   }
-  store<u32>(RECORDED + ((<usize>recorded) << 2), (<u32>end) | (distance << 16));
+  store<u32>(MATCHES + ((<usize>recorded) << 2), (<u32>end) | (distance << 16));
   recorded++;
 }
 
@@ -86,13 +86,13 @@ export function writeDiff(
     const distance = back + i - j;
     let next = i + run;
     j += run;
-    if (run + before >= SHORTEST && distance <= FARTHEST) {
-      at = reference(at, code, run + before, distance);
+    if (run + before >= MIN_MATCH && distance <= MAX_DISTANCE) {
+      at = writeMatch(at, code, run + before, distance);
       record(at, run + before, distance);
       i = next;
     } else if (before != 0) {
-      at = lineFeed(at, code);
-      at = literals(at, code, name, name + before - 1);
+      at = writeLineFeed(at, code);
+      at = writeLiterals(at, code, name, name + before - 1);
     }
     before = 0;
     if (next < length) {
@@ -103,7 +103,7 @@ export function writeDiff(
         next = j == otherLength ? length : quoteFrom(text, next, length);
       }
     }
-    at = literals(at, code, text + i, text + next);
+    at = writeLiterals(at, code, text + i, text + next);
     i = next;
     if (i == length) return at;
   }

@@ -3,7 +3,7 @@ import {
   ENTRY,
   TEXT_CHANGES,
   cellOf,
-  changes,
+  changedLines,
   countOf,
   entriesOf,
   entryAt,
@@ -13,7 +13,7 @@ import {
   nameLength,
   nameOf,
   nextChanged,
-  numberAt,
+  entryNumberAt,
   offsetsOf,
   opcodeOf,
   prefetch,
@@ -39,7 +39,7 @@ const NONE: u32 = 0xffffffff;
 
 /** The size of a value and its length, one byte at the end, in the buffer of `rewrite`. */
 const REWRITE_VALUE_BYTES: usize = layout.REWRITE_VALUE_BYTES;
-const VALUE_BYTES: usize = REWRITE_VALUE_BYTES - 1;
+const LENGTH_OFFSET: usize = REWRITE_VALUE_BYTES - 1;
 
 /** Writes all lines of a chunk to `to`; returns the bytes written. */
 export function renderAll(chunk: usize, to: usize): u32 {
@@ -109,7 +109,7 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
       setLength(block, i, <u32>(end - at));
       at = end;
       const next = nextChanged(block, TEXT_CHANGES, i + 1);
-      move(block, i + 1, next, <u32>(at - to) - start - (span - former));
+      shiftOffsets(block, i + 1, next, <u32>(at - to) - start - (span - former));
       i = next;
     }
     textWritten(block);
@@ -119,12 +119,12 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
 }
 
 /**
- * Writes the changed values of a chunk whose lines are the same into its text, which has room for values of any
- * length. Returns the new length of the text. `room` is a buffer of 32 bytes for each changed value.
+ * Writes the changed values of a chunk whose lines are the same into its text, whose buffer is large enough for the
+ * longest values. Returns the new length of the text. `values` is a scratch buffer of 32 bytes for each changed value.
  */
-export function rewrite(chunk: usize, text: usize, bytes: u32, room: usize): u32 {
+export function rewrite(chunk: usize, text: usize, bytes: u32, values: usize): u32 {
   const last = endOf(chunk);
-  let at = room;
+  let at = values;
   let isLonger = false;
   let isShorter = false;
   let shift: i32 = 0;
@@ -143,14 +143,14 @@ export function rewrite(chunk: usize, text: usize, bytes: u32, room: usize): u32
       shift += length - lengthAt(block, i);
       isLonger = isLonger || shift > 0;
       isShorter = isShorter || shift < 0;
-      store<u8>(at, <u8>length, VALUE_BYTES);
+      store<u8>(at, <u8>length, LENGTH_OFFSET);
       at += REWRITE_VALUE_BYTES;
     }
   }
   // Spans that move right are moved first, from the last one on, so that no span overwrites another.
   if (isLonger) moveRight(chunk, text, bytes, at, shift);
-  if (isShorter) moveLeft(chunk, text, bytes, room);
-  place(chunk, text, room);
+  if (isShorter) moveLeft(chunk, text, bytes, values);
+  writeValues(chunk, text, values);
   return bytes + shift;
 }
 
@@ -163,20 +163,20 @@ function moveRight(chunk: usize, text: usize, bytes: u32, end: usize, shift: i32
     const block = blockOf(item);
     if (textDirtyFlags(block) == 0) continue;
     const lines = startOf(item);
-    for (let i = formerChanged(block, countOf(block)); i != NONE; i = formerChanged(block, i)) {
+    for (let i = previousChanged(block, countOf(block)); i != NONE; i = previousChanged(block, i)) {
       at -= REWRITE_VALUE_BYTES;
       const length = lengthAt(block, i);
       const start = lines + offsetAt(block, i) + length;
       if (shift > 0) memory.copy(text + start + shift, text + start, spanEnd - start);
-      shift -= <u32>load<u8>(at, VALUE_BYTES) - length;
+      shift -= <u32>load<u8>(at, LENGTH_OFFSET) - length;
       spanEnd = start - length;
     }
   }
 }
 
 /** Moves those spans between changed values to the left that must move there. */
-function moveLeft(chunk: usize, text: usize, bytes: u32, room: usize): void {
-  let at = room;
+function moveLeft(chunk: usize, text: usize, bytes: u32, values: usize): void {
+  let at = values;
   let start: u32 = 0;
   let shift: i32 = 0;
   const last = endOf(chunk);
@@ -194,7 +194,7 @@ function moveLeft(chunk: usize, text: usize, bytes: u32, room: usize): void {
       const offset = lines + offsetAt(block, i);
       if (shift < 0) memory.copy(text + start + shift, text + start, offset - start);
       start = offset + length;
-      shift += <u32>load<u8>(at, VALUE_BYTES) - length;
+      shift += <u32>load<u8>(at, LENGTH_OFFSET) - length;
       at += REWRITE_VALUE_BYTES;
     }
   }
@@ -202,8 +202,8 @@ function moveLeft(chunk: usize, text: usize, bytes: u32, room: usize): void {
 }
 
 /** Writes the changed values between the moved spans. */
-function place(chunk: usize, text: usize, room: usize): void {
-  let at = room;
+function writeValues(chunk: usize, text: usize, values: usize): void {
+  let at = values;
   let passed: i32 = 0;
   const last = endOf(chunk);
   for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
@@ -215,14 +215,14 @@ function place(chunk: usize, text: usize, room: usize): void {
     let shift: i32 = 0;
     let i = nextChanged(block, TEXT_CHANGES, 0);
     while (i < count) {
-      const length = <u32>load<u8>(at, VALUE_BYTES);
+      const length = <u32>load<u8>(at, LENGTH_OFFSET);
       const offset = offsetAt(block, i) + shift;
-      copyShort(text + start + offset, at, length);
+      copyValue(text + start + offset, at, length);
       shift += length - lengthAt(block, i);
       setOffset(block, i, offset);
       setLength(block, i, length);
       const next = nextChanged(block, TEXT_CHANGES, i + 1);
-      move(block, i + 1, next, shift);
+      shiftOffsets(block, i + 1, next, shift);
       i = next;
       at += REWRITE_VALUE_BYTES;
     }
@@ -232,11 +232,11 @@ function place(chunk: usize, text: usize, room: usize): void {
 }
 
 /** Whether a line has a value below 0, or NaN with a name of more than `nameBytes` bytes. The block may be unsorted. */
-export function hasForbidden(block: usize, nameBytes: u32): bool {
+export function hasNegativeOrNaN(block: usize, nameBytes: u32): bool {
   const entries = entriesOf(block);
   const count = countOf(block);
   for (let i: u32 = 0; i < count; i++) {
-    const entry = entries + <usize>numberAt(block, i) * ENTRY;
+    const entry = entries + <usize>entryNumberAt(block, i) * ENTRY;
     const cell = cellOf(entry);
     if (cell == 0) continue;
     const x = numberOf(load<u64>(cell), opcodeOf(entry) & 0xff);
@@ -259,7 +259,7 @@ export function chunkChanges(chunk: usize): u32 {
   let count: u32 = 0;
   const last = endOf(chunk);
   for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK)
-    if (textDirtyFlags(blockOf(item)) != 0) count += changes(blockOf(item));
+    if (textDirtyFlags(blockOf(item)) != 0) count += changedLines(blockOf(item));
   return count;
 }
 
@@ -285,7 +285,7 @@ function setStart(item: usize, start: u32): void {
 }
 
 /** Adds `bytes` to the offsets of the values of these lines. */
-function move(block: usize, index: u32, end: u32, bytes: i32): void {
+function shiftOffsets(block: usize, index: u32, end: u32, bytes: i32): void {
   if (bytes == 0) return;
   const by = i32x4.splat(bytes);
   let at = offsetsOf(block) + ((<usize>index) << 2);
@@ -312,7 +312,7 @@ function setLength(block: usize, index: u32, length: u32): void {
 }
 
 /** The index of the last line before `index` whose value changed; `NONE` if there is none. */
-function formerChanged(block: usize, index: u32): u32 {
+function previousChanged(block: usize, index: u32): u32 {
   while (index > 0) {
     index--;
     const rest =
@@ -324,7 +324,7 @@ function formerChanged(block: usize, index: u32): u32 {
 }
 
 /** Copies up to 32 bytes, exactly. */
-function copyShort(to: usize, from: usize, bytes: u32): void {
+function copyValue(to: usize, from: usize, bytes: u32): void {
   let i: usize = 0;
   for (; i + 8 <= <usize>bytes; i += 8) store<u64>(to + i, load<u64>(from + i));
   for (; i < <usize>bytes; i++) store<u8>(to + i, load<u8>(from + i));

@@ -1,7 +1,7 @@
 // Writes the text of values.
-import { POW10_AT, SCALES_CELL } from '../layout';
+import { POW10_AT, SCALES_POINTER } from '../layout';
 
-const SCALES: usize = SCALES_CELL; // address of the scales, pairs of doubles: multiply by the first, then divide by the second
+const SCALES: usize = SCALES_POINTER; // address of the scales, pairs of doubles: multiply by the first, then divide by the second
 const POW10: usize = POW10_AT; // 617 entries of 16 bytes, high word first, exponents -292 to 324
 
 /** A relative difference above the error of two roundings to 53 bits. */

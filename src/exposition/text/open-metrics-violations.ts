@@ -9,7 +9,7 @@ const NEGATIVE_BOUND = /le="-[^"]*"\} $/;
 /** So many families take some 0.1 ms to search if few values changed. */
 const FAMILIES_A_STEP = 64;
 
-export class ForbiddenValues {
+export class OpenMetricsViolations {
   /** Families whose values may become forbidden ones. */
   readonly #suspects = new Set<Family>();
   /** Families that had a forbidden value since they have lines. */
@@ -17,7 +17,7 @@ export class ForbiddenValues {
   #lastSuspect: Family | undefined;
 
   /** Whether any family has had one. */
-  get areFound(): boolean {
+  get wereFound(): boolean {
     return this.#found.size > 0;
   }
 
@@ -40,10 +40,10 @@ export class ForbiddenValues {
   }
 
   /** Searches the lines that the next render writes, in small steps. */
-  *finding(ofStream: boolean): Generator<void, void> {
+  *searching(ofStream: boolean): Generator<void, void> {
     let searched = 0;
     for (const family of this.#suspects) {
-      if (yield* family.findingForbidden(ofStream)) {
+      if (yield* family.searchingViolations(ofStream)) {
         this.#suspects.delete(family);
         this.#found.add(family);
       }
