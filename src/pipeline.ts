@@ -1,4 +1,4 @@
-// One target from shared memory to its answers: read this file first.
+// The pipeline of a target, from shared memory to the answers of its scrapes. Read this file first.
 import {
   Observable,
   catchError,
@@ -20,8 +20,8 @@ import type { TargetView } from './exposition/target-view.js';
 import type { TargetEvent } from './model.js';
 import { chooseRoot } from './streams/choose-root.js';
 import type { ChosenRoot, DesiredRoot, RootChoice } from './streams/choose-root.js';
-import { coalesce } from './streams/coalesce.js';
-import type { Demand } from './streams/coalesce.js';
+import { throttleRenders } from './streams/throttle-renders.js';
+import type { Demand } from './streams/throttle-renders.js';
 import { processInputs } from './streams/target-inputs.js';
 import type { Refresh, TargetInput } from './streams/target-inputs.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
@@ -29,7 +29,7 @@ import type { Report } from './streams/report.js';
 import type { Scheduler } from './streams/scheduler.js';
 import type { ServerPool } from './streams/server-pool.js';
 import { ViewRefresher } from './streams/view-refresher.js';
-import type { Refreshed } from './streams/view-refresher.js';
+import type { ProcessedInput } from './streams/view-refresher.js';
 
 export interface HostingParts extends DesiredRoot {
   readonly serverKeys: readonly string[];
@@ -38,10 +38,10 @@ export interface HostingParts extends DesiredRoot {
   readonly tasks: Scheduler;
   /** The queue of the partition. */
   readonly queue: RefreshQueue;
-  /** The refresh without an answer. It outlives roots: after the loss of a root it is answered without one. */
-  readonly open$: BehaviorSubject<Refresh | undefined>;
-  /** Whether changes matter without a demand, since they are rendered or logged. */
-  readonly isEager: boolean;
+  /** The unanswered refresh. It outlives roots: after the loss of a root, the answer has no root. */
+  readonly openRefresh$: BehaviorSubject<Refresh | undefined>;
+  /** Whether each change is rendered or logged without a demand. */
+  readonly needsEachChange: boolean;
   /** Polls the server keys for a refresh. */
   readonly poll: () => void;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
@@ -50,15 +50,15 @@ export interface HostingParts extends DesiredRoot {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** The result of a step of a target in its partition. */
-export type Step =
+/** A change of the root of a hosted target, or the result of one of its inputs. */
+export type HostingUpdate =
   | { readonly kind: 'root'; readonly choice: RootChoice; readonly view: TargetView | undefined }
   /** A refresh arrived while no root was chosen. */
-  | { readonly kind: 'rootless' }
-  | Refreshed;
+  | { readonly kind: 'no-root' }
+  | ProcessedInput;
 
-/** From shared memory to rendered text. It runs in a partition, while it is subscribed to. */
-export const hostingPipeline = (parts: HostingParts): Observable<Step> => {
+/** From shared memory to rendered text. Runs in a partition while subscribed. */
+export const hostingPipeline = (parts: HostingParts): Observable<HostingUpdate> => {
   let hasRoot = false;
   const pollResults = parts.serverKeys.map((key) => parts.pool.pollResult$(key, () => !hasRoot));
   return chooseRoot(pollResults, parts).pipe(
@@ -66,7 +66,7 @@ export const hostingPipeline = (parts: HostingParts): Observable<Step> => {
       hasRoot = choice.kind !== 'none';
       return choice.kind === 'none' ? withoutRoot(choice, parts) : withRoot(choice, parts);
     }),
-    catchError((error: unknown, again$) => concat(whileDown(error, parts), again$)),
+    catchError((error: unknown, again$) => concat(afterFailure(error, parts), again$)),
   );
 };
 
@@ -78,16 +78,16 @@ export interface ServingParts {
   /** Milliseconds of a clock that does not step. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
-  /** Answers the demands that waited for this report; returns events for the log. */
+  /** Answers the demands that wait for this report; returns events for the log. */
   readonly answer: (report: Report) => readonly TargetEvent[];
   /** Sends a refresh, whose report answers all demands so far. */
   readonly command: (refresh: Refresh) => void;
 }
 
-/** From demands and reports to commands and answers. It runs in the main thread, in both execution modes. */
+/** From demands and reports to commands and answers. Runs in the main thread, in both execution modes. */
 export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> =>
   merge(parts.demand$, parts.report$).pipe(
-    coalesce(parts.minRenderIntervalMs, parts.nowMs, parts.scheduler), // refresh now, later, or not at all
+    throttleRenders(parts.minRenderIntervalMs, parts.nowMs, parts.scheduler), // refresh now, later, or not at all
     mergeMap(({ report, refresh }) => {
       const events = report === undefined ? [] : parts.answer(report); // to the sinks, each by its scope
       if (refresh !== undefined) parts.command(refresh);
@@ -98,37 +98,37 @@ export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> =>
 /** Answers refreshes without a root. */
 const withoutRoot = (
   choice: Exclude<RootChoice, ChosenRoot>,
-  { open$, poll }: HostingParts,
-): Observable<Step> =>
-  open$.pipe(
+  { openRefresh$, poll }: HostingParts,
+): Observable<HostingUpdate> =>
+  openRefresh$.pipe(
     filter((refresh) => refresh !== undefined),
-    map((): Step => {
-      poll(); // a root that appears here ends this stream, and the refresh uses that root
-      return { kind: 'rootless' };
+    map((): HostingUpdate => {
+      poll(); // a root that appears now ends this stream, and the refresh uses that root
+      return { kind: 'no-root' };
     }),
-    startWith<Step>({ kind: 'root', choice, view: undefined }),
+    startWith<HostingUpdate>({ kind: 'root', choice, view: undefined }),
   );
 
-/** A target that failed starts again after this time; meanwhile its answers state the reason. */
+/** The delay after which a failed target starts again. Until then its answers state the reason. */
 export const RESTART_MS = 5000;
-function whileDown(error: unknown, parts: HostingParts): Observable<Step> {
+function afterFailure(error: unknown, parts: HostingParts): Observable<HostingUpdate> {
   const [key = ''] = parts.serverKeys;
   const reason = `a restart after a failure: ${messageOf(error)}`;
   const choice = { kind: 'none', reason, publisher: parts.pool.publisher(key) } as const;
   return withoutRoot(choice, parts).pipe(takeUntil(timer(RESTART_MS, parts.scheduler)));
 }
 
-function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
-  const { pool, queue, tasks, open$, poll, onTaskEnd } = parts;
+function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<HostingUpdate> {
+  const { pool, queue, tasks, openRefresh$, poll, onTaskEnd } = parts;
   return defer(() => {
     const view = parts.makeView(choice);
     const refresher = new ViewRefresher(view, choice.source);
-    // A refresh polls by itself, so between demands most ready targets need no frequent polls.
-    const isUrgent = () => !refresher.isReady || parts.isEager || view.hasObserved;
+    // Each refresh polls, so most ready targets need no frequent polls between demands.
+    const isUrgent = () => !refresher.isReady || parts.needsEachChange || view.hasObserved;
     const change$ = pool
       .pollResult$(choice.serverKey, isUrgent)
       .pipe(map((pollResult) => refresher.change(pollResult)));
-    const refresh$ = open$.pipe(filter((refresh) => refresh !== undefined));
+    const refresh$ = openRefresh$.pipe(filter((refresh) => refresh !== undefined));
     const bind$ = new Observable<TargetInput>((subscriber) => {
       const bind = (): void => {
         subscriber.next({ kind: 'bind' });
@@ -138,10 +138,10 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
       return end;
     });
     const process = (input: TargetInput) => refresher.process(input); // copy, startup gate, render
-    const isPartial = () => refresher.isPartial;
+    const isPageIncomplete = () => refresher.isPageIncomplete;
     return merge<TargetInput[]>(bind$, change$, refresh$).pipe(
-      processInputs(queue, { process, poll, isPartial, onTaskEnd }), // one task at a time
-      startWith<Step>({ kind: 'root', choice, view }),
+      processInputs(queue, { process, poll, isPageIncomplete, onTaskEnd }), // one task at a time
+      startWith<HostingUpdate>({ kind: 'root', choice, view }),
       finalize(() => {
         refresher.release();
         const closing = view.closing();

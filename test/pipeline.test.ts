@@ -7,8 +7,8 @@ import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TargetView } from '#app/exposition/target-view.js';
 import { segmentWatches } from '#app/native/segment/segment-watch.js';
 import { RESTART_MS, hostingPipeline, servingPipeline } from '#app/pipeline.js';
-import type { Step } from '#app/pipeline.js';
-import type { Demand } from '#app/streams/coalesce.js';
+import type { HostingUpdate } from '#app/pipeline.js';
+import type { Demand } from '#app/streams/throttle-renders.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { unknownState } from '#app/streams/report.js';
 import type { Report } from '#app/streams/report.js';
@@ -25,14 +25,14 @@ describe('hostingPipeline', () => {
   const publishers = new Publishers();
   afterEach(() => publishers.closeAll());
 
-  /** A short text for a step. */
-  const worded = (step: Step): string => {
-    if (step.kind === 'root')
-      return step.choice.kind === 'none'
-        ? `waiting on ${step.choice.reason}`
-        : `root ${step.choice.root.name}`;
-    if (step.kind === 'rootless') return 'refresh without a root';
-    const { input, isReady, hasRendered, snapshot } = step;
+  /** A short text for an update. */
+  const worded = (update: HostingUpdate): string => {
+    if (update.kind === 'root')
+      return update.choice.kind === 'none'
+        ? `waiting on ${update.choice.reason}`
+        : `root ${update.choice.root.name}`;
+    if (update.kind === 'no-root') return 'refresh without a root';
+    const { input, isReady, hasRendered, snapshot } = update;
     const shown = `${hasRendered ? ' renders' : ''}${snapshot === undefined ? '' : ' a text'}`;
     return `${input.kind}${isReady ? ' ready' : ''}${shown}`;
   };
@@ -45,20 +45,20 @@ describe('hostingPipeline', () => {
       watch: segmentWatches(memory, { contextId, poolName: 'pool' }),
       scheduler: clock,
     });
-    const open$ = new BehaviorSubject<Refresh | undefined>(undefined);
+    const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
     const tookMs: number[] = [];
     const tasks = schedulerOf(clock);
     const queue = new RefreshQueue(tasks, () => clock.now());
     const filters = compileFilters(undefined, { classes: [], seedPathGroups: [], seedPaths: [] });
-    const step$ = hostingPipeline({
+    const update$ = hostingPipeline({
       app: 'demo',
       hint: '',
       serverKeys: ['82'],
       pool,
       tasks,
       queue,
-      open$,
-      isEager: false,
+      openRefresh$,
+      needsEachChange: false,
       poll: () => {
         pool.poll('82');
       },
@@ -81,23 +81,23 @@ describe('hostingPipeline', () => {
       onTaskEnd: (ms) => tookMs.push(ms),
       scheduler: clock,
     });
-    const steps = follow(
-      step$.pipe(
-        map((step) => {
-          const isAnswer = step.kind === 'refreshed' && step.input.kind === 'refresh';
-          if (step.kind === 'rootless' || isAnswer) open$.next(undefined);
-          return worded(step);
+    const updates = follow(
+      update$.pipe(
+        map((update) => {
+          const isAnswer = update.kind === 'processed' && update.input.kind === 'refresh';
+          if (update.kind === 'no-root' || isAnswer) openRefresh$.next(undefined);
+          return worded(update);
         }),
       ),
     );
     const refresh = (mayRender = true): string => {
-      const before = steps.seen.length;
-      open$.next({ kind: 'refresh', mayRender });
+      const before = updates.seen.length;
+      openRefresh$.next({ kind: 'refresh', mayRender });
       clock.advance(0);
-      return steps.seen.slice(before).join(', ');
+      return updates.seen.slice(before).join(', ');
     };
     clock.advance(0);
-    return { clock, memory, open$, tasks, refresh, tookMs, ...steps };
+    return { clock, memory, openRefresh$, tasks, refresh, tookMs, ...updates };
   };
   const NO_ROOT = 'waiting on a root of application demo, server key 82: no segment';
 
@@ -170,7 +170,7 @@ describe('hostingPipeline', () => {
     expect(objects).to.equal(1);
     for (let i = 0; i < 10_000; i++) publisher.addObject(root, `H.1.demo.${i}`, 'Late');
     refresh();
-    const renders = () => seen.filter((step) => step === 'refresh ready renders a text').length;
+    const renders = () => seen.filter((update) => update === 'refresh ready renders a text').length;
     for (let rounds = 0; renders() < 2 && rounds < 100; rounds++) clock.advance(0);
     expect(objects).to.equal(10_001);
     subscription.unsubscribe();
@@ -192,7 +192,7 @@ describe('hostingPipeline', () => {
     const root = publisher.addRoot('H.1.demo', 'Root');
     publisher.place();
     let objects = 0;
-    const { clock, open$, refresh, subscription } = run(new Kernel(), (view) => {
+    const { clock, openRefresh$, refresh, subscription } = run(new Kernel(), (view) => {
       const rendering = view.rendering.bind(view);
       view.rendering = () => {
         objects = view.counts.objects.synced;
@@ -201,7 +201,7 @@ describe('hostingPipeline', () => {
       return view;
     });
     refresh();
-    open$.next({ kind: 'refresh', mayRender: true });
+    openRefresh$.next({ kind: 'refresh', mayRender: true });
     publisher.addObject(root, 'H.1.demo.late', 'Late');
     clock.advance(0);
     expect(objects).to.equal(2);
@@ -210,14 +210,14 @@ describe('hostingPipeline', () => {
 
   it('answers a refresh before it runs background work', () => {
     publishers.withRoot('82', 'H.1.demo');
-    const { clock, open$, tasks, seen, subscription } = run();
+    const { clock, openRefresh$, tasks, seen, subscription } = run();
     const others: boolean[] = [];
     for (let other = 0; other < 3; other++)
       tasks.start(() => {
-        others.push(seen.some((step) => step.startsWith('refresh')));
+        others.push(seen.some((update) => update.startsWith('refresh')));
         return true;
       });
-    open$.next({ kind: 'refresh', mayRender: true });
+    openRefresh$.next({ kind: 'refresh', mayRender: true });
     clock.advance(0);
     expect(seen.at(-1)).to.equal('refresh ready renders a text');
     expect(others).to.deep.equal([true, true, true]);
@@ -226,21 +226,21 @@ describe('hostingPipeline', () => {
 
   it('answers commands while there is no root', () => {
     const { seen, refresh, subscription } = run();
-    expect(seen.map((step) => step.slice(0, NO_ROOT.length))).to.deep.equal([NO_ROOT]);
+    expect(seen.map((update) => update.slice(0, NO_ROOT.length))).to.deep.equal([NO_ROOT]);
     expect(refresh()).to.equal('refresh without a root');
     subscription.unsubscribe();
   });
 
   it('answers a command once if its root is lost before its task', () => {
     const publisher = publishers.withRoot('82', 'H.1.demo');
-    const { clock, open$, seen, refresh, subscription } = run();
+    const { clock, openRefresh$, seen, refresh, subscription } = run();
     refresh();
     const before = seen.length;
-    open$.next({ kind: 'refresh', mayRender: true });
+    openRefresh$.next({ kind: 'refresh', mayRender: true });
     publisher.close();
     clock.advance(0);
     clock.advance(1000);
-    const answers = seen.slice(before).filter((step) => step.startsWith('refresh'));
+    const answers = seen.slice(before).filter((update) => update.startsWith('refresh'));
     expect(answers).to.have.length(1);
     subscription.unsubscribe();
   });
@@ -275,8 +275,8 @@ describe('hostingPipeline', () => {
     const without = kernel.arena.used;
     publishers.withRoot('82', 'H.1.demo');
     clock.advance(1000);
-    const roots = seen.filter((step) => /^(root|waiting)/.test(step));
-    expect(roots.map((step) => step.split(' ').slice(0, 2).join(' '))).to.deep.equal([
+    const roots = seen.filter((update) => /^(root|waiting)/.test(update));
+    expect(roots.map((update) => update.split(' ').slice(0, 2).join(' '))).to.deep.equal([
       ...['root H.1.demo', 'waiting on', 'waiting on', 'root H.1.demo'],
     ]);
     subscription.unsubscribe();
@@ -288,12 +288,12 @@ describe('hostingPipeline', () => {
     publishers.withRoot('82', 'H.1.demo');
     const kernel = new Kernel();
     const before = kernel.arena.used;
-    const { refresh, open$, memory, clock, subscription } = run(kernel);
+    const { refresh, openRefresh$, memory, clock, subscription } = run(kernel);
     refresh();
-    expect(open$.observed).to.equal(true);
+    expect(openRefresh$.observed).to.equal(true);
     subscription.unsubscribe();
     clock.advance(0);
-    expect(open$.observed).to.equal(false);
+    expect(openRefresh$.observed).to.equal(false);
     expect(memory.isOpen).to.equal(0);
     expect(kernel.arena.used).to.equal(before);
     expect(refresh()).to.equal('');
@@ -308,56 +308,56 @@ describe('servingPipeline', () => {
     {
       title:
         'renders at a demand on a changed target, and answers with the last render on an unchanged one',
-      spacing: '-----|',
+      interval: '-----|',
       demanded: '-D-d------D---d---',
       answered: '-R-s------R---s---',
     },
     {
-      title: 'answers with the last render inside the spacing, and defers one render',
-      spacing: '-----|',
+      title: 'answers with the last render within the interval, and delays one render',
+      interval: '-----|',
       demanded: '-D-D--------------',
       answered: '-R-S--r-----------',
     },
     {
-      title: 'merges demands inside the spacing into one deferred render',
-      spacing: '-----|',
+      title: 'merges demands within the interval into one delayed render',
+      interval: '-----|',
       demanded: '-DDDDD------------',
       answered: '-RSSSSr-----------',
     },
     {
-      title: 'starts a new spacing with a deferred render',
-      spacing: '-----|',
+      title: 'starts a new interval with a delayed render',
+      interval: '-----|',
       demanded: '-DD------D--------',
       answered: '-RS---r--S-r------',
     },
     {
-      title: 'renders at once for a demand at the end of the spacing',
-      spacing: '-----|',
+      title: 'renders at once for a demand at the end of the interval',
+      interval: '-----|',
       demanded: '-D----D-----------',
       answered: '-R----R-----------',
     },
     {
       title: 'renders nothing for a change without a demand',
-      spacing: '-----|',
+      interval: '-----|',
       demanded: 'xxx-x-------xxx---',
       answered: '------------------',
     },
     {
-      title: 'answers all demands with one render inside a large spacing',
-      spacing: '---------------------------|',
+      title: 'answers all demands with one render within a large interval',
+      interval: '---------------------------|',
       demanded: '-D-D-D-D-D-D-D----',
       answered: '-R-S-S-S-S-S-S----',
     },
   ];
-  for (const { title, spacing, demanded, answered } of pictures)
+  for (const { title, interval, demanded, answered } of pictures)
     it(
       title,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
-        const [minRenderIntervalMs, report$] = [time(spacing), new Subject<Report>()];
+        const [minRenderIntervalMs, report$] = [time(interval), new Subject<Report>()];
         let isDirty = false;
-        const event$ = hot(demanded);
+        const update$ = hot(demanded);
         let waiting = 0;
-        const demand$ = event$.pipe(
+        const demand$ = update$.pipe(
           map((letter): Demand => {
             isDirty ||= letter !== 'd';
             if (letter !== 'x') waiting++;
@@ -390,7 +390,7 @@ describe('servingPipeline', () => {
         const leaves = '^-----------------!';
         const letter$ = answer$.pipe(map(({ message }) => message));
         expectObservable(letter$, leaves).toBe(answered);
-        expectSubscriptions(event$.subscriptions).toBe(leaves);
+        expectSubscriptions(update$.subscriptions).toBe(leaves);
       }),
     );
 });

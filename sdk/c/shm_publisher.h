@@ -112,7 +112,7 @@ enum {
 enum {
   SHM_AT_STATE = 1024,
   SHM_AT_HEARTBEAT = 1088,
-  SHM_AT_TICK = 1152,
+  SHM_AT_NOTIFICATIONS = 1152,
   SHM_AT_DIRECTORY = 1216,
   SHM_AT_STRING_BYTES_A = 1280,
   SHM_AT_STRING_BYTES_B = 1344,
@@ -1324,12 +1324,12 @@ static inline void shm_publisher_beat(shm_publisher *p) {
 
 /* Wakes the readers, after a batch of stores or from a timer; beats as well. From any thread. */
 static inline void shm_publisher_notify(shm_publisher *p) {
-  uint64_t *tick = shm_header_word(p, SHM_AT_TICK);
+  uint64_t *notifications = shm_header_word(p, SHM_AT_NOTIFICATIONS);
   if (shm_is_in_child(p)) return;
   shm_publisher_beat(p);
-  __atomic_fetch_add(tick, 1, __ATOMIC_RELEASE);
-  /* The low half of the tick, shared between processes. */
-  syscall(SYS_futex, (uint32_t *)(void *)tick, SHM_FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+  __atomic_fetch_add(notifications, 1, __ATOMIC_RELEASE);
+  /* The low half of the number, shared between processes. */
+  syscall(SYS_futex, (uint32_t *)(void *)notifications, SHM_FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
 /* Makes a segment, not yet visible: add what exists and call shm_publisher_place(). */

@@ -363,9 +363,9 @@ static void test_header(void) {
           header_u64(&r, (size_t)regions[i]) >= 4096);
   CHECK((facts.st_mode & 0777) == 0644);
   CHECK(word_at(&r, 1024) == 1);
-  uint64_t tick = word_at(&r, 1152), beat = word_at(&r, 1088);
+  uint64_t notifications = word_at(&r, 1152), beat = word_at(&r, 1088);
   shm_publisher_notify(p);
-  CHECK(word_at(&r, 1152) == tick + 1 && word_at(&r, 1088) > beat);
+  CHECK(word_at(&r, 1152) == notifications + 1 && word_at(&r, 1088) > beat);
   stop(p, &r);
 }
 
@@ -1048,7 +1048,7 @@ static void test_child_leaves_segment_alone(void) {
   shm_object root, other;
   shm_publisher *p = start(small_options("fork"), &r, &root);
   shm_variable text = add(&root, "text", SHM_STRING);
-  uint64_t tick = word_at(&r, 1152), beat = word_at(&r, 1088);
+  uint64_t notifications = word_at(&r, 1152), beat = word_at(&r, 1088);
   pid_t pid = fork();
   if (pid == 0) {
     shm_publisher_beat(p);
@@ -1061,7 +1061,7 @@ static void test_child_leaves_segment_alone(void) {
   }
   int status = -1;
   CHECK(waitpid(pid, &status, 0) == pid && status == 0);
-  CHECK(word_at(&r, 1024) == 1 && word_at(&r, 1088) == beat && word_at(&r, 1152) == tick);
+  CHECK(word_at(&r, 1024) == 1 && word_at(&r, 1088) == beat && word_at(&r, 1152) == notifications);
   CHECK(read_directory(&r) && count_live(&r) == 2 && count_files(false) == 1);
   CHECK(shm_text_set_shared(&text, "parent") == 0);
   stop(p, &r);

@@ -46,7 +46,7 @@ export class HsperfdataWatch implements Watch {
     this.#notify();
   });
   readonly #waiting = new Set<() => void>();
-  #tick = 0;
+  #notifications = 0;
 
   constructor(serverKey: string, settings: HsperfdataSettings, options: HsperfdataWatchOptions) {
     const { trustedOwners, segmentMaxItems = MAX_ITEMS, clocks = CLOCKS, proc } = options;
@@ -90,13 +90,13 @@ export class HsperfdataWatch implements Watch {
       source: this.#source,
       changes,
       hasMore: hasMore || isOpening,
-      tick: this.#tick,
+      notifications: this.#notifications,
       drops: NO_DROPS,
     };
   }
 
-  wait(tick: number, onChange: () => void): () => void {
-    if (tick !== this.#tick) {
+  wait(notifications: number, onChange: () => void): () => void {
+    if (notifications !== this.#notifications) {
       onChange();
       return () => undefined;
     }
@@ -110,7 +110,7 @@ export class HsperfdataWatch implements Watch {
   }
 
   #notify(): void {
-    this.#tick++;
+    this.#notifications++;
     const waiting = [...this.#waiting];
     this.#waiting.clear();
     for (const onChange of waiting) onChange();

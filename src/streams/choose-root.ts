@@ -62,7 +62,7 @@ interface Candidate {
 /** The most roots of a server key that are compared: a publisher has a handful. */
 const MAX_ROOTS = 16_384;
 
-const ABSENT: Verdict = { state: 'absent', reason: 'no server key has been looked at yet' };
+const ABSENT: Verdict = { state: 'absent', reason: 'no server key has been polled yet' };
 
 /** Keeps a chosen root until it is lost; chooses again at each poll result until there is one. */
 export function chooseRoot(
@@ -72,33 +72,36 @@ export function chooseRoot(
   const start: RootChoice = { kind: 'none', reason: ABSENT.reason, publisher: ABSENT };
   return defer(() => {
     let { former } = desired;
-    const chooseAnew = (seen: readonly PollResult[]): RootChoice => {
-      const choice = choose(seen, { ...desired, former });
+    const chooseAnew = (results: readonly PollResult[]): RootChoice => {
+      const choice = choose(results, { ...desired, former });
       if (choice.kind === 'chosen') former = undefined;
       return choice;
     };
     return combineLatest(pollResults).pipe(
-      scan((last: RootChoice, seen) => (isThere(last, seen) ? last : chooseAnew(seen)), start),
+      scan(
+        (last: RootChoice, results) => (isThere(last, results) ? last : chooseAnew(results)),
+        start,
+      ),
       distinctUntilChanged(isSameChoice),
     );
   });
 }
 
-function isThere(choice: RootChoice, seen: readonly PollResult[]): boolean {
+function isThere(choice: RootChoice, results: readonly PollResult[]): boolean {
   if (choice.kind !== 'chosen') return false;
-  const pollResult = seen.find(({ serverKey }) => serverKey === choice.serverKey);
+  const pollResult = results.find(({ serverKey }) => serverKey === choice.serverKey);
   return pollResult?.source === choice.source && choice.source.roots.has(choice.root);
 }
 
 /** The best root of these poll results; none while a directory is being read, since it may hold a better one. */
-export function choose(seen: readonly PollResult[], desired: DesiredRoot): RootChoice {
+export function choose(results: readonly PollResult[], desired: DesiredRoot): RootChoice {
   // A directory that changes all the time must not block the roots behind the other keys.
-  const reading = seen.find(({ hasMore, isUnstable }) => hasMore && isUnstable !== true);
+  const reading = results.find(({ hasMore, isUnstable }) => hasMore && isUnstable !== true);
   if (reading !== undefined) {
     const reason = `the directory of server key ${reading.serverKey}, which is being read`;
     return { kind: 'none', reason, publisher: reading.publisher };
   }
-  const all = seen.flatMap(candidates);
+  const all = results.flatMap(candidates);
   const ofApp = all.filter(({ identity }) => identity.application === desired.app);
   const exact = ofApp.filter(({ root }) => root.name === desired.hint);
   const byInstance = ofApp.filter(({ identity }) => identity.instance === desired.hint);
@@ -108,7 +111,7 @@ export function choose(seen: readonly PollResult[], desired: DesiredRoot): RootC
   const [best, ...others] = fitting.sort(
     (a, b) => Number(isFormer(b)) - Number(isFormer(a)) || byPreference(a, b),
   );
-  if (best === undefined) return none(seen, desired);
+  if (best === undefined) return none(results, desired);
   const { serverKey, source, root } = best;
   return { kind: 'chosen', serverKey, source, root, others: others.map((each) => each.root.name) };
 }
@@ -140,17 +143,17 @@ function byPreference(a: Candidate, b: Candidate): number {
   );
 }
 
-function none(seen: readonly PollResult[], { app, hint }: DesiredRoot): RootChoice {
+function none(results: readonly PollResult[], { app, hint }: DesiredRoot): RootChoice {
   const wanted = `a root of application ${app}${hint === '' ? '' : ` that fits instance ${hint}`}`;
-  const roots = seen.flatMap(({ source }) => (source === undefined ? [] : [...namesOf(source)]));
-  const count = seen.reduce((sum, { source }) => sum + (source?.roots.size ?? 0), 0);
-  const publishers = seen.map(({ publisher }) => publisher);
+  const roots = results.flatMap(({ source }) => (source === undefined ? [] : [...namesOf(source)]));
+  const count = results.reduce((sum, { source }) => sum + (source?.roots.size ?? 0), 0);
+  const publishers = results.map(({ publisher }) => publisher);
   const publisher =
-    seen.find(({ source }) => source !== undefined)?.publisher ??
+    results.find(({ source }) => source !== undefined)?.publisher ??
     publishers.find(({ state }) => state !== 'absent') ??
     publishers[0] ??
     ABSENT;
-  const states = seen.map((each) => `server key ${each.serverKey}: ${each.publisher.reason}`);
+  const states = results.map((each) => `server key ${each.serverKey}: ${each.publisher.reason}`);
   const reason =
     roots.length > 0
       ? `${wanted}, there is ${shortened(roots, count)}`

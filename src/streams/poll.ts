@@ -1,4 +1,4 @@
-// Polls a segment: how often, and again while its publisher is idle.
+// Polls a segment: the schedule of polls, and the repetition.
 import { Observable, Subscription, asyncScheduler } from 'rxjs';
 import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Scheduler } from './scheduler.js';
@@ -27,8 +27,8 @@ export class PollSchedule {
   }
 
   /**
-   * Notes a poll result; returns the milliseconds until the next poll.
-   * @param isUrgent false where changes can wait
+   * Takes a poll result; returns the milliseconds until the next poll.
+   * @param isUrgent false if changes can wait
    */
   next(pollResult: PollResult, isUrgent = true): number {
     const now = this.#now();
@@ -51,11 +51,11 @@ export function untilNext(period: number, now: number): number {
   return wait < period / 4 ? wait + period : wait;
 }
 
-/** True if no consumer can tell the two apart. */
+/** True if the two are equal for every consumer. */
 export const isSamePollResult = (a: PollResult, b: PollResult): boolean =>
-  a.tick === b.tick && isSameStructure(a, b);
+  a.notifications === b.notifications && isSameStructure(a, b);
 
-/** True if the two differ in nothing but the tick: values may have changed. */
+/** True if the two differ only in `notifications`: values may have changed. */
 export function isSameStructure(a: PollResult, b: PollResult): boolean {
   return (
     a.source === b.source &&

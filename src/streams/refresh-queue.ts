@@ -1,4 +1,4 @@
-// The queue of a partition: runs the tasks of its targets on the scheduler of its thread, and measures them. Spec 1.10, 2.5.
+// The queue of a partition: runs tasks of its targets on the scheduler of the thread, and measures them. Spec 1.10, 2.5.
 import type { Observable } from 'rxjs';
 import { monotonicMs } from '../clock.js';
 import { SampleWindow } from '../exposition/sample-window.js';

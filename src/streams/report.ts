@@ -18,8 +18,8 @@ export interface TargetState {
   /** The publisher's process, if the format states it. */
   readonly process?: PublisherProcess | undefined;
   readonly progress: SyncProgress;
-  /** The number of the publisher's last wake-up; undefined before the first. */
-  readonly tick: number | undefined;
+  /** The number of notifications of the publisher; undefined before the first poll result. */
+  readonly notifications: number | undefined;
   /** Undefined without a root. */
   readonly view:
     | {
@@ -29,7 +29,7 @@ export interface TargetState {
         readonly droppedObjects: number;
         readonly droppedVariables: number;
         readonly missing: Omissions;
-        /** See `CatalogueFit`. */
+        /** See `CatalogueCoverage`. */
         readonly rowsWithoutVariable: number;
         readonly variablesWithoutRow: number;
         readonly filtersUnmatched: number;
@@ -42,7 +42,7 @@ export interface TargetState {
   readonly queue: { readonly busyIdleRatio: number; readonly waits: Durations };
 }
 
-/** The progress before anything is known of the tree. */
+/** The progress before the first record is read. */
 export const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
   objects: { synced: 0, total: 0 },
   variables: { synced: 0, total: 0 },
@@ -56,13 +56,13 @@ export const unknownState = (serverKey: string): TargetState => ({
   isReady: false,
   progress: { ...NO_PROGRESS, reason: 'its worker partition, which is starting' },
   publisher: NOT_POLLED,
-  tick: undefined,
+  notifications: undefined,
   view: undefined,
   highlighted: undefined,
   queue: { busyIdleRatio: 0, waits: NO_DURATIONS },
 });
 
-/** What a hosting counted since its last report. */
+/** The counts of a hosting since its last report. */
 interface Counted {
   /** The milliseconds of each refresh. */
   readonly refreshesMs: readonly number[];
@@ -88,10 +88,10 @@ export type Report =
   | RefreshReport
   /** Root, readiness or publisher changed, or a second has passed. */
   | ({ readonly kind: 'state'; readonly state: TargetState } & Counted)
-  /** The publisher announced a change; reported only with spacing 0, which renders each change. */
+  /** The publisher has notified of a change. Reported only if the minimum render interval is 0, when each change renders. */
   | { readonly kind: 'changed' }
   | { readonly kind: 'event'; readonly event: TargetEvent }
-  /** The partition has failed; the target starts there again after `REVIVE_MS`. */
+  /** The partition has failed; the target starts there again after `PARTITION_RETRY_MS`. */
   | { readonly kind: 'failed'; readonly reason: string }
   /** Another hosting serves from now on. */
   | { readonly kind: 'switched'; readonly state: TargetState }

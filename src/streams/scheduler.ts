@@ -1,4 +1,4 @@
-// Runs work in time slices, between turns of the event loop.
+// Runs tasks in time slices, between iterations of the event loop.
 import { Observable } from 'rxjs';
 import { SLICE_MS } from '../budget.js';
 import { monotonicMs } from '../clock.js';
@@ -13,14 +13,14 @@ interface Task {
   isCancelled: boolean;
 }
 
-/** Urgent tasks may keep all others waiting for this long. */
+/** The longest time for which urgent tasks delay all others. */
 const MAX_WAIT_MS = 10;
 const never = (): boolean => false;
 
 /**
- * Runs tasks cooperatively, in time slices of a millisecond in each turn of the event loop, in FIFO order.
- * Urgent tasks go first, unless no other task had a slice for `MAX_WAIT_MS`. The event loop serves sockets
- * and timers after each turn. An idle scheduler schedules nothing.
+ * A cooperative scheduler with time slices of a millisecond, in FIFO order. Urgent tasks go first, unless no other
+ * task had a slice for `MAX_WAIT_MS`. The event loop serves sockets and timers between slices. An idle scheduler
+ * sets no timer.
  */
 export class Scheduler {
   readonly #nowMs: () => number;
@@ -33,14 +33,14 @@ export class Scheduler {
 
   /**
    * @param nowMs milliseconds of a clock that does not step
-   * @param yieldTo calls back after the event loop has turned
+   * @param yieldTo calls back in the next iteration of the event loop
    */
   constructor(nowMs = monotonicMs, yieldTo: (next: () => void) => void = setImmediate) {
     this.#nowMs = nowMs;
     this.#yieldTo = yieldTo;
   }
 
-  /** Runs the steps, from the next turn on, and emits their result. Unsubscribing cancels them. */
+  /** Runs the steps, from the next iteration on, and emits their result. Unsubscribing cancels them. */
   run<T>(steps: () => Iterator<void, T>, isUrgent = never): Observable<T> {
     return new Observable((subscriber) => {
       const all = steps();
@@ -59,7 +59,7 @@ export class Scheduler {
     });
   }
 
-  /** Repeats a short step, from the next turn on, until it returns true; returns a function that cancels it. */
+  /** Repeats a short step, from the next iteration on, until it returns true; returns a function that cancels it. */
   start(step: () => boolean, isUrgent = never): () => void {
     const task = { step, isUrgent, sinceMs: 0, isCancelled: false };
     this.#add(task);
@@ -81,22 +81,22 @@ export class Scheduler {
     this.#yieldTo(() => {
       this.#isArmed = false;
       try {
-        this.#turn();
+        this.#runSlices();
       } finally {
         this.#arm();
       }
     });
   }
 
-  /** Begins further slices within half of `SLICE_MS`, at most as many as tasks waited when the turn began. */
-  #turn(): void {
+  /** Runs one slice, and further ones within half of `SLICE_MS`, at most one for each task that waits at the start. */
+  #runSlices(): void {
     const startMs = this.#nowMs();
     let left = this.#waiting.size;
     do {
       const task = this.#next(startMs);
       if (task === undefined) return;
       this.#waiting.delete(task);
-      this.#slice(task, startMs + SLICE_MS);
+      this.#runSlice(task, startMs + SLICE_MS);
     } while (--left > 0 && this.#nowMs() < startMs + SLICE_MS / 2);
   }
 
@@ -116,7 +116,7 @@ export class Scheduler {
     return other;
   }
 
-  #slice(task: Task, endMs: number): void {
+  #runSlice(task: Task, endMs: number): void {
     do {
       if (task.step()) return;
     } while (!task.isCancelled && this.#nowMs() < endMs);

@@ -42,7 +42,7 @@ interface PolledKey {
   poll: () => void;
   /** The number of polled keys before this one. */
   readonly ordinal: number;
-  /** One function for each subscriber: whether each change matters to it at once. */
+  /** One function for each subscriber: whether it needs each change at once. */
   readonly urgent: Set<() => boolean>;
   last: PollResult | undefined;
 }
@@ -64,8 +64,8 @@ export class ServerPool {
 
   /**
    * Polls a server key, and emits each result that differs from the last. Replays the last poll result.
-   * @param isUrgent whether each change matters at once; while it matters to no subscriber, the segment is
-   *   polled as if it were idle, and a change of the tick alone is not emitted
+   * @param isUrgent whether the subscriber needs each change at once; while no subscriber does, the segment is
+   *   polled as if it were idle, and a change of `notifications` alone is not emitted
    */
   pollResult$(serverKey: string, isUrgent = () => true): Observable<PollResult> {
     return defer(() => {
@@ -77,7 +77,7 @@ export class ServerPool {
 
   /**
    * Polls a server key now; its subscribers have a new result before this returns. Does nothing during an
-   * emission of that key: nothing is newer, and a second poll result would overtake the first.
+   * emission of that key: a second poll result would overtake the first.
    */
   poll(serverKey: string): void {
     this.#polled.get(serverKey)?.poll();
@@ -93,7 +93,7 @@ export class ServerPool {
     return this.#polled.get(serverKey)?.last?.process;
   }
 
-  /** The items that the publisher had no room for. */
+  /** The objects and variables that exceeded the capacity of the segment. */
   drops(serverKey: string): PollResult['drops'] {
     return this.#polled.get(serverKey)?.last?.drops ?? NO_DROPS;
   }
@@ -126,7 +126,7 @@ export class ServerPool {
     const poll = (): PollResult => (key.last = watch.poll());
     const waitForChange = (result: PollResult, again: () => void): TeardownLogic => {
       key.poll = again;
-      return schedule.isIdle && isUrgent() ? this.#onWake(watch, result, again) : undefined;
+      return schedule.isIdle && isUrgent() ? this.#waitForWakeUp(watch, result, again) : undefined;
     };
     return repeatPoll(
       poll,
@@ -143,11 +143,11 @@ export class ServerPool {
     );
   }
 
-  /** Waits for the futex; armed with a delay, so that frequent wake-ups cost no more than polling. */
-  #onWake(watch: Watch, { tick }: PollResult, wake: () => void): Subscription {
+  /** Waits for the futex after a delay, so that frequent wake-ups cost no more than polls. */
+  #waitForWakeUp(watch: Watch, { notifications }: PollResult, wake: () => void): Subscription {
     const armed = new Subscription();
     const arm = () => {
-      armed.add(watch.wait(tick, wake));
+      armed.add(watch.wait(notifications, wake));
     };
     armed.add(this.#scheduler.schedule(arm, ACTIVE_POLL_MS));
     return armed;

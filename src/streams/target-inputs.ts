@@ -1,15 +1,15 @@
-// The inputs of a target, which its partition processes one after the other.
+// The inputs of a target, which its partition processes in tasks.
 import { EMPTY, Observable, defer, filter, mergeAll, mergeMap, of, repeat } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { Encodings } from '../model.js';
 import type { RefreshQueue } from './refresh-queue.js';
 import type { PollResult } from './watch.js';
 
-/** A command to copy the present values, and to render them if the text changes and `mayRender` allows it. One report answers it. */
+/** A command to copy the current values, and to render them if the text changes and `mayRender` allows it. One report answers it. */
 export interface Refresh {
   readonly kind: 'refresh';
   readonly mayRender: boolean;
-  /** The forms that a render produces; text by default. */
+  /** The encodings that a render produces; text by default. */
   readonly encodings?: Encodings;
 }
 
@@ -17,7 +17,7 @@ export interface Refresh {
 export interface Change {
   readonly kind: 'change';
   readonly pollResult: PollResult;
-  /** The number of poll results with structure until then. */
+  /** The number of poll results with changes of structure so far. */
   readonly number: number;
 }
 
@@ -27,7 +27,7 @@ export type TargetInput =
   /** Binds the next part of the tree. */
   | { readonly kind: 'bind' };
 
-/** The inputs that wait for the next task. Waiting changes are merged, so that a fast publisher costs one task at a time. */
+/** The inputs of the next task. Merges changes, so that a fast publisher adds one task at a time. */
 class PendingInputs {
   #change: Change | undefined;
   #bind: TargetInput | undefined;
@@ -73,18 +73,18 @@ export interface InputProcessing<T> {
   readonly process: (input: TargetInput) => Generator<void, T>;
   /** Polls the server keys for a refresh; the poll may bring a change. */
   readonly poll: () => void;
-  /** Whether a refresh now would give a page that lacks objects, so that it polls again. */
-  readonly isPartial: () => boolean;
+  /** Whether the page of a refresh would lack objects: the refresh then polls again. */
+  readonly isPageIncomplete: () => boolean;
   /** Called with the duration of each task. */
   readonly onTaskEnd: (tookMs: number) => void;
 }
 
-/** A refresh polls again for this long at most. */
-const MAX_PARTIAL_MS = 1000;
+/** The longest time for which a refresh polls again. */
+const MAX_REPOLL_MS = 1000;
 
 /**
- * Processes all pending inputs in one task, and then those that came meanwhile in the next. The bind and the
- * change come first, then the refresh, so that it shows the values of its own moment.
+ * Processes all pending inputs in one task, and inputs that arrive during a task in the next one. The refresh comes
+ * after the bind and the change, so that it copies the newest values.
  */
 export const processInputs =
   <T>(queue: RefreshQueue, parts: InputProcessing<T>): OperatorFunction<TargetInput, T> =>
@@ -117,11 +117,11 @@ export const processInputs =
       );
     });
 
-/** Yields after each poll: a poll that shows the loss of the root cancels the task. */
+/** Yields after each poll, since a poll that finds the root lost cancels the task. */
 function* processPending<T>(
   pending: PendingInputs,
   queue: RefreshQueue,
-  { poll, process, isPartial }: InputProcessing<T>,
+  { poll, process, isPageIncomplete }: InputProcessing<T>,
 ): Generator<void, readonly T[]> {
   const startedMs = queue.nowMs;
   const results: T[] = [];
@@ -135,7 +135,7 @@ function* processPending<T>(
       if (results.length > 0) yield;
       results.push(yield* process(input));
     }
-  } while (refresh !== undefined && isPartial() && queue.nowMs - startedMs < MAX_PARTIAL_MS);
+  } while (refresh !== undefined && isPageIncomplete() && queue.nowMs - startedMs < MAX_REPOLL_MS);
   if (refresh === undefined) return results;
   results.push(yield* process(refresh));
   pending.removeRefresh();

@@ -4,14 +4,14 @@ import type { Encodings, Snapshot, Source } from '../model.js';
 import type { Change, TargetInput } from './target-inputs.js';
 import type { PollResult } from './watch.js';
 
-/** The state of a target's view after it processed an input. */
-export interface Refreshed {
-  readonly kind: 'refreshed';
+/** The result of an input: the state of the view after it. */
+export interface ProcessedInput {
+  readonly kind: 'processed';
   readonly input: TargetInput;
-  /** Whether the root has been synced completely once; a new root begins again. Spec 3. */
+  /** Whether the root has been synced completely once. Spec 3. */
   readonly isReady: boolean;
-  /** The number of the publisher's last wake-up; undefined before the first. */
-  readonly tick: number | undefined;
+  /** The number of notifications of the publisher; undefined before the first poll result. */
+  readonly notifications: number | undefined;
   readonly hasRendered: boolean;
   /** Whether a render now would produce a different text; known after the first full sync. */
   readonly isDirty: boolean;
@@ -34,19 +34,19 @@ export type RefreshableView = Pick<
 >;
 
 /**
- * Processes the inputs of a target. A refresh copies the values, and renders them if it may and the text
- * has changed; while the tree still grows before the first full sync, nothing can be served. A change copies
- * values only until the first full sync, and observed variables at each wake-up.
+ * Processes the inputs of a target. A refresh of a ready target copies the values, and renders them if the text
+ * has changed and the refresh allows it. Before the first full sync, each input copies values. After it, a change
+ * copies values only if the publisher has notified and the view observes variables.
  */
 export class ViewRefresher {
   readonly #view: RefreshableView;
   readonly #source: Pick<Source, 'hasChanges'>;
   #isReady = false;
-  #tick: number | undefined;
-  /** The numbers of the last change that arrived, of the last one that was processed, and of the one to wait for. */
-  #arrived = 0;
-  #processed = 0;
-  #awaited = Infinity;
+  #notifications: number | undefined;
+  /** The numbers of the last received and the last processed change, and of the change that completes the tree. */
+  #receivedChanges = 0;
+  #processedChanges = 0;
+  #requiredChanges = Infinity;
   #hasMore = true;
   #isUnstable = false;
   #snapshot: Snapshot | undefined;
@@ -61,38 +61,42 @@ export class ViewRefresher {
     return this.#isReady;
   }
 
-  /** Whether a page of a ready target would lack objects of a directory that is still being read. */
-  get isPartial(): boolean {
+  /** Whether a page would lack objects of a directory that is still being read. False before the first full sync. */
+  get isPageIncomplete(): boolean {
     return this.#isReady && this.#hasMore && !this.#isUnstable;
   }
 
-  /** The input for a poll result that arrives. */
+  /** The input for a received poll result. */
   change(pollResult: PollResult): Change {
-    if (pollResult.changes.length > 0 || pollResult.hasMore) this.#arrived++;
-    return { kind: 'change', pollResult, number: this.#arrived };
+    if (pollResult.changes.length > 0 || pollResult.hasMore) this.#receivedChanges++;
+    return { kind: 'change', pollResult, number: this.#receivedChanges };
   }
 
-  /** Processes an input. No other call may use the view before the last step. */
-  *process(input: TargetInput): Generator<void, Refreshed> {
+  /** Processes an input in steps. No other call may use the view before the last step. */
+  *process(input: TargetInput): Generator<void, ProcessedInput> {
     const view = this.#view;
-    let isWakeUp = false;
+    let isNotified = false;
     if (input.kind === 'change') {
-      const { changes, tick, hasMore, isUnstable = false } = input.pollResult;
+      const { changes, notifications, hasMore, isUnstable = false } = input.pollResult;
       view.applyChanges(changes);
       yield;
-      isWakeUp = this.#tick !== undefined && this.#tick !== tick;
-      [this.#processed, this.#tick, this.#hasMore] = [input.number, tick, hasMore];
+      isNotified = this.#notifications !== undefined && this.#notifications !== notifications;
+      [this.#processedChanges, this.#notifications, this.#hasMore] = [
+        input.number,
+        notifications,
+        hasMore,
+      ];
       this.#isUnstable = isUnstable;
     }
     if (input.kind === 'bind' && view.bindMore()) yield;
-    const isDirty = yield* this.#copy(input, isWakeUp && view.hasObserved);
-    this.#isReady ||= view.isSynced && !this.#hasMore && this.#isWhole();
+    const isDirty = yield* this.#copy(input, isNotified && view.hasObserved);
+    this.#isReady ||= view.isSynced && !this.#hasMore && this.#isTreeComplete();
     const hasRendered = yield* this.#render(input, isDirty);
     return {
-      kind: 'refreshed',
+      kind: 'processed',
       input,
       isReady: this.#isReady,
-      tick: this.#tick,
+      notifications: this.#notifications,
       hasRendered,
       isDirty: isDirty && !hasRendered,
       snapshot: this.#snapshot,
@@ -109,33 +113,32 @@ export class ViewRefresher {
   /** Copies values if the input needs them; true if the text would differ. */
   *#copy(input: TargetInput, observes: boolean): Generator<void, boolean> {
     const view = this.#view;
-    const isGrowing = () => this.#hasMore || view.hasMore;
-    const isWanted = observes || (this.#isReady && input.kind === 'refresh');
-    // While a tree is still growing, only new items are copied. That may bind the last of them.
-    if (!isWanted && isGrowing()) view.copyNewValues();
-    const copies = isWanted || (!this.#isReady && !isGrowing());
+    const isTreeIncomplete = () => this.#hasMore || view.hasMore;
+    const isForced = observes || (this.#isReady && input.kind === 'refresh');
+    // While the tree is incomplete, copy only new nodes. That may bind the last of them.
+    if (!isForced && isTreeIncomplete()) view.copyNewValues();
+    const copies = isForced || (!this.#isReady && !isTreeIncomplete());
     const isChanged = copies && (yield* view.copyingValues());
     return observes ? view.observe() : isChanged;
   }
 
   /**
-   * Whether the whole tree is known. Objects may have been added between the read of the directory and the
-   * copy of the words, so the directory must have nothing new, or a later read must have been processed.
+   * Whether the view has the complete tree. The publisher may have added objects between the read of the directory
+   * and the copy of the words, so the directory must have no new records, or a later read must have been processed.
    */
-  #isWhole(): boolean {
-    if (this.#processed >= this.#awaited) return true;
-    if (this.#processed === this.#arrived && !this.#source.hasChanges()) return true;
-    this.#awaited = Math.min(this.#awaited, this.#arrived + 1);
+  #isTreeComplete(): boolean {
+    if (this.#processedChanges >= this.#requiredChanges) return true;
+    if (this.#processedChanges === this.#receivedChanges && !this.#source.hasChanges()) return true;
+    this.#requiredChanges = Math.min(this.#requiredChanges, this.#receivedChanges + 1);
     return false;
   }
 
-  /** Renders if the input may render and needs it; true if the text is a new one. */
+  /** Renders if the input allows it and the text is dirty or lacks an encoding; true if the text was dirty. */
   *#render(input: TargetInput, isDirty: boolean): Generator<void, boolean> {
     if (input.kind !== 'refresh' || !input.mayRender || !this.#isReady) return false;
-    // The same text in another form is not a new one.
-    const isLacking =
+    const lacksEncoding =
       this.#snapshot !== undefined && lacks(this.#snapshot.encodings, input.encodings);
-    if (!isDirty && !isLacking) return false;
+    if (!isDirty && !lacksEncoding) return false;
     // Release the last text first, so that blocks reuse memory that is still in the cache.
     this.release();
     const next = yield* this.#view.rendering(input.encodings);

@@ -5,7 +5,7 @@ import type { PublisherProcess, Source, StructureChange, Verdict } from '../mode
 export interface PollResult {
   readonly serverKey: string;
   readonly publisher: Verdict;
-  /** Sentences that each target logs once; each stays the same while it holds. */
+  /** Sentences that each target logs once. A condition has the same sentence at each poll. */
   readonly warnings?: readonly string[];
   /** The publisher's process, if the format states it. */
   readonly process?: PublisherProcess;
@@ -13,23 +13,23 @@ export interface PollResult {
   readonly source: Source | undefined;
   /** The additions to and removals from the source since the last poll. */
   readonly changes: readonly StructureChange[];
-  /** True while more changes are to be read: poll again soon. */
+  /** True while the directory has unread records: poll again soon. */
   readonly hasMore: boolean;
   /** True while memory of removed items is being freed: poll again soon. */
   readonly isReclaiming?: boolean | undefined;
   /** True when the structure changed faster than it could be copied: poll again, but not at once. */
   readonly isUnstable?: boolean | undefined;
-  /** The number of wake-ups so far; a higher one means that the publisher has changed something. */
-  readonly tick: number;
-  /** The items that the publisher had no room for. */
+  /** The number of notifications by the publisher; a higher number means changed values or structure. */
+  readonly notifications: number;
+  /** The objects and variables that exceeded the capacity of the segment. */
   readonly drops: { readonly objects: number; readonly variables: number };
 }
 
 /** Starts the watch of a server key. */
 export type WatchFactory = (serverKey: string) => Watch;
 
-/** A name that is watched, and the names that exist. */
-export interface Existing {
+/** The watched name, and the names that exist. */
+export interface AvailableNames {
   readonly name: string;
   readonly names: readonly string[];
 }
@@ -38,29 +38,29 @@ export interface Existing {
 export interface Watch {
   /** One poll of bounded work; never throws. */
   poll(): PollResult;
-  /** Calls `moved` once when the tick changes, if the format can tell; returns a function that ends the wait. */
-  wait(tick: number, moved: () => void): () => void;
-  /** The names that could be watched, if the format can tell: for messages about a server key without a segment. */
-  existing?(): Existing;
+  /** Calls `onChange` once when `notifications` changes, if the format has notifications; returns a function that ends the wait. */
+  wait(notifications: number, onChange: () => void): () => void;
+  /** The names that exist, if the format can list them: for messages about a server key without a segment. */
+  availableNames?(): AvailableNames;
   close(): void;
 }
 
 /** The verdict before the first poll. */
 export const NOT_POLLED: Verdict = {
   state: 'absent',
-  reason: 'its segment has not been looked for yet',
+  reason: 'its segment has not been polled yet',
 };
 
-/** The drops of a publisher that had room for all. */
+/** The drops of a publisher that has dropped nothing. */
 export const NO_DROPS: PollResult['drops'] = { objects: 0, variables: 0 };
 
 /** A poll result without a source. */
-export const nothingSeen = (serverKey: string, publisher: Verdict): PollResult => ({
+export const resultWithoutSource = (serverKey: string, publisher: Verdict): PollResult => ({
   serverKey,
   publisher,
   source: undefined,
   changes: [],
   hasMore: false,
-  tick: 0,
+  notifications: 0,
   drops: NO_DROPS,
 });

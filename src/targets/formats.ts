@@ -60,7 +60,7 @@ interface FormatParts extends PoolSettings {
 
 /** The row of a format. */
 interface TargetFormat {
-  /** In a few words for operators: which values are proven, and which are best effort. */
+  /** A phrase for operators: which values are proven, and which are best effort. */
   readonly certainty: string;
   /** The keys that `format_settings` of a target may have. */
   readonly settings: TableFields;

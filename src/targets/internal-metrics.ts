@@ -45,13 +45,23 @@ interface Moment {
   readonly unixMs: number;
 }
 
-type Row = readonly [name: string, type: InternalMetric['type'], help: string, valueAt: ValueAt];
+type InternalMetricRow = readonly [
+  name: string,
+  type: InternalMetric['type'],
+  help: string,
+  valueAt: ValueAt,
+];
 
 /** Reads the value of a metric; undefined if it is unknown. */
 type ValueAt = (moment: Moment) => number | undefined;
 
-const gauge = (name: string, help: string, valueAt: ValueAt): Row => [name, 'gauge', help, valueAt];
-const counter = (name: string, help: string, valueAt: ValueAt): Row => [
+const gauge = (name: string, help: string, valueAt: ValueAt): InternalMetricRow => [
+  name,
+  'gauge',
+  help,
+  valueAt,
+];
+const counter = (name: string, help: string, valueAt: ValueAt): InternalMetricRow => [
   name,
   'counter',
   help,
@@ -63,48 +73,48 @@ const percentiles = (
   name: string,
   quantity: string,
   durationsAt: (moment: Moment) => Durations,
-): readonly Row[] => [
+): readonly InternalMetricRow[] => [
   gauge(`${name}_p50_ms`, `Median sampled ${quantity}.`, (at) => durationsAt(at).p50),
   gauge(`${name}_p95_ms`, `95th percentile sampled ${quantity}.`, (at) => durationsAt(at).p95),
   gauge(`${name}_p99_ms`, `99th percentile sampled ${quantity}.`, (at) => durationsAt(at).p99),
 ];
 
-const inside = 'shm_exporter_internal_';
+const PREFIX = 'shm_exporter_internal_';
 
 /** In the order of the specification, followed by further metrics. */
-const ROWS: readonly Row[] = [
+const ROWS: readonly InternalMetricRow[] = [
   gauge(
-    `${inside}target_ready`,
+    `${PREFIX}target_ready`,
     '1 when the target serves scrapes, 0 when it answers 503.',
     ({ state }) => Number(state.isReady),
   ),
   gauge(
-    `${inside}target_initial_sync_complete`,
+    `${PREFIX}target_initial_sync_complete`,
     '1 after the tracked subtree finished its initial full sync.',
     ({ state }) => Number(state.isReady),
   ),
   gauge(
-    `${inside}target_pending_sync_items`,
+    `${PREFIX}target_pending_sync_items`,
     'Objects and variables not yet synced for the first time.',
     pendingOf,
   ),
   counter(
-    `${inside}scrape_render_cache_hits_total`,
+    `${PREFIX}scrape_render_cache_hits_total`,
     'Scrapes served from the rendered-output cache.',
     ({ counts }) => counts.cacheHits,
   ),
   counter(
-    `${inside}scrape_render_cache_misses_total`,
+    `${PREFIX}scrape_render_cache_misses_total`,
     'Scrapes that needed refreshed rendered output.',
     ({ counts }) => counts.cacheMisses,
   ),
   counter(
-    `${inside}scrape_scope_cache_hits_total`,
+    `${PREFIX}scrape_scope_cache_hits_total`,
     'Scoped scrapes served from the scope cache.',
     ({ counts }) => counts.scopeHits,
   ),
   counter(
-    `${inside}scrape_scope_cache_misses_total`,
+    `${PREFIX}scrape_scope_cache_misses_total`,
     'Scoped scrapes that needed rebuilding of scoped output.',
     ({ counts }) => counts.scopeMisses,
   ),
@@ -246,7 +256,7 @@ const TARGET_INFO: FamilyMetadata = {
   unit: '',
 };
 
-/** The metrics of a page that are not the application's. */
+/** The metadata of the metrics of a page that are not the application's. */
 export const INTERNAL_METADATA: readonly FamilyMetadata[] = [
   ...METADATA.values(),
   HIGHLIGHTED,

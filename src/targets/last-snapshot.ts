@@ -1,4 +1,4 @@
-// The last text of a target, which is served until a newer one may be rendered.
+// The last text of a target, which the target serves until the next render.
 import type { Snapshot } from '../model.js';
 
 export class LastSnapshot {
@@ -12,8 +12,7 @@ export class LastSnapshot {
   }
 
   /**
-   * The text to serve: the one that a refresh reports, else the last one. Holds it. Call it during
-   * the report.
+   * Returns the text to serve: the one that a refresh reports, else the last one. Holds it. Call it during the report.
    */
   replace(reported: Snapshot | undefined): Snapshot | undefined {
     if (reported === undefined) return this.#snapshot;
@@ -24,12 +23,12 @@ export class LastSnapshot {
     return reported;
   }
 
-  /** Releases the text for a render, unless its hosting has ended; the next report brings it back. */
+  /** Releases the text before a render, unless its hosting has ended; the next report replaces it. */
   releaseForRender(): void {
     if (!this.#isRetained) this.release();
   }
 
-  /** Call it when the hosting that rendered the text has ended: no other holder is left. */
+  /** Keeps the text through renders. Call it when its hosting has ended, which leaves no other holder. */
   retain(): void {
     this.#isRetained = this.#snapshot !== undefined;
   }

@@ -29,23 +29,23 @@ const MULTIPLIER = 2862933555777941757n;
  * The partition of a key, from 0 on. With more partitions, a key stays or moves to a new one. Jump
  * consistent hash, Lamping and Veach 2014.
  */
-export function hashPlace(key: string, partitions: number): number {
+export function hashPartition(key: string, partitions: number): number {
   let state = createHash('sha256').update(key).digest().readBigUInt64LE(0);
-  let place = 0;
+  let partition = 0;
   for (let next = 0; next < partitions;) {
-    place = next;
+    partition = next;
     state = BigInt.asUintN(64, state * MULTIPLIER + 1n);
-    next = Math.floor((place + 1) * (2 ** 31 / (Number(state >> 33n) + 1)));
+    next = Math.floor((partition + 1) * (2 ** 31 / (Number(state >> 33n) + 1)));
   }
-  return place;
+  return partition;
 }
 
 /** The first partition with the smallest load. */
 export const leastLoaded = (loads: readonly number[]): number =>
-  loads.reduce((best, load, place) => (load < (loads[best] ?? Infinity) ? place : best), 0);
+  loads.reduce((best, load, partition) => (load < (loads[best] ?? Infinity) ? partition : best), 0);
 
 /** The partition and the load of a target, in any unit. */
-export interface Loaded {
+export interface TargetLoad {
   readonly partition: number;
   readonly load: number;
 }
@@ -56,17 +56,17 @@ interface Move {
   readonly to: number;
 }
 
-/** The smallest difference, as a share of the larger load, that causes a move; otherwise targets would move for ever. */
-const LEAST_DIFFERENCE = 0.2;
+/** The smallest difference, as a share of the larger load, that causes a move. Without it targets would move for ever. */
+const MIN_DIFFERENCE = 0.2;
 
 /**
- * Plans moves that even out the loads, the most useful first. Each moves a target from the fullest partition
- * with a fitting one to the emptiest: the target that leaves the smallest difference between the two.
+ * Plans moves that balance the loads, the most useful first. Each moves a target to the partition with the lowest
+ * load, from the one with the highest load that has a suitable target: the one whose move leaves the smallest difference.
  * @param most the most moves
  * @param least no target leaves a partition below this load
  */
 export function planMoves(
-  targets: readonly Loaded[],
+  targets: readonly TargetLoad[],
   partitions: number,
   most: number,
   least: number,
@@ -77,9 +77,9 @@ export function planMoves(
   const moves: Move[] = [];
   while (moves.length < most) {
     const empty = leastLoaded(loads);
-    const best = fromFullest(loads)
-      .filter((full) => isWorthIt(loads[full] ?? 0, loads[empty] ?? 0, least))
-      .map((full) => bestFit(now, full, (loads[full] ?? 0) - (loads[empty] ?? 0)))
+    const best = byLoadDescending(loads)
+      .filter((full) => isWorthMoving(loads[full] ?? 0, loads[empty] ?? 0, least))
+      .map((full) => bestToMove(now, full, (loads[full] ?? 0) - (loads[empty] ?? 0)))
       .find((index) => index !== undefined);
     const target = best === undefined ? undefined : now[best];
     if (best === undefined || target === undefined) break;
@@ -92,16 +92,20 @@ export function planMoves(
 }
 
 /** Partitions by their loads. The fullest may have one target, which cannot move. */
-const fromFullest = (loads: readonly number[]): number[] =>
+const byLoadDescending = (loads: readonly number[]): number[] =>
   [...loads.keys()].sort((a, b) => (loads[b] ?? 0) - (loads[a] ?? 0));
 
-const isWorthIt = (full: number, empty: number, least: number): boolean =>
-  full >= least && full - empty > full * LEAST_DIFFERENCE;
+const isWorthMoving = (full: number, empty: number, least: number): boolean =>
+  full >= least && full - empty > full * MIN_DIFFERENCE;
 
 /** The target whose move leaves the smallest gap, if that gap is clearly smaller than the present one. */
-function bestFit(targets: readonly Loaded[], partition: number, gap: number): number | undefined {
+function bestToMove(
+  targets: readonly TargetLoad[],
+  partition: number,
+  gap: number,
+): number | undefined {
   let best: number | undefined;
-  let smallest = gap * (1 - LEAST_DIFFERENCE);
+  let smallest = gap * (1 - MIN_DIFFERENCE);
   targets.forEach((each, index) => {
     const left = Math.abs(gap - 2 * each.load);
     if (each.partition !== partition || each.load <= 0 || left >= smallest) return;

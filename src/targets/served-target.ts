@@ -1,4 +1,4 @@
-// A target as sinks see it, with the state that outlives a hosting.
+// A target for sinks, with the state that outlives a hosting.
 import { Observable, Subject, defer, finalize } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import { addCounts, newCounters } from '../exposition/counters.js';
@@ -20,7 +20,7 @@ import type {
   TreeQuery,
 } from '../model.js';
 import { servingPipeline } from '../pipeline.js';
-import type { Demand } from '../streams/coalesce.js';
+import type { Demand } from '../streams/throttle-renders.js';
 import type { RefreshReport, Report } from '../streams/report.js';
 import type { Refresh } from '../streams/target-inputs.js';
 import { FORMATS } from './formats.js';
@@ -40,7 +40,7 @@ export interface ServedParts extends Assignment {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** The reason in the answer to scrapes that wait when a reload, or the end of the exporter, ends their target. */
+/** The reason in the answers to pending scrapes when a reload or the end of the exporter ends their target. */
 const ENDED = 'nothing: the exporter does not serve this target any more';
 
 /** A scrape that waits for an answer. */
@@ -54,7 +54,7 @@ export class ServedTarget implements Target {
   readonly #parts: ServedParts;
   readonly #handover: Handover;
   readonly #demand$ = new Subject<Demand>();
-  /** The scrapes that the next refresh answers, and those that the open one does. */
+  /** The scrapes that the next refresh answers, and the scrapes that the open refresh answers. */
   readonly #queued = new Set<PendingScrape>();
   readonly #inFlight = new Set<PendingScrape>();
   readonly #counts: TargetCounters = {
@@ -66,7 +66,7 @@ export class ServedTarget implements Target {
   readonly #internalTexts: InternalTextCache = new Map();
   readonly #history: TargetHistory;
   #lastRoot: FoundRoot | undefined;
-  /** The forms that scrapes have requested so far: each render produces them. */
+  /** The encodings that scrapes have requested so far: each render produces all of them. */
   readonly #encodings = new Set<keyof Encodings>();
 
   constructor(parts: ServedParts) {
@@ -186,14 +186,14 @@ export class ServedTarget implements Target {
     return internalMetrics({ state, counts, refreshes, rebalances, unixMs: unixMs() });
   }
 
-  /** Sends a refresh, which answers all waiting scrapes. */
+  /** Sends a refresh, which answers all pending scrapes. */
   #command(refresh: Refresh): void {
     for (const scrape of this.#queued) {
       this.#inFlight.add(scrape);
       this.#encodings.add(scrape.encoding);
     }
     this.#queued.clear();
-    // The partition holds the text too. Released here, its memory is reused while it is in the cache.
+    // Release the text before the render, so that its memory is reused while it is in the cache. The partition holds it too.
     if (refresh.mayRender) this.#text.releaseForRender();
     const deflated = this.#encodings.has('deflated');
     const encodings = { text: !deflated || this.#encodings.has('text'), deflated };
@@ -231,7 +231,7 @@ export class ServedTarget implements Target {
 
   #answer({ hasRendered, snapshot: own }: RefreshReport): readonly TargetEvent[] {
     const snapshot = this.#text.replace(own);
-    // Ready, but not rendered since: the refresh is repeated.
+    // The target got ready during the refresh, which is repeated.
     if (snapshot === undefined && this.status().isReady) return [];
     const inFlight = [...this.#inFlight];
     this.#inFlight.clear();
@@ -254,7 +254,7 @@ export class ServedTarget implements Target {
     return inFlight.map(() => aboutTarget(this, { level: 'debug', message }));
   }
 
-  /** Answers all waiting scrapes with the reason why there is no page. */
+  /** Answers all pending scrapes with the reason why there is no page. */
   #rejectPending(): void {
     const now = this.status();
     const { progress } = now;

@@ -1,4 +1,4 @@
-// Since when a target is ready or not, and the age of its newest value, across its hostings.
+// The time of the last change of readiness of a target, and of its newest value, across its hostings.
 import type { TargetTimes } from '../model.js';
 import type { TargetState } from '../streams/report.js';
 
@@ -6,9 +6,9 @@ export class TargetHistory {
   #since: number;
   #isReady = false;
   #root = '';
-  #tick: number | undefined;
-  /** When the tick changed last. */
-  #movedMs: number | undefined;
+  #notifications: number | undefined;
+  /** When the number of notifications changed last. */
+  #notifiedMs: number | undefined;
   /** The moment of the values that the publisher states, in Unix ms. */
   #statedMs: number | undefined;
 
@@ -21,20 +21,21 @@ export class TargetHistory {
     const stated = this.#statedMs;
     if (stated !== undefined)
       return { since: this.#since, newest: { unixMs: stated, by: 'stated' } };
-    const moved = this.#movedMs;
+    const moved = this.#notifiedMs;
     const newest = moved === undefined ? undefined : ({ unixMs: moved, by: 'notified' } as const);
     return { since: this.#since, newest };
   }
 
-  note({ isReady, tick, root, view }: TargetState, unixMs: number): void {
+  note({ isReady, notifications, root, view }: TargetState, unixMs: number): void {
     if (isReady !== this.#isReady) this.#since = unixMs;
     this.#isReady = isReady;
-    // In another partition, or after a loss, the same root still has the same tick.
-    if (root !== '' && root !== this.#root) this.#tick = this.#movedMs = undefined;
+    // In another partition, or after a loss, the same root still has the same number.
+    if (root !== '' && root !== this.#root) this.#notifications = this.#notifiedMs = undefined;
     if (root !== '') this.#root = root;
-    if (tick !== undefined) {
-      if (this.#tick !== undefined && tick !== this.#tick) this.#movedMs = unixMs;
-      this.#tick = tick;
+    if (notifications !== undefined) {
+      if (this.#notifications !== undefined && notifications !== this.#notifications)
+        this.#notifiedMs = unixMs;
+      this.#notifications = notifications;
     }
     this.#statedMs = view?.asOfNs === undefined ? undefined : Number(view.asOfNs / 1_000_000n);
   }

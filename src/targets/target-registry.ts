@@ -5,7 +5,7 @@ import type { Observable } from 'rxjs';
 import type { TargetEvent } from '../model.js';
 import type { TargetDefinition } from './formats.js';
 import type { Partition } from './partitions/partition.js';
-import { hashPlace, leastLoaded, planMoves } from './placement.js';
+import { hashPartition, leastLoaded, planMoves } from './placement.js';
 import { ServedTarget } from './served-target.js';
 import type { ServedParts } from './served-target.js';
 
@@ -28,7 +28,7 @@ interface Entry {
 }
 
 /** The shortest period over which a load is measured. */
-const LEAST_PERIOD_MS = 1000;
+const MIN_PERIOD_MS = 1000;
 
 /** The identity of a target through reloads; its other settings may change. */
 const identityOf = ({ app, format, serverKeys, instance }: TargetDefinition): string =>
@@ -75,7 +75,7 @@ export class TargetRegistry {
     }
     const changes: Observable<never>[] = [];
     const added: Entry[] = [];
-    // One by one, so that the place of each new target depends on those before it.
+    // One by one, so that the partition of each new target depends on the targets before it.
     const kept = definitions.map((each) => former.get(identityOf(each))?.shift());
     const gone = [...former.values()].flat();
     this.#entries = kept.filter((entry) => entry !== undefined);
@@ -137,7 +137,7 @@ export class TargetRegistry {
   }
 
   #make(definition: TargetDefinition): Entry {
-    const partition = this.#parts.partition(this.#placeOf(definition));
+    const partition = this.#parts.partition(this.#choosePartition(definition));
     const target = new ServedTarget({
       ...{ ...this.#parts, definition, partition },
       rebalances: this.#rebalances,
@@ -146,9 +146,9 @@ export class TargetRegistry {
     return { target, ended$: new Subject(), measured, load: undefined };
   }
 
-  #placeOf(definition: TargetDefinition): number {
+  #choosePartition(definition: TargetDefinition): number {
     if (this.#parts.assignment === 'hash')
-      return hashPlace(identityOf(definition), this.#partitions);
+      return hashPartition(identityOf(definition), this.#partitions);
     const loads = Array.from({ length: this.#partitions }, () => 0);
     const known = this.#entries.map(({ load }) => load).filter((load) => load !== undefined);
     // A target without a measurement counts as an average one.
@@ -165,7 +165,7 @@ export class TargetRegistry {
     for (const entry of this.#entries) {
       const { busyMs } = entry.target;
       const passedMs = atMs - entry.measured.atMs;
-      if (passedMs < LEAST_PERIOD_MS) continue;
+      if (passedMs < MIN_PERIOD_MS) continue;
       entry.load = (busyMs - entry.measured.busyMs) / passedMs;
       entry.measured = { atMs, busyMs };
     }

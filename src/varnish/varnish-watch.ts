@@ -15,8 +15,8 @@ import {
   unreadableReason,
 } from '../foreign/verified-file.js';
 import type { Verdict } from '../model.js';
-import { NO_DROPS, nothingSeen } from '../streams/watch.js';
-import type { Existing, PollResult, Watch, WatchFactory } from '../streams/watch.js';
+import { NO_DROPS, resultWithoutSource } from '../streams/watch.js';
+import type { AvailableNames, PollResult, Watch, WatchFactory } from '../streams/watch.js';
 import { VarnishManager, uptimeOf } from './varnish-manager.js';
 import { CLEAN_NAMES } from './names/clean-names.js';
 import { COMPAT_NAMES } from './names/compat-names.js';
@@ -88,7 +88,7 @@ export class VarnishWatch implements Watch {
   }
 
   /** The instances that run or were killed. */
-  existing(): Existing {
+  availableNames(): AvailableNames {
     const { directory } = this.#settings;
     const hasManager = (name: string) => existsSync(`${directory}/${name}/${MANAGER}`);
     try {
@@ -133,7 +133,7 @@ export class VarnishWatch implements Watch {
       source: instance.source,
       changes,
       hasMore: hasMore || isOpening,
-      tick: 0,
+      notifications: 0,
       drops: NO_DROPS,
     };
   }
@@ -195,7 +195,7 @@ export class VarnishWatch implements Watch {
   }
 
   #nothing(publisher: Verdict): PollResult {
-    return nothingSeen(this.#serverKey, publisher);
+    return resultWithoutSource(this.#serverKey, publisher);
   }
 }
 

@@ -183,10 +183,10 @@ describe('A watch of JVMs', () => {
     it('notifies its owner when a file appears in a known directory', async () => {
       folder.make();
       const watch = openWatch();
-      const { tick } = wholeSight(watch);
+      const { notifications } = wholeSight(watch);
       const pid = folder.process();
       await new Promise<void>((resolve) => {
-        watch.wait(tick, resolve);
+        watch.wait(notifications, resolve);
         folder.write(pid, file.bytes);
       });
       expect(pidsOf(watch)).to.deep.equal([String(pid)]);

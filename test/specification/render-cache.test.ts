@@ -111,7 +111,7 @@ describe('a script of updates and scrapes', function () {
         ([key, value]) => key.startsWith('shm_exporter_internal_target_ready') && value === '1',
       ),
     );
-    const noticed = (): number => exporter.stderr.match(/ update: tick /g)?.length ?? 0;
+    const noticed = (): number => exporter.stderr.match(/ update: notification /g)?.length ?? 0;
     const happen = async (what: number | 'told' | 'later'): Promise<void> => {
       if (typeof what === 'number') count.set(what);
       else if (what === 'later') await delay(PAUSE_MS);

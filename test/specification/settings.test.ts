@@ -188,7 +188,9 @@ describe('the settings', function () {
         ));
 
       it('logs the content of each update', () =>
-        talking.line(/ debug target shop on 1 update: tick \d+, \d+ changes in the directory\n/));
+        talking.line(
+          / debug target shop on 1 update: notification \d+, \d+ changes in the directory\n/,
+        ));
 
       it('logs for each scrape the server keys and the target found', async () => {
         await talking.line(/ debug target shop on 1 lookup: server key 1 live; root h\.1\.shop\n/);

@@ -206,7 +206,7 @@ describe('chooseRoot', () => {
     '1': polled('82', one),
     '2': pollResult({ source: sourceOf(two) }),
     b: pollResult({ source }),
-    t: pollResult({ source, tick: 9 }),
+    t: pollResult({ source, notifications: 9 }),
     x: unseen('dead', 'publisher died'),
     y: unseen('absent', 'no segment'),
   };

@@ -16,7 +16,7 @@ describe('PollSchedule', () => {
   const source = sourceOf();
   const seen = {
     a: pollResult({ source }),
-    b: pollResult({ source, tick: 1 }),
+    b: pollResult({ source, notifications: 1 }),
     m: pollResult({ source, hasMore: true }),
     t: pollResult({ source, isReclaiming: true }),
     r: pollResult({ source, hasMore: true, isUnstable: true }),
@@ -37,7 +37,7 @@ describe('PollSchedule', () => {
       'a 499ms a 499ms a',
       'p 499ms p 499ms s',
     ],
-    ['polls often after a new tick', '             a 1099ms b 899ms b', 'p 1099ms p 899ms p'],
+    ['polls often after a notification', '             a 1099ms b 899ms b', 'p 1099ms p 899ms p'],
     ['polls an idle segment seldom', '      a 1999ms a', '      p 1999ms s'],
     ['polls often once an idle segment changes', '           a 1999ms b', '      p 1999ms p'],
     ['polls at once while memory is being freed', '       a 1999ms t', '      p 1999ms f'],
@@ -62,7 +62,7 @@ describe('PollSchedule', () => {
     const schedule = new PollSchedule(() => now);
     const waits = [0, 30, 40.5, 90, 230].map((at) => {
       now = at;
-      return schedule.next({ ...seen.a, tick: at });
+      return schedule.next({ ...seen.a, notifications: at });
     });
     expect(waits).to.deep.equal([100, 70, 60, 110, 70]);
   });
@@ -72,7 +72,7 @@ describe('PollSchedule', () => {
     const schedule = new PollSchedule(() => now);
     const next = (at: number, isUrgent: boolean) => {
       now = at;
-      return schedule.next({ ...seen.a, tick: at }, isUrgent);
+      return schedule.next({ ...seen.a, notifications: at }, isUrgent);
     };
     expect([next(0, false), next(1000, true), next(1100, false)]).to.deep.equal([1000, 100, 900]);
     expect(schedule.next(seen.m, false), 'not if there is more to read').to.equal(0);
@@ -105,7 +105,7 @@ describe('isSamePollResult', () => {
   ];
   const different: readonly (readonly [string, PollResult, PollResult])[] = [
     ['the generation', a, pollResult({ source: sourceOf() })],
-    ['the tick', a, pollResult({ source, tick: 1 })],
+    ['the notifications', a, pollResult({ source, notifications: 1 })],
     ['the state of the publisher', a, stalled('not for 4.0 s')],
     ['the end of a stall', stalled('not for 4.0 s'), a],
     ['the reason for a missing source', unseen('corrupt', 'a CRC'), unseen('corrupt', 'a length')],
@@ -126,9 +126,9 @@ describe('isSamePollResult', () => {
       expect(isSamePollResult(before, after)).to.equal(false));
 
   for (const [what, before, after] of different) {
-    const isTick = what === 'the tick';
-    it(`is ${isTick ? 'true' : 'false'} in isSameStructure for a difference in ${what}`, () =>
-      expect(isSameStructure(before, after)).to.equal(isTick));
+    const isNotification = what === 'the notifications';
+    it(`is ${isNotification ? 'true' : 'false'} in isSameStructure for a difference in ${what}`, () =>
+      expect(isSameStructure(before, after)).to.equal(isNotification));
   }
 
   function added() {

@@ -30,7 +30,8 @@ describe('ServerPool', () => {
     });
   const states = (polls$: Observable<PollResult>) =>
     polls$.pipe(map((seen) => seen.publisher.state));
-  const ticks = (polls$: Observable<PollResult>) => polls$.pipe(map((seen) => String(seen.tick)));
+  const notifications = (polls$: Observable<PollResult>) =>
+    polls$.pipe(map((seen) => String(seen.notifications)));
   const state = { a: 'absent', l: 'live', c: 'closed' };
   /** Runs the steps of a marble diagram and emits nothing. */
   const doing = (step$: Observable<() => void>) =>
@@ -77,7 +78,7 @@ describe('ServerPool', () => {
       const pollResults = '   0 199ms 1 199ms 2';
 
       const polls$ = newPool().pollResult$('82');
-      expectObservable(merge(ticks(polls$), doing(step$)), leaves).toBe(pollResults);
+      expectObservable(merge(notifications(polls$), doing(step$)), leaves).toBe(pollResults);
     }),
   );
 
@@ -95,7 +96,7 @@ describe('ServerPool', () => {
           results.push(newest);
         },
       });
-      const polls$ = ticks(pool.pollResult$('82')).pipe(tap((tick) => (newest = tick)));
+      const polls$ = notifications(pool.pollResult$('82')).pipe(tap((number) => (newest = number)));
 
       expectObservable(merge(polls$, doing(step$)), '80ms !').toBe('0 41ms 1');
       expectObservable(step$.pipe(map(() => results.join()))).toBe('42ms 1');
@@ -114,7 +115,7 @@ describe('ServerPool', () => {
   );
 
   it(
-    'emits a mere tick only to urgent subscribers, and the end of a publisher to all',
+    'emits a mere notification only to urgent subscribers, and the end of a publisher to all',
     marbles(({ hot, expectObservable }) => {
       const publisher = publishers.withRoot('82', 'H.1.ads');
       let isUrgent = false;
@@ -131,7 +132,9 @@ describe('ServerPool', () => {
       });
       const leaves = '      3150ms !';
       const polls$ = newPool().pollResult$('82', () => isUrgent);
-      const seen$ = polls$.pipe(map(({ tick, publisher: { state } }) => `${tick} ${state}`));
+      const seen$ = polls$.pipe(
+        map(({ notifications, publisher: { state } }) => `${notifications} ${state}`),
+      );
       const seen = { a: '0 live', c: '2 live', d: '0 closed' };
       expectObservable(merge(seen$, doing(step$)), leaves).toBe('a 2999ms c 99ms d', seen);
     }),
@@ -172,14 +175,14 @@ describe('ServerPool', () => {
     const publisher = publishers.withRoot('82', 'H.1.ads');
     const pool = newPool();
     const pollAgain = (seen: PollResult): number => {
-      if (seen.tick === 1) {
+      if (seen.notifications === 1) {
         publisher.notify();
         pool.poll('82');
       }
-      return seen.tick;
+      return seen.notifications;
     };
     const first = follow(pool.pollResult$('82').pipe(map(pollAgain)));
-    const second = follow(pool.pollResult$('82').pipe(map(({ tick }) => tick)));
+    const second = follow(pool.pollResult$('82').pipe(map(({ notifications }) => notifications)));
     publisher.notify();
     pool.poll('82');
     pool.poll('82');
@@ -194,7 +197,7 @@ describe('ServerPool', () => {
     expect(memory.asked).to.equal(0);
     expect(pool.publisher('82')).to.deep.equal({
       state: 'absent',
-      reason: 'its segment has not been looked for yet',
+      reason: 'its segment has not been polled yet',
     });
     expect(pool.drops('82')).to.deep.equal({ objects: 0, variables: 0 });
   });
@@ -224,7 +227,7 @@ describe('ServerPool', () => {
       }),
       scheduler,
     });
-    const { seen, subscription } = follow(ticks(pool.pollResult$('82')));
+    const { seen, subscription } = follow(notifications(pool.pollResult$('82')));
     try {
       scheduler.flush(); // idle from here on: no timer fires any more
       publisher.notify();

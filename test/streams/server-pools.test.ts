@@ -7,9 +7,9 @@ import { pollResult } from '../support/poll-results.js';
 
 describe('serverPools', () => {
   const watching =
-    (tick: number): WatchFactory =>
+    (notifications: number): WatchFactory =>
     () => ({
-      poll: () => pollResult({ tick }),
+      poll: () => pollResult({ notifications }),
       wait: () => () => undefined,
       close: () => undefined,
     });
@@ -32,24 +32,24 @@ describe('serverPools', () => {
 
   it('polls each format through its own watch', () => {
     const pools = fresh();
-    const ticks = ['segment', 'toy'].map((format) => {
+    const numbers = ['segment', 'toy'].map((format) => {
       const { seen, subscription } = follow(pools(format).pollResult$('82'));
       subscription.unsubscribe();
-      return seen.map(({ tick }) => tick);
+      return seen.map(({ notifications }) => notifications);
     });
-    expect(ticks).to.deep.equal([[1], [2]]);
+    expect(numbers).to.deep.equal([[1], [2]]);
   });
 
   it('has one pool for all targets with the same format settings, and another for other settings', () => {
     const pools = fresh();
-    const ticks = [{ first: 5 }, { first: 6 }, {}].map((settings) => {
+    const numbers = [{ first: 5 }, { first: 6 }, {}].map((settings) => {
       const pool = pools('toy', settings);
       const { seen, subscription } = follow(pool.pollResult$('82'));
       expect(pools('toy', { ...settings })).to.equal(pool);
       subscription.unsubscribe();
-      return seen.map(({ tick }) => tick);
+      return seen.map(({ notifications }) => notifications);
     });
-    expect(ticks).to.deep.equal([[5], [6], [2]]);
+    expect(numbers).to.deep.equal([[5], [6], [2]]);
   });
 
   it('drops the pool of unused settings', () => {

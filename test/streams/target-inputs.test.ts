@@ -44,7 +44,7 @@ const parts = (given: Partial<InputProcessing<string>> = {}): InputProcessing<st
     return letter(input);
   },
   poll: () => undefined,
-  isPartial: () => false,
+  isPageIncomplete: () => false,
   onTaskEnd: () => undefined,
   ...given,
 });
@@ -98,7 +98,7 @@ describe('processInputs', () => {
         shown$.next(inputs.c);
       };
       const taken$ = merge(refresh$, shown$).pipe(
-        processInputs(queueIn(pause), parts({ poll, isPartial: () => polls < 3 })),
+        processInputs(queueIn(pause), parts({ poll, isPageIncomplete: () => polls < 3 })),
       );
       expectObservable(taken$).toBe(taken);
     }),
@@ -109,7 +109,7 @@ describe('processInputs', () => {
     marbles(({ hot, expectObservable }) => {
       const refresh$ = hot('R-', inputs);
       const taken$ = refresh$.pipe(
-        processInputs(queueIn(400, true), parts({ isPartial: () => true })),
+        processInputs(queueIn(400, true), parts({ isPageIncomplete: () => true })),
       );
       expectObservable(taken$).toBe('2s R');
     }),

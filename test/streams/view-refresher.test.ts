@@ -16,15 +16,15 @@ const change = (given = {}, number = 0): TargetInput => ({
 });
 const refresh = { kind: 'refresh', mayRender: true } as const;
 
-/** Records its calls: `b`indMore, `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve. Always dirty. */
+/** Records its calls: `b`indMore, `X, `o`bserve. Always dirty. */
 class RecordingView implements RefreshableView {
   notes = '';
   /** The number of further steps of a refresh. */
   steps = 0;
   isSynced = true;
   hasMore = false;
-  /** Whether `refreshFresh` binds all remaining objects. */
-  bindsWhenFresh = false;
+  /** Whether `copyNewValues` binds all remaining objects. */
+  bindsWhenCopying = false;
   hasObserved = false;
   /** The result of each slice: whether further slices follow. */
   readonly slices: boolean[] = [];
@@ -45,7 +45,7 @@ class RecordingView implements RefreshableView {
   }
   copyNewValues(): void {
     this.notes += 'f';
-    this.hasMore &&= !this.bindsWhenFresh;
+    this.hasMore &&= !this.bindsWhenCopying;
   }
   observe(): boolean {
     this.notes += 'o';
@@ -63,8 +63,8 @@ const inputs = {
   g: { kind: 'bind' },
   c: change(),
   n: change({ changes: [added] }),
-  t: change({ tick: 1 }),
-  u: change({ tick: 2 }),
+  t: change({ notifications: 1 }),
+  u: change({ notifications: 2 }),
   m: change({ hasMore: true }),
   D: { kind: 'refresh', mayRender: false },
 } satisfies Record<string, TargetInput>;
@@ -74,13 +74,13 @@ describe('ViewRefresher', () => {
   const table = [
     { title: 'copies the values at a refresh', inputs: 'cdd', notes: 'a0r r r' },
     {
-      title: 'copies only new values at a refresh of a growing tree before the first sync',
+      title: 'copies only new values at a refresh of a incomplete tree before the first sync',
       inputs: 'mdgdcbd',
       unsynced: true,
       notes: 'a0f f bf f a0r br r',
     },
     {
-      title: 'copies all values at a refresh of a growing tree after the first sync',
+      title: 'copies all values at a refresh of a incomplete tree after the first sync',
       inputs: 'cgd',
       notes: 'a0r bf r',
     },
@@ -179,7 +179,7 @@ describe('ViewRefresher', () => {
     expect(ready).to.deep.equal([false, true, true, true]);
   });
 
-  it('is partial while the directory of a ready target has more changes, unless the directory is unstable', () => {
+  it('has an incomplete page while the directory of a ready target has more changes, unless the directory is unstable', () => {
     const refresher = new ViewRefresher(new RecordingView(), FRESH);
     const partial: boolean[] = [];
     for (const input of [
@@ -189,7 +189,7 @@ describe('ViewRefresher', () => {
       change({ hasMore: true, isUnstable: true }),
     ]) {
       lastOf(refresher.process(input));
-      partial.push(refresher.isPartial);
+      partial.push(refresher.isPageIncomplete);
     }
     expect(partial).to.deep.equal([false, false, true, false]);
   });
@@ -218,7 +218,7 @@ describe('ViewRefresher', () => {
     const refresher = new ViewRefresher(view, FRESH);
     view.slices.push(true);
     for (const key of ['c', 'g'] as const) lastOf(refresher.process(inputs[key]));
-    [view.bindsWhenFresh, view.isSynced] = [true, true];
+    [view.bindsWhenCopying, view.isSynced] = [true, true];
     expect(lastOf(refresher.process(inputs.d)).hasRendered).to.equal(true);
     expect(view.notes).to.equal('a0rbffr');
   });
@@ -293,8 +293,8 @@ describe('ViewRefresher at a render', () => {
     ['returns the last text as outdated at a refresh that may not render', 'RS', '0 new, 0 dirty'],
     ['has no text before the first render', 'SR', '- dirty, 0 new'],
     ['renders nothing for a target that is not ready', 'RR', '- dirty, - dirty', true],
-    ['renders a missing form of an unchanged text', 'RppP', '0 new, 1, 1, 2 new'],
-    ['delays a missing form until a refresh may render', 'Rqp', '0 new, 0, 1'],
+    ['renders a missing encoding of an unchanged text', 'RppP', '0 new, 1, 1, 2 new'],
+    ['delays a missing encoding until a refresh may render', 'Rqp', '0 new, 0, 1'],
     ['renders nothing at an input that is not a refresh', 'bRb', '-, 0 new, 0'],
   ] as const satisfies readonly (readonly [string, string, string, boolean?])[];
   for (const [title, keys, wanted, unsynced] of table)

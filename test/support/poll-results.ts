@@ -44,7 +44,7 @@ export const pollResult = (given: Partial<PollResult> = {}): PollResult => ({
   source: undefined,
   changes: [],
   hasMore: false,
-  tick: 0,
+  notifications: 0,
   drops: { objects: 0, variables: 0 },
   ...given,
 });

@@ -1,7 +1,7 @@
 // The partition in which a target is placed. Spec 1.10.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { hashPlace, leastLoaded, partitionCount } from '#app/targets/placement.js';
+import { hashPartition, leastLoaded, partitionCount } from '#app/targets/placement.js';
 
 describe('partitionCount (spec 8)', () => {
   /** The configured count, the mode, the number of targets, and the partitions on four cores. */
@@ -23,7 +23,7 @@ describe('partitionCount (spec 8)', () => {
       expect(partitionCount({ targetWorkers, workerExecutionMode }, targets, 4)).to.equal(count));
 });
 
-describe('hashPlace', () => {
+describe('hashPartition', () => {
   const known = [
     ['', 1, 0],
     ['["ads","","82"]', 1, 0],
@@ -33,12 +33,15 @@ describe('hashPlace', () => {
   ] as const;
   for (const [key, partitions, place] of known)
     it(`places ${key || 'the empty key'} in partition ${place} of ${partitions}`, () =>
-      expect(hashPlace(key, partitions)).to.equal(place));
+      expect(hashPartition(key, partitions)).to.equal(place));
 
   it('moves keys only to the new partition when one is added', () =>
     fc.assert(
       fc.property(fc.string(), fc.integer({ min: 1, max: 64 }), (key, partitions) => {
-        const [before, after] = [hashPlace(key, partitions), hashPlace(key, partitions + 1)];
+        const [before, after] = [
+          hashPartition(key, partitions),
+          hashPartition(key, partitions + 1),
+        ];
         expect(before).to.be.within(0, partitions - 1);
         expect(after).to.be.oneOf([before, partitions]);
       }),
@@ -48,7 +51,7 @@ describe('hashPlace', () => {
     const [keys, partitions] = [6400, 16];
     const counts = Array.from({ length: partitions }, () => 0);
     for (let i = 0; i < keys; i++) {
-      const place = hashPlace(`["ads","","${i}"]`, partitions);
+      const place = hashPartition(`["ads","","${i}"]`, partitions);
       counts[place] = (counts[place] ?? 0) + 1;
     }
     for (const count of counts) expect(count).to.be.within(320, 480);

@@ -2,13 +2,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { planMoves } from '#app/targets/placement.js';
-import type { Loaded } from '#app/targets/placement.js';
+import type { TargetLoad } from '#app/targets/placement.js';
 
 /** Targets from the loads in each partition. */
-const targets = (...partitions: readonly (readonly number[])[]): Loaded[] =>
+const targets = (...partitions: readonly (readonly number[])[]): TargetLoad[] =>
   partitions.flatMap((loads, partition) => loads.map((load) => ({ partition, load })));
 
-const apply = (all: readonly Loaded[], partitions: number, most: number, least: number) => {
+const apply = (all: readonly TargetLoad[], partitions: number, most: number, least: number) => {
   const moves = planMoves(all, partitions, most, least);
   const after = all.map((each) => ({ ...each }));
   for (const { target, to } of moves) {
@@ -17,7 +17,7 @@ const apply = (all: readonly Loaded[], partitions: number, most: number, least: 
   }
   return { moves, after };
 };
-const loadsOf = (all: readonly Loaded[], partitions: number): number[] =>
+const loadsOf = (all: readonly TargetLoad[], partitions: number): number[] =>
   Array.from({ length: partitions }, (_, number) =>
     all.filter(({ partition }) => partition === number).reduce((sum, { load }) => sum + load, 0),
   );
@@ -94,7 +94,7 @@ describe('planMoves', () => {
   it('reaches a stable state under unchanged loads', () =>
     fc.assert(
       fc.property(cases, ({ partitions, all, least }) => {
-        let now: readonly Loaded[] = all;
+        let now: readonly TargetLoad[] = all;
         const unevenness = (loads: readonly number[]) => loads.reduce((sum, l) => sum + l * l, 0);
         for (let pass = 0; pass < 200; pass++) {
           const { moves, after } = apply(now, partitions, 8, least);

@@ -244,7 +244,7 @@ describe('ServedTarget', () => {
   });
 
   describe('at a demand (spec 1.9)', () => {
-    it('shows the objects and values at the time of a deferred render', () => {
+    it('shows the objects and values at the time of a delayed render', () => {
       const shown = showing(1);
       const target = serve();
       expect(target.series()).to.deep.equal([x(1)]);
@@ -257,7 +257,7 @@ describe('ServedTarget', () => {
       expect(target.series().sort()).to.deep.equal(['demo_late_y{object="late"} 7', x(2)]);
     });
 
-    it('renders every form that a client has requested', () => {
+    it('renders every encoding that a client has requested', () => {
       const shown = showing(0);
       // The kernel compresses families with more than 32 KiB in a block line by line.
       for (let i = 0; i < 2000; i++) {
@@ -316,7 +316,7 @@ describe('ServedTarget', () => {
         answers: ['1 miss', '2 miss', '3 miss'],
       },
       {
-        title: 'answers with the last render inside the spacing, and defers one render',
+        title: 'answers with the last render within the interval, and delays one render',
         minRenderIntervalMs: 250,
         steps: [
           ...(['demand', store(2), later(100), 'demand', store(3), later(149), 'demand'] as const),
@@ -325,7 +325,7 @@ describe('ServedTarget', () => {
         answers: ['1 miss', '1 hit', '1 hit', '3 hit'],
       },
       {
-        title: 'starts a spacing with a deferred render',
+        title: 'starts an interval with a delayed render',
         minRenderIntervalMs: 250,
         steps: [
           'demand',
@@ -347,19 +347,19 @@ describe('ServedTarget', () => {
         answers: ['1 miss', '2 miss'],
       },
       {
-        title: 'renders at every change notification if the spacing is 0',
+        title: 'renders at every change notification if the interval is 0',
         minRenderIntervalMs: 0,
         steps: ['demand', store(2), notify, later(1000), 'demand'],
         answers: ['1 hit', '2 hit'],
       },
       {
-        title: 'renders a value stored without a notification if the spacing is 0',
+        title: 'renders a value stored without a notification if the interval is 0',
         minRenderIntervalMs: 0,
         steps: ['demand', store(2), 'demand', store(3), 'demand'],
         answers: ['1 hit', '2 miss', '3 miss'],
       },
       {
-        title: 'answers with one render for the length of a large spacing',
+        title: 'answers with one render for the length of a large interval',
         minRenderIntervalMs: 60_000,
         steps: ['demand', store(2), later(59_999), 'demand', later(1), 'demand'],
         answers: ['1 miss', '1 hit', '2 hit'],
@@ -510,7 +510,7 @@ describe('ServedTarget', () => {
       const lookup = 'lookup: server key 82 live, server key 456 absent; root H.1.demo';
       const sync = 'sync: objects 1/1, variables 1/2, waiting on variable late of H.1.demo';
       expect(debugMessages).to.deep.equal([
-        ...['x is 1', sync, 'update: tick 0, 3 changes in the directory', sync],
+        ...['x is 1', sync, 'update: notification 0, 3 changes in the directory', sync],
         ...[lookup, sync],
         ...[lookup, 'rendered 2 series, 63 bytes'],
         ...[lookup, 'x is 3', 'served 2 series, 63 bytes'],

@@ -100,7 +100,7 @@ describe('a page of a snapshot', () => {
     page.release();
   });
 
-  it('is complete inside the spacing, even if its lines have been removed', () => {
+  it('is complete within the interval, even if its lines have been removed', () => {
     const { publisher, children } = publish('82');
     const served = serve('82', 60_000);
     const first = pageOf(served);

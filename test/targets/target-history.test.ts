@@ -6,7 +6,7 @@ import { TargetHistory } from '#app/targets/target-history.js';
 
 describe('the history of a target', () => {
   const unknown = unknownState('82');
-  const syncing = { ...unknown, root: 'h.1.ads', tick: 7 };
+  const syncing = { ...unknown, root: 'h.1.ads', notifications: 7 };
   const ready = { ...syncing, isReady: true };
   const view: TargetState['view'] = {
     ...{ series: 0, asOfNs: undefined, droppedObjects: 0, droppedVariables: 0 },
@@ -42,20 +42,20 @@ describe('the history of a target', () => {
       { since: 5000, newest: undefined },
     ],
     [
-      'counts a wake-up as a new value, except the first tick',
+      'counts a notification as a new value, except the first number of them',
       [
         [ready, 3000],
-        [{ ...ready, tick: 8 }, 4000],
-        [{ ...ready, tick: 8 }, 5000],
+        [{ ...ready, notifications: 8 }, 4000],
+        [{ ...ready, notifications: 8 }, 5000],
       ],
       { since: 3000, newest: notified(4000) },
     ],
     [
-      'does not compare ticks of different roots',
+      'does not compare notifications of different roots',
       [
         [ready, 3000],
-        [{ ...ready, tick: 8 }, 4000],
-        [{ ...ready, root: 'h.2.ads', tick: 99 }, 5000],
+        [{ ...ready, notifications: 8 }, 4000],
+        [{ ...ready, root: 'h.2.ads', notifications: 99 }, 5000],
       ],
       { since: 3000, newest: undefined },
     ],
@@ -63,9 +63,9 @@ describe('the history of a target', () => {
       'keeps the time of the newest value across a partition without a poll',
       [
         [ready, 3000],
-        [{ ...ready, tick: 8 }, 4000],
-        [{ ...ready, root: '', tick: undefined }, 5000],
-        [{ ...ready, tick: 8 }, 6000],
+        [{ ...ready, notifications: 8 }, 4000],
+        [{ ...ready, root: '', notifications: undefined }, 5000],
+        [{ ...ready, notifications: 8 }, 6000],
       ],
       { since: 3000, newest: notified(4000) },
     ],
@@ -73,7 +73,7 @@ describe('the history of a target', () => {
       'prefers the timestamp that the publisher states',
       [
         [ready, 3000],
-        [{ ...ready, tick: 8, view: { ...view, asOfNs: 2_500_000_000n } }, 4000],
+        [{ ...ready, notifications: 8, view: { ...view, asOfNs: 2_500_000_000n } }, 4000],
       ],
       { since: 3000, newest: { unixMs: 2500, by: 'stated' } },
     ],

@@ -1,7 +1,7 @@
 // TargetRegistry: the targets and their partitions. Spec 1.3.3 and 1.10.
 import { expect } from 'chai';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import { hashPlace } from '#app/targets/placement.js';
+import { hashPartition } from '#app/targets/placement.js';
 import { TargetRegistry } from '#app/targets/target-registry.js';
 import { definitionOf } from '../support/definition-of.js';
 import { FakePartition } from '../support/fake-partition.js';
@@ -105,7 +105,7 @@ describe('TargetRegistry', () => {
     ['filters', { seedPaths: ['@root'] }, true],
     ['show_uncatalogued', { showsUncatalogued: true }, true],
     ['path_labels', { pathLabels: ['{area}'] }, true],
-    ['the spacing', { minRenderIntervalMs: 7 }, true],
+    ['the interval', { minRenderIntervalMs: 7 }, true],
     ['the variable', { variable: 'x' }, true],
     ['the catalogue', { catalogue: { file: 'f', text: '' } }, true],
     ['the application', { app: 'other' }, false],
@@ -135,7 +135,7 @@ describe('TargetRegistry', () => {
       const { update, places } = registryOf('hash');
       const keys = Array.from({ length: 40 }, (_, i) => String(i));
       const hashed = (key: string, count: number) =>
-        hashPlace(JSON.stringify(['demo', 'native', '', key]), count);
+        hashPartition(JSON.stringify(['demo', 'native', '', key]), count);
       update(keys.slice(0, 20), 4);
       const before = places();
       expect(before).to.deep.equal(keys.slice(0, 20).map((key) => hashed(key, 4)));

@@ -15,7 +15,7 @@ import { schedulerOf } from '../support/scheduler-of.js';
 import { seriesOf } from '../support/served.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-/** Toy format: each server key is a list of numbers, live while it is not empty. No tick, no lock. */
+/** Toy format: each server key is a list of numbers, live while it is not empty. No notifications, no lock. */
 class ToyWatch implements Watch {
   readonly #serverKey: string;
   readonly #numbers: readonly number[];
@@ -40,7 +40,7 @@ class ToyWatch implements Watch {
       source,
       changes: source?.sync().changes ?? [],
       hasMore: false,
-      tick: 0,
+      notifications: 0,
       drops: { objects: 0, variables: 0 },
     };
   }

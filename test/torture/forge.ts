@@ -173,8 +173,8 @@ export class Forge {
   }
 
   /** Tells readers that something changed. */
-  tick(): void {
-    const at = MUTABLE_OFFSET + MUTABLE.tick;
+  notify(): void {
+    const at = MUTABLE_OFFSET + MUTABLE.notifications;
     this.bytes.writeBigUInt64LE(this.bytes.readBigUInt64LE(at) + 1n, at);
     this.#file.wake(at);
   }

@@ -67,7 +67,7 @@ function comingAndGoing(
         for (let i = 0; i < count; i++) add(forge, id, i);
       } else forge.tombstone(id);
       forge.publish();
-      forge.tick();
+      forge.notify();
     },
   };
 }
@@ -104,7 +104,7 @@ export const HOSTILE: readonly HostileCase[] = [
       for (let i = 0; i < count; i++)
         forge.variable({ owner, name: `t${i}`, type: 'string', frame });
       forge.publish();
-      return { forges: [forge], everyMs: 50, step: () => forge.tick() };
+      return { forges: [forge], everyMs: 50, step: () => forge.notify() };
     },
   },
   {
@@ -146,17 +146,17 @@ export const HOSTILE: readonly HostileCase[] = [
       for (let i = 0; i < count; i++)
         forge.object({ name: `h${stage.random.below(2 ** 31)}.${i}.evil` });
       forge.publish();
-      return { forges: [forge], everyMs: 500, step: () => forge.tick() };
+      return { forges: [forge], everyMs: 500, step: () => forge.notify() };
     },
   },
   {
-    name: '1,500,000 roots that do not fit, and ticks',
+    name: '1,500,000 roots that do not fit, and notifications',
     make: (stage) => {
       const count = scaled(stage, 1_500_000);
       const forge = new Forge(stage.contextId, KEY, { records: count, stringBytes: 1 << 26 });
       for (let i = 0; i < count; i++) forge.object({ name: `h.${i}.other` });
       forge.publish();
-      return { forges: [forge], everyMs: 100, step: () => forge.tick() };
+      return { forges: [forge], everyMs: 100, step: () => forge.notify() };
     },
   },
   {
@@ -189,7 +189,7 @@ export const HOSTILE: readonly HostileCase[] = [
         everyMs: 3000,
         step: (round) => {
           forge.flip(round % 2 === 0 ? 1 : full);
-          forge.tick();
+          forge.notify();
         },
       };
     },
@@ -222,7 +222,7 @@ export const HOSTILE: readonly HostileCase[] = [
         everyMs: 333,
         step: () => {
           forge.flip(full);
-          forge.tick();
+          forge.notify();
         },
       };
     },

@@ -57,7 +57,7 @@ export class Honest {
         BigInt(this.#round * 1000 + i),
         this.#forge.layout.slotValues + (i + 1) * 8,
       );
-    this.#forge.tick();
+    this.#forge.notify();
   }
 
   close(): void {

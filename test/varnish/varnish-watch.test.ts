@@ -295,7 +295,7 @@ describe('A watch of an instance of Varnish', () => {
       mkdirSync(path, { recursive: true });
       expect(verdict(watch)).to.deep.equal(absent(`no varnishd runs in ${path}`));
       folder.instance('other');
-      expect(watch.existing()).to.deep.equal({ name: 'shop', names: ['other'] });
+      expect(watch.availableNames()).to.deep.equal({ name: 'shop', names: ['other'] });
     });
   });
 

@@ -89,7 +89,7 @@ function targetLines(
 /** The state of a server key. If nothing has this key, lists the existing keys. */
 function keyLine({ watch, result: { serverKey, publisher, source } }: Watched): string {
   const line = `server key ${serverKey}: ${publisher.state}: ${publisher.reason}`;
-  const existing = source === undefined ? watch.existing?.() : undefined;
+  const existing = source === undefined ? watch.availableNames?.() : undefined;
   if (existing === undefined || existing.names.includes(existing.name)) return line;
   return `${line}${existingText(existing.name, existing.names)}`;
 }

@@ -252,8 +252,8 @@ export class Publisher {
   /** Wakes the readers: after a batch of stores, or from a timer. */
   notify(): void {
     this.beat();
-    Atomics.add(this.#header, MUTABLE.tick / 8, 1n);
-    if (this.#isPlaced) this.#file.wake(MUTABLE_OFFSET + MUTABLE.tick);
+    Atomics.add(this.#header, MUTABLE.notifications / 8, 1n);
+    if (this.#isPlaced) this.#file.wake(MUTABLE_OFFSET + MUTABLE.notifications);
   }
 
   /** Closes the segment: readers see a clean close, and the name is removed. */

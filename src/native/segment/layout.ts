@@ -69,7 +69,7 @@ export const MUTABLE = record(640, {
   state: 64,
   heartbeatNs: 64,
   /** The low 32 bits are the futex word. */
-  tick: 64,
+  notifications: 64,
   /** `epoch << 32 | records`; the active directory is A when the epoch is even, B when odd. */
   directory: 64,
   stringBytesA: 64,

@@ -41,8 +41,8 @@ export interface SegmentHeader {
 export interface SegmentWords {
   readonly state: number;
   readonly heartbeatNs: bigint;
-  /** The low 32 bits of the number of wake-ups. */
-  readonly tick: number;
+  /** The low 32 bits of the number of notifications. */
+  readonly notifications: number;
   readonly epoch: number;
   readonly records: number;
   readonly objectsDropped: number;
@@ -140,7 +140,7 @@ export function readWords(file: SegmentFile, header: SegmentHeader): SegmentWord
   return {
     state: Number(bytes.readBigUInt64LE(MUTABLE.state)),
     heartbeatNs: bytes.readBigUInt64LE(MUTABLE.heartbeatNs),
-    tick: bytes.readUInt32LE(MUTABLE.tick),
+    notifications: bytes.readUInt32LE(MUTABLE.notifications),
     epoch: bytes.readUInt32LE(MUTABLE.directory + 4),
     records,
     objectsDropped: Number(bytes.readBigUInt64LE(MUTABLE.objectsDropped)),

@@ -3,8 +3,8 @@ import { getuid, hrtime } from 'node:process';
 import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, isSystemError, messageOf } from '../../errors.js';
 import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js';
-import { nothingSeen } from '../../streams/watch.js';
-import type { Existing, PollResult, Watch } from '../../streams/watch.js';
+import { resultWithoutSource } from '../../streams/watch.js';
+import type { AvailableNames, PollResult, Watch } from '../../streams/watch.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
 import { HeartbeatClock, judge, processOf } from './liveness.js';
 import { checkSize, readHeader, readWords, segmentNames } from './segment-header.js';
@@ -135,12 +135,15 @@ export class SegmentWatch implements Watch {
     }
   }
 
-  wait(tick: number, onChange: () => void): () => void {
+  wait(notifications: number, onChange: () => void): () => void {
     const { file } = this.#opened ?? {};
-    return file?.wait(MUTABLE_OFFSET + MUTABLE.tick, tick, onChange) ?? (() => undefined);
+    return (
+      file?.wait(MUTABLE_OFFSET + MUTABLE.notifications, notifications, onChange) ??
+      (() => undefined)
+    );
   }
 
-  existing(): Existing {
+  availableNames(): AvailableNames {
     return { name: this.#name, names: segmentNames() };
   }
 
@@ -172,14 +175,14 @@ export class SegmentWatch implements Watch {
       return this.#withoutSource(this.#failure ?? this.#ended ?? LOCK_UNKNOWN);
     const { isLocked, nameHolder } = opened;
     const { heartbeatPeriodNs } = opened.header;
-    const { state, tick } = words;
+    const { state, notifications } = words;
     const heartbeatNs = opened.heartbeatClock.at(words.heartbeatNs, nowNs);
     const { publisher, isServed } = judge(
       { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
       this.#options.stalledForNs,
     );
     const process = (opened.process ??= processOf(opened.header, opened.file, isLocked));
-    if (!isServed) return { ...this.#unserved(publisher, tick), process };
+    if (!isServed) return { ...this.#unserved(publisher, notifications), process };
     this.#ended = undefined;
     const synced = sync(opened, words, this.#options.slice?.());
     const { changes, hasMore, isReclaiming, isUnstable } = synced;
@@ -194,17 +197,17 @@ export class SegmentWatch implements Watch {
       hasMore,
       isReclaiming,
       isUnstable,
-      tick,
+      notifications,
       drops: { objects: words.objectsDropped, variables: words.variablesDropped },
     };
   }
 
-  #unserved(publisher: Verdict, tick: number): PollResult {
+  #unserved(publisher: Verdict, notifications: number): PollResult {
     const isStalled = publisher.state === 'stalled';
     this.#failure = undefined;
     this.#ended = isStalled ? undefined : publisher;
     // A stalled publisher may resume at any moment, so its segment stays open.
-    if (isStalled) return { ...this.#withoutSource(publisher), tick };
+    if (isStalled) return { ...this.#withoutSource(publisher), notifications };
     // Closed for good or replaced: the next poll opens the segment that has the name then.
     this.close();
     return this.#withoutSource(publisher);
@@ -249,7 +252,7 @@ export class SegmentWatch implements Watch {
   }
 
   #withoutSource(publisher: Verdict): PollResult {
-    return nothingSeen(this.#serverKey, publisher);
+    return resultWithoutSource(this.#serverKey, publisher);
   }
 }
 

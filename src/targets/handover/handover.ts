@@ -21,7 +21,7 @@ import type { Refresh } from '../../streams/target-inputs.js';
 import { Hosting } from './hosting.js';
 import type { Assignment } from './hosting.js';
 
-/** A standby that is not ready after this time gives up; one with a new definition takes over as it is. */
+/** The time limit of a standby. One with a new definition then takes over unready; any other one is ended. */
 export const MAX_STANDBY_MS = 60_000;
 
 export class Handover {
@@ -34,7 +34,7 @@ export class Handover {
   #serving: Hosting;
   /** Takes over as soon as it is ready. */
   #standby: Hosting | undefined;
-  /** The refresh without an answer. */
+  /** The unanswered refresh. */
   #refresh: Refresh | undefined;
   #isRunning = false;
 
@@ -44,7 +44,7 @@ export class Handover {
     this.#serving = new Hosting(assignment);
   }
 
-  /** The partition and definition that the target is to have. */
+  /** The desired partition and definition of the target. */
   get desired(): Assignment {
     return this.#desired;
   }
@@ -56,7 +56,7 @@ export class Handover {
     return this.#isRunning && this.#serving.failure === '';
   }
 
-  /** Sends a refresh to the serving hosting, and again to one that takes over before the answer. */
+  /** Sends a refresh to the serving hosting, and again to a standby that takes over before the answer. */
   send(refresh: Refresh): void {
     this.#refresh = refresh;
     this.#serving.send(refresh);
@@ -105,7 +105,7 @@ export class Handover {
     );
     const late$ = timer(MAX_STANDBY_MS, this.#scheduler).pipe(
       map(() => {
-        if (hosting === this.#standby) this.#late(hosting);
+        if (hosting === this.#standby) this.#onTimeout(hosting);
       }),
       takeUntil(hosting.ended$),
     );
@@ -116,14 +116,14 @@ export class Handover {
     const isRedefined = standby.definition !== this.#serving.definition;
     if (report.kind === 'failed') {
       if (isRedefined) this.#log('warning', report.reason);
-      else this.#giveUp(report.reason);
+      else this.#abandon(report.reason);
     }
-    // Under the same definition, the serving hosting has logged the same before.
+    // Under the same definition, the serving hosting has logged the same events before.
     if (report.kind === 'event' && isRedefined && report.event.level === 'warning')
       this.#report$.next(report);
     if (report.kind !== 'state' && report.kind !== 'refreshed') return;
     const { refreshesMs, counts } = report;
-    // Under the same definition a standby leaves out again what the serving hosting has left out.
+    // Under the same definition, the standby omits the same series as the serving hosting.
     const own = isRedefined ? counts : countsOfEvents(counts);
     this.#report$.next({ kind: 'standby', refreshesMs, counts: own });
     if (report.state.isReady) this.#switch();
@@ -137,7 +137,7 @@ export class Handover {
     }
     if (report.kind === 'refreshed') this.#refresh = undefined;
     this.#report$.next(report);
-    // Without a ready hosting there is no page to keep up.
+    // An unready hosting serves no page, so the standby takes over at once.
     if ('state' in report && !report.state.isReady && serving === this.#serving) this.#switch();
   }
 
@@ -176,21 +176,21 @@ export class Handover {
         `moved from partition ${former.partition.number} to ${next.partition.number}`,
       );
     if (next.failure !== '') this.#fail(next.failure);
-    // A refresh that came during a report above was sent at once.
+    // A refresh that arrived during a report above was sent at once.
     else if (open !== undefined && open === this.#refresh) next.send(open);
     this.#reconcile();
   }
 
-  #late(standby: Hosting): void {
+  #onTimeout(standby: Hosting): void {
     if (standby.definition === this.#serving.definition) {
-      this.#giveUp(`it did not get ready in partition ${standby.partition.number}`);
+      this.#abandon(`it did not get ready in partition ${standby.partition.number}`);
     } else {
       this.#log('warning', 'takes its new definition, which is not ready yet');
       this.#switch();
     }
   }
 
-  #giveUp(reason: string): void {
+  #abandon(reason: string): void {
     this.#log('warning', `stays in its partition: ${reason}`);
     this.#desired = this.#serving;
     this.#reconcile();

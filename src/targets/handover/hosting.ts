@@ -31,9 +31,9 @@ export interface Assignment {
 }
 
 /** The time after which a target starts again in a partition that failed. */
-export const REVIVE_MS = 5000;
+export const PARTITION_RETRY_MS = 5000;
 
-const NO_HOSTING: TreeAnswer = {
+const NOT_RUNNING: TreeAnswer = {
   kind: 'no-tree',
   reason: 'its worker partition does not run it at the moment',
 };
@@ -77,8 +77,8 @@ export class Hosting implements Assignment {
   queryTree(query: TreeQuery): Observable<TreeAnswer> {
     return defer(() => this.#hosted?.queryTree(query) ?? EMPTY).pipe(
       catchError(() => EMPTY),
-      endWith(NO_HOSTING),
-      mergeWith(this.#end$.pipe(map(() => NO_HOSTING))),
+      endWith(NOT_RUNNING),
+      mergeWith(this.#end$.pipe(map(() => NOT_RUNNING))),
       take(1),
     );
   }
@@ -97,15 +97,19 @@ export class Hosting implements Assignment {
       this.#hosted = this.partition.host(this.definition, this.#root);
       return this.#hosted.report$;
     }).pipe(
-      map((report) => this.#noted(report)),
+      map((report) => this.#update(report)),
       catchError((error: unknown, again$) =>
-        concat(of(this.#fail(error)), timer(REVIVE_MS, scheduler).pipe(ignoreElements()), again$),
+        concat(
+          of(this.#fail(error)),
+          timer(PARTITION_RETRY_MS, scheduler).pipe(ignoreElements()),
+          again$,
+        ),
       ),
       takeUntil(this.#end$),
     );
   }
 
-  #noted(report: Report): Report {
+  #update(report: Report): Report {
     this.#failure = '';
     if (!('state' in report)) return report;
     const { root, serverKey } = report.state;

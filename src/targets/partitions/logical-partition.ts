@@ -22,7 +22,7 @@ import { TargetView } from '../../exposition/target-view.js';
 import { VIEW_STEPS } from '../../exposition/tree-work.js';
 import type { TreeAnswer } from '../../model.js';
 import { hostingPipeline } from '../../pipeline.js';
-import type { Step } from '../../pipeline.js';
+import type { HostingUpdate } from '../../pipeline.js';
 import type { ChosenRoot, FormerRoot } from '../../streams/choose-root.js';
 import { untilNext } from '../../streams/poll.js';
 import { RefreshQueue } from '../../streams/refresh-queue.js';
@@ -45,17 +45,17 @@ export interface PartitionParts {
   readonly budget?: ((limits: BudgetLimits) => Budget) | undefined;
 }
 
-/** The limits of one slice in which a view binds additions and removals. */
-const BIND = {
+/** The budget of one slice in which a view binds additions and removals. */
+const BIND_BUDGET = {
   steps: VIEW_STEPS,
   ms: SLICE_MS,
   leastSteps: VIEW_STEPS / 32,
   stepsPerClockRead: 16,
 };
-/** The period of reports without a demand, so that state stay up to date. */
+/** The period of state reports without a demand. */
 const STATE_EVERY_MS = 1000;
-/** A target without changes reports in each fourth period: the load of the queue, and a sign of life. */
-const QUIET_PERIODS = 4;
+/** A target without changes reports in each fourth period: the load of the queue, and a keep-alive for the watchdog. */
+const IDLE_PERIODS = 4;
 
 /** A partition with its own queue and memory, in the thread that made it. */
 export class LogicalPartition implements Partition {
@@ -80,16 +80,16 @@ export class LogicalPartition implements Partition {
   host(definition: TargetDefinition, former?: FormerRoot): HostedTarget {
     const { tasks, nowMs, scheduler = asyncScheduler } = this.#parts;
     const pool = this.#parts.pools(definition.format, definition.formatSettings);
-    const open$ = new BehaviorSubject<Refresh | undefined>(undefined);
+    const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
     const reporter = new Reporter(definition, pool, this.#queue);
     let view: TargetView | undefined;
     const { serverKeys } = definition;
     const report$ = defer(() => {
       const makeView = this.#viewMaker(definition, reporter);
-      const step$ = hostingPipeline({
+      const update$ = hostingPipeline({
         ...{ app: definition.app, hint: definition.instance, former, serverKeys },
-        ...{ pool, tasks, queue: this.#queue, open$, makeView, scheduler },
-        isEager: definition.minRenderIntervalMs === 0 || definition.isDebug,
+        ...{ pool, tasks, queue: this.#queue, openRefresh$, makeView, scheduler },
+        needsEachChange: definition.minRenderIntervalMs === 0 || definition.isDebug,
         poll: () => {
           for (const key of serverKeys) pool.poll(key);
           reporter.logLookup();
@@ -99,18 +99,18 @@ export class LogicalPartition implements Partition {
         },
       });
       return merge(
-        step$.pipe(
-          mergeMap((step) => {
+        update$.pipe(
+          mergeMap((update) => {
             // Close the refresh before its report, which may bring the next.
-            if (isAnswer(step)) open$.next(undefined);
-            if (step.kind === 'root') ({ view } = step);
-            return reporter.reportsOn(step);
+            if (isAnswer(update)) openRefresh$.next(undefined);
+            if (update.kind === 'root') ({ view } = update);
+            return reporter.reportsOn(update);
           }),
         ),
-        // All targets report at the same moments, which are mostly those of polls as well.
+        // All targets report at the same moments, mostly those of polls, so that the process wakes up rarely.
         defer(() => timer(untilNext(STATE_EVERY_MS, nowMs()), scheduler)).pipe(
           repeat(),
-          filter((_, period) => reporter.hasChanged || period % QUIET_PERIODS === 0),
+          filter((_, period) => reporter.hasChanged || period % IDLE_PERIODS === 0),
           map(() => reporter.state()),
         ),
       );
@@ -118,7 +118,7 @@ export class LogicalPartition implements Partition {
     return {
       report$,
       send: (refresh) => {
-        open$.next(refresh);
+        openRefresh$.next(refresh);
       },
       queryTree: (query) =>
         defer(() => {
@@ -151,7 +151,7 @@ export class LogicalPartition implements Partition {
       onOmitted: (limit: keyof TargetLimits, omitted: string) => {
         reporter.omitted(limit, omitted);
       },
-      slice: () => budget(BIND),
+      slice: () => budget(BIND_BUDGET),
     };
     return ({ source, root }) => new TargetView({ ...parts, source, root });
   }
@@ -159,6 +159,6 @@ export class LogicalPartition implements Partition {
 
 const newBudget = (limits: BudgetLimits): Budget => new Budget(limits);
 
-/** Whether a step answers the open refresh. */
-const isAnswer = (step: Step): boolean =>
-  step.kind === 'rootless' || (step.kind === 'refreshed' && step.input.kind === 'refresh');
+/** Whether an update answers the open refresh. */
+const isAnswer = (update: HostingUpdate): boolean =>
+  update.kind === 'no-root' || (update.kind === 'processed' && update.input.kind === 'refresh');

@@ -8,14 +8,14 @@ import type { TargetLimits } from '../../exposition/target-limits.js';
 import type { TargetView } from '../../exposition/target-view.js';
 import { numberText } from '../../exposition/text/text-syntax.js';
 import type { PublisherState, SyncProgress, TargetEvent } from '../../model.js';
-import type { Step } from '../../pipeline.js';
+import type { HostingUpdate } from '../../pipeline.js';
 import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
 import { NO_PROGRESS } from '../../streams/report.js';
 import type { RefreshReport, Report, TargetState } from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
-import type { Refreshed } from '../../streams/view-refresher.js';
+import type { ProcessedInput } from '../../streams/view-refresher.js';
 import type { PollResult } from '../../streams/watch.js';
 import type { TargetDefinition } from '../formats.js';
 
@@ -23,7 +23,7 @@ import type { TargetDefinition } from '../formats.js';
 const MAX_NAMED_CLASHES = 100;
 /** The most warnings of a format that are logged. */
 const MAX_WARNINGS = 16;
-/** The most events that wait for the next step. */
+/** The most events that wait for the next update. */
 const MAX_WAITING_EVENTS = 1000;
 
 export class Reporter {
@@ -44,9 +44,9 @@ export class Reporter {
   #isReady = false;
   #publisherState: PublisherState | undefined;
   #highlighted: HighlightedValue | undefined;
-  #tick: number | undefined;
-  /** Whether the target had a step since the last state. */
-  #hasStepped = true;
+  #notifications: number | undefined;
+  /** Whether the target had an update since the last state. */
+  #hasNewUpdate = true;
 
   constructor(definition: TargetDefinition, pool: ServerPool, queue: RefreshQueue) {
     this.#definition = definition;
@@ -54,9 +54,9 @@ export class Reporter {
     this.#queue = queue;
   }
 
-  /** Whether state now may differ from the last ones in more than the load of the queue. */
+  /** Whether the state may differ from the last reported one in more than the load of the queue. */
   get hasChanged(): boolean {
-    return this.#hasStepped || !this.#isReady || this.#publisherState !== 'live';
+    return this.#hasNewUpdate || !this.#isReady || this.#publisherState !== 'live';
   }
 
   /** The object, variable or condition that the target waits for. */
@@ -64,17 +64,17 @@ export class Reporter {
     return this.#progress().reason;
   }
 
-  /** The reports on a step; the answer to a refresh comes last. */
-  reportsOn(step: Step): readonly Report[] {
-    this.#hasStepped = true;
-    switch (step.kind) {
+  /** The reports on an update; the answer to a refresh comes last. */
+  reportsOn(update: HostingUpdate): readonly Report[] {
+    this.#hasNewUpdate = true;
+    switch (update.kind) {
       case 'root':
-        return [...this.#root(step), this.state()];
-      case 'rootless':
+        return [...this.#root(update), this.state()];
+      case 'no-root':
         return [...this.#flush(), this.#refreshed(false, false, undefined)];
-      case 'refreshed': {
-        const isChange = this.#noteRefresh(step);
-        return [...this.#flush(), ...(isChange ? [this.state()] : []), ...this.#answer(step)];
+      case 'processed': {
+        const isChange = this.#noteRefresh(update);
+        return [...this.#flush(), ...(isChange ? [this.state()] : []), ...this.#answer(update)];
       }
     }
   }
@@ -99,7 +99,7 @@ export class Reporter {
     this.#log('warning', `left out ${item}: ${why}; further ones are counted`);
   }
 
-  /** Logs the server keys after their poll for a refresh. */
+  /** Logs the state of the server keys after the poll of a refresh. */
   logLookup(): void {
     if (!this.#definition.isDebug) return;
     const found = this.#definition.serverKeys.map(
@@ -109,12 +109,12 @@ export class Reporter {
     this.#log('debug', `lookup: ${found.join(', ')}; ${root}`);
   }
 
-  #root({ choice, view }: Extract<Step, { readonly kind: 'root' }>): readonly Report[] {
+  #root({ choice, view }: Extract<HostingUpdate, { readonly kind: 'root' }>): readonly Report[] {
     const isLoss = this.#choice?.kind === 'chosen' && choice.kind === 'none';
     this.#choice = choice;
     this.#view = view;
     this.#isReady = false;
-    this.#publisherState = this.#tick = undefined;
+    this.#publisherState = this.#notifications = undefined;
     if (choice.kind === 'none') {
       this.#log(isLoss ? 'warning' : 'info', `waiting on ${choice.reason}`);
     } else {
@@ -125,9 +125,9 @@ export class Reporter {
     return this.#flush();
   }
 
-  /** Notes the result of an input; true when readiness or the publisher changed. */
-  #noteRefresh({ input, isReady, tick }: Refreshed): boolean {
-    this.#tick = tick;
+  /** Takes the result of an input; true if readiness or the publisher changed. */
+  #noteRefresh({ input, isReady, notifications }: ProcessedInput): boolean {
+    this.#notifications = notifications;
     const isPublisherNew = input.kind === 'change' && this.#notePublisher(input.pollResult);
     const isReadyNew = isReady && !this.#isReady;
     this.#isReady = isReady;
@@ -142,21 +142,24 @@ export class Reporter {
     return isPublisherNew || isReadyNew;
   }
 
-  #answer(refresh: Refreshed): readonly Report[] {
+  #answer(refresh: ProcessedInput): readonly Report[] {
     const { input, isReady, hasRendered, isDirty, snapshot } = refresh;
     if (input.kind === 'refresh')
       return [this.#refreshed(hasRendered, isDirty, isReady ? snapshot : undefined)];
     return isReady && this.#definition.minRenderIntervalMs === 0 ? [{ kind: 'changed' }] : [];
   }
 
-  #notePublisher({ publisher, tick, changes, warnings = [] }: PollResult): boolean {
+  #notePublisher({ publisher, notifications, changes, warnings = [] }: PollResult): boolean {
     for (const warning of warnings) {
       if (this.#warnings.has(warning) || this.#warnings.size >= MAX_WARNINGS) continue;
       this.#warnings.add(warning);
       this.#log('warning', warning);
     }
     if (this.#definition.isDebug)
-      this.#log('debug', `update: tick ${tick}, ${changes.length} changes in the directory`);
+      this.#log(
+        'debug',
+        `update: notification ${notifications}, ${changes.length} changes in the directory`,
+      );
     const isNew = publisher.state !== this.#publisherState;
     if (isNew && (this.#publisherState !== undefined || publisher.state !== 'live'))
       this.#log(publisher.state === 'live' ? 'info' : 'warning', publisher.reason);
@@ -197,7 +200,7 @@ export class Reporter {
   }
 
   #state(): TargetState {
-    this.#hasStepped = false;
+    this.#hasNewUpdate = false;
     const chosen = this.#choice?.kind === 'chosen' ? this.#choice : undefined;
     const serverKey = chosen?.serverKey ?? this.#definition.serverKeys[0] ?? '';
     const publisher =
@@ -209,7 +212,7 @@ export class Reporter {
       publisher,
       process: this.#processOf(serverKey),
       progress: this.#progress(),
-      tick: this.#tick,
+      notifications: this.#notifications,
       view: this.#viewState(serverKey),
       highlighted: this.#view?.highlighted,
       queue: { busyIdleRatio: this.#queue.busyIdleRatio, waits: this.#queue.waits },
@@ -224,16 +227,16 @@ export class Reporter {
 
   #progress(): SyncProgress {
     if (this.#choice?.kind === 'none') return { ...NO_PROGRESS, reason: this.#choice.reason };
-    // Late objects block nothing once the target is ready, so it does not search for missing ones.
+    // A ready target stays ready while new objects are synced, so it has no reason to wait.
     if (this.#isReady && this.#view !== undefined) {
       const { objects, variables } = this.#view.counts;
       return { objects, variables, reason: '' };
     }
     const progress = this.#view?.progress ?? {
       ...NO_PROGRESS,
-      reason: 'the first look at its segments',
+      reason: 'the first poll of its segments',
     };
-    // All known items are synced; the directory may hold more.
+    // All known nodes are synced; the directory may hold more.
     return progress.reason === ''
       ? { ...progress, reason: 'the rest of its objects, which are being read' }
       : progress;

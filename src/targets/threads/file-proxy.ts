@@ -1,4 +1,4 @@
-// Queries locks and waits for ticks for a thread, which has no foreign functions.
+// Queries locks and waits for notifications on behalf of a thread, which has no foreign functions.
 import { messageOf } from '../../errors.js';
 import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
 import type { FileMessage, FileReply } from './messages.js';
@@ -42,7 +42,7 @@ export class FileProxy {
       const { wait, position, expected } = message;
       const end = proxied.file?.wait(position, expected, () => {
         proxied.waits.delete(wait);
-        this.#reply({ kind: 'moved', file, wait });
+        this.#reply({ kind: 'woken', file, wait });
       });
       if (end !== undefined) proxied.waits.set(wait, end);
     }

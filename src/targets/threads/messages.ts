@@ -12,16 +12,16 @@ export interface ThreadSetup extends PoolSettings {
   readonly kernel?: WebAssembly.Module;
 }
 
-/** Where the text of a snapshot lies in the memory of a thread. */
-export interface TextMap extends Pick<
+/** The addresses of the text of a snapshot in the memory of a thread. */
+export interface SnapshotLayout extends Pick<
   Snapshot,
   'bytes' | 'series' | 'encodings' | 'violatesOpenMetrics'
 > {
-  /** Of its families; undefined if the snapshot that its target sent before has the same list. */
+  /** The metadata of its families; undefined if the last snapshot of the target has the same list. */
   readonly metadata: readonly FamilyMetadata[] | undefined;
-  /** For each piece of a family's text: index of the family, where the piece starts and ends. */
+  /** For each buffer of a family's text: index of the family, start and end address. */
   readonly ranges: Uint32Array<ArrayBuffer>;
-  /** Where each piece of the page starts and ends; undefined if it has none. */
+  /** Start and end address of each buffer of the page; undefined without a page. */
   readonly page?: Uint32Array<ArrayBuffer> | undefined;
   /** The lines of the families for deflate streams, if the kernel compressed them. */
   readonly deflated?: Uint32Array<ArrayBuffer> | undefined;
@@ -29,11 +29,11 @@ export interface TextMap extends Pick<
 
 /** A snapshot that stays in the memory of its thread while it has holders. */
 export interface SentSnapshot {
-  /** How many holders the main thread has; one of them is the report that brings it. */
+  /** The number of holders in the main thread; one of them is the report with this snapshot. */
   readonly holders: Int32Array<SharedArrayBuffer>;
-  /** Undefined when the target sent the same one last. */
-  readonly text: TextMap | undefined;
-  /** The memory, when it has grown since it was sent last. */
+  /** Undefined if the target sent the same snapshot last. */
+  readonly layout: SnapshotLayout | undefined;
+  /** The memory, if it has grown since the last message. */
   readonly memory: SharedArrayBuffer | undefined;
 }
 
@@ -66,7 +66,7 @@ export type FileReply =
   | { readonly kind: 'lock'; readonly file: number; readonly isLocked: boolean }
   /** The state of the lock is unknown. */
   | { readonly kind: 'no-lock'; readonly file: number; readonly reason: string }
-  | { readonly kind: 'moved'; readonly file: number; readonly wait: number };
+  | { readonly kind: 'woken'; readonly file: number; readonly wait: number };
 
 export type ToThread =
   | {

@@ -37,7 +37,7 @@ export interface ThreadParts extends Pick<
   readonly nowNs?: (() => bigint) | undefined;
 }
 
-interface Running {
+interface RunningTarget {
   readonly hosted: HostedTarget;
   readonly end$: Subject<void>;
 }
@@ -47,17 +47,17 @@ export class PartitionThread {
   readonly #memory: RemoteMemory;
   readonly #partition: LogicalPartition;
   readonly #sender = new SnapshotSender();
-  readonly #running = new Map<number, Running>();
+  readonly #running = new Map<number, RunningTarget>();
   /** Emits to end each open query. */
   readonly #queries = new Map<number, Subject<void>>();
 
-  constructor({ setup, open, nowNs, ...place }: ThreadParts) {
+  constructor({ setup, open, nowNs, ...parts }: ThreadParts) {
     this.#memory = new RemoteMemory((message) => {
       this.#fileMessage$.next(message);
     }, open);
     const formats = formatWatches({ memory: this.#memory, nowNs, ...setup });
-    const pools = serverPools(formats, place);
-    const thread = { ...place, pools, catalogues: new CatalogueCache() };
+    const pools = serverPools(formats, parts);
+    const thread = { ...parts, pools, catalogues: new CatalogueCache() };
     this.#partition = new LogicalPartition(setup.number, thread);
   }
 

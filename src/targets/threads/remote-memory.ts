@@ -59,9 +59,9 @@ class RemoteFile implements SegmentFile {
     this.#answer = answer;
   }
 
-  wait(position: number, expected: number, moved: () => void): () => void {
+  wait(position: number, expected: number, onChange: () => void): () => void {
     const wait = ++this.#lastWait;
-    this.#waits.set(wait, moved);
+    this.#waits.set(wait, onChange);
     this.#send({ kind: 'wait', file: this.#number, wait, position, expected });
     return () => {
       if (this.#waits.delete(wait)) this.#send({ kind: 'end-wait', file: this.#number, wait });
@@ -77,10 +77,10 @@ class RemoteFile implements SegmentFile {
   }
 
   handle(reply: FileReply): void {
-    if (reply.kind === 'moved') {
-      const moved = this.#waits.get(reply.wait);
+    if (reply.kind === 'woken') {
+      const onChange = this.#waits.get(reply.wait);
       this.#waits.delete(reply.wait);
-      moved?.();
+      onChange?.();
       return;
     }
     const answer = this.#answer;

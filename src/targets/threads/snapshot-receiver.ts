@@ -1,13 +1,13 @@
-// Makes snapshots of what the thread of a partition sends: views of the text in its memory.
+// Receives snapshots from the thread of a partition, as views of the text in its memory.
 import { Fault } from '../../errors.js';
 import { deflatedTextsAt } from '../../exposition/compress/deflate-stream.js';
 import { RenderedFamily } from '../../exposition/text/family-text.js';
 import { headerOf } from '../../exposition/text/text-syntax.js';
 import { releaseOnce } from '../../exposition/text/text-snapshot.js';
 import type { FamilyText, Snapshot } from '../../model.js';
-import type { SentSnapshot, TextMap } from './messages.js';
+import type { SentSnapshot, SnapshotLayout } from './messages.js';
 
-/** The memory of a thread, as far as it was shown: it only grows, whichever target tells of it. */
+/** The memory of a thread, which only grows. All targets of the thread render in it. */
 export interface ThreadMemory {
   buffer: SharedArrayBuffer;
 }
@@ -23,7 +23,7 @@ export class SnapshotReceiver {
 
   /** Hands a snapshot to `use`; after that the thread may reuse its memory, unless it is held. */
   receive(sent: SentSnapshot | undefined, use: (snapshot: Snapshot | undefined) => void): void {
-    if (sent?.text !== undefined) this.#last = this.#read(sent.holders, sent.text);
+    if (sent?.layout !== undefined) this.#last = this.#read(sent.holders, sent.layout);
     try {
       use(sent && this.#last);
     } finally {
@@ -33,7 +33,7 @@ export class SnapshotReceiver {
 
   #read(
     holders: SentSnapshot['holders'],
-    { metadata = this.#last?.metadata ?? [], ranges, page, deflated, ...sizes }: TextMap,
+    { metadata = this.#last?.metadata ?? [], ranges, page, deflated, ...sizes }: SnapshotLayout,
   ): Snapshot {
     const { buffer: memory } = this.#memory;
     const streams = deflated && deflatedTextsAt(deflated, memory, metadata.length);
@@ -55,7 +55,7 @@ export class SnapshotReceiver {
       families,
       page: page && buffersAt(page, memory),
       isDeflated: streams !== undefined,
-      hold: () => holdFurther(holders),
+      hold: () => addHolder(holders),
     };
   }
 }
@@ -69,14 +69,14 @@ function buffersAt(ranges: Uint32Array, memory: SharedArrayBuffer): readonly Uin
   return buffers;
 }
 
-/** @throws Fault NATIVE_FAILED when nothing holds the snapshot any more */
-function holdFurther(holders: SentSnapshot['holders']): () => void {
+/** @throws Fault NATIVE_FAILED if the snapshot has no holder any more */
+function addHolder(holders: SentSnapshot['holders']): () => void {
   if (Atomics.load(holders, 0) === 0)
     throw new Fault('NATIVE_FAILED', 'The text is gone: hold it while it is received');
   Atomics.add(holders, 0, 1);
   return releaseOnce(() => release({ holders }));
 }
 
-/** Ends the part of a snapshot's holder. */
+/** Removes a holder of a snapshot. */
 export const release = ({ holders }: Pick<SentSnapshot, 'holders'>): number =>
   Atomics.sub(holders, 0, 1);

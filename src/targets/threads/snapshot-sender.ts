@@ -1,11 +1,11 @@
-// Sends snapshots to the main thread: where their text lies in the memory of this thread.
+// Sends snapshots to the main thread, as addresses of their text in the memory of this thread.
 import { deflatedAddresses } from '../../exposition/compress/deflate-stream.js';
 import { memoize } from '../../exposition/memoize.js';
 import type { FamilyMetadata, Snapshot } from '../../model.js';
-import type { SentSnapshot, TextMap } from './messages.js';
+import type { SentSnapshot, SnapshotLayout } from './messages.js';
 
 export class SnapshotSender {
-  /** How many holders the main thread has, with the reports that are on their way. */
+  /** The number of holders in the main thread, including the reports in transit. */
   readonly #holdersOf = memoize<Snapshot, SentSnapshot['holders']>(
     () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
   );
@@ -21,13 +21,13 @@ export class SnapshotSender {
     Atomics.add(holders, 0, 1);
     if (!this.#held.has(snapshot)) this.#held.set(snapshot, snapshot.hold());
     const last = this.#last.get(target);
-    if (last === snapshot) return { holders, text: undefined, memory: undefined };
+    if (last === snapshot) return { holders, layout: undefined, memory: undefined };
     this.#last.set(target, snapshot);
-    const text = textMapOf(snapshot, last?.metadata);
-    return { holders, text, memory: this.#grownMemory(snapshot) };
+    const layout = layoutOf(snapshot, last?.metadata);
+    return { holders, layout, memory: this.#newMemory(snapshot) };
   }
 
-  /** Releases the snapshots that have no holder any more; none can come back, as only a holder makes another. */
+  /** Releases the snapshots without holders. Such a snapshot gets no new holder, since only a holder adds another. */
   releaseUnheld(): void {
     for (const [snapshot, release] of this.#held) {
       if (Atomics.load(this.#holdersOf(snapshot), 0) > 0) continue;
@@ -41,7 +41,7 @@ export class SnapshotSender {
     this.#last.delete(target);
   }
 
-  #grownMemory({ families }: Snapshot): SharedArrayBuffer | undefined {
+  #newMemory({ families }: Snapshot): SharedArrayBuffer | undefined {
     let grown: SharedArrayBuffer | undefined;
     for (const { textRanges, deflated } of families) {
       const parts = deflated?.blocks.map(({ data }) => data.buffer) ?? [];
@@ -56,10 +56,10 @@ export class SnapshotSender {
 }
 
 /** @param sentMetadata those of the snapshot that was sent before */
-function textMapOf(
+function layoutOf(
   snapshot: Snapshot,
   sentMetadata: readonly FamilyMetadata[] | undefined,
-): TextMap {
+): SnapshotLayout {
   const { metadata, families, page, isDeflated, bytes, series, encodings, violatesOpenMetrics } =
     snapshot;
   const ranges: number[] = [];

@@ -1,4 +1,4 @@
-// Tests futex waits: one call on one thread returns when the tick of any segment changes.
+// Tests futex waits: one call on one thread returns when any publisher notifies.
 import { expect } from 'chai';
 import { closeSync, openSync } from 'node:fs';
 import { hrtime } from 'node:process';
@@ -25,13 +25,13 @@ describe('A reader that waits on the futex words of segments (segment 10)', () =
   const pages: Mapping[] = [];
   afterEach(() => pages.splice(0).forEach((page) => page.unmap()));
   const waitOn = (serverKey: string): FutexWait => {
-    const { tick } = segments.watch(serverKey).poll();
+    const { notifications } = segments.watch(serverKey).poll();
     const fd = openSync(segments.path(serverKey), 'r');
     const page = map(fd, PAGE, 'read');
     closeSync(fd);
     pages.push(page);
-    const at = MUTABLE_OFFSET + MUTABLE.tick;
-    return { word: page.bytes.subarray(at, at + 4), expected: tick };
+    const at = MUTABLE_OFFSET + MUTABLE.notifications;
+    return { word: page.bytes.subarray(at, at + 4), expected: notifications };
   };
 
   before('the kernel lets this process wait on several words', function () {
@@ -58,14 +58,14 @@ describe('A reader that waits on the futex words of segments (segment 10)', () =
     expect(await waiting).to.be.within(20, 5000);
   });
 
-  it('returns at once when the tick has already changed', async () => {
+  it('returns at once when the futex word has already changed', async () => {
     const publisher = segments.publish('82');
     const before = waitOn('82');
     publisher.notify();
     expect(await wait([before], 10n * SECOND)).to.be.below(1000);
   });
 
-  it('returns after its timeout when no tick changes', async () => {
+  it('returns after its timeout when no futex word changes', async () => {
     segments.publish('82');
     expect(await wait([waitOn('82')], SECOND / 20n)).to.be.within(49, 1000);
   });

@@ -138,15 +138,15 @@ describe('The handles that a program keeps (segment 6)', () => {
     expect(moved).to.deep.equal([0, 1, 2, 3, 4, 5, 6, 7].map((byte) => at + byte));
   });
 
-  it('store values that a demand reads with or without a tick (segment 5)', () => {
+  it('store values that a demand reads with or without a notification (segment 5)', () => {
     const publisher = segments.publish('82');
     const { stores } = handlesOf(publisher);
     const watch = segments.watch('82');
-    const { tick } = watch.poll();
+    const { notifications } = watch.poll();
     stores.u64[0].set(5);
-    expect(watch.poll().tick).to.equal(tick);
+    expect(watch.poll().notifications).to.equal(notifications);
     expect(seen()[0]?.children[0]?.variables[0]?.value).to.equal(5n);
     publisher.notify();
-    expect(watch.poll().tick).to.equal(tick + 1);
+    expect(watch.poll().notifications).to.equal(notifications + 1);
   });
 });

@@ -50,7 +50,12 @@ const HEADER_FIELDS: Readonly<Record<string, keyof typeof HEADER>> = {
 };
 
 const WORDS: Readonly<Record<string, keyof typeof MUTABLE>> = {
-  ...{ state: 'state', heartbeat: 'heartbeatNs', tick: 'tick', directory: 'directory' },
+  ...{
+    state: 'state',
+    heartbeat: 'heartbeatNs',
+    notifications: 'notifications',
+    directory: 'directory',
+  },
   ...{ 'string bytes A': 'stringBytesA', 'string bytes B': 'stringBytesB' },
   ...{ 'objects dropped': 'objectsDropped', 'variables dropped': 'variablesDropped' },
 };

@@ -60,7 +60,7 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
 
     alterWord(first.bytes, 'state', 2n);
-    expect(watch.poll()).to.deep.include({ source: undefined, tick: 0 });
+    expect(watch.poll()).to.deep.include({ source: undefined, notifications: 0 });
     memory.remove('c.p.82');
     expect(state()).to.equal('absent');
 
@@ -80,7 +80,7 @@ describe('SegmentWatch', () => {
     expect(watch.poll()).to.deep.include({ source });
     pass(200);
     const reason = 'no heartbeat from the publisher for more than 7 s';
-    expect(watch.poll()).to.deep.include({ source: undefined, changes: [], tick: 0 });
+    expect(watch.poll()).to.deep.include({ source: undefined, changes: [], notifications: 0 });
     [segment.reads, segment.bytesAsked] = [0, 0];
     for (let poll = 0; poll < 5; poll++) {
       pass(1000);
@@ -88,8 +88,8 @@ describe('SegmentWatch', () => {
     }
     expect([segment.reads, memory.openFiles], 'one small read per poll').to.deep.equal([5, 1]);
     expect(segment.bytesAsked).to.be.at.most(5 * 1024);
-    alterWord(segment.bytes, 'tick', 9n);
-    expect(watch.poll().tick, 'what a wait would begin with').to.equal(9);
+    alterWord(segment.bytes, 'notifications', 9n);
+    expect(watch.poll().notifications, 'what a wait would begin with').to.equal(9);
     alterWord(segment.bytes, 'heartbeatNs', 13n * SECOND);
     const again = watch.poll();
     expect(again.publisher.state).to.equal('live');
@@ -357,13 +357,13 @@ describe('SegmentWatch', () => {
     expect(segment.bytesAsked).to.be.at.most(10 * 1024);
   });
 
-  it('reports the tick and the counts of dropped items', () => {
+  it('reports the number of notifications and the counts of dropped items', () => {
     const { watch, begin } = watchedMemory();
     const { bytes } = begin();
-    alterWord(bytes, 'tick', (1n << 32n) | 5n);
+    alterWord(bytes, 'notifications', (1n << 32n) | 5n);
     alterWord(bytes, 'objectsDropped', 2n);
     alterWord(bytes, 'variablesDropped', 3n);
-    expect(watch.poll()).to.deep.include({ tick: 5, drops: { objects: 2, variables: 3 } });
+    expect(watch.poll()).to.deep.include({ notifications: 5, drops: { objects: 2, variables: 3 } });
   });
 
   it('does not report an unreadable segment as corrupt', () => {

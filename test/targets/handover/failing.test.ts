@@ -1,7 +1,7 @@
 // Targets whose partition fails or does not answer.
 import { expect } from 'chai';
 import { MAX_STANDBY_MS } from '#app/targets/handover/handover.js';
-import { REVIVE_MS } from '#app/targets/handover/hosting.js';
+import { PARTITION_RETRY_MS } from '#app/targets/handover/hosting.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { FailingPartition } from '../../support/failing-partition.js';
 import { follow } from '../../support/follow.js';
@@ -43,10 +43,10 @@ describe('a target in a partition that fails', () => {
     expect(exposition.kind).to.equal('waiting');
     expect(exposition.status).to.deep.include({ isReady: false, root: '', partition: 1 });
     expect(exposition.status.progress.reason).to.equal('a restart, partition 1 failed: it crashed');
-    target.clock.advance(REVIVE_MS);
+    target.clock.advance(PARTITION_RETRY_MS);
     expect(target.ask().status.progress.reason).to.contain('out of memory');
     home.trouble = '';
-    target.clock.advance(REVIVE_MS - 1);
+    target.clock.advance(PARTITION_RETRY_MS - 1);
     expect(target.ask().kind).to.equal('waiting');
     target.clock.advance(1);
     expect(target.ask().kind).to.equal('ready');
@@ -62,7 +62,7 @@ describe('a target in a partition that fails', () => {
     const home = moved(partition(1));
     home.isDeaf = true;
     home.fail('first');
-    target.clock.advance(REVIVE_MS);
+    target.clock.advance(PARTITION_RETRY_MS);
     const { seen, subscription } = follow(target.target.demand());
     target.clock.advance(0);
     expect(seen).to.have.length(0);
@@ -78,7 +78,7 @@ describe('a target in a partition that fails', () => {
     });
     const home = moved(partition(1));
     home.fail('it crashed');
-    target.clock.advance(REVIVE_MS);
+    target.clock.advance(PARTITION_RETRY_MS);
     lag.set(5);
     publisher.notify();
     target.clock.advance(2000);
@@ -102,7 +102,7 @@ describe('a target in a partition that fails', () => {
     const home = moved(partition(1));
     home.isDeaf = true;
     home.fail('now deaf');
-    target.clock.advance(REVIVE_MS);
+    target.clock.advance(PARTITION_RETRY_MS);
     const { seen } = follow(target.target.demand());
     target.clock.advance(0);
     expect(seen).to.have.length(0);
@@ -169,7 +169,7 @@ describe('a target in a partition that fails', () => {
     follow(target.target.change({ definition }));
     expect(target.ask().kind).to.equal('waiting');
     home.trouble = '';
-    target.clock.advance(REVIVE_MS);
+    target.clock.advance(PARTITION_RETRY_MS);
     x.set(3);
     expect(target.series()).to.include('demo_root_x{object="@root"} 3');
     expect(target.target.assignment.definition).to.equal(definition);

@@ -73,7 +73,7 @@ describe('a target that moves to another partition', () => {
     expect(Buffer.concat(page).toString()).to.match(/target_info\{.*partition="7"\} 1\n/);
   });
 
-  it('keeps its snapshot, so that a demand inside the spacing is a cache hit', () => {
+  it('keeps its snapshot, so that a demand within the interval is a cache hit', () => {
     const { set } = publish();
     const target = serve();
     expect(target.series()).to.deep.equal([x(1)]);
@@ -88,7 +88,7 @@ describe('a target that moves to another partition', () => {
     expect(target.internal(HITS)).to.equal(seen.length + 1);
   });
 
-  it('keeps its spacing and renders a deferred render at the planned time', () => {
+  it('keeps its interval and renders a delayed render at the planned time', () => {
     const { set } = publish();
     const target = serve();
     target.ask();

@@ -15,7 +15,7 @@ import { Served, seriesOf } from '../../support/served.js';
 const SPACING_MS = 50;
 /** The time between two tasks of a partition. */
 const TURN_MS = 2;
-/** The possible delay of a spacing that the new partition takes over. */
+/** The possible delay of an interval that the new partition takes over. */
 const SLACK_MS = 20;
 const SETTLED_MS = 10_000;
 

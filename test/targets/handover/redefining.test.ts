@@ -89,7 +89,7 @@ describe('a target that is redefined', () => {
     ]);
   });
 
-  it('keeps its last text inside the spacing, and then shows the new series', () => {
+  it('keeps its last text within the interval, and then shows the new series', () => {
     const { target, redefine } = serve({});
     const old = names(target);
     expect(redefine(ROOT).closed).to.equal(false);

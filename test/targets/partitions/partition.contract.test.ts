@@ -8,7 +8,7 @@ import type { Exposition, Page, TreeAnswer, TreeQuery } from '#app/model.js';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
-import { REVIVE_MS } from '#app/targets/handover/hosting.js';
+import { PARTITION_RETRY_MS } from '#app/targets/handover/hosting.js';
 import { PartitionSet } from '#app/targets/partitions/partition-set.js';
 import type { Partition } from '#app/targets/partitions/partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
@@ -117,7 +117,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
     });
 
-    it('answers a demand with values that are not older than the demand, apart from the spacing', async () => {
+    it('answers a demand with values that are not older than the demand, apart from the interval', async () => {
       const { x } = showing(0);
       const { target } = serve({ minRenderIntervalMs: 1 });
       await isReady(target);
@@ -209,7 +209,7 @@ for (const mode of ['logical', 'threaded'] as const)
       await eventually('it moved', () => moved.subscription.closed);
       expect(target.status().partition).to.equal(1);
       expect(events.map(({ message }) => message).join('\n')).to.contain('from partition 0 to 1');
-      expect(await ask(target, seriesOf), 'inside the spacing').to.deep.equal([line(1)]);
+      expect(await ask(target, seriesOf), 'within the interval').to.deep.equal([line(1)]);
       expect(count('render_cache_hits_total')).to.equal(20);
       expect(count('render_cache_misses_total')).to.equal(1);
       expect(count('target_refresh_total')).to.be.above(refreshes);
@@ -327,7 +327,7 @@ describe('a partition whose thread has ended', () => {
       counted.push(refreshes());
       expect(target.status().progress.reason).to.match(/partition 7 failed: its thread ended/);
       expect(await ask(target, ({ kind }) => kind)).to.equal('waiting');
-      await eventually('it is ready again', () => target.status().isReady, REVIVE_MS * 2);
+      await eventually('it is ready again', () => target.status().isReady, PARTITION_RETRY_MS * 2);
       expect(target.status().root).to.equal('H.1.demo');
       expect(await ask(target, seriesOf)).to.have.length(1);
       counted.push(refreshes());

@@ -68,6 +68,6 @@ describe('FileProxy', () => {
     expect(ended).to.equal(0);
     proxy.handle({ kind: 'closed', file: 1 });
     expect(ended).to.equal(1);
-    expect(replies).to.deep.equal([{ kind: 'moved', file: 1, wait: 1 }]);
+    expect(replies).to.deep.equal([{ kind: 'woken', file: 1, wait: 1 }]);
   });
 });

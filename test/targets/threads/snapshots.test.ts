@@ -44,7 +44,7 @@ class Threads {
     });
     const { snapshot: received } = arrived;
     this.sender.releaseUnheld();
-    return { sent: sent.text, received, arrived: received?.families ?? [] };
+    return { sent: sent.layout, received, arrived: received?.families ?? [] };
   }
 
   #text(index: number, version: number): FamilyText {

@@ -32,7 +32,7 @@ const METADATA = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
 /** A snapshot of one family in one piece with lines of this length. */
 const sent = (at: number, length: number, memory?: SharedArrayBuffer): SentSnapshot => ({
   holders: new Int32Array(new SharedArrayBuffer(4)).fill(1),
-  text: {
+  layout: {
     metadata: [METADATA],
     ranges: Uint32Array.of(0, at, at + headerOf(METADATA).bytes + length),
     bytes: length,

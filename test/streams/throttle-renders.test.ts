@@ -1,11 +1,11 @@
-// Demand-driven renders and their spacing. Spec 1.9, design 3.
+// Demand-driven renders and their interval. Spec 1.9, design 3.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Subject, asyncScheduler, filter, map, of } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
-import { coalesce } from '#app/streams/coalesce.js';
-import type { Decision, Demand } from '#app/streams/coalesce.js';
+import { throttleRenders } from '#app/streams/throttle-renders.js';
+import type { ThrottleOutput, Demand } from '#app/streams/throttle-renders.js';
 import { unknownState } from '#app/streams/report.js';
 import type { Report } from '#app/streams/report.js';
 import { follow } from '../support/follow.js';
@@ -34,149 +34,149 @@ const inputs = {
   x: { kind: 'failed', reason: 'gone' },
 } as const satisfies Record<string, Input>;
 
-/** Abbreviated decisions: `M` a refresh that may render, `m` one that may not; `D` a deferral, in milliseconds. */
-const abbreviated = ({ refresh, delayed }: Decision): string =>
+/** Abbreviated outputs: `M` a refresh that may render, `m` one that may not; `D` a delay, in milliseconds. */
+const abbreviated = ({ refresh, delayed }: ThrottleOutput): string =>
   [
     refresh === undefined ? '' : refresh.mayRender ? 'M' : 'm',
     delayed === undefined ? '' : `D${delayed.ms}`,
   ].join('');
-const decided =
+const throttled =
   (minRenderIntervalMs: number, now = () => asyncScheduler.now()) =>
   (input$: Observable<Input>) =>
     input$.pipe(
-      coalesce(() => minRenderIntervalMs, now),
+      throttleRenders(() => minRenderIntervalMs, now),
       map(abbreviated),
       filter((text) => text !== ''),
     );
 
-describe('coalesce', () => {
+describe('throttleRenders', () => {
   const values = {
     ...{ M: 'M', m: 'm', a: 'D2', b: 'D3', e: 'D6', f: 'D7' },
   };
   const pictures = [
     {
       title: 'lets a demand render if the last render is old enough',
-      spacing: '-----|',
+      interval: '-----|',
       arrived: '-d-r----d--c-d-r-',
       wanted: '-M------M----M---',
     },
     {
-      title: 'does not let a demand render inside the spacing, and defers one render to its end',
-      spacing: '-----|',
+      title: 'does not let a demand render within the interval, and delays one render to its end',
+      interval: '-----|',
       arrived: '-d-r-do--r--',
       wanted: '-M---ma-M---',
     },
     {
-      title: 'defers one render for all demands inside the spacing',
-      spacing: '-----|',
+      title: 'delays one render for all demands within the interval',
+      interval: '-----|',
       arrived: '-d-rdodo-r--',
       wanted: '-M--mbm-M---',
     },
     {
       title: 'defers no render for an unchanged text',
-      spacing: '-----|',
+      interval: '-----|',
       arrived: '-d-r-dc---------',
       wanted: '-M---m----------',
     },
     {
       title: 'answers demands during a refresh with one further refresh',
-      spacing: '-----|',
+      interval: '-----|',
       arrived: '-d-ddd-r---c----',
       wanted: '-M-----m--------',
     },
     {
-      title: 'drops a deferred render when a demand renders first',
-      spacing: '-----|',
+      title: 'drops a delayed render when a demand renders first',
+      interval: '-----|',
       arrived: '-d-r-do-(dr)',
       wanted: '-M---ma-M---',
     },
     {
-      title: 'does not end a deferral with the timer of an earlier one',
-      spacing: '---------|',
+      title: 'does not end a delay with the timer of an earlier one',
+      interval: '---------|',
       arrived: '-dr-doNdrdo-------',
       wanted: '-M--me-M-mf------M',
     },
     {
-      title: 'delays a deferred render until the open refresh ends',
-      spacing: '-----|',
+      title: 'postpones a delayed render until the open refresh ends',
+      interval: '-----|',
       arrived: '-d-r-dod--o-',
       wanted: '-M---mam--M-',
     },
     {
-      title: 'drops a deferral that ends during the render for a demand',
-      spacing: '-----|',
+      title: 'drops a delay that ends during the render for a demand',
+      interval: '-----|',
       arrived: '-d-r-do-d-r--',
       wanted: '-M---ma-M----',
     },
     {
       title: 'forgets the last render when a refresh finds the target not ready',
-      spacing: '-----|',
+      interval: '-----|',
       arrived: '-d-r-dnd--',
       wanted: '-M---m-M--',
     },
     {
       title: 'sends no refresh without a demand',
-      spacing: '-----|',
+      interval: '-----|',
       arrived: 'CCfC---C--------',
       wanted: '----------------',
     },
     {
-      title: 'renders every change if the spacing is 0',
-      spacing: '|',
+      title: 'renders every change if the interval is 0',
+      interval: '|',
       arrived: '-C-r-C-r-d-c----',
       wanted: '-M---M---M------',
     },
     {
-      title: 'renders a change during a refresh with a further refresh if the spacing is 0',
-      spacing: '|',
+      title: 'renders a change during a refresh with a further refresh if the interval is 0',
+      interval: '|',
       arrived: '-d-CC-r---r-----',
       wanted: '-M----M---------',
     },
     {
       title: 'defers nothing before the first full sync',
-      spacing: '-----|',
+      interval: '-----|',
       arrived: '-d-n-d-n--------',
       wanted: '-M---M----------',
     },
     {
-      title: 'forgets the last render and the deferral of a target that is no longer ready',
-      spacing: '-----|',
+      title: 'forgets the last render and the delay of a target that is no longer ready',
+      interval: '-----|',
       arrived: '-d-r-doN--d-',
       wanted: '-M---ma---M-',
     },
     {
-      title: 'keeps the spacing and the deferred render after a switch to another partition',
-      spacing: '-----|',
+      title: 'keeps the interval and the delayed render after a switch to another partition',
+      interval: '-----|',
       arrived: '-d-r-dos-r--',
       wanted: '-M---ma-M---',
     },
     {
       title: 'forgets the last render after a switch to a partition that is not ready',
-      spacing: '-----|',
+      interval: '-----|',
       arrived: '-d-r-doS--d-',
       wanted: '-M---ma---M-',
     },
     {
       title: 'repeats the refresh of a target that has become ready again without a text',
-      spacing: '-----|',
+      interval: '-----|',
       arrived: '-d-r-dNo----',
       wanted: '-M---m-M----',
     },
     {
       title: 'sends the next refresh after one that fails',
-      spacing: '-----|',
+      interval: '-----|',
       arrived: '-d-d-x-d--------',
       wanted: '-M-----M--------',
     },
   ];
-  for (const { title, spacing, arrived, wanted } of pictures)
+  for (const { title, interval, arrived, wanted } of pictures)
     it(
       title,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
         const input$ = hot(arrived, inputs);
         const leaves = `      ^${'-'.repeat(18)}!`;
 
-        expectObservable(input$.pipe(decided(time(spacing))), leaves).toBe(wanted, values);
+        expectObservable(input$.pipe(throttled(time(interval))), leaves).toBe(wanted, values);
         expectSubscriptions(input$.subscriptions).toBe(leaves);
       }),
     );
@@ -186,7 +186,7 @@ describe('coalesce', () => {
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const input$ = hot(' -d-r-|', inputs);
       const subscribed = '   ^----!';
-      expectObservable(input$.pipe(decided(5))).toBe('-M---|', values);
+      expectObservable(input$.pipe(throttled(5))).toBe('-M---|', values);
       expectSubscriptions(input$.subscriptions).toBe(subscribed);
     }),
   );
@@ -194,7 +194,7 @@ describe('coalesce', () => {
   it(
     'forwards an error',
     marbles(({ hot, expectObservable }) => {
-      expectObservable(hot(' -d-#', inputs).pipe(decided(5))).toBe('-M-#', values);
+      expectObservable(hot(' -d-#', inputs).pipe(throttled(5))).toBe('-M-#', values);
     }),
   );
 
@@ -202,7 +202,7 @@ describe('coalesce', () => {
     'accepts a synchronous source',
     marbles(({ expectObservable }) => {
       const { d, r, o } = inputs;
-      expectObservable(of(d, r, d, o, d).pipe(decided(6))).toBe('(Mmem)|', values);
+      expectObservable(of(d, r, d, o, d).pipe(throttled(6))).toBe('(Mmem)|', values);
     }),
   );
 
@@ -252,7 +252,7 @@ describe('coalesce', () => {
         return event === 'demand' ? [{ kind: 'demand' }] : [{ kind: 'changed' }];
       };
 
-      checkDecision({ refresh }: Decision): void {
+      checkOutput({ refresh }: ThrottleOutput): void {
         if (refresh !== undefined) {
           expect(this.#open, 'one refresh is open at a time').to.equal(undefined);
           this.#open = { mayRender: refresh.mayRender, demands: this.#waiting };
@@ -278,7 +278,7 @@ describe('coalesce', () => {
         const wasDirty = this.#rendered !== this.#values;
         const hasRendered = open.mayRender && wasDirty;
         if (hasRendered) {
-          expect(this.clock.now() - this.#renderedAt, 'the spacing is kept').to.be.at.least(
+          expect(this.clock.now() - this.#renderedAt, 'the interval is kept').to.be.at.least(
             SPACING_MS,
           );
           this.#rendered = this.#values;
@@ -299,18 +299,18 @@ describe('coalesce', () => {
       }
     }
 
-    it('keeps the spacing, answers every demand, and renders after each outdated text', () =>
+    it('keeps the interval, answers every demand, and renders after each outdated text', () =>
       fc.assert(
         fc.property(testEvents, fc.nat(5), (script, lateMs) => {
           const clock = new LateClock(lateMs);
           const model = new Model(clock);
-          const operator = coalesce(
+          const operator = throttleRenders(
             () => SPACING_MS,
             () => clock.now(),
             clock,
           );
-          const feed = feeder(operator, (decision) => {
-            model.checkDecision(decision);
+          const feed = feeder(operator, (output) => {
+            model.checkOutput(output);
           });
           for (const event of script) feed(model.take(event));
           model.end(feed);
@@ -322,8 +322,8 @@ describe('coalesce', () => {
 
 /** Feeds inputs into an operator one by one. */
 function feeder(
-  operator: OperatorFunction<Input, Decision>,
-  observe: (decision: Decision) => void,
+  operator: OperatorFunction<Input, ThrottleOutput>,
+  observe: (output: ThrottleOutput) => void,
 ): (inputs: readonly Input[]) => void {
   const input$ = new Subject<Input>();
   follow(input$.pipe(operator, map(observe)));

@@ -4,17 +4,17 @@ import type { OperatorFunction, SchedulerLike } from 'rxjs';
 import type { RefreshReport, Report } from './report.js';
 import type { Refresh } from './target-inputs.js';
 
-/** A client waits for a page. */
+/** A request for a page, from a scrape or from a sink that prints. */
 export interface Demand {
   readonly kind: 'demand';
 }
 
-/** The consequences of a demand, of a report, or of the end of a deferral. */
-export interface Decision {
+/** The output for a demand, a report, or the end of a delay. */
+export interface ThrottleOutput {
   readonly report?: Report;
   /** The command to send now. */
   readonly refresh?: Refresh;
-  /** A render that was put off. */
+  /** A render to start after a delay. */
   readonly delayed?: DelayedRender;
 }
 
@@ -23,39 +23,39 @@ interface DelayedRender {
 }
 
 /**
- * Keeps renders at least `minRenderIntervalMs` apart. One refresh is open at a time; demands that come
- * meanwhile share the next. A demand inside the spacing gets the last render, and one render is
- * deferred to its end. With spacing 0 every change renders. Without a demand nothing renders.
+ * Keeps renders at least `minRenderIntervalMs` apart. One refresh is open at a time; demands during that refresh
+ * share the next one. A demand within the interval gets the last render, and one render is delayed to the end of
+ * the interval. With interval 0 every change renders; otherwise only demands cause renders.
  * @param nowMs milliseconds of a clock that does not step
  */
-export const coalesce =
+export const throttleRenders =
   (
     minRenderIntervalMs: () => number,
     nowMs: () => number,
     scheduler: SchedulerLike = asyncScheduler,
-  ): OperatorFunction<Demand | Report, Decision> =>
+  ): OperatorFunction<Demand | Report, ThrottleOutput> =>
   (input$) =>
     defer(() => {
-      const state = new Coalescing(minRenderIntervalMs, nowMs);
+      const state = new RenderThrottle(minRenderIntervalMs, nowMs);
       return input$.pipe(
         map((input) => (input.kind === 'demand' ? state.demand() : state.report(input))),
         expand(({ delayed }) =>
           delayed === undefined
             ? EMPTY
-            : timer(delayed.ms, scheduler).pipe(map(() => state.end(delayed))),
+            : timer(delayed.ms, scheduler).pipe(map(() => state.endDelay(delayed))),
         ),
       );
     });
 
-class Coalescing {
+class RenderThrottle {
   readonly #minRenderIntervalMs: () => number;
   readonly #nowMs: () => number;
   #renderedAt = -Infinity;
-  #isOpen = false;
+  #isRefreshOpen = false;
   #isDemanded = false;
-  /** Whether to render without a demand: at the end of a deferral, or after a change with spacing 0. */
-  #isRenderWanted = false;
-  /** The deferral that has not ended. */
+  /** Whether to render without a demand: after a delay, or after a change with interval 0. */
+  #isRenderDue = false;
+  /** The pending delayed render. */
   #delayed: DelayedRender | undefined;
 
   constructor(minRenderIntervalMs: () => number, nowMs: () => number) {
@@ -63,42 +63,42 @@ class Coalescing {
     this.#nowMs = nowMs;
   }
 
-  demand(): Decision {
+  demand(): ThrottleOutput {
     this.#isDemanded = true;
     return this.#next();
   }
 
-  /** A demand may have rendered before the end of the deferral, and another deferral may be pending. */
-  end(delayed: DelayedRender): Decision {
+  /** Ignores a delayed render that another render has replaced. */
+  endDelay(delayed: DelayedRender): ThrottleOutput {
     if (delayed !== this.#delayed) return {};
     this.#delayed = undefined;
-    this.#isRenderWanted = true;
+    this.#isRenderDue = true;
     return this.#next();
   }
 
-  report(report: Report): Decision {
+  report(report: Report): ThrottleOutput {
     switch (report.kind) {
       case 'changed':
-        this.#isRenderWanted ||= this.#minRenderIntervalMs() === 0;
+        this.#isRenderDue ||= this.#minRenderIntervalMs() === 0;
         return { report, ...this.#next() };
       case 'refreshed':
         return { report, ...this.#refreshed(report) };
       case 'state':
       case 'switched':
-        if (!report.state.isReady) this.#forget();
+        if (!report.state.isReady) this.#reset();
         return { report };
       case 'failed':
-        this.#forget();
-        this.#isOpen = this.#isDemanded = false;
+        this.#reset();
+        this.#isRefreshOpen = this.#isDemanded = false;
         return { report };
       default:
         return { report };
     }
   }
 
-  #refreshed({ state: { isReady }, isDirty, hasRendered }: RefreshReport): Decision {
-    this.#isOpen = false;
-    if (!isReady) this.#forget();
+  #refreshed({ state: { isReady }, isDirty, hasRendered }: RefreshReport): ThrottleOutput {
+    this.#isRefreshOpen = false;
+    if (!isReady) this.#reset();
     else if (hasRendered) this.#rendered();
     // The target got ready during the refresh: there is no last render to serve.
     else if (isDirty && this.#renderedAt === -Infinity) this.#isDemanded = true;
@@ -112,23 +112,23 @@ class Coalescing {
   #rendered(): void {
     this.#renderedAt = this.#nowMs();
     this.#delayed = undefined;
-    // With spacing 0 a change during the refresh gets a render of its own.
-    if (this.#minRenderIntervalMs() > 0) this.#isRenderWanted = false;
+    // With interval 0, a change during the refresh needs another render.
+    if (this.#minRenderIntervalMs() > 0) this.#isRenderDue = false;
   }
 
-  /** Ends the deferral; the last render is not served again. */
-  #forget(): void {
+  /** Cancels the delayed render; the last render is not served again. */
+  #reset(): void {
     this.#renderedAt = -Infinity;
     this.#delayed = undefined;
-    this.#isRenderWanted = false;
+    this.#isRenderDue = false;
   }
 
-  #next(): Decision {
-    if (this.#isOpen || !(this.#isDemanded || this.#isRenderWanted)) return {};
+  #next(): ThrottleOutput {
+    if (this.#isRefreshOpen || !(this.#isDemanded || this.#isRenderDue)) return {};
     const isAllowed = this.#nowMs() - this.#renderedAt >= this.#minRenderIntervalMs();
-    const mayRender = this.#isRenderWanted || isAllowed;
-    this.#isOpen = true;
-    this.#isDemanded = this.#isRenderWanted = false;
+    const mayRender = this.#isRenderDue || isAllowed;
+    this.#isRefreshOpen = true;
+    this.#isDemanded = this.#isRenderDue = false;
     return { refresh: { kind: 'refresh', mayRender } };
   }
 
