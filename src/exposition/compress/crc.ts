@@ -1,19 +1,18 @@
-// CRC-32 of parts of a text that are joined later. The CRC of a part is an inner CRC: it lacks the initial and the
-// final inversion.
+// CRC-32 of parts of a text that are joined later. A raw CRC is one without the initial and the final inversion.
 
 /** The polynomial, reflected. RFC 1952, section 8. */
 const POLYNOMIAL = 0xedb88320;
 /** x to the power 0, reflected. */
 const ONE = 0x80000000;
-/** The most digits of a number of bytes, which has base 16 in the kernel and base 256 here. A digit 0 shifts nothing. */
+/** The maximum number of digits of a byte count, in base 16 in the kernel and base 256 here. A 0 shifts nothing. */
 const DIGITS = 4;
 const MAX_KERNEL_DIGIT = 15;
 const MAX_DIGIT = 255;
-/** Entries of the tables of a word, 256 for each byte, and of those of a shift, 16 for each half of a byte. */
+/** Entries of the tables for a word, 256 for each byte, and for a shift, 16 for each half of a byte. */
 const WORD_TABLES = 4 * 256;
 const SHIFT_TABLES = 8 * 16;
 
-/** Multiplies two polynomials modulo the polynomial of the CRC. It has no branches, which a processor could not predict. */
+/** Multiplies two polynomials modulo the polynomial of the CRC. Branches would be mispredicted. */
 function product(a: number, b: number): number {
   let result = 0;
   for (let rest = a; rest !== 0; rest <<= 1) {
@@ -26,10 +25,10 @@ function product(a: number, b: number): number {
 /** The product of a polynomial and x. */
 const timesX = (a: number): number => (a >>> 1) ^ (POLYNOMIAL & -(a & 1));
 
-/** x to the power 8 · digit · 256^stage, for each stage and each digit from 1 on. */
+/** x to the power 8 · digit · 256^position, for each position and each digit from 1 on. */
 let powers: readonly number[] | undefined;
 
-/** Takes two milliseconds, so it runs at the first use. */
+/** Takes 2 ms, so it runs at the first use. */
 function computePowers(): readonly number[] {
   const all: number[] = [];
   // x^8: seven shifts of x, which is the second highest bit.
@@ -42,23 +41,23 @@ function computePowers(): readonly number[] {
   return all;
 }
 
-/** Returns the CRC of a part followed by that many zero bytes. */
+/** Returns the raw CRC of a part followed by this many zero bytes. */
 export function shiftedCrc(crc: number, bytes: number): number {
-  const tables = (powers ??= computePowers());
+  const all = (powers ??= computePowers());
   let [shifted, rest] = [crc, bytes];
   for (let position = 0; rest > 0 && position < DIGITS; position++) {
     const digit = rest % 256;
     rest = (rest - digit) / 256;
-    if (digit > 0) shifted = product(shifted, tables[position * MAX_DIGIT + digit - 1] ?? 0);
+    if (digit > 0) shifted = product(shifted, all[position * MAX_DIGIT + digit - 1] ?? 0);
   }
   return shifted;
 }
 
-/** The CRC-32 of a text from its inner CRC, as gzip and zlib write it. */
+/** The CRC-32 of a text, as gzip and zlib write it, from its raw CRC. */
 export const finalCrc = (crc: number, bytes: number): number =>
   (crc ^ shiftedCrc(0xffffffff, bytes) ^ 0xffffffff) >>> 0;
 
-/** The inner CRC of a text from its CRC-32: a second inversion undoes the first. */
+/** The raw CRC of a text from its CRC-32: a second inversion undoes the first. */
 export const rawCrc = finalCrc;
 
 let cachedTables: Uint32Array | undefined;
@@ -69,8 +68,7 @@ export const crcTables = (): Uint32Array => (cachedTables ??= tables());
 function tables(): Uint32Array {
   const shifts = kernelShifts();
   const all = new Uint32Array(WORD_TABLES + shifts.length * SHIFT_TABLES);
-  // The kernel takes four bytes at once: it shifts the word by four bytes as a whole. The table of the highest byte is
-  // the first.
+  // The kernel shifts four bytes at once. The table of the highest byte is the first.
   const bits = shiftOf(4);
   for (let byte = 0; byte < 4; byte++)
     fill(all, (3 - byte) * 256, bits.subarray(byte * 8, byte * 8 + 8));
@@ -91,7 +89,7 @@ function kernelShifts(): readonly number[] {
   return all;
 }
 
-/** The CRC that each bit of a CRC becomes after that many zero bytes. The highest bit stands for x to the power 0. */
+/** The raw CRC of each bit followed by this many zero bytes. The highest bit stands for x to the power 0. */
 function shiftOf(bytes: number): Uint32Array {
   const ofBits = new Uint32Array(32);
   let shifted = shiftedCrc(ONE, bytes);

@@ -2,7 +2,7 @@
 import { BitWriter, blockHeader, codeBits, codeLengths, wordsFor } from './huffman.js';
 import type { Bits, CodeLengths } from './huffman.js';
 
-/** Symbols of literals and lengths, then those of distances. */
+/** The number of literal/length symbols, which come first, and of distance symbols. */
 const LITERAL_LENGTH_SYMBOLS = 286;
 const DISTANCE_SYMBOLS = 30;
 export const SYMBOLS = LITERAL_LENGTH_SYMBOLS + DISTANCE_SYMBOLS;
@@ -55,14 +55,14 @@ export class DeflateCode {
     return this.lengths.reduce((sum, length, symbol) => sum + length * (counts[symbol] ?? 0), 0);
   }
 
-  /** The head of a block that is not the last one. */
+  /** The header of a block that is not the last one. */
   get header(): readonly Bits[] {
     return (this.#header ??= blockHeader(this.#literalLengths, this.#distanceLengths));
   }
   get headerBits(): number {
     return (this.#headerBits ??= this.header.reduce((sum, [, count]) => sum + count, 0));
   }
-  /** Bytes of a block with that many bits of symbols, and of the empty block behind it, which ends at a byte. */
+  /** The size of a block with this many bits of symbols, and of the empty stored block that aligns it to a byte. */
   blockBytes(bits: number): number {
     this.#overheadBits ??= this.headerBits + this.endOfBlock[1] + 3;
     return Math.ceil((this.#overheadBits + bits) / 8) + 4;
@@ -99,10 +99,10 @@ export class DeflateCode {
     }
     table.setUint32(HEADER_BITS_AT, this.headerBits, true);
     setCode(table, END_AT, this.endOfBlock);
-    const header = new BitWriter(new Uint32Array(wordsFor(this.headerBits)));
-    for (const bits of this.header) header.put(bits);
+    const writer = new BitWriter(new Uint32Array(wordsFor(this.headerBits)));
+    for (const bits of this.header) writer.put(bits);
     const bytes = new Uint8Array(table.buffer);
-    bytes.set(header.bytes(), HEADER_AT);
+    bytes.set(writer.bytes(), HEADER_AT);
     return bytes;
   }
 }

@@ -1,4 +1,4 @@
-// Joins parts of deflate streams without compressing them again. RFC 1951.
+// Joins deflate blocks without compressing them again. RFC 1951.
 import { constants, crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { joinSmall } from '../../bytes.js';
 import { finalCrc, rawCrc, shiftedCrc } from './crc.js';
@@ -7,16 +7,16 @@ import { memoize } from '../memoize.js';
 /** An empty block, marked as the last: with fixed codes, only the end of the block. */
 const END_OF_STREAM = Buffer.from([3, 0]);
 
-/** Lines as a part of a deflate stream. A line feed must come before them, since they refer to it. */
+/** Lines as a block of a deflate stream. A line feed must come before them, since their first match refers to it. */
 export interface DeflateBlock {
-  /** A block of the stream with its head, which ends at a byte. */
+  /** The block with its header, aligned to a byte. */
   readonly data: Uint8Array;
-  /** Inner CRC and number of bytes of the lines. */
+  /** Raw CRC and length of the lines. */
   readonly crc: number;
   readonly bytes: number;
 }
 
-/** Parts that follow each other. */
+/** Consecutive blocks. */
 export interface DeflatedText {
   readonly blocks: readonly DeflateBlock[];
 }
@@ -30,10 +30,10 @@ export interface DeflateStream {
   readonly bytes: number;
 }
 
-/** Smaller parts are copied together, since small writes cost more than the copy. */
+/** Smaller blocks are copied together, since small writes cost more than the copy. */
 const SMALL = 4096;
 
-/** Little memory, since to take more would be most of the time for a header. */
+/** Options for little memory: allocating more would take most of the time for a header. */
 const HEADER_OPTIONS = {
   finishFlush: constants.Z_SYNC_FLUSH,
   windowBits: 12,
@@ -49,7 +49,7 @@ export function deflateBlockOf(text: Uint8Array): DeflateBlock {
 
 const LINE_FEED = Buffer.from('\n');
 
-/** Returns the text of some parts. */
+/** Decompresses blocks. */
 export function inflated({ blocks }: DeflatedText): Uint8Array {
   const { buffers } = joined([deflateBlockOf(LINE_FEED), ...blocks]);
   return inflateRawSync(Buffer.concat([...buffers, END_OF_STREAM])).subarray(1);
@@ -80,8 +80,8 @@ interface Header {
 }
 
 /**
- * The parts of some families as plain numbers, for a thread that shares their memory. For each part: index of its
- * family, address, length, CRC and bytes, as in a `DeflatedPart`.
+ * The blocks of families as numbers, for a thread that shares their memory. For each block: the index of its family,
+ * the address and length of `data`, `crc` and `bytes`.
  */
 export function deflatedAddresses(
   families: readonly DeflatedFamilyText[],
@@ -94,7 +94,7 @@ export function deflatedAddresses(
   return Uint32Array.from(numbers);
 }
 
-/** Makes `count` texts of their addresses in a memory. */
+/** Restores `count` texts from the result of `deflatedAddresses`. */
 export function deflatedTextsAt(
   numbers: Uint32Array,
   memory: ArrayBufferLike,
@@ -108,7 +108,7 @@ export function deflatedTextsAt(
   return lists.map((blocks) => ({ blocks }));
 }
 
-/** Joins parts in their order. */
+/** Joins blocks in order. */
 export function joined(blocks: readonly DeflateBlock[]): DeflateStream {
   let [crc, bytes] = [0, 0];
   for (const block of blocks) {

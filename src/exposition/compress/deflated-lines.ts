@@ -1,4 +1,4 @@
-// Compresses the lines of a block to a part of a deflate stream, without making their text.
+// Compresses the lines of a block to a deflate block, without producing their text.
 import { SYMBOLS } from './deflate-code.js';
 import type { DeflateCode } from './deflate-code.js';
 import type { Deflater } from './deflater.js';
@@ -11,13 +11,13 @@ const GROUP_LINES = 1 << GROUP_BITS;
 /** Fields in the header of a block, in 4-byte units. */
 const HEADER = { records: 5, lineDistance: 6, groups: 7, totals: 9 } as const;
 
-/** The period is chosen again when the number of lines has changed by this share. */
+/** The line distance is chosen again when the number of lines has changed by this share. */
 const MAX_GROWTH = 0.25;
 
-/** Bits of a stream, and the CRC and size of their text. */
+/** A deflate block in kernel memory, and the CRC and size of its text. */
 export interface DeflatedBuffer {
   readonly buffer: TextBuffer;
-  /** Inner CRC and number of bytes of the text. */
+  /** Raw CRC and length of the text. */
   readonly crc: number;
   readonly bytes: number;
 }
@@ -27,12 +27,12 @@ export class DeflatedLines {
   readonly #table: LineTable;
   #records = 0;
   #capacity = 0;
-  /** Whether lines came or went since their records were made. */
+  /** Whether lines were added or removed since the records were prepared. */
   #haveLinesChanged = true;
-  /** The number of lines when the period was chosen: a line refers to the line that many lines before it. */
+  /** The number of lines when the line distance was chosen. */
   #countAtChoice = 0;
   #last: DeflatedBuffer | undefined;
-  /** The code of the last piece; undefined if there is no piece, or lines came or went since. */
+  /** The code of the last block; undefined if there is none, or if lines were added or removed since. */
   #code: DeflateCode | undefined;
 
   constructor(kernel: Kernel, table: LineTable) {
@@ -44,13 +44,13 @@ export class DeflatedLines {
     return this.#last;
   }
 
-  /** To be called when lines came or went in the table, or a write of them failed. */
+  /** To be called when lines were added or removed, or a write failed. */
   invalidate(): void {
     this.#haveLinesChanged = true;
     this.#code = undefined;
   }
 
-  /** Whether the last piece has the current values. */
+  /** Whether the last deflate block has the current values. */
   isCurrent({ code }: Deflater): boolean {
     return this.#code === code && !this.#table.isStreamDirty;
   }
@@ -61,7 +61,7 @@ export class DeflatedLines {
     const last = this.#code === code ? this.#last : undefined;
     if (this.#haveLinesChanged) this.#prepareRecords(deflater);
     const to = deflater.scratchFor(this.#table.maxBytes);
-    // The kernel updates the records as it writes. They are valid only if the piece is kept as well.
+    // The kernel updates the records as it writes. They are valid only together with its output.
     this.invalidate();
     const { address } = this.#table;
     const { run, deflateResult } = this.#kernel;
@@ -70,7 +70,7 @@ export class DeflatedLines {
         ? run.deflateAll(address, table, to)
         : run.deflateChanged(address, table, last.buffer.address, to);
     const [crc = 0, bytes = 0] = deflateResult;
-    // Readers of the piece read words beyond its last bit.
+    // The kernel copies bits in words, beyond the last bit.
     const length = code.blockBytes(bits);
     const buffer = this.#bufferFor(length + 16);
     this.#kernel.bytes.copyWithin(buffer.address, to, to + length);
@@ -80,7 +80,7 @@ export class DeflatedLines {
     this.#haveLinesChanged = false;
   }
 
-  /** A piece for the next bits. It takes the memory of the last piece if that is about as large and not held. */
+  /** Reuses the last buffer if it has about this size and is not held. */
   #bufferFor(bytes: number): TextBuffer {
     const last = this.#last?.buffer;
     if (last?.isHeld === false && last.capacity >= bytes && last.capacity <= 2 * bytes)
@@ -90,7 +90,7 @@ export class DeflatedLines {
     return buffer;
   }
 
-  /** Adds the symbols of the lines to `counts`. The next render writes all lines. */
+  /** Counts the symbols of the lines, and adds them to `counts`. The next render writes all lines. */
   countSymbols(deflater: Deflater, counts: number[]): void {
     if (this.#haveLinesChanged) this.#prepareRecords(deflater);
     const to = deflater.scratchFor(SYMBOLS * 4);
@@ -109,14 +109,14 @@ export class DeflatedLines {
     this.#freeRecords();
   }
 
-  /** Makes the records of lines after lines came or went, and finds their best period. */
+  /** Prepares the records of all lines, and chooses the line distance if their number changed much. */
   #prepareRecords(deflater: Deflater): void {
     const { run } = this.#kernel;
     const { address, count, maxBytes } = this.#table;
     this.#allocateRecords();
     run.prepareRecords(address);
     if (Math.abs(count - this.#countAtChoice) > count * MAX_GROWTH) {
-      // This can fail for lack of memory. The next render prepares the records again then.
+      // If the allocation fails, the next render prepares the records again.
       const scratch = deflater.scratchFor(maxBytes);
       this.#header(HEADER.lineDistance, run.bestLineDistance(address, deflater.table, scratch));
       this.#countAtChoice = count;
@@ -124,7 +124,7 @@ export class DeflatedLines {
     this.#haveLinesChanged = false;
   }
 
-  /** Takes memory for the records of all lines that the table has room for. */
+  /** Allocates records for the capacity of the table. */
   #allocateRecords(): void {
     const { capacity } = this.#table;
     if (capacity !== this.#capacity) {

@@ -1,25 +1,25 @@
-// Keeps the Huffman code of one target's deflate streams, and the kernel memory that its blocks share while they write.
+// The Huffman code of the deflate blocks of one target, and the scratch memory that its blocks share.
 import { crcTables } from './crc.js';
 import { CODE_BYTES, DeflateCode, SYMBOLS } from './deflate-code.js';
 import type { CodeLengths } from './huffman.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { Scratch } from '../wasm/memory.js';
 
-/** Blocks are counted to check the code: those of so many lines, which are spread evenly. */
+/** A check of the code counts the blocks of this many evenly spread lines. */
 const LINES_A_CHECK = 8;
-/** The code is checked after so many renders, and when the number of lines has changed by this share. */
+/** The code is checked after this many renders, and when the number of lines has changed by this share. */
 const RENDERS_A_CHECK = 256;
 const MAX_GROWTH = 0.25;
-/** The code is replaced if its streams have so many times the bits of those of the best code. */
+/** The code is replaced if its symbols have this many times the bits of the optimal code. */
 const MAX_COST_RATIO = 1.02;
 
-/** The least average number of lines in a block for a page to be compressed line by line. */
+/** The minimum average number of lines in a block for compression by the kernel. */
 const MIN_LINES_PER_BLOCK = 256;
 
 /**
- * Whether the kernel compresses lines, which keeps the streams of unchanged lines. A line refers to lines of its own
- * block only. If families are short, zlib makes the page a third smaller, since it finds the same labels in the family
- * before.
+ * Whether the kernel compresses the lines instead of zlib. The kernel keeps the bits of unchanged lines, but finds
+ * matches only in the same block. With short families, zlib makes pages a third smaller, since it finds matches in
+ * other families.
  */
 export const usesKernelDeflate = ({ lines, blocks }: { lines: number; blocks: number }): boolean =>
   lines >= MIN_LINES_PER_BLOCK * blocks;
@@ -27,7 +27,7 @@ export const usesKernelDeflate = ({ lines, blocks }: { lines: number; blocks: nu
 const repeated = (symbols: number, bits: number): CodeLengths =>
   Array.from({ length: symbols }, () => bits);
 
-/** The first code, before any symbol is counted: its lengths differ as little as those of a complete code can. */
+/** The code before any symbol is counted. Its lengths differ as little as those of a complete code can. */
 const INITIAL_LENGTHS = [
   ...repeated(226, 8),
   ...repeated(60, 9),
@@ -35,13 +35,13 @@ const INITIAL_LENGTHS = [
   ...repeated(28, 5),
 ];
 
-/** Adds the symbols of the block of each `every`-th line to `counts`, a block a step. */
+/** Counts the symbols of each block with an `every`-th line, and adds them to `counts`, a block a step. */
 export type CountSymbols = (counts: number[], every: number) => Generator<void, void>;
 
 export class Deflater {
   readonly #kernel: Kernel;
   readonly #scratch: Scratch;
-  /** The present code. It is a field, since each block reads it. */
+  /** The current code. */
   code = new DeflateCode(INITIAL_LENGTHS);
   /** The address of its table. */
   readonly table: number;
@@ -57,8 +57,8 @@ export class Deflater {
   }
 
   /**
-   * Checks the code before a render of that many lines, and replaces it if another one is clearly better, in small
-   * steps. Streams of the former code must be written again.
+   * Checks the code before a render of this many lines, and replaces it if another one is clearly better, in small
+   * steps. Blocks with the former code must be written again.
    */
   *updatingCode(lines: number, countSymbols: CountSymbols): Generator<void, void> {
     const isGrown = Math.abs(lines - this.#linesChecked) > this.#linesChecked * MAX_GROWTH;
@@ -72,8 +72,8 @@ export class Deflater {
   }
 
   /**
-   * The address of room for the stream of lines with so much text. It stays valid until the next call. A literal has 15
-   * bits at most. The room for the head of the code also takes the last write, which goes beyond the end.
+   * The address of scratch memory for the deflate block of lines with this much text, valid until the next call. A
+   * literal has at most 15 bits. `CODE_BYTES` is for the header, and for the last write, which passes the end.
    */
   scratchFor(textBytes: number): number {
     return this.#scratch.reserve(textBytes * 2 + CODE_BYTES);

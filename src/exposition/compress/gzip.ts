@@ -1,4 +1,4 @@
-// Pages as gzip: the text that pages of one snapshot share is compressed once.
+// Pages as gzip. The text that the pages of one snapshot share is compressed once.
 import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 import { bytesOf } from '../../bytes.js';
 import type { Body } from '../../model.js';
@@ -11,10 +11,10 @@ const OUTPUT_BYTES = 131_072;
 const TASK_BYTES = 524_288;
 /** Tasks at once. libuv has four threads, of which one may wait on a futex for seconds; one is left for other work. */
 const MAX_TASKS = 2;
-/** Options for a few kilobytes: zlib spends most of the time on taking memory if its window is larger. */
+/** Options for a few kilobytes: with a larger window, zlib spends most of the time on allocation. */
 const END_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
 
-/** The end of a page is not compressed if the compressed text before it is so many times as long. */
+/** The internal text is not compressed if the compressed text before it is this many times as long. */
 const STORED_SHARE = 128;
 /** The most bytes of a stored block, which has 16 bits for its length. */
 const MAX_STORED = 0xffff;
@@ -38,7 +38,7 @@ export async function deflate(
   return { buffers: await Promise.all(parts), crc, bytes };
 }
 
-/** Compresses one part of a stream in another thread. */
+/** Compresses one part of a text in another thread. */
 function deflateInThread(text: Uint8Array): Promise<Uint8Array> {
   const options = { level: LEVEL, chunkSize: OUTPUT_BYTES, finishFlush: constants.Z_FULL_FLUSH };
   return new Promise((resolve, reject) => {
@@ -85,8 +85,8 @@ function* tasksOf(buffers: readonly Uint8Array[]): Generator<Uint8Array, void> {
 }
 
 /**
- * The last bytes of a page, and CRC-32 and length of the whole page. The bytes are compressed synchronously, unless the
- * text before them is so long that compressing them saves next to nothing.
+ * The last deflate block and the trailer of a gzip member. The block is compressed synchronously, unless the text
+ * before it is so long that compression saves next to nothing.
  */
 function deflateLast({ buffers, crc, bytes }: DeflateStream, end: Uint8Array): Uint8Array {
   const trailer = Buffer.alloc(8);
@@ -97,7 +97,7 @@ function deflateLast({ buffers, crc, bytes }: DeflateStream, end: Uint8Array): U
   return Buffer.concat([...last, trailer]);
 }
 
-/** The head of a stored block that is the last one: RFC 1951, 3.2.4. It begins at a byte. */
+/** The header of a stored block that is the last one: RFC 1951, 3.2.4. It begins at a byte. */
 function storedHeader(length: number): Uint8Array {
   const head = Buffer.alloc(5, 1);
   head.writeUInt16LE(length, 1);
@@ -108,15 +108,15 @@ function storedHeader(length: number): Uint8Array {
 /** The header of a gzip member: RFC 1952, with no name, no time, the fastest method, and no particular system. */
 const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
 
-/** The text that a page begins with. */
+/** The application text of a page. */
 export interface GzipInput {
-  /** Large ones are not copied. They must not change until the text is compressed. */
+  /** Large buffers are not copied. They must not change until the text is compressed. */
   readonly buffers: readonly Uint8Array[];
   /** The same text as a deflate stream, if the kernel compressed it. */
   readonly deflated?: DeflateStream | undefined;
 }
 
-/** The text that several pages begin with as gzip: it is compressed once, and an end is added for each page. */
+/** Compresses application text once, and adds the internal text of each page. */
 export class GzipText {
   readonly #text: GzipInput;
   readonly #deflate: typeof deflate;
@@ -131,9 +131,8 @@ export class GzipText {
   }
 
   /**
-   * The text and an end as one gzip member, at once if the text is there as a deflate stream.
-   * @param release called once nothing reads the text any more: when the body is released, or, if zlib compresses
-   *   the text, when that is over. Until then the bytes must not change.
+   * The text and the internal text `end` as one gzip member, at once if the kernel compressed the text.
+   * @param release called when the text may change: when the body is released, or when zlib has compressed the text
    */
   body(end: readonly Uint8Array[], release: () => void): Body | Promise<Body> {
     const last = Buffer.concat(end);
@@ -149,7 +148,7 @@ export class GzipText {
     return this.#deflating.then((start) => member(start, last));
   }
 
-  /** Compresses the text to its end even if no client waits for it, since the next page uses the result. */
+  /** Finishes even if no client waits for the result, since the next page uses it. */
   #deflateOnce(release: () => void): Promise<DeflateStream> {
     const deflating = this.#deflate(this.#text.buffers).finally(release);
     deflating.catch(() => {

@@ -1,4 +1,4 @@
-// Huffman codes of limited length, the head of a deflate block that states them, and a writer of their bits.
+// Huffman codes of limited length, the header of a deflate block that states them, and a writer of their bits.
 // RFC 1951, 3.1.1 and 3.2.
 
 /** The number of bits of each symbol; 0 for a symbol that never occurs. */
@@ -60,7 +60,7 @@ const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
 /** Bits, lowest first, and their number. */
 export type Bits = readonly [bits: number, count: number];
 
-/** The head of a block that states the codes of 286 literals and lengths, and of 30 distances. */
+/** The header of a block, with the codes of 286 literals and lengths, and of 30 distances. */
 export function blockHeader(literals: CodeLengths, distances: CodeLengths): readonly Bits[] {
   const runs = runsOf([...literals, ...distances]);
   const counts = Array.from({ length: 19 }, () => 0);
@@ -69,7 +69,7 @@ export function blockHeader(literals: CodeLengths, distances: CodeLengths): read
   const bits = codeBits(lengths);
   const header: Bits[] = [
     [0, 1], // not the last block
-    [2, 2], // with codes of its own
+    [2, 2], // with dynamic Huffman codes
     [literals.length - 257, 5],
     [distances.length - 1, 5],
     [ORDER.length - 4, 4],
@@ -107,7 +107,7 @@ function runsOf(lengths: CodeLengths): readonly (readonly [number, number, numbe
   return runs;
 }
 
-/** The words that a `BitWriter` needs for that many bits. */
+/** The number of words that a `BitWriter` needs for this many bits. */
 export const wordsFor = (bits: number): number => Math.ceil(bits / 32) + 2;
 
 /** Writes a deflate stream bit by bit, lowest bit first. */
@@ -136,7 +136,7 @@ export class BitWriter {
     this.#used = used - 32;
   }
 
-  /** The bits that were written, filled up to a whole byte. */
+  /** The bits that were written, padded to a whole byte. */
   bytes(): Uint8Array {
     this.#words[this.#at] = this.#word;
     const { buffer, byteOffset } = this.#words;

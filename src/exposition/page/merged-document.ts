@@ -21,17 +21,17 @@ interface MergedFamily {
 export interface MergedDocument {
   /** A sentence for each omitted metric, with the reason. */
   readonly clashes: readonly string[];
-  /** The text of the document, which ends with `own`, the text of the exporter's own metrics. */
-  readonly buffers: (own: string) => Iterable<Uint8Array>;
+  /** The text of the document, which ends with `ownText`, the metrics of the exporter. */
+  readonly buffers: (ownText: string) => Iterable<Uint8Array>;
 }
 
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
 const BUFFER_CHARACTERS = 131_072;
 
 /**
- * Text 0.0.4 that has each family once, and adds the labels of its target to each series. The own labels of a series
- * stay as they are. Two metrics clash if they have one name and two types, or if one name belongs to the series of the
- * other: the document has the first metric, and a comment names the other. It has no internal metrics of targets.
+ * Text 0.0.4 that has each family once, and adds the labels of its target to each series, except labels that the
+ * series has already. Two metrics clash if they have one name and two types, or if one name belongs to the series of
+ * the other: the document has the first metric, and a comment names the other. It has no internal metrics of targets.
  */
 export function mergedDocument(all: readonly IdentifiedExposition[]): MergedDocument {
   const families = new Map<string, MergedFamily>();
@@ -55,14 +55,14 @@ export function mergedDocument(all: readonly IdentifiedExposition[]): MergedDocu
   for (const { identity, exposition } of all)
     if (exposition.kind === 'ready')
       for (const family of familiesOf(exposition)) add(identity, family);
-  return { clashes, buffers: (own) => buffers(families.values(), clashes, own) };
+  return { clashes, buffers: (ownText) => buffers(families.values(), clashes, ownText) };
 }
 
-/** Builds each piece when the writer takes it. */
+/** Builds each buffer when the writer reads it. */
 function* buffers(
   families: Iterable<MergedFamily>,
   clashes: readonly string[],
-  own: string,
+  ownText: string,
 ): Generator<Uint8Array> {
   let text = clashes.map((each) => `# ${each}\n`).join('');
   for (const { metadata, members } of families) {
@@ -75,5 +75,5 @@ function* buffers(
         text = '';
       }
   }
-  yield Buffer.from(text + own);
+  yield Buffer.from(text + ownText);
 }

@@ -5,8 +5,8 @@ import { memoize } from '../memoize.js';
 import { headers } from '../text/text-syntax.js';
 import { textFormat } from './text-page.js';
 
-/** The endings of sample names that the family name lacks, by type. */
-const ENDINGS: Readonly<Partial<Record<FamilyMetadata['type'], string>>> = {
+/** The suffixes of sample names that the family name lacks, by type. */
+const SUFFIXES: Readonly<Partial<Record<FamilyMetadata['type'], string>>> = {
   counter: '_total',
   info: '_info',
 };
@@ -23,7 +23,7 @@ interface PageMetadata extends FamilyMetadata {
 }
 
 const familyName = ({ name, type }: FamilyMetadata): string =>
-  name.slice(0, name.length - (ENDINGS[type]?.length ?? 0));
+  name.slice(0, name.length - (SUFFIXES[type]?.length ?? 0));
 
 /** Whether the page states the unit of a family. The format requires that the name ends in the unit. */
 const hasUnit = (metadata: FamilyMetadata): boolean =>
@@ -47,24 +47,24 @@ const asUnknown = memoize((metadata: FamilyMetadata): FamilyMetadata => ({
 }));
 
 /**
- * The families of a page as OpenMetrics can express them. The family name of a counter or info
- * metric is shorter than the name of its samples. If it has no such ending, or if the shorter name
- * belongs to another family of the page or its samples, the type becomes unknown.
+ * Changes types to unknown where names clash in OpenMetrics. The family name of a counter or info metric lacks the
+ * suffix of its samples. The type becomes unknown if the name has no such suffix, or if the shorter name belongs to
+ * another family of the page or its samples.
  */
 export function withoutClashes(families: readonly FamilyMetadata[]): readonly FamilyMetadata[] {
   const taken = new Set(families.flatMap(unsharedNames));
   return families.map((metadata) => {
     const { name, type } = metadata;
-    const ending = ENDINGS[type];
-    if (ending === undefined) return metadata;
-    const more = namesTaken(metadata).filter((each) => each !== name);
-    if (!name.endsWith(ending) || more.some((each) => taken.has(each))) return asUnknown(metadata);
-    for (const each of more) taken.add(each);
+    const suffix = SUFFIXES[type];
+    if (suffix === undefined) return metadata;
+    const names = namesTaken(metadata).filter((each) => each !== name);
+    if (!name.endsWith(suffix) || names.some((each) => taken.has(each))) return asUnknown(metadata);
+    for (const each of names) taken.add(each);
     return metadata;
   });
 }
 
-/** The same family behind a family with a unit. Prometheus would apply that unit until it reads another one. */
+/** The same family after a family with a unit. Prometheus would apply that unit until it reads another one. */
 const withEmptyUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
   ...metadata,
   hasEmptyUnit: true,
@@ -72,7 +72,7 @@ const withEmptyUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
 
 /**
  * The families of a part of a page as OpenMetrics can express them.
- * @param isFirst false if other families come before, of which the last may have a unit
+ * @param isFirst false if other families come before, since the last of them may have a unit
  */
 export function openMetricsFamilies(
   families: readonly FamilyMetadata[],

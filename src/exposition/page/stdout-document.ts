@@ -12,7 +12,7 @@ import { labelsText, numberText, seriesText } from '../text/text-syntax.js';
 import { familiesOf } from './scope.js';
 import { TEXT, notReadyText } from './text-page.js';
 
-/** Makes the document of one target. The sink's own metrics come last. */
+/** Makes the document of one target. The metrics of the sink come last. */
 export type MakeDocument = (
   exposition: Exposition,
   time: Date,
@@ -73,7 +73,7 @@ function internalFamily({ name, type, help, value, labels = {} }: InternalMetric
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
 const BUFFER_CHARACTERS = 131_072;
 
-/** Builds each piece when the writer takes it, so that memory never holds a whole large document. */
+/** Builds each buffer when the writer reads it, so that memory never holds a large document. */
 function* jsonBuffers(families: readonly FamilyText[], start: string): Generator<Uint8Array> {
   let text = '';
   for (const family of families) {

@@ -1,4 +1,4 @@
-// Pages of the text formats, which share the rendered sample lines, and text 0.0.4 itself.
+// Pages of the text formats, which share the rendered sample lines, and the format text 0.0.4.
 import { bytesOf, joinSmall } from '../../bytes.js';
 import type {
   Body,
@@ -27,8 +27,7 @@ interface Syntax {
   /** The header of a family; the same object for the same metadata. */
   readonly headerOf: HeaderOf;
   /**
-   * Adapts families to the limits of the format. The first families of a page, and the internal metrics behind them, are
-   * adapted separately.
+   * Adapts metadata to the limits of the format: first of the families of a snapshot, then of the internal metrics.
    */
   readonly adaptMetadata?: (
     families: readonly FamilyMetadata[],
@@ -46,7 +45,7 @@ export function textFormat(syntax: Syntax): Format {
     accepts,
     adaptMetadata = (all: readonly FamilyMetadata[]) => all,
   } = syntax;
-  /** By the snapshot, or by the list of the families that a scope selects. */
+  /** By snapshot, or by the list of families that a scope selects. */
   const applications = new WeakMap<object, ApplicationText>();
   const applicationText = (exposition: ReadyExposition): ApplicationText => {
     const { snapshot, selected } = exposition;
@@ -93,7 +92,7 @@ type HeaderOf = (metadata: FamilyMetadata) => FamilyHeader;
 
 /** The families of a page, each below its header. All pages of a snapshot and scope share it. */
 class ApplicationText implements GzipInput {
-  /** Each page with this body holds the snapshot. */
+  /** Each page with this text holds the snapshot. */
   readonly #exposition: ReadyExposition;
   readonly #metadata: readonly FamilyMetadata[];
   readonly #headerOf: HeaderOf;
@@ -151,7 +150,7 @@ class ApplicationText implements GzipInput {
 /** Smaller buffers are copied together, since small writes cost more than the copy. */
 const SMALL = 16_384;
 
-/** Families below their headers. Families that lie side by side, with the headers of the format, become one piece. */
+/** Families below their headers. Those that are adjacent in memory, with the headers of the format, become one buffer. */
 function joinFamilies(
   families: readonly FamilyText[],
   headers: readonly FamilyHeader[],

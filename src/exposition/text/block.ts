@@ -1,4 +1,4 @@
-// A block: a run of series lines of one family, which are stored, sorted and compressed together.
+// A block: consecutive series lines of one family, which are stored, sorted and compressed together.
 import { DeflatedLines } from '../compress/deflated-lines.js';
 import type { DeflatedBuffer } from '../compress/deflated-lines.js';
 import type { Deflater } from '../compress/deflater.js';
@@ -7,14 +7,14 @@ import { LineTable } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
 import type { Scratch, InternedText } from '../wasm/memory.js';
 
-/** The output forms that a render must produce: text, parts of a deflate stream, or both. */
+/** The output of a render: text, deflate streams of blocks, or both. */
 export interface RenderOptions {
   readonly hasText: boolean;
-  /** Undefined if the render needs no parts. */
+  /** Undefined if the render needs no streams. */
   readonly deflater: Deflater | undefined;
 }
 
-/** The text of a chunk, or the stream of a block. */
+/** A unit of render work: writes the text of a chunk or the stream of a block. */
 export interface RenderTask {
   /** The approximate size as text, in bytes. */
   readonly bytes: number;
@@ -26,16 +26,16 @@ export interface RenderTask {
   write(options: RenderOptions, scratch: Scratch): void;
 }
 
-/** The typical bytes of a value, with the blank and the line feed around it. */
+/** The typical size of a value with its space and line feed. */
 const VALUE_BYTES = 10;
 
-/** `write` writes its stream alone; its text is a part of the text of its chunk. */
+/** `write` writes the stream. The chunk of the block writes its text. */
 export class Block implements RenderTask {
   readonly lines: LineTable;
   #isSorted = true;
   readonly #deflated: DeflatedLines;
 
-  /** @param capacity lines that it has memory for from the beginning */
+  /** @param capacity the number of lines to allocate memory for */
   constructor(kernel: Kernel, capacity?: number) {
     this.lines = new LineTable(kernel, capacity);
     this.#deflated = new DeflatedLines(kernel, this.lines);
@@ -72,30 +72,30 @@ export class Block implements RenderTask {
     other.#invalidate();
   }
 
-  /** Sorts the lines into the order of the text. If their order changes, both forms are written anew. */
+  /** Sorts the lines by key. If their order changes, text and stream become dirty. */
   sort(): void {
     if (this.#isSorted) return;
     this.lines.sort();
     this.#isSorted = true;
   }
 
-  /** Whether the stream that was made last has the current values. */
+  /** Whether the last stream has the current values. */
   isCurrent(deflater: Deflater): boolean {
     return this.#deflated.isCurrent(deflater);
   }
 
   write({ deflater }: RenderOptions): void {
-    if (deflater === undefined) throw new RangeError('No stream is wanted');
+    if (deflater === undefined) throw new RangeError('A block writes only streams');
     this.sort();
     this.#deflated.write(deflater);
   }
 
-  /** What was made last, if it was wanted. */
+  /** The last stream, if any. */
   get deflated(): DeflatedBuffer | undefined {
     return this.#deflated.last;
   }
 
-  /** Adds the symbols that the lines would take in a stream to `counts`. */
+  /** Counts the symbols of the stream of the lines, and adds the counts to `counts`. */
   countSymbols(deflater: Deflater, counts: number[]): void {
     this.sort();
     this.#deflated.countSymbols(deflater, counts);
@@ -106,7 +106,7 @@ export class Block implements RenderTask {
     this.lines.close();
   }
 
-  /** Lines came or went. */
+  /** To be called when lines were added or removed. */
   #invalidate(): void {
     this.#isSorted = false;
     this.#deflated.invalidate();

@@ -1,5 +1,5 @@
-// A chunk of a page: consecutive blocks with one text, in which the header of a family lies before its first block.
-// Pages send the text as it lies.
+// A chunk of a page: consecutive blocks whose text is in one buffer, which pages send without a copy. The header of a
+// family comes before its first block.
 import type { FamilyMetadata, FamilyHeader } from '../../model.js';
 import type { DeflateBlock } from '../compress/deflate-stream.js';
 import { PADDING_BYTES } from '../wasm/kernel.js';
@@ -13,14 +13,14 @@ import { TextBuffer } from './text-buffer.js';
 /** If this share of the lines changed, writing all of them is faster than moving the text between changes. */
 const REWRITE_ALL_SHARE = 0.25;
 
-/** To go to the next part takes about as long as to write so many bytes of text. */
+/** Going to the next block takes as long as writing this many bytes of text. */
 const BYTES_A_BLOCK = 128;
 
 /** Offsets in the table that assembly/lines.ts draws, in 4-byte units. */
 const BLOCKS_AT = CHUNK_BLOCKS_OFFSET / 4;
 const CHUNK_BLOCK = { block: 0, header: 1, headerBytes: 2, start: 3 } as const;
 const CHUNK_BLOCK_WORDS = CHUNK_BLOCK_BYTES / 4;
-/** A flag of `staleness`: lines came or went. */
+/** A flag of `dirtyFlags`: lines were added or removed. */
 const LINES_CHANGED = 2;
 
 /** A block, and the header before it if it is the first block of its family. */
@@ -30,18 +30,18 @@ export interface ChunkBlock {
   readonly header: FamilyHeader | undefined;
 }
 
-/** A chunk as it was written, in the forms of one render. */
+/** The output of a chunk in one render. */
 export interface ChunkText {
   readonly blocks: readonly ChunkBlock[];
   /** Bytes of the lines. */
   readonly bytes: number;
   /** The lines with the headers. */
   readonly text: TextBuffer | undefined;
-  /** The offset in the text of each part with its header, then that of the end of the text. */
+  /** The offset of each block with its header in the text, then the length of the text. */
   readonly bounds: readonly number[];
-  /** The stream of each part, if the render made streams. */
+  /** The stream of each block, if the render produced streams. */
   readonly streams: readonly DeflateBlock[] | undefined;
-  /** All buffers of memory with its text and streams. */
+  /** The buffers of its text and streams. */
   readonly buffers: readonly TextBuffer[];
 }
 
@@ -50,15 +50,15 @@ export class Chunk implements RenderTask {
   readonly #kernel: Kernel;
   /** Bytes of the headers. */
   readonly #headerBytes: number;
-  /** The address of the table of parts and headers, which the first write makes. */
+  /** The address of the table of blocks and headers, which the first write allocates. */
   #table = 0;
   #text: TextBuffer | undefined;
   /** Whether the last write failed. */
   #isBroken = false;
-  /** Number and approximate bytes of the lines, as of the last write of all of them. */
+  /** Number and approximate size of the lines at the last write of all lines. */
   #lines = 0;
   #lineBytes = 0;
-  /** The result of the last call of `shown`. */
+  /** The result of the last call of `textFor`. */
   #last:
     { readonly hasText: boolean; readonly code: unknown; readonly text: ChunkText } | undefined;
 
@@ -75,7 +75,7 @@ export class Chunk implements RenderTask {
     return this.#lineBytes + this.#headerBytes + this.blocks.length * BYTES_A_BLOCK;
   }
 
-  /** Adds the parts that the render must write to `stale`, and frees the text if the render needs none. */
+  /** Adds the tasks of the render to `dirty`, and frees the text if the render needs none. */
   collectDirty(options: RenderOptions, dirty: RenderTask[]): void {
     const { hasText, deflater } = options;
     const { length } = dirty;
@@ -94,10 +94,10 @@ export class Chunk implements RenderTask {
     return this.#last.text;
   }
 
-  /** Writes the text. Changed values go into the last text if that is not held. */
+  /** Writes the text. Only changed values are written into the last buffer, unless a snapshot holds it. */
   write(_: RenderOptions, scratch: Scratch): void {
     const { run } = this.#kernel;
-    const last = this.#canBeChanged ? this.#text : undefined;
+    const last = this.#hasCurrentLines ? this.#text : undefined;
     if (this.#table === 0) this.#makeTable();
     if (last === undefined) {
       for (const { block } of this.blocks) block.sort();
@@ -137,13 +137,13 @@ export class Chunk implements RenderTask {
     return isThere && this.#kernel.run.dirtyFlags(this.#table) === 0;
   }
 
-  /** Whether the text has the current lines, and some of their values differ. */
-  get #canBeChanged(): boolean {
+  /** Whether the text has the current lines, so that only changed values must be written. */
+  get #hasCurrentLines(): boolean {
     if (this.#text === undefined || this.#isBroken) return false;
     return (this.#kernel.run.dirtyFlags(this.#table) & LINES_CHANGED) === 0;
   }
 
-  /** The most bytes that the text needs. */
+  /** The maximum size of the text. */
   get #maxBytes(): number {
     return this.#headerBytes + this.#lineBytes + this.#lines * MAX_VALUE_BYTES + PADDING_BYTES;
   }

@@ -1,4 +1,4 @@
-// Divides the blocks of a text into chunks, and divides them again after blocks came or went.
+// Divides the blocks of a text into chunks, and divides them again after blocks were added or removed.
 import type { FamilyMetadata } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
 import type { Block } from './block.js';
@@ -8,11 +8,11 @@ import type { Family } from './family.js';
 import { headerOf } from './text-syntax.js';
 
 /**
- * The bytes of a chunk, unless it has one block. Larger chunks would be fewer to write and to send, but a value that
- * changes its length would move more text.
+ * The maximum size of a chunk with several blocks. Larger chunks would need fewer writes, but a value that changes its
+ * length would move more text.
  */
 const MAX_BYTES = 131_072;
-/** So many blocks take some hundredths of a millisecond. */
+/** Dividing this many blocks takes some hundredths of a millisecond. */
 const BLOCKS_A_STEP = 64;
 
 export class Chunks {
@@ -20,7 +20,7 @@ export class Chunks {
   #all: readonly Chunk[] = [];
   #metadata: readonly FamilyMetadata[] = [];
   #isCurrent = true;
-  /** Former chunks whose memory is not freed yet. */
+  /** Replaced chunks whose memory is not freed yet. */
   #retired: Chunk[] = [];
 
   constructor(kernel: Kernel) {
@@ -37,14 +37,14 @@ export class Chunks {
     return this.#metadata;
   }
 
-  /** To be called when blocks came or went, or a chunk is too large. The next render divides the blocks again. */
+  /** To be called if blocks were added or removed, or a chunk is too large. The next render divides the blocks. */
   invalidate(): void {
     this.#isCurrent = false;
   }
 
   /**
    * Fills one chunk after the other, in small steps. A chunk that is at least half full, and whose blocks still follow
-   * each other, keeps its text. So a block that comes or goes affects its neighbours only.
+   * each other, keeps its text. An added or removed block then affects only its neighbours.
    */
   *dividing(families: Iterable<Family>): Generator<void, void> {
     yield* this.#freeingRetired();
@@ -118,7 +118,7 @@ export const isTooLarge = ({ blocks, bytes }: Chunk): boolean =>
 
 const isHalfFull = (chunk: Chunk): boolean => chunk.bytes >= MAX_BYTES / 2 && !isTooLarge(chunk);
 
-/** Whether a list has some parts at an index. */
+/** Whether `all` has the blocks `some` at an index. */
 function matchesAt(
   some: readonly ChunkBlock[],
   all: readonly ChunkBlock[],

@@ -1,13 +1,11 @@
-// The text of one target: its families, to which lines are added and from which they are removed, and the render of
-// their current values.
+// The text of one target: its families with their lines, and the render of the current values.
 import type { FamilyMetadata, Encodings, Snapshot } from '../../model.js';
 import { Deflater, usesKernelDeflate } from '../compress/deflater.js';
 import { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
-import { hashOf } from '../wasm/memory.js';
-import { Scratch } from '../wasm/memory.js';
+import { Scratch, hashOf } from '../wasm/memory.js';
 import type { RenderOptions, RenderTask } from './block.js';
 import type { ChunkText } from './chunk.js';
 import { Chunks, isTooLarge } from './chunks.js';
@@ -16,15 +14,15 @@ import type { TextSize } from './family.js';
 import { OpenMetricsViolations } from './open-metrics-violations.js';
 import { TextSnapshot } from './text-snapshot.js';
 
-/** So many characters of a line take as long as a short line. */
+/** This many characters of a line cost as much as a short line. */
 const CHARACTERS_A_STEP = 128;
 
 const TEXT_ONLY: Encodings = { text: true, deflated: false };
 
-/** So much text takes 0.1 to 0.2 ms to write. */
+/** Writing this much text takes 0.1 to 0.2 ms. */
 const BYTES_A_STEP = 262_144;
 
-/** So many chunks take 0.1 to 0.2 ms to check for changes. */
+/** Checking this many chunks for changes takes 0.1 to 0.2 ms. */
 const CHUNKS_A_STEP = 16;
 
 interface OrderedFamily {
@@ -76,7 +74,7 @@ export class ExpositionText {
     return this.#families.get(name)?.family;
   }
 
-  /** Adds or replaces a line. Families are sorted by `rank`, then by name. */
+  /** Adds or replaces a line. Families are sorted by `familyIndex`, then by name. */
   put(
     metadata: FamilyMetadata,
     familyIndex: number,
@@ -129,9 +127,9 @@ export class ExpositionText {
   }
 
   /**
-   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. If it fails or is abandoned,
-   * the next render writes its lines again.
-   * @param encodings at least one of the two; text takes the place of parts of a stream if `byLine` decides so
+   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. If it fails or is not
+   * finished, the next render writes its lines again.
+   * @param encodings at least one of the two; text replaces streams that the kernel does not write
    */
   *rendering(encodings: Encodings = TEXT_ONLY): Generator<void, Snapshot> {
     const usesKernel = encodings.deflated && this.#usesKernelDeflate(this.#size);
@@ -205,7 +203,7 @@ export class ExpositionText {
     return low;
   }
 
-  /** The deflater, with a code that fits the lines. */
+  /** The deflater, after an update of its code. */
   *#updatedDeflater(): Generator<void, Deflater> {
     const deflater = (this.#deflater ??= new Deflater(this.#kernel));
     const families = this.#order;

@@ -25,7 +25,7 @@ export class ShortFamily implements FamilyText {
   }
 }
 
-/** A family whose lines the kernel wrote: below their header, as parts of a deflate stream, or both. */
+/** A family whose lines the kernel wrote: as text below their header, as deflate blocks, or both. */
 export class RenderedFamily implements FamilyText {
   readonly metadata: FamilyMetadata;
   readonly textRanges: TextRanges | undefined;
@@ -44,7 +44,7 @@ export class RenderedFamily implements FamilyText {
     this.bytes = textRanges === undefined ? inflatedBytes(deflated) : lineBytes(textRanges);
   }
 
-  /** If the kernel wrote a stream alone, the first read unpacks it. */
+  /** If the kernel wrote only deflate blocks, the first read decompresses them. */
   get buffers(): readonly Uint8Array[] {
     return (this.#buffers ??= this.#makeBuffers());
   }
@@ -78,7 +78,7 @@ function withoutHeader({ header, memory, ranges }: TextRanges): readonly Uint8Ar
   return buffers;
 }
 
-/** Parses one piece after the other as the samples are taken. A piece has whole lines, and may be in shared memory. */
+/** Parses one buffer after the other as samples are read. Each has whole lines, and may be in shared memory. */
 export function* samplesIn(buffers: readonly Uint8Array[]): Generator<Sample> {
   for (const { buffer, byteOffset, length } of buffers) {
     const text = Buffer.from(buffer, byteOffset, length).toString();

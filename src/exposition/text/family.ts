@@ -9,26 +9,26 @@ import { InternedText } from '../wasm/memory.js';
 import type { TextHash } from '../wasm/memory.js';
 import { Block } from './block.js';
 
-/** A block with so many bytes of names and labels is full, too: it takes 4 to 6 ms to write if no text repeats. */
+/** A block with this many bytes of names and labels is full. Writing it takes 4 to 6 ms if no text repeats. */
 const FULL_BYTES = 262_144;
 
-/** To move so many lines to another block takes about as long as to put one. */
+/** Moving this many lines to another block takes as long as adding one. */
 const MOVED_A_STEP = 2;
 
-/** So many full blocks take some 0.2 ms to search for a value. */
+/** Searching this many full blocks for a value takes 0.2 ms. */
 const BLOCKS_A_STEP = 16;
 
-/** The block of a line, and the index of the line there, or `-1 - index` if the line would be inserted there. */
+/** The block of a line, and its index in the block, or `-1 - index` of where it would be inserted. */
 interface LinePosition {
   nodeId: number;
   seriesIndex: number;
   blockIndex: number;
   lineIndex: number;
 }
-/** No owner has that id. */
+/** No node has this id. */
 const NO_NODE = -1;
 
-/** Sums over all families of a text. */
+/** The size of all families of a text. */
 export interface TextSize {
   lines: number;
   blocks: number;
@@ -46,7 +46,7 @@ export class Family {
   #lines = 0;
   readonly #size: TextSize;
   readonly #cost: Cost;
-  /** The result of the last lookup: mostly the same line is put next. Reset when lines move. */
+  /** The result of the last lookup: the next one is mostly for the same line. Reset when lines move. */
   readonly #lastPosition: LinePosition = {
     nodeId: NO_NODE,
     seriesIndex: 0,
@@ -55,7 +55,7 @@ export class Family {
   };
 
   /**
-   * @param size the sums to which it adds its own until it is closed
+   * @param size the size of the whole text, which the family updates
    * @param cost counts lines that move to another block
    */
   constructor(kernel: Kernel, metadata: FamilyMetadata, size: TextSize, cost: Cost) {
@@ -127,9 +127,9 @@ export class Family {
   }
 
   /**
-   * Adds the symbols of the stream of the block of each `every`-th line to `counts`, a block a step. Returns the number
-   * of lines since the last counted one.
-   * @param skipped the number of lines of families before since the last counted one
+   * Counts the symbols of each block with an `every`-th line, and adds them to `counts`, a block a step. Returns the
+   * number of lines since the last such line.
+   * @param skipped the number of lines since the last such line of the families before
    */
   *countingSymbols(
     deflater: Deflater,
@@ -149,7 +149,7 @@ export class Family {
   }
 
   /**
-   * Searches blocks whose text or stream is stale for a value that OpenMetrics forbids, some a step. Returns whether it
+   * Searches blocks whose text or stream is dirty for a value that OpenMetrics forbids, some a step. Returns whether it
    * found one. Only quantiles may be NaN.
    */
   *searchingViolations(ofStream: boolean): Generator<void, boolean> {

@@ -1,27 +1,27 @@
-// Finds values that OpenMetrics 1.0 forbids, which Prometheus and text 0.0.4 take: negative or NaN in counters,
-// sums and counts, negative quantiles, and sums of histograms with negative bounds.
+// Finds values that text 0.0.4 allows and OpenMetrics 1.0 forbids: negative values and NaN in counters, sums and
+// counts, negative quantiles, and sums of histograms with negative bounds.
 import { OPCODE } from '../wasm/kernel.js';
 import { labelsOf } from '../wasm/line-table.js';
 import type { Line } from '../wasm/line-table.js';
 import type { Family } from './family.js';
 
 const NEGATIVE_BOUND = /le="-[^"]*"\} $/;
-/** So many families take some 0.1 ms to search if few values changed. */
+/** Searching this many families takes 0.1 ms if few values changed. */
 const FAMILIES_A_STEP = 64;
 
 export class OpenMetricsViolations {
-  /** Families whose values may become forbidden ones. */
+  /** Families whose values may violate OpenMetrics. */
   readonly #suspects = new Set<Family>();
-  /** Families that had a forbidden value since they have lines. */
+  /** Families that had a violation since their first line was added. */
   readonly #found = new Set<Family>();
   #lastSuspect: Family | undefined;
 
-  /** Whether any family has had one. */
+  /** Whether any family had a violation. */
   get wereFound(): boolean {
     return this.#found.size > 0;
   }
 
-  /** To be called for each line that a family gets. */
+  /** To be called for each line that is added to a family. */
   put(family: Family, line: Line): void {
     const { type } = family.metadata;
     if (type !== 'counter' && type !== 'histogram' && type !== 'summary') return;
@@ -32,14 +32,14 @@ export class OpenMetricsViolations {
     if (!this.#found.has(family)) this.#suspects.add(family);
   }
 
-  /** To be called when a family has no lines any more. */
+  /** To be called when the last line of a family was removed. */
   delete(family: Family): void {
     this.#suspects.delete(family);
     this.#found.delete(family);
     if (family === this.#lastSuspect) this.#lastSuspect = undefined;
   }
 
-  /** Searches the lines that the next render writes, in small steps. */
+  /** Searches the blocks that the next render writes, in small steps. */
   *searching(ofStream: boolean): Generator<void, void> {
     let searched = 0;
     for (const family of this.#suspects) {

@@ -1,4 +1,4 @@
-// A piece of rendered text in the kernel's memory, which is freed when its last holder releases it.
+// A reference-counted buffer in kernel memory, with rendered text or a deflate block.
 import type { Kernel } from '../wasm/kernel.js';
 import { sizeClass } from '../wasm/memory.js';
 
@@ -6,7 +6,7 @@ export class TextBuffer {
   readonly #kernel: Kernel;
   /** The address of the text. */
   readonly address: number;
-  /** Bytes that it has room for. */
+  /** The size of the buffer in bytes. */
   readonly capacity: number;
   #length = 0;
   #holders = 1;
@@ -23,7 +23,7 @@ export class TextBuffer {
     return new TextBuffer(kernel, kernel.arena.allocate(capacity), sizeClass(capacity));
   }
 
-  /** Bytes of the text. */
+  /** The length of the text in bytes. */
   get length(): number {
     return this.#length;
   }
@@ -42,12 +42,12 @@ export class TextBuffer {
     return this.#holders > 1;
   }
 
-  /** Whether its memory is freed, or belongs to another piece. */
+  /** Whether its memory is freed, or belongs to the result of `reuse`. */
   get isFreed(): boolean {
     return this.#holders === 0;
   }
 
-  /** Returns a piece for another text in the same memory, which this one gives up. It must not be held. */
+  /** Returns a new buffer with the same memory, and marks this one as freed. It must not be held. */
   reuse(): TextBuffer {
     const next = new TextBuffer(this.#kernel, this.address, this.capacity);
     this.#holders = 0;

@@ -108,7 +108,10 @@ export class TextSnapshot implements Snapshot {
     for (const { buffers } of this.#chunks)
       for (const { isFreed } of buffers)
         if (isFreed)
-          throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
+          throw new Fault(
+            'NATIVE_FAILED',
+            'The text was freed: hold a snapshot before the next render',
+          );
     for (const { buffers } of this.#chunks) for (const buffer of buffers) buffer.hold();
   }
 

@@ -21,7 +21,7 @@ const escapeLabel = (text: string) =>
 const unescapeLabel = (text: string) =>
   !text.includes('\\') ? text : text.replace(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c));
 
-/** The text between the braces; labels with an empty value are left out. */
+/** The text between the braces; labels with an empty value are omitted. */
 export function labelsText(labels: Labels): string {
   let text = '';
   for (const key in labels) {

@@ -14,10 +14,10 @@ interface TableMemory {
   readonly f64: Float64Array;
 }
 
-/** A line number has 31 bits: the number of its block, then that of its entry. */
+/** A line id has 31 bits: the number of its block, then the number of its entry. */
 const MAX_BLOCKS = 2 ** (31 - ENTRY_BITS);
 
-/** The header addresses of all blocks, by block number: lines in other tables refer to a block by its number. */
+/** The header addresses of all blocks, by block number. Line ids refer to blocks by number. */
 export class BlockTable {
   readonly #memory: TableMemory;
   readonly #free: number[] = [];
@@ -70,7 +70,7 @@ export class BlockTable {
   }
 }
 
-/** The index of a scale has 16 bits of an op code. */
+/** The index of a scale has 16 bits of an opcode. */
 const MAX_SCALES = 65_536;
 const SCALE_BYTES = 16;
 const SCALED_FLAG = 0x100;
@@ -81,7 +81,7 @@ interface CountedScale {
   references: number;
 }
 
-/** The scales of all rows of a partition, reference-counted: the kernel multiplies a value by one double, then divides it by another. */
+/** The reference-counted scales of a partition. The kernel multiplies a value by one double and divides by another. */
 export class Scales {
   readonly #memory: TableMemory;
   readonly #byKey = new Map<string, CountedScale>();
@@ -89,7 +89,7 @@ export class Scales {
   #free: number[] = [];
   #at = 0;
   #capacity = 0;
-  /** Tables that became too small; together they are as large as the present one. */
+  /** Tables that became too small; together they are as large as the current one. */
   #former: { readonly at: number; readonly bytes: number }[] = [];
 
   constructor(memory: TableMemory) {
@@ -97,8 +97,8 @@ export class Scales {
   }
 
   /**
-   * Returns the flags to add to an op code so that it scales values; undefined while the table is full.
-   * `release` takes these flags once for each `acquire`.
+   * Returns the flags of an opcode that scales values; undefined while the table is full.
+   * Each `acquire` needs one `release` with its flags.
    */
   acquire({ multiply, divide }: Conversion): number | undefined {
     if (multiply === 1 && divide === 1) return 0;
@@ -164,7 +164,7 @@ export class TargetScales {
     this.#scales = scales;
   }
 
-  /** Returns the op code that reads and converts a value; undefined while the kernel has no room for its scale. */
+  /** Returns the opcode that reads and scales a value; undefined while the table of scales is full. */
   scaledOpcode(scaledOpcode: number, conversion: Conversion): number | undefined {
     if (conversion === UNCHANGED) return scaledOpcode;
     const flags = this.#flags.get(conversion) ?? this.#acquire(conversion);

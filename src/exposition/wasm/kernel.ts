@@ -9,7 +9,7 @@ import { Arena, TextStore } from './memory.js';
 export const OPCODE = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
 export type Opcode = (typeof OPCODE)[keyof typeof OPCODE];
 
-/** The kernel copies 16 bytes at a time: it may read and overwrite this many bytes after the end of a text. */
+/** The kernel copies 16 bytes at a time. It may read and overwrite this many bytes after the end of a text. */
 export const PADDING_BYTES = 16;
 
 const WASM_PAGE = 65_536;
@@ -48,7 +48,7 @@ interface KernelExports {
     block: number,
     index: number,
     entry: number,
-    line: number,
+    lineId: number,
     nodeId: number,
     seriesIndex: number,
     hash: number,
@@ -57,14 +57,14 @@ interface KernelExports {
     cell: number,
     opcode: number,
   ): number;
-  sort(block: number, old: number, fresh: number, from: number, to: number): void;
+  sort(block: number, oldNumber: number, newNumber: number, from: number, to: number): void;
   storeChanged(cells: number, values: number, words: number, count: number, out: number): number;
   hasNegativeOrNaN(block: number, nameBytes: number): number;
   dirtyFlags(chunk: number): number;
   chunkChanges(chunk: number): number;
   renderAll(chunk: number, to: number): number;
   renderChanged(chunk: number, from: number, bytes: number, to: number): number;
-  rewrite(chunk: number, text: number, bytes: number, room: number): number;
+  rewrite(chunk: number, text: number, bytes: number, values: number): number;
   prepareRecords(block: number): void;
   bestLineDistance(block: number, code: number, to: number): number;
   countSymbols(block: number, code: number, to: number): void;
@@ -85,7 +85,7 @@ export class Kernel {
   readonly scales: Scales;
   readonly blocks: BlockTable;
   readonly texts: TextStore;
-  /** Inner CRC and number of bytes of the lines that were deflated last. */
+  /** Raw CRC and length of the lines that were compressed last. */
   readonly deflateResult: Uint32Array;
   readonly #memory: WebAssembly.Memory;
   readonly #maxPages: number;
@@ -122,7 +122,7 @@ export class Kernel {
     this.#u32[CRC_TABLES_POINTER >>> 2] = at;
   }
 
-  /** Views of the whole memory at its present size. Do not keep them across an allocation. */
+  /** Views of the whole memory at its current size. Do not keep them across an allocation. */
   get bytes(): Uint8Array {
     return this.#bytes;
   }

@@ -8,23 +8,23 @@ export const MAX_LINES = 1 << ENTRY_BITS;
 
 /** The number of words that differed in the last `storeChanged`. */
 export const CHANGED_WORDS_AT = 12;
-/** Holds the address of the scales of values: pairs of doubles, multiplier and divisor. */
+/** The address of the table of scales: pairs of doubles, multiplier and divisor. */
 export const SCALES_POINTER = 16;
-/** Holds the address of the tables of assembly/crc.ts. */
+/** The address of the tables of assembly/crc.ts. */
 export const CRC_TABLES_POINTER = 24;
-/** Holds the address of the table of blocks: the address of each block's header, by its number. */
+/** The address of the table of blocks: the header address of each block, by block number. */
 export const BLOCKS_POINTER = 40;
-/** Address of the powers of ten: 617 entries of 16 bytes. */
+/** The powers of ten: 617 entries of 16 bytes. */
 export const POW10_AT = 64;
 /** A value before it is encoded, 48 bytes. */
 export const VALUE_AT = 9936;
-/** The back-references of the line that was written last: assembly/line-diff.ts. */
+/** The matches of the last line: assembly/line-diff.ts. */
 export const MATCHES_AT = VALUE_AT + 48;
-/** The sum of the lines that were deflated last: CRC, bytes and bits, u32 each. */
+/** The total of the lines that were compressed last: raw CRC, bytes and bits, u32 each. */
 export const DEFLATE_RESULT_AT = VALUE_AT + 64;
 /** The kernel stores the result of prefetching reads here, so that the compiler keeps the reads. */
 export const PREFETCH_RESULT_AT = VALUE_AT + 76;
-/** By how many bytes the value of each line of a block grew: i8. */
+/** The change in length of the value of each line of a block: i8. */
 export const LENGTH_DELTAS_AT = VALUE_AT + 80;
 /** The first free byte. */
 export const FREE_AT = LENGTH_DELTAS_AT + MAX_LINES;
@@ -37,13 +37,13 @@ export const KEY_BYTES = 16;
 /** A block's header before the bits of its changes. */
 export const CHANGES_OFFSET = 40;
 
-/** The record of a compressed line, and the sum of a line or a group of lines: assembly/deflate.ts. */
+/** The record of a compressed line, and the total of a line or a group of lines: assembly/deflate.ts. */
 export const RECORD_BYTES = 24;
 export const TOTAL_BYTES = 12;
 export const GROUP_BITS = 5;
 
-/** The parts of a chunk follow their number: assembly/lines.ts. */
+/** The blocks of a chunk follow their number: assembly/lines.ts. */
 export const CHUNK_BLOCKS_OFFSET = 4;
 export const CHUNK_BLOCK_BYTES = 16;
-/** Room for a value in `rewrite`. */
+/** Scratch bytes for each value in `rewrite`. */
 export const REWRITE_VALUE_BYTES = 32;

@@ -11,7 +11,7 @@ export const MAX_VALUE_BYTES = 26;
 /** The fields and two bitmaps, one bit for each entry: assembly/block.ts. */
 const HEADER_BYTES = CHANGES_OFFSET + (2 * MAX_LINES) / 8;
 const CELL_LINE_OFFSET = 12;
-/** The key of an entry is its owner and hash, f64 each; `sub` is u32, in an array of its own. */
+/** The key of an entry is node id and hash, f64 each. The series index is u32, in an array of its own. */
 const SERIES_INDEX_BYTES = 4;
 /** For each line, by its index: the offset of its value in the text, its entry, and the length of its value. */
 const OFFSET_BYTES = 4;
@@ -32,38 +32,38 @@ const ENTRY = { name: 0, labels: 1, cell: 2, next: 4 } as const;
 const capacityFor = (lines: number): number =>
   Math.max(FIRST_CAPACITY, 2 ** Math.ceil(Math.log2(lines)));
 
-/** No owner has this id. */
+/** No node has this id. */
 const NO_NODE = -1;
 
-/** The reasons why text (lower half) and stream (upper half) are stale: assembly/block.ts. */
+/** The reasons why text (lower half) and stream (upper half) are dirty: assembly/block.ts. */
 const TEXT_DIRTY = 0xffff;
 const STREAM_DIRTY = 0xffff_0000;
-/** Both are stale, because lines were added or removed. */
+/** Both are dirty, because lines were added or removed. */
 const LINES_CHANGED = 0x0001_0003;
 
 /** The parts of a line after the name of its family. */
 export interface Line {
-  /** What follows the name of the family, such as `_sum`. */
+  /** The end of the series name after the family name, such as `_sum`. */
   readonly suffix: string;
-  /** The labels in braces, if any, and a blank; a string belongs to this line alone. */
+  /** The labels in braces, if any, and a space; a string belongs to this line alone. */
   readonly labels: InternedText | string;
   /** The constant value of a line without a cell, and a line feed; '' for others. */
   readonly constant: string;
   /** The address of the cell with the value; 0 for a constant value. */
   readonly cell: number;
-  /** One of `OP`, plus the flags of `Scales.acquire` for a scaled value. */
+  /** One of `OPCODE`, plus the flags of `Scales.acquire` for a scaled value. */
   readonly opcode: number;
 }
 
-/** The position of a line in its family: by owner (an object's or variable's id), then by `sub`. */
+/** The sort key of a line in its family: the id of its object or variable, then the index of the series. */
 export interface LineKey {
   readonly nodeId: number;
   readonly seriesIndex: number;
 }
 
 /**
- * A 52-bit hash of the name of a line, suffix included, and its labels. Its last 8 bits depend on the labels alone:
- * `Hashes` then stores the series of one object, which are added together, close to each other.
+ * A 52-bit hash of the name of a line, suffix included, and its labels. The last 8 bits depend on the labels alone,
+ * so that `NumberSet` stores the series of one object, which are added together, close to each other.
  */
 export function seriesHash(name: TextHash, { labels }: Line): number {
   const own = typeof labels === 'string' ? hashOf(labels) : labels.hash;
@@ -85,7 +85,7 @@ export class LineTable {
   #at: number;
   #capacity: number;
   #count = 0;
-  /** The key of the last line, cached for appending lines in order; `UNKNOWN` if it must be read again. */
+  /** The key of the last line, cached for appending lines in order; `NO_NODE` if it is not cached. */
   #lastNodeId = NO_NODE;
   #lastSeriesIndex = 0;
   /** Entries of removed lines. */
@@ -234,7 +234,7 @@ export class LineTable {
 
   /**
    * Sorts the entries into the order of the lines, so that the kernel reads them sequentially, and frees memory of
-   * removed lines. Text and stream must then be written anew.
+   * removed lines. Text and stream are dirty after that.
    */
   sort(): void {
     if (this.#kernel.u32[(this.address >>> 2) + HEADER.isSorted] === 0) this.#sortEntries();
@@ -246,20 +246,20 @@ export class LineTable {
 
   #sortEntries(): void {
     const { arena, blocks, run } = this.#kernel;
-    const [former, old] = [this.#at, this.#blockNumber];
+    const [former, formerNumber] = [this.#at, this.#blockNumber];
     const [at, number] = arena.allocateFor(
       this.#capacity * LINE_BYTES,
       (linesAt) => [linesAt, blocks.assign(this.address)] as const,
     );
     this.#at = at;
     this.#blockNumber = number;
-    run.sort(this.address, old, number, former, at);
+    run.sort(this.address, formerNumber, number, former, at);
     for (let index = 0; index < this.#count; index++) this.#setEntry(index, index);
     this.#free = [];
     this.#setHeader(HEADER.isSorted, 1);
     this.#setHeader(HEADER.dirty, LINES_CHANGED);
     this.#writeAddresses();
-    blocks.release(old);
+    blocks.release(formerNumber);
     arena.free(former, this.#capacity * LINE_BYTES);
   }
 
@@ -334,7 +334,7 @@ export class LineTable {
       this.#entryOf(0),
       this.#seriesIndexOf(0),
     ];
-    // First, since there may be no memory for it.
+    // Allocate first. Allocation can fail, and no state may change before it succeeds.
     this.#at = arena.allocate(capacity * LINE_BYTES);
     this.#capacity = capacity;
     const kept = Math.min(was, capacity);
@@ -346,7 +346,7 @@ export class LineTable {
       seriesIndexes,
       seriesIndexes + kept * SERIES_INDEX_BYTES,
     );
-    // Offsets and lengths need no copy: the text must be written anew.
+    // Offsets and lengths need no copy, since the text is dirty.
     const order = former + was * ORDER_OFFSET;
     bytes.copyWithin(this.#orderAt, order, order + kept * ORDER_BYTES);
     arena.free(former, was * LINE_BYTES);
@@ -360,7 +360,7 @@ export class LineTable {
     this.#setHeader(HEADER.capacity, this.#capacity);
   }
 
-  /** Copies an entry, its key and its `sub` to an entry of another table. */
+  /** Copies an entry, its key and its series index to an entry of another table. */
   #copyEntry(from: number, other: LineTable, to: number): void {
     const { bytes } = this.#kernel;
     const [keys, entries, seriesIndexes] = [
@@ -434,30 +434,30 @@ export class LineTable {
     );
   }
 
-  /** The number by which cells refer to a line: its block's number and its entry. */
+  /** The id by which cells refer to a line: its block number and entry number. */
   #lineId(entry: number): number {
     return this.#blockNumber * (1 << ENTRY_BITS) + entry;
   }
 
-  /** Replaces a line in the linked list of its cell; `other` 0 unlinks it. */
-  #relink(cell: number, line: number, other: number): void {
+  /** Replaces a line id in the linked list of its cell; a `newId` of 0 removes it. */
+  #relink(cell: number, lineId: number, newId: number): void {
     const { u32 } = this.#kernel;
     let at = (cell + CELL_LINE_OFFSET) >>> 2;
     let found = u32[at] ?? 0;
-    while (found % HAS_NEXT !== line) {
+    while (found % HAS_NEXT !== lineId) {
       if (found < HAS_NEXT) return;
       at = this.#nextAt(found);
       found = u32[at] ?? 0;
     }
-    if (other !== 0) u32[at] = other + (found < HAS_NEXT ? 0 : HAS_NEXT);
+    if (newId !== 0) u32[at] = newId + (found < HAS_NEXT ? 0 : HAS_NEXT);
     else u32[at] = found < HAS_NEXT ? 0 : (u32[this.#nextAt(found)] ?? 0);
   }
 
   /** The address of the link from a line to the next line of its cell, in 4-byte units. */
-  #nextAt(line: number): number {
+  #nextAt(lineId: number): number {
     const { u32, blocks } = this.#kernel;
-    const header = blocks.headerOf((line % HAS_NEXT) >>> ENTRY_BITS) >>> 2;
-    const entry = line & (MAX_LINES - 1);
+    const header = blocks.headerOf((lineId % HAS_NEXT) >>> ENTRY_BITS) >>> 2;
+    const entry = lineId & (MAX_LINES - 1);
     return (((u32[header + HEADER.entries] ?? 0) + entry * ENTRY_BYTES) >>> 2) + ENTRY.next;
   }
 }

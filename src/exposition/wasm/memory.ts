@@ -1,4 +1,5 @@
-// The kernel's memory: an arena, a scratch buffer, and texts that many lines share.
+// The kernel's memory: an arena, a scratch buffer, and interned texts.
+
 /** Rounds a size up to a quarter of a power of two: at most a fifth is wasted. */
 export function sizeClass(bytes: number): number {
   if (bytes <= 64) return Math.max(16, Math.ceil(bytes / 16) * 16);
@@ -87,7 +88,7 @@ export class Scratch {
     this.#arena = arena;
   }
 
-  /** The address of at least `bytes` bytes, valid until the next call. */
+  /** Returns the address of at least `bytes` bytes, valid until the next call. */
   reserve(bytes: number): number {
     if (bytes <= this.#bytes) return this.#at;
     this.close();
@@ -148,7 +149,7 @@ export class TextStore {
   }
 }
 
-/** A text that many lines share. It is in kernel memory from its first use until `close()`. */
+/** A text that lines share. It is in kernel memory from its first use until `close()`. */
 export class InternedText {
   readonly #texts: TextStore;
   readonly text: string;

@@ -1,6 +1,6 @@
 // Bits of a deflate stream, lowest first, at bit addresses: byte addresses times 8. RFC 1951, 3.1.1.
 
-/** Up to this many bits, aligning the destination first is not worth it. */
+/** Up to this many bits, copying without alignment is faster. */
 const SHORT_BITS: u64 = 448;
 
 /** Writes up to 56 bits at a bit address. */
@@ -11,13 +11,13 @@ export function put(at: u64, bits: u64, count: u32): u64 {
   return at + count;
 }
 
-/** Copies the bits from one bit address on up to another. */
+/** Copies the bits from `from` to `end` to the bit address `at`; returns the address after them. */
 export function copyBits(at: u64, from: u64, end: u64): u64 {
   if (end - from <= SHORT_BITS) {
     for (; end - from > 56; from += 56) at = put(at, bitsAt(from, 56), 56);
     return put(at, bitsAt(from, end - from), <u32>(end - from));
   }
-  // Align the destination to a byte; whole words follow.
+  // Align the destination to a byte, then copy whole words.
   const first = min<u64>(end - from, (8 - (at & 7)) & 7);
   at = put(at, bitsAt(from, first), <u32>first);
   from += first;

@@ -9,8 +9,8 @@ const CHANGES_BYTES: usize = MAX_LINES / 8;
 
 // The header of a block has 552 bytes. An entry keeps its position while its line is in the block. `order` lists
 // the entries in the order of the lines; the block is sorted if line i is entry i. Two bitmaps mark the entries whose
-// values changed since the text or the stream was written. `text` and `stream`, u16 each, say why a form is dirty.
-// Two threads may write the two forms at once.
+// values changed since the text or the stream was written. `text` and `stream` are the dirty flags of
+// the two, u16 each, since two threads may write text and stream at once.
 //
 //   0         4       8       12     14       16        20        24       28       32         36         40         296        552
 //   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+----------+----------+----------+
@@ -19,7 +19,7 @@ const CHANGES_BYTES: usize = MAX_LINES / 8;
 //   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+----------+----------+----------+
 export const TEXT_CHANGES: usize = layout.CHANGES_OFFSET;
 export const STREAM_CHANGES: usize = TEXT_CHANGES + CHANGES_BYTES;
-/** Reasons why a form is dirty: a value changed, or lines were added or removed. */
+/** Dirty flags: a value changed, or lines were added or removed. */
 const VALUES_CHANGED: u16 = 1;
 const LINES_CHANGED: u16 = 2;
 
@@ -31,25 +31,26 @@ const LINES_CHANGED: u16 = 2;
 //   +------------+--------------+-------------+---------------+----------+--------------+
 //
 // Offsets and lengths of values are those in the last text, by the line's index. The offsets are contiguous, since
-// all later ones change when a value gets longer. An entry:
+// all later offsets change when the length of a value changes. An entry:
 //
 //   0         4           8         12       16        20
 //   +---------+-----------+---------+--------+---------+
 //   | name at | labels at | cell at | opcode | next    |
-//   | u32     | u32       | u32     | u32    | line u32|
+//   | u32     | u32       | u32     | u32    | line id |
 //   +---------+-----------+---------+--------+---------+
 //
-// A line is its name, its labels with a blank, the value of its cell, and a line feed. Without a cell, the text of
-// its labels holds the constant value and the line feed as well.
+// A line is its name, its labels with a space, the value of its cell, and a line feed. Without a cell, the text of
+// its labels includes the constant value and the line feed.
 export const ENTRY: usize = layout.ENTRY_BYTES;
 
 // A text: its reference count u32, its length u32, its bytes.
 const BYTES: usize = 8;
 
-// A cell, 16 bytes: a value u64, the word beside it u32, and the first line that shows it u32.
+// A cell, 16 bytes: a value u64, its word u32, and the id of the first line that shows it u32.
 //
-// A line number is the number of a block and an entry in it. The lines of a cell are a linked list: `next` of an
-// entry is the next one. The table at BLOCKS_POINTER holds the header address of each block.
+// A line id is a block number and an entry number. The lines of a cell are a linked list: `next` of an entry is the
+// id of the next line, with the highest bit set if there is one. The table at BLOCKS_POINTER holds the
+// header address of each block.
 export const CELL: usize = layout.CELL_BYTES;
 const KEY: usize = layout.KEY_BYTES;
 const BLOCKS_POINTER: usize = layout.BLOCKS_POINTER;
@@ -79,7 +80,7 @@ export function lengthsOf(block: usize): usize {
   return <usize>load<u32>(block, 4) + (capacityOf(block) << 1);
 }
 
-/** The entry number of the line at an index. */
+/** The number of the entry of the line at an index. */
 export function entryNumberAt(block: usize, index: u32): u32 {
   return <u32>load<u16>(<usize>load<u32>(block, 4) + ((<usize>index) << 1));
 }
@@ -125,14 +126,14 @@ export function nextChanged(block: usize, changes: usize, index: u32): u32 {
   return count;
 }
 
-/** With more changed lines than this among 32, the processor prefetches by itself. */
+/** With more than this many changed lines among 32, the processor prefetches by itself. */
 const SCATTERED: u32 = 8;
 
 /**
- * Prefetches the changed lines: reads from the entry and the value of each, and from its item in the array at `kept`,
- * with items of `size` bytes. The cache misses then overlap. Without it each line would wait for its own misses.
+ * Prefetches the changed lines: reads the entry and the value of each, and its element in `array`, whose elements have
+ * `size` bytes. The cache misses then overlap.
  */
-export function prefetch(block: usize, changes: usize, kept: usize, size: usize): void {
+export function prefetch(block: usize, changes: usize, array: usize, size: usize): void {
   const bits = block + changes;
   const count = countOf(block);
   let all: u32 = 0;
@@ -143,7 +144,7 @@ export function prefetch(block: usize, changes: usize, kept: usize, size: usize)
       const index = first + ctz<u32>(rest);
       const cell = cellOf(entryAt(block, index));
       if (cell != 0) all ^= load<u32>(cell);
-      all ^= load<u32>(kept + <usize>index * size);
+      all ^= load<u32>(array + <usize>index * size);
     }
   }
   store<u32>(PREFETCH_RESULT, all);
@@ -157,7 +158,7 @@ export function changedLines(block: usize): u32 {
   return count;
 }
 
-/** The reasons why the text is dirty; 0 if it is not. */
+/** The dirty flags of the text; 0 if it is current. */
 export function textDirtyFlags(block: usize): u16 {
   return load<u16>(block, 12);
 }
@@ -196,14 +197,14 @@ export function markDirty(cell: usize): void {
 }
 
 /**
- * Inserts a line at an index, in a free entry of a block with values for it. Adds a reference to its name and labels,
- * and links it to its cell as `line`. Returns the bytes of name and labels.
+ * Inserts a line at an index, in a free entry of a block that is not full. Adds a reference to its name and labels,
+ * and adds `lineId` to the list of its cell. Returns the bytes of name and labels.
  */
 export function insert(
   block: usize,
   index: u32,
   entry: u32,
-  line: u32,
+  lineId: u32,
   nodeId: f64,
   seriesIndex: u32,
   hash: f64,
@@ -235,16 +236,16 @@ export function insert(
   if (cell != 0) {
     const first = load<u32>(cell, 12);
     store<u32>(at, first, 16);
-    store<u32>(cell, first == 0 ? line : line | HAS_NEXT, 12);
+    store<u32>(cell, first == 0 ? lineId : lineId | HAS_NEXT, 12);
   }
   return load<u32>(name, 4) + load<u32>(labels, 4);
 }
 
 /**
- * Copies the entries of a block with their keys and series indexes from one address to another, in the order of the lines.
- * Changes the block number in the cells' lists from `old` to `fresh`. The caller updates the header.
+ * Copies the entries of a block with their keys and series indexes from one address to another, in the order of the
+ * lines. Changes the block number in the lists of the cells. The caller updates the header.
  */
-export function sort(block: usize, old: u32, fresh: u32, from: usize, to: usize): void {
+export function sort(block: usize, oldNumber: u32, newNumber: u32, from: usize, to: usize): void {
   const keys = capacityOf(block) * KEY;
   const seriesIndexes = keys + capacityOf(block) * ENTRY;
   const count = countOf(block);
@@ -261,13 +262,17 @@ export function sort(block: usize, old: u32, fresh: u32, from: usize, to: usize)
     if (cell == 0) continue;
     let at = cell + 12;
     let line = load<u32>(at);
-    while ((line & ~HAS_NEXT) != ((old << ENTRY_BITS) | entry)) {
+    while ((line & ~HAS_NEXT) != ((oldNumber << ENTRY_BITS) | entry)) {
       const number = (line >> ENTRY_BITS) & BLOCK_MASK;
       const entries =
-        number == old ? from + keys : number == fresh ? to + keys : entriesOf(headerOf(number));
+        number == oldNumber
+          ? from + keys
+          : number == newNumber
+            ? to + keys
+            : entriesOf(headerOf(number));
       at = entries + <usize>(line & ENTRY_MASK) * ENTRY + 16;
       line = load<u32>(at);
     }
-    store<u32>(at, (line & HAS_NEXT) | (fresh << ENTRY_BITS) | i);
+    store<u32>(at, (line & HAS_NEXT) | (newNumber << ENTRY_BITS) | i);
   }
 }

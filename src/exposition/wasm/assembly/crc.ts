@@ -1,9 +1,9 @@
-// CRC-32 of parts of a text, without its initial and final inversion: so they can be joined.
+// The raw CRC-32 of parts of a text: without initial and final inversion, so that parts can be joined.
 import { CRC_TABLES_POINTER } from '../layout';
 
 // The tables, 34 KiB at the address in TABLES_POINTER; ../../compress/crc.ts makes them. The first four update a CRC by
-// four bytes of text: one of 256 for each byte of the CRC. The others shift it over zero bytes. For each digit of the
-// number of zero bytes in base 16, up to 4 digits, there are eight of 16, one for each half of a byte, the lowest first.
+// four bytes of text: 256 entries for each byte of a word. The others shift a CRC over zero bytes: for each digit of
+// their number in base 16, up to 4 digits, eight tables of 16 entries, one for each half of a byte.
 const TABLES_POINTER: usize = CRC_TABLES_POINTER;
 const SHIFT_BYTES: usize = 512;
 const SHIFT_TABLES: usize = 4096;
@@ -11,7 +11,7 @@ const DIGIT_TABLES: usize = 15 * SHIFT_BYTES;
 /** The most zero bytes that one lookup shifts a CRC over. */
 const MAX_BYTES: u32 = 0xffff;
 
-/** The CRC after more bytes. */
+/** The raw CRC after more bytes. */
 export function updateCrc(crc: u32, from: usize, to: usize): u32 {
   const tables = <usize>load<u32>(TABLES_POINTER);
   let at = from;
@@ -24,7 +24,7 @@ export function updateCrc(crc: u32, from: usize, to: usize): u32 {
   return crc;
 }
 
-/** The CRC after that many zero bytes. */
+/** The raw CRC after this many zero bytes. */
 export function shiftCrc(crc: u32, bytes: u32): u32 {
   for (; bytes > MAX_BYTES; bytes -= MAX_BYTES) crc = shiftCrc(crc, MAX_BYTES);
   const shiftTables = <usize>load<u32>(TABLES_POINTER) + SHIFT_TABLES;
@@ -34,7 +34,7 @@ export function shiftCrc(crc: u32, bytes: u32): u32 {
   return shiftByDigit(shiftTables + 3 * DIGIT_TABLES, bytes >> 12, crc);
 }
 
-/** The CRC after the zero bytes of one digit. */
+/** The raw CRC after the zero bytes of one digit. */
 function shiftByDigit(digitTables: usize, digit: u32, crc: u32): u32 {
   if (digit == 0) return crc;
   const tables = digitTables + <usize>(digit - 1) * SHIFT_BYTES;
@@ -50,7 +50,7 @@ function shiftByDigit(digitTables: usize, digit: u32, crc: u32): u32 {
   );
 }
 
-/** Four tables, one a byte. */
+/** Shifts a word by four bytes: one table for each byte. */
 function lookUpWord(tables: usize, word: u32): u32 {
   return (
     load<u32>(tables + ((<usize>(word & 0xff)) << 2), 3072) ^

@@ -1,5 +1,5 @@
-// Writes lines as a part of a deflate stream (RFC 1951) without producing their text. Each line is encoded as
-// back-references to the line that is one line distance before it, and literals for the differences.
+// Writes lines as a deflate block (RFC 1951) without producing their text. Each line is encoded as matches in the line
+// that is one line distance before it, and literals for the differences.
 import {
   MAX_LINES,
   STREAM_CHANGES,
@@ -35,13 +35,13 @@ import { writeValue } from './values';
 //
 //   0         4              8            24        0        4       8      12
 //   +---------+--------------+------------+         +--------+-------+------+
-//   | text's  | value's bytes| references |         | line's | bytes | bits |
+//   | text's  | value's bytes| matches    |         | line's | bytes | bits |
 //   | crc u32 | u8, text bits| 4 of u32   |         | crc u32| u32   | u32  |
 //   +---------+--------------+------------+         +--------+-------+------+
 //
 // `bytes` is the length of the line with its line feed. `bits` is the length of its code, with the line feed before
-// it. 24 bits of the record hold the number of bits before the value, or 0 if it does not fit. The references are
-// recorded by ./line-diff. 32 lines are a group, which has a total as well.
+// it. 24 bits of the record hold the number of bits before the value, or 0 if it does not fit. CRCs are raw CRCs.
+// ./line-diff records the matches. A group of 32 lines has a total as well.
 const VALUE: usize = layout.VALUE_AT;
 const MATCHES: usize = layout.MATCHES_AT;
 const RESULT: usize = layout.DEFLATE_RESULT_AT;
@@ -52,7 +52,7 @@ const TOTAL: usize = layout.TOTAL_BYTES;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_BITS: u32 = layout.GROUP_BITS;
 const GROUP_LINES: u32 = 1 << GROUP_BITS;
-/** Up to this many changes in a group, its total is corrected for each of them; otherwise it is summed anew. */
+/** Up to this many changes in a group, its total is corrected for each of them; otherwise it is computed anew. */
 const MAX_CORRECTED: u32 = 6;
 
 const LINE_FEED: u32 = 0x0a;
@@ -76,7 +76,7 @@ function recordAt(block: usize, index: u32): usize {
   return recordsOf(block) + <usize>index * RECORD;
 }
 
-/** The total of a line. */
+/** The address of the total of a line. */
 function totalAt(block: usize, index: u32): usize {
   return <usize>load<u32>(block, 36) + <usize>index * TOTAL;
 }
@@ -108,7 +108,7 @@ function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, b
   return writeDiff(at, code, before, name, labels, bytes, labelsOf(other), otherBytes, back);
 }
 
-/** Does the same, and stores the references in the record of the line. */
+/** Does the same, and stores the matches in the record of the line. */
 function writeRecordedText(
   at: u64,
   code: usize,
@@ -123,7 +123,7 @@ function writeRecordedText(
   return at;
 }
 
-/** Adds `by` to the distances of the references of a line whose bits begin at `start`; false if its text must be written anew. */
+/** Adds `by` to the distances of the matches of a line whose bits begin at `start`; false if that is impossible. */
 function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
   for (let at = record + RECORDED_MATCHES; at < record + RECORD; at += 4) {
     const recorded = load<u32>(at);
@@ -131,7 +131,7 @@ function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
     if (recorded == 0) return true;
     const former = recorded >> 16;
     const distance = former + by;
-    // A distance is at least 1 and at most the window.
+    // A distance is at least 1 and at most the LZ77 window.
     if (distance - 1 >= <u32>MAX_DISTANCE) return false;
     if (!changeDistance(start + (recorded & 0xffff), code, former, distance)) return false;
     store<u32>(at, (recorded & 0xffff) | (distance << 16));
@@ -139,18 +139,18 @@ function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
   return true;
 }
 
-/** The number of lines back to the line that this one refers to: the line distance of the block, or 1 for the first lines. */
+/** The distance in lines to the line with the matches: the line distance of the block, or 1 for the first lines. */
 function linesBack(index: u32, lineDistance: u32): u32 {
   return index >= lineDistance ? lineDistance : min<u32>(index, 1);
 }
 
-/** Writes the text of a line's value to VALUE; returns its end. Call it well before the text is read back. */
+/** Writes the text of a line's value to VALUE; returns its end. A read right after it would wait for the store. */
 function writeLineValue(entry: usize): usize {
   const cell = cellOf(entry);
   return cell == 0 ? VALUE : writeValue(load<u64>(cell), opcodeOf(entry), VALUE);
 }
 
-/** Writes the value at VALUE of a line whose text takes the bits from `start` up to `at`. */
+/** Writes the value at VALUE of a line whose text has the bits from `start` to `at`, and updates record and total. */
 function writeValueBits(
   start: u64,
   at: u64,
@@ -224,22 +224,22 @@ export function countSymbols(block: usize, code: usize, to: usize): void {
   countAt(0);
 }
 
-/** Writes all lines to `to`, as a block of the stream; returns the bits of the lines. */
+/** Writes all lines to `to` as a deflate block; returns the bits of the lines. */
 export function deflateAll(block: usize, code: usize, to: usize): u32 {
   const start = !areCounted() ? beginBlock(code, to) : (<u64>to) << 3;
   const count = countOf(block);
   const lineDistance = load<u32>(block, 24);
   let at = start;
-  // Offsets of the line, and of the one that it refers to.
+  // Offsets of the line, and of the line with its matches.
   let offset: u32 = 0;
-  let former: u32 = 0;
+  let matchLine: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
     const entry = entryAt(block, i);
     const record = recordAt(block, i);
     const back = linesBack(i, lineDistance);
-    former = targetOffset(former, offset, block, i, lineDistance);
+    matchLine = matchLineOffset(matchLine, offset, block, i, lineDistance);
     const value = writeLineValue(entry);
-    const text = writeRecordedText(at, code, block, i, back, offset - former);
+    const text = writeRecordedText(at, code, block, i, back, offset - matchLine);
     const total = totalAt(block, i);
     at = writeValueBits(at, text, code, record, total, value);
     offset += load<u32>(total, 4);
@@ -254,11 +254,11 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
   return <u32>(at - start);
 }
 
-/** The offset of the line that line `i` refers to; `former` is that for the line before it. */
-function targetOffset(former: u32, offset: u32, block: usize, i: u32, lineDistance: u32): u32 {
+/** The offset of the line with the matches of line `i`; `previous` is the offset for the line before `i`. */
+function matchLineOffset(previous: u32, offset: u32, block: usize, i: u32, lineDistance: u32): u32 {
   if (i < lineDistance) return i == 0 ? 0 : offset - lineBytesAt(block, i - 1);
   if (i == lineDistance) return 0;
-  return former + lineBytesAt(block, i - lineDistance - 1);
+  return previous + lineBytesAt(block, i - lineDistance - 1);
 }
 
 function lineBytesAt(block: usize, index: u32): u32 {
@@ -266,8 +266,8 @@ function lineBytesAt(block: usize, index: u32): u32 {
 }
 
 /**
- * Writes the changed lines and copies the bits of all others from the block at `from`. CRC and number of bytes are
- * then in RESULT.
+ * Writes the changed lines, and copies the bits of all others from the block at `from`. Stores the total of all lines
+ * in RESULT.
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
   prefetch(block, STREAM_CHANGES, recordsOf(block), RECORD);
@@ -275,10 +275,10 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   const count = countOf(block);
   const lineDistance = load<u32>(block, 24);
   let at = start;
-  // Bits from `span` up to `read`, where the next line begins, are to be copied.
-  let span = ((<u64>from) << 3) + headerBits(code);
-  let read = span;
-  // References up to line `affectedEnd` pass over a value with another length; `distanceDelta` is the change of distance.
+  // The bits from `copyStart` to `read`, where the next line begins, must be copied.
+  let copyStart = ((<u64>from) << 3) + headerBits(code);
+  let read = copyStart;
+  // Matches before line `affectedEnd` may reach over a value with a new length, which changes their distance.
   let affectedEnd: u32 = 0;
   let distanceDelta: i32 = 0;
   memory.fill(LENGTH_DELTAS, 0, MAX_LINES);
@@ -312,9 +312,9 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       const crc = load<u32>(total);
       const kept = isChanged ? sizes >> 8 : bits;
       let value = isChanged ? writeLineValue(entry) : VALUE;
-      at = copyBits(at, span, read + kept);
+      at = copyBits(at, copyStart, read + kept);
       read += bits;
-      span = read;
+      copyStart = read;
       const lineStart = at - kept;
       const isKept = kept != 0 && (by == 0 || shiftMatches(lineStart, code, record, by));
       if (isKept && !isChanged) continue;
@@ -336,7 +336,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
     }
     if (!isCorrected) combineGroup(block, first >> GROUP_BITS);
   }
-  at = copyBits(at, span, read);
+  at = copyBits(at, copyStart, read);
   if (count > 0) at = writeLineFeed(at, code);
   combineAll(block);
   streamWritten(block);
@@ -344,12 +344,12 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   return <u32>(at - start);
 }
 
-/** By how many bytes the value of a line grew; 0 for an index without a line. */
+/** The change in length of a line's value; 0 for an index without a line. */
 function lengthDelta(index: u32): i32 {
   return index < MAX_LINES ? <i32>load<i8>(LENGTH_DELTAS + <usize>index) : 0;
 }
 
-/** The bytes of the lines from one index on up to another. */
+/** The bytes of the lines from one index up to another. */
 function bytesBetween(block: usize, index: u32, end: u32): u32 {
   let bytes: u32 = 0;
   for (let at = totalAt(block, index); index < end; index++, at += TOTAL) bytes += load<u32>(at, 4);
@@ -360,7 +360,7 @@ function groupAt(block: usize, group: u32): usize {
   return <usize>load<u32>(block, 28) + <usize>group * TOTAL;
 }
 
-/** Sums up the lines of a group. */
+/** Computes the total of a group. */
 function combineGroup(block: usize, group: u32): void {
   const first = group << GROUP_BITS;
   const lines = min(countOf(block) - first, GROUP_LINES);

@@ -1,4 +1,4 @@
-// The kernel: compares copied slots, and writes lines as text or as a part of a deflate stream.
+// The kernel: compares copied slots, and writes lines as text or as a deflate block.
 // AssemblyScript; no allocation, no static data. Addresses come from ../layout.ts, tables from ../kernel-tables.ts.
 export { insert, sort, markDirty } from './block';
 export { storeChanged } from './scan';

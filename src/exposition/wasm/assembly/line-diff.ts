@@ -1,4 +1,4 @@
-// Encodes a text as the difference to a similar one: back-references for common parts, literals for the rest.
+// Encodes a text as the difference to a similar one: matches for common parts, literals for the rest.
 import { MATCHES_AT } from '../layout';
 import { MAX_MATCH, writeLineFeed, writeLiterals, writeMatch } from './symbols';
 
@@ -6,15 +6,15 @@ const MIN_MATCH: u32 = 3;
 export const MAX_DISTANCE: u32 = 32_768;
 const QUOTE: u32 = 0x22;
 
-// MATCHES holds up to four references of the last text: the end of its bits, relative to the start of the line,
-// u16, and the distance, u16. The first is OVERFLOW if they do not fit.
+// MATCHES holds up to four matches of the last text: the end of their bits, relative to the start of the line, u16,
+// and the distance, u16. The first is OVERFLOW if they do not fit.
 const MATCHES: usize = MATCHES_AT;
 export const OVERFLOW: u32 = 0xffffffff;
 const MAX_RECORDED: u32 = 4;
 let recorded: u32 = 0;
 let lineStart: u64 = 0;
 
-/** Starts to record the references of a line whose bits begin here. */
+/** Begins to record the matches of a line whose bits begin here. */
 export function beginMatches(at: u64): void {
   recorded = 0;
   lineStart = at;
@@ -64,8 +64,8 @@ function afterWord(text: usize, from: u32, length: u32): u32 {
 }
 
 /**
- * Writes a line feed and a name that both lines have (`before` bytes; 0 if they are written already), then a text as
- * the difference to the other text, which begins `back` bytes earlier. After a difference, both texts are aligned
+ * Writes a line feed and a name that both lines have (`before` bytes; 0 if already written), then a text as the
+ * difference to the other text, which begins `back` bytes earlier. After a difference, both texts are aligned
  * again at the end of the word, or at the next quote: the end of a label's value.
  */
 export function writeDiff(

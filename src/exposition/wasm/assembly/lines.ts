@@ -1,4 +1,4 @@
-// Writes chunks of exposition text: the lines of some blocks, one after the other.
+// Writes chunks of exposition text: the lines of consecutive blocks.
 import {
   ENTRY,
   TEXT_CHANGES,
@@ -34,10 +34,10 @@ import { numberOf, writeValue } from './values';
 const BLOCKS: usize = layout.CHUNK_BLOCKS_OFFSET;
 const CHUNK_BLOCK: usize = layout.CHUNK_BLOCK_BYTES;
 
-/** The index of no line. */
+/** No line. */
 const NONE: u32 = 0xffffffff;
 
-/** The size of a value and its length, one byte at the end, in the buffer of `rewrite`. */
+/** The size of a value in the scratch buffer of `rewrite`. Its last byte is the length of the text. */
 const REWRITE_VALUE_BYTES: usize = layout.REWRITE_VALUE_BYTES;
 const LENGTH_OFFSET: usize = REWRITE_VALUE_BYTES - 1;
 
@@ -87,12 +87,12 @@ function renderBlock(block: usize, to: usize): usize {
  */
 export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize): u32 {
   let at = to;
-  let span: u32 = 0;
+  let copyStart: u32 = 0;
   const last = endOf(chunk);
   for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
     const block = blockOf(item);
     const former = startOf(item);
-    const start = <u32>(at - to) + former - span;
+    const start = <u32>(at - to) + former - copyStart;
     setStart(item, start);
     if (textDirtyFlags(block) == 0) continue;
     const count = countOf(block);
@@ -101,21 +101,21 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
     while (i < count) {
       const entry = entryAt(block, i);
       const offset = former + offsetAt(block, i);
-      memory.copy(at, from + span, offset - span);
-      at += offset - span;
-      span = offset + lengthAt(block, i);
+      memory.copy(at, from + copyStart, offset - copyStart);
+      at += offset - copyStart;
+      copyStart = offset + lengthAt(block, i);
       setOffset(block, i, <u32>(at - to) - start);
       const end = writeValue(load<u64>(cellOf(entry)), opcodeOf(entry), at);
       setLength(block, i, <u32>(end - at));
       at = end;
       const next = nextChanged(block, TEXT_CHANGES, i + 1);
-      shiftOffsets(block, i + 1, next, <u32>(at - to) - start - (span - former));
+      shiftOffsets(block, i + 1, next, <u32>(at - to) - start - (copyStart - former));
       i = next;
     }
     textWritten(block);
   }
-  memory.copy(at, from + span, bytes - span);
-  return <u32>(at - to) + (bytes - span);
+  memory.copy(at, from + copyStart, bytes - copyStart);
+  return <u32>(at - to) + (bytes - copyStart);
 }
 
 /**
@@ -147,17 +147,17 @@ export function rewrite(chunk: usize, text: usize, bytes: u32, values: usize): u
       at += REWRITE_VALUE_BYTES;
     }
   }
-  // Spans that move right are moved first, from the last one on, so that no span overwrites another.
+  // Moves to the right come first, beginning at the end, so that no move overwrites text that moves later.
   if (isLonger) moveRight(chunk, text, bytes, at, shift);
   if (isShorter) moveLeft(chunk, text, bytes, values);
   writeValues(chunk, text, values);
   return bytes + shift;
 }
 
-/** Moves those spans between changed values to the right that must move there. The buffer of values ends at `end`. */
+/** Moves text between changed values to the right, where necessary. The buffer of values ends at `end`. */
 function moveRight(chunk: usize, text: usize, bytes: u32, end: usize, shift: i32): void {
   let at = end;
-  let spanEnd = bytes;
+  let copyEnd = bytes;
   const first = firstOf(chunk);
   for (let item = endOf(chunk) - CHUNK_BLOCK; item >= first; item -= CHUNK_BLOCK) {
     const block = blockOf(item);
@@ -167,14 +167,14 @@ function moveRight(chunk: usize, text: usize, bytes: u32, end: usize, shift: i32
       at -= REWRITE_VALUE_BYTES;
       const length = lengthAt(block, i);
       const start = lines + offsetAt(block, i) + length;
-      if (shift > 0) memory.copy(text + start + shift, text + start, spanEnd - start);
+      if (shift > 0) memory.copy(text + start + shift, text + start, copyEnd - start);
       shift -= <u32>load<u8>(at, LENGTH_OFFSET) - length;
-      spanEnd = start - length;
+      copyEnd = start - length;
     }
   }
 }
 
-/** Moves those spans between changed values to the left that must move there. */
+/** Moves text between changed values to the left, where necessary. */
 function moveLeft(chunk: usize, text: usize, bytes: u32, values: usize): void {
   let at = values;
   let start: u32 = 0;
@@ -201,7 +201,7 @@ function moveLeft(chunk: usize, text: usize, bytes: u32, values: usize): void {
   if (shift < 0) memory.copy(text + start + shift, text + start, bytes - start);
 }
 
-/** Writes the changed values between the moved spans. */
+/** Writes the changed values between the moved text. */
 function writeValues(chunk: usize, text: usize, values: usize): void {
   let at = values;
   let passed: i32 = 0;
@@ -245,7 +245,7 @@ export function hasNegativeOrNaN(block: usize, nameBytes: u32): bool {
   return false;
 }
 
-/** The reasons why the text of a chunk is dirty, combined over its blocks. */
+/** The dirty flags of the text of a chunk: those of all its blocks. */
 export function dirtyFlags(chunk: usize): u32 {
   let all: u16 = 0;
   const last = endOf(chunk);
@@ -293,7 +293,7 @@ function shiftOffsets(block: usize, index: u32, end: u32, bytes: i32): void {
   for (; index < end; index++, at += 4) store<u32>(at, load<u32>(at) + bytes);
 }
 
-/** The offset of a line's value in the text that was written last. */
+/** The offset of a line's value in the last text. */
 function offsetAt(block: usize, index: u32): u32 {
   return load<u32>(offsetsOf(block) + ((<usize>index) << 2));
 }
@@ -302,7 +302,7 @@ function setOffset(block: usize, index: u32, offset: u32): void {
   store<u32>(offsetsOf(block) + ((<usize>index) << 2), offset);
 }
 
-/** The length of that value. */
+/** The length of a line's value in the last text. */
 function lengthAt(block: usize, index: u32): u32 {
   return <u32>load<u8>(lengthsOf(block) + <usize>index);
 }
@@ -331,8 +331,8 @@ function copyValue(to: usize, from: usize, bytes: u32): void {
 }
 
 /**
- * Copies a short text without a host call, as `memory.copy` in shared memory is. It copies 16 bytes at a time: up
- * to 16 bytes after the text are overwritten, and up to 16 after its source are read.
+ * Copies a short text, 16 bytes at a time: up to 16 bytes after the text are overwritten, and up to 16 after its source
+ * are read. `memory.copy` in shared memory would be a host call.
  */
 function copyText(to: usize, from: usize, bytes: u32): void {
   const end = to + <usize>bytes;

@@ -4,7 +4,7 @@ import { CELL, markDirty } from './block';
 
 const CHANGED_WORDS: usize = CHANGED_WORDS_AT;
 
-/** A mask for the words of two cells, without the line number beside each. */
+/** A mask for the words of two cells, without the line ids. */
 const WORDS: v128 = i32x4(-1, 0, -1, 0);
 
 /**
@@ -34,7 +34,7 @@ export function storeChanged(
   return i == count ? changed : changed + storeOne(cells, values, words, i, out);
 }
 
-/** Does the same for one cell: returns 1 if it differs, else 0. */
+/** Does the same for one cell; returns 1 if it differs, else 0. */
 function storeOne(cells: usize, values: usize, words: usize, index: u32, out: usize): u32 {
   const cell = cells + <usize>index * CELL;
   const bits = load<u64>(values + ((<usize>index) << 3));
@@ -46,8 +46,8 @@ function storeOne(cells: usize, values: usize, words: usize, index: u32, out: us
   }
   if (word == load<u32>(cell, 8)) return isSame ? 0 : 1;
   store<u32>(cell, word, 8);
-  const moved = load<u32>(CHANGED_WORDS);
-  store<u32>(out + ((<usize>moved) << 2), index);
-  store<u32>(CHANGED_WORDS, moved + 1);
+  const changedWords = load<u32>(CHANGED_WORDS);
+  store<u32>(out + ((<usize>changedWords) << 2), index);
+  store<u32>(CHANGED_WORDS, changedWords + 1);
   return 1;
 }

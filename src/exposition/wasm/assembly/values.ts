@@ -1,7 +1,7 @@
 // Writes the text of values.
 import { POW10_AT, SCALES_POINTER } from '../layout';
 
-const SCALES: usize = SCALES_POINTER; // address of the scales, pairs of doubles: multiply by the first, then divide by the second
+const SCALES: usize = SCALES_POINTER; // the address of the scales: pairs of doubles, multiplier and divisor
 const POW10: usize = POW10_AT; // 617 entries of 16 bytes, high word first, exponents -292 to 324
 
 /** A relative difference above the error of two roundings to 53 bits. */
@@ -54,7 +54,7 @@ function digitsOf(n: u32): u64 {
   return tens + ((twos - tens * 10) << 8);
 }
 
-/** Up to 7 bytes behind the number are overwritten. */
+/** Overwrites up to 7 bytes after the number. */
 function writeInteger(n: u64, at: usize): usize {
   if (n < 100_000_000) return writeSmall(<u32>n, at);
   const high = n / 100_000_000;
@@ -84,7 +84,7 @@ function writeEight(n: u32, at: usize): usize {
   return at + 8;
 }
 
-/** How many digits a number with the digits of a double has: at most 17. */
+/** The number of decimal digits, at most 17. */
 function digitCount(n: u64): u32 {
   if (n >= 1_000_000_000_000_000) return n >= 10_000_000_000_000_000 ? 17 : 16;
   let count: u32 = 1;
@@ -114,7 +114,7 @@ function writeFloat(x: f64, at: usize): usize {
     const whole = trunc(x);
     if (whole == x) return writeInteger(<u64>x, at);
     // A decimal of at most 15 digits that reads back as x is the shortest one; no other is as short.
-    // Most that do not are far from one, which is seen without a division.
+    // Most other numbers are far from one, which needs no division to detect.
     if (x < 1e12) {
       const thousands = x * 1000;
       const m = nearest(thousands);
@@ -205,7 +205,7 @@ function writeStripped(digits: u64, k: i32, at: usize): usize {
   return writeDecimal(digits, k, at);
 }
 
-/** Only multiples of ten are that small once they are multiplied by the inverse of 5 and rotated by a bit. */
+/** Only a multiple of ten is that small after a multiplication by the inverse of 5 and a rotation by one bit. */
 function isMultipleOfTen(n: u64): bool {
   return rotr<u64>(n * 0xcccccccccccccccd, 1) <= u64.MAX_VALUE / 10;
 }
