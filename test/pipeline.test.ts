@@ -18,7 +18,7 @@ import { CountingMemory } from './support/counting-memory.js';
 import { follow } from './support/follow.js';
 import { marbles } from './support/marbles.js';
 import { schedulerOf } from './support/scheduler-of.js';
-import { Publishers } from './support/segment-of.js';
+import { Publishers } from './support/publishers.js';
 import { VirtualClock } from './support/virtual-clock.js';
 
 describe('hostingPipeline', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseScenario } from '#app/simulator/scenario.js';
 import { freshComponents, treeOf } from '../support/component/components.js';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, answerOf, testPrograms } from '../support/processes.js';
+import { PROJECT, waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 
 const SECRET = 's3cret-of-ads';
@@ -258,7 +258,7 @@ describe('shm_bridge', function () {
       const polls = () => bridge.stderr.match(/ debug /g)?.length ?? 0;
       const before = polls();
       bridge.signal('SIGUSR1');
-      await answerOf('it polls again', () => (polls() > before ? true : undefined));
+      await waitFor('it polls again', () => (polls() > before ? true : undefined));
       expect((await bridge.stop()).status).to.equal(0);
       expect(bridge.stderr).not.to.match(/debugger/i);
     });
@@ -328,7 +328,7 @@ describe('shm_bridge', function () {
         const words = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js')];
         const args = [...words, '--config', one, '--debug'];
         const bridge = programs.command(['bash', '-c', `exec "$@" 2> ${target}`, '-', ...args]);
-        await answerOf('four polls', () => server.requests.length >= 4 || undefined);
+        await waitFor('four polls', () => server.requests.length >= 4 || undefined);
         expect(await bridge.stop()).to.deep.equal({ status: 0, signal: null });
         expect(programs.segments()).to.deep.equal([]);
       });

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { freePort } from '../support/free-port.js';
-import { answerOf, delay, testPrograms } from '../support/processes.js';
+import { waitFor, delay, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { DASHBOARDS, expressionsOf } from './dashboard-panels.js';
 import { metricsOf, withoutVariables } from './expressions.js';
@@ -61,7 +61,7 @@ describe('dashboards and rules on a running exporter', function () {
     exporter = `http://127.0.0.1:${port}`;
     const started = programs.start('demo', ['--port', String(port)]);
     demo = started;
-    await answerOf('the demo is ready', () =>
+    await waitFor('the demo is ready', () =>
       started.stdout.includes('Ctrl-C') ? true : undefined,
     );
     const file = programs.write('prometheus.yml', configuration(port));
@@ -74,7 +74,7 @@ describe('dashboards and rules on a running exporter', function () {
       `--web.listen-address=127.0.0.1:${own}`,
       '--log.level=warn',
     ]);
-    await answerOf('Prometheus has scraped every target', async () => {
+    await waitFor('Prometheus has scraped every target', async () => {
       if (server.isOver) throw new Error(`Prometheus ended: ${server.stderr}`);
       const results = await found('up == 1').catch(() => []);
       // And the page of the exporter itself.

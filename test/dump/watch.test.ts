@@ -1,6 +1,6 @@
 // Tests shm_dump --watch: a live view on a terminal, and repeated dumps elsewhere.
 import { expect } from 'chai';
-import { answerOf } from '../support/processes.js';
+import { waitFor } from '../support/processes.js';
 import { Terminal } from '../support/terminal.js';
 import type { Screen } from '../support/terminal.js';
 import { SHOP, dumps } from './dumps.js';
@@ -138,7 +138,7 @@ describe('shm_dump --watch', function () {
     const { words } = shop();
     const running = programs.start('dump', words);
     const count = (text: string) => text.split('\n3 objects, 11 variables,').length - 1;
-    await answerOf('three dumps', () => (count(running.stdout) >= 3 ? true : undefined));
+    await waitFor('three dumps', () => (count(running.stdout) >= 3 ? true : undefined));
     expect(await running.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
     expect(running.stdout).not.to.include('\u001b');
     expect(running.stdout).to.match(/not synced\n\nsegment /);

@@ -10,7 +10,7 @@ import type { OddityName } from '../support/component/oddities.js';
 import { COMPONENT_TLS, tlsPath } from '../support/component-certificates.js';
 import { ODD_SCENARIO } from '../support/odd-scenario.js';
 import { testPrograms } from '../support/processes.js';
-import { BRIDGED, BridgeTwins, RECORDED, inAnyOrder, recordedText } from './bridge-twins.js';
+import { BRIDGED, BridgePair, RECORDED, inAnyOrder, recordedText } from './bridge-pair.js';
 import { needs } from '../support/needs.js';
 
 /** Another value of the same type, often one at the end of its range. */
@@ -138,8 +138,8 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     this.slow(20_000);
     const programs = testPrograms();
     const random = new Random(11);
-    let twins: BridgeTwins;
-    /** Closes the twins, once there are some. */
+    let pair: BridgePair;
+    /** Closes the pair, once there are some. */
     let close = (): Promise<void> => Promise.resolve();
     let objects: readonly ScenarioObject[] = [];
     let page = '';
@@ -152,18 +152,18 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       );
     });
     before(async () => {
-      twins = new BridgeTwins(programs, text(), options);
-      close = () => twins.close();
+      pair = new BridgePair(programs, text(), options);
+      close = () => pair.close();
       ({ objects } = parseScenario(text(), name));
       const key = programs.write('key', `${KEY}\n`);
       chmodSync(key, 0o600);
       const secured = { ca_file: tlsPath('component.cert.pem'), security_key: `file:${key}` };
-      await twins.start(app, options === undefined ? {} : { ...secured, deflate: 'always' });
+      await pair.start(app, options === undefined ? {} : { ...secured, deflate: 'always' });
     });
     after(() => close());
 
     it('gives the same page as its own segment', async () => {
-      page = await twins.same('the first pages');
+      page = await pair.same('the first pages');
       expect(page.split('\n').length).to.be.above(50);
     });
 
@@ -176,35 +176,35 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     it('gives the same page after values change', async () => {
       for (let round = 0; round < 2; round++) {
         const count = Math.ceil(objects.length);
-        twins.play({ set: changes(objects, count, random) });
-        page = await twins.same(`round ${round}`, page);
+        pair.play({ set: changes(objects, count, random) });
+        page = await pair.same(`round ${round}`, page);
       }
     });
 
     it('gives the same page after objects disappear, and after they return', async () => {
       const gone = isBelow(objects, comesAndGoes);
-      twins.play({ remove: [comesAndGoes] });
-      page = await twins.same('after they went', page);
-      twins.play({ add: objects.filter(({ id }) => gone.has(id)) });
-      page = await twins.same('after they came back', page);
+      pair.play({ remove: [comesAndGoes] });
+      page = await pair.same('after they went', page);
+      pair.play({ add: objects.filter(({ id }) => gone.has(id)) });
+      page = await pair.same('after they came back', page);
     });
 
     it('gives the same page after an object returns with another class', async () => {
       const gone = isBelow(objects, classed);
       const back = objects.filter(({ id }) => gone.has(id));
       const other = back.map((each) => (each.id === classed ? { ...each, className: 'B' } : each));
-      twins.play({ remove: [classed], add: other });
-      page = await twins.same('of another class', page);
-      twins.play({ remove: [classed], add: back });
-      page = await twins.same('of its own class again', page);
+      pair.play({ remove: [classed], add: other });
+      page = await pair.same('of another class', page);
+      pair.play({ remove: [classed], add: back });
+      page = await pair.same('of its own class again', page);
     });
 
     if (showsState)
       it('gives the same page after states change', async () => {
-        twins.play({ state: [[root, 'manual_recovery']] });
-        page = await twins.same('in manual recovery', page);
-        twins.play({ state: [[root, 'normal']] });
-        page = await twins.same('normal again', page);
+        pair.play({ state: [[root, 'manual_recovery']] });
+        page = await pair.same('in manual recovery', page);
+        pair.play({ state: [[root, 'normal']] });
+        page = await pair.same('normal again', page);
       });
 
     it('gives the same series while totals need the 64th bit, and afterwards', async () => {
@@ -215,8 +215,8 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
           .map((variable) => [id, variable.name] as const),
       );
       for (const value of ['9223372036854775808', '18446744073709551615', '5']) {
-        twins.play({ set: totals.map(([id, variable]) => [id, [[variable, value]]] as const) });
-        page = await twins.same(`totals of ${value}`, page, inAnyOrder);
+        pair.play({ set: totals.map(([id, variable]) => [id, [[variable, value]]] as const) });
+        page = await pair.same(`totals of ${value}`, page, inAnyOrder);
       }
     });
 
@@ -230,14 +230,14 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
         ...object,
         variables: object.variables.map((each) => ({ ...each, value: reset(each) as never })),
       }));
-      twins.play({ remove: roots, add: anew });
-      page = await twins.same('after the restart', page);
-      const { body } = await twins.page('shm_bridge', BRIDGED);
+      pair.play({ remove: roots, add: anew });
+      page = await pair.same('after the restart', page);
+      const { body } = await pair.page('shm_bridge', BRIDGED);
       expect(body).to.match(/^shm_bridge_component_restarts_total\{object="@root"\} 1$/m);
     });
 
     it('gets only GET requests, each on a new connection', () => {
-      const { requests } = twins.server;
+      const { requests } = pair.server;
       const asked = requests.map(({ method, headers }) => `${method} ${headers.connection ?? ''}`);
       expect(new Set(asked)).to.deep.equal(new Set(['GET close']));
       expect(requests.length).to.be.above(8);

@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { FAULT_NAMES } from '../support/component/faults.js';
 import type { FaultName } from '../support/component/faults.js';
 import { ODD_SCENARIO } from '../support/odd-scenario.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import { REASON_OF } from '../support/component/reason-of-fault.js';
-import { BRIDGED, BridgeTwins } from './bridge-twins.js';
+import { BRIDGED, BridgePair } from './bridge-pair.js';
 import { applicationPart, samplesOf } from './page.js';
 
 const APP = 'odd';
@@ -26,8 +26,8 @@ interface Own {
   readonly failures: ReadonlyMap<string, number>;
 }
 
-async function ownOf(twins: BridgeTwins): Promise<Own> {
-  const { body } = await twins.page('shm_bridge', BRIDGED);
+async function ownOf(pair: BridgePair): Promise<Own> {
+  const { body } = await pair.page('shm_bridge', BRIDGED);
   const samples = samplesOf(body);
   const value = (name: string) =>
     Number(samples.find((sample) => sample.name === `shm_bridge_component_${name}`)?.value);
@@ -50,13 +50,13 @@ const LEAVES_TREE: readonly FaultName[] = FAULT_NAMES.filter(
 describe('a faulty component behind the bridge', function () {
   this.slow(10_000);
   const programs = testPrograms();
-  let twins: BridgeTwins;
+  let pair: BridgePair;
   let page = '';
-  const bridged = () => twins.page(APP, BRIDGED);
+  const bridged = () => pair.page(APP, BRIDGED);
 
   before(async () => {
-    twins = new BridgeTwins(programs, text, { slowMs: 3000, dripMs: 100 });
-    await twins.start(APP, {
+    pair = new BridgePair(programs, text, { slowMs: 3000, dripMs: 100 });
+    await pair.start(APP, {
       request_timeout_ms: 700,
       connect_timeout_ms: 500,
       max_body_bytes: 1 << 20,
@@ -64,23 +64,23 @@ describe('a faulty component behind the bridge', function () {
       lost_after: 60,
       max_back_off_ms: 1000,
     });
-    page = await answerOf('the first page', async () => {
+    page = await waitFor('the first page', async () => {
       const { status, body } = await bridged();
       return status === 200 ? applicationPart(body) : undefined;
     });
   });
   after(async () => {
-    await twins.close();
+    await pair.close();
   });
 
   for (const fault of LEAVES_TREE)
     it(`keeps its last page during ${fault}, which counts as ${REASON_OF[fault]}, and recovers within three polls`, async () => {
       const reason = REASON_OF[fault];
-      const before = await ownOf(twins);
-      twins.server.fault = fault;
-      await twins.server.settled;
-      await answerOf(`${reason} is counted`, async () => {
-        const own = await ownOf(twins);
+      const before = await ownOf(pair);
+      pair.server.fault = fault;
+      await pair.server.settled;
+      await waitFor(`${reason} is counted`, async () => {
+        const own = await ownOf(pair);
         const grown = [...own.failures].filter(
           ([each, count]) => count > (before.failures.get(each) ?? 0),
         );
@@ -90,30 +90,30 @@ describe('a faulty component behind the bridge', function () {
       const { status, body } = await bridged();
       expect(status).to.equal(200);
       expect(applicationPart(body)).to.equal(page);
-      twins.server.fault = undefined;
-      await twins.server.settled;
-      const { polls } = await ownOf(twins);
-      const back = await answerOf('it is up again', async () => {
-        const own = await ownOf(twins);
+      pair.server.fault = undefined;
+      await pair.server.settled;
+      const { polls } = await ownOf(pair);
+      const back = await waitFor('it is up again', async () => {
+        const own = await ownOf(pair);
         return own.up === 1 ? own : undefined;
       });
       // One was under way, and another may take too long on a busy machine.
       expect(back.polls - polls, 'polls').to.be.at.most(3);
       expect(applicationPart((await bridged()).body)).to.equal(page);
-      expect(twins.server.followed).to.equal(0);
+      expect(pair.server.followed).to.equal(0);
     });
 
   for (const fault of ['no_content', 'empty_array'] as const)
     it(`answers 503 while it returns no objects (${fault}), and 200 afterwards`, async () => {
-      twins.server.fault = fault;
-      const { body } = await answerOf('503', async () => {
+      pair.server.fault = fault;
+      const { body } = await waitFor('503', async () => {
         const reply = await bridged();
         return reply.status === 503 ? reply : undefined;
       });
       expect(body).to.match(/waiting on .*root/i);
-      expect(await ownOf(twins)).to.include({ up: 0 });
-      twins.server.fault = undefined;
-      const again = await answerOf('200', async () => {
+      expect(await ownOf(pair)).to.include({ up: 0 });
+      pair.server.fault = undefined;
+      const again = await waitFor('200', async () => {
         const reply = await bridged();
         return reply.status === 200 ? reply : undefined;
       });
@@ -121,19 +121,17 @@ describe('a faulty component behind the bridge', function () {
     });
 
   it('causes a warning if a different process answers each poll, and recovers', async () => {
-    twins.server.fault = 'other_component';
-    await twins.bridge?.line(
-      /twin: a different process answers each poll: do two components share/,
-    );
-    twins.server.fault = undefined;
-    await answerOf('its own page again', async () => {
+    pair.server.fault = 'other_component';
+    await pair.bridge?.line(/twin: a different process answers each poll: do two components share/);
+    pair.server.fault = undefined;
+    await waitFor('its own page again', async () => {
       const { status, body } = await bridged();
       return status === 200 && applicationPart(body) === page ? true : undefined;
     });
   });
 
   it('causes at most two log lines for each reason', () => {
-    const lines = twins.bridge?.stderr.split('\n') ?? [];
+    const lines = pair.bridge?.stderr.split('\n') ?? [];
     for (const reason of new Set(LEAVES_TREE.map((fault) => REASON_OF[fault]))) {
       const told = lines.filter((line) => line.includes(`no tree (${reason})`));
       expect(told.length, reason).to.be.within(1, 2);
@@ -145,7 +143,7 @@ describe('a faulty component behind the bridge', function () {
 describe('a component that does not answer for a long time', function () {
   this.slow(20_000);
   const programs = testPrograms();
-  let twins: BridgeTwins;
+  let pair: BridgePair;
   const stateOf = (body: string) =>
     samplesOf(body).find(({ name, value }) => name === 'adh_process_object_state' && value === '1')
       ?.labels['adh_process_object_state'];
@@ -154,55 +152,55 @@ describe('a component that does not answer for a long time', function () {
       samplesOf(body).find(({ name }) => name === 'shm_exporter_target_as_of_age_seconds')?.value,
     );
   const bridged = (isRight: (reply: { status: number; body: string }) => boolean, what: string) =>
-    answerOf(what, async () => {
-      const reply = await twins.page('adh', BRIDGED);
+    waitFor(what, async () => {
+      const reply = await pair.page('adh', BRIDGED);
       return isRight(reply) ? reply : undefined;
     });
 
   before(async () => {
     const own = text.replaceAll('.1.odd', '.1.adh');
-    twins = new BridgeTwins(programs, own);
-    await twins.start('adh', { stale_after: 3, lost_after: 6, max_back_off_ms: 1000 });
+    pair = new BridgePair(programs, own);
+    await pair.start('adh', { stale_after: 3, lost_after: 6, max_back_off_ms: 1000 });
   });
   after(async () => {
-    await twins.close();
+    await pair.close();
   });
 
   it('is in auto_recovery while its values are stale, then not ready, and ready when it answers again', async () => {
     // After a try that failed.
-    twins.server.fault = undefined;
+    pair.server.fault = undefined;
     const { body: fresh } = await bridged(
       (reply) => reply.status === 200 && stateOf(reply.body) === 'normal',
       'the first page',
     );
     expect(asOfAge(fresh)).to.be.within(0, 3);
 
-    twins.server.fault = 'hang';
+    pair.server.fault = 'hang';
     const { body: stale } = await bridged(
       ({ status, body }) => status === 200 && stateOf(body) === 'auto_recovery',
       'auto_recovery',
     );
     expect(asOfAge(stale)).to.be.above(2.5);
-    await twins.bridge?.line(/warning twin: no tree for 3 s: its roots are in auto_recovery/);
+    await pair.bridge?.line(/warning twin: no tree for 3 s: its roots are in auto_recovery/);
     const others = (body: string) => applicationPart(body).replace(/^.*object_state.*\n/gm, '');
     expect(others(stale)).to.equal(others(fresh));
-    const { body: own } = await twins.page('shm_bridge', BRIDGED);
+    const { body: own } = await pair.page('shm_bridge', BRIDGED);
     expect(own).to.match(/^shm_bridge_component_is_stale\{object="@root"\} 1$/m);
 
     const { body: gone } = await bridged(({ status }) => status === 503, '503');
     expect(gone).to.match(/waiting on .*root/i);
-    await twins.bridge?.line(
+    await pair.bridge?.line(
       /warning twin: no tree for 6 s: its roots are removed until it shows one/,
     );
 
-    twins.server.fault = undefined;
+    pair.server.fault = undefined;
     const { body: back } = await bridged(({ status }) => status === 200, 'the page again');
     expect(applicationPart(back)).to.equal(applicationPart(fresh));
-    await twins.bridge?.line(/info twin: received its tree after \d+ s/);
+    await pair.bridge?.line(/info twin: received its tree after \d+ s/);
   });
 
   it('has its segment closed when the bridge ends, so that no reader waits for it', async () => {
-    const ended = await twins.bridge?.stop();
+    const ended = await pair.bridge?.stop();
     expect(ended).to.deep.equal({ status: 0, signal: null });
     const { body } = await bridged(({ status }) => status === 503, '503');
     expect(body).to.match(/closed|absent|gone|no segment/i);

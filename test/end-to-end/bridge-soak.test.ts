@@ -1,5 +1,5 @@
 // A short run of test/torture/failing-component.js.
-import { runClean } from '../support/clean-run.js';
+import { runScript } from '../support/run-script.js';
 
 const SECONDS = '6';
 
@@ -7,5 +7,5 @@ describe('a bridged component that fails at random', function () {
   this.timeout(180_000);
 
   it('has no wrong value on its page and recovers in time', () =>
-    runClean('test/torture/failing-component.js', SECONDS, '1'));
+    runScript('test/torture/failing-component.js', SECONDS, '1'));
 });

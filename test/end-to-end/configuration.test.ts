@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { needsPrograms } from '../support/needs.js';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, delay, answerOf, testPrograms } from '../support/processes.js';
+import { PROJECT, delay, waitFor, testPrograms } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
 
 describe('the command line of shm_exporter', function () {
@@ -95,9 +95,9 @@ describe('the command line of shm_exporter', function () {
     await exporter.line(
       / warning stdout cannot be written: EFBIG: file too large, write: skipping snapshots$/m,
     );
-    await answerOf('the file is full', () => statSync(out).size === 1000 || undefined);
+    await waitFor('the file is full', () => statSync(out).size === 1000 || undefined);
     spawnSync('prlimit', [`--pid=${exporter.pid}`, '--fsize=unlimited:unlimited']);
-    await answerOf(
+    await waitFor(
       'another snapshot',
       () => /^[^]{1000}\n# snapshot .*\n# snapshot /.test(readFileSync(out, 'utf8')) || undefined,
     );
@@ -115,7 +115,7 @@ describe('the command line of shm_exporter', function () {
         ({ status }) => (status === 200 ? true : undefined),
         () => undefined,
       );
-    await answerOf('it serves', isUp);
+    await waitFor('it serves', isUp);
     exporter.signal('SIGHUP');
     await delay(300);
     expect(await isUp()).to.equal(true);

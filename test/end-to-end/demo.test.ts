@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { BRIDGED, BRIDGE_APP, JVMS, SCOPES, TARGETS } from '#app/demo/configuration.js';
 import { freePort } from '../support/free-port.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { samplesOf, scrape } from './page.js';
 
@@ -22,7 +22,7 @@ const processesWith = (text: string): number[] =>
     .map(Number);
 
 const contextOf = (demo: Running): Promise<string> =>
-  answerOf(
+  waitFor(
     'the demo says something',
     () => /files are in \S*\/(\S+)$/m.exec(demo.stdout + demo.stderr)?.[1],
   );
@@ -66,7 +66,7 @@ describe('npm run demo', function () {
     const port = await freePort();
     const demo = programs.start('demo', ['--port', String(port)]);
     const context = await contextOf(demo);
-    await answerOf('it invites', () => (demo.stdout.includes('Ctrl-C') ? true : undefined));
+    await waitFor('it invites', () => (demo.stdout.includes('Ctrl-C') ? true : undefined));
     return { demo, port, context };
   }
 
@@ -119,7 +119,7 @@ describe('npm run demo', function () {
         expect(families).to.have.lengthOf.above(50);
         for (const family of families) expect(first.body).to.contain(`# TYPE ${family} `);
         const texts = new Set(first.own.map((sample) => JSON.stringify(sample)));
-        await answerOf('a third of the series moves', async () => {
+        await waitFor('a third of the series moves', async () => {
           const moved = (await values()).own.filter((each) => !texts.has(JSON.stringify(each)));
           return moved.length > texts.size / 3 ? true : undefined;
         });
@@ -191,7 +191,7 @@ describe('npm run demo', function () {
       const from = demo.stderr.length;
       process.kill(victim, 'SIGKILL');
       const back = 'the exporter: target adh on 456 is ready again';
-      await answerOf('it is back', () => (linesOf(demo, from).includes(back) ? true : undefined));
+      await waitFor('it is back', () => (linesOf(demo, from).includes(back) ? true : undefined));
       expect(linesOf(demo, from).toSorted()).to.deep.equal(
         [
           'demo: the simulated adh ended by SIGKILL; it starts again in 5 seconds',
@@ -215,7 +215,7 @@ describe('npm run demo', function () {
     process.kill(npm.pid, 'SIGKILL');
     try {
       const isGone = () => (tracesOf(context).length === 0 ? true : undefined);
-      await answerOf('all of it is gone', isGone);
+      await waitFor('all of it is gone', isGone);
     } finally {
       for (const pid of processesWith(context)) process.kill(pid, 'SIGKILL');
     }
@@ -227,7 +227,7 @@ describe('npm run demo', function () {
     process.kill(demo.pid, 'SIGKILL');
     expect(await demo.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
     rmSync(join(tmpdir(), context), { recursive: true });
-    await answerOf('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
+    await waitFor('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
   });
 
   it('ends when the reader of its stdout goes away', async () => {
@@ -240,7 +240,7 @@ describe('npm run demo', function () {
     expect(await shell.ended).to.deep.equal({ status: 0, signal: null });
     const [, context = ''] = /in \S*\/(\S+)/.exec(readFileSync(file, 'utf8')) ?? [];
     expect(context).to.match(/^shm-demo-/);
-    await answerOf('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
+    await waitFor('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
   });
 
   it('ends on SIGTERM before anything is ready', async () => {
@@ -255,7 +255,7 @@ describe('npm run demo', function () {
     const context = await contextOf(demo);
     // At the first ticks some are not ready yet.
     const all = [...TARGETS, BRIDGED].map(({ root }) => root).join(' ');
-    await answerOf('a document each, in their order', () => {
+    await waitFor('a document each, in their order', () => {
       const heads = [...demo.stdout.matchAll(/^# snapshot .*root=(\S*) time=\S+/gm)];
       const roots = heads.map(([, root]) => root).join(' ');
       return roots.includes(all) ? true : undefined;

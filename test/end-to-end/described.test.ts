@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import { textOf } from '../support/text-of-html.js';
 import { readyPage, scrape, seriesOf } from './page.js';
 
@@ -64,7 +64,7 @@ describe('an application without a catalogue', function () {
     const labels = { path_labels: ['floor.{floor}.{till}'] };
     writeFileSync(path, programs.settings({ ...single, ...labels }));
     exporter.signal('SIGHUP');
-    const page = await answerOf('the labels are there', async () => {
+    const page = await waitFor('the labels are there', async () => {
       const { status, body } = await scrape(url);
       expect(status).to.equal(200);
       return body.includes('floor=') ? body : undefined;
@@ -123,7 +123,7 @@ describe('a variable that no row of the catalogue reads', function () {
     for (const show_uncatalogued of [true, false]) {
       writeFileSync(path, programs.settings({ ...single, show_uncatalogued }));
       exporter.signal('SIGHUP');
-      const page = await answerOf(`show_uncatalogued = ${show_uncatalogued}`, async () => {
+      const page = await waitFor(`show_uncatalogued = ${show_uncatalogued}`, async () => {
         const { status, body } = await scrape(url);
         expect(status).to.equal(200);
         return body.includes('shop_till_') === show_uncatalogued ? body : undefined;

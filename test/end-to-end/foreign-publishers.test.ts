@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT, answerOf, testPrograms } from '../support/processes.js';
+import { PROJECT, waitFor, testPrograms } from '../support/processes.js';
 import { pageWith, scrape } from './page.js';
 
 /** Metrics that a page has, by name, whatever their labels. */
@@ -16,7 +16,7 @@ describe('a publisher in another language', function () {
   const exporterOf = (app: string, key: string) =>
     programs.exporter({ app, server_keys: [key] }).url();
   const closed = (url: string, key: string) =>
-    answerOf('503 after a clean close', async () => {
+    waitFor('503 after a clean close', async () => {
       const { status, body } = await scrape(url);
       const reason = new RegExp(`server key ${key}: (publisher closed its segment|no segment)`);
       return status === 503 && reason.test(body) ? body : undefined;
@@ -193,7 +193,7 @@ while True:
     const before = requests(await pageWith(url, (page) => requests(page) > 0, 'it is served'));
     rmSync(join('/dev/shm', `${programs.contextId}.pool.away`));
     const isThere = () => programs.segments().some((name) => name.endsWith('.away')) || undefined;
-    await answerOf('the segment has its name again', isThere);
+    await waitFor('the segment has its name again', isThere);
     await pageWith(url, (page) => requests(page) > before, 'it is served again');
     expect(await program.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });
     expect(isThere()).to.equal(undefined);

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { configuration, BRIDGED, BRIDGE_APP, EXPORTED, TARGETS } from '#app/demo/configuration.js';
 import { readOpenMetrics } from '../support/open-metrics-checker.js';
-import { PROJECT, answerOf, isInstalled, testPrograms } from '../support/processes.js';
+import { PROJECT, waitFor, isInstalled, testPrograms } from '../support/processes.js';
 import { LINTED, applicationPart, openMetricsErrors, promtoolLines } from './page.js';
 import { recordedJdks, recordedJvm, recordedVarnish } from './recorded-inputs.js';
 
@@ -56,7 +56,7 @@ function lint(page: string, known = /^$/): void {
 
 /** The whole page of a target, in text 0.0.4 or another format, once it has a line. */
 const pageOf = (url: string, line: RegExp, accept = 'text/plain'): Promise<string> =>
-  answerOf(`${url} has ${line.source}`, async () => {
+  waitFor(`${url} has ${line.source}`, async () => {
     const response = await fetch(url, { headers: { accept } });
     const page = await response.text();
     return response.ok && line.test(page) ? page : undefined;

@@ -12,7 +12,7 @@ import { healthProblem } from '#app/exporter/health.js';
 import { tlsPath } from '../support/component-certificates.js';
 import { freePort } from '../support/free-port.js';
 import { needs } from '../support/needs.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 
 describe('--healthy', function () {
   this.slow(3000);
@@ -130,7 +130,7 @@ describe('--healthy', function () {
       said: `shm_exporter: ${file} cannot be read: ENOENT: no such file or directory, stat '${file}'\n`,
     });
     const exporter = programs.start('exporter', ['--config', path]);
-    await answerOf('the file is there', async () =>
+    await waitFor('the file is there', async () =>
       (await problemOf(path)) === '' ? true : undefined,
     );
     await exporter.stop('SIGKILL');

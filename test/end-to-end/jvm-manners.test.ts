@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { perfFile, someCounters } from '../hsperfdata/perf-file.js';
-import { PROJECT, answerOf, testPrograms } from '../support/processes.js';
+import { PROJECT, waitFor, testPrograms } from '../support/processes.js';
 import { TracedExporter, expectToReadOnly } from '../support/traced-exporter.js';
 import { pageWith } from './page.js';
 import { needs, needsPrograms, needsRoot } from '../support/needs.js';
@@ -51,7 +51,7 @@ describe('an exporter that reads the counter files of JVMs', function () {
     const flags = ['--add-exports', 'java.base/jdk.internal.perf=ALL-UNNAMED', '-Xmx64m'];
     const words = ['java', ...flags, '-cp', programs.path(''), 'Till'];
     const jvm = programs.command(words, { stdin: 'pipe' });
-    await answerOf('the JVM is ready', () => jvm.stdout.includes('ready') || undefined);
+    await waitFor('the JVM is ready', () => jvm.stdout.includes('ready') || undefined);
     const config = programs.config(
       {},
       '[[targets]]\napp = "jvm"\nserver_key = "jvm"\nformat = "hsperfdata"\nformat_settings = { main_classes = ["Till"] }\n',

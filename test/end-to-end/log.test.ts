@@ -1,7 +1,7 @@
 // The log of a running exporter, in the formats that log collectors read.
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
 
 describe('the log', function () {
@@ -38,7 +38,7 @@ describe('the log', function () {
   it('has no line of a level below --log-level', async () => {
     const port = await freePort();
     const exporter = start('--log-level', 'error', '--metrics-port', String(port));
-    await answerOf('it serves', async () => {
+    await waitFor('it serves', async () => {
       const page = await scrape(`http://127.0.0.1:${port}/-/ready`).catch(() => undefined);
       return page?.status === 200 ? page : undefined;
     });

@@ -1,5 +1,5 @@
 // A short run of bench/soak.js: many targets on many publishers. Spec 1.10.
-import { runClean } from '../support/clean-run.js';
+import { runScript } from '../support/run-script.js';
 
 const SECONDS = '2';
 /** With four targets each. */
@@ -15,7 +15,7 @@ describe('48 targets on 12 publishers, with objects that appear and disappear,',
     ['threaded', 'least_loaded'],
   ] as const)
     it(`serve no wrong value and stay ready in mode ${mode} with assignment ${assignment}`, () =>
-      runClean(
+      runScript(
         'bench/soak.js',
         ...['--seconds', SECONDS, '--publishers', PUBLISHERS, '--lag', LAG],
         ...['--mode', mode, '--assignment', assignment],

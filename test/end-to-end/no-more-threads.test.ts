@@ -4,7 +4,7 @@ import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { inBothModes } from '../support/modes.js';
 import { needsPrograms, needsRoot } from '../support/needs.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import { readyPage, unready } from './page.js';
 
 /** Runs as a user without other processes, since the limit does not apply to root. */
@@ -76,7 +76,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     const known = start([], { server_keys: ['2'], web_config_file: 'users.yml' });
     const knownUrl = await known.url();
     limit(known);
-    await answerOf('bob is let in', async () =>
+    await waitFor('bob is let in', async () =>
       (await fetch(knownUrl, as('bob'))).status === 200 ? true : undefined,
     );
     await known.stop();
@@ -87,7 +87,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     await readyPage(lateUrl);
     limit(late);
     programs.write('none.yml', `basic_auth_users:\n${user('alice')}`);
-    const answer = await answerOf('passwords cannot be compared', async () => {
+    const answer = await waitFor('passwords cannot be compared', async () => {
       const { status, headers, text } = await fetch(lateUrl, as('alice')).then(async (got) => ({
         ...{ status: got.status, headers: got.headers },
         text: await got.text(),

@@ -1,7 +1,7 @@
 // The single snapshot for scripts, and the file for the textfile collector of node_exporter.
 import { expect } from 'chai';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import { LINTED, promtoolLines, samplesOf, scrape, seriesKey, seriesOf } from './page.js';
 import { needsPrograms } from '../support/needs.js';
 
@@ -141,7 +141,7 @@ server_key = "83"
       const [, port = ''] = await collector.line(/127\.0\.0\.1:(\d+)/);
       const url = `http://127.0.0.1:${port}/metrics`;
       const read = () => readFileSync(`${folder}/shm_exporter.prom`, 'utf8');
-      const { page, file } = await answerOf('both targets', async () => {
+      const { page, file } = await waitFor('both targets', async () => {
         const before = existsSync(`${folder}/shm_exporter.prom`) ? read() : '';
         const { body } = await scrape(url);
         const ready = byApp(body, 'shm_exporter_internal_target_ready');
@@ -170,7 +170,7 @@ server_key = "83"
       expect(names(page)).to.deep.equal(names(file));
 
       await exporter.stop();
-      await answerOf('no series of a target', async () =>
+      await waitFor('no series of a target', async () =>
         byApp((await scrape(url)).body, 'shm_exporter_internal_target_ready').size === 0
           ? true
           : undefined,
@@ -183,7 +183,7 @@ server_key = "83"
       mkdirSync(folder, { recursive: true });
       writeFileSync(`${folder}/other.prom`, 'other 1\n');
       const exporter = start(1, '--textfile', folder);
-      await answerOf('a file', () => readdirSync(folder)[1]);
+      await waitFor('a file', () => readdirSync(folder)[1]);
       await exporter.stop();
       expect(readdirSync(folder)).to.deep.equal(['other.prom']);
     });

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { answerOf } from '../support/processes.js';
+import { waitFor } from '../support/processes.js';
 
 export interface Reply {
   readonly status: number;
@@ -27,7 +27,7 @@ export const scrape = (url: string): Promise<Reply> =>
 
 /** The first page with status 200. */
 export const readyPage = (url: string, withinMs?: number): Promise<string> =>
-  answerOf(
+  waitFor(
     `${url} answers 200`,
     async () => {
       const { status, body } = await scrape(url);
@@ -38,7 +38,7 @@ export const readyPage = (url: string, withinMs?: number): Promise<string> =>
 
 /** The first 503 with that text. */
 export const unready = (url: string, text: RegExp): Promise<Reply> =>
-  answerOf(`503 with ${text.source}`, async () => {
+  waitFor(`503 with ${text.source}`, async () => {
     const reply = await scrape(url);
     return reply.status === 503 && text.test(reply.body) ? reply : undefined;
   });
@@ -49,7 +49,7 @@ export const pageWith = (
   isRight: (series: ReadonlyMap<string, string>) => boolean,
   what: string,
 ): Promise<ReadonlyMap<string, string>> =>
-  answerOf(what, async () => {
+  waitFor(what, async () => {
     const { status, body } = await scrape(url);
     if (status !== 200) return undefined;
     const series = seriesOf(body);

@@ -5,7 +5,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { Chromium, hasChromium } from '../support/browser.js';
 import type { WatchedPage } from '../support/browser.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { readyPage } from './page.js';
 import { needs } from '../support/needs.js';
@@ -111,7 +111,7 @@ describe('the HTML pages in Chromium', function () {
     await page.locator('#target-0 a', { hasText: 'tree' }).focus();
     await page.evaluate('window.scrollTo(0, 200)');
     shops[0]?.open();
-    await answerOf('the page says so', async () =>
+    await waitFor('the page says so', async () =>
       (await stateOf(watched, 'target-1')) === 'ready' ? true : undefined,
     );
     expect(await page.locator('#summary').textContent()).to.equal('2 of 4 targets not ready');
@@ -132,7 +132,7 @@ describe('the HTML pages in Chromium', function () {
   it('stop updates while hidden, and resume immediately when visible', async () => {
     const watched = await open('/');
     const asked = () => watched.requests.filter((each) => each === `${origin}/`).length;
-    await answerOf('it updates itself', () => (asked() >= 2 ? true : undefined));
+    await waitFor('it updates itself', () => (asked() >= 2 ? true : undefined));
     const look = (isHidden: boolean) =>
       watched.page.evaluate(
         `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
@@ -144,7 +144,7 @@ describe('the HTML pages in Chromium', function () {
     expect(asked()).to.be.at.most(before + 1);
     const hidden = asked();
     await look(false);
-    await answerOf('it goes on', () => (asked() > hidden ? true : undefined));
+    await waitFor('it goes on', () => (asked() > hidden ? true : undefined));
     await watched.page.context().close();
   });
 
@@ -190,7 +190,7 @@ describe('the HTML pages in Chromium', function () {
       const text = () => page.locator('tbody').textContent();
       expect(await text()).to.contain('(not synced)');
       shops[1]?.open();
-      await answerOf('the value is there', async () =>
+      await waitFor('the value is there', async () =>
         (await text())?.includes('true') === true ? true : undefined,
       );
       expect(watched.complaints).to.deep.equal([]);
@@ -243,7 +243,7 @@ describe('the HTML pages in Chromium', function () {
       const watched = await open('/');
       await exporter?.stop('SIGTERM');
       const note = watched.page.locator('#offline');
-      await answerOf('it says so', async () => ((await note.isVisible()) ? true : undefined));
+      await waitFor('it says so', async () => ((await note.isVisible()) ? true : undefined));
       expect(await note.textContent()).to.match(
         /^No answer from the exporter since .*\. What is shown is of then\.$/,
       );

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tlsPath } from '../support/component-certificates.js';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, answerOf, testPrograms } from '../support/processes.js';
+import { PROJECT, waitFor, testPrograms } from '../support/processes.js';
 import { UNOBSERVED, expectedSeries } from './oracle.js';
 import type { ScenarioFile } from './oracle.js';
 import { seriesKey } from './page.js';
@@ -108,7 +108,7 @@ ${discoveries.join('')}`,
       `--storage.tsdb.path=${programs.path('tsdb')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ]);
-    await answerOf('all targets are up, with their roots', async () => {
+    await waitFor('all targets are up, with their roots', async () => {
       const up = await query('up').catch(() => []);
       return up.length === 3 &&
         up.every(({ metric, value }) => 'root' in metric && value[1] === '1')

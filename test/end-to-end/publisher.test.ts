@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { existsSync, rmSync } from 'node:fs';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import { targets } from '../specification/shop.js';
 import { pageWith, readyPage, samplesOf, scrape, seriesOf } from './page.js';
 
@@ -37,7 +37,7 @@ describe('a publisher that comes and goes', function () {
       .exporter({ app: 'shop', server_keys: [key], worker_execution_mode, ...settings })
       .url();
   const unready = (url: string, reason: RegExp) =>
-    answerOf(`503, waiting on ${reason.source}`, async () => {
+    waitFor(`503, waiting on ${reason.source}`, async () => {
       const { status, body } = await scrape(url);
       return status === 503 && reason.test(body) ? body : undefined;
     });
@@ -67,7 +67,7 @@ describe('a publisher that comes and goes', function () {
     });
     const url = await exporter.url();
     // The publisher may still be adding them when the target gets ready.
-    const text = await answerOf('all three are left out', async () => {
+    const text = await waitFor('all three are left out', async () => {
       const { body } = await scrape(url);
       const omitted = /^shm_exporter_target_(objects|variables|series)_omitted_total [1-9]/gm;
       return body.match(omitted)?.length === 3 ? body : undefined;
@@ -181,7 +181,7 @@ describe('a publisher that comes and goes', function () {
     for (const first of [100, 200]) {
       const publisher = await programs.simulatorOf(churning(first));
       const seen = new Set<number>();
-      await answerOf(`all tills from ${first} on`, async () => {
+      await waitFor(`all tills from ${first} on`, async () => {
         const { status, body } = await scrape(url);
         if (status !== 200) return undefined;
         for (const { name, labels, value } of samplesOf(body)) {
@@ -223,7 +223,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(exporter('9'))).to.equal('90');
     const path = `/dev/shm/${programs.contextId}.pool.9`;
     rmSync(path);
-    await answerOf('the name is back', () => existsSync(path) || undefined);
+    await waitFor('the name is back', () => existsSync(path) || undefined);
     expect(await sales(exporter('9'))).to.equal('90');
   });
 
@@ -250,7 +250,7 @@ describe('a publisher that comes and goes', function () {
     programs.publish({ ...shop('8', 0, [set(81), set(82)]), repeat: true });
     const url = exporter('8');
     const seen: string[] = [];
-    await answerOf('81, 82 and 81 again', async () => {
+    await waitFor('81, 82 and 81 again', async () => {
       const value = await sales(url);
       if (value !== undefined && value !== seen.at(-1)) seen.push(value);
       return seen.join().includes('81,82,81') ? true : undefined;

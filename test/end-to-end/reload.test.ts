@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT, delay, answerOf, testPrograms } from '../support/processes.js';
+import { PROJECT, delay, waitFor, testPrograms } from '../support/processes.js';
 import { applicationPart, pageWith, readyPage, scrape, seriesKey, seriesOf } from './page.js';
 import type { Reply } from './page.js';
 
@@ -52,7 +52,7 @@ describe('SIGHUP', function () {
     const hangUp = async (answer: RegExp): Promise<string> => {
       const from = said;
       exporter.signal('SIGHUP');
-      const text = await answerOf(`stderr has ${answer.source}`, () => {
+      const text = await waitFor(`stderr has ${answer.source}`, () => {
         const news = exporter.stderr.slice(from);
         return answer.test(news) ? news : undefined;
       });

@@ -1,7 +1,7 @@
 // JSON lines that Debian's rsyslog ships.
 import { expect } from 'chai';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import { needsPrograms } from '../support/needs.js';
 
 describe('JSON lines through rsyslog', function () {
@@ -32,12 +32,12 @@ ruleset(name="ship") { action(type="omfile" file="${output}" template="line") }
     const exporter = programs.start('exporter', ['--config', config], { stdoutTo: input });
     const read = (path: string) => readFileSync(path, 'utf8');
     const snapshots = /"name":"shm_exporter_stdout_skipped_ticks_total"/g;
-    await answerOf('three snapshots', () => read(input).match(snapshots)?.[2]);
+    await waitFor('three snapshots', () => read(input).match(snapshots)?.[2]);
     expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
 
     const printed = read(input);
     expect(printed.length).to.be.above(10_000);
-    const shipped = await answerOf('the last line', () => {
+    const shipped = await waitFor('the last line', () => {
       const text = existsSync(output) ? read(output) : '';
       return text.length >= printed.length ? text : undefined;
     });

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { delay, answerOf, testPrograms } from '../support/processes.js';
+import { delay, waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
-import { standStill } from '../support/stand-still.js';
+import { stopProcess } from '../support/stop-process.js';
 import { LINTED, promtoolLines, samplesOf, seriesOf } from './page.js';
 import { expectTicks, spansBetween } from './ticks.js';
 import { needsPrograms } from '../support/needs.js';
@@ -55,7 +55,7 @@ describe('stdout mode through a pipe', function () {
 
     before(async () => {
       ({ exporter, reader } = piped());
-      await answerOf('three documents', () => reader.stdout.match(/# EOF\n/g)?.[2]);
+      await waitFor('three documents', () => reader.stdout.match(/# EOF\n/g)?.[2]);
       const ended = await exporter.stop();
       expect(ended).to.deep.equal({ status: 0, signal: null });
       expect(await reader.ended).to.deep.equal({ status: 0, signal: null });
@@ -104,7 +104,7 @@ describe('stdout mode through a pipe', function () {
   it('prints one JSON object for each series with stdout_format = "json"', async () => {
     const { exporter, reader } = piped({ stdout_format: 'json' });
     const last = /"shm_exporter_target_heartbeat_age_seconds"/g;
-    await answerOf('two documents', () => reader.stdout.match(last)?.[1]);
+    await waitFor('two documents', () => reader.stdout.match(last)?.[1]);
     await exporter.stop();
     await reader.ended;
     const rows = reader.stdout
@@ -132,7 +132,7 @@ describe('stdout mode through a pipe', function () {
 
   it('prints one comment line with the reason for a target that is not ready', async () => {
     const { exporter, reader } = piped({ server_keys: ['nobody'] });
-    await answerOf('a line', () => /\n/.exec(reader.stdout)?.[0]);
+    await waitFor('a line', () => /\n/.exec(reader.stdout)?.[0]);
     await exporter.stop();
     await reader.ended;
     for (const line of reader.stdout.trimEnd().split('\n'))
@@ -149,13 +149,13 @@ describe('stdout mode through a pipe', function () {
     );
     const { exporter, reader } = piped({ app: 'adh', server_keys: ['83'] });
     const documents = () => reader.stdout.match(/# EOF\n/g)?.length ?? 0;
-    await answerOf('two documents', () => (documents() >= 2 ? true : undefined));
+    await waitFor('two documents', () => (documents() >= 2 ? true : undefined));
     // On a busy machine it may have been too slow by itself.
     const from = exporter.stderr.length;
     const said = (pattern: RegExp) => pattern.exec(exporter.stderr.slice(from)) ?? undefined;
-    await standStill(reader.pid);
+    await stopProcess(reader.pid);
     const tooSlow = /the reader of stdout is too slow: skipping snapshots/;
-    await answerOf('it says that it skips', () => said(tooSlow));
+    await waitFor('it says that it skips', () => said(tooSlow));
     const before = residentBytes(exporter.pid);
     const seen = documents();
     await delay(3000);
@@ -163,13 +163,13 @@ describe('stdout mode through a pipe', function () {
     expect(grown, 'bytes of growth').to.be.below(6_000_000);
     reader.signal('SIGCONT');
     const over = /(too slow[^]*)skipped (\d+) snapshots/;
-    const [, until = '', skipped] = await answerOf('how many', () => said(over));
+    const [, until = '', skipped] = await waitFor('how many', () => said(over));
     expect(Number(skipped)).to.be.at.least(2);
     expect(until.match(/too slow/g), 'told once').to.have.lengthOf(1);
     const counted = () => /^shm_exporter_stdout_skipped_ticks_total [1-9]\d*$/m.exec(reader.stdout);
-    await answerOf('documents show the skipped ticks', () => counted() ?? undefined);
+    await waitFor('documents show the skipped ticks', () => counted() ?? undefined);
     expect(reader.stdout).to.match(/^shm_exporter_stdout_skipped_ticks_total 0$/m);
-    await answerOf('documents again', () => (documents() >= seen + 3 ? true : undefined));
+    await waitFor('documents again', () => (documents() >= seen + 3 ? true : undefined));
     expect(Math.max(...spansBetween(reader.stdout)), 'the longest gap').to.be.at.least(2500);
     await exporter.stop();
   });
@@ -192,16 +192,16 @@ describe('stdout mode through a pipe', function () {
     const table = (key: string) => `[[targets]]\napp = "shop"\nserver_key = "${key}"\n`;
     const threaded = { worker_execution_mode: 'threaded', target_workers: 2 };
     const { exporter, reader } = piped(threaded, keys.map(table).join(''));
-    await answerOf('two documents of each', () => reader.stdout.match(/# EOF\n/g)?.[3]);
+    await waitFor('two documents of each', () => reader.stdout.match(/# EOF\n/g)?.[3]);
     await reader.stop('SIGKILL');
     // The threads wait for 5 s at a time.
-    await answerOf('it ends', () => (exporter.isOver ? true : undefined), 4500);
+    await waitFor('it ends', () => (exporter.isOver ? true : undefined), 4500);
     expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
   });
 
   it('ends quietly with status 0 when its reader goes away', async () => {
     const { exporter, reader } = piped();
-    await answerOf('a document', () => /# EOF\n/.exec(reader.stdout)?.[0]);
+    await waitFor('a document', () => /# EOF\n/.exec(reader.stdout)?.[0]);
     await reader.stop('SIGKILL');
     expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
     expect(exporter.stderr).not.to.match(/EPIPE|error|at .+:\d+:\d+/i);

@@ -1,6 +1,6 @@
 // The programs as systemd services; a socket of the test replaces systemd's.
 import { expect } from 'chai';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 
 /** Prints what is sent to a UNIX datagram socket, one message a line, as soon as it listens. */
@@ -22,7 +22,7 @@ describe('a service of systemd', function () {
   /** Somebody who listens, and a way to start a program under it. */
   async function systemd(address: string, environment: readonly string[] = []) {
     const listener = programs.command(['python3', '-c', LISTENER, address]);
-    await answerOf('it listens', () => /listening/.exec(listener.stdout) ?? undefined);
+    await waitFor('it listens', () => /listening/.exec(listener.stdout) ?? undefined);
     return { listener, under: ['env', `NOTIFY_SOCKET=${address}`, ...environment] };
   }
   const messages = ({ stdout }: Running): readonly string[] =>
@@ -31,7 +31,7 @@ describe('a service of systemd', function () {
       .slice(1, -1)
       .filter((message) => message !== 'WATCHDOG=1');
   const heard = (listener: Running, pattern: RegExp) =>
-    answerOf(pattern.source, () => pattern.exec(listener.stdout) ?? undefined);
+    waitFor(pattern.source, () => pattern.exec(listener.stdout) ?? undefined);
 
   const addresses = [
     ['a path', () => programs.path('notify')],
@@ -64,15 +64,15 @@ describe('a service of systemd', function () {
     const config = programs.config({ app: 'ads', server_keys: ['82'] });
     const exporter = programs.start('exporter', ['--config', config], { under });
     const signs = () => listener.stdout.match(/WATCHDOG=1/g)?.length ?? 0;
-    await answerOf('ten signs', () => (signs() >= 10 ? true : undefined));
+    await waitFor('ten signs', () => (signs() >= 10 ? true : undefined));
     exporter.signal('SIGSTOP');
-    const last = await answerOf('silence', async () => {
+    const last = await waitFor('silence', async () => {
       const before = signs();
       await new Promise((resolve) => setTimeout(resolve, 500));
       return signs() === before ? before : undefined;
     });
     exporter.signal('SIGCONT');
-    await answerOf('a sign again', () => (signs() > last ? true : undefined));
+    await waitFor('a sign again', () => (signs() > last ? true : undefined));
     await exporter.stop();
     await listener.stop();
   });

@@ -2,7 +2,7 @@
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import { textOf } from '../support/text-of-html.js';
 import { readyPage, samplesOf, scrape } from './page.js';
 
@@ -62,7 +62,7 @@ server_key = "91"
     });
     origin = await exporter({}, TARGETS);
     await readyPage(`${origin}/metrics?server_key=82`);
-    await answerOf('all trees are there', async () =>
+    await waitFor('all trees are there', async () =>
       (await scrape(`${origin}/tree?server_key=91`)).status === 200 ? true : undefined,
     );
   });
@@ -156,7 +156,7 @@ server_key = "91"
     it('neither shows nor finds them for other machines', async () => {
       const url = await exporter({ metrics_bind_address: '0.0.0.0' }, TARGETS);
       await readyPage(`${url}/metrics?server_key=82`);
-      const row = await answerOf('there is a tree', async () => {
+      const row = await waitFor('there is a tree', async () => {
         const answer = await textRow(url);
         return answer.status === 200 ? answer.row : undefined;
       });
@@ -174,7 +174,7 @@ server_key = "91"
       const authorization = `Basic ${Buffer.from('alice:s:cret').toString('base64')}`;
       for (const path of ['/', '/tree?server_key=91', '/tree'])
         expect((await fetch(url + path)).status, path).to.equal(401);
-      const row = await answerOf('there is a tree', async () => {
+      const row = await waitFor('there is a tree', async () => {
         const answer = await textRow(url, { authorization });
         return answer.status === 200 ? answer.row : undefined;
       });

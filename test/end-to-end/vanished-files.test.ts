@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';
-import { PROJECT, answerOf, testPrograms } from '../support/processes.js';
+import { PROJECT, waitFor, testPrograms } from '../support/processes.js';
 import type { Running, TestPrograms } from '../support/processes.js';
 import { readyPage } from './page.js';
 
@@ -72,7 +72,7 @@ describe('the files of a running exporter', function () {
       const url = await exporter.url();
       const status = async (path: string, name: string, method = 'GET') =>
         (await fetch(new URL(path, url), { method, ...as(name) })).status;
-      await answerOf('the first target is ready', async () =>
+      await waitFor('the first target is ready', async () =>
         (await status('/metrics', 'alice')) === 200 ? true : undefined,
       );
       program[fate]();
@@ -81,7 +81,7 @@ describe('the files of a running exporter', function () {
       web('alice', 'carol');
       expect(await status('/-/reload', 'alice', 'POST')).to.equal(200);
       for (const key of ['1', '2', '3'])
-        await answerOf(`carol gets target ${key}`, async () =>
+        await waitFor(`carol gets target ${key}`, async () =>
           (await status(`/metrics?server_key=${key}`, 'carol')) === 200 ? true : undefined,
         );
       expect((await exporter.stop()).status).to.equal(0);
@@ -108,7 +108,7 @@ describe('the files of a running exporter', function () {
     programs.write('beside.toml', withWeb + target('1') + target('2'));
     programs.write('beside.yml', `basic_auth_users:\n${user('bob')}`);
     expect(await status('/-/reload', 'bob', 'POST')).to.equal(200);
-    await answerOf('the new target is ready', async () =>
+    await waitFor('the new target is ready', async () =>
       (await status('/metrics?server_key=2', 'bob')) === 200 ? true : undefined,
     );
     await exporter.stop();

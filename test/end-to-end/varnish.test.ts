@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
 import { SPECIFIED_MODE as mode } from '../support/modes.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import { varnishServer } from '../varnish/varnish-server.js';
 import {
   applicationPart,
@@ -77,7 +77,7 @@ describe('an exporter of Varnish', function () {
     const port = await freePort();
     programs.command([KNOWN, '-n', server.path, '-web.listen-address', `127.0.0.1:${port}`]);
     const known = `http://127.0.0.1:${port}/metrics`;
-    await answerOf('it answers', () => scrape(known).catch(() => undefined), START_MS);
+    await waitFor('it answers', () => scrape(known).catch(() => undefined), START_MS);
     const [theirs, ours] = await server.still(async () => {
       const page = (await scrape(known)).body;
       // The first scrape may see a segment come, the second shows it.
@@ -135,7 +135,7 @@ describe('an exporter of Varnish', function () {
     const url = await exporterOf('compat');
     await readyPage(url);
     await server.kill();
-    const reply = await answerOf('503 with the reason', () => deadReply(url));
+    const reply = await waitFor('503 with the reason', () => deadReply(url));
     expect(reply.body).not.to.contain('varnish_main');
     await server.start();
     await pageWith(url, (series) => series.get('varnish_up{}') === '1', 'it is back');

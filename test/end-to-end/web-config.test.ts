@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { hashSync } from 'bcryptjs';
 import { tlsPath } from '../support/component-certificates.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import { scrape } from './page.js';
 import { needsPrograms } from '../support/needs.js';
 
@@ -94,7 +94,7 @@ describe('web_config_file', function () {
     const { exporter, url } = await start(SERVER + USERS);
     expect((await ask(url, { headers: alice })).subject).to.equal('localhost');
     serverIs('other');
-    await answerOf('the new certificate', async () =>
+    await waitFor('the new certificate', async () =>
       (await ask(url, { headers: alice })).subject === 'other.example' ? true : undefined,
     );
     const metric = async (name: string) => {
@@ -107,10 +107,10 @@ describe('web_config_file', function () {
     );
     expect(await metric('web_config_last_reload_successful')).to.equal(1);
     writeFileSync(programs.path('server.key'), 'broken');
-    await answerOf('the metric', async () =>
+    await waitFor('the metric', async () =>
       (await metric('web_config_last_reload_successful')) === 0 ? true : undefined,
     );
-    await answerOf('the warning', async () => {
+    await waitFor('the warning', async () => {
       const { status, subject } = await ask(url, { headers: alice });
       expect([status, subject]).to.deep.equal([200, 'other.example']);
       return (
@@ -120,7 +120,7 @@ describe('web_config_file', function () {
     serverIs('other');
     programs.write('web.yml', `${SERVER}basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
     const bob = { Authorization: `Basic ${Buffer.from('bob:b').toString('base64')}` };
-    await answerOf('bob is let in', async () =>
+    await waitFor('bob is let in', async () =>
       (await ask(url, { headers: bob })).status === 200 ? true : undefined,
     );
     expect((await ask(url, { headers: alice })).status).to.equal(401);
@@ -134,19 +134,19 @@ describe('web_config_file', function () {
     expect(await isLetIn(alice)).to.equal(true);
     rmSync(programs.path('web.yml'));
     symlinkSync('web.yml', programs.path('web.yml'));
-    await answerOf('the warning', async () => {
+    await waitFor('the warning', async () => {
       expect(await isLetIn(alice)).to.equal(true);
       return exporter.stderr.includes('warning web configuration not read again') || undefined;
     });
     rmSync(programs.path('web.yml'));
     programs.write('web.yml', 'basic_auth_users:\n  bob: nonsense\n');
-    await answerOf('another warning', async () => {
+    await waitFor('another warning', async () => {
       expect(await isLetIn(alice)).to.equal(true);
       return exporter.stderr.match(/not read again/g)?.[1];
     });
     programs.write('web.yml', `basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
     const bob = { Authorization: `Basic ${Buffer.from('bob:b').toString('base64')}` };
-    await answerOf('bob is let in', () => isLetIn(bob));
+    await waitFor('bob is let in', () => isLetIn(bob));
     await exporter.stop();
   });
 
@@ -227,7 +227,7 @@ describe('web_config_file', function () {
     expect(headers['retry-after']).to.equal('1');
     expect(body).to.match(/^too many requests: rate_limit/);
     programs.write('web.yml', '');
-    await answerOf('no limit', async () => ((await statuses(1))[0] === 200 ? true : undefined));
+    await waitFor('no limit', async () => ((await statuses(1))[0] === 200 ? true : undefined));
     expect(await statuses(5)).to.deep.equal([200, 200, 200, 200, 200]);
     await exporter.stop();
   });

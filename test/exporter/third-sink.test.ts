@@ -18,7 +18,7 @@ import { signedLicense } from '../license/signed-license.js';
 import { eventually } from '../support/eventually.js';
 import { fileSink } from '../support/file-sink.js';
 import { follow } from '../support/follow.js';
-import { Publishers } from '../support/segment-of.js';
+import { Publishers } from '../support/publishers.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('a third sink', () => {

@@ -6,7 +6,7 @@ import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
 import { testView } from './test-view.js';
-import { finished } from '../support/finished.js';
+import { runToEnd } from '../support/run-to-end.js';
 
 const ROOT = 'h.1.shop';
 const PATH = 'o3.a';
@@ -204,20 +204,20 @@ describe('a target view whose tree changes while it binds it', () => {
               if (action === 'absorb') view.applyChanges(tree.source.sync().changes);
               if (action === 'bind' && goesOn) goesOn = view.bindMore();
               if (action === 'fresh') view.copyNewValues();
-              if (action === 'refresh') finished(view.copyingValues());
+              if (action === 'refresh') runToEnd(view.copyingValues());
               if (action !== 'render') continue;
               view.applyChanges(tree.source.sync().changes);
-              finished(view.copyingValues());
-              const shown = linesOf(finished(view.rendering()));
+              runToEnd(view.copyingValues());
+              const shown = linesOf(runToEnd(view.rendering()));
               if (tree.lines(tracks).length > shown.length) early++;
               expect(tree.mayShow).to.include.members(shown);
             }
             view.applyChanges(tree.source.sync().changes);
-            finished(view.copyingValues());
+            runToEnd(view.copyingValues());
             while (goesOn) goesOn = view.bindMore();
-            finished(view.copyingValues());
+            runToEnd(view.copyingValues());
             while (goesOn) goesOn = view.bindMore();
-            expect(linesOf(finished(view.rendering())).toSorted()).to.deep.equal(
+            expect(linesOf(runToEnd(view.rendering())).toSorted()).to.deep.equal(
               tree.lines(tracks).toSorted(),
             );
             const { objects, variables, reason } = view.progress;
@@ -231,8 +231,8 @@ describe('a target view whose tree changes while it binds it', () => {
             expect(view.highlighted?.value).to.equal(tree.named);
             const whole = testView(tree.source, tree.root, { filters });
             expect(text()).to.equal(whole.text());
-            finished(whole.view.closing());
-            finished(view.closing());
+            runToEnd(whole.view.closing());
+            runToEnd(view.closing());
           },
         ),
         {
@@ -268,8 +268,8 @@ describe('a target view whose tree changes while it binds it', () => {
     let steps = 20;
     const { view, linesOf } = testView(source, root, { slice: () => new Budget({ steps }) });
     const shown = () => {
-      finished(view.copyingValues());
-      return linesOf(finished(view.rendering()));
+      runToEnd(view.copyingValues());
+      return linesOf(runToEnd(view.rendering()));
     };
     while (view.series === 0) view.bindMore();
     source.remove(sales);
@@ -315,10 +315,10 @@ describe('a target view whose tree changes while it binds it', () => {
     for (let i = 0; i < 5000; i++) add(root, 30_000 + i);
     view.applyChanges(source.sync().changes);
     expect([...view.copyingValues()].length, 'slices').to.be.above(20);
-    expect(linesOf(finished(view.rendering()))).to.have.lengthOf(15_000);
+    expect(linesOf(runToEnd(view.rendering()))).to.have.lengthOf(15_000);
     for (const child of children.slice(10_000, 19_000)) source.remove(child);
     view.applyChanges(source.sync().changes);
-    expect(linesOf(finished(view.rendering())), 'without what is gone').to.have.lengthOf(6000);
+    expect(linesOf(runToEnd(view.rendering())), 'without what is gone').to.have.lengthOf(6000);
   });
 
   it('queues at most 262,144 changes', () => {

@@ -4,7 +4,7 @@ import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
 import { shopCatalogue, testView } from './test-view.js';
-import { finished } from '../support/finished.js';
+import { runToEnd } from '../support/run-to-end.js';
 
 const CATALOGUE = shopCatalogue(
   `{ name = "shop_tills", type = "gauge", help = "Tills.", var = "tills" },
@@ -43,8 +43,8 @@ describe('a target view', () => {
     const late = source.addVariable(full, 'sales', { type: 'u64', value: 6n });
     view.applyChanges([{ kind: 'variable-added', variable: late }]);
     while (view.bindMore());
-    finished(view.copyingValues());
-    const text = finished(view.rendering()).families.flatMap(({ buffers }) =>
+    runToEnd(view.copyingValues());
+    const text = runToEnd(view.rendering()).families.flatMap(({ buffers }) =>
       buffers.map((each) => Buffer.from(each).toString()),
     );
     expect(text.join('')).to.contain('} 6\n').and.not.to.contain('} 5\n');
@@ -90,7 +90,7 @@ describe('a target view', () => {
     while (view.bindMore()) totals.push(view.progress.variables.total);
     expect(totals.length).to.be.at.least(2);
     expect(totals[0]).to.be.at.most(1024);
-    finished(view.copyingValues());
+    runToEnd(view.copyingValues());
     expect(view.progress).to.deep.equal(progress([1, 1], [3001, 3001]));
   });
 
@@ -284,15 +284,15 @@ describe('a target view', () => {
     const { source, root, tills, till } = shop();
     const { view, render } = testView(source, root, { catalogue: CATALOGUE });
     render();
-    expect(finished(view.copyingValues())).to.equal(false);
+    expect(runToEnd(view.copyingValues())).to.equal(false);
     source.set(tills, 3);
-    expect(finished(view.copyingValues())).to.equal(true);
-    expect(finished(view.copyingValues())).to.equal(true);
-    finished(view.rendering());
-    expect(finished(view.copyingValues())).to.equal(false);
+    expect(runToEnd(view.copyingValues())).to.equal(true);
+    expect(runToEnd(view.copyingValues())).to.equal(true);
+    runToEnd(view.rendering());
+    expect(runToEnd(view.copyingValues())).to.equal(false);
     till('floor.1.t1', 1);
     view.applyChanges(source.sync().changes);
-    expect(finished(view.copyingValues())).to.equal(true);
+    expect(runToEnd(view.copyingValues())).to.equal(true);
   });
 
   it('frees its memory when it is closed, and held text when the last hold is released', () => {
@@ -308,13 +308,13 @@ describe('a target view', () => {
     const held = bytes();
     for (let i = 0; i < 3000; i += 2) till(`floor.2.t${i}`, i);
     text();
-    finished(view.closing());
-    finished(view.closing());
+    runToEnd(view.closing());
+    runToEnd(view.closing());
     expect(bytes()).to.equal(held);
     release();
     release();
     expect(kernel.arena.used).to.equal(before);
-    expect(finished(view.copyingValues())).to.equal(false);
+    expect(runToEnd(view.copyingValues())).to.equal(false);
   });
 
   it('ignores changes once it is closed', () => {
@@ -323,7 +323,7 @@ describe('a target view', () => {
     const root = source.addObject('h.1.shop', 'Shop', { asOf });
     const { view, kernel, render } = testView(source, root, { catalogue: CATALOGUE });
     render();
-    finished(view.closing());
+    runToEnd(view.closing());
     source.addObject('h.1.shop.floor.1.t1', 'Till', { parent: root });
     view.applyChanges(source.sync().changes);
     expect(view.bindMore()).to.equal(false);

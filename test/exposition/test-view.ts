@@ -12,7 +12,7 @@ import { TargetView } from '#app/exposition/target-view.js';
 import type { Format, ManagedObject, Snapshot } from '#app/model.js';
 import type { FakeSource } from '../support/fake-source.js';
 import { FakeTarget } from '../support/fake-target.js';
-import { finished } from '../support/finished.js';
+import { runToEnd } from '../support/run-to-end.js';
 
 export interface TestViewOptions {
   readonly app?: string;
@@ -74,8 +74,8 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
   const render = (): Snapshot => {
     view.applyChanges(source.sync().changes);
     while (view.bindMore());
-    finished(view.copyingValues());
-    return finished(view.rendering());
+    runToEnd(view.copyingValues());
+    return runToEnd(view.rendering());
   };
   /** The page of the application in a format. */
   const page = (format: Format): string => {

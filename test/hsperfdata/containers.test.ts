@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { perfFolder } from './perf-folder.js';
-import { valuesOf, wholeSight } from '../support/polled-values.js';
+import { valuesOf, pollAll } from '../support/polled-values.js';
 import { needs } from '../support/needs.js';
 import { PROJECT } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -56,7 +56,7 @@ describe('JVMs in containers', function () {
     const pids = [await startContainer('org.shop.Till'), await startContainer('org.shop.Stock')];
     const all = folder.watch({ containers: true }, HOST);
     const has = (watch: typeof all, pid: number): boolean =>
-      valuesOf(wholeSight(watch)).get(`${pid} java.threads.live`) === 12n;
+      valuesOf(pollAll(watch)).get(`${pid} java.threads.live`) === 12n;
     await eventually('both are seen', () => pids.every((pid) => has(all, pid)));
     const none = folder.watch({ containers: false }, HOST);
     expect(pids.some((pid) => has(none, pid))).to.equal(false);
@@ -67,7 +67,7 @@ describe('JVMs in containers', function () {
     const pid = await startContainer('org.shop.Till');
     const watch = folder.watch({ containers: true, users: ['b*'] }, HOST);
     const other = folder.watch({ containers: true, users: ['shop'] }, HOST);
-    const keysOf = (each: typeof watch): string => [...valuesOf(wholeSight(each)).keys()].join();
+    const keysOf = (each: typeof watch): string => [...valuesOf(pollAll(each)).keys()].join();
     await eventually('it is seen', () => keysOf(watch).includes(`${pid} `));
     expect(keysOf(other)).not.to.contain(`${pid} `);
   });

@@ -18,17 +18,17 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { HsperfdataWatch } from '#app/hsperfdata/hsperfdata-watch.js';
 import type { PollResult } from '#app/streams/watch.js';
-import { processNumbered } from '../support/same-number.js';
+import { processWithPid } from '../support/process-with-pid.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { perfFolder } from './perf-folder.js';
-import { SetClocks, objectsBelow, valuesOf, wholeSight } from '../support/polled-values.js';
+import { SetClocks, objectsBelow, valuesOf, pollAll } from '../support/polled-values.js';
 import { needsRoot } from '../support/needs.js';
 
 /** Rebuilt for each test, because a JVM cannot begin long before its process. */
 let file = perfFile(someCounters());
 
 /** Returns the PIDs of the shown JVMs. */
-const pidsOf = (watch: HsperfdataWatch): string[] => pidsIn(wholeSight(watch));
+const pidsOf = (watch: HsperfdataWatch): string[] => pidsIn(pollAll(watch));
 
 function pidsIn({ source }: PollResult): string[] {
   const [root] = source?.roots ?? [];
@@ -47,7 +47,7 @@ describe('A watch of JVMs', () => {
     it('has each counter in its object, under the name in the counter file', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
-      const values = valuesOf(wholeSight(openWatch()));
+      const values = valuesOf(pollAll(openWatch()));
       expect(Object.fromEntries(values)).to.deep.equal({
         ' shown': 1n,
         ' leftOut': 0n,
@@ -69,7 +69,7 @@ describe('A watch of JVMs', () => {
     it('labels every object with the PID and main class, and no other part of the command line', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
-      const { source } = wholeSight(openWatch());
+      const { source } = pollAll(openWatch());
       const [root] = source?.roots ?? [];
       const objects = root === undefined ? [] : [...objectsBelow(root)].slice(1);
       expect(objects.length).to.be.greaterThan(4);
@@ -79,7 +79,7 @@ describe('A watch of JVMs', () => {
 
     it('never stores command lines, properties or arguments', () => {
       folder.write(folder.process(), file.bytes);
-      const seen = wholeSight(openWatch());
+      const seen = pollAll(openWatch());
       const names = [...valuesOf(seen).keys()].join('\n');
       expect(names).not.to.match(/vmArgs|javaCommand/);
       expect(JSON.stringify([...valuesOf(seen).values()].map(String))).not.to.contain('hunter2');
@@ -100,7 +100,7 @@ describe('A watch of JVMs', () => {
         ];
         const others = someCounters().filter(({ name }) => name !== 'sun.rt.javaCommand');
         folder.write(folder.process(), perfFile([...texts, ...others]).bytes);
-        const [root] = wholeSight(openWatch()).source?.roots ?? [];
+        const [root] = pollAll(openWatch()).source?.roots ?? [];
         const [jvm] = root?.children ?? [];
         expect(jvm?.labels?.['main_class']).to.equal(mainClass);
       });
@@ -109,7 +109,7 @@ describe('A watch of JVMs', () => {
       const [one, other] = [folder.process(), folder.process()];
       folder.write(one, file.bytes);
       folder.write(other, perfFile(someCounters(), { isBigEndian: true }).bytes);
-      const values = valuesOf(wholeSight(openWatch()));
+      const values = valuesOf(pollAll(openWatch()));
       for (const name of ['java.threads.started', 'sun.rt.safepointTime', 'sun.os.hrt.frequency'])
         expect(values.get(`${other} ${name}`), name).to.equal(values.get(`${one} ${name}`));
       expect(values.get(`${other}.application org.shop.sales`)).to.equal(-5n);
@@ -127,7 +127,7 @@ describe('A watch of JVMs', () => {
           counter.name === 'sun.os.hrt.frequency' ? { ...counter, value: frequency } : counter,
         );
         folder.write(pid, perfFile(counters).bytes);
-        const values = valuesOf(wholeSight(openWatch()));
+        const values = valuesOf(pollAll(openWatch()));
         expect(values.get(`${pid} sun.rt.safepointTime`)).to.equal(nanoseconds);
       });
 
@@ -135,7 +135,7 @@ describe('A watch of JVMs', () => {
       const pid = folder.process();
       const counters = someCounters().filter(({ name }) => name !== 'sun.os.hrt.frequency');
       folder.write(pid, perfFile(counters).bytes);
-      const values = valuesOf(wholeSight(openWatch()));
+      const values = valuesOf(pollAll(openWatch()));
       expect(values.has(`${pid} sun.rt.safepointTime`)).to.equal(false);
       expect(values.get(`${pid} java.threads.live`)).to.equal(12n);
     });
@@ -143,7 +143,7 @@ describe('A watch of JVMs', () => {
     it('reads current numbers and texts at each copy', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
-      const seen = wholeSight(openWatch());
+      const seen = pollAll(openWatch());
       const number = Buffer.alloc(8);
       number.writeBigInt64LE(99n);
       folder.poke(path, file.valueAt.get('java.threads.live') ?? 0, number);
@@ -157,12 +157,12 @@ describe('A watch of JVMs', () => {
       const pid = folder.process();
       const path = folder.write(pid, perfFile(someCounters(), { unfilled: 1 }).bytes);
       const watch = openWatch();
-      const seen = wholeSight(watch);
+      const seen = pollAll(watch);
       expect(valuesOf(seen).get(`${pid} java.threads.live`)).to.equal(12n);
       const more = [...someCounters(), { name: 'org.shop.queue', value: 3n }];
       folder.poke(path, 0, perfFile(more, { modified: 2n }).bytes);
       valuesOf(seen);
-      const values = valuesOf(wholeSight(watch));
+      const values = valuesOf(pollAll(watch));
       expect(values.get(`${pid}.application org.shop.queue`)).to.equal(3n);
       expect(values.get(`${pid}.application org.shop.sales`)).to.equal(-5n);
     });
@@ -171,7 +171,7 @@ describe('A watch of JVMs', () => {
   describe('when JVMs start and end', () => {
     it('is live without any JVM, and finds a later directory and file', () => {
       const watch = openWatch();
-      expect(wholeSight(watch).publisher).to.deep.equal({
+      expect(pollAll(watch).publisher).to.deep.equal({
         state: 'live',
         reason: '0 JVMs are shown',
       });
@@ -183,7 +183,7 @@ describe('A watch of JVMs', () => {
     it('notifies its owner when a file appears in a known directory', async () => {
       folder.make();
       const watch = openWatch();
-      const { notifications } = wholeSight(watch);
+      const { notifications } = pollAll(watch);
       const pid = folder.process();
       await new Promise<void>((resolve) => {
         watch.wait(notifications, resolve);
@@ -247,7 +247,7 @@ describe('A watch of JVMs', () => {
         // The resolution of process start times is a hundredth of a second.
         await setTimeout(20);
         await folder.kill(pid);
-        other = processNumbered(pid);
+        other = processWithPid(pid);
         if (other === undefined) folder.remove(pid);
       }
       try {
@@ -265,13 +265,13 @@ describe('A watch of JVMs', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const watch = openWatch();
-      const before = wholeSight(watch);
+      const before = pollAll(watch);
       const [root] = before.source?.roots ?? [];
       const [former] = root?.children ?? [];
       folder.write(pid, perfFile(someCounters('org.shop.Other')).bytes);
       expect(path).to.contain(String(pid));
       valuesOf(before);
-      wholeSight(watch);
+      pollAll(watch);
       const [present] = root?.children ?? [];
       expect(present?.id).to.be.greaterThan(former?.id ?? Infinity);
       expect(present?.labels?.['main_class']).to.equal('org.shop.Other');
@@ -280,7 +280,7 @@ describe('A watch of JVMs', () => {
     it('has no values when its file has become that of another JVM', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
-      const seen = wholeSight(openWatch());
+      const seen = pollAll(openWatch());
       const renamed = file.bytes
         .toString('latin1')
         .replace('java.threads.live', 'java.threads.nine');
@@ -293,7 +293,7 @@ describe('A watch of JVMs', () => {
       const path = folder.write(one, file.bytes);
       folder.write(other, perfFile(someCounters(), { isAccessible: false }).bytes);
       const watch = openWatch();
-      const seen = wholeSight(watch);
+      const seen = pollAll(watch);
       expect(pidsOf(watch)).to.deep.equal([String(one)]);
       truncateSync(path, 100);
       expect(valuesOf(seen).get(`${one} java.threads.live`)).to.equal(undefined);
@@ -321,12 +321,12 @@ describe('A watch of JVMs', () => {
       for (let round = 0; round < 20; round++) {
         const pid = folder.process();
         folder.write(pid, file.bytes);
-        for (const [name, value] of valuesOf(wholeSight(watch))) values.set(name, value);
+        for (const [name, value] of valuesOf(pollAll(watch))) values.set(name, value);
         expect(values.get(`${pid} java.threads.live`)).to.equal(12n);
         folder.remove(pid);
       }
       const all = Buffer.alloc(65_536 * 8);
-      expect(wholeSight(watch).source?.readSlots(0, 65_536, all)).to.be.at.most(1024);
+      expect(pollAll(watch).source?.readSlots(0, 65_536, all)).to.be.at.most(1024);
     });
   });
 
@@ -394,7 +394,7 @@ describe('A watch of JVMs', () => {
         const pid = folder.process();
         make(folder.write(pid, file.bytes));
         const watch = openWatch();
-        const { publisher } = wholeSight(watch);
+        const { publisher } = pollAll(watch);
         expect(publisher.reason).to.match(why).and.to.contain(`hsperfdata_shop/${pid} `);
         expect(pidsOf(watch)).to.deep.equal([]);
       });
@@ -403,7 +403,7 @@ describe('A watch of JVMs', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       chmodSync(folder.directory(), 0o777);
-      expect(wholeSight(openWatch()).publisher.reason).to.match(
+      expect(pollAll(openWatch()).publisher.reason).to.match(
         /^0 JVMs are shown, 1 left out: directory .*hsperfdata_shop may be written by others$/,
       );
       chmodSync(folder.directory(), 0o755);
@@ -414,9 +414,7 @@ describe('A watch of JVMs', () => {
 
     it('does not read a file of an unknown version', () => {
       folder.write(folder.process(), perfFile(someCounters(), { major: 3 }).bytes);
-      expect(wholeSight(openWatch()).publisher.reason).to.contain(
-        'version 3 of the format, known: 2',
-      );
+      expect(pollAll(openWatch()).publisher.reason).to.contain('version 3 of the format, known: 2');
     });
 
     it('shows a JVM among thousands of files of ended processes', () => {
@@ -446,10 +444,10 @@ describe('A watch of JVMs', () => {
     /** Polls before and after a change of the counters in a file. */
     function pollAroundChange(path: string, settings: Parameters<typeof folder.watch>[0] = {}) {
       const watch = openWatch(settings);
-      wholeSight(watch);
+      pollAll(watch);
       folder.poke(path, file.valueAt.get('java.threads.live') ?? 0, Buffer.from([13]));
       pass(200);
-      return { watch, seen: wholeSight(watch) };
+      return { watch, seen: pollAll(watch) };
     }
     const leftOut = ({ publisher }: PollResult) => publisher.reason;
 
@@ -462,9 +460,9 @@ describe('A watch of JVMs', () => {
         /^0 JVMs are shown, 1 left out: \S+\/hsperfdata_shop\/(\d+) belongs to a JVM of another PID namespace, not to process \1 of this one: containers = true finds it$/,
       );
       pass(5000);
-      wholeSight(watch);
+      pollAll(watch);
       pass(200);
-      expect(leftOut(wholeSight(watch)), 'once it stands still').to.equal('0 JVMs are shown');
+      expect(leftOut(pollAll(watch)), 'once it stands still').to.equal('0 JVMs are shown');
     });
 
     it('leaves out a JVM of another PID namespace if no process of this one has its PID', () => {
@@ -489,9 +487,9 @@ describe('A watch of JVMs', () => {
     it('does not count files of ended JVMs or of other main classes as left out', () => {
       folder.writeUnmapped(HIDDEN, file.bytes);
       const still = openWatch();
-      wholeSight(still);
+      pollAll(still);
       pass(200);
-      expect(leftOut(wholeSight(still))).to.equal('0 JVMs are shown');
+      expect(leftOut(pollAll(still))).to.equal('0 JVMs are shown');
       const { seen } = pollAroundChange(folder.writeUnmapped(HIDDEN, file.bytes), {
         mainClasses: ['kafka.Kafka'],
       });
@@ -504,26 +502,26 @@ describe('A watch of JVMs', () => {
       const watch = openWatch();
       expect(pidsOf(watch)).to.deep.equal([String(pid)]);
       folder.remove(pid);
-      expect(leftOut(wholeSight(watch)), 'it may be about to end').to.equal('0 JVMs are shown');
+      expect(leftOut(pollAll(watch)), 'it may be about to end').to.equal('0 JVMs are shown');
       pass(5000);
-      expect(leftOut(wholeSight(watch))).to.match(
+      expect(leftOut(pollAll(watch))).to.match(
         /^0 JVMs are shown, 1 left out: \S+hsperfdata_shop\/\d+ was removed while its JVM runs/,
       );
       await folder.kill(pid);
-      expect(leftOut(wholeSight(watch))).to.equal('0 JVMs are shown');
+      expect(leftOut(pollAll(watch))).to.equal('0 JVMs are shown');
     });
 
     it('warns when a limit of names in a directory or of directories is exceeded', () => {
       const own = folder.make();
       for (let i = 0; i <= 65_536; i++) closeSync(openSync(join(own, `x${i}`), 'w'));
       for (let i = 0; i < 1024; i++) folder.make(`u${i}`);
-      const seen = wholeSight(openWatch());
+      const seen = pollAll(openWatch());
       expect(valuesOf(seen).get(' leftOut')).to.equal(2n);
       const warnings = seen.warnings?.join('\n');
       expect(warnings)
         .to.match(/has 1025 directories of counter files, and only 1024 are read/)
         .and.to.match(/hsperfdata_shop has more than 65536 names, and only so many are read/);
-      const chosen = wholeSight(openWatch({ users: ['u1000'] }));
+      const chosen = pollAll(openWatch({ users: ['u1000'] }));
       expect(chosen.warnings, 'of users who are not wanted').to.deep.equal([]);
     });
 
@@ -532,7 +530,7 @@ describe('A watch of JVMs', () => {
       for (const pid of [one, other]) folder.write(pid, file.bytes);
       const watch = openWatch({}, { segmentMaxItems: 30 });
       expect(pidsOf(watch)).to.have.length(1);
-      expect(wholeSight(watch).publisher.reason).to.contain('segment_max_items');
+      expect(pollAll(watch).publisher.reason).to.contain('segment_max_items');
     });
   });
 });

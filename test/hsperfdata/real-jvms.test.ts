@@ -11,9 +11,9 @@ import { expect } from 'chai';
 import { mapCounter } from '#app/hsperfdata/counter-mapping.js';
 import { HsperfdataWatch } from '#app/hsperfdata/hsperfdata-watch.js';
 import { eventually } from '../support/eventually.js';
-import { whileStill } from '../support/stand-still.js';
+import { whileStopped } from '../support/stop-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { valuesOf, wholeSight } from '../support/polled-values.js';
+import { valuesOf, pollAll } from '../support/polled-values.js';
 import { TILL_CLASS } from './till-class.js';
 import { needs, needsPrograms } from '../support/needs.js';
 
@@ -74,7 +74,7 @@ describe('A real JVM', function () {
 
   /** Returns the numbers of a JVM in the tree, by their names in the JVM. */
   function shown(watch: HsperfdataWatch, pid: number, names: Iterable<string>): Printed {
-    const values = valuesOf(wholeSight(watch));
+    const values = valuesOf(pollAll(watch));
     const objects = new Map([...values.keys()].map((key) => [key, values.get(key)]));
     const found = new Map<string, bigint>();
     for (const name of names) {
@@ -93,7 +93,7 @@ describe('A real JVM', function () {
 
   /** Returns all numbers of a JVM in the tree, in order. */
   const numbersOf = (watch: HsperfdataWatch, pid: number): bigint[] =>
-    [...valuesOf(wholeSight(watch))]
+    [...valuesOf(pollAll(watch))]
       .filter(([key]) => key.startsWith(`${pid} `) || key.startsWith(`${pid}.`))
       .flatMap(([, value]) => (typeof value === 'bigint' ? [value] : []));
 
@@ -108,7 +108,7 @@ describe('A real JVM', function () {
       await printed(pid);
       const before = await printed(pid);
       const names = [...before.keys()];
-      const [ours, all] = await whileStill([pid], () => [
+      const [ours, all] = await whileStopped([pid], () => [
         shown(watch, pid, names),
         numbersOf(watch, pid),
       ]);
@@ -133,7 +133,7 @@ describe('A real JVM', function () {
   it('has its own counters, and neither its arguments nor its properties', async function () {
     needsPrograms(this, 'java');
     const pid = await start('-Dsecret.token=hunter2');
-    const values = valuesOf(wholeSight(openWatch()));
+    const values = valuesOf(pollAll(openWatch()));
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
     const texts = [...values.values()].filter((value) => typeof value === 'string').join('\n');
     expect(texts).to.contain('VM').and.not.to.contain('hunter2');
@@ -142,10 +142,10 @@ describe('A real JVM', function () {
   it('appears and disappears, also by SIGKILL, and keeps its file while it is watched', async function () {
     needsPrograms(this, 'java');
     const watch = openWatch();
-    wholeSight(watch);
+    pollAll(watch);
     const pids = [await start('-XX:+UseSerialGC'), await start('-XX:+UseSerialGC')];
     const has = (pid: number): boolean =>
-      [...valuesOf(wholeSight(watch)).keys()].some((key) => key.startsWith(`${pid} `));
+      [...valuesOf(pollAll(watch)).keys()].some((key) => key.startsWith(`${pid} `));
     await eventually('both are seen', () => pids.every(has), 2000);
     for (const pid of pids) expect(existsSync(pathOf(pid)), 'its file').to.equal(true);
     const [killed = 0, ended = 0] = pids;
@@ -167,7 +167,7 @@ describe('A real JVM', function () {
     const stateOf = () =>
       readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) (.).*$/s, '$1');
     await eventually('its first thread has ended', () => stateOf() === 'Z');
-    const values = valuesOf(wholeSight(openWatch()));
+    const values = valuesOf(pollAll(openWatch()));
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
   });
 
@@ -183,10 +183,10 @@ describe('A real JVM', function () {
     const [one, other] = [openWatch(), openWatch({ containers: true })];
     // Other tests have JVMs that run Till, too.
     const shows = (watch: HsperfdataWatch): boolean =>
-      valuesOf(wholeSight(watch)).has(`${pid}.application org.shop.sales`);
+      valuesOf(pollAll(watch)).has(`${pid}.application org.shop.sales`);
     const reason =
       /hsperfdata_\w+\/1 belongs to a JVM of another PID namespace, not to process 1 of this one/;
-    await eventually('it is left out', () => reason.test(wholeSight(one).publisher.reason));
+    await eventually('it is left out', () => reason.test(pollAll(one).publisher.reason));
     await eventually('it is found', () => shows(other));
     expect([shows(one), shows(other)]).to.deep.equal([false, true]);
     process.kill(pid, 'SIGKILL');

@@ -9,7 +9,7 @@ import { FORMATS, isJournal, logWriter, logger } from '#app/logs/log.js';
 import type { LogOptions } from '#app/logs/log.js';
 import { LOG_LEVELS } from '#app/model.js';
 import type { TargetEvent } from '#app/model.js';
-import { answerOf } from '../support/processes.js';
+import { waitFor } from '../support/processes.js';
 
 describe('logger', () => {
   const logged = (options: Partial<LogOptions>, ...events: readonly TargetEvent[]): string => {
@@ -122,9 +122,9 @@ describe('logWriter', () => {
 
     let text = '';
     reader.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-    await answerOf('all that waited', () => stream.writableLength === 0 || undefined);
+    await waitFor('all that waited', () => stream.writableLength === 0 || undefined);
     write('again\n');
-    await answerOf('the line after them', () => text.endsWith('again\n') || undefined);
+    await waitFor('the line after them', () => text.endsWith('again\n') || undefined);
     expect(text.length).to.be.below((MANY * LINE.length) / 2);
     expect(text.slice(0, -'again\n'.length).replaceAll(LINE, '')).to.equal('');
     stream.destroy();

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Publisher } from '#app/native/publisher/publisher.js';
-import { PROJECT, TestPrograms, answerOf } from '../support/processes.js';
+import { PROJECT, TestPrograms, waitFor } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 
 const RULES = 'deploy/prometheus';
@@ -61,7 +61,7 @@ export class Scene {
   /** Waits until Prometheus has an answer to an expression. */
   async until(expression: string): Promise<void> {
     const query = new URLSearchParams({ query: expression }).toString();
-    await answerOf(
+    await waitFor(
       expression,
       async () => {
         const answer = await fetch(`${this.prometheus}/api/v1/query?${query}`).catch(

@@ -15,7 +15,7 @@ import { readScenario } from '#app/simulator/scenario.js';
 import { stageOf } from '#app/simulator/simulation.js';
 import type { CountedRead } from '../support/counting-memory.js';
 import { PROJECT } from '../support/processes.js';
-import { Publishers } from '../support/segment-of.js';
+import { Publishers } from '../support/publishers.js';
 import { Served } from '../support/served.js';
 import { shows } from './shows.js';
 import { needs } from '../support/needs.js';

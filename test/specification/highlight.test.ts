@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readyPage, samplesOf, scrape } from '../end-to-end/page.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import { application, shop, targets } from './shop.js';
 import { shows } from './shows.js';
 
@@ -52,7 +52,7 @@ describe('the highlighted variable', function () {
       const page = await readyPage(url);
       expect(Object.keys(application(page))).to.deep.equal(['shop_count{"object":"@root"}']);
       const seen = new Set<string>();
-      await answerOf('both values', async () => {
+      await waitFor('both values', async () => {
         const [sample] = samplesOf((await scrape(url)).body).filter((each) => each.name === NAME);
         seen.add(sample?.value ?? '');
         return seen.has('11') && seen.has('12') ? true : undefined;

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { readyPage } from '../end-to-end/page.js';
 import { MODES } from '../support/modes.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { application, shop, shopSeries, targetOf, targets } from './shop.js';
 import { shows } from './shows.js';
@@ -166,7 +166,7 @@ describe('the partitions', function () {
 /** Threads of a process, once their number stays the same for a while. */
 function steadyThreads(pid: number): Promise<number> {
   const counts: number[] = [];
-  return answerOf('a steady number of threads', () => {
+  return waitFor('a steady number of threads', () => {
     counts.push(readdirSync(`/proc/${pid}/task`).length);
     const [last = 0, ...before] = counts.slice(-30).reverse();
     return before.length === 29 && before.every((each) => each === last) ? last : undefined;

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readyPage, scrape, unready } from '../end-to-end/page.js';
 import type { Reply } from '../end-to-end/page.js';
 import { inBothModes } from '../support/modes.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import type { Published } from '../support/published.js';
 import { aside, application, internal, shop, shopSeries } from './shop.js';
 import { shows } from './shows.js';
@@ -35,7 +35,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
       server_key: '1',
       objects: [...shop('h.1.shop', 1), child('left'), { ...child('right', 5), synced: false }],
     });
-    before503 = await answerOf('the counts of the whole tree', async () => {
+    before503 = await waitFor('the counts of the whole tree', async () => {
       const reply = await scrape(url);
       return reply.body.includes('objects 4/5') ? reply : undefined;
     });
@@ -105,7 +105,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
       const statuses = new Set<number>();
       publisher.go({ add: [child('late')] });
       let wasPending = false;
-      const page = await answerOf('the late series', async () => {
+      const page = await waitFor('the late series', async () => {
         const { status, body } = await scrape(url);
         statuses.add(status);
         if (internal(body, PENDING) > 0) {

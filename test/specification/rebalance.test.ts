@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { join } from 'node:path';
 import { readyPage, scrape } from '../end-to-end/page.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { PROJECT, delay, answerOf, testPrograms } from '../support/processes.js';
+import { PROJECT, delay, waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { internal, targetOf, targets } from './shop.js';
 import { shows } from './shows.js';
@@ -11,7 +11,7 @@ import { shows } from './shows.js';
 const PASS_MS = 30_000;
 /** Factor by which passes come more often, for each attempt: on a busy machine the first pages take seconds. */
 const HURRY = [5, 3, 1];
-const HURRIED = new URL('../support/hurried.js', import.meta.url).href;
+const SHORTEN_INTERVALS = new URL('../support/shorten-intervals.js', import.meta.url).href;
 /** Two targets that `hash` puts into partition 0 of two. */
 const KEYS = ['2', '5'];
 const MOVES = 'worker_rebalance_total';
@@ -51,7 +51,7 @@ describe('rebalancing', function () {
     const program = [
       process.execPath,
       '--import',
-      `${HURRIED}?times=${times}`,
+      `${SHORTEN_INTERVALS}?times=${times}`,
       join(PROJECT, 'dist/bin/shm_exporter.js'),
     ];
     return programs.command([...program, '--config', config]);
@@ -86,7 +86,7 @@ describe('rebalancing', function () {
     const tree = ['--app', 'ads', '--objects', '600', '--rate', '40', '--change-fraction', '0.3'];
     await Promise.all(KEYS.map((key) => programs.simulator(...tree, '--server-key', key)));
     const url = await begin();
-    await answerOf('a move', async () => {
+    await waitFor('a move', async () => {
       await note(url);
       await delay(30);
       return now().some((facts) => facts?.partition !== '0') ? true : undefined;
@@ -96,7 +96,7 @@ describe('rebalancing', function () {
     for (const key of KEYS) await readyPage(`${other}?server_key=${key}`);
     // The pass that moved it may end after the move. The next one finds nothing to do.
     const passes = new Set<number>();
-    await answerOf('another pass', async () => {
+    await waitFor('another pass', async () => {
       await note(url);
       for (const facts of now()) if (facts?.moves === 1) passes.add(facts.lastMs);
       return passes.size > 2 ? true : undefined;

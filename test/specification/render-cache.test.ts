@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { samplesOf, scrape, seriesOf } from '../end-to-end/page.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
-import { delay, answerOf, testPrograms } from '../support/processes.js';
-import { Publishers } from '../support/segment-of.js';
+import { delay, waitFor, testPrograms } from '../support/processes.js';
+import { Publishers } from '../support/publishers.js';
 import { aside, internal, scopes } from './shop.js';
 import { shows } from './shows.js';
 
@@ -106,7 +106,7 @@ describe('a script of updates and scrapes', function () {
     const exporter = programs.start('exporter', ['--config', config, '--debug']);
     const url = await exporter.url();
     // Without a scrape: the first one is part of the script.
-    await answerOf('readiness', async () =>
+    await waitFor('readiness', async () =>
       [...(await aside(url))].find(
         ([key, value]) => key.startsWith('shm_exporter_internal_target_ready') && value === '1',
       ),
@@ -118,7 +118,7 @@ describe('a script of updates and scrapes', function () {
       else {
         const before = noticed();
         publisher.notify();
-        await answerOf('the update is noticed', () => (noticed() > before ? true : undefined));
+        await waitFor('the update is noticed', () => (noticed() > before ? true : undefined));
       }
     };
     let counts = CACHES.flatMap(() => [0, 0]);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { copyFileSync } from 'node:fs';
 import { readyPage, samplesOf, scrape, seriesOf } from '../end-to-end/page.js';
 import { inBothModes } from '../support/modes.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { internal, scopes, shop, targets } from './shop.js';
 import { shows } from './shows.js';
@@ -166,7 +166,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
           copyFileSync(config('shop_till_sales_total'), file);
           running.signal('SIGHUP');
           await running.line(/configuration reloaded/);
-          const page = await answerOf('the changed scope', async () => {
+          const page = await waitFor('the changed scope', async () => {
             const { body } = await scoped('small');
             return names(body).has('shop_till_sales_total') ? body : undefined;
           });

@@ -6,7 +6,7 @@ import { readyPage, scrape, unready } from '../end-to-end/page.js';
 import { expectTicks, spansBetween } from '../end-to-end/ticks.js';
 import { freePort } from '../support/free-port.js';
 import { needs } from '../support/needs.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { listening } from './listening.js';
 import { application, shop, shopSeries, targetOf, targets } from './shop.js';
@@ -261,7 +261,7 @@ describe('the settings', function () {
 
   shows('2.1 metrics_interval_seconds', () => {
     it('is the time between two snapshots on stdout', async () => {
-      const spans = await answerOf('three snapshots', () => {
+      const spans = await waitFor('three snapshots', () => {
         const all = spansBetween(slowly.stdout);
         return all.length < 2 ? undefined : all;
       });
@@ -271,10 +271,7 @@ describe('the settings', function () {
 
   shows('8 metrics_interval_seconds', () => {
     it('is 10 by default, and the first snapshot follows after that time', async () => {
-      const line = await answerOf(
-        'a snapshot',
-        () => /^# snapshot .*\n/.exec(printing.stdout)?.[0],
-      );
+      const line = await waitFor('a snapshot', () => /^# snapshot .*\n/.exec(printing.stdout)?.[0]);
       expect(line).to.contain('scrape not ready: ');
       const [, printed = ''] = / time=(\S+) /.exec(line) ?? [];
       const [started = ''] = printing.stderr.split(' ');

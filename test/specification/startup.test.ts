@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { readyPage, scrape, unready } from '../end-to-end/page.js';
 import { expectTicks, spansBetween } from '../end-to-end/ticks.js';
-import { answerOf, testPrograms } from '../support/processes.js';
+import { waitFor, testPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { listening } from './listening.js';
 import { aside, application, internal, shop, shopSeries, targetOf, targets } from './shop.js';
@@ -81,7 +81,7 @@ describe('a start', function () {
 
   shows('1.3.4', () => {
     it('either serves and prints nothing, or prints and listens nowhere', async () => {
-      await answerOf('a snapshot', () => /# EOF\n/.exec(printing.stdout)?.[0]);
+      await waitFor('a snapshot', () => /# EOF\n/.exec(printing.stdout)?.[0]);
       expect(listening(printing.pid)).to.deep.equal([]);
       expect(listening(several.pid)).to.have.lengthOf(1);
       expect(several.stdout).to.equal('');
@@ -109,7 +109,7 @@ describe('a start', function () {
       expect((await scrape(`${await several.url()}?server_key=1`)).status).to.equal(200));
 
     it('prints a snapshot every metrics_interval_seconds otherwise', async () => {
-      const spans = await answerOf('four snapshots', () => {
+      const spans = await waitFor('four snapshots', () => {
         const all = spansBetween(printing.stdout);
         return all.length < 3 ? undefined : all;
       });

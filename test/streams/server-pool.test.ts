@@ -14,7 +14,7 @@ import { eventually } from '../support/eventually.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 import { needs } from '../support/needs.js';
-import { Publishers } from '../support/segment-of.js';
+import { Publishers } from '../support/publishers.js';
 
 describe('ServerPool', () => {
   const publishers = new Publishers();

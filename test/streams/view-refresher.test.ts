@@ -4,7 +4,7 @@ import type { Encodings, Snapshot, StructureChange } from '#app/model.js';
 import type { TargetInput } from '#app/streams/target-inputs.js';
 import { ViewRefresher } from '#app/streams/view-refresher.js';
 import type { RefreshableView } from '#app/streams/view-refresher.js';
-import { lastOf } from '../support/last-of.js';
+import { runToEnd } from '../support/run-to-end.js';
 import { root, pollResult } from '../support/poll-results.js';
 import { snapshotOf } from '../support/snapshot-of.js';
 
@@ -144,7 +144,7 @@ describe('ViewRefresher', () => {
       const notes: string[] = [];
       const refresher = new ViewRefresher(view, { hasChanges: () => row.hasChanges === true });
       for (const key of row.inputs) {
-        lastOf(refresher.process(inputs[key as keyof typeof inputs]));
+        runToEnd(refresher.process(inputs[key as keyof typeof inputs]));
         notes.push(view.notes.slice(notes.join('').length));
       }
       expect(notes.join(' ')).to.equal(row.notes);
@@ -156,7 +156,7 @@ describe('ViewRefresher', () => {
     const refresher = new ViewRefresher(view, FRESH);
     return Array.from(keys, (key) => {
       const input = inputs[key as keyof typeof inputs];
-      const { isDirty, hasRendered, isReady } = lastOf(refresher.process(input));
+      const { isDirty, hasRendered, isReady } = runToEnd(refresher.process(input));
       const text = isDirty ? ' dirty' : hasRendered ? ' rendered' : '';
       return `${key}${text}${isReady ? ' ready' : ''}`;
     });
@@ -174,7 +174,7 @@ describe('ViewRefresher', () => {
     const ready: boolean[] = [];
     for (const isSynced of [false, true, false, true]) {
       view.isSynced = isSynced;
-      ready.push(lastOf(refresher.process(inputs.c)).isReady);
+      ready.push(runToEnd(refresher.process(inputs.c)).isReady);
     }
     expect(ready).to.deep.equal([false, true, true, true]);
   });
@@ -188,7 +188,7 @@ describe('ViewRefresher', () => {
       inputs.m,
       change({ hasMore: true, isUnstable: true }),
     ]) {
-      lastOf(refresher.process(input));
+      runToEnd(refresher.process(input));
       partial.push(refresher.isPageIncomplete);
     }
     expect(partial).to.deep.equal([false, false, true, false]);
@@ -197,14 +197,14 @@ describe('ViewRefresher', () => {
   it('is not ready while changes are queued', () => {
     const refresher = new ViewRefresher(new RecordingView(), FRESH);
     const arrived = [1, 2, 3].map(() => refresher.change(pollResult({ changes: [added] })));
-    const ready = arrived.map((each) => lastOf(refresher.process(each)).isReady);
+    const ready = arrived.map((each) => runToEnd(refresher.process(each)).isReady);
     expect(ready).to.deep.equal([false, false, true]);
   });
 
   it('waits for one further poll of a source that always has more changes', () => {
     const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true });
     const arrive = () => refresher.change(pollResult({ changes: [added] }));
-    const isReady = (input: TargetInput) => lastOf(refresher.process(input)).isReady;
+    const isReady = (input: TargetInput) => runToEnd(refresher.process(input)).isReady;
     const first = arrive();
     expect(isReady(first)).to.equal(false);
     const second = arrive();
@@ -217,9 +217,9 @@ describe('ViewRefresher', () => {
     view.isSynced = false;
     const refresher = new ViewRefresher(view, FRESH);
     view.slices.push(true);
-    for (const key of ['c', 'g'] as const) lastOf(refresher.process(inputs[key]));
+    for (const key of ['c', 'g'] as const) runToEnd(refresher.process(inputs[key]));
     [view.bindsWhenCopying, view.isSynced] = [true, true];
-    expect(lastOf(refresher.process(inputs.d)).hasRendered).to.equal(true);
+    expect(runToEnd(refresher.process(inputs.d)).hasRendered).to.equal(true);
     expect(view.notes).to.equal('a0rbffr');
   });
 
@@ -227,7 +227,7 @@ describe('ViewRefresher', () => {
     const view = new RecordingView();
     view.steps = 2;
     const refresher = new ViewRefresher(view, FRESH);
-    lastOf(refresher.process(inputs.c));
+    runToEnd(refresher.process(inputs.c));
     const steps = refresher.process(inputs.d);
     expect(Array.from({ length: 3 }, () => steps.next().done)).to.deep.equal([false, false, true]);
   });
@@ -278,7 +278,7 @@ describe('ViewRefresher at a render', () => {
   const started = (view: NumberingView, unsynced = false) => {
     view.isSynced = !unsynced;
     const refresher = new ViewRefresher(view, { hasChanges: () => false });
-    lastOf(refresher.process(change()));
+    runToEnd(refresher.process(change()));
     const process = (key: string) => {
       view.isDirty = key === key.toUpperCase();
       return refresher.process(taken[key as keyof typeof taken]);
@@ -301,7 +301,7 @@ describe('ViewRefresher at a render', () => {
     it(title, () => {
       const { process } = started(new NumberingView(), unsynced);
       const seen = Array.from(keys, (key) => {
-        const { snapshot, hasRendered, isDirty } = lastOf(process(key));
+        const { snapshot, hasRendered, isDirty } = runToEnd(process(key));
         const words = [snapshot?.bytes ?? '-', hasRendered ? 'new' : '', isDirty ? 'dirty' : ''];
         return words.filter((word) => word !== '').join(' ');
       });
@@ -312,7 +312,7 @@ describe('ViewRefresher at a render', () => {
     const view = new NumberingView();
     const { refresher, process } = started(view);
     const held = (['R', 'S', 'R'] as const).map((key) => {
-      lastOf(process(key));
+      runToEnd(process(key));
       return [...view.held];
     });
     expect(held).to.deep.equal([[1], [1], [0, 1]]);
@@ -329,7 +329,7 @@ describe('ViewRefresher at a render', () => {
       return render();
     };
     const { process } = started(view);
-    for (let round = 0; round < 3; round++) lastOf(process('R'));
+    for (let round = 0; round < 3; round++) runToEnd(process('R'));
     expect(held).to.deep.equal([0, 0, 0]);
   });
 

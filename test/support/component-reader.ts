@@ -2,7 +2,7 @@
 import { parseExactly } from './exact-json.js';
 import type { ExactJson } from './exact-json.js';
 
-/** What a variable means: its value, null where there is none, and what the type says of it. */
+/** The kind of a variable by its vendor type, and its value; null if it has none. */
 export interface ReadVariable {
   readonly kind: 'counter' | 'gauge' | 'unknown';
   readonly value: bigint | number | boolean | string | null;
@@ -22,7 +22,7 @@ export function readComponent(text: string): ReadonlyMap<string, ReadObject> {
   const objects = new Map<string, ReadObject>();
   const read = (json: ExactJson, parent: string | undefined): void => {
     const id = textOf(member(json, 'Instance'));
-    // The first of several wins, with what is below it.
+    // The first of several objects with an id wins, with its descendants.
     if (objects.has(id)) return;
     const state = member(json, 'State');
     const className = textOf(member(json, 'Class'));
@@ -40,7 +40,7 @@ export function readComponent(text: string): ReadonlyMap<string, ReadObject> {
 
 function variablesOf(json: ExactJson | undefined): ReadonlyMap<string, ReadVariable> {
   const variables = new Map<string, ReadVariable>();
-  // The last of several wins.
+  // The last of several variables with a name wins.
   for (const each of listOf(json))
     variables.set(
       textOf(member(each, 'Name')),
@@ -59,10 +59,13 @@ function variableOf(vendorType: string, json: ExactJson | undefined): ReadVariab
         : 'unknown';
   if (json === undefined || json instanceof Map || Array.isArray(json))
     throw new TypeError(`No value of ${type}`);
-  return { kind, value: json === null ? null : meaning(type, json) };
+  return { kind, value: json === null ? null : parsedValue(type, json) };
 }
 
-function meaning(type: string, json: bigint | number | boolean | string): ReadVariable['value'] {
+function parsedValue(
+  type: string,
+  json: bigint | number | boolean | string,
+): ReadVariable['value'] {
   if (type === 'Counter' && typeof json === 'bigint') return json < 0n ? json + 2n ** 32n : json;
   if (type === 'Numeric Range' && typeof json === 'string')
     return BigInt(/^(-?\d+) \(-?\d+\.\.-?\d+\)$/.exec(json)?.[1] ?? 'no range');
@@ -72,16 +75,16 @@ function meaning(type: string, json: bigint | number | boolean | string): ReadVa
 
 function member(json: ExactJson, name: string): ExactJson | undefined {
   if (json instanceof Map) return json.get(name);
-  throw new TypeError(`${name} is asked of what is no object`);
+  throw new TypeError(`Expected an object with ${name}`);
 }
 
 function textOf(json: ExactJson | undefined): string {
   if (typeof json === 'string') return json;
-  throw new TypeError('There is no text where one belongs');
+  throw new TypeError('Expected a text');
 }
 
 function listOf(json: ExactJson | undefined): readonly ExactJson[] {
   if (json === undefined || json === null) return [];
   if (Array.isArray(json)) return json;
-  throw new TypeError('There is no list where one belongs');
+  throw new TypeError('Expected a list');
 }

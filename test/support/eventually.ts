@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 
 const LONGEST_MS = 60_000;
 
-/** Resolves once the condition holds; fails with `what` when it never does. */
+/** Resolves once the condition holds; rejects with `what` after the deadline. */
 export async function eventually(
   what: string,
   holds: () => boolean,
@@ -13,5 +13,5 @@ export async function eventually(
     if (holds()) return;
     await setTimeout(2);
   }
-  throw new Error(`Waited ${longestMs} ms in vain: ${what}`);
+  throw new Error(`Waited ${longestMs} ms for: ${what}`);
 }

@@ -13,7 +13,7 @@ import type { ServedTarget } from '#app/targets/served-target.js';
 import { TargetRegistry } from '#app/targets/target-registry.js';
 import { definitionOf } from './definition-of.js';
 import { follow } from './follow.js';
-import type { Publishers } from './segment-of.js';
+import type { Publishers } from './publishers.js';
 
 export class LiveTargets {
   readonly events: readonly TargetEvent[];

@@ -6,7 +6,7 @@ import { commandsOf, pageBlocks } from './page-blocks.js';
 import type { PageBlock, PageCommand } from './page-blocks.js';
 import { PageFolder, REPLACES_PACKAGES, reworded } from './page-folder.js';
 import { PageOutput } from './page-output.js';
-import { answerOf } from './processes.js';
+import { waitFor } from './processes.js';
 import type { ShellSession } from './shell-session.js';
 import { needs, needsPrograms } from './needs.js';
 
@@ -164,7 +164,7 @@ class PageReader {
   ): Promise<void> {
     const started = session.start(reworded(command, this.#words));
     const isThere = () => output.isIn(started.output()) && until.test(started.output());
-    await answerOf(command, () => (isThere() ? true : undefined)).catch(() => {
+    await waitFor(command, () => (isThere() ? true : undefined)).catch(() => {
       if (output.isShown) output.check(started.output());
       throw new Error(`${command} printed no ${until.source}:\n${started.output()}`);
     });

@@ -2,23 +2,23 @@
 import type { ManagedObject, Source, Variable } from '#app/model.js';
 import type { PollResult, Watch } from '#app/streams/watch.js';
 
-/** Clocks that a test sets, so that nothing waits for the time to pass. */
+/** Clocks that a test sets, so that no test waits for time to pass. */
 export class SetClocks {
   ms = 1000;
   readonly nowMs = (): number => this.ms;
   readonly unixMs = (): number => Date.now();
 }
 
-/** Looks until all is taken in. */
-export function wholeSight(watch: Pick<Watch, 'poll'>): PollResult {
+/** Polls until no changes are left, and returns the last poll result. */
+export function pollAll(watch: Pick<Watch, 'poll'>): PollResult {
   let seen = watch.poll();
   while (seen.hasMore) seen = watch.poll();
   return seen;
 }
 
 /**
- * The values of a tree by the path of the object below the root and the name, from one copy: numbers as
- * signed ones of 64 bits, undefined for what has no value.
+ * The values of all variables from one copy, by the path of the object below the root and the name of the variable.
+ * Numbers are signed 64-bit integers; a variable without a value is undefined.
  */
 export function valuesOf({
   source,
@@ -41,10 +41,10 @@ export function* objectsBelow(object: ManagedObject): Generator<ManagedObject> {
   for (const child of object.children) yield* objectsBelow(child);
 }
 
-/** What most sources of a test have. */
+/** More slots than the source of any test has. */
 const SLOTS = 32_768;
 
-/** Copies all values, then all words; returns what a variable has in these. */
+/** Copies all values, then all words; returns a function that reads the value of a variable from the copy. */
 function copied(source: Source): (variable: Variable) => bigint | string | undefined {
   const slots = Buffer.alloc(SLOTS * 8);
   const words = Buffer.alloc(SLOTS * 4);

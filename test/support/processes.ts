@@ -34,10 +34,10 @@ export interface Ended {
 const [MIN_PROBE_MS, MAX_PROBE_MS] = [5, 60];
 
 /**
- * Probes until there is an answer; fails with `what` after the deadline. The time between two probes is a tenth of
- * the time waited, within bounds: a long wait takes little processor time, and a short one ends soon.
+ * Calls `probe` until it returns a value; rejects with `what` after the deadline. The time between two calls is a tenth
+ * of the time waited, within bounds: a long wait takes little processor time, and a short one ends soon.
  */
-export async function answerOf<T>(
+export async function waitFor<T>(
   what: string,
   probe: () => T | undefined | Promise<T | undefined>,
   withinMs = 120_000,
@@ -92,7 +92,7 @@ export class Running {
         throw new Error(`It ended without ${pattern.source}:\n${this.#stderr}`);
       return found ?? undefined;
     };
-    return answerOf(`stderr has ${pattern.source}`, match, withinMs);
+    return waitFor(`stderr has ${pattern.source}`, match, withinMs);
   }
 
   /** The URL where an exporter serves metrics. */

@@ -3,7 +3,7 @@ import type { Scope } from '#app/model.js';
 import { eventually } from './eventually.js';
 import { LiveTargets } from './live-targets.js';
 import type { Configured, Standing } from './routing-oracle.js';
-import { Publishers } from './segment-of.js';
+import { Publishers } from './publishers.js';
 import { ServingHttp } from './serving-http.js';
 
 /** Publishers that show the targets as they stand, and a listener that serves them. */

@@ -16,7 +16,7 @@ import { CountingMemory } from './counting-memory.js';
 import { definitionOf } from './definition-of.js';
 import { follow } from './follow.js';
 import { schedulerOf } from './scheduler-of.js';
-import { Publishers } from './segment-of.js';
+import { Publishers } from './publishers.js';
 import { VirtualClock } from './virtual-clock.js';
 
 /** What a served target may be given beside its definition. */

@@ -4,7 +4,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { answerOf } from './processes.js';
+import { waitFor } from './processes.js';
 
 const COMMAND_MS = 170_000;
 const END_MS = 10_000;
@@ -48,7 +48,7 @@ export class ShellSession {
     const before = this.#statuses.length;
     this.#shell.stdin.write(`. ${script} >${output} 2>&1 </dev/null; echo $?\n`);
     const text = () => readFileSync(output, 'utf8');
-    const status = await answerOf(
+    const status = await waitFor(
       `the end of ${command}`,
       () => {
         if (this.#shell.exitCode !== null) throw new Error(`The shell ended: ${text()}`);
@@ -73,10 +73,10 @@ export class ShellSession {
   async end(): Promise<void> {
     this.#signal('SIGTERM');
     const isOver = () => (this.#members().length === 0 ? true : undefined);
-    await answerOf('the end of the session', isOver, END_MS).catch(() => {
+    await waitFor('the end of the session', isOver, END_MS).catch(() => {
       this.#signal('SIGKILL');
     });
-    await answerOf('the end of the session', isOver, END_MS);
+    await waitFor('the end of the session', isOver, END_MS);
   }
 
   #note(command: string): [script: string, output: string] {

@@ -1,6 +1,6 @@
 // A terminal that a program runs on, as util-linux's `script` makes one, and what its screen shows.
 import type { Running, TestPrograms } from './processes.js';
-import { answerOf } from './processes.js';
+import { waitFor } from './processes.js';
 
 const ROWS = 24;
 const COLUMNS = 80;
@@ -41,7 +41,7 @@ export class Terminal {
 
   /** Waits for a screen that fits. */
   shows(what: string, fits: (screen: Screen) => boolean): Promise<Screen> {
-    return answerOf(what, () => {
+    return waitFor(what, () => {
       const { screen } = this;
       return fits(screen) ? screen : undefined;
     });

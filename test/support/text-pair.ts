@@ -14,7 +14,7 @@ import type {
   MetricType,
   Snapshot,
 } from '#app/model.js';
-import { finished } from './finished.js';
+import { runToEnd } from './run-to-end.js';
 import { Cells, cellLine, fixedLine } from './lines.js';
 import { unpacked } from './unpacked.js';
 
@@ -161,7 +161,7 @@ export class TextPair {
 
   /** Renders, compares, and keeps the snapshot if told so; then its families are not looked at before the end. */
   render(isHeld = false, encodings: Encodings = ENCODINGS.text): Snapshot {
-    const snapshot = finished(this.text.rendering(encodings));
+    const snapshot = runToEnd(this.text.rendering(encodings));
     const { expected } = this;
     if (snapshot.encodings.text) this.#expectPage(snapshot);
     else expect(snapshot.page).to.equal(undefined);
@@ -191,7 +191,7 @@ export class TextPair {
       return allocate(bytes);
     };
     try {
-      finished(this.text.rendering(encodings));
+      runToEnd(this.text.rendering(encodings));
     } catch (error) {
       expect(error).to.have.property('message', 'no memory');
     } finally {
@@ -223,7 +223,7 @@ export class TextPair {
 
   /** Ends it all; what is held must have stayed as it was. */
   close(): void {
-    finished(this.text.closing());
+    runToEnd(this.text.closing());
     for (const text of this.shared.values()) text.close();
     for (const { snapshot, text, release } of this.held) {
       expect(textOf(snapshot) === text).to.equal(true);

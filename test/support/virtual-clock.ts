@@ -1,4 +1,4 @@
-// Virtual time that a test moves by hand.
+// A scheduler whose virtual time a test advances.
 import { VirtualTimeScheduler } from 'rxjs';
 
 export class VirtualClock extends VirtualTimeScheduler {
@@ -6,7 +6,7 @@ export class VirtualClock extends VirtualTimeScheduler {
     super(undefined, 0);
   }
 
-  /** Does all that is due within the next `ms` milliseconds, then stands at their end. */
+  /** Runs all actions that are due within the next `ms` milliseconds, and advances the time by these. */
   advance(ms: number): void {
     const end = this.frame + ms;
     this.maxFrames = end;
@@ -14,7 +14,7 @@ export class VirtualClock extends VirtualTimeScheduler {
     this.frame = end;
   }
 
-  /** Does the next thing that is due now; false when nothing is. */
+  /** Runs the next action that is due now; returns false if there is none. */
   step(): boolean {
     const [action] = this.actions;
     if (action === undefined || action.delay > this.frame) return false;

@@ -5,7 +5,7 @@ import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import type { Page } from '#app/model.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
-import { Publishers } from '../support/segment-of.js';
+import { Publishers } from '../support/publishers.js';
 import { Served } from '../support/served.js';
 
 const textOf = (page: Page): string => Buffer.concat(page.buffers).toString();

@@ -1,6 +1,6 @@
 // Recorded damages of segments, each with the expected message of a reader.
 import { expect } from 'chai';
-import { lookAtDamage } from '../support/damaged-looks.js';
+import { pollDamaged } from '../support/poll-damaged.js';
 import { sampleSegment } from '../support/sample-segment.js';
 import { Corpus, draws, sentenceOf } from './corpus.js';
 
@@ -12,7 +12,7 @@ describe('the corpus of damaged segments', () => {
 
   for (const { sentence, seed, index } of corpus)
     it(`gives for seed ${seed}, draw ${index}: ${sentence}`, () => {
-      const verdicts = lookAtDamage(sample, draws(seed)[index] ?? []);
+      const verdicts = pollDamaged(sample, draws(seed)[index] ?? []);
       expect(verdicts.map(sentenceOf)).to.include(sentence);
     });
 });

@@ -1,7 +1,7 @@
 // Segments damaged during reads, in one process: random bytes, with and without valid CRCs.
 import { Corpus, DRAWS, draws, sentenceOf } from './corpus.js';
 import { messageOf } from '#app/errors.js';
-import { lookAtDamage } from '../support/damaged-looks.js';
+import { pollDamaged } from '../support/poll-damaged.js';
 import { sampleSegment } from '../support/sample-segment.js';
 import type { Given, Outcome } from './trial.js';
 
@@ -22,7 +22,7 @@ export async function runDamage({ seed, minutes, keeps, log }: Given): Promise<O
     for (const [index, mutations] of cases.entries()) {
       const began = performance.now();
       try {
-        const verdicts = lookAtDamage(sample, mutations);
+        const verdicts = pollDamaged(sample, mutations);
         for (const { state } of verdicts) states.set(state, (states.get(state) ?? 0) + 1);
         for (const verdict of verdicts)
           corpus.offer({ seed: seed + tried, index }, mutations.length, sentenceOf(verdict));

@@ -8,7 +8,7 @@ import { HOSTILE } from './hostile-cases.js';
 import type { HostileCase } from './hostile-cases.js';
 import { percentile } from './trial.js';
 import type { Given, Outcome } from './trial.js';
-import { Honest, faultsOf, fetchPage } from './witness.js';
+import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 
 interface HostileOptions {
   readonly mode: 'logical' | 'threaded';
@@ -84,7 +84,7 @@ async function runHostile(
 ): Promise<HostileResult> {
   const programs = new TestPrograms();
   const { contextId } = programs;
-  const honest = new Honest(contextId);
+  const honest = new ControlPublisher(contextId);
   const updates = setInterval(() => {
     honest.update();
   }, UPDATE_MS);

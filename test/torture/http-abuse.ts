@@ -5,7 +5,7 @@ import type { Random } from '#app/simulator/course.js';
 import { TestPrograms } from '../support/processes.js';
 import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
-import { Honest, faultsOf, fetchPage } from './witness.js';
+import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 
 const ABUSES_A_MINUTE = 4000;
 /** Between two looks at the honest target. */
@@ -76,7 +76,7 @@ function abuse(port: number, random: Random): Promise<void> {
 
 export async function runHttpAbuse({ random, minutes, log }: Given): Promise<Outcome> {
   const programs = new TestPrograms();
-  const honest = new Honest(programs.contextId);
+  const honest = new ControlPublisher(programs.contextId);
   const wrong: string[] = [];
   const times: number[] = [];
   try {

@@ -7,12 +7,12 @@ import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TILL_CLASS } from '../hsperfdata/till-class.js';
-import { TestPrograms, answerOf, isInstalled } from '../support/processes.js';
+import { TestPrograms, waitFor, isInstalled } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
-import { processNumbered } from '../support/same-number.js';
+import { processWithPid } from '../support/process-with-pid.js';
 import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
-import { fetchPage } from './witness.js';
+import { fetchPage } from './control-target.js';
 
 /** JVMs that a run of a minute starts; they start at the pace of 50 a minute. */
 const JVMS_A_MINUTE = 5;
@@ -111,7 +111,7 @@ async function lifeOf({ number, end, programs, pages, times }: Life): Promise<vo
   const file = `/tmp/hsperfdata_${userInfo().username}/${pid}`;
   let other: ChildProcess | undefined;
   try {
-    await answerOf('its file is there', () => existsSync(file) || undefined, PATIENCE_MS);
+    await waitFor('its file is there', () => existsSync(file) || undefined, PATIENCE_MS);
     const fileMs = performance.now();
     const seen = pages.when(pid, true, fileMs);
     await once(createInterface({ input: child.stdout }), 'line');
@@ -123,7 +123,7 @@ async function lifeOf({ number, end, programs, pages, times }: Life): Promise<vo
     else child.kill('SIGKILL');
     await ended;
     const endMs = performance.now();
-    if (end === 'replaced') other = processNumbered(pid);
+    if (end === 'replaced') other = processWithPid(pid);
     if (other !== undefined) times.replaced++;
     times.goneMs.push(await withinPromise('it is gone', pages.when(pid, false, endMs), endMs));
   } finally {

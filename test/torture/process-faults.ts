@@ -8,7 +8,7 @@ import { TestPrograms } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
-import { Honest, faultsOf, fetchPage } from './witness.js';
+import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 
 /** Full size and time are for runs of this many minutes. */
 const FULL_MINUTES = 30;
@@ -18,7 +18,7 @@ const MAX_BACK_MS = 2000;
 const UPDATE_MS = 50;
 const REST_MS = 25;
 
-interface Scene {
+interface FaultContext {
   readonly programs: TestPrograms;
   readonly exporter: Running;
   readonly port: number;
@@ -38,7 +38,7 @@ interface ProcessFault {
   /** Server keys of further targets. */
   readonly keys?: (scale: number) => readonly string[];
   /** Makes the fault, and takes it away when it is called back. */
-  readonly begin: (scene: Scene) => Promise<() => Promise<void>> | (() => Promise<void>);
+  readonly begin: (context: FaultContext) => Promise<() => Promise<void>> | (() => Promise<void>);
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
@@ -211,7 +211,7 @@ async function run(
   scale: number,
 ): Promise<{ found: string[]; backMs: number; p99: number; mb: number }> {
   const programs = new TestPrograms();
-  const honest = new Honest(programs.contextId);
+  const honest = new ControlPublisher(programs.contextId);
   const updates = setInterval(() => {
     honest.update();
   }, UPDATE_MS);
@@ -238,8 +238,8 @@ async function run(
       return faultsOf(answer, round);
     };
 
-    const scene = { programs, exporter, port: Number(new URL(url).port), ms, scale };
-    const end = await begin(scene);
+    const context = { programs, exporter, port: Number(new URL(url).port), ms, scale };
+    const end = await begin(context);
     let failed = 0;
     for (const until = performance.now() + ms; performance.now() < until && !exporter.isOver;) {
       const faults = await look();

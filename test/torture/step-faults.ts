@@ -8,7 +8,7 @@ import type { Running } from '../support/processes.js';
 import { checkPage } from './oracle-page.js';
 import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
-import { fetchPage } from './witness.js';
+import { fetchPage } from './control-target.js';
 
 const FAULTS_A_MINUTE = 500;
 /** Each has a server key of its own. */

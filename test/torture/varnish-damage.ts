@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '#app/errors.js';
 import type { Random } from '#app/simulator/course.js';
-import { wholeSight } from '../support/polled-values.js';
+import { pollAll } from '../support/polled-values.js';
 import { DamagedVarnish, NUMBERS } from '../varnish/damaged-varnish.js';
 import type { Damage } from '../varnish/damaged-varnish.js';
 import type { Given, Outcome } from './trial.js';
@@ -27,13 +27,11 @@ export async function runVarnishDamage({ random, minutes, log }: Given): Promise
   /** Damages it while the open watch has it, and reads it with that and a new one. */
   function round(damages: readonly Damage[]): void {
     varnish.restore();
-    const before = wholeSight(open);
+    const before = pollAll(open);
     varnish.damage(damages);
     const fresh = varnish.watch();
     try {
-      const judged = [before, wholeSight(open), wholeSight(fresh)].map((seen) =>
-        varnish.judge(seen),
-      );
+      const judged = [before, pollAll(open), pollAll(fresh)].map((seen) => varnish.judge(seen));
       for (const each of judged) {
         right += each.right;
         for (const what of each.wrong) wrong.push(`${shown(damages)}: ${what}`);

@@ -3,7 +3,7 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
-import { wholeSight } from '../support/polled-values.js';
+import { pollAll } from '../support/polled-values.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { DamagedVarnish, NUMBERS } from './damaged-varnish.js';
 import type { Damage } from './damaged-varnish.js';
@@ -37,7 +37,7 @@ describe('A damaged instance of Varnish', function () {
 
   /** Counts the correct values of two copies: one right after a poll, and one without a new poll. */
   function countCorrect(watch: VarnishWatch): number {
-    const seen = wholeSight(watch);
+    const seen = pollAll(watch);
     const judged = [varnish.judge(seen), varnish.judge(seen)];
     expect(judged.flatMap(({ wrong }) => wrong)).to.deep.equal([]);
     return judged.reduce((sum, { right }) => sum + right, 0);
@@ -63,7 +63,7 @@ describe('A damaged instance of Varnish', function () {
     fc.assert(
       fc.property(damages, (each) => {
         varnish.restore();
-        const before = wholeSight(watch);
+        const before = pollAll(watch);
         varnish.damage(each);
         expect(varnish.judge(before).wrong).to.deep.equal([]);
         countCorrect(watch);
@@ -71,7 +71,7 @@ describe('A damaged instance of Varnish', function () {
       { numRuns: RUNS },
     );
     varnish.restore();
-    wholeSight(watch);
+    pollAll(watch);
     expect(countCorrect(watch)).to.equal(2 * varnish.size);
   });
 

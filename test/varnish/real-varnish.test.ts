@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
-import { valuesOf, wholeSight } from '../support/polled-values.js';
-import { answerOf } from '../support/processes.js';
+import { valuesOf, pollAll } from '../support/polled-values.js';
+import { waitFor } from '../support/processes.js';
 import { varnishServer } from './varnish-server.js';
 import { needs, needsPrograms } from '../support/needs.js';
 
@@ -23,7 +23,7 @@ describe('A real Varnish', function () {
   /** Returns the values of the segments in the tree, by their names in Varnish. */
   function shown(): Map<string, bigint> {
     const found = new Map<string, bigint>();
-    for (const [key, value] of valuesOf(wholeSight(watch()))) {
+    for (const [key, value] of valuesOf(pollAll(watch()))) {
       const [ident = '', field = ''] = key.split(' ');
       const isOwn = field === 'up' || field === 'started';
       if (!isOwn && typeof value === 'bigint')
@@ -42,12 +42,12 @@ describe('A real Varnish', function () {
   }
 
   const has = (...idents: readonly string[]): Promise<true> =>
-    answerOf(`has ${idents.join(', ')}`, () =>
+    waitFor(`has ${idents.join(', ')}`, () =>
       idents.every((ident) => shown().has(`${ident}.req`)) ? true : undefined,
     );
 
   const lacks = (ident: string): Promise<true> =>
-    answerOf(`lacks ${ident}`, () => !shown().has(`${ident}.req`) || undefined);
+    waitFor(`lacks ${ident}`, () => !shown().has(`${ident}.req`) || undefined);
 
   it('has every value that varnishstat prints', async () => {
     for (const path of ['/', '/', '/good', '/bad']) await fetch(server.url + path);
@@ -83,30 +83,30 @@ describe('A real Varnish', function () {
   });
 
   it('has the values of a child that is killed and restarted', async () => {
-    const { source } = wholeSight(watch());
+    const { source } = pollAll(watch());
     const program = server.reload();
     const died = shown().get('MGT.child_died') ?? 0n;
     const before = server.childPid ?? 0;
     process.kill(before, 'SIGKILL');
-    await answerOf('another child runs', () => {
+    await waitFor('another child runs', () => {
       const pid = server.childPid;
       return pid !== undefined && pid !== before ? pid : undefined;
     });
     await has(`VBE.${program}.good`);
     await expectSame();
     expect(shown().get('MGT.child_died')).to.equal(died + 1n);
-    expect(wholeSight(watch()).source).to.equal(source);
+    expect(pollAll(watch()).source).to.equal(source);
   });
 
   it('is dead when both processes are killed, and a new source after a restart', async () => {
-    const before = wholeSight(watch()).source?.generation;
+    const before = pollAll(watch()).source?.generation;
     await server.kill();
-    const { publisher, source } = wholeSight(watch());
+    const { publisher, source } = pollAll(watch());
     expect(publisher.state).to.equal('dead');
     expect(source).to.equal(undefined);
     await server.start();
     await has('VBE.boot.good');
-    expect(wholeSight(watch()).source?.generation).to.be.a('string').and.not.equal(before);
+    expect(pollAll(watch()).source?.generation).to.be.a('string').and.not.equal(before);
     await expectSame();
   });
 
@@ -119,10 +119,10 @@ describe('A real Varnish', function () {
     await server.kill();
     await server.start(['unshare', '--pid', '--fork']);
     await has('VBE.boot.good');
-    expect(wholeSight(watch()).publisher.state).to.equal('live');
+    expect(pollAll(watch()).publisher.state).to.equal('live');
     await server.kill();
-    const { publisher } = await answerOf('it is dead', () => {
-      const seen = wholeSight(watch());
+    const { publisher } = await waitFor('it is dead', () => {
+      const seen = pollAll(watch());
       return seen.publisher.state === 'dead' ? seen : undefined;
     });
     expect(publisher.reason).to.contain('its uptime stands still');

@@ -9,8 +9,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.js';
-import { answerOf } from '../support/processes.js';
-import { whileStill } from '../support/stand-still.js';
+import { waitFor } from '../support/processes.js';
+import { whileStopped } from '../support/stop-process.js';
 
 /** The timeout for the compilation of a VCL program on a busy machine. */
 const START_MS = 60_000;
@@ -69,7 +69,7 @@ class VarnishServer {
     manager.stderr.setEncoding('utf8').on('data', (text: string) => (message += text));
     const hasEnded = (): boolean => manager.exitCode !== null || manager.signalCode !== null;
     const answers = () => (hasEnded() ? true : this.#answers());
-    await answerOf('varnishd answers', answers, START_MS);
+    await waitFor('varnishd answers', answers, START_MS);
     if (!hasEnded()) return '';
     this.#manager = undefined;
     return message || 'nothing';
@@ -122,8 +122,8 @@ class VarnishServer {
 
   /** Stops both processes during a read. */
   async still<T>(read: () => T | Promise<T>): Promise<T> {
-    const child = await answerOf('Varnish has a child', () => this.childPid);
-    return whileStill([this.managerPid, child], read);
+    const child = await waitFor('Varnish has a child', () => this.childPid);
+    return whileStopped([this.managerPid, child], read);
   }
 
   /** Kills both processes, or the wrapper and the manager, without any cleanup. */
@@ -135,7 +135,7 @@ class VarnishServer {
     for (const pid of children) process.kill(Number(pid), 'SIGKILL');
     await exit;
     this.#manager = undefined;
-    await answerOf('its processes are gone', () => (children.some(isRunning) ? undefined : true));
+    await waitFor('its processes are gone', () => (children.some(isRunning) ? undefined : true));
   }
 
   async close(): Promise<void> {

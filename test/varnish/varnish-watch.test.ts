@@ -18,7 +18,7 @@ import { expect } from 'chai';
 import type { Verdict } from '#app/model.js';
 import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import { folderOf } from '#app/varnish/settings.js';
-import { valuesOf, wholeSight } from '../support/polled-values.js';
+import { valuesOf, pollAll } from '../support/polled-values.js';
 import { asOrdinaryUser } from '../support/needs.js';
 import {
   HEADER_BYTES,
@@ -37,8 +37,8 @@ const UID = getuid?.() ?? 0;
 describe('A watch of an instance of Varnish', () => {
   const folder = instanceFolder();
   const pass = (ms: number) => (folder.clocks.ms += ms);
-  const values = (watch: VarnishWatch) => valuesOf(wholeSight(watch));
-  const verdict = (watch: VarnishWatch): Verdict => wholeSight(watch).publisher;
+  const values = (watch: VarnishWatch) => valuesOf(pollAll(watch));
+  const verdict = (watch: VarnishWatch): Verdict => pollAll(watch).publisher;
 
   describe('with the process of its manager', () => {
     beforeEach(() => {
@@ -59,14 +59,14 @@ describe('A watch of an instance of Varnish', () => {
 
     it('has a root named after the host, the instance and the application', () => {
       folder.instance('shop.eu');
-      const [root] = wholeSight(folder.watch({}, {}, 'shop.eu')).source?.roots ?? [];
+      const [root] = pollAll(folder.watch({}, {}, 'shop.eu')).source?.roots ?? [];
       expect(root?.name).to.match(/\.shop_eu\.varnish$/);
     });
 
     it('reads current values at each copy', () => {
       const { main } = folder.instance();
       const watch = folder.watch();
-      const { source } = wholeSight(watch);
+      const { source } = pollAll(watch);
       setValue(main, 1, 1001n);
       expect(valuesOf({ source }).get('MAIN client_req')).to.equal(1001n);
     });
@@ -169,11 +169,11 @@ describe('A watch of an instance of Varnish', () => {
       const { child } = folder.instance();
       const gone = child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);
       const watch = folder.watch();
-      const before = [...(wholeSight(watch).source?.roots ?? [])][0]?.children;
+      const before = [...(pollAll(watch).source?.roots ?? [])][0]?.children;
       const main = [...(before ?? [])].find(({ name }) => name.endsWith('MAIN'));
       child.remove(gone);
       child.rewrite();
-      const { source, changes } = wholeSight(watch);
+      const { source, changes } = pollAll(watch);
       expect(changes.map(({ kind }) => kind)).to.deep.equal(['object-removed']);
       expect([...(source?.roots ?? [])][0]?.children.has(main as never)).to.equal(true);
     });
@@ -184,7 +184,7 @@ describe('A watch of an instance of Varnish', () => {
       const bytes = (req: bigint) => segmentBytes(1, IDS.vbe, bodyOf([0n, req]));
       const first = child.within(file, 16, 'VBE.boot.a', bytes(11n));
       const watch = folder.watch();
-      const { source } = wholeSight(watch);
+      const { source } = pollAll(watch);
       child.remove(first);
       child.within(file, 16, 'VBE.boot.b', bytes(22n));
       expect(valuesOf({ source }).get('VBE.boot.a req')).to.equal(undefined);
@@ -196,12 +196,12 @@ describe('A watch of an instance of Varnish', () => {
     it('has the values of a restarted child', () => {
       folder.instance();
       const watch = folder.watch();
-      const { source } = wholeSight(watch);
+      const { source } = pollAll(watch);
       const { main } = folder.child('shop', PID + 9);
       setValue(main, 1, 3n);
       expect(valuesOf({ source }).get('MAIN client_req')).to.equal(undefined);
       expect(values(watch).get('MAIN client_req')).to.equal(3n);
-      expect(wholeSight(watch).source).to.equal(source);
+      expect(pollAll(watch).source).to.equal(source);
     });
 
     it('shows the manager alone while there is no child', () => {
@@ -218,10 +218,10 @@ describe('A watch of an instance of Varnish', () => {
     it('is a new source after a restart of the manager', () => {
       folder.instance();
       const watch = folder.watch();
-      const before = wholeSight(watch).source?.generation;
+      const before = pollAll(watch).source?.generation;
       folder.process(PID + 5);
       folder.instance('shop', PID + 5);
-      const after = wholeSight(watch).source?.generation;
+      const after = pollAll(watch).source?.generation;
       expect(after).to.be.a('string').and.not.equal(before);
     });
   });
@@ -282,7 +282,7 @@ describe('A watch of an instance of Varnish', () => {
       pass(2900);
       expect(verdict(watch).state).to.equal('live');
       pass(200);
-      expect(wholeSight(watch).source).to.equal(undefined);
+      expect(pollAll(watch).source).to.equal(undefined);
       setValue(mgt, 0, 14n);
       expect(verdict(watch).state).to.equal('live');
     });

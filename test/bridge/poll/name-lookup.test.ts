@@ -4,7 +4,7 @@ import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
 import { NameLookup } from '#app/bridge/poll/name-lookup.js';
 import type { Resolve } from '#app/bridge/poll/name-lookup.js';
-import { delay, answerOf } from '../../support/processes.js';
+import { delay, waitFor } from '../../support/processes.js';
 
 const AT: LookupAddress[] = [{ address: '127.0.0.7', family: 4 }];
 const ELSEWHERE: LookupAddress[] = [{ address: '127.0.0.8', family: 4 }];
@@ -43,7 +43,7 @@ describe('NameLookup', () => {
         resolve(addresses);
       });
     });
-    await answerOf('both', () => seen.length === 2 || undefined);
+    await waitFor('both', () => seen.length === 2 || undefined);
     expect(seen).to.deep.equal([
       [null, wanted[0]?.address, wanted[0]?.family],
       [null, wanted],
@@ -75,11 +75,11 @@ describe('NameLookup', () => {
     ask('a');
     take('a')(null, AT);
     const late = ask('a');
-    await answerOf('the former address', () => late[0]);
+    await waitFor('the former address', () => late[0]);
     take('a')(null, ELSEWHERE);
     expect(late).to.deep.equal(['127.0.0.7']);
     const next = ask('a');
-    await answerOf('the later address', () => next[0]);
+    await waitFor('the later address', () => next[0]);
     expect(next).to.deep.equal(['127.0.0.8']);
   });
 
@@ -88,7 +88,7 @@ describe('NameLookup', () => {
     ask('a');
     take('a')(null, AT);
     const late = ask('a');
-    await answerOf('the former address', () => late[0]);
+    await waitFor('the former address', () => late[0]);
     take('a')(failed('ENOTFOUND'), []);
     const next = ask('a');
     await delay(100);

@@ -8,7 +8,7 @@ import { TEXT } from '#app/exposition/page/text-page.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { FamilyMetadata, Page, Snapshot } from '#app/model.js';
 import { FakeTarget } from '../../support/fake-target.js';
-import { finished } from '../../support/finished.js';
+import { runToEnd } from '../../support/run-to-end.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { needsPrograms } from '../../support/needs.js';
 
@@ -94,7 +94,7 @@ describe('a page that the kernel compresses', () => {
       needsPrograms(this, program);
       for (const every of [1, 100, 7]) {
         fleet.change(every);
-        const page = pageOf(finished(fleet.text.rendering(BOTH)));
+        const page = pageOf(runToEnd(fleet.text.rendering(BOTH)));
         const options = { input: gzipOf(page), maxBuffer: 2 ** 26 };
         const { stdout, status } = spawnSync(program, words, options);
         expect(status).to.equal(0);
@@ -103,7 +103,7 @@ describe('a page that the kernel compresses', () => {
     });
 
   it('is at most 1.15 times as large as the output of zlib at level 1', () => {
-    const page = pageOf(finished(fleet.text.rendering(BOTH)));
+    const page = pageOf(runToEnd(fleet.text.rendering(BOTH)));
     const fastest = deflateRawSync(Buffer.concat(page.buffers), { level: 1 }).length;
     expect(gzipOf(page).length / fastest).to.be.at.most(1.15);
   });
@@ -140,7 +140,7 @@ describe('a page that the kernel compresses', () => {
     it(`is at most 1.15 times as large as the output of zlib, or has families too short to compress by line: ${what}`, () => {
       const text = new ExpositionText(new Kernel());
       fill(text, { families, lines, labels });
-      const snapshot = finished(text.rendering({ text: false, deflated: true }));
+      const snapshot = runToEnd(text.rendering({ text: false, deflated: true }));
       expect(snapshot.isDeflated, 'line by line').to.equal(isByLine);
       expect(snapshot.encodings).to.deep.equal({ text: !isByLine, deflated: true });
       if (!isByLine) return;
@@ -166,10 +166,10 @@ describe('a page that the kernel compresses', () => {
       );
       cells.set(nodeId, 1);
     }
-    finished(text.rendering(BOTH));
+    runToEnd(text.rendering(BOTH));
     for (const value of [-9876543210.25, 2 / 3, 8, -Infinity, 1e-9, 77, NaN]) {
       for (let i = 0; i < ENTITIES; i += 3) cells.set(i, value);
-      const page = pageOf(finished(text.rendering(BOTH)));
+      const page = pageOf(runToEnd(text.rendering(BOTH)));
       expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.buffers))).to.equal(true);
     }
   });
@@ -206,7 +206,7 @@ describe('a page that the kernel compresses', () => {
         fc.property(fc.array(step, { maxLength: 6 }), (steps) => {
           for (const { first, every, digits } of steps)
             for (let i = first; i < ENTITIES; i += every) cells.set(i, 10 ** digits - i);
-          const page = pageOf(finished(text.rendering(BOTH)));
+          const page = pageOf(runToEnd(text.rendering(BOTH)));
           expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.buffers))).to.equal(true);
         }),
         { numRuns: 20 },
@@ -215,10 +215,10 @@ describe('a page that the kernel compresses', () => {
   });
 
   it('gets a new Huffman code when its text changes much', () => {
-    const before = codeOf(finished(fleet.text.rendering(BOTH)));
-    for (let i = 0; i < 300; i++) finished(fleet.text.rendering(BOTH));
+    const before = codeOf(runToEnd(fleet.text.rendering(BOTH)));
+    for (let i = 0; i < 300; i++) runToEnd(fleet.text.rendering(BOTH));
     expect(
-      codeOf(finished(fleet.text.rendering(BOTH))),
+      codeOf(runToEnd(fleet.text.rendering(BOTH))),
       'the same while the text is alike',
     ).to.equal(before);
     const metadata = { name: 'words', type: 'gauge', unit: '', help: '' } as const;
@@ -231,6 +231,6 @@ describe('a page that the kernel compresses', () => {
         fixedLine(`word="${word.repeat(5)}"`, 1),
       );
     }
-    expect(codeOf(finished(fleet.text.rendering(BOTH)))).not.to.equal(before);
+    expect(codeOf(runToEnd(fleet.text.rendering(BOTH)))).not.to.equal(before);
   });
 });

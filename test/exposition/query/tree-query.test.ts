@@ -12,7 +12,7 @@ import type {
 } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { FakeObject, VariableOptions } from '../../support/fake-source.js';
-import { finished } from '../../support/finished.js';
+import { runToEnd } from '../../support/run-to-end.js';
 import { treeQuery } from '../../support/tree-query.js';
 import { shopCatalogue, testView } from '../test-view.js';
 import type { TestViewOptions } from '../test-view.js';
@@ -35,7 +35,7 @@ function shop(
   const { view, render } = testView(source, root, options);
   render();
   const queryTree = (query: Partial<TreeQuery> = {}): TreeAnswer =>
-    finished(view.queryTree(treeQuery(query)));
+    runToEnd(view.queryTree(treeQuery(query)));
   const part = (query: Partial<TreeQuery> = {}): TreePart => {
     const answer = queryTree(query);
     if (answer.kind !== 'part') throw new Error(JSON.stringify(answer));
@@ -463,7 +463,7 @@ describe('a tree query', () => {
     it('ends at its deadline, and the next query continues from there', () => {
       const { view, part } = largeTree(Array.from({ length: 2000 }, () => 1));
       const query = { words: ['v1999'], field: 'variable' } as const;
-      const late = finished(view.queryTree(treeQuery({ ...query, maxMs: 0 })));
+      const late = runToEnd(view.queryTree(treeQuery({ ...query, maxMs: 0 })));
       if (late.kind !== 'part') throw new Error(late.kind);
       expect(late).to.include({ isLate: true });
       expect(late.rows).to.deep.equal([]);
@@ -475,8 +475,8 @@ describe('a tree query', () => {
       const { view } = largeTree(Array.from({ length: 2000 }, () => 1));
       const steps = view.queryTree(treeQuery({ words: ['nothing'] }));
       steps.next();
-      finished(view.closing());
-      expect(finished(steps)).to.deep.equal({
+      runToEnd(view.closing());
+      expect(runToEnd(steps)).to.deep.equal({
         kind: 'no-tree',
         reason: 'its root was lost during the look',
       });
@@ -489,7 +489,7 @@ describe('a tree query', () => {
       const [first] = [...root.children] as FakeObject[];
       if (first !== undefined) source.remove(first);
       source.addObject(`${ROOT}.new`, 'O', { parent: root });
-      const answer = finished(steps);
+      const answer = runToEnd(steps);
       expect(answer.kind === 'part' && names(answer)).to.deep.equal([`${ROOT}.new`]);
     });
   });
@@ -507,8 +507,8 @@ describe('a tree query', () => {
     expect(made).to.have.lengthOf(2);
     const { view, lines } = testView(source, root, { app: 'kiosk' });
     const before = lines();
-    finished(view.queryTree(treeQuery()));
-    expect(finished(view.copyingValues())).to.equal(false);
+    runToEnd(view.queryTree(treeQuery()));
+    expect(runToEnd(view.copyingValues())).to.equal(false);
     expect(lines()).to.deep.equal(before);
   });
 });

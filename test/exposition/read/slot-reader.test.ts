@@ -7,7 +7,7 @@ import type { SlotListener } from '#app/exposition/read/slot-reader.js';
 import type { TreeNode } from '#app/exposition/read/tree-walk.js';
 import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
-import { finished } from '../../support/finished.js';
+import { runToEnd } from '../../support/run-to-end.js';
 
 /** Slots on three pages, two of them adjacent. */
 const SLOTS = [5, 6, 7, 512, 513, 70_000];
@@ -36,7 +36,7 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     },
     /** Reads once; returns the notifications since the last read. */
     read: (): string[] => {
-      finished(probe.reading());
+      runToEnd(probe.reading());
       while (probe.reportUnsynced() || probe.reportSynced());
       return notifications.splice(0);
     },
@@ -331,12 +331,12 @@ describe('the probe', () => {
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
     const { probe, track } = probeOf(source);
     track(sales);
-    expect(finished(probe.reading())).to.equal(false);
+    expect(runToEnd(probe.reading())).to.equal(false);
     source.set(sales, 2n);
-    expect(finished(probe.reading())).to.equal(true);
-    expect(finished(probe.reading())).to.equal(false);
+    expect(runToEnd(probe.reading())).to.equal(true);
+    expect(runToEnd(probe.reading())).to.equal(false);
     source.setSynced(sales, false);
-    expect(finished(probe.reading())).to.equal(true);
+    expect(runToEnd(probe.reading())).to.equal(true);
   });
 
   it('frees all its memory when it is closed', () => {

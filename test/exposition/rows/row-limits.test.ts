@@ -4,7 +4,7 @@ import { Fault } from '#app/errors.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { shopCatalogue, testView } from '../test-view.js';
-import { finished } from '../../support/finished.js';
+import { runToEnd } from '../../support/run-to-end.js';
 
 const row = (name: string, type: string, rest: string): string =>
   `{ name = "shop_${name}", type = "${type}", help = "Help.", ${rest} },`;
@@ -135,7 +135,7 @@ describe('many scales in one partition', () => {
     for (let first = 2; first < 600; first += 100) {
       const { lines, view } = till(kernel, from(first, 100));
       expect(lines()).to.have.lengthOf(100);
-      finished(view.closing());
+      runToEnd(view.closing());
     }
     expect(kernel.arena.used).to.equal(before);
   });

@@ -4,7 +4,7 @@ import type { Frame, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
 import { shopCatalogue, testView } from '../test-view.js';
-import { finished } from '../../support/finished.js';
+import { runToEnd } from '../../support/run-to-end.js';
 
 const row = (name: string, type: string, rest: string): string =>
   `{ name = "shop_${name}", type = "${type}", help = "Help.", ${rest} },`;
@@ -290,9 +290,9 @@ describe('a catalogue row', () => {
     expect(view.hasObserved).to.equal(true);
     const counted = [10, 10, 20, 30, 30, 10].map((value) => {
       source.set(of('lag'), value);
-      finished(view.copyingValues());
+      runToEnd(view.copyingValues());
       const hasCounted = view.observe();
-      finished(view.rendering());
+      runToEnd(view.rendering());
       return hasCounted;
     });
     expect(counted).to.deep.equal([true, false, true, true, false, true]);
@@ -319,7 +319,7 @@ describe('a catalogue row', () => {
     ]);
     for (let value = 1; value <= 600; value++) {
       source.set(of('lag'), value === 300 ? NaN : value);
-      finished(view.copyingValues());
+      runToEnd(view.copyingValues());
       view.observe();
     }
     expect(lines()).to.deep.equal([

@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS, TargetUsage } from '#app/exposition/target-limits.js';
 import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { FamilyMetadata, MetricType } from '#app/model.js';
-import { finished } from '../../support/finished.js';
+import { runToEnd } from '../../support/run-to-end.js';
 import { fixedLine } from '../../support/lines.js';
 
 const metadata = (name: string, type: MetricType = 'gauge'): FamilyMetadata => ({
@@ -58,7 +58,7 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
     remove: (nodeId: number, name = 'x') => register.remove(name, { nodeId, seriesIndex: 0 }),
     /** The shown lines, without line feeds. */
     shown: (): string[] =>
-      finished(text.rendering())
+      runToEnd(text.rendering())
         .families.flatMap(({ buffers }) => buffers.map((piece) => Buffer.from(piece).toString()))
         .join('')
         .split('\n')

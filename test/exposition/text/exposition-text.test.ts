@@ -5,7 +5,7 @@ import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { MAX_LINES } from '#app/exposition/wasm/layout.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { bitsOf } from '../../support/fake-source.js';
-import { finished } from '../../support/finished.js';
+import { runToEnd } from '../../support/run-to-end.js';
 import { fixedLine } from '../../support/lines.js';
 import {
   FAMILIES,
@@ -160,7 +160,7 @@ describe('the exposition text', () => {
       expect(() => {
         put(MAX_LINES);
       }).to.throw('needs more than');
-      finished(text.closing());
+      runToEnd(text.closing());
       for (const at of taken) arena.free(at, TABLE);
       expect(arena.used).to.equal(before);
     }
@@ -182,12 +182,12 @@ describe('the exposition text', () => {
     const { arena } = pair.kernel;
     const allocate = arena.allocate.bind(arena);
     for (let index = 0; index < 3; index++) pair.set(index, 123);
-    const held = finished(pair.text.rendering(ENCODINGS.text)).hold();
+    const held = runToEnd(pair.text.rendering(ENCODINGS.text)).hold();
     for (let index = 0; index < 3; index++) pair.set(index, 4567);
     arena.allocate = () => {
       throw new Error('no memory');
     };
-    expect(() => finished(pair.text.rendering(ENCODINGS.text))).to.throw('no memory');
+    expect(() => runToEnd(pair.text.rendering(ENCODINGS.text))).to.throw('no memory');
     arena.allocate = allocate;
     held();
     expect(pair.render().families).not.to.deep.equal(before);

@@ -4,7 +4,7 @@ import { Cost } from '#app/budget.js';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { MetricType } from '#app/model.js';
-import { finished } from '../../support/finished.js';
+import { runToEnd } from '../../support/run-to-end.js';
 import { Cells, cellLine } from '../../support/lines.js';
 import { ENCODINGS } from '../../support/text-pair.js';
 
@@ -30,7 +30,7 @@ describe('a render', () => {
   for (const [form, encodings] of Object.entries(ENCODINGS))
     it(`in the form ${form} reports a value that OpenMetrics forbids until its metric ends`, () => {
       const { text, cells } = numbers('counter', OPCODE.f64);
-      const isFound = () => finished(text.rendering(encodings)).violatesOpenMetrics;
+      const isFound = () => runToEnd(text.rendering(encodings)).violatesOpenMetrics;
       expect(isFound()).to.equal(false);
       cells.set(LINES - 1, -0.5);
       expect(isFound()).to.equal(true);
@@ -69,6 +69,6 @@ describe('a render', () => {
       const { text, cells } = numbers(type, OPCODE[opcode], suffix);
       if (typeof value === 'bigint') cells.setBits(7, value);
       else cells.set(7, value);
-      expect(finished(text.rendering()).violatesOpenMetrics).to.equal(isForbidden);
+      expect(runToEnd(text.rendering()).violatesOpenMetrics).to.equal(isForbidden);
     });
 });

@@ -6,7 +6,7 @@ import { Fault } from '#app/errors.js';
 import type { ManagedObject, Source, Variable } from '#app/model.js';
 import { freshChildren } from '../../support/children.js';
 import { freshSegments } from '../../support/segments.js';
-import { until } from '../../support/until.js';
+import { waitFor } from '../../support/processes.js';
 
 const SLOTS = 40;
 const POLLS = 1000;
@@ -70,7 +70,7 @@ describe('A publisher that is killed at any instruction (segment 3)', () => {
     let source: Source | undefined;
     const die = async (child: ChildProcess) => {
       await children.go(child);
-      const live = await until('a new generation', () => {
+      const live = await waitFor('a new generation', () => {
         const { source: seen } = watch.poll();
         return seen !== source ? seen : undefined;
       });

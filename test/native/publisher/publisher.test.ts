@@ -30,7 +30,7 @@ import { posixMemory } from '#app/native/os/posix.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 import { readTree } from '../../support/read-tree.js';
 import { asOrdinaryUser, needsRoot } from '../../support/needs.js';
-import { PROJECT, answerOf } from '../../support/processes.js';
+import { PROJECT, waitFor } from '../../support/processes.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
 /** Returns the descriptor of this process that is open on a file. */
@@ -320,7 +320,7 @@ describe('A segment whose name is removed while its publisher runs', () => {
   const segments = freshSegments();
   /** Updates the heartbeat until the condition holds. */
   const beatUntil = (publisher: Publisher, what: string, holds: () => boolean) =>
-    answerOf(what, () => {
+    waitFor(what, () => {
       publisher.beat();
       return holds() || undefined;
     });
@@ -351,7 +351,7 @@ describe('A segment whose name is removed while its publisher runs', () => {
     expect(values()?.map(([name]) => name)).to.deep.equal(['sales', 'region', 'delay', 'late']);
     expect(values()?.[0]).to.deep.equal(['sales', 8n]);
     const state = () => reader.poll().publisher.state;
-    await answerOf('a reader of the old file', () => state() === 'live' || undefined);
+    await waitFor('a reader of the old file', () => state() === 'live' || undefined);
     publisher.close();
     expect(segments.files()).to.deep.equal([]);
   });
@@ -436,7 +436,7 @@ describe('A reader of a segment (segment 1)', () => {
     watch.close();
     expect(mappings()).to.deep.equal([]);
     const isClosed = () => flagsOf(segments.path('82')).length === before || undefined;
-    await answerOf('the descriptor is closed', isClosed);
+    await waitFor('the descriptor is closed', isClosed);
     waiter.close();
   });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { env } from 'node:process';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
-import { arm, lookAtDamage } from '../../support/damaged-looks.js';
+import { applyMutations, pollDamaged } from '../../support/poll-damaged.js';
 import { HeapMemory } from '../../support/heap-memory.js';
 import { mutation } from '../../support/mutations.js';
 import { sampleSegment } from '../../support/sample-segment.js';
@@ -17,7 +17,7 @@ describe('A reader of a randomly damaged segment never crashes, hangs or exhaust
     const seen = new Set<string>();
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 5 }), (mutations) => {
-        for (const { state } of lookAtDamage(sample, mutations)) seen.add(state);
+        for (const { state } of pollDamaged(sample, mutations)) seen.add(state);
       }),
       { numRuns: CASES },
     );
@@ -29,7 +29,7 @@ describe('A reader of a randomly damaged segment never crashes, hangs or exhaust
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
         const memory = new HeapMemory();
-        arm(memory.put('82', sample), mutations);
+        applyMutations(memory.put('82', sample), mutations);
         const { publisher } = new SegmentWatch(memory, '82', '82', { now: () => 1n }).poll();
         if (publisher.state !== 'corrupt') return;
         expect(publisher.reason).to.match(/^[Ss]egment is corrupt: /);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Frame, Source, Variable } from '#app/model.js';
 import { freshChildren } from '../../support/children.js';
 import { freshSegments } from '../../support/segments.js';
-import { textOf } from '../../support/whole-values.js';
+import { textOf } from '../../support/checkable-values.js';
 
 const READS = 4000;
 /** The least number of changes of each variable before the test ends. */
@@ -28,7 +28,7 @@ describe('A reader never serves a torn value (segment 4) and', () => {
   const segments = freshSegments();
 
   it(`returns only complete values, in order, in ${READS} reads of values that change all the time`, async () => {
-    const child = children.start('flat-out-publisher', segments.contextId, '82');
+    const child = children.start('fast-publisher', segments.contextId, '82');
     await children.message(child);
     const { source } = segments.watch('82').poll();
     if (source === undefined) throw new Error('The publisher is not live');

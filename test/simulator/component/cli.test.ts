@@ -3,9 +3,9 @@ import { tlsPath } from '../../support/component-certificates.js';
 import { ask } from '../../support/component-client.js';
 import { readComponent } from '../../support/component-reader.js';
 import { freshComponents, treeOf } from '../../support/component/components.js';
-import { meaningOf } from '../../support/meaning.js';
+import { expectedObjects } from '../../support/expected-objects.js';
 import { ODD_SCENARIO } from '../../support/odd-scenario.js';
-import { answerOf, testPrograms } from '../../support/processes.js';
+import { waitFor, testPrograms } from '../../support/processes.js';
 import type { Running } from '../../support/processes.js';
 
 describe('shm_simulator --json-port', function () {
@@ -25,7 +25,7 @@ describe('shm_simulator --json-port', function () {
   it('serves a scenario without a segment, and exits with status 0', async () => {
     const running = start(['--context-id', programs.contextId, '--scenario', scenario()]);
     const url = await urlOf(running);
-    expect(await read(url)).to.deep.equal(meaningOf(treeOf(ODD_SCENARIO)));
+    expect(await read(url)).to.deep.equal(expectedObjects(treeOf(ODD_SCENARIO)));
     expect(programs.segments()).to.deep.equal([]);
     expect(await running.stop()).to.deep.equal({ status: 0, signal: null });
     expect(running.stdout).to.equal('');
@@ -36,7 +36,7 @@ describe('shm_simulator --json-port', function () {
     const running = start(['--app', 'ads', '--root', root, '--objects', '40', '--rate', '200']);
     const url = await urlOf(running);
     const first = await read(url);
-    const changed = await answerOf('a value changes', async () => {
+    const changed = await waitFor('a value changes', async () => {
       const now = await read(url);
       return JSON.stringify(entries(now)) === JSON.stringify(entries(first)) ? undefined : now;
     });
@@ -86,7 +86,7 @@ describe('shm_simulator --json-port', function () {
     expect((await ask(`${url}/sharedmem`)).status).to.equal(401);
     const headers = { 'Security-Key': 'open sesame' };
     const { text } = await ask(`${url}/sharedmem`, { headers });
-    expect(readComponent(text)).to.deep.equal(meaningOf(treeOf(ODD_SCENARIO)));
+    expect(readComponent(text)).to.deep.equal(expectedObjects(treeOf(ODD_SCENARIO)));
   });
 
   const files = [

@@ -8,7 +8,7 @@ import { OTHER_TLS, COMPONENT_TLS } from '../../support/component-certificates.j
 import { ask, unpacked } from '../../support/component-client.js';
 import { readComponent } from '../../support/component-reader.js';
 import { treeOf } from '../../support/component/components.js';
-import { meaningOf } from '../../support/meaning.js';
+import { expectedObjects } from '../../support/expected-objects.js';
 import { ODD_SCENARIO } from '../../support/odd-scenario.js';
 
 describe('ComponentServer', () => {
@@ -34,7 +34,7 @@ describe('ComponentServer', () => {
       connection: 'close',
     });
     expect(seen.error).to.equal(undefined);
-    expect(readComponent(seen.text)).to.deep.equal(meaningOf(treeOf(ODD_SCENARIO)));
+    expect(readComponent(seen.text)).to.deep.equal(expectedObjects(treeOf(ODD_SCENARIO)));
   });
 
   it('serves current values at each request', async () => {

@@ -4,7 +4,7 @@ import { compileScope } from '#app/exposition/page/scope.js';
 import { eventually } from '../../support/eventually.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { LiveTargets } from '../../support/live-targets.js';
-import { Publishers } from '../../support/segment-of.js';
+import { Publishers } from '../../support/publishers.js';
 import { ServingHttp } from '../../support/serving-http.js';
 
 interface Group {

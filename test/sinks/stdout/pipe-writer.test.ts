@@ -12,7 +12,7 @@ import type { Document } from '#app/model.js';
 import { NotWritten, ReaderGone, pipeWriter } from '#app/sinks/stdout/stdout.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
-import { standStill } from '../../support/stand-still.js';
+import { stopProcess } from '../../support/stop-process.js';
 
 const libc = ffi.Library(null, { socket: ['int', ['int', 'int', 'int']] });
 
@@ -77,7 +77,7 @@ describe('pipeWriter', () => {
     const { cat, write, out } = await toCat();
     await taken(write(page('start\n')));
     await eventually('the reader reads', () => out() === 'start\n');
-    await standStill(cat.pid ?? 0);
+    await stopProcess(cat.pid ?? 0);
     const huge = page('x'.repeat(500_000), 'y'.repeat(500_000));
     const { seen } = follow(write(huge));
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -102,7 +102,7 @@ describe('pipeWriter', () => {
         yield Buffer.from('x'.repeat(10_000));
       }
     };
-    await standStill(cat.pid ?? 0);
+    await stopProcess(cat.pid ?? 0);
     turn();
     const { seen, subscription } = follow(write({ buffers: buffers(), release: () => undefined }));
     await eventually('the pipe is full', () => made >= 6);
@@ -133,7 +133,7 @@ describe('pipeWriter', () => {
     const { cat, write, out } = await toCat();
     await taken(write(page('start\n')));
     await eventually('the reader reads', () => out() === 'start\n');
-    await standStill(cat.pid ?? 0);
+    await stopProcess(cat.pid ?? 0);
     const waiting = page('x'.repeat(1_000_000));
     const failure = firstValueFrom(write(waiting), NOTHING).catch((error: unknown) => error);
     cat.kill('SIGKILL');

@@ -7,7 +7,7 @@ import { NEVER, lastValueFrom, merge } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Document } from '#app/model.js';
 import { fileWriter, removedAtEnd } from '#app/sinks/textfile/file-writer.js';
-import { answerOf } from '../../support/processes.js';
+import { waitFor } from '../../support/processes.js';
 
 /** The number of bytes. */
 const written = (write$: Observable<number>): Promise<number> =>
@@ -81,9 +81,9 @@ describe('fileWriter', () => {
       for (;;) yield Buffer.alloc(100_000, '#');
     };
     const writing = fileWriter(path)(documentOf(buffers())).subscribe();
-    await answerOf('a draft', () => readdirSync(folder)[1]);
+    await waitFor('a draft', () => readdirSync(folder)[1]);
     writing.unsubscribe();
-    await answerOf('an end', () => (released === 1 ? true : undefined));
+    await waitFor('an end', () => (released === 1 ? true : undefined));
     expect(readdirSync(folder)).to.deep.equal(['shm_exporter.prom']);
     expect(readFileSync(path, 'utf8')).to.equal('old');
   });
@@ -93,7 +93,7 @@ describe('fileWriter', () => {
     await written(write(textOf('a 1\n')));
     const running = merge(NEVER, write(textOf('a 2\n')), removedAtEnd(path)).subscribe();
     running.unsubscribe();
-    await answerOf('no file', () => (readdirSync(folder).length === 0 ? true : undefined));
+    await waitFor('no file', () => (readdirSync(folder).length === 0 ? true : undefined));
     expect(released).to.equal(2);
   });
 });

@@ -10,11 +10,11 @@ import type { PollResult } from '../component-client.js';
 import { readComponent } from '../component-reader.js';
 import { freshComponents, treeOf } from './components.js';
 import { eventually } from '../eventually.js';
-import { meaningOf } from '../meaning.js';
+import { expectedObjects } from '../expected-objects.js';
 import { ODD_SCENARIO } from '../odd-scenario.js';
 
 const ROOT = 'desk.example.com.1.adh';
-const MEANING = meaningOf(treeOf(ODD_SCENARIO));
+const MEANING = expectedObjects(treeOf(ODD_SCENARIO));
 const MEGABYTE = 2 ** 20;
 
 /** How deep the last object of an answer stands, by its text alone. */

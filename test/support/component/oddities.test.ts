@@ -7,7 +7,7 @@ import { vendorObject } from '#app/simulator/component/vendor-json.js';
 import { ask } from '../component-client.js';
 import { readComponent } from '../component-reader.js';
 import { freshComponents, treeOf } from './components.js';
-import { meaningOf } from '../meaning.js';
+import { expectedObjects } from '../expected-objects.js';
 import { ODD_SCENARIO } from '../odd-scenario.js';
 import { anyTree, served } from './any-tree.js';
 
@@ -27,7 +27,7 @@ describe('the oddity', () => {
       const plain = text(odd);
       const changed = text(odd, name);
       expect(changed).not.to.equal(plain);
-      expect(readComponent(changed)).to.deep.equal(meaningOf(odd));
+      expect(readComponent(changed)).to.deep.equal(expectedObjects(odd));
       expect(text(odd, name), 'at the next poll').to.equal(changed);
     });
 
@@ -35,7 +35,7 @@ describe('the oddity', () => {
       fc.assert(
         fc.property(anyTree, (plan) => {
           const tree = served(plan);
-          expect(readComponent(text(tree, name))).to.deep.equal(meaningOf(tree));
+          expect(readComponent(text(tree, name))).to.deep.equal(expectedObjects(tree));
         }),
       );
     });
@@ -45,11 +45,11 @@ describe('the oddity', () => {
     fc.assert(
       fc.property(anyTree, fc.subarray([...ODDITY_NAMES]), (plan, names) => {
         const tree = served(plan);
-        expect(readComponent(text(tree, ...names))).to.deep.equal(meaningOf(tree));
+        expect(readComponent(text(tree, ...names))).to.deep.equal(expectedObjects(tree));
       }),
       { numRuns: 50 },
     );
-    expect(readComponent(text(odd, ...ODDITY_NAMES))).to.deep.equal(meaningOf(odd));
+    expect(readComponent(text(odd, ...ODDITY_NAMES))).to.deep.equal(expectedObjects(odd));
   });
 
   const effects: readonly (readonly [OddityName, RegExp])[] = [

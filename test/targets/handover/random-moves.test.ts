@@ -9,7 +9,7 @@ import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
 import { schedulerOf } from '../../support/scheduler-of.js';
-import { Publishers } from '../../support/segment-of.js';
+import { Publishers } from '../../support/publishers.js';
 import { Served, seriesOf } from '../../support/served.js';
 
 const SPACING_MS = 50;

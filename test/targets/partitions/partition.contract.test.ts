@@ -16,7 +16,7 @@ import { ThreadedPartition, partitionThreads } from '#app/targets/threads/thread
 import { definitionOf } from '../../support/definition-of.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
-import { Publishers } from '../../support/segment-of.js';
+import { Publishers } from '../../support/publishers.js';
 import { seriesOf } from '../../support/served.js';
 import { treeQuery } from '../../support/tree-query.js';
 

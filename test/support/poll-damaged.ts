@@ -1,4 +1,4 @@
-// Polls a segment while it is damaged: each poll must return a verdict after a bounded number of reads.
+// Polls a segment while it is damaged: each poll must return a status after a bounded number of reads.
 import { expect } from 'chai';
 import { PUBLISHER_STATES } from '#app/model.js';
 import type { ManagedObject, Variable } from '#app/model.js';
@@ -10,22 +10,22 @@ import type { Mutation } from './mutations.js';
 import { readTree } from './read-tree.js';
 import { SAMPLE_BYTES, SAMPLE_CAPACITY } from './sample-segment.js';
 
-/** One header, the words, and five attempts of four reads each. */
-const MAX_READS_A_LOOK = 22;
-const MAX_READS_A_FRAME = 10;
-const LOOKS = 3;
+/** One read of the header, one of the words, and five attempts of four reads each. */
+const MAX_READS_PER_POLL = 22;
+const MAX_READS_PER_FRAME = 10;
+const POLLS = 3;
 
-/** Damages the segment at the moments that the mutations name, counted in reads. */
-export function arm(segment: HeapSegment, mutations: readonly Mutation[]): void {
-  const strike = (moment: number) => {
+/** Applies each mutation before the read whose number is its `moment`. */
+export function applyMutations(segment: HeapSegment, mutations: readonly Mutation[]): void {
+  const applyAt = (moment: number) => {
     for (const { moment: due, damage } of mutations) if (due === moment) damage(segment);
   };
-  strike(0);
-  segment.beforeRead = () => strike(segment.reads + 1);
+  applyAt(0);
+  segment.beforeRead = () => applyAt(segment.reads + 1);
 }
 
-/** Throws at what must not be; returns what it saw of the publisher. */
-export function lookAtDamage(
+/** Polls a damaged copy of the sample; fails if a poll breaks a limit. Returns the publisher status of each poll. */
+export function pollDamaged(
   sample: Uint8Array,
   mutations: readonly Mutation[],
 ): PollResult['publisher'][] {
@@ -33,23 +33,23 @@ export function lookAtDamage(
   const segment = memory.put('82', sample);
   let nowNs = 1n;
   const watch = new SegmentWatch(memory, '82', '82', { now: () => nowNs });
-  arm(segment, mutations);
-  const verdicts: PollResult['publisher'][] = [];
-  for (let look = 0; look < LOOKS; look++) {
+  applyMutations(segment, mutations);
+  const statuses: PollResult['publisher'][] = [];
+  for (let poll = 0; poll < POLLS; poll++) {
     [segment.reads, segment.bytesAsked] = [0, 0];
     const pollResult = watch.poll();
     const { state, reason } = pollResult.publisher;
-    verdicts.push(pollResult.publisher);
+    statuses.push(pollResult.publisher);
     expect(PUBLISHER_STATES).to.include(state);
     expect(reason).to.match(/^[^\n]{1,200}$/);
-    expect(segment.reads).to.be.at.most(MAX_READS_A_LOOK);
-    expect(segment.bytesAsked).to.be.at.most(MAX_READS_A_LOOK * 1024 + 5 * SAMPLE_BYTES);
+    expect(segment.reads).to.be.at.most(MAX_READS_PER_POLL);
+    expect(segment.bytesAsked).to.be.at.most(MAX_READS_PER_POLL * 1024 + 5 * SAMPLE_BYTES);
     checkSource(pollResult, segment);
     nowNs += 1_500_000_000n;
   }
   watch.close();
   expect(memory.openFiles).to.equal(0);
-  return verdicts;
+  return statuses;
 }
 
 const variablesOf = ({ variables, children }: ManagedObject): Variable[] => [
@@ -69,6 +69,6 @@ function checkSource({ source }: PollResult, segment: HeapSegment): void {
     if (frame?.type === 'summary') expect(frame.values.length).to.equal(variable.schema.length);
     if (frame?.type === 'string') expect(frame.text.length).to.be.at.most(SAMPLE_BYTES);
   }
-  expect(segment.reads - before).to.be.at.most(variables.length * MAX_READS_A_FRAME);
+  expect(segment.reads - before).to.be.at.most(variables.length * MAX_READS_PER_FRAME);
   readTree(source, SAMPLE_CAPACITY.slots * 2);
 }

@@ -1,4 +1,4 @@
-// The objects that a component serves, derived without JSON: the expected result of a reader.
+// The objects that a reader of a component must return, computed from the served tree without JSON.
 import type {
   ServedObject,
   ServedTree,
@@ -7,7 +7,7 @@ import type {
 import { STATE_TEXTS } from '#app/simulator/component/vendor-json.js';
 import type { ReadObject, ReadVariable } from './component-reader.js';
 
-export function meaningOf(tree: ServedTree): ReadonlyMap<string, ReadObject> {
+export function expectedObjects(tree: ServedTree): ReadonlyMap<string, ReadObject> {
   const objects = new Map<string, ReadObject>();
   const add = ({ id, className, state, variables, children }: ServedObject, parent?: string) => {
     const known = [...variables].filter(({ type }) => type !== 'histogram' && type !== 'summary');
@@ -15,7 +15,7 @@ export function meaningOf(tree: ServedTree): ReadonlyMap<string, ReadObject> {
       className,
       parent,
       state: STATE_TEXTS[state],
-      variables: new Map(known.map((each) => [each.name, meaning(each)])),
+      variables: new Map(known.map((each) => [each.name, expectedVariable(each)])),
     });
     for (const child of children) add(child, id);
   };
@@ -23,8 +23,8 @@ export function meaningOf(tree: ServedTree): ReadonlyMap<string, ReadObject> {
   return objects;
 }
 
-function meaning({ type, kind, value }: ServedVariable): ReadVariable {
+function expectedVariable({ type, kind, value }: ServedVariable): ReadVariable {
   const isInteger = type === 'u64' || type === 'i64';
-  const isTold = typeof value !== 'number' || Number.isFinite(value);
-  return { kind: isInteger ? kind : 'unknown', value: isTold ? (value ?? null) : null };
+  const hasJsonValue = typeof value !== 'number' || Number.isFinite(value);
+  return { kind: isInteger ? kind : 'unknown', value: hasJsonValue ? (value ?? null) : null };
 }

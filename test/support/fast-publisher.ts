@@ -2,7 +2,7 @@
 // Arguments: context id, server key. Runs until it is killed or its parent is gone.
 import process from 'node:process';
 import { Publisher } from '#app/native/publisher/publisher.js';
-import { BOUNDS, QUANTILES, textOf } from './whole-values.js';
+import { BOUNDS, QUANTILES, textOf } from './checkable-values.js';
 
 const [contextId = '', serverKey = ''] = process.argv.slice(2);
 const realtimeNs = () => BigInt(Date.now()) * 1_000_000n;
@@ -30,7 +30,7 @@ process.on('disconnect', () => process.exit());
 const work = () => {
   for (let round = 0; round < 2000; round++) {
     publish();
-    // A pause of a random length, so that readers find whole copies as well.
+    // A pause of random length lets readers get consistent copies, too.
     for (let pause = Math.random() * 3000; pause > 0; pause--) Math.sqrt(pause);
   }
   publisher.notify();

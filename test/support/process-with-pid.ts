@@ -1,15 +1,15 @@
-// Another process with the number of one that has ended.
+// Starts a process with the PID of an ended one.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 
-/** Root says here which number the next process is to follow. */
+/** Root writes the last PID here; the next process gets the one after it. */
 const LAST_PID = '/proc/sys/kernel/ns_last_pid';
-/** Others start processes and threads, too. */
+/** Another process or thread may take the PID first. */
 const ATTEMPTS = 50;
 
-/** A process that sleeps for half a minute, or undefined where the number cannot be had. */
-export function processNumbered(pid: number): ChildProcess | undefined {
+/** A process that sleeps for half a minute, or undefined if the PID is not available. */
+export function processWithPid(pid: number): ChildProcess | undefined {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     try {
       writeFileSync(LAST_PID, String(pid - 1));

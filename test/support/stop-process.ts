@@ -1,21 +1,21 @@
-// Stopping other processes for sure. SIGSTOP is taken by one thread of a process: while that waits
-// for a processor, the other threads go on.
+// Stops other processes and waits until they have stopped. One thread of a process handles SIGSTOP: while it waits
+// for a processor, the other threads keep running.
 import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from './eventually.js';
 
-/** Stops a process; resolves once each of its threads stands still. */
-export async function standStill(pid: number): Promise<void> {
+/** Stops a process; resolves once all of its threads have stopped. */
+export async function stopProcess(pid: number): Promise<void> {
   process.kill(pid, 'SIGSTOP');
-  await eventually(`process ${pid} stands still`, () => threadStates(pid).every(isStopped));
+  await eventually(`process ${pid} has stopped`, () => threadStates(pid).every(isStopped));
 }
 
-/** Stops processes while something is read. */
-export async function whileStill<T>(
+/** Calls `read` while the processes are stopped. */
+export async function whileStopped<T>(
   pids: readonly number[],
   read: () => T | Promise<T>,
 ): Promise<T> {
   try {
-    for (const pid of pids) await standStill(pid);
+    for (const pid of pids) await stopProcess(pid);
     return await read();
   } finally {
     for (const pid of pids) process.kill(pid, 'SIGCONT');
@@ -24,7 +24,7 @@ export async function whileStill<T>(
 
 const isStopped = (state: string): boolean => state === 'T';
 
-/** A letter for each thread (proc(5), the third field of stat), but for those that end meanwhile. */
+/** The state letter of each thread (proc(5), third field of stat), without threads that end meanwhile. */
 function threadStates(pid: number): string[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     try {

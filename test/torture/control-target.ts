@@ -1,11 +1,11 @@
-// A small honest target beside the others: whether it is served, soon and rightly.
+// A small valid target that is scraped during faults of others: it must be served in time and with correct values.
 import { get } from 'node:http';
 import { Forge } from './forge.js';
 
 const VALUES = 100;
 const KEY = 'good';
 const ROOT = 'h.1.good';
-/** No scrape is waited for longer than that. */
+/** The deadline of a scrape. */
 const MAX_WAIT_MS = 120_000;
 
 export interface Answer {
@@ -14,7 +14,7 @@ export interface Answer {
   readonly ms: number;
 }
 
-/** One scrape over a connection of its own. */
+/** Scrapes over a new connection. */
 export function fetchPage(url: string, waitMs = MAX_WAIT_MS): Promise<Answer> {
   const began = performance.now();
   return new Promise((resolve, reject) => {
@@ -32,8 +32,8 @@ export function fetchPage(url: string, waitMs = MAX_WAIT_MS): Promise<Answer> {
   });
 }
 
-/** The publisher of the witness; every value says which round it is of and which variable it is. */
-export class Honest {
+/** Publishes the control target; each value encodes its round and its variable. */
+export class ControlPublisher {
   readonly #forge: Forge;
   #round = 0;
 
@@ -65,7 +65,7 @@ export class Honest {
   }
 }
 
-/** What is wrong with a page of the witness. */
+/** The errors in a page of the control target. */
 export function faultsOf({ status, body }: Answer, round: number): string[] {
   if (status !== 200) return [`status ${status}: ${body.trim().slice(0, 200)}`];
   const found: string[] = [];

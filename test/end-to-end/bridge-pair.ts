@@ -9,7 +9,7 @@ import type { TestComponentOptions } from '../support/component/component.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { RecordingComponent } from '../support/component/components.js';
-import { PROJECT, answerOf } from '../support/processes.js';
+import { PROJECT, waitFor } from '../support/processes.js';
 import type { Running, TestPrograms } from '../support/processes.js';
 import { applicationPart, scrape } from './page.js';
 
@@ -22,7 +22,7 @@ export const BRIDGED = '81';
 
 const CAPACITY = { records: 1 << 18, slots: 1 << 16 };
 
-export class BridgeTwins {
+export class BridgePair {
   readonly server: RecordingComponent;
   readonly #publisher: Publisher;
   readonly #stages: readonly [SimulationStage, SimulationStage];
@@ -98,7 +98,7 @@ export class BridgeTwins {
   async same(what: string, before = '', seenAs = (text: string): string => text): Promise<string> {
     let last: readonly [string, string] = ['', ''];
     try {
-      return await answerOf(what, async () => {
+      return await waitFor(what, async () => {
         // As often as the bridge does after its polls: a wake-up lets new values be observed.
         this.#publisher.notify();
         last = await this.texts();

@@ -1,14 +1,14 @@
-// Publishers of real segments under names of their own, and the end of all of them.
+// Publishers of real segments with unique names; `closeAll()` removes the segments.
 import { Publisher } from '#app/native/publisher/publisher.js';
 import type { PublisherOptions } from '#app/native/publisher/publisher-options.js';
 import { uniqueName } from './test-run.js';
 
-/** Makes publishers of one context; `closeAll()` takes their segments away. */
+/** Creates publishers of one context. */
 export class Publishers {
   readonly contextId = uniqueName();
   readonly #made: Publisher[] = [];
 
-  /** A publisher that is not placed yet. Its heart is still unless it is told to beat. */
+  /** A publisher that is not placed yet, without a heartbeat unless the options set one. */
   make(serverKey: string, options: Partial<PublisherOptions> = {}): Publisher {
     const publisher = new Publisher({
       contextId: this.contextId,
@@ -22,7 +22,7 @@ export class Publishers {
     return publisher;
   }
 
-  /** A publisher that shows one root without anything below it. */
+  /** A placed publisher with one root that has no children or variables. */
   withRoot(serverKey: string, root: string, options: Partial<PublisherOptions> = {}): Publisher {
     const publisher = this.make(serverKey, options);
     publisher.addRoot(root, 'Root');

@@ -1,8 +1,0 @@
-// Loaded before a program: divides its intervals of half a minute or more by the `times` of the URL, as in `?times=5`.
-const HALF_A_MINUTE_MS = 30_000;
-const times = Number(new URL(import.meta.url).searchParams.get('times'));
-
-const { setInterval: unhurried } = globalThis;
-const hurried = (callback: () => void, ms = 0): NodeJS.Timeout =>
-  unhurried(callback, ms >= HALF_A_MINUTE_MS ? ms / times : ms);
-globalThis.setInterval = Object.assign(hurried, unhurried);
