@@ -19,14 +19,14 @@ import type { CatalogueCoverage } from './rows/catalogue-coverage.js';
 import { ExpositionText } from './text/exposition-text.js';
 import { TrackedTree } from './tracked-tree.js';
 import type { ViewParts } from './tracked-tree.js';
-import { TreeWork } from './tree-work.js';
+import { TreeBinder } from './tree-binder.js';
 
 export class TargetView {
   readonly counters: Counters;
   readonly #parts: ViewParts;
   readonly #text: ExpositionText;
   readonly #tree: TrackedTree;
-  readonly #work: TreeWork;
+  readonly #binder: TreeBinder;
   #isClosed = false;
 
   constructor(parts: ViewParts) {
@@ -40,7 +40,7 @@ export class TargetView {
       pending.remove(object);
     });
     this.#tree = tree;
-    this.#work = new TreeWork({ root, source, tree, pending, cost, slice });
+    this.#binder = new TreeBinder({ root, source, tree, pending, cost, slice });
   }
 
   get root(): ManagedObject {
@@ -50,7 +50,7 @@ export class TargetView {
   get series(): number {
     return this.#text.lines;
   }
-  /** The numbers of items that are missing from the text now. */
+  /** The numbers of nodes that are missing from the text now. */
   get missing(): Omissions {
     return this.#tree.missing;
   }
@@ -58,7 +58,7 @@ export class TargetView {
   get filtersUnmatched(): number {
     return this.#tree.filterCoverage.unmatched;
   }
-  /** How well the catalogue fits the tracked items at present. */
+  /** How well the catalogue fits the tracked nodes at present. */
   get coverage(): CatalogueCoverage {
     return this.#tree.builder.coverage;
   }
@@ -74,10 +74,10 @@ export class TargetView {
     return asOf === undefined ? undefined : this.#tree.slotReader.bits(asOf);
   }
 
-  /** The progress of the first sync; items not yet bound are not counted. */
+  /** The progress of the first sync; nodes not yet bound are not counted. */
   get progress(): SyncProgress {
     const { objects, variables } = this.counts;
-    if (!this.#work.isBound)
+    if (!this.#binder.isBound)
       return { objects, variables, reason: 'the rest of its objects, which are being read' };
     const reason = this.#tree.counts.areAllSynced ? '' : this.#tree.firstUnsynced;
     return { objects, variables, reason };
@@ -90,7 +90,7 @@ export class TargetView {
 
   /** Whether something is left to bind, or to show of what was copied. */
   get hasMore(): boolean {
-    return this.#work.hasMore;
+    return this.#binder.hasMore;
   }
 
   get isSynced(): boolean {
@@ -104,7 +104,7 @@ export class TargetView {
 
   /** Binds the next part of the subtree; false once everything is bound and no change is queued. */
   bindMore(): boolean {
-    return !this.#isClosed && this.#work.more();
+    return !this.#isClosed && this.#binder.bindMore();
   }
 
   /**
@@ -112,7 +112,7 @@ export class TargetView {
    * ends this. Without a listener, no work is left for later.
    */
   onMoreToBind(wake: () => void): () => void {
-    return this.#work.onMoreToBind(wake);
+    return this.#binder.onMoreToBind(wake);
   }
 
   /**
@@ -122,7 +122,7 @@ export class TargetView {
   applyChanges(changes: readonly StructureChange[]): void {
     if (this.#isClosed) return;
     if (changes.length > 0) this.#tree.isDirty = true;
-    this.#work.take(changes);
+    this.#binder.queue(changes);
   }
 
   /**
@@ -131,12 +131,12 @@ export class TargetView {
    */
   *copyingValues(): Generator<void, boolean> {
     if (this.#isClosed) return false;
-    // Items that are tracked only after the copy would be missing from the page.
-    yield* this.#work.applyingChanges();
+    // Nodes that are tracked only after the copy would be missing from the page.
+    yield* this.#binder.applyingChanges();
     this.#tree.builder.refresh();
     if (yield* this.#tree.slotReader.reading()) this.#tree.isDirty = true;
-    yield* this.#work.applyingChanges();
-    this.#work.catchUp();
+    yield* this.#binder.applyingChanges();
+    this.#binder.bindSlice();
     return this.#tree.isDirty;
   }
 
@@ -144,7 +144,7 @@ export class TargetView {
   copyNewValues(): void {
     if (this.#isClosed) return;
     this.#tree.readNew();
-    this.#work.catchUp();
+    this.#binder.bindSlice();
   }
 
   /**
@@ -160,7 +160,7 @@ export class TargetView {
   /** Answers a query of the tree, in small steps: it changes nothing, and goes on while the view changes. */
   queryTree(query: TreeQuery): Generator<void, TreeAnswer> {
     const { root, source } = this.#parts;
-    const tracking = this.#tree.trackingExplainer(() => this.#work.isBound);
+    const tracking = this.#tree.trackingExplainer(() => this.#binder.isBound);
     const evaluator = new TreeQueryEvaluator(
       {
         ...{ root, source, tracking, metrics: this.#tree.builder.explainer },
@@ -176,11 +176,11 @@ export class TargetView {
   }
 
   /**
-   * Renders the values that were copied last, without removed items, in small steps; see
+   * Renders the values that were copied last, without removed nodes, in small steps; see
    * `ExpositionText.rendering`. Nothing else may be done with the view before the last.
    */
   *rendering(encodings?: Encodings): Generator<void, Snapshot> {
-    while (this.#work.removeNext()) yield;
+    while (this.#binder.removeNext()) yield;
     this.#tree.isDirty = false;
     return yield* this.#text.rendering(encodings);
   }
@@ -189,7 +189,7 @@ export class TargetView {
   *closing(): Generator<void, void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#work.close();
+    this.#binder.close();
     yield* this.#text.closing();
     yield* this.#tree.closing();
   }

@@ -50,20 +50,20 @@ export interface ViewParts {
 }
 
 /** The work of tracking an object, whose rows must be found, and of a variable, without lines. */
-const OBJECT_EFFORT = 4;
-const VARIABLE_EFFORT = 1;
+const OBJECT_COST = 4;
+const VARIABLE_COST = 1;
 
 export class TrackedTree implements SlotListener {
   readonly slotReader: SlotReader;
   readonly builder: MetricBuilder;
   readonly registry: SeriesRegistry;
   readonly #parts: ViewParts;
-  readonly #evicted: (object: ManagedObject) => void;
+  readonly #onReplaced: (object: ManagedObject) => void;
   /** The tracked objects, by id. */
   readonly #objects = new LargeMap<ManagedObject>();
   readonly counts = new SyncCounts();
   readonly #usage: TargetUsage;
-  readonly #gate: NodeLimiter;
+  readonly #limiter: NodeLimiter;
   readonly filterCoverage: FilterCoverage;
   readonly highlight: Highlight | undefined;
   readonly #cost: Cost;
@@ -72,20 +72,20 @@ export class TrackedTree implements SlotListener {
 
   /**
    * @param text that its lines are put into
-   * @param cost counts the work of tracked items and their lines
-   * @param evicted called with an object whose slot another object has taken: remove it with everything below it
+   * @param cost counts the work of tracked nodes and their lines
+   * @param onReplaced called with an object whose slot another object has taken: remove it with everything below it
    */
   constructor(
     parts: ViewParts,
     text: ExpositionText,
     cost: Cost,
     counters: Counters,
-    evicted: (object: ManagedObject) => void,
+    onReplaced: (object: ManagedObject) => void,
   ) {
     this.#cost = cost;
     const { app, kernel, source, root, catalogue, filters, variable, pathLabels, timeZone } = parts;
     this.#parts = parts;
-    this.#evicted = evicted;
+    this.#onReplaced = onReplaced;
     this.slotReader = new SlotReader(kernel, source, this);
     const size = sizeOf(this.#objects, this.counts, text, () => this.builder.frameBytes);
     this.#usage = new TargetUsage(size, parts.limits);
@@ -111,34 +111,34 @@ export class TrackedTree implements SlotListener {
     });
     this.highlight = variable === '' ? undefined : new Highlight(source, root, variable);
     this.filterCoverage = new FilterCoverage(filters);
-    this.#gate = new NodeLimiter(this.#usage, counters, parts.onOmitted);
+    this.#limiter = new NodeLimiter(this.#usage, counters, parts.onOmitted);
     if (root.asOf !== undefined) this.slotReader.address(root.asOf.slot);
   }
 
-  /** The numbers of items that are missing from the text now. */
+  /** The numbers of nodes that are missing from the text now. */
   get missing(): Omissions {
     return {
       clashingSeries: this.registry.clashing,
       omittedSeries: this.registry.omitted + this.builder.omitted,
-      omittedObjects: this.#gate.omittedObjects,
-      omittedVariables: this.#gate.omittedVariables,
+      omittedObjects: this.#limiter.omittedObjects,
+      omittedVariables: this.#limiter.omittedVariables,
     };
   }
 
-  /** The first item whose first value is missing; empty if there is none. */
+  /** The first node whose first value is missing; empty if there is none. */
   get firstUnsynced(): string {
     for (const object of this.#objects.values()) {
-      if (this.#isAwaited(object)) return `object ${object.name}`;
+      if (this.#isUnsynced(object)) return `object ${object.name}`;
       for (const variable of object.variables)
-        if (this.slotReader.isTracked(variable) && this.#isAwaited(variable))
+        if (this.slotReader.isTracked(variable) && this.#isUnsynced(variable))
           return `variable ${variable.name} of ${object.name}`;
     }
     return '';
   }
 
   /**
-   * Why items are not tracked.
-   * @param isBound whether every item of the tree so far has been processed
+   * Why nodes are not tracked.
+   * @param isBound whether every node of the tree so far has been processed
    */
   trackingExplainer(isBound: () => boolean): TrackingExplainer {
     const { root, filters } = this.#parts;
@@ -148,9 +148,9 @@ export class TrackedTree implements SlotListener {
     });
   }
 
-  /** Tracks an item that is in the tree, if the filters take it and there is room. */
+  /** Tracks a node that is in the tree, if the filters take it and there is room. */
   add(node: TreeNode): void {
-    this.#cost.steps += isVariable(node) ? VARIABLE_EFFORT : OBJECT_EFFORT;
+    this.#cost.steps += isVariable(node) ? VARIABLE_COST : OBJECT_COST;
     if (isVariable(node)) this.#addVariable(node);
     else this.#addObject(node);
   }
@@ -160,7 +160,7 @@ export class TrackedTree implements SlotListener {
     return this.builder.variablesOf(object);
   }
 
-  /** Removes an item, after everything below it. */
+  /** Removes a node, after everything below it. */
   remove(node: TreeNode): void {
     if (isVariable(node)) this.#removeVariable(node);
     else this.#removeObject(node);
@@ -186,10 +186,10 @@ export class TrackedTree implements SlotListener {
   }
 
   /**
-   * Stops waiting for an item that was removed, though its publisher could not record the removal.
+   * Stops waiting for a node that was removed, though its publisher could not record the removal.
    * It stays tracked without a value, until its removal arrives after all.
    */
-  gone(node: TreeNode): void {
+  replaced(node: TreeNode): void {
     // A removed root is waited for: without it there is nothing to show.
     if (node !== this.#parts.root) this.counts.of(node).total--;
   }
@@ -213,8 +213,8 @@ export class TrackedTree implements SlotListener {
     const placed = objectPath(root, object);
     if (!filters.tracks(placed)) return;
     this.filterCoverage.take(placed);
-    if (!this.#vacate(object)) return;
-    if (!this.#gate.admitsObject(object)) return;
+    if (!this.#untrackFormer(object)) return;
+    if (!this.#limiter.admitsObject(object)) return;
     this.#objects.set(object.id, object);
     this.counts.of(object).total++;
     const isSynced = this.slotReader.track(object);
@@ -225,9 +225,9 @@ export class TrackedTree implements SlotListener {
   #addVariable(variable: Variable): void {
     this.highlight?.named.addVariable(variable);
     if (!this.#objects.has(variable.object.id)) return;
-    const owner = this.slotReader.idAt(variable.slot);
-    if (owner === variable.id || (owner !== 0 && !this.#vacate(variable))) return;
-    if (!this.#gate.admitsVariable(variable)) return;
+    const usedBy = this.slotReader.idAt(variable.slot);
+    if (usedBy === variable.id || (usedBy !== 0 && !this.#untrackFormer(variable))) return;
+    if (!this.#limiter.admitsVariable(variable)) return;
     this.counts.of(variable).total++;
     const isSynced = this.slotReader.track(variable);
     this.builder.addVariable(variable);
@@ -236,7 +236,7 @@ export class TrackedTree implements SlotListener {
 
   #removeObject(object: ManagedObject): void {
     this.highlight?.named.removeObject(object);
-    this.#gate.objectGone(object);
+    this.#limiter.objectGone(object);
     if (!this.#objects.delete(object.id)) return;
     this.#discount(object);
     this.builder.removeObject(object);
@@ -245,7 +245,7 @@ export class TrackedTree implements SlotListener {
 
   #removeVariable(variable: Variable): void {
     this.highlight?.named.removeVariable(variable);
-    this.#gate.variableGone(variable);
+    this.#limiter.variableGone(variable);
     if (!this.slotReader.isTracked(variable)) {
       // It may still own its name, as the last variable of that name in its object.
       if (this.#objects.has(variable.object.id)) this.builder.removeVariable(variable);
@@ -257,10 +257,10 @@ export class TrackedTree implements SlotListener {
   }
 
   /**
-   * Untracks the previous owner of the item's slot, in case its removal arrives later. False if a
-   * later item owns the slot: then this one is gone already.
+   * Untracks the previous node of the slot, in case its removal arrives later. False if a
+   * later node uses the slot: then this one is removed already.
    */
-  #vacate({ id, slot }: TreeNode): boolean {
+  #untrackFormer({ id, slot }: TreeNode): boolean {
     const former = this.slotReader.trackedAt(slot);
     if (former === undefined) return true;
     if (former.id > id) return false;
@@ -272,22 +272,23 @@ export class TrackedTree implements SlotListener {
   /** Hides an object's own lines now, and has it removed with everything below it. */
   #evict(object: ManagedObject): void {
     if (this.slotReader.isSynced(object)) this.unsynced(object);
-    if (this.slotReader.isReportedGone(object)) this.counts.of(object).total++;
+    if (this.slotReader.isReportedReplaced(object)) this.counts.of(object).total++;
     this.slotReader.untrack(object);
-    this.#evicted(object);
+    this.#onReplaced(object);
   }
 
-  #isAwaited(node: TreeNode): boolean {
+  #isUnsynced(node: TreeNode): boolean {
     const { slotReader } = this;
     return (
-      !slotReader.isSynced(node) && (node === this.#parts.root || !slotReader.isReportedGone(node))
+      !slotReader.isSynced(node) &&
+      (node === this.#parts.root || !slotReader.isReportedReplaced(node))
     );
   }
 
-  /** Takes an item that is not tracked any more out of the numbers. */
+  /** Takes a node that is not tracked any more out of the numbers. */
   #discount(node: TreeNode): void {
     this.isDirty = true;
-    if (!this.slotReader.isReportedGone(node)) this.counts.of(node).total--;
+    if (!this.slotReader.isReportedReplaced(node)) this.counts.of(node).total--;
     if (this.slotReader.isSynced(node)) this.counts.of(node).synced--;
   }
 }

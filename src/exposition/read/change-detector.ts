@@ -2,11 +2,11 @@
 import { LargeMap } from '../../collections/large-map.js';
 import type { Kernel } from '../wasm/kernel.js';
 
-/** The most unchanged items that one check reports again. */
+/** The most unchanged nodes that one check reports again. */
 const MAX_REPEATED = 1024;
 
 interface WatchedCell<T> {
-  readonly item: T;
+  readonly node: T;
   /** The index of the cell's first 4 bytes, which holds the lower bits of its value. */
   readonly at: number;
   /** The bits at the last check. */
@@ -17,22 +17,22 @@ interface WatchedCell<T> {
 export class CellChangeDetector<T extends { readonly id: number }> {
   readonly #kernel: Pick<Kernel, 'u32'>;
   readonly #cells: WatchedCell<T>[] = [];
-  /** The index of the cell of each item, by the id of the item. */
+  /** The index of the cell of each node, by the id of the node. */
   readonly #indexOf = new LargeMap<number>();
-  /** Ids of the items to report at a later check, whether they change or not. */
+  /** Ids of the nodes to report at a later check, whether they change or not. */
   readonly #again = new Set<number>();
 
   constructor(kernel: Pick<Kernel, 'u32'>) {
     this.#kernel = kernel;
   }
 
-  /** Watches the 8 bytes at `address` for an item, once. */
-  add(item: T, address: number): void {
-    if (this.#indexOf.has(item.id)) return;
+  /** Watches the 8 bytes at `address` for a node, once. */
+  add(node: T, address: number): void {
+    if (this.#indexOf.has(node.id)) return;
     const { u32 } = this.#kernel;
     const at = address >>> 2;
-    this.#indexOf.set(item.id, this.#cells.length);
-    this.#cells.push({ item, at, low: u32[at] ?? 0, high: u32[at + 1] ?? 0 });
+    this.#indexOf.set(node.id, this.#cells.length);
+    this.#cells.push({ node, at, low: u32[at] ?? 0, high: u32[at + 1] ?? 0 });
   }
 
   remove({ id }: T): void {
@@ -40,17 +40,17 @@ export class CellChangeDetector<T extends { readonly id: number }> {
     if (index === undefined) return;
     this.#indexOf.delete(id);
     const last = this.#cells.pop();
-    if (last === undefined || last.item.id === id) return;
+    if (last === undefined || last.node.id === id) return;
     this.#cells[index] = last;
-    this.#indexOf.set(last.item.id, index);
+    this.#indexOf.set(last.node.id, index);
   }
 
-  /** Makes a later check report an item, whether it changes or not. */
+  /** Makes a later check report a node, whether it changes or not. */
   reportAgain({ id }: T): void {
     this.#again.add(id);
   }
 
-  /** The items whose bits differ from the last check, and the oldest ones of `reportAgain`. */
+  /** The nodes whose bits differ from the last check, and the oldest ones of `reportAgain`. */
   changed(): readonly T[] {
     const { u32 } = this.#kernel;
     const repeated = this.#takeRepeated();
@@ -58,10 +58,10 @@ export class CellChangeDetector<T extends { readonly id: number }> {
     for (const cell of this.#cells) {
       const low = u32[cell.at] ?? 0;
       const high = u32[cell.at + 1] ?? 0;
-      if (low === cell.low && high === cell.high && !repeated.has(cell.item.id)) continue;
+      if (low === cell.low && high === cell.high && !repeated.has(cell.node.id)) continue;
       cell.low = low;
       cell.high = high;
-      found.push(cell.item);
+      found.push(cell.node);
     }
     return found;
   }

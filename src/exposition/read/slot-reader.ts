@@ -1,8 +1,8 @@
-// Copies the values of one target into the kernel's memory; reports items that get or lose one.
+// Copies the values of one target into the kernel's memory; reports nodes that get or lose one.
 import { FifoQueue } from '../../collections/by-id.js';
 import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { FLAG, NO_OWNER, SlotPages, TrackedSlots, syncedWord } from './slots.js';
+import { FLAG, NO_NODE, SlotPages, TrackedSlots, syncedWord } from './slots.js';
 import type { PageRange } from './slots.js';
 import type { TreeNode } from './tree-walk.js';
 import { CellChangeDetector } from './change-detector.js';
@@ -11,13 +11,13 @@ import { CellChangeDetector } from './change-detector.js';
 const UPDATES_PER_STEP = 4096;
 
 export interface SlotListener {
-  /** The item got its value; called by `reportSynced`. */
+  /** The node got its value; called by `reportSynced`. */
   synced(node: TreeNode): void;
-  /** The item lost its value; called by `reportUnsynced`. */
+  /** The node lost its value; called by `reportUnsynced`. */
   unsynced(node: TreeNode): void;
-  /** Another item owns the slot now, so this item never gets a value again; called by `reportUnsynced`. */
-  gone(node: TreeNode): void;
-  /** The slot of a watched item changed; called by `read`. */
+  /** Another node uses the slot now, so this node never gets a value again; called by `reportUnsynced`. */
+  replaced(node: TreeNode): void;
+  /** The slot of a watched node changed; called by `read`. */
   changed(node: TreeNode): void;
 }
 
@@ -28,10 +28,10 @@ export class SlotReader {
   readonly #tracked = new TrackedSlots();
   /** Slots tracked since the last read. Their words may be in kernel memory already. */
   #newSlots: number[] = [];
-  #unread = 0;
+  #newNodes = 0;
   /** Slots whose words changed during both copies of a read: their values count after the next read. */
   readonly #unstable = new Set<number>();
-  /** Slots whose items gained or lost a value that the listener has not heard of yet. */
+  /** Slots whose nodes gained or lost a value that the listener has not heard of yet. */
   readonly #gained = new FifoQueue<number>();
   readonly #lost = new FifoQueue<number>();
 
@@ -47,8 +47,8 @@ export class SlotReader {
   }
 
   /**
-   * Tracks an item. The first item of a page copies that page at once.
-   * @returns whether the item has a value now. If so, `synced` is not called for it; if not, a later read reports it.
+   * Tracks a node. The first node of a page copies that page at once.
+   * @returns whether the node has a value now. If so, `synced` is not called for it; if not, a later read reports it.
    */
   track(node: TreeNode): boolean {
     const { slot, incarnation } = node;
@@ -57,26 +57,26 @@ export class SlotReader {
     this.#tracked.set(node, isSynced ? FLAG.synced : 0);
     if (isSynced) return true;
     this.#newSlots.push(slot);
-    this.#unread++;
+    this.#newNodes++;
     return false;
   }
 
-  /** How many items were tracked since the last copy. */
-  get unread(): number {
-    return this.#unread;
+  /** How many nodes were tracked since the last copy. */
+  get newNodes(): number {
+    return this.#newNodes;
   }
 
-  /** Stops tracking an item, without a report. */
+  /** Stops tracking a node, without a report. */
   untrack(node: TreeNode): void {
     if (this.isTracked(node)) this.#tracked.delete(node.slot);
   }
 
-  /** The item tracked at a slot now. */
+  /** The node tracked at a slot now. */
   trackedAt(slot: number): TreeNode | undefined {
     return this.#tracked.node(slot);
   }
 
-  /** The id of the item tracked at a slot now; 0 for none. */
+  /** The id of the node tracked at a slot now; 0 for none. */
   idAt(slot: number): number {
     return this.#tracked.id(slot);
   }
@@ -89,9 +89,9 @@ export class SlotReader {
     return this.isTracked(node) && this.#tracked.has(node.slot, FLAG.synced);
   }
 
-  /** Whether `gone` was called for a tracked item. */
-  isReportedGone(node: TreeNode): boolean {
-    return this.isTracked(node) && this.#tracked.has(node.slot, FLAG.reportedGone);
+  /** Whether `replaced` was called for a tracked node. */
+  isReportedReplaced(node: TreeNode): boolean {
+    return this.isTracked(node) && this.#tracked.has(node.slot, FLAG.reportedReplaced);
   }
 
   /** Address of the copy of a slot; the slot's page is read from now on. */
@@ -104,7 +104,7 @@ export class SlotReader {
     return this.#isUnstable(ref.slot) ? undefined : this.#pages.bits(ref);
   }
 
-  /** Reports every change of the item's slot from now on. */
+  /** Reports every change of the node's slot from now on. */
   watch(node: TreeNode): void {
     this.#detector.add(node, this.address(node.slot));
   }
@@ -113,18 +113,18 @@ export class SlotReader {
     this.#detector.remove(node);
   }
 
-  /** Makes the next read report a watched item as changed, whether its slot changes or not. */
+  /** Makes the next read report a watched node as changed, whether its slot changes or not. */
   reportAgain(node: TreeNode): void {
     this.#detector.reportAgain(node);
   }
 
-  /** True while a value that an item got or lost is not yet reported. */
+  /** True while a value that a node got or lost is not yet reported. */
   get hasUnreported(): boolean {
     return this.#gained.size > 0 || this.#lost.size > 0;
   }
 
   /**
-   * Copies the tracked slots, finds the items that gained or lost a value, and reports changes of watched items. A
+   * Copies the tracked slots, finds the nodes that gained or lost a value, and reports changes of watched nodes. A
    * value is valid if its slot had the expected word before and after the copy (docs/segment-format.md, section 9).
    * It works in small steps; until the last one, no other method may be called.
    * @returns whether any value differs from the last copy
@@ -139,19 +139,19 @@ export class SlotReader {
     return resultOf(this.#copying(this.#pages.rangesOf(this.#newSlots)));
   }
 
-  /** Reports the next item that got its value; false if there is none. */
+  /** Reports the next node that got its value; false if there is none. */
   reportSynced(): boolean {
     return this.#reportNext(false);
   }
 
-  /** Reports the next item that lost its value; false if there is none. */
+  /** Reports the next node that lost its value; false if there is none. */
   reportUnsynced(): boolean {
     return this.#reportNext(true);
   }
 
   *#copying(ranges: readonly PageRange[]): Generator<void, boolean> {
     const newSlots = this.#newSlots;
-    this.#unread = 0;
+    this.#newNodes = 0;
     // Slots that change again are added anew: their values are older than their words.
     this.#newSlots = [];
     this.#unstable.clear();
@@ -160,7 +160,7 @@ export class SlotReader {
       const changed: number[] = [];
       if (this.#pages.read(range, changed)) isChanged = true;
       const unstable = this.#copyAgain(changed);
-      // The second copy may find other slots: a value that belongs to another item now is lost at once.
+      // The second copy may find other slots: a value that belongs to another node now is lost at once.
       yield* this.#updatingFlags(changed);
       yield* this.#updatingFlags(unstable);
       yield;
@@ -210,13 +210,13 @@ export class SlotReader {
 
   #updateFlags(slot: number): void {
     const flags = this.#tracked.flags(slot);
-    if (flags === NO_OWNER) return;
+    if (flags === NO_NODE) return;
     const isSynced = (flags & FLAG.synced) !== 0;
     if (this.#hasValue(slot, this.#tracked.incarnation(slot)) !== isSynced)
       this.#queueReport(slot, isSynced);
     if (!this.#isReused(slot)) return;
-    // The flag is set now: an item that is tracked at the slot later must not inherit it.
-    this.#tracked.setFlags(slot, this.#tracked.flags(slot) | FLAG.gone);
+    // The flag is set now: a node that is tracked at the slot later must not inherit it.
+    this.#tracked.setFlags(slot, this.#tracked.flags(slot) | FLAG.replaced);
     this.#queueReport(slot, true);
   }
 
@@ -232,9 +232,9 @@ export class SlotReader {
   #reportNext(isLost: boolean): boolean {
     const slot = (isLost ? this.#lost : this.#gained).next();
     if (slot === undefined) return false;
-    // Since it was queued, the slot may have lost its owner or changed back.
+    // Since it was queued, the slot may have lost its node or changed back.
     const flags = this.#tracked.flags(slot);
-    if (flags !== NO_OWNER)
+    if (flags !== NO_NODE)
       this.#report(slot, flags & ~(isLost ? FLAG.reportsLost : FLAG.reportsGained));
     return true;
   }
@@ -247,18 +247,18 @@ export class SlotReader {
       if (node !== undefined && isSynced) this.#listener.synced(node);
       else if (node !== undefined) this.#listener.unsynced(node);
     }
-    if (this.#tracked.has(slot, FLAG.gone)) this.#reportGone(slot);
+    if (this.#tracked.has(slot, FLAG.replaced)) this.#reportReplaced(slot);
   }
 
-  #reportGone(slot: number): void {
+  #reportReplaced(slot: number): void {
     const flags = this.#tracked.flags(slot);
-    if ((flags & FLAG.reportedGone) !== 0) return;
-    this.#tracked.setFlags(slot, flags | FLAG.reportedGone);
+    if ((flags & FLAG.reportedReplaced) !== 0) return;
+    this.#tracked.setFlags(slot, flags | FLAG.reportedReplaced);
     const node = this.#tracked.node(slot);
-    if (node !== undefined) this.#listener.gone(node);
+    if (node !== undefined) this.#listener.replaced(node);
   }
 
-  /** Whether the copy of a slot is a value of the item with this incarnation. */
+  /** Whether the copy of a slot is a value of the node with this incarnation. */
   #hasValue(slot: number, incarnation: number): boolean {
     return this.#pages.word(slot) === syncedWord(incarnation) && !this.#isUnstable(slot);
   }
@@ -267,14 +267,14 @@ export class SlotReader {
     return this.#unstable.size > 0 && this.#unstable.has(slot);
   }
 
-  /** Whether another item uses the slot now. A publisher stores the word before the item's record. */
+  /** Whether another node uses the slot now. A publisher stores the word before the node's record. */
   #isReused(slot: number): boolean {
     const word = this.#pages.word(slot);
     return word > 1 && word >>> 1 !== this.#tracked.incarnation(slot);
   }
 
   *#reportingChanges(): Generator<void, boolean> {
-    // The listener may watch and unwatch items during the reports.
+    // The listener may watch and unwatch nodes during the reports.
     const changed = this.#detector.changed();
     for (const node of changed) {
       if (!this.isTracked(node)) continue;

@@ -1,4 +1,4 @@
-// The slots that a slotReader tracks, by pages: copies of their values and words in kernel memory, and their owners.
+// The slots that a slot reader tracks, by pages: copies of their values and words in kernel memory, and the node of each.
 import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
@@ -10,7 +10,7 @@ import type { TreeNode } from './tree-walk.js';
 const PAGE_SLOTS = 512;
 const PAGE_BYTES = PAGE_SLOTS * CELL_BYTES;
 /** The most pages of one copy: few enough to stay in the processor's cache until they are compared. */
-const MAX_REGION_PAGES = 64;
+const MAX_RANGE_PAGES = 64;
 /** An extent that continues another one reserves this many times its pages, up to a maximum. */
 const EXTENT_PAGES = 16;
 const GROWTH_FACTOR = 4;
@@ -34,11 +34,11 @@ interface CellRun {
   readonly cells: number;
 }
 
-/** Pages that are contiguous in the source, so one copy reads them, with the ranges of their cells in order. */
+/** Pages that are contiguous in the source, so one copy reads them, with runs of their cells in order. */
 export interface PageRange {
   readonly firstPage: number;
   pages: number;
-  readonly ranges: CellRun[];
+  readonly runs: CellRun[];
 }
 
 interface Allocation {
@@ -91,8 +91,8 @@ export class SlotPages {
   readFirst(slot: number, changedSlots: number[]): void {
     const page = Math.floor(slot / PAGE_SLOTS);
     const { firstPage, cells } = this.#extentFor(slot);
-    const ranges = [{ pages: 1, cells: cells + (page - firstPage) * PAGE_BYTES }];
-    this.read({ firstPage: page, pages: 1, ranges }, changedSlots);
+    const runs = [{ pages: 1, cells: cells + (page - firstPage) * PAGE_BYTES }];
+    this.read({ firstPage: page, pages: 1, runs }, changedSlots);
     this.#read.add(page);
   }
 
@@ -139,7 +139,7 @@ export class SlotPages {
    * Copies the values of these pages, then their words. Appends the slots whose words differ to `changedSlots`.
    * @returns whether any value or word differs from the last copy
    */
-  read({ firstPage, pages, ranges }: PageRange, changedSlots: number[]): boolean {
+  read({ firstPage, pages, runs }: PageRange, changedSlots: number[]): boolean {
     const slots = pages * PAGE_SLOTS;
     const first = firstPage * PAGE_SLOTS;
     const values = this.#scratch.reserve(slots * SCRATCH_BYTES);
@@ -153,7 +153,7 @@ export class SlotPages {
     let at = 0;
     let changed = 0;
     const { run, u32 } = this.#kernel;
-    for (const { pages: some, cells } of ranges) {
+    for (const { pages: some, cells } of runs) {
       const count = Math.min(some * PAGE_SLOTS, left);
       changed += run.storeChanged(cells, values + at * 8, words + at * 4, count, out);
       const found = u32[CHANGED_WORDS_AT >>> 2] ?? 0;
@@ -229,59 +229,59 @@ export class SlotPages {
   }
 }
 
-/** Adds pages to the last region and range if they are contiguous; otherwise begins new ones. */
+/** Adds pages to the last range and run if they are contiguous; otherwise begins new ones. */
 function append(ranges: PageRange[], firstPage: number, pages: number, cells: number): void {
   const last = ranges.at(-1);
   const isContiguous = last !== undefined && last.firstPage + last.pages === firstPage;
-  if (!isContiguous || last.pages + pages > MAX_REGION_PAGES) {
-    ranges.push({ firstPage, pages, ranges: [{ pages, cells }] });
+  if (!isContiguous || last.pages + pages > MAX_RANGE_PAGES) {
+    ranges.push({ firstPage, pages, runs: [{ pages, cells }] });
     return;
   }
   last.pages += pages;
-  const run = last.ranges.at(-1);
+  const run = last.runs.at(-1);
   if (run !== undefined && run.cells + run.pages * PAGE_BYTES === cells) run.pages += pages;
-  else last.ranges.push({ pages, cells });
+  else last.runs.push({ pages, cells });
 }
 
 /** The word of a slot whose variable or object has a value. */
 export const syncedWord = (incarnation: number): number => ((incarnation << 1) | 1) >>> 0;
 
-/** The flags of a tracked item. */
+/** The flags of a tracked node. */
 export const FLAG = {
-  /** The last report said that the item has a value. */
+  /** The last report said that the node has a value. */
   synced: 1,
-  /** Another item uses the slot now. */
-  gone: 2,
+  /** Another node uses the slot now. */
+  replaced: 2,
   /** The listener was told so. */
-  reportedGone: 4,
+  reportedReplaced: 4,
   /** A report of a gained or lost value is queued. */
   reportsGained: 8,
   reportsLost: 16,
 } as const;
 
-/** The flags of a slot without a tracked item. */
-export const NO_OWNER = -1;
+/** The flags of a slot without a tracked node. */
+export const NO_NODE = -1;
 
-interface OwnerPage {
+interface NodePage {
   readonly number: number;
-  /** Slots with an owner. */
+  /** Slots with a node. */
   count: number;
   /** 0 for none. */
   readonly ids: Float64Array;
   readonly incarnations: Uint32Array;
   readonly flags: Uint8Array;
-  /** Each item, or the object of the variable. */
+  /** Each node, or the object of the variable. */
   readonly objects: (ManagedObject | undefined)[];
   /** Undefined for objects. */
   readonly declarations: (Declaration | undefined)[];
 }
 
 export class TrackedSlots {
-  readonly #pages = new Map<number, OwnerPage>();
+  readonly #pages = new Map<number, NodePage>();
   /** The page of the last lookup: the next one is mostly the same. */
-  #last: OwnerPage | undefined;
+  #last: NodePage | undefined;
 
-  /** Makes an item the owner of its slot. */
+  /** Assigns a node to its slot. */
   set(node: TreeNode, flags: number): void {
     const { slot, id, incarnation } = node;
     const page = this.#pageOf(slot) ?? this.#addPage(Math.floor(slot / PAGE_SLOTS));
@@ -306,24 +306,24 @@ export class TrackedSlots {
     this.#last = undefined;
   }
 
-  /** The id of the owner of a slot; 0 if it has none. */
+  /** The id of the node of a slot; 0 if it has none. */
   id(slot: number): number {
     return this.#pageOf(slot)?.ids[slot % PAGE_SLOTS] ?? 0;
   }
 
-  /** The incarnation of the owner; 0 without one. */
+  /** The incarnation of the node; 0 without one. */
   incarnation(slot: number): number {
     return this.#pageOf(slot)?.incarnations[slot % PAGE_SLOTS] ?? 0;
   }
 
-  /** The flags of the owner of a slot, or `NO_OWNER`. */
+  /** The flags of the node of a slot, or `NO_NODE`. */
   flags(slot: number): number {
     const page = this.#pageOf(slot);
     const at = slot % PAGE_SLOTS;
-    return page === undefined || page.ids[at] === 0 ? NO_OWNER : (page.flags[at] ?? 0);
+    return page === undefined || page.ids[at] === 0 ? NO_NODE : (page.flags[at] ?? 0);
   }
 
-  /** Sets the flags of the owner of a slot. */
+  /** Sets the flags of the node of a slot. */
   setFlags(slot: number, flags: number): void {
     const page = this.#pageOf(slot);
     if (page !== undefined) page.flags[slot % PAGE_SLOTS] = flags;
@@ -331,10 +331,10 @@ export class TrackedSlots {
 
   has(slot: number, flag: number): boolean {
     const flags = this.flags(slot);
-    return flags !== NO_OWNER && (flags & flag) !== 0;
+    return flags !== NO_NODE && (flags & flag) !== 0;
   }
 
-  /** The owner of a slot. */
+  /** The node of a slot. */
   node(slot: number): TreeNode | undefined {
     const page = this.#pageOf(slot);
     const at = slot % PAGE_SLOTS;
@@ -350,7 +350,7 @@ export class TrackedSlots {
     this.#last = undefined;
   }
 
-  #pageOf(slot: number): OwnerPage | undefined {
+  #pageOf(slot: number): NodePage | undefined {
     const number = Math.floor(slot / PAGE_SLOTS);
     if (this.#last?.number === number) return this.#last;
     const page = this.#pages.get(number);
@@ -358,8 +358,8 @@ export class TrackedSlots {
     return page;
   }
 
-  #addPage(number: number): OwnerPage {
-    const page: OwnerPage = {
+  #addPage(number: number): NodePage {
+    const page: NodePage = {
       number,
       count: 0,
       ids: new Float64Array(PAGE_SLOTS),

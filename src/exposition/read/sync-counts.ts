@@ -22,7 +22,7 @@ export class SyncCounts {
     return objects.synced === objects.total && variables.synced === variables.total;
   }
 
-  /** The numbers that an item counts for. */
+  /** The numbers that a node counts for. */
   of(node: TreeNode): Count {
     return isVariable(node) ? this.variables : this.objects;
   }

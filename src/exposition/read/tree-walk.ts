@@ -1,18 +1,18 @@
-// Walks a tree one step at a time while items come and go, and queues added and removed items.
+// Walks a tree one step at a time while nodes come and go, and queues added and removed nodes.
 import { FifoQueue } from '../../collections/by-id.js';
 import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 
 /** An object, whose slot holds its state, or a variable, whose slot holds its value. */
 export type TreeNode = ManagedObject | Variable;
 
-/** Removals go first; that loses nothing, since items added and removed again are skipped. */
+/** Removals go first; that loses nothing, since nodes added and removed again are skipped. */
 export class PendingNodes {
   readonly #removed = new FifoQueue<TreeNode>();
   readonly #added = new FifoQueue<TreeNode>();
   readonly #walk: TreeWalk;
   /** The object that is being removed, with everything below it. */
-  #leaving: TreeWalk | undefined;
-  /** A stack of items to remove before all others. */
+  #removing: TreeWalk | undefined;
+  /** A stack of nodes to remove before all others. */
   readonly #first: TreeNode[] = [];
 
   constructor(root: ManagedObject) {
@@ -21,58 +21,58 @@ export class PendingNodes {
 
   /** Queued changes and the object being removed, without the rest of the tree. */
   get size(): number {
-    const leaving = this.#leaving === undefined ? 0 : 1;
+    const leaving = this.#removing === undefined ? 0 : 1;
     return this.#added.size + this.#removed.size + this.#first.length + leaving;
   }
 
-  /** Whether `nextRemoved` returns an item. */
+  /** Whether `nextRemoved` returns a node. */
   get removesAny(): boolean {
-    return this.#removed.size > 0 || this.#leaving !== undefined || this.#first.length > 0;
+    return this.#removed.size > 0 || this.#removing !== undefined || this.#first.length > 0;
   }
 
   get isEmpty(): boolean {
     return this.size === 0 && this.#walk.isOver;
   }
 
-  take(change: StructureChange): void {
+  add(change: StructureChange): void {
     if (change.kind === 'object-added') this.#add(change.object);
     else if (change.kind === 'variable-added') this.#add(change.variable);
     else if (change.kind === 'object-removed') this.remove(change.object);
     else this.#removed.add(change.variable);
   }
 
-  /** While the tree is walked, the walk itself reaches most added items later. */
+  /** While the tree is walked, the walk itself reaches most added nodes later. */
   #add(node: TreeNode): void {
     if (!this.#walk.willVisit(node)) this.#added.add(node);
   }
 
   /** Queues the removal of an object and everything below it. */
   remove(object: ManagedObject): void {
-    this.#walk.leave(object);
+    this.#walk.skip(object);
     this.#removed.add(object);
   }
 
-  /** Makes these variables and then their object the next items to remove. */
+  /** Makes these variables and then their object the next nodes to remove. */
   removeFirst(object: ManagedObject, variables: readonly Variable[]): void {
     this.#first.push(object);
     for (const variable of variables) this.#first.push(variable);
   }
 
-  /** The next item to remove; an object follows everything below it. */
+  /** The next node to remove; an object follows everything below it. */
   nextRemoved(): TreeNode | undefined {
     const first = this.#first.pop();
     if (first !== undefined) return first;
     for (;;) {
-      const node = this.#leaving?.next();
+      const node = this.#removing?.next();
       if (node !== undefined) return node;
       const next = this.#removed.next();
-      this.#leaving =
+      this.#removing =
         next === undefined || isVariable(next) ? undefined : new TreeWalk(next, false);
-      if (this.#leaving === undefined) return next;
+      if (this.#removing === undefined) return next;
     }
   }
 
-  /** The next added item, whether it still exists or not. */
+  /** The next added node, whether it still exists or not. */
   nextAdded(): TreeNode | undefined {
     return this.#added.next();
   }
@@ -81,11 +81,11 @@ export class PendingNodes {
     this.#removed.clear();
     this.#added.clear();
     this.#first.length = 0;
-    this.#leaving = undefined;
+    this.#removing = undefined;
     this.#walk.end();
   }
 
-  /** The next item that existed from the start; an object comes before everything below it. */
+  /** The next node that existed from the start; an object comes before everything below it. */
   nextBound(): TreeNode | undefined {
     return this.#walk.next();
   }
@@ -95,7 +95,7 @@ export const isVariable = (node: TreeNode): node is Variable => 'object' in node
 
 interface Level {
   readonly object: ManagedObject;
-  /** Live iterators: items removed before they are reached are skipped, added ones are visited. */
+  /** Live iterators: nodes removed before they are reached are skipped, added ones are visited. */
   readonly variables: Iterator<Variable>;
   readonly children: Iterator<ManagedObject>;
   hasAllVariables: boolean;
@@ -112,8 +112,8 @@ export class TreeWalk {
   /** The object that was entered last, until it is visited. */
   #entered: ManagedObject | undefined;
   /** The last answer of `willVisit` about the variables of an object since the last step. */
-  #asked: ManagedObject | undefined;
-  #visits = false;
+  #lastObject: ManagedObject | undefined;
+  #lastAnswer = false;
 
   /** @param objectsFirst true to visit an object before everything below it, false for after */
   constructor(top: ManagedObject, objectsFirst: boolean) {
@@ -127,7 +127,7 @@ export class TreeWalk {
 
   /** The next object or variable; undefined at the end. */
   next(): ManagedObject | Variable | undefined {
-    this.#asked = undefined;
+    this.#lastObject = undefined;
     for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
       const entered = this.#entered;
       this.#entered = undefined;
@@ -147,13 +147,13 @@ export class TreeWalk {
     return undefined;
   }
 
-  /** Whether the walk will reach an item that was just added. */
+  /** Whether the walk will reach a node that was just added. */
   willVisit(node: ManagedObject | Variable): boolean {
     if (!('object' in node)) return this.#willVisit(node, false);
     const { object } = node;
-    if (object !== this.#asked) this.#visits = this.#willVisit(object, true);
-    this.#asked = object;
-    return this.#visits;
+    if (object !== this.#lastObject) this.#lastAnswer = this.#willVisit(object, true);
+    this.#lastObject = object;
+    return this.#lastAnswer;
   }
 
   /** Whether the walk will reach an object, or variables that are added to it. */
@@ -172,7 +172,7 @@ export class TreeWalk {
   }
 
   /** Skips the rest of an object that was removed. */
-  leave(object: ManagedObject): void {
+  skip(object: ManagedObject): void {
     const at = this.#levels.findIndex((level) => level.object === object);
     if (at >= 0) this.#cut(at);
   }
@@ -182,7 +182,7 @@ export class TreeWalk {
   }
 
   #cut(levels: number): void {
-    this.#asked = undefined;
+    this.#lastObject = undefined;
     this.#levels.length = levels;
     this.#entered = undefined;
   }

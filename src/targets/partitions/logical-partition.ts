@@ -19,7 +19,7 @@ import { compileFilters, compilePathLabels } from '../../catalogue/match/filters
 import { Kernel } from '../../exposition/wasm/kernel.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
 import { TargetView } from '../../exposition/target-view.js';
-import { VIEW_STEPS } from '../../exposition/tree-work.js';
+import { VIEW_STEPS } from '../../exposition/tree-binder.js';
 import type { TreeAnswer } from '../../model.js';
 import { hostingPipeline } from '../../pipeline.js';
 import type { HostingUpdate } from '../../pipeline.js';

@@ -24,7 +24,7 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     synced: listen('synced'),
     changed: listen('changed'),
     unsynced: listen('unsynced'),
-    gone: (item) => react.gone?.(item),
+    replaced: (item) => react.replaced?.(item),
   });
   return {
     kernel,
@@ -100,22 +100,22 @@ describe('the probe', () => {
     ]);
   });
 
-  it('reports an item as gone once its slot has another incarnation', () => {
+  it('reports an item as replaced once its slot has another incarnation', () => {
     const { source, root } = shop();
     const [sales, late] = [
       source.addVariable(root, 'sales', { type: 'u64', value: 1n }),
       source.addVariable(root, 'late', { type: 'u64' }),
     ];
     const { react, track, read } = probeOf(source);
-    const gone: string[] = [];
-    react.gone = (item) => gone.push(item.name);
+    const replaced: string[] = [];
+    react.replaced = (item) => replaced.push(item.name);
     for (const variable of [sales, late]) track(variable);
     read();
-    expect(gone, 'not yet synced is not gone').to.deep.equal([]);
+    expect(replaced, 'not yet synced is not replaced').to.deep.equal([]);
     for (const { slot, incarnation } of [sales, late])
       source.setSynced({ slot, incarnation: incarnation + 1 }, false);
     expect(read()).to.deep.equal(['unsynced sales']);
-    expect(gone).to.deep.equal(['sales', 'late']);
+    expect(replaced).to.deep.equal(['sales', 'late']);
   });
 
   it('reports when an item loses its value and when it has one again', () => {

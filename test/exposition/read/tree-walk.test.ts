@@ -49,17 +49,17 @@ describe('a walk through a tree', () => {
     const walk = new TreeWalk(a, true);
     expect(namesOf(walk, 4)).to.equal('avbc');
     source.remove(b);
-    walk.leave(b);
+    walk.skip(b);
     expect(namesOf(walk)).to.equal('d');
   });
 
   it('skips an object that it would visit next, and no others', () => {
     const { a, b, d } = tree();
     const walk = new TreeWalk(a, true);
-    walk.leave(d);
+    walk.skip(d);
     expect(namesOf(walk, 3)).to.equal('avb');
-    walk.leave(b);
-    walk.leave(a);
+    walk.skip(b);
+    walk.skip(a);
     expect([walk.next(), walk.isOver]).to.deep.equal([undefined, true]);
   });
 });

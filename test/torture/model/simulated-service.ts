@@ -2,7 +2,7 @@
 import { Subscription } from 'rxjs';
 import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
-import { VIEW_STEPS } from '#app/exposition/tree-work.js';
+import { VIEW_STEPS } from '#app/exposition/tree-binder.js';
 import type { Random } from '#app/simulator/course.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { serverPools } from '#app/streams/server-pool.js';
