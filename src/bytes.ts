@@ -7,7 +7,7 @@ export function bytesOf(buffers: readonly Uint8Array[]): number {
   return bytes;
 }
 
-/** Copies each run of buffers of fewer than `small` bytes into one piece. */
+/** Copies each run of buffers of fewer than `small` bytes into one buffer. */
 export function joinSmall(buffers: readonly Uint8Array[], small: number): Uint8Array[] {
   const all: Uint8Array[] = [];
   let run: Uint8Array[] = [];

@@ -1,7 +1,7 @@
 // The nouns that every part of the exporter speaks; types only, no behaviour.
 import type { Observable } from 'rxjs';
 import type { Budget } from './budget.js';
-import type { DeflatedText } from './exposition/compress/deflate-stream.js';
+import type { DeflateBlock } from './exposition/compress/deflate-stream.js';
 import type { RootIdentity, SlotRef, ValueType, VariableKind } from './published.js';
 
 export * from './published.js';
@@ -189,14 +189,14 @@ export interface FamilyText {
   readonly buffers: readonly Uint8Array[];
   /** The same lines as a string, if they were made as one. */
   readonly text?: string | undefined;
-  /** The same lines in memory with the header of text 0.0.4 before them, if they lie so. */
+  /** The same lines with their header of text 0.0.4 as ranges of memory, if the kernel wrote them as text. */
   readonly textRanges?: TextRanges | undefined;
   /** Bytes of the sample lines. */
   readonly bytes: number;
-  /** Parses the lines as the samples are taken. */
+  /** Parses the lines as the samples are read. */
   samples(): Iterable<Sample>;
-  /** The same lines for a deflate stream, if the kernel compressed them. */
-  readonly deflated?: DeflatedText | undefined;
+  /** The same lines as deflate blocks, if the kernel compressed them. */
+  readonly deflateBlocks?: readonly DeflateBlock[] | undefined;
 }
 
 /** The header lines of a family. */
@@ -205,15 +205,15 @@ export interface FamilyHeader {
   readonly bytes: number;
 }
 
-/** The text of a family with its header of text 0.0.4. The next family may follow in the same memory. */
+/** The text of a family with its header of text 0.0.4, as ranges of memory. */
 export interface TextRanges {
   readonly header: FamilyHeader;
   readonly memory: ArrayBufferLike;
-  /** Start and end of each piece in the memory. */
+  /** Start and end of each range, in bytes. */
   readonly ranges: readonly number[];
 }
 
-/** The output forms of a render. A snapshot without a form can make it, but takes longer. */
+/** The encodings of a snapshot. It can produce any other encoding, but that takes longer. */
 export interface Encodings {
   readonly text: boolean;
   readonly deflated: boolean;
@@ -225,15 +225,15 @@ export interface Snapshot {
   readonly metadata: readonly FamilyMetadata[];
   /** Views of the text of its families, which may be made at the first read: always the same list. */
   readonly families: readonly FamilyText[];
-  /** The page of text 0.0.4 as it lies in memory: always the same list. Undefined if it does not lie so. */
+  /** The page of text 0.0.4, if it is in memory: always the same list. */
   readonly page?: readonly Uint8Array[] | undefined;
   /** Bytes of the lines, without headers. */
   readonly bytes: number;
   readonly series: number;
   readonly encodings: Encodings;
-  /** Whether the kernel compressed the lines: then each family has them for a deflate stream. */
+  /** Whether the kernel compressed the lines, so that each family has deflate blocks. */
   readonly isDeflated?: boolean | undefined;
-  /** Whether one of its families has, or had since it is shown, a value that OpenMetrics forbids. */
+  /** Whether one of its families has, or had since its first line, a value that OpenMetrics forbids. */
   readonly violatesOpenMetrics?: boolean | undefined;
   /** Keeps its bytes valid until the returned function is called. */
   hold(): () => void;

@@ -16,11 +16,6 @@ export interface DeflateBlock {
   readonly bytes: number;
 }
 
-/** Consecutive blocks. */
-export interface DeflatedText {
-  readonly blocks: readonly DeflateBlock[];
-}
-
 /** A deflate stream without its end, so that other blocks can follow. */
 export interface DeflateStream {
   /** Whole blocks, aligned to a byte; none is marked as the last. */
@@ -50,7 +45,7 @@ export function deflateBlockOf(text: Uint8Array): DeflateBlock {
 const LINE_FEED = Buffer.from('\n');
 
 /** Decompresses blocks. */
-export function inflated({ blocks }: DeflatedText): Uint8Array {
+export function inflated(blocks: readonly DeflateBlock[]): Uint8Array {
   const { buffers } = joined([deflateBlockOf(LINE_FEED), ...blocks]);
   return inflateRawSync(Buffer.concat([...buffers, END_OF_STREAM])).subarray(1);
 }
@@ -59,20 +54,20 @@ const deflatedHeader = memoize(({ text }: Header) => deflateBlockOf(Buffer.from(
 
 /** Joins families, each below its header. */
 export function deflatedFamilies(
-  families: readonly DeflatedFamilyText[],
+  families: readonly DeflatedFamily[],
   headers: readonly Header[],
 ): DeflateStream {
   const blocks: DeflateBlock[] = [];
-  families.forEach(({ deflated }, index) => {
+  families.forEach(({ deflateBlocks }, index) => {
     const header = headers[index];
     if (header !== undefined) blocks.push(deflatedHeader(header));
-    for (const block of deflated?.blocks ?? []) blocks.push(block);
+    for (const block of deflateBlocks ?? []) blocks.push(block);
   });
   return joined(blocks);
 }
 
-interface DeflatedFamilyText {
-  readonly deflated?: DeflatedText | undefined;
+interface DeflatedFamily {
+  readonly deflateBlocks?: readonly DeflateBlock[] | undefined;
 }
 
 interface Header {
@@ -83,29 +78,29 @@ interface Header {
  * The blocks of families as numbers, for a thread that shares their memory. For each block: the index of its family,
  * the address and length of `data`, `crc` and `bytes`.
  */
-export function deflatedAddresses(
-  families: readonly DeflatedFamilyText[],
+export function deflateBlockAddresses(
+  families: readonly DeflatedFamily[],
 ): Uint32Array<ArrayBuffer> {
   const numbers: number[] = [];
-  families.forEach(({ deflated }, index) => {
-    for (const { data, crc, bytes } of deflated?.blocks ?? [])
+  families.forEach(({ deflateBlocks }, index) => {
+    for (const { data, crc, bytes } of deflateBlocks ?? [])
       numbers.push(index, data.byteOffset, data.length, crc, bytes);
   });
   return Uint32Array.from(numbers);
 }
 
-/** Restores `count` texts from the result of `deflatedAddresses`. */
-export function deflatedTextsAt(
+/** Restores the blocks of `count` families from the result of `deflateBlockAddresses`. */
+export function deflateBlocksAt(
   numbers: Uint32Array,
   memory: ArrayBufferLike,
   count: number,
-): readonly DeflatedText[] {
+): readonly (readonly DeflateBlock[])[] {
   const lists = Array.from({ length: count }, (): DeflateBlock[] => []);
   for (let i = 0; i < numbers.length; i += 5) {
     const [index = 0, at, length, crc = 0, bytes = 0] = numbers.subarray(i, i + 5);
     lists[index]?.push({ data: Buffer.from(memory, at, length), crc, bytes });
   }
-  return lists.map((blocks) => ({ blocks }));
+  return lists;
 }
 
 /** Joins blocks in order. */

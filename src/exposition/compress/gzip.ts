@@ -12,7 +12,7 @@ const TASK_BYTES = 524_288;
 /** Tasks at once. libuv has four threads, of which one may wait on a futex for seconds; one is left for other work. */
 const MAX_TASKS = 2;
 /** Options for a few kilobytes: with a larger window, zlib spends most of the time on allocation. */
-const END_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
+const SHORT_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
 
 /** The internal text is not compressed if the compressed text before it is this many times as long. */
 const STORED_SHARE = 128;
@@ -88,21 +88,24 @@ function* tasksOf(buffers: readonly Uint8Array[]): Generator<Uint8Array, void> {
  * The last deflate block and the trailer of a gzip member. The block is compressed synchronously, unless the text
  * before it is so long that compression saves next to nothing.
  */
-function deflateLast({ buffers, crc, bytes }: DeflateStream, end: Uint8Array): Uint8Array {
+function deflateLast({ buffers, crc, bytes }: DeflateStream, internal: Uint8Array): Uint8Array {
   const trailer = Buffer.alloc(8);
-  trailer.writeUInt32LE(crc32(end, crc), 0);
-  trailer.writeUInt32LE((bytes + end.length) % 2 ** 32, 4);
-  const isStored = end.length * STORED_SHARE <= bytesOf(buffers) && end.length <= MAX_STORED;
-  const last = isStored ? [storedHeader(end.length), end] : [deflateRawSync(end, END_OPTIONS)];
+  trailer.writeUInt32LE(crc32(internal, crc), 0);
+  trailer.writeUInt32LE((bytes + internal.length) % 2 ** 32, 4);
+  const isStored =
+    internal.length * STORED_SHARE <= bytesOf(buffers) && internal.length <= MAX_STORED;
+  const last = isStored
+    ? [storedHeader(internal.length), internal]
+    : [deflateRawSync(internal, SHORT_OPTIONS)];
   return Buffer.concat([...last, trailer]);
 }
 
 /** The header of a stored block that is the last one: RFC 1951, 3.2.4. It begins at a byte. */
 function storedHeader(length: number): Uint8Array {
-  const head = Buffer.alloc(5, 1);
-  head.writeUInt16LE(length, 1);
-  head.writeUInt16LE(MAX_STORED - length, 3);
-  return head;
+  const header = Buffer.alloc(5, 1);
+  header.writeUInt16LE(length, 1);
+  header.writeUInt16LE(MAX_STORED - length, 3);
+  return header;
 }
 
 /** The header of a gzip member: RFC 1952, with no name, no time, the fastest method, and no particular system. */
@@ -131,11 +134,11 @@ export class GzipText {
   }
 
   /**
-   * The text and the internal text `end` as one gzip member, at once if the kernel compressed the text.
+   * The application text and the internal text as one gzip member, at once if the kernel compressed the text.
    * @param release called when the text may change: when the body is released, or when zlib has compressed the text
    */
-  body(end: readonly Uint8Array[], release: () => void): Body | Promise<Body> {
-    const last = Buffer.concat(end);
+  body(internal: readonly Uint8Array[], release: () => void): Body | Promise<Body> {
+    const last = Buffer.concat(internal);
     try {
       const { deflated } = this.#text;
       if (deflated !== undefined) return member(deflated, last, release);
@@ -145,7 +148,7 @@ export class GzipText {
       release();
       throw error;
     }
-    return this.#deflating.then((start) => member(start, last));
+    return this.#deflating.then((application) => member(application, last));
   }
 
   /** Finishes even if no client waits for the result, since the next page uses it. */
@@ -159,7 +162,11 @@ export class GzipText {
 }
 
 /** A gzip member. RFC 1952. */
-function member(start: DeflateStream, end: Uint8Array, release = (): void => undefined): Body {
-  const buffers = [HEADER, ...start.buffers, deflateLast(start, end)];
+function member(
+  application: DeflateStream,
+  internal: Uint8Array,
+  release = (): void => undefined,
+): Body {
+  const buffers = [HEADER, ...application.buffers, deflateLast(application, internal)];
   return { buffers, bytes: bytesOf(buffers), release };
 }

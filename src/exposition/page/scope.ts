@@ -4,10 +4,10 @@ import { compileWildcard } from '../../rules/formats.js';
 import { memoize } from '../memoize.js';
 
 /** The properties of a metric that patterns match. */
-export type MetricName = Pick<FamilyMetadata, 'name' | 'type'>;
+export type NamedMetric = Pick<FamilyMetadata, 'name' | 'type'>;
 
 /** The names that a pattern may match: that of the metric, and those of the series of a summary or histogram. */
-const namesOf = ({ name, type }: MetricName): readonly string[] =>
+const namesOf = ({ name, type }: NamedMetric): readonly string[] =>
   type === 'histogram'
     ? [name, `${name}_sum`, `${name}_count`, `${name}_bucket`]
     : type === 'summary'
@@ -15,7 +15,7 @@ const namesOf = ({ name, type }: MetricName): readonly string[] =>
       : [name];
 
 /** Makes a function that returns whether a pattern selects a metric; `*` matches any text. */
-export function compilePattern(pattern: string): (metric: MetricName) => boolean {
+export function compilePattern(pattern: string): (metric: NamedMetric) => boolean {
   const fits = compileWildcard(pattern);
   return (metric) => namesOf(metric).some(fits);
 }
@@ -33,7 +33,7 @@ export function compileScope(scope: {
 }): Scope {
   const patterns = scope.metrics.map(compilePattern);
   // A family keeps its metadata object across renders, so each is matched once.
-  const selects = memoize((metric: MetricName) => patterns.some((fits) => fits(metric)));
+  const selects = memoize((metric: NamedMetric) => patterns.some((fits) => fits(metric)));
   return { name: scope.name, selects };
 }
 

@@ -38,7 +38,7 @@ export interface ChunkText {
   /** The lines with the headers. */
   readonly text: TextBuffer | undefined;
   /** The offset of each block with its header in the text, then the length of the text. */
-  readonly bounds: readonly number[];
+  readonly offsets: readonly number[];
   /** The stream of each block, if the render produced streams. */
   readonly streams: readonly DeflateBlock[] | undefined;
   /** The buffers of its text and streams. */
@@ -54,7 +54,7 @@ export class Chunk implements RenderTask {
   #table = 0;
   #text: TextBuffer | undefined;
   /** Whether the last write failed. */
-  #isBroken = false;
+  #hasFailed = false;
   /** Number and approximate size of the lines at the last write of all lines. */
   #lines = 0;
   #lineBytes = 0;
@@ -112,12 +112,12 @@ export class Chunk implements RenderTask {
     const next = isInPlace ? last.reuse() : TextBuffer.of(this.#kernel, this.#maxBytes);
     const previous = this.#text;
     this.#text = next;
-    this.#isBroken = true;
+    this.#hasFailed = true;
     try {
       if (writesAll) next.length = run.renderAll(this.#table, next.address);
       else if (isInPlace) next.length = run.rewrite(this.#table, next.address, last.length, values);
       else next.length = run.renderChanged(this.#table, last.address, last.length, next.address);
-      this.#isBroken = false;
+      this.#hasFailed = false;
     } finally {
       if (!isInPlace) previous?.release();
     }
@@ -133,13 +133,13 @@ export class Chunk implements RenderTask {
 
   /** Whether the text has the current values. */
   get #isCurrent(): boolean {
-    const isThere = this.#text !== undefined && !this.#isBroken;
-    return isThere && this.#kernel.run.dirtyFlags(this.#table) === 0;
+    const isWritten = this.#text !== undefined && !this.#hasFailed;
+    return isWritten && this.#kernel.run.dirtyFlags(this.#table) === 0;
   }
 
   /** Whether the text has the current lines, so that only changed values must be written. */
   get #hasCurrentLines(): boolean {
-    if (this.#text === undefined || this.#isBroken) return false;
+    if (this.#text === undefined || this.#hasFailed) return false;
     return (this.#kernel.run.dirtyFlags(this.#table) & LINES_CHANGED) === 0;
   }
 
@@ -180,20 +180,20 @@ export class Chunk implements RenderTask {
       }
       if (!hasText) bytes = streamBytes;
     }
-    return { blocks: this.blocks, bytes, text, bounds: this.#bounds, streams, buffers };
+    return { blocks: this.blocks, bytes, text, offsets: this.#offsets, streams, buffers };
   }
 
-  get #bounds(): readonly number[] {
+  get #offsets(): readonly number[] {
     if (this.#text === undefined) return [];
     const { u32 } = this.#kernel;
-    const bounds: number[] = [];
+    const offsets: number[] = [];
     let at = (this.#table >>> 2) + BLOCKS_AT;
     for (const { header } of this.blocks) {
-      bounds.push((u32[at + CHUNK_BLOCK.start] ?? 0) - (header?.bytes ?? 0));
+      offsets.push((u32[at + CHUNK_BLOCK.start] ?? 0) - (header?.bytes ?? 0));
       at += CHUNK_BLOCK_WORDS;
     }
-    bounds.push(this.#text.length);
-    return bounds;
+    offsets.push(this.#text.length);
+    return offsets;
   }
 
   #releaseText(): void {

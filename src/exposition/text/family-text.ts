@@ -1,7 +1,7 @@
 // The rendered samples of one family: their text, and the series that are parsed from it.
 import type { FamilyMetadata, FamilyText, TextRanges, Sample } from '../../model.js';
 import { inflated } from '../compress/deflate-stream.js';
-import type { DeflatedText } from '../compress/deflate-stream.js';
+import type { DeflateBlock } from '../compress/deflate-stream.js';
 import { decodeSeries } from './text-syntax.js';
 
 /** A family of a few lines. Its bytes are made at each read and not kept. */
@@ -29,19 +29,19 @@ export class ShortFamily implements FamilyText {
 export class RenderedFamily implements FamilyText {
   readonly metadata: FamilyMetadata;
   readonly textRanges: TextRanges | undefined;
-  readonly deflated: DeflatedText | undefined;
+  readonly deflateBlocks: readonly DeflateBlock[] | undefined;
   readonly bytes: number;
   #buffers: readonly Uint8Array[] | undefined;
 
   constructor(
     metadata: FamilyMetadata,
     textRanges: TextRanges | undefined,
-    deflated?: DeflatedText,
+    deflateBlocks?: readonly DeflateBlock[],
   ) {
     this.metadata = metadata;
     this.textRanges = textRanges;
-    this.deflated = deflated;
-    this.bytes = textRanges === undefined ? inflatedBytes(deflated) : lineBytes(textRanges);
+    this.deflateBlocks = deflateBlocks;
+    this.bytes = textRanges === undefined ? inflatedBytes(deflateBlocks) : lineBytes(textRanges);
   }
 
   /** If the kernel wrote only deflate blocks, the first read decompresses them. */
@@ -55,12 +55,12 @@ export class RenderedFamily implements FamilyText {
 
   #makeBuffers(): readonly Uint8Array[] {
     if (this.textRanges !== undefined) return withoutHeader(this.textRanges);
-    return this.deflated === undefined ? [] : [inflated(this.deflated)];
+    return this.deflateBlocks === undefined ? [] : [inflated(this.deflateBlocks)];
   }
 }
 
-const inflatedBytes = (deflated: DeflatedText | undefined): number =>
-  deflated?.blocks.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0;
+const inflatedBytes = (blocks: readonly DeflateBlock[] = []): number =>
+  blocks.reduce((sum, { bytes }) => sum + bytes, 0);
 
 /** Bytes of the lines. */
 function lineBytes({ ranges, header }: TextRanges): number {

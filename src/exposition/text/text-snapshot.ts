@@ -69,7 +69,7 @@ export class TextSnapshot implements Snapshot {
     const end = (): void => {
       if (family !== undefined) families.push(viewOf(family, this.isDeflated));
     };
-    for (const { blocks, text, bounds, streams } of this.#chunks)
+    for (const { blocks, text, offsets, streams } of this.#chunks)
       blocks.forEach(({ metadata, header }, index) => {
         if (header !== undefined) {
           end();
@@ -79,8 +79,8 @@ export class TextSnapshot implements Snapshot {
         const stream = streams?.[index];
         if (stream !== undefined) family.streams.push(stream);
         if (text === undefined) return;
-        const start = text.address + (bounds[index] ?? 0);
-        const stop = text.address + (bounds[index + 1] ?? 0);
+        const start = text.address + (offsets[index] ?? 0);
+        const stop = text.address + (offsets[index + 1] ?? 0);
         const { ranges } = family;
         if (ranges.at(-1) === start) ranges[ranges.length - 1] = stop;
         else ranges.push(start, stop);
@@ -142,5 +142,5 @@ function viewOf(
   isDeflated: boolean,
 ): FamilyText {
   const textRanges = memory && { header, memory, ranges };
-  return new RenderedFamily(metadata, textRanges, isDeflated ? { blocks: streams } : undefined);
+  return new RenderedFamily(metadata, textRanges, isDeflated ? streams : undefined);
 }

@@ -1,6 +1,6 @@
 // Receives snapshots from the thread of a partition, as views of the text in its memory.
 import { Fault } from '../../errors.js';
-import { deflatedTextsAt } from '../../exposition/compress/deflate-stream.js';
+import { deflateBlocksAt } from '../../exposition/compress/deflate-stream.js';
 import { RenderedFamily } from '../../exposition/text/family-text.js';
 import { headerOf } from '../../exposition/text/text-syntax.js';
 import { releaseOnce } from '../../exposition/text/text-snapshot.js';
@@ -36,7 +36,7 @@ export class SnapshotReceiver {
     { metadata = this.#last?.metadata ?? [], ranges, page, deflated, ...sizes }: SnapshotLayout,
   ): Snapshot {
     const { buffer: memory } = this.#memory;
-    const streams = deflated && deflatedTextsAt(deflated, memory, metadata.length);
+    const streams = deflated && deflateBlocksAt(deflated, memory, metadata.length);
     const texts = metadata.map((): number[] => []);
     for (let i = 0; i < ranges.length; i += 3)
       texts[ranges[i] ?? 0]?.push(ranges[i + 1] ?? 0, ranges[i + 2] ?? 0);

@@ -1,5 +1,5 @@
 // Sends snapshots to the main thread, as addresses of their text in the memory of this thread.
-import { deflatedAddresses } from '../../exposition/compress/deflate-stream.js';
+import { deflateBlockAddresses } from '../../exposition/compress/deflate-stream.js';
 import { memoize } from '../../exposition/memoize.js';
 import type { FamilyMetadata, Snapshot } from '../../model.js';
 import type { SentSnapshot, SnapshotLayout } from './messages.js';
@@ -43,8 +43,8 @@ export class SnapshotSender {
 
   #newMemory({ families }: Snapshot): SharedArrayBuffer | undefined {
     let grown: SharedArrayBuffer | undefined;
-    for (const { textRanges, deflated } of families) {
-      const parts = deflated?.blocks.map(({ data }) => data.buffer) ?? [];
+    for (const { textRanges, deflateBlocks } of families) {
+      const parts = deflateBlocks?.map(({ data }) => data.buffer) ?? [];
       for (const buffer of textRanges === undefined ? parts : [textRanges.memory, ...parts])
         if (buffer.byteLength > this.#memoryBytes && buffer instanceof SharedArrayBuffer) {
           this.#memoryBytes = buffer.byteLength;
@@ -71,7 +71,7 @@ function layoutOf(
     metadata: metadata === sentMetadata ? undefined : metadata,
     ranges: Uint32Array.from(ranges),
     page: page && Uint32Array.from(page.flatMap(spanOf)),
-    deflated: isDeflated === true ? deflatedAddresses(families) : undefined,
+    deflated: isDeflated === true ? deflateBlockAddresses(families) : undefined,
     ...{ encodings, violatesOpenMetrics, bytes, series },
   };
 }

@@ -76,9 +76,9 @@ const gzipOf = (page: Page): Buffer => {
   return Buffer.concat(gzip.buffers);
 };
 
-/** The head of the first block, which states the code. */
+/** The header of the first block, with the code. */
 const codeOf = ({ families: [family] }: Snapshot): string =>
-  Buffer.from(family?.deflated?.blocks[0]?.data.subarray(0, 40) ?? []).toString('hex');
+  Buffer.from(family?.deflateBlocks?.[0]?.data.subarray(0, 40) ?? []).toString('hex');
 
 describe('a page that the kernel compresses', () => {
   const fleet = new Fleet();
@@ -124,7 +124,7 @@ describe('a page that the kernel compresses', () => {
     }
   };
 
-  for (const [what, families, lines, isByLine, labels] of [
+  for (const [what, families, lines, usesKernel, labels] of [
     ['long families', 2, 1000, true, (i) => `host="host-${i}.example.net"`],
     ['numbered labels', 20, 150, false, (i) => `client="client-${i}",city="${i % 8}"`],
     ['random labels far apart', 9, 900, true, (i) => `id="${random(i)}",host="a.host.example.net"`],
@@ -137,13 +137,13 @@ describe('a page that the kernel compresses', () => {
     boolean,
     (i: number) => string,
   ])[])
-    it(`is at most 1.15 times as large as the output of zlib, or has families too short to compress by line: ${what}`, () => {
+    it(`is at most 1.15 times as large as the output of zlib, or has families too short for the kernel: ${what}`, () => {
       const text = new ExpositionText(new Kernel());
       fill(text, { families, lines, labels });
       const snapshot = runToEnd(text.rendering({ text: false, deflated: true }));
-      expect(snapshot.isDeflated, 'line by line').to.equal(isByLine);
-      expect(snapshot.encodings).to.deep.equal({ text: !isByLine, deflated: true });
-      if (!isByLine) return;
+      expect(snapshot.isDeflated, 'by the kernel').to.equal(usesKernel);
+      expect(snapshot.encodings).to.deep.equal({ text: !usesKernel, deflated: true });
+      if (!usesKernel) return;
       const gzip = gzipOf(pageOf(snapshot));
       const page = Buffer.concat(pageOf(snapshot).buffers);
       expect(gunzipSync(gzip).equals(page)).to.equal(true);

@@ -52,13 +52,13 @@ describe('a gzip page', () => {
 
   it('decompresses to the page, for any split into buffers', async () => {
     const shared = new SharedArrayBuffer(65_536);
-    const piece = fc.oneof(
+    const buffer = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
       fc.nat(200).map((times) => text('metric{label="value"} 1', times)),
       // Shared memory, as kernels and partition threads use it.
       fc.nat(60_000).map((length) => new Uint8Array(shared, 5, length).fill(length)),
     );
-    const buffers = fc.array(piece, { maxLength: 6 });
+    const buffers = fc.array(buffer, { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(buffers, buffers, async (start, end) => {
         const { state, release } = holding();

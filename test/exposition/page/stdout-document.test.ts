@@ -126,9 +126,9 @@ describe('jsonDocument', () => {
     const { buffers, release } = jsonDocument({ ...exposition, selected }, TIME);
     expect([decoded, target.held]).to.deep.equal([0, 1]);
     const lengths: number[] = [];
-    for (const piece of buffers) {
-      lengths.push(piece.length);
-      if (decoded < 5000) expect(piece.length).to.be.within(131_072, 132_000);
+    for (const buffer of buffers) {
+      lengths.push(buffer.length);
+      if (decoded < 5000) expect(buffer.length).to.be.within(131_072, 132_000);
       expect(decoded).to.be.at.most(lengths.length * 1000);
     }
     expect(lengths.length).to.be.at.least(5);

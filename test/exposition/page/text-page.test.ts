@@ -24,7 +24,7 @@ describe('a page of text 0.0.4', () => {
     const texts = families.map((buffers, index) =>
       familyText(
         { name: `f${index}`, type: 'counter', unit: '', help: `Help\n${index}` },
-        buffers.map((piece) => Buffer.from(piece)),
+        buffers.map((buffer) => Buffer.from(buffer)),
       ),
     );
     const exposition: ReadyExposition = {
@@ -65,9 +65,7 @@ describe('a page of text 0.0.4', () => {
     const { exposition } = exposing();
     const families = ['x', 'y'].map(
       (name) =>
-        new RenderedFamily({ name, type: 'counter', unit: '', help: 'X.' }, undefined, {
-          blocks,
-        }),
+        new RenderedFamily({ name, type: 'counter', unit: '', help: 'X.' }, undefined, blocks),
     );
     const { snapshot } = exposition;
     for (const [format, header, end] of [
@@ -121,8 +119,8 @@ describe('a page of text 0.0.4', () => {
       const metadata: FamilyMetadata = { name, type, unit: '', help: 'One\n€.' };
       const header = headerOf(metadata);
       const ranges: number[] = [];
-      buffers.forEach((piece, i) => {
-        const text = i === 0 ? header.text + piece : piece;
+      buffers.forEach((buffer, i) => {
+        const text = i === 0 ? header.text + buffer : buffer;
         ranges.push(at, at + Buffer.from(memory, at).write(text));
         at = (ranges.at(-1) ?? 0) + (i === buffers.length - 1 ? (gaps[index] ?? 0) : 16);
       });
@@ -177,7 +175,7 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
-  it('sends families that are adjacent in memory as one piece', () => {
+  it('sends families that are adjacent in memory as one buffer', () => {
     const { exposition } = exposing([]);
     const short = 'y'.repeat(6000);
     const families = familiesInMemory([[short], [short], [short], [short], [short]], [0, 0, 0, 16]);
@@ -212,7 +210,7 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
-  it('equals a page that is built anew after random changes of the families', () => {
+  it('equals a page that is built from scratch after random changes of the families', () => {
     const all = Array.from({ length: 50 }, (_, index) => {
       const type = index % 3 === 0 ? ('counter' as const) : ('gauge' as const);
       const name = index % 4 === 0 ? `f${index}_total` : `f${index}`;
@@ -239,10 +237,10 @@ describe('a page of text 0.0.4', () => {
           const families = chosen.map(([index, version]) => textOfFamily(index, version));
           for (const format of [TEXT, OPEN_METRICS]) {
             const page = format.page({ ...exposition, selected: families, snapshot });
-            const fresh = families.map(({ metadata, buffers }) =>
+            const copies = families.map(({ metadata, buffers }) =>
               familyText({ ...metadata }, buffers),
             );
-            const naive = format.page({ ...exposition, selected: fresh, snapshot });
+            const naive = format.page({ ...exposition, selected: copies, snapshot });
             expect(textOf(page)).to.equal(textOf(naive));
             expect(page.bytes).to.equal(textOf(page).length);
           }

@@ -54,8 +54,8 @@ const largeStep = fc.oneof(
   { weight: 1, arbitrary: failure },
 );
 
-/** The owners of a run: in order, backwards, or scattered. */
-const ownersOf = ({ from, count, by }: { from: number; count: number; by: number }) =>
+/** The node ids of a run: in order, backwards, or scattered. */
+const nodeIdsOf = ({ from, count, by }: { from: number; count: number; by: number }) =>
   Array.from({ length: count }, (_, i) => from + ((((i * by) % 5003) + 5003) % 5003));
 
 const families = { first: fc.nat(299), count: fc.nat(80), lines: fc.nat(12) };
@@ -93,11 +93,11 @@ function perform(pair: TextPair, each: Step): void {
       pair.renderPartly(each.steps, each.encodings);
       return;
     case 'putMany':
-      for (const nodeId of ownersOf(each))
+      for (const nodeId of nodeIdsOf(each))
         pair.put(each.family, nodeId, 0, each.value === null ? undefined : nodeId % VALUES);
       return;
     case 'removeMany':
-      for (const nodeId of ownersOf(each)) pair.remove(each.family, nodeId, 0);
+      for (const nodeId of nodeIdsOf(each)) pair.remove(each.family, nodeId, 0);
       return;
     case 'putFamilies':
       for (let i = 0; i < each.count; i++)

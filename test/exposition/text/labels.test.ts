@@ -82,7 +82,7 @@ describe('familyText', () => {
     );
   });
 
-  it('decodes a piece lazily', () => {
+  it('decodes a buffer lazily', () => {
     const bytes = Buffer.from('a 1\n');
     const taken = familyText(metadata, [bytes, bytes]).samples()[Symbol.iterator]();
     expect(taken.next().value).to.deep.equal({ name: 'a', labels: {}, value: '1' });

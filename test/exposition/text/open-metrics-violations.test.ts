@@ -27,8 +27,8 @@ function numbers(type: MetricType, opcode: number, suffix = '') {
 }
 
 describe('a render', () => {
-  for (const [form, encodings] of Object.entries(ENCODINGS))
-    it(`in the form ${form} reports a value that OpenMetrics forbids until its metric ends`, () => {
+  for (const [name, encodings] of Object.entries(ENCODINGS))
+    it(`as ${name} reports a value that OpenMetrics forbids until its metric ends`, () => {
       const { text, cells } = numbers('counter', OPCODE.f64);
       const isFound = () => runToEnd(text.rendering(encodings)).violatesOpenMetrics;
       expect(isFound()).to.equal(false);

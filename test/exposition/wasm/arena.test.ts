@@ -31,15 +31,15 @@ describe('the arena', () => {
         const out: { at: number; size: number }[] = [];
         for (const each of steps) {
           if ('take' in each) {
-            const piece = { at: arena.allocate(each.take), size: each.take };
-            expect(piece.at % 16).to.equal(0);
-            expect(piece.at).to.be.at.least(1024);
+            const buffer = { at: arena.allocate(each.take), size: each.take };
+            expect(buffer.at % 16).to.equal(0);
+            expect(buffer.at).to.be.at.least(1024);
             for (const { at, size } of out)
-              expect(piece.at + piece.size <= at || piece.at >= at + size).to.equal(true);
-            out.push(piece);
+              expect(buffer.at + buffer.size <= at || buffer.at >= at + size).to.equal(true);
+            out.push(buffer);
           } else {
-            const [piece] = out.splice(each.give % Math.max(1, out.length), 1);
-            if (piece !== undefined) arena.free(piece.at, piece.size);
+            const [buffer] = out.splice(each.give % Math.max(1, out.length), 1);
+            if (buffer !== undefined) arena.free(buffer.at, buffer.size);
           }
           const used = out.reduce((sum, { size }) => sum + sizeClass(size), 0);
           expect(arena.used).to.equal(used);
@@ -59,7 +59,7 @@ describe('the arena', () => {
         for (const [size] of buffers) {
           const cleared: number[] = [];
           const at = arena.allocateZeroed(size, (from, to) => cleared.push(from, to));
-          const wasUsed = used.some((piece) => piece.at === at);
+          const wasUsed = used.some((buffer) => buffer.at === at);
           expect(cleared).to.deep.equal(wasUsed ? [at, at + size] : []);
         }
       }),
@@ -96,8 +96,8 @@ describe('kernel memory that grows', () => {
     const copy = Buffer.from(before);
     const views = kernel.bytes;
     for (let megabytes = 1; megabytes <= 64; megabytes *= 2) {
-      const piece = kernel.arena.allocate(megabytes * 2 ** 20);
-      kernel.bytes.fill(megabytes, piece, piece + megabytes * 2 ** 20);
+      const buffer = kernel.arena.allocate(megabytes * 2 ** 20);
+      kernel.bytes.fill(megabytes, buffer, buffer + megabytes * 2 ** 20);
       expect(before.equals(copy)).to.equal(true);
     }
     expect(kernel.bytes).to.not.equal(views);

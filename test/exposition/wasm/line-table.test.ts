@@ -21,7 +21,7 @@ function tableOf(kernel: Kernel) {
       cellLine(labels, cells.of(cell), opcode),
       nodeId * 7,
     );
-  // A chunk of one part without a header: see assembly/lines.ts.
+  // A chunk of one block without a header: see assembly/lines.ts.
   const chunk = kernel.arena.allocate(24);
   kernel.u32.set([1, table.address, 0, 0], chunk >>> 2);
   const text = () => {
@@ -30,9 +30,9 @@ function tableOf(kernel: Kernel) {
     const bytes = kernel.run.renderAll(chunk, to);
     return kernel.view(to, bytes).toString();
   };
-  const isStale = () => kernel.run.dirtyFlags(chunk) !== 0;
+  const isDirty = () => kernel.run.dirtyFlags(chunk) !== 0;
   const changes = () => kernel.run.chunkChanges(chunk);
-  return { table, chunk, cells, insert, text, isStale, changes };
+  return { table, chunk, cells, insert, text, isDirty, changes };
 }
 
 describe('the hash of a series', () => {
@@ -81,13 +81,13 @@ describe('a line table', () => {
       fc.property(fc.double(), fc.string({ maxLength: 40 }), (value, labels) => {
         cells.set(0, value);
         insert(table.count, table.count, labels, 0, OPCODE.f64);
-        const room = table.maxBytes;
-        const to = kernel.arena.allocate(room + CANARY);
-        kernel.bytes.fill(0x55, to, to + room + CANARY);
+        const capacity = table.maxBytes;
+        const to = kernel.arena.allocate(capacity + CANARY);
+        kernel.bytes.fill(0x55, to, to + capacity + CANARY);
         kernel.run.renderAll(chunk, to);
-        const behind = kernel.bytes.slice(to + room, to + room + CANARY);
-        kernel.arena.free(to, room + CANARY);
-        expect(new Set(behind)).to.deep.equal(new Set([0x55]));
+        const after = kernel.bytes.slice(to + capacity, to + capacity + CANARY);
+        kernel.arena.free(to, capacity + CANARY);
+        expect(new Set(after)).to.deep.equal(new Set([0x55]));
       }),
     );
   });
@@ -95,16 +95,16 @@ describe('a line table', () => {
   it('works with memory addresses beyond 2 GiB', () => {
     const kernel = new Kernel();
     kernel.arena.allocate(2 ** 31);
-    const { table, cells, insert, text, isStale } = tableOf(kernel);
+    const { table, cells, insert, text, isDirty } = tableOf(kernel);
     for (let i = 0; i < 9; i++) insert(i, i, `i="${i}"`, i % 2, OPCODE.u64);
     cells.setBits(1, 7n);
     table.remove(0);
     expect(table.hash(0)).to.equal(7);
     expect(text()).to.match(/^shop_x\{i="1"\} 7\nshop_x\{i="2"\} 0\n/);
-    expect(isStale()).to.equal(false);
-    expect(table.isStreamDirty, 'for the stream it still is').to.equal(true);
+    expect(isDirty()).to.equal(false);
+    expect(table.isStreamDirty, 'the stream is still dirty').to.equal(true);
     cells.setBits(1, 8n);
-    expect(isStale()).to.equal(true);
+    expect(isDirty()).to.equal(true);
   });
 
   it('counts all lines of a changed cell', () => {

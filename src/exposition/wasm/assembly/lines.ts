@@ -91,8 +91,8 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
   const last = endOf(chunk);
   for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
     const block = blockOf(item);
-    const former = startOf(item);
-    const start = <u32>(at - to) + former - copyStart;
+    const oldStart = startOf(item);
+    const start = <u32>(at - to) + oldStart - copyStart;
     setStart(item, start);
     if (textDirtyFlags(block) == 0) continue;
     const count = countOf(block);
@@ -100,7 +100,7 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
     let i = nextChanged(block, TEXT_CHANGES, 0);
     while (i < count) {
       const entry = entryAt(block, i);
-      const offset = former + offsetAt(block, i);
+      const offset = oldStart + offsetAt(block, i);
       memory.copy(at, from + copyStart, offset - copyStart);
       at += offset - copyStart;
       copyStart = offset + lengthAt(block, i);
@@ -109,7 +109,7 @@ export function renderChanged(chunk: usize, from: usize, bytes: u32, to: usize):
       setLength(block, i, <u32>(end - at));
       at = end;
       const next = nextChanged(block, TEXT_CHANGES, i + 1);
-      shiftOffsets(block, i + 1, next, <u32>(at - to) - start - (copyStart - former));
+      shiftOffsets(block, i + 1, next, <u32>(at - to) - start - (copyStart - oldStart));
       i = next;
     }
     textWritten(block);
@@ -204,11 +204,11 @@ function moveLeft(chunk: usize, text: usize, bytes: u32, values: usize): void {
 /** Writes the changed values between the moved text. */
 function writeValues(chunk: usize, text: usize, values: usize): void {
   let at = values;
-  let passed: i32 = 0;
+  let growth: i32 = 0;
   const last = endOf(chunk);
   for (let item = firstOf(chunk); item < last; item += CHUNK_BLOCK) {
     const block = blockOf(item);
-    const start = startOf(item) + passed;
+    const start = startOf(item) + growth;
     setStart(item, start);
     if (textDirtyFlags(block) == 0) continue;
     const count = countOf(block);
@@ -226,7 +226,7 @@ function writeValues(chunk: usize, text: usize, values: usize): void {
       i = next;
       at += REWRITE_VALUE_BYTES;
     }
-    passed += shift;
+    growth += shift;
     textWritten(block);
   }
 }
