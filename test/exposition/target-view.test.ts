@@ -338,7 +338,9 @@ describe('a target view', () => {
     source.set(tills, 3);
     render();
     const used = kernel.arena.used;
-    expect(() => ended.hold()).to.throw('The text is gone: hold it before the next render');
+    expect(() => ended.hold()).to.throw(
+      'The text was freed: hold a snapshot before the next render',
+    );
     expect(kernel.arena.used).to.equal(used);
     render().hold()();
     expect(kernel.arena.used).to.equal(used);

@@ -72,7 +72,7 @@ function buffersAt(ranges: Uint32Array, memory: SharedArrayBuffer): readonly Uin
 /** @throws Fault NATIVE_FAILED if the snapshot has no holder any more */
 function addHolder(holders: SentSnapshot['holders']): () => void {
   if (Atomics.load(holders, 0) === 0)
-    throw new Fault('NATIVE_FAILED', 'The text is gone: hold it while it is received');
+    throw new Fault('NATIVE_FAILED', 'The text was freed: hold a snapshot while it is received');
   Atomics.add(holders, 0, 1);
   return releaseOnce(() => release({ holders }));
 }

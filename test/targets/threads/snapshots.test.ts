@@ -124,7 +124,7 @@ describe('a snapshot that a thread sends', () => {
   it('is kept while it is held, and released after that', () => {
     const threads = new Threads();
     const first = threads.send(threads.snapshot([[3, 1]]));
-    expect(() => first.received?.hold()).to.throw('The text is gone');
+    expect(() => first.received?.hold()).to.throw('The text was freed');
     const kept = threads.snapshot([[3, 2]]);
     const releases: (() => void)[] = [];
     for (let times = 0; times < 2; times++)
