@@ -15,7 +15,7 @@ const HEADER = { records: 5, lineDistance: 6, groups: 7, totals: 9 } as const;
 const MAX_GROWTH = 0.25;
 
 /** A deflate block in kernel memory, and the CRC and size of its text. */
-export interface DeflatedBuffer {
+export interface DeflateBuffer {
   readonly buffer: TextBuffer;
   /** Raw CRC and length of the text. */
   readonly crc: number;
@@ -31,7 +31,7 @@ export class DeflatedLines {
   #haveLinesChanged = true;
   /** The number of lines when the line distance was chosen. */
   #countAtChoice = 0;
-  #last: DeflatedBuffer | undefined;
+  #last: DeflateBuffer | undefined;
   /** The code of the last block; undefined if there is none, or if lines were added or removed since. */
   #code: DeflateCode | undefined;
 
@@ -40,7 +40,7 @@ export class DeflatedLines {
     this.#table = table;
   }
 
-  get last(): DeflatedBuffer | undefined {
+  get last(): DeflateBuffer | undefined {
     return this.#last;
   }
 

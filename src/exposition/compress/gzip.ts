@@ -148,7 +148,7 @@ export class GzipText {
       release();
       throw error;
     }
-    return this.#deflating.then((application) => member(application, last));
+    return this.#deflating.then((text) => member(text, last));
   }
 
   /** Finishes even if no client waits for the result, since the next page uses it. */
@@ -162,11 +162,7 @@ export class GzipText {
 }
 
 /** A gzip member. RFC 1952. */
-function member(
-  application: DeflateStream,
-  internal: Uint8Array,
-  release = (): void => undefined,
-): Body {
-  const buffers = [HEADER, ...application.buffers, deflateLast(application, internal)];
+function member(text: DeflateStream, internal: Uint8Array, release = (): void => undefined): Body {
+  const buffers = [HEADER, ...text.buffers, deflateLast(text, internal)];
   return { buffers, bytes: bytesOf(buffers), release };
 }

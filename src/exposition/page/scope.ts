@@ -16,8 +16,8 @@ const namesOf = ({ name, type }: NamedMetric): readonly string[] =>
 
 /** Makes a function that returns whether a pattern selects a metric; `*` matches any text. */
 export function compilePattern(pattern: string): (metric: NamedMetric) => boolean {
-  const fits = compileWildcard(pattern);
-  return (metric) => namesOf(metric).some(fits);
+  const matches = compileWildcard(pattern);
+  return (metric) => namesOf(metric).some(matches);
 }
 
 /** Whether a pattern may select a metric whose name begins with `prefix`. */
@@ -33,7 +33,7 @@ export function compileScope(scope: {
 }): Scope {
   const patterns = scope.metrics.map(compilePattern);
   // A family keeps its metadata object across renders, so each is matched once.
-  const selects = memoize((metric: NamedMetric) => patterns.some((fits) => fits(metric)));
+  const selects = memoize((metric: NamedMetric) => patterns.some((matches) => matches(metric)));
   return { name: scope.name, selects };
 }
 

@@ -21,11 +21,11 @@ export type MakeDocument = (
 
 /** A comment line with target and time, the text, and an end mark. */
 export const textDocument: MakeDocument = (exposition, time, ofSink = []) => {
-  const head = `# snapshot ${identity(exposition.status)} time=${time.toISOString()}`;
+  const header = `# snapshot ${identity(exposition.status)} time=${time.toISOString()}`;
   if (exposition.kind === 'waiting')
-    return oneLine(comment(`${head} ${notReadyText(exposition.status.progress)}`));
+    return oneLine(comment(`${header} ${notReadyText(exposition.status.progress)}`));
   const { buffers, release } = TEXT.page(withMetrics(exposition, ofSink));
-  return { buffers: [Buffer.from(comment(head)), ...buffers, END], release };
+  return { buffers: [Buffer.from(comment(header)), ...buffers, END], release };
 };
 
 /** A line break in a name would end the comment, and a parser would read the rest as a series. */

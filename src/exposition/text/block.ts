@@ -1,20 +1,20 @@
 // A block: consecutive series lines of one family, which are stored, sorted and compressed together.
 import { DeflatedLines } from '../compress/deflated-lines.js';
-import type { DeflatedBuffer } from '../compress/deflated-lines.js';
+import type { DeflateBuffer } from '../compress/deflated-lines.js';
 import type { Deflater } from '../compress/deflater.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { LineTable } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
 import type { Scratch, InternedText } from '../wasm/memory.js';
 
-/** The output of a render: text, deflate streams of blocks, or both. */
+/** The output of a render: text, deflate blocks, or both. */
 export interface RenderOptions {
   readonly hasText: boolean;
-  /** Undefined if the render needs no streams. */
+  /** Undefined if the render needs no deflate blocks. */
   readonly deflater: Deflater | undefined;
 }
 
-/** A unit of render work: writes the text of a chunk or the stream of a block. */
+/** A unit of render work: writes the text of a chunk or the deflate block of a block of lines. */
 export interface RenderTask {
   /** The approximate size as text, in bytes. */
   readonly bytes: number;
@@ -29,7 +29,7 @@ export interface RenderTask {
 /** The typical size of a value with its space and line feed. */
 const VALUE_BYTES = 10;
 
-/** `write` writes the stream. The chunk of the block writes its text. */
+/** `write` writes the deflate block. The chunk of the block writes its text. */
 export class Block implements RenderTask {
   readonly lines: LineTable;
   #isSorted = true;
@@ -79,23 +79,23 @@ export class Block implements RenderTask {
     this.#isSorted = true;
   }
 
-  /** Whether the last stream has the current values. */
+  /** Whether the last deflate block has the current values. */
   isCurrent(deflater: Deflater): boolean {
     return this.#deflated.isCurrent(deflater);
   }
 
   write({ deflater }: RenderOptions): void {
-    if (deflater === undefined) throw new RangeError('A block writes only streams');
+    if (deflater === undefined) throw new RangeError('A block writes only deflate blocks');
     this.sort();
     this.#deflated.write(deflater);
   }
 
-  /** The last stream, if any. */
-  get deflated(): DeflatedBuffer | undefined {
+  /** The last deflate block, if any. */
+  get deflateBlock(): DeflateBuffer | undefined {
     return this.#deflated.last;
   }
 
-  /** Counts the symbols of the stream of the lines, and adds the counts to `counts`. */
+  /** Counts the symbols of the deflate block, and adds them to `counts`. */
   countSymbols(deflater: Deflater, counts: number[]): void {
     this.sort();
     this.#deflated.countSymbols(deflater, counts);

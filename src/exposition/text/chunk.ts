@@ -39,9 +39,9 @@ export interface ChunkText {
   readonly text: TextBuffer | undefined;
   /** The offset of each block with its header in the text, then the length of the text. */
   readonly offsets: readonly number[];
-  /** The stream of each block, if the render produced streams. */
-  readonly streams: readonly DeflateBlock[] | undefined;
-  /** The buffers of its text and streams. */
+  /** The deflate block of each block, if the render produced them. */
+  readonly deflateBlocks: readonly DeflateBlock[] | undefined;
+  /** The buffers of its text and deflate blocks. */
   readonly buffers: readonly TextBuffer[];
 }
 
@@ -167,20 +167,20 @@ export class Chunk implements RenderTask {
     const text = hasText ? this.#text : undefined;
     const buffers = text === undefined ? [] : [text];
     let bytes = text === undefined ? 0 : text.length - this.#headerBytes;
-    let streams: DeflateBlock[] | undefined;
+    let deflateBlocks: DeflateBlock[] | undefined;
     if (deflater !== undefined) {
-      streams = [];
-      let streamBytes = 0;
+      deflateBlocks = [];
+      let deflatedBytes = 0;
       for (const { block } of this.blocks) {
-        if (block.deflated === undefined) continue;
-        const { buffer, ...sizes } = block.deflated;
-        streams.push({ data: buffer.view, ...sizes });
-        streamBytes += sizes.bytes;
+        if (block.deflateBlock === undefined) continue;
+        const { buffer, ...sizes } = block.deflateBlock;
+        deflateBlocks.push({ data: buffer.view, ...sizes });
+        deflatedBytes += sizes.bytes;
         buffers.push(buffer);
       }
-      if (!hasText) bytes = streamBytes;
+      if (!hasText) bytes = deflatedBytes;
     }
-    return { blocks: this.blocks, bytes, text, offsets: this.#offsets, streams, buffers };
+    return { blocks: this.blocks, bytes, text, offsets: this.#offsets, deflateBlocks, buffers };
   }
 
   get #offsets(): readonly number[] {

@@ -68,14 +68,14 @@ export class Chunks {
     const close = (): void => {
       if (open.length === 0) return;
       const same = former.get(open[0]?.block);
-      const isSame = same?.blocks.length === open.length && matchesAt(same.blocks, open, 0);
+      const isSame = same?.blocks.length === open.length && hasAt(same.blocks, open, 0);
       all.push(isSame ? same : new Chunk(this.#kernel, open));
       open = [];
       bytes = 0;
     };
     for (let at = 0, next = blocks[0]; next !== undefined; next = blocks[at]) {
       const kept = former.get(next.block);
-      if (kept !== undefined && isHalfFull(kept) && matchesAt(kept.blocks, blocks, at)) {
+      if (kept !== undefined && isHalfFull(kept) && hasAt(kept.blocks, blocks, at)) {
         close();
         all.push(kept);
         at += kept.blocks.length;
@@ -119,11 +119,7 @@ export const isTooLarge = ({ blocks, bytes }: Chunk): boolean =>
 const isHalfFull = (chunk: Chunk): boolean => chunk.bytes >= MAX_BYTES / 2 && !isTooLarge(chunk);
 
 /** Whether `all` has the blocks `some` at an index. */
-function matchesAt(
-  some: readonly ChunkBlock[],
-  all: readonly ChunkBlock[],
-  index: number,
-): boolean {
+function hasAt(some: readonly ChunkBlock[], all: readonly ChunkBlock[], index: number): boolean {
   for (let i = 0; i < some.length; i++) {
     const [one, other] = [some[i], all[index + i]];
     if (one?.block !== other?.block || one?.header !== other?.header) return false;

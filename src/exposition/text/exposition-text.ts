@@ -129,7 +129,7 @@ export class ExpositionText {
   /**
    * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. If it fails or is not
    * finished, the next render writes its lines again.
-   * @param encodings at least one of the two; text replaces streams that the kernel does not write
+   * @param encodings at least one of the two; text replaces deflate blocks that the kernel does not write
    */
   *rendering(encodings: Encodings = TEXT_ONLY): Generator<void, Snapshot> {
     const usesKernel = encodings.deflated && this.#usesKernelDeflate(this.#size);

@@ -47,12 +47,7 @@ export class Family {
   readonly #size: TextSize;
   readonly #cost: Cost;
   /** The result of the last lookup: the next one is mostly for the same line. Reset when lines move. */
-  readonly #lastPosition: LinePosition = {
-    nodeId: NO_NODE,
-    seriesIndex: 0,
-    blockIndex: 0,
-    lineIndex: 0,
-  };
+  readonly #position = { nodeId: NO_NODE, seriesIndex: 0, blockIndex: 0, lineIndex: 0 };
 
   /**
    * @param size the size of the whole text, which the family updates
@@ -74,7 +69,7 @@ export class Family {
     const { blockIndex, lineIndex } = this.#locate(key);
     const block = this.#blocks[blockIndex];
     const name = this.#name(line.suffix);
-    this.#lastPosition.nodeId = NO_NODE;
+    this.#position.nodeId = NO_NODE;
     if (block === undefined || lineIndex < 0) {
       this.#lines++;
       this.#size.lines++;
@@ -89,7 +84,7 @@ export class Family {
     const { blockIndex, lineIndex } = this.#locate(key);
     const block = this.#blocks[blockIndex];
     if (block === undefined || lineIndex < 0) return;
-    this.#lastPosition.nodeId = NO_NODE;
+    this.#position.nodeId = NO_NODE;
     this.#size.textBytes -= block.remove(lineIndex);
     this.#size.lines--;
     this.#lines--;
@@ -174,13 +169,13 @@ export class Family {
     for (const name of this.#names.values()) name.close();
     this.#names.clear();
     this.#lastName = undefined;
-    this.#lastPosition.nodeId = NO_NODE;
+    this.#position.nodeId = NO_NODE;
     this.#lines = 0;
   }
 
   /** Valid until the next call. */
   #locate(key: LineKey): Readonly<LinePosition> {
-    const position = this.#lastPosition;
+    const position = this.#position;
     if (position.nodeId === key.nodeId && position.seriesIndex === key.seriesIndex) return position;
     position.nodeId = key.nodeId;
     position.seriesIndex = key.seriesIndex;

@@ -69,15 +69,15 @@ export class TextSnapshot implements Snapshot {
     const end = (): void => {
       if (family !== undefined) families.push(viewOf(family, this.isDeflated));
     };
-    for (const { blocks, text, offsets, streams } of this.#chunks)
+    for (const { blocks, text, offsets, deflateBlocks } of this.#chunks)
       blocks.forEach(({ metadata, header }, index) => {
         if (header !== undefined) {
           end();
-          family = { metadata, header, memory, ranges: [], streams: [] };
+          family = { metadata, header, memory, ranges: [], deflateBlocks: [] };
         }
         if (family === undefined) return;
-        const stream = streams?.[index];
-        if (stream !== undefined) family.streams.push(stream);
+        const deflateBlock = deflateBlocks?.[index];
+        if (deflateBlock !== undefined) family.deflateBlocks.push(deflateBlock);
         if (text === undefined) return;
         const start = text.address + (offsets[index] ?? 0);
         const stop = text.address + (offsets[index + 1] ?? 0);
@@ -134,13 +134,13 @@ interface FamilyRanges {
   readonly header: FamilyHeader;
   readonly memory: ArrayBufferLike | undefined;
   readonly ranges: number[];
-  readonly streams: DeflateBlock[];
+  readonly deflateBlocks: DeflateBlock[];
 }
 
 function viewOf(
-  { metadata, header, memory, ranges, streams }: FamilyRanges,
+  { metadata, header, memory, ranges, deflateBlocks }: FamilyRanges,
   isDeflated: boolean,
 ): FamilyText {
   const textRanges = memory && { header, memory, ranges };
-  return new RenderedFamily(metadata, textRanges, isDeflated ? streams : undefined);
+  return new RenderedFamily(metadata, textRanges, isDeflated ? deflateBlocks : undefined);
 }

@@ -36,7 +36,7 @@ export class SnapshotReceiver {
     { metadata = this.#last?.metadata ?? [], ranges, page, deflated, ...sizes }: SnapshotLayout,
   ): Snapshot {
     const { buffer: memory } = this.#memory;
-    const streams = deflated && deflateBlocksAt(deflated, memory, metadata.length);
+    const blocks = deflated && deflateBlocksAt(deflated, memory, metadata.length);
     const texts = metadata.map((): number[] => []);
     for (let i = 0; i < ranges.length; i += 3)
       texts[ranges[i] ?? 0]?.push(ranges[i + 1] ?? 0, ranges[i + 2] ?? 0);
@@ -46,7 +46,7 @@ export class SnapshotReceiver {
       return new RenderedFamily(
         each,
         sizes.encodings.text ? textRanges : undefined,
-        streams?.[index],
+        blocks?.[index],
       );
     });
     return {
@@ -54,7 +54,7 @@ export class SnapshotReceiver {
       metadata,
       families,
       page: page && buffersAt(page, memory),
-      isDeflated: streams !== undefined,
+      isDeflated: blocks !== undefined,
       hold: () => addHolder(holders),
     };
   }

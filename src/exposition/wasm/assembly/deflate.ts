@@ -151,14 +151,7 @@ function writeLineValue(entry: usize): usize {
 }
 
 /** Writes the value at VALUE of a line whose text has the bits from `start` to `at`, and updates record and total. */
-function writeValueBits(
-  start: u64,
-  at: u64,
-  code: usize,
-  record: usize,
-  total: usize,
-  end: usize,
-): u64 {
+function putValue(start: u64, at: u64, code: usize, record: usize, total: usize, end: usize): u64 {
   const textBits = at - start;
   const bytes = <u32>(end - VALUE);
   at = writeLiterals(at, code, VALUE, end);
@@ -241,7 +234,7 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
     const value = writeLineValue(entry);
     const text = writeRecordedText(at, code, block, i, back, offset - matchLine);
     const total = totalAt(block, i);
-    at = writeValueBits(at, text, code, record, total, value);
+    at = putValue(at, text, code, record, total, value);
     offset += load<u32>(total, 4);
   }
   if (count > 0) at = writeLineFeed(at, code);
@@ -280,28 +273,24 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   let read = copyStart;
   // Matches before line `affectedEnd` may reach over a value with a new length, which changes their distance.
   let affectedEnd: u32 = 0;
-  let distanceDelta: i32 = 0;
+  let shift: i32 = 0;
   memory.fill(LENGTH_DELTAS, 0, MAX_LINES);
   for (let first: u32 = 0; first < count; first += GROUP_LINES) {
     const group = groupAt(block, first >> GROUP_BITS);
     const changed = load<u32>(block + STREAM_CHANGES + ((<usize>(first >> GROUP_BITS)) << 2));
     if (changed == 0 && affectedEnd <= first) {
       read += load<u32>(group, 8);
-      distanceDelta = 0;
+      shift = 0;
       continue;
     }
     const end = min(count, first + GROUP_LINES);
     let isCorrected = <u32>popcnt<u32>(changed) <= MAX_CORRECTED;
-    for (
-      let i = first;
-      i < end;
-      distanceDelta += lengthDelta(i) - lengthDelta(i - lineDistance), i++
-    ) {
+    for (let i = first; i < end; shift += lengthDelta(i) - lengthDelta(i - lineDistance), i++) {
       const total = totalAt(block, i);
       const bits = load<u32>(total, 8);
       const isChanged = ((changed >> (i - first)) & 1) != 0;
       const back = linesBack(i, lineDistance);
-      const by = i >= lineDistance ? distanceDelta : lengthDelta(i - 1);
+      const by = i >= lineDistance ? shift : lengthDelta(i - 1);
       if (!isChanged && by == 0) {
         read += bits;
         continue;
@@ -321,7 +310,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       if (!isChanged) value = writeLineValue(entry);
       if (!isKept)
         at = writeRecordedText(lineStart, code, block, i, back, bytesBetween(block, i - back, i));
-      at = writeValueBits(lineStart, at, code, record, total, value);
+      at = putValue(lineStart, at, code, record, total, value);
       const delta = (load<u32>(record, 4) & 0xff) - (sizes & 0xff);
       if (delta != 0) {
         store<i8>(LENGTH_DELTAS + <usize>i, <i8>delta);
