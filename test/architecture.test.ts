@@ -3,7 +3,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { forbiddenImports, importCycle, importRules, importsOf } from './support/import-rules.js';
 
-/** Words that may stand in some files only, each with the remedy. */
+/** Words that only some files may contain, each with the remedy. */
 const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   {
     word: /from '(ffi|ref)-napi\b/,
@@ -13,7 +13,7 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   {
     word: /\bprocess\.\w/,
     only: /(^|\/)(cli|main|end-with-parent)\.ts$/,
-    remedy: 'hand it in from cli.ts',
+    remedy: 'pass it from cli.ts',
   },
   { word: /\bconsole\./, only: /(^|\/)cli\.ts$/, remedy: 'emit an event or throw a Fault' },
   { word: /\bDate\.now\b/, only: /(^|\/)cli\.ts$/, remedy: 'take a clock or a scheduler' },
@@ -22,12 +22,12 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
     only: /(^|\/)(cli|thread)\.ts$/,
     remedy: 'return the Observable: only the top of a process or thread subscribes',
   },
-  { word: /shareReplay/, only: /^$/, remedy: 'use share with its resets spelt out' },
-  { word: /: any\b|\bas any\b/, only: /^$/, remedy: 'say what it is' },
+  { word: /shareReplay/, only: /^$/, remedy: 'use share with explicit resets' },
+  { word: /: any\b|\bas any\b/, only: /^$/, remedy: 'state the type' },
   { word: /from 'prom-client'/, only: /^sinks\/self-metrics\.ts$/, remedy: 'only self-metrics' },
 ];
 
-/** Both are built into the same folder, so that a file has one path below them. */
+/** Both are built into the same folder, so the path of a file below them is unique. */
 const FOLDERS = ['src', 'tools'];
 
 const files = FOLDERS.flatMap((folder) =>
@@ -40,20 +40,20 @@ const pathOf = (file: string): string =>
 const source = (file: string): string => readFileSync(pathOf(file), 'utf8');
 const sources = new Map(files.map((file) => [file, source(file)]));
 
-describe('the architecture', () => {
+describe('the source code', () => {
   const rules = importRules(readFileSync('ARCHITECTURE.md', 'utf8'));
 
-  it('folders import what ARCHITECTURE.md says, and nothing else', () =>
+  it('has only imports that the table of ARCHITECTURE.md allows', () =>
     expect(forbiddenImports(sources, rules)).to.deep.equal([]));
 
-  it('the table of ARCHITECTURE.md names the folders that there are', () => {
+  it('has exactly the folders in the table of ARCHITECTURE.md', () => {
     const folders = FOLDERS.flatMap((each) => readdirSync(each, { withFileTypes: true }))
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
     expect([...rules.keys()]).to.have.members(folders);
   });
 
-  it('every import that the table allows is made', () => {
+  it('has each import that the table allows', () => {
     for (const [folder, others] of rules) {
       const reached = [...sources]
         .filter(([file]) => file.startsWith(`${folder}/`))
@@ -63,20 +63,20 @@ describe('the architecture', () => {
     }
   });
 
-  it('nobody imports a cli, but for the file that loads it', () => {
+  it('imports a cli only from the file that loads it', () => {
     for (const [file, text] of [...sources].filter(([each]) => each !== 'exporter/main.ts'))
       for (const reached of importsOf(file, text))
         expect(reached, file).not.to.match(/(^|\/)cli\.ts$/);
   });
 
-  it('imports have no cycles', () => expect(importCycle(sources)).to.equal(undefined));
+  it('has no import cycles', () => expect(importCycle(sources)).to.equal(undefined));
 
-  it('a thread reaches no foreign functions: they belong to the main thread', () => {
+  it('calls functions of libc only in the main thread', () => {
     const reached = new Set<string>();
     const visit = (file: string): void => {
       if (reached.has(file)) return;
       reached.add(file);
-      // Types are gone when it runs.
+      // Imports of types do not exist at run time.
       const code = source(file).replaceAll(/^(import|export) type [^;]+;/gm, '');
       for (const [, path = ''] of code.matchAll(/from '(\.[^']+)\.js'/g))
         visit(relative('src', resolve('src', dirname(file), `${path}.ts`)));
@@ -87,7 +87,7 @@ describe('the architecture', () => {
   });
 
   for (const { word, only, remedy } of WORDS)
-    it(`${word.source} stands only where it may: ${remedy}`, () => {
+    it(`has ${word.source} only in allowed files: ${remedy}`, () => {
       for (const file of files)
         if (!only.test(file)) {
           const lines = source(file).split('\n');
@@ -96,19 +96,19 @@ describe('the architecture', () => {
         }
     });
 
-  it('every source file says on its first line what it is for', () => {
+  it('states the purpose of each file on its first line', () => {
     for (const file of files) {
       const [first = '', second = ''] = source(file).split('\n');
       expect(first.startsWith('#!') ? second : first, file).to.match(/^\/\/ .{15}/);
     }
   });
 
-  it('no file is named for no noun', () => {
+  it('has no file with a name that says nothing, such as utils', () => {
     for (const file of files)
       expect(file).not.to.match(/(^|\/)(index|utils?|helpers?|common|manager|misc)\.ts$/);
   });
 
-  it('package.json states exact versions, and the packages of the card are used', () => {
+  it('has dependencies with exact versions, and uses each of them', () => {
     const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as {
       dependencies: Record<string, string>;
       devDependencies: Record<string, string>;

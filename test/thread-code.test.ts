@@ -14,7 +14,7 @@ describe('a thread that cannot start', () => {
     }
   };
 
-  it('because the system refuses it names the remedy', () =>
+  it('reports the remedy if the system refuses it', () =>
     expect(failureOf(new Error('Worker initialization failure: EAGAIN')))
       .to.be.instanceOf(Fault)
       .with.property(
@@ -22,7 +22,7 @@ describe('a thread that cannot start', () => {
         'Worker initialization failure: EAGAIN: raise the limit of processes (ulimit -u, TasksMax of the unit, pids.max of the cgroup)',
       ));
 
-  it('for another reason has the error of Node.js', () => {
+  it('reports the error of Node.js for any other reason', () => {
     const error = new TypeError('invalid option');
     expect(failureOf(error)).to.equal(error);
   });

@@ -61,7 +61,7 @@ describe('the files of a running exporter', function () {
     });
 
   for (const fate of ['replace', 'remove'] as const)
-    it(`may be lost: after ${fate}, new passwords are compared, and new targets and users are accepted`, async () => {
+    it(`may be removed: after ${fate}, new passwords are compared, and new targets and users are accepted`, async () => {
       const program = installed(programs, `installed-${fate}`);
       const web = (...users: readonly string[]) =>
         programs.write('web.yml', `basic_auth_users:\n${users.map(user).join('')}`);

@@ -57,7 +57,7 @@ describe('JVMs in containers', function () {
     const all = folder.watch({ containers: true }, HOST);
     const has = (watch: typeof all, pid: number): boolean =>
       valuesOf(pollAll(watch)).get(`${pid} java.threads.live`) === 12n;
-    await eventually('both are seen', () => pids.every((pid) => has(all, pid)));
+    await eventually('both JVMs appear', () => pids.every((pid) => has(all, pid)));
     const none = folder.watch({ containers: false }, HOST);
     expect(pids.some((pid) => has(none, pid))).to.equal(false);
   });
@@ -68,7 +68,7 @@ describe('JVMs in containers', function () {
     const watch = folder.watch({ containers: true, users: ['b*'] }, HOST);
     const other = folder.watch({ containers: true, users: ['shop'] }, HOST);
     const keysOf = (each: typeof watch): string => [...valuesOf(pollAll(each)).keys()].join();
-    await eventually('it is seen', () => keysOf(watch).includes(`${pid} `));
+    await eventually('the JVM appears', () => keysOf(watch).includes(`${pid} `));
     expect(keysOf(other)).not.to.contain(`${pid} `);
   });
 });

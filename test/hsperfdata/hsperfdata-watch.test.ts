@@ -330,7 +330,7 @@ describe('A watch of JVMs', () => {
     });
   });
 
-  describe('with JVMs to writeUnmapped out', () => {
+  describe('with JVMs to leave out', () => {
     const shownOf = (settings: Parameters<typeof folder.watch>[0], options = {}) =>
       pidsOf(openWatch(settings, options));
 

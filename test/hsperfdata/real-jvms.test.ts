@@ -146,14 +146,14 @@ describe('A real JVM', function () {
     const pids = [await start('-XX:+UseSerialGC'), await start('-XX:+UseSerialGC')];
     const has = (pid: number): boolean =>
       [...valuesOf(pollAll(watch)).keys()].some((key) => key.startsWith(`${pid} `));
-    await eventually('both are seen', () => pids.every(has), 2000);
+    await eventually('both JVMs appear', () => pids.every(has), 2000);
     for (const pid of pids) expect(existsSync(pathOf(pid)), 'its file').to.equal(true);
     const [killed = 0, ended = 0] = pids;
     const gone = [...running].map((child) => once(child, 'exit'));
     process.kill(killed, 'SIGKILL');
     process.kill(ended, 'SIGTERM');
     await Promise.all(gone);
-    await eventually('both are gone', () => !pids.some(has), 2000);
+    await eventually('both JVMs have disappeared', () => !pids.some(has), 2000);
   });
 
   it('is shown after its main thread has ended, as that of a launcher ends', async function () {
@@ -166,7 +166,7 @@ describe('A real JVM', function () {
     );
     const stateOf = () =>
       readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) (.).*$/s, '$1');
-    await eventually('its first thread has ended', () => stateOf() === 'Z');
+    await eventually('the main thread has ended', () => stateOf() === 'Z');
     const values = valuesOf(pollAll(openWatch()));
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
   });
@@ -186,11 +186,11 @@ describe('A real JVM', function () {
       valuesOf(pollAll(watch)).has(`${pid}.application org.shop.sales`);
     const reason =
       /hsperfdata_\w+\/1 belongs to a JVM of another PID namespace, not to process 1 of this one/;
-    await eventually('it is left out', () => reason.test(pollAll(one).publisher.reason));
-    await eventually('it is found', () => shows(other));
+    await eventually('the JVM is left out', () => reason.test(pollAll(one).publisher.reason));
+    await eventually('the JVM appears', () => shows(other));
     expect([shows(one), shows(other)]).to.deep.equal([false, true]);
     process.kill(pid, 'SIGKILL');
-    await eventually('it is gone', () => !shows(other));
+    await eventually('the JVM has disappeared', () => !shows(other));
     rmSync(pathOf(1));
   });
 

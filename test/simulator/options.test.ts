@@ -37,7 +37,7 @@ describe('shm_simulator', function () {
         readdirSync('/dev/shm').filter((name) => name.includes(`${programs.contextId}.pool.5`));
       const words = ['--context-id', programs.contextId, '--server-key', '5', '--objects', '20000'];
       const simulator = programs.start('simulator', words);
-      await eventually('its file is there', () => files().length === 1);
+      await eventually('the segment exists', () => files().length === 1);
       expect(await simulator.stop(signal)).to.deep.equal({ status: 0, signal: null });
       expect(files()).to.deep.equal([]);
     });

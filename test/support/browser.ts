@@ -5,10 +5,10 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 
 const EXECUTABLE = '/usr/bin/chromium';
 
-/** Tests are skipped where it is not installed. */
+/** Whether Chromium is installed; without it, tests are skipped. */
 export const hasChromium = existsSync(EXECUTABLE);
 
-/** Chromium with a profile of its own; `close()` ends its processes and removes that. */
+/** Chromium with a temporary profile; `close()` ends its processes and removes the profile. */
 export class Chromium {
   readonly #browser: Browser;
 
@@ -17,7 +17,7 @@ export class Chromium {
   }
 
   static async start(): Promise<Chromium> {
-    // Its sandbox refuses to run as root, as in a container.
+    // The sandbox of Chromium refuses to run as root, as in a container.
     const chromiumSandbox = process.getuid?.() !== 0;
     return new Chromium(
       await chromium.launch({ executablePath: EXECUTABLE, chromiumSandbox, timeout: 45_000 }),
@@ -36,10 +36,10 @@ export class Chromium {
   }
 }
 
-/** A page, with what it complained of and asked for. */
+/** A page, with its console messages and requests. */
 export class WatchedPage {
   readonly page: Page;
-  /** Errors and warnings of its console, and those that nobody caught. */
+  /** Errors and warnings on the console, and uncaught errors. */
   readonly complaints: string[] = [];
   readonly requests: string[] = [];
 

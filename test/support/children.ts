@@ -24,7 +24,7 @@ export class Children {
     return child;
   }
 
-  /** Tells a script that is ready to go; gives its answer. */
+  /** Sends `go` to a script, and returns its answer. */
   async go(child: ChildProcess): Promise<unknown> {
     const answer = this.message(child);
     child.send('go');
@@ -51,7 +51,7 @@ export class Children {
   }
 }
 
-/** Call inside `describe`, before what cleans up the children's files. */
+/** Call inside `describe`, before the hooks that remove the files of the children. */
 export function freshChildren(): Children {
   const children = new Children();
   afterEach(() => children.clear());

@@ -10,7 +10,7 @@ const pair = (name: string) => ({
   key: readFileSync(tlsPath(`${name}.key.pem`), 'utf8'),
 });
 
-/** For 127.0.0.1 and localhost. */
+/** The certificate of 127.0.0.1 and localhost. */
 export const COMPONENT_TLS = pair('component');
-/** For another host name. */
+/** The certificate of another host name. */
 export const OTHER_TLS = pair('other');

@@ -5,29 +5,29 @@ import { request as secureRequest } from 'node:https';
 import { gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { COMPONENT_TLS } from './component-certificates.js';
 
-export interface PollResult {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** As it came, up to where it ended. */
+  /** The received bytes, also of an incomplete body. */
   readonly body: Buffer;
-  /** As UTF-8. */
+  /** The body as UTF-8. */
   readonly text: string;
-  /** The code of what went wrong on the way; undefined when the response is whole. */
+  /** The code of the error; undefined if the response is complete. */
   readonly error: string | undefined;
 }
 
 export interface Ask {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Leaves after so many bytes of the body. */
+  /** The client disconnects after this number of body bytes. */
   readonly atMost?: number;
-  /** Leaves when it takes longer. */
+  /** The client disconnects after this time. */
   readonly patienceMs?: number;
   readonly agent?: RequestOptions['agent'];
 }
 
-/** Never rejects: what went wrong is part of what is seen; status 0 is no response at all. */
-export function ask(url: string, options: Ask = {}): Promise<PollResult> {
+/** Never rejects: the result states the error; status 0 means that there was no response. */
+export function ask(url: string, options: Ask = {}): Promise<ReceivedResponse> {
   const { atMost = Infinity, patienceMs = 10_000, method = 'GET', headers = {} } = options;
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -64,12 +64,12 @@ export function ask(url: string, options: Ask = {}): Promise<PollResult> {
   });
 }
 
-/** The body without its Content-Encoding. */
-export function unpacked({ headers, body }: PollResult): string {
+/** The decoded body. */
+export function unpacked({ headers, body }: ReceivedResponse): string {
   const encoding = headers['content-encoding'];
   if (encoding === undefined) return body.toString();
   if (encoding === 'gzip') return gunzipSync(body).toString();
-  // Zlib's header: deflate, and a multiple of 31.
+  // A zlib header has method 8 (deflate), and is a multiple of 31.
   const isWrapped = (body[0] ?? 0) % 16 === 8 && body.readUInt16BE(0) % 31 === 0;
   return (isWrapped ? inflateSync(body) : inflateRawSync(body)).toString();
 }

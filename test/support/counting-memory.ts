@@ -2,7 +2,7 @@
 import { posixMemory } from '#app/native/os/posix.js';
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
 
-/** Bytes of a segment that were copied at once. */
+/** The byte range of one read. */
 export interface CountedRead {
   readonly position: number;
   readonly length: number;
@@ -10,11 +10,11 @@ export interface CountedRead {
 
 export class CountingMemory implements SharedMemory {
   readonly #memory: SharedMemory;
-  /** Files that are open now. */
+  /** The number of open files. */
   isOpen = 0;
-  /** Files that were asked for, there or not. */
+  /** The number of calls of `open`, also for missing files. */
   asked = 0;
-  /** What was read of all files, in order. */
+  /** All reads of all files, in order. */
   readonly reads: CountedRead[] = [];
 
   constructor(memory: SharedMemory = posixMemory()) {

@@ -3,7 +3,7 @@
 export type ExactJson =
   null | boolean | bigint | number | string | ExactJson[] | Map<string, ExactJson>;
 
-/** Strings and numbers are checked in whole by JSON.parse. */
+/** JSON.parse checks the strings and numbers that it matches. */
 const TOKEN = /[ \t\r\n]*(?:([{}[\],:])|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)|(true|false|null))/y;
 
 export function parseExactly(text: string): ExactJson {

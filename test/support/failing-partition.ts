@@ -1,4 +1,4 @@
-// A partition that fails when a test tells it to, as a partition's thread may.
+// A partition that fails on request, as the thread of a partition may.
 import { Subject, defer, merge, mergeMap, throwError } from 'rxjs';
 import type { FormerRoot } from '#app/streams/choose-root.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
@@ -6,9 +6,9 @@ import type { HostedTarget, Partition } from '#app/targets/partitions/partition.
 
 export class FailingPartition implements Partition {
   readonly number: number;
-  /** While it is not empty, whoever is hosted fails with it at once. */
+  /** While this message is not empty, every target fails with it as soon as it is hosted. */
   trouble = '';
-  /** Those that are hosted while it is deaf hear no refresh. */
+  /** Targets that are hosted while this is true receive no refresh. */
   isDeaf = false;
   readonly #inner: Partition;
   readonly #failure$ = new Subject<string>();
@@ -40,7 +40,7 @@ export class FailingPartition implements Partition {
     this.#inner.close();
   }
 
-  /** Fails once; those that it hosts may come back. */
+  /** Fails all hosted targets once; they may be hosted again. */
   fail(message: string): void {
     this.#failure$.next(message);
   }

@@ -8,7 +8,7 @@ import type { HostedTarget, Partition } from '#app/targets/partitions/partition.
 
 export class FakePartition implements Partition {
   readonly number: number;
-  /** Whether those that it hosts are ready at once; those that are not move at once. */
+  /** Whether hosted targets are ready at once; targets that are not ready move at once. */
   isReady = false;
   readonly #report$ = new Map<string, Subject<Report>>();
 
@@ -30,7 +30,7 @@ export class FakePartition implements Partition {
     };
   }
 
-  /** The target of that server key was refreshed for so long. */
+  /** Reports a refresh of the target with this server key that took `tookMs`. */
   refresh(key: string, tookMs: number): void {
     this.#report$.get(key)?.next(this.#state(key, tookMs));
   }

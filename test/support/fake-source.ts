@@ -1,4 +1,4 @@
-// A source of managed objects in plain memory, which a test can change in any way that a publisher can.
+// A source of managed objects in memory, which a test changes in every way that a publisher can.
 import { OBJECT_STATES } from '#app/model.js';
 import type {
   Frame,
@@ -25,9 +25,9 @@ export interface FakeObject extends ManagedObject {
 export interface ObjectOptions {
   readonly parent?: FakeObject;
   readonly state?: ObjectState;
-  /** False: there, and not yet synced. */
+  /** False: exists, but is not synced yet. */
   readonly isSynced?: boolean;
-  /** A slot of the test's choice, taken whether it is free or not. */
+  /** The slot to use, free or not. */
   readonly slot?: number;
   readonly asOf?: SlotRef;
   readonly labels?: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export interface ObjectOptions {
 
 export interface VariableOptions {
   readonly type: ValueType;
-  /** Nothing: there, and not yet synced. */
+  /** Undefined: exists, but is not synced yet. */
   readonly value?: FakeValue | undefined;
   readonly kind?: VariableKind;
   readonly unit?: string;
@@ -51,13 +51,13 @@ export class FakeSource implements Source {
   readonly generation = 'fake';
   frameBytes = Infinity;
   readonly roots = new Set<ManagedObject>();
-  /** Framed variables whose frame cannot be copied whole. */
+  /** Framed variables whose frame cannot be copied consistently. */
   readonly restless = new Set<Variable>();
   /** Every call of readSlots, as first slot and count. */
   readonly slotReads: [number, number][] = [];
   /** Runs after each copy of slots or words. */
   afterCopy: () => void = () => undefined;
-  /** Slots from here on are gone, as those beyond the end of a file that was cut. */
+  /** Slots from here on are missing, as beyond the end of a truncated file. */
   end = Infinity;
   #values = new BigUint64Array(1024);
   #words = new Uint32Array(1024);
@@ -104,7 +104,7 @@ export class FakeSource implements Source {
     return variable;
   }
 
-  /** Stores a value; that of a framed variable goes to its frame, and its slot counts updates. */
+  /** Stores a value; that of a framed variable in its frame, while its slot counts updates. */
   set(variable: Variable, value: FakeValue): void {
     const { slot } = variable;
     if (typeof value === 'string') this.#setFrame(variable, { type: 'string', text: value });
@@ -117,7 +117,7 @@ export class FakeSource implements Source {
     this.#values[object.slot] = number;
   }
 
-  /** Stores a slot of nobody, such as a root's "as of", or one that has another owner by now. */
+  /** Stores a slot that belongs to no variable, such as the "as of" of a root, or that has a new owner. */
   setSlot({ slot, incarnation }: SlotRef, bits: bigint): void {
     this.#reserve(slot);
     this.#values[slot] = bits;
@@ -128,7 +128,7 @@ export class FakeSource implements Source {
     this.#words[slot] = (incarnation << 1) | Number(isSynced);
   }
 
-  /** Removes an item with all that is below it, and frees the slots, in the order of the format. */
+  /** Removes an item with its descendants, and frees the slots, in the order of the format. */
   remove(item: FakeObject | Variable): void {
     if (isVariable(item)) {
       (item.object.variables as Set<Variable>).delete(item);

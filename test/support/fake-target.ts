@@ -25,7 +25,7 @@ const SYNCED: SyncProgress = {
   reason: '',
 };
 
-/** What a fake target says; everything may be changed while it is served. */
+/** A target with fixed answers, which a test may change while it is served. */
 export class FakeTarget implements Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
@@ -38,18 +38,18 @@ export class FakeTarget implements Target {
   publisher: TargetStatus['publisher'] = { state: 'live', reason: 'publisher is live' };
   process: TargetStatus['process'];
   metrics: InternalMetric[] = [];
-  /** The series lines of its one family. */
+  /** The series lines of its only family. */
   text = 'demo_value 1\n';
-  /** Whether OpenMetrics forbids a value of it. */
+  /** Whether OpenMetrics forbids one of its values. */
   violatesOpenMetrics = false;
   metadata: FamilyMetadata = { name: 'demo_value', type: 'gauge', unit: '', help: 'A value.' };
-  /** Pages that were made of it and not released yet. */
+  /** The number of its pages that are not released yet. */
   held = 0;
   demands = 0;
   since: TargetTimes = { since: 0, newest: undefined };
-  /** Whether it has a text that the status page may know of. */
+  /** Whether the status page can list its families. */
   hasText = true;
-  /** What it says when somebody queries at its tree, and what they asked for. */
+  /** The answer to queries of its tree; `queries` records these. */
   answer: TreeAnswer = { kind: 'no-object' };
   readonly queries: TreeQuery[] = [];
 
@@ -67,7 +67,7 @@ export class FakeTarget implements Target {
     if (id !== '') this.lastRoot = { serverKey: this.serverKeys[0] ?? '', id };
   }
 
-  /** Makes it wait with these numbers. */
+  /** Makes it not ready, with this progress. */
   wait(progress: SyncProgress): this {
     this.isReady = false;
     this.progress = progress;

@@ -1,5 +1,5 @@
 // A process that publishes, as fast as it can, values that a reader can check for tearing.
-// Arguments: context id, server key. Runs until it is killed or its parent is gone.
+// Arguments: context id, server key. Runs until it is killed or its parent ends.
 import process from 'node:process';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { BOUNDS, QUANTILES, textOf } from './checkable-values.js';

@@ -1,8 +1,7 @@
-// Returns the message of the fault that a call throws.
 import { Fault } from '#app/errors.js';
 import type { FaultCode } from '#app/errors.js';
 
-/** The message of the fault that `call` throws; anything else that happens fails the test. */
+/** Returns the message of the fault that `call` throws; any other outcome fails the test. */
 export function faultMessage(code: FaultCode, call: () => unknown): string {
   try {
     call();

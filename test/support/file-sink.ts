@@ -8,7 +8,7 @@ import type { Sink, SinkEvent } from '#app/sinks/sink.js';
 
 export interface FileSinkOptions {
   readonly path: string;
-  /** What makes the text: a sink imports no exposition. */
+  /** Renders the text: a sink imports no exposition. */
   readonly format: Format;
   readonly everyMs: number;
   readonly selfMetrics: SelfMetrics;
@@ -30,7 +30,7 @@ export function fileSink({ path, format, everyMs, selfMetrics }: FileSinkOptions
         release();
         return append(text);
       }),
-      // An error would end the service; what was not written is skipped.
+      // An error would end the service: skip a snapshot that cannot be written.
       catchError(() => of<SinkEvent>({ kind: 'skipped', reason: `cannot write ${path}` })),
     );
   return (registry) =>

@@ -1,7 +1,7 @@
 // Subscribes in a test: an unexpected error fails the test that caused it.
 import type { Observable, Subscription } from 'rxjs';
 
-/** Collects what is emitted, for as long as it is followed. */
+/** Collects all values until `subscription` ends. */
 export function follow<T>(source$: Observable<T>): {
   readonly seen: readonly T[];
   readonly subscription: Subscription;

@@ -3,14 +3,14 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below those that Linux gives to connections and to listeners at port 0: others get none of these. */
+/** Below the ephemeral ports, which Linux assigns to connections and to listeners at port 0. */
 const FIRST = 15_000;
 const END = 31_000;
 const ATTEMPTS = 100;
-/** Test files run beside each other, each worker of mocha with ports of its own: every sixteenth. */
+/** Mocha runs test files in parallel: each worker takes every sixteenth port. */
 const SHARES = 16;
 const share = (process.ppid + Number(process.env['MOCHA_WORKER_ID'] ?? 0)) % SHARES;
-/** A program may begin to listen long after it was told its port. */
+/** Ports returned so far: a program may begin to listen much later. */
 const given = new Set<number>();
 
 export async function freePort(): Promise<number> {
@@ -28,5 +28,5 @@ export async function freePort(): Promise<number> {
     await once(server, 'close');
     return port;
   }
-  throw new Error(`Of ${ATTEMPTS} ports none was free`);
+  throw new Error(`None of ${ATTEMPTS} ports was free`);
 }

@@ -2,20 +2,20 @@
 import { Fault } from '#app/errors.js';
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
 
-/** The bytes of one segment. What is done to it shows in the files that are open on it. */
-let made = 0;
+let count = 0;
 
+/** The bytes of one segment; open files show each change. */
 export class HeapSegment {
-  readonly number = ++made;
+  readonly number = ++count;
   bytes: Buffer;
   ownership = { uid: 0, isWritableByAll: false };
   isLocked = true;
-  /** How the question for the lock is answered: at once, unless a test says otherwise. */
+  /** Answers whether the segment is locked; by default at once. */
   askLock: SegmentFile['askLock'] = (answer) => answer(this.isLocked);
-  /** Reads so far, and the bytes that they asked for. */
+  /** The number of reads so far, and their requested bytes. */
   reads = 0;
   bytesAsked = 0;
-  /** Runs before every read: the place to change something at that very moment. */
+  /** Called before every read, so that a test can change the segment at that moment. */
   beforeRead: () => void = () => undefined;
 
   constructor(bytes: Uint8Array) {
@@ -43,10 +43,10 @@ export class HeapSegment {
 export class HeapMemory implements SharedMemory {
   readonly #segments = new Map<string, HeapSegment>();
   readonly #refusals = new Map<string, string>();
-  /** Files that are open now: whoever opens one is to close it. */
+  /** The number of open files. */
   openFiles = 0;
 
-  /** Gives `name` to new bytes; a segment that had the name is open to its readers on. */
+  /** Creates a segment with this name; a former segment of the name stays open to its readers. */
   put(name: string, bytes: Uint8Array): HeapSegment {
     const segment = new HeapSegment(bytes);
     this.#segments.set(name, segment);
@@ -57,7 +57,7 @@ export class HeapMemory implements SharedMemory {
     this.#segments.delete(name);
   }
 
-  /** Makes `open` fail as the system does that has a file and will not open it. */
+  /** Makes `open` fail, as for a file without permission. */
   refuse(name: string, reason: string): void {
     this.#refusals.set(name, reason);
   }

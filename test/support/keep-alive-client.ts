@@ -8,7 +8,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-/** Fewer than the responder answers at once. */
+/** Below the number of requests that the server answers concurrently. */
 const BATCH = 48;
 
 export class KeepAliveClient {
@@ -21,7 +21,7 @@ export class KeepAliveClient {
     this.#socket.on('data', (text: string) => (this.#received += text));
   }
 
-  /** The answers to GET requests for these paths, in their order. */
+  /** Requests these paths, and returns the answers in the same order. */
   async ask(paths: readonly string[], method = 'GET'): Promise<readonly RawAnswer[]> {
     const answers: RawAnswer[] = [];
     for (let first = 0; first < paths.length; first += BATCH) {
@@ -42,7 +42,7 @@ export class KeepAliveClient {
     this.#socket.destroy();
   }
 
-  /** Takes the next whole answer from what was received. */
+  /** Removes the next complete answer from the received text. */
   #take(): RawAnswer | undefined {
     const [head = '', status, length] =
       /^HTTP\/1\.1 (\d+)[^]*?\r\nContent-Length: (\d+)\r\n[^]*?\r\n\r\n/.exec(this.#received) ?? [];

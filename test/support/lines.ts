@@ -1,10 +1,10 @@
-// Lines as rows make them, from their texts.
+// Lines as rows create them, from label texts and values.
 import type { Kernel } from '#app/exposition/wasm/kernel.js';
 import { CELL_BYTES } from '#app/exposition/wasm/layout.js';
 import type { Line } from '#app/exposition/wasm/line-table.js';
 import { labelsPart } from '#app/exposition/text/text-syntax.js';
 
-/** A line with a value of its own, in no cell. @param labels without braces */
+/** A line with a constant value, without a cell. @param labels without braces */
 export const fixedLine = (labels: string, value: string | number, suffix = ''): Line => ({
   suffix,
   labels: labelsPart(labels),
@@ -13,7 +13,7 @@ export const fixedLine = (labels: string, value: string | number, suffix = ''): 
   opcode: 0,
 });
 
-/** A line that shows a cell. @param labels without braces */
+/** A line with the value of a cell. @param labels without braces */
 export const cellLine = (labels: string, cell: number, opcode: number, suffix = ''): Line => ({
   suffix,
   labels: labelsPart(labels),
@@ -22,7 +22,7 @@ export const cellLine = (labels: string, cell: number, opcode: number, suffix = 
   opcode,
 });
 
-/** Values that lines show, as a probe keeps them. */
+/** The cells of slots, as a `SlotReader` stores them. */
 export class Cells {
   readonly #kernel: Kernel;
   readonly at: number;

@@ -1,4 +1,4 @@
-// Targets over real segments in real time, run as the service runs them.
+// Targets on real segments in real time, run as in the service.
 import { performance } from 'node:perf_hooks';
 import type { Subscription } from 'rxjs';
 import type { TargetEvent } from '#app/model.js';
@@ -43,7 +43,7 @@ export class LiveTargets {
     return this.#registry.targets;
   }
 
-  /** Makes these the targets, as a reload does. */
+  /** Replaces the targets, as a reload does. */
   update(definitions: readonly Partial<TargetDefinition>[]): void {
     this.#subscription.add(
       follow(this.#registry.update(definitions.map(definitionOf), 2)).subscription,

@@ -4,12 +4,12 @@ export const MODES = ['logical', 'threaded'] as const;
 export type Mode = (typeof MODES)[number];
 
 /**
- * The mode of tests that need only one: pages pass from the thread of a partition to the listener, so more code
- * takes part. `test/targets/partitions/partition.contract.test.ts` shows that both modes do the same.
+ * The mode of tests that need only one. It runs more code than the other: pages pass from the thread of a partition
+ * to the listener. `test/targets/partitions/partition.contract.test.ts` shows that both modes behave alike.
  */
 export const SPECIFIED_MODE: Mode = 'threaded';
 
-/** The same suite over each `worker_execution_mode`, which it is given. */
+/** Defines the suite for each `worker_execution_mode`. */
 export function inBothModes(title: string, suite: (this: Mocha.Suite, mode: Mode) => void): void {
   for (const mode of MODES)
     describe(`${title}, ${mode}`, function () {

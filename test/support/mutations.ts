@@ -7,7 +7,7 @@ import { SAMPLE, SAMPLE_AT, SAMPLE_BYTES } from './sample-segment.js';
 
 type Damage = (segment: HeapSegment) => void;
 
-/** What happens just before the reader's `moment`th read; 0 is before it opens the segment. */
+/** A damage just before read number `moment`; 0 is before the segment is opened. */
 export interface Mutation {
   readonly moment: number;
   readonly damage: Damage;
@@ -15,7 +15,7 @@ export interface Mutation {
 }
 
 const directoryEnd = SAMPLE_AT.directory + SAMPLE.records * RECORD_SIZE;
-/** Places where a change matters, and now and then any place at all. */
+/** Offsets of used bytes, and sometimes any offset. */
 const place = fc.oneof(
   { weight: 2, arbitrary: fc.integer({ min: 0, max: HEADER.size - 1 }) },
   { weight: 2, arbitrary: fc.nat(7).map((word) => MUTABLE_OFFSET + word * 64) },
@@ -71,7 +71,7 @@ const damage: fc.Arbitrary<readonly [string, Damage]> = fc.oneof(
     .map((length) => named(`cut to ${length} bytes`, (segment) => segment.truncate(length))),
 );
 
-/** Puts CRCs and indexes right, so that what is damaged is found by the checks behind them. */
+/** Corrects CRCs and indexes, so that the damage reaches the later checks. */
 function seal({ bytes }: HeapSegment): void {
   if (bytes.length < PAGE) return;
   bytes.writeUInt32LE(crc32(bytes.subarray(0, HEADER.crc)), HEADER.crc);

@@ -23,7 +23,7 @@ export const needsRoot = (context: Mocha.Context): void => {
   needs(context, isRoot, 'the tests do not run as root');
 };
 
-/** Makes a call as a user without rights of root, who may do less, if the tests run as root. */
+/** Makes a call as user `nobody` if the tests run as root. */
 export function asOrdinaryUser<T>(call: () => T): T {
   if (!isRoot) return call();
   process.seteuid?.(NOBODY);

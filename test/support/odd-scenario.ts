@@ -31,7 +31,7 @@ interface OddObject {
   readonly variables: Readonly<Record<string, object>>;
 }
 
-/** Everything that the vendor's view can express; in the simulator's scenario format. */
+/** A tree of everything that the JSON of a component can express, in the scenario format of the simulator. */
 export const ODD_SCENARIO: {
   readonly server_key: string;
   readonly objects: readonly OddObject[];
@@ -39,12 +39,12 @@ export const ODD_SCENARIO: {
   server_key: '80',
   objects: [
     { id: ROOT, class: 'ManagedProcess.SrcDist', variables: process(412) },
-    // Like a child by its id, and a root all the same.
+    // A root whose id looks like that of a child.
     { id: THREAD, class: 'ManagedProcess.SrcDist', variables: process(412) },
-    // No process, and at the top.
+    // A root that is no process.
     { id: 'desk.example.com.1.ads.dacs', class: 'DacsConnectionMgr', variables: {} },
     {
-      // Several segments below its parent; nothing is in between.
+      // Its id has several more parts than that of its parent.
       id: `${ROOT}.0.rrcpTransport.0.srcSide.rrcp.send.transmissionBus`,
       parent: ROOT,
       class: 'rrcpTransmissionBus',
@@ -154,7 +154,7 @@ export const ODD_SCENARIO: {
       state: 'invalid',
       variables: { open: bool(false), shut: bool(true) },
     },
-    // Many alike, so that every oddity finds some.
+    // Many similar objects, so that every oddity applies to some.
     ...Array.from({ length: 40 }, (_, n) => ({
       id: `${THREAD}.source.${n}`,
       parent: THREAD,

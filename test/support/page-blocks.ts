@@ -2,20 +2,20 @@
 
 /** A fenced block of a page. */
 export interface PageBlock {
-  /** The word after the fence, such as `console`; '' where there is none. */
+  /** The word after the fence, such as `console`; '' without one. */
   readonly language: string;
-  /** The line of the page that its first line is, from 1. */
+  /** The line number of its first line in the page, from 1. */
   readonly line: number;
   readonly lines: readonly string[];
   /** The heading above it. */
   readonly heading: string;
-  /** What it is to be saved as: the file of its language that the last line of text above it names. */
+  /** The file to save it as: the last one of its language that the line of text above the block names. */
   readonly file: string | undefined;
 }
 
 /** A command of a page, with what the page shows of its output. */
 export interface PageCommand {
-  /** `#` where root is to run it, else `$`. */
+  /** `#` for a command of root, otherwise `$`. */
   readonly prompt: '$' | '#';
   readonly line: number;
   readonly command: string;

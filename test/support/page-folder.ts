@@ -9,16 +9,16 @@ import { ShellSession } from './shell-session.js';
 const SHM = '/dev/shm';
 /** Folders of the sources whose files name ports and server keys. */
 const REWORDED = ['examples', 'deploy'];
-/** The same, and what npx changes: it links the programs of the folder's own package. */
+/** Folders that are copied: also the one in which npx links the programs of the package. */
 const COPIED = [...REWORDED, 'dist', 'package.json'];
-/** Files that people make in the folder of the sources by following the pages; `.gitignore` has the same. */
+/** Files that readers of the pages create in the folder of the sources; also in `.gitignore`. */
 const MADE_BY_PAGES = ['try', 'license.json'];
 const PROGRAMS = ['shm_bridge', 'shm_dump', 'shm_exporter', 'shm_license', 'shm_simulator'];
 
-/** What would replace the packages of the sources: a page's folder has only a link to them. */
+/** Commands that would replace the packages of the sources: the folder of a page has only a link to them. */
 export const REPLACES_PACKAGES = /\bnpm (?:ci|i|install|uninstall|prune|update)\b/;
 
-/** A text with other words in place of some: `9464` is not found within `19464`. */
+/** Replaces whole words of a text: `9464` is not found within `19464`. */
 export function reworded(text: string, words: ReadonlyMap<string, string>): string {
   let changed = text;
   for (const [word, other] of words) {
@@ -34,7 +34,7 @@ export class PageFolder {
   readonly #words: ReadonlyMap<string, string>;
   readonly #sessions: ShellSession[] = [];
 
-  /** @param words what stands in the copied files in place of some words */
+  /** @param words the replacement of each word in the copied files */
   constructor(kind: 'sources' | 'empty', words: ReadonlyMap<string, string>) {
     this.#words = words;
     for (const name of ['bin', 'home', 'notes', 'page']) mkdirSync(join(this.#base, name));
@@ -55,7 +55,7 @@ export class PageFolder {
     writeFileSync(this.path(name), text);
   }
 
-  /** Opens a terminal in the folder; nothing in it can reach a registry. */
+  /** Opens a terminal in the folder, without access to a package registry. */
   session(): ShellSession {
     const own = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
     const session = new ShellSession(this.path(''), join(this.#base, 'notes'), {
@@ -63,7 +63,7 @@ export class PageFolder {
       HOME: join(this.#base, 'home'),
       PATH: `${join(this.#base, 'bin')}:${process.env['PATH'] ?? ''}`,
       npm_config_offline: 'true',
-      // npx would build the folder, which is built already.
+      // Without this, npx would build the folder, which is built already.
       npm_config_ignore_scripts: 'true',
       npm_config_update_notifier: 'false',
     });
@@ -71,10 +71,10 @@ export class PageFolder {
     return session;
   }
 
-  /** Ends what runs, and removes everything, also segments that something left under its words. */
+  /** Ends all sessions, and removes the folder and leftover segments with server keys of the page. */
   async close(): Promise<void> {
     await Promise.all(this.#sessions.map((session) => session.end()));
-    // A server key is the last word of what stands for it.
+    // The server key is the last word of a replacement.
     const keys = [...this.#words.values()].map((words) => words.split(/[ =]/).at(-1) ?? words);
     const isOurs = (name: string) =>
       !this.#before.has(name) && keys.some((key) => name.endsWith(`.${key}`));

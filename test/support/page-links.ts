@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 
 const FENCED = /^( *)```.*?^\1```$/gms;
 const CODE = /`[^`\n]*`/g;
-/** Links to other sites are not followed: a test has no network. */
+/** Links to other sites, which are not checked: a test has no network. */
 const ELSEWHERE = /^[a-z]+:/;
 
-/** Headings as links name them: of equal ones, the second and later have a number. */
+/** The anchors of the headings; the second and later of equal headings have a number. */
 export function anchorsOf(text: string): string[] {
   const seen = new Map<string, number>();
   return [...text.replace(FENCED, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => {
@@ -22,7 +22,7 @@ export function anchorsOf(text: string): string[] {
   });
 }
 
-/** All links of a page within the project, as `file` or `file#heading`, and those of them that lead nowhere. */
+/** All links of a page within the project, as `file` or `file#heading`, and its broken links. */
 export function linksOf(page: string): { all: string[]; broken: string[] } {
   const text = readFileSync(page, 'utf8').replace(FENCED, '').replace(CODE, '``');
   const links = [...text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)]

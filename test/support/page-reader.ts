@@ -1,5 +1,5 @@
-// Reads a page of the documentation as a person does who tries it: saves its files, runs its commands
-// in order in one terminal, and compares what they print with what the page shows.
+// Tests a page of the documentation: saves its files, runs its commands in order in one terminal, and compares
+// their output with the page.
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { commandsOf, pageBlocks } from './page-blocks.js';
@@ -12,25 +12,25 @@ import { needs, needsPrograms } from './needs.js';
 
 type ByBeginning<T> = Readonly<Record<string, T>>;
 
-/** What a test says of a page. A key of a table is the beginning of a block, or of a line with its prompt. */
+/** The settings of the test of a page. A key of a table is the beginning of a block, or of a line with its prompt. */
 export interface PageTable {
-  /** Where its commands run. Default: the folder of the sources. */
+  /** The working directory of its commands. Default: the folder of the sources. */
   readonly folder?: 'sources' | 'empty';
-  /** Programs of the machine that it needs; without one, the page is skipped. */
+  /** Required programs; the page is skipped if one is not installed. */
   readonly needs?: readonly string[];
-  /** Commands that run before a person begins to read, and what they print once they are there. */
+  /** Commands that run before the first command of the page, and their output once they are ready. */
   readonly given?: ByBeginning<RegExp>;
-  /** Words of the page, and what stands for them here: ports, server keys, an editor. */
+  /** Words of the page and their replacements in the test: ports, server keys, an editor. */
   readonly words?: () => Promise<Readonly<Record<string, string>>>;
-  /** Commands that do not end by themselves, and what they print once the next may run. */
+  /** Commands that run until a signal, and their output once the next command may run. */
   readonly stays?: ByBeginning<RegExp>;
-  /** Headings where a person has ended what ran before. */
+  /** Headings at which all running commands are ended. */
   readonly endsAt?: readonly string[];
-  /** Blocks that no command uses, and what is true of them. */
+  /** Blocks that no command uses, and their checks. */
   readonly checks?: ByBeginning<(text: string, folder: PageFolder) => void | Promise<void>>;
   /** Blocks and commands that cannot run on a bare machine, with the reason. */
   readonly unrun?: ByBeginning<string>;
-  /** What else differs from run to run in outputs, with the flag g. */
+  /** Further texts that differ between runs in outputs, with the flag g. */
   readonly varies?: readonly RegExp[];
 }
 
@@ -55,7 +55,7 @@ export function readsPage(page: string, table: PageTable): void {
     });
     before(() => reader.open());
     after(() => reader.close());
-    // What follows a step that failed cannot work.
+    // The steps after a failed one cannot succeed.
     let hasFailed = false;
     beforeEach(function () {
       needs(this, !hasFailed, 'an earlier step of the page failed');
@@ -66,7 +66,7 @@ export function readsPage(page: string, table: PageTable): void {
 
     for (const block of blocks) defineBlock(block, blocks, table, reader);
 
-    it('has a reason for whatever is not run, and no other reasons', () => {
+    it('has a reason for each command that is not run, and no unused settings', () => {
       const texts = blocks.flatMap((block) => [
         textOf(block),
         ...(TERMINALS.includes(block.language) ? commandsOf(block).map(shown) : []),
@@ -89,12 +89,13 @@ function defineBlock(
   const text = textOf(block);
   const [, check] = entryOf(table.checks, text) ?? [];
   if (check !== undefined)
-    it(`is true at line ${line}: ${block.lines[0] ?? ''}`, () => reader.check(text, check));
+    it(`has a correct block at line ${line}: ${block.lines[0] ?? ''}`, () =>
+      reader.check(text, check));
   else if (entryOf(table.unrun, text) !== undefined) return;
   else if (TERMINALS.includes(language)) {
     for (const command of commandsOf(block))
       if (entryOf(table.unrun, shown(command)) === undefined)
-        it(`works at line ${command.line}: ${shown(command).trimEnd()}`, () =>
+        it(`has a working command at line ${command.line}: ${shown(command).trimEnd()}`, () =>
           reader.run(command, block.heading));
   } else
     it(`has at line ${line} a file that is used: ${file ?? 'without a name'}`, () => {
@@ -155,7 +156,7 @@ class PageReader {
     if (output.isShown) output.check(printed);
   }
 
-  /** Starts what does not end, and waits for what it prints. */
+  /** Starts a command that runs until a signal, and waits for its output. */
   async #start(
     session: ShellSession,
     command: string,
@@ -170,7 +171,7 @@ class PageReader {
     });
   }
 
-  /** The terminal; a new one where those before have been left. */
+  /** The terminal; a new one at each heading of `endsAt`. */
   async #sessionAt(heading: string): Promise<ShellSession> {
     const isNew = heading !== this.#heading && this.#table.endsAt?.includes(heading) === true;
     this.#heading = heading;

@@ -4,7 +4,7 @@ import type { PollResult } from '#app/streams/watch.js';
 
 let lastId = 0;
 
-/** A root without anything below it; `identity` is what its record states. */
+/** A root without children and variables, with this identity in its record. */
 export function root(name: string, identity: Partial<RootIdentity> = {}): ManagedObject {
   const id = ++lastId;
   return {
@@ -21,7 +21,7 @@ export function root(name: string, identity: Partial<RootIdentity> = {}): Manage
   };
 }
 
-/** A source that shows these roots and has no values; `roots` stays open to change. */
+/** A source with these roots and without values; a test may change `roots`. */
 export function sourceOf(...roots: readonly ManagedObject[]): Source & {
   readonly roots: Set<ManagedObject>;
 } {
@@ -37,7 +37,7 @@ export function sourceOf(...roots: readonly ManagedObject[]): Source & {
   };
 }
 
-/** A poll result of a live publisher, but for what is given. */
+/** A poll result of a live publisher, with the given changes. */
 export const pollResult = (given: Partial<PollResult> = {}): PollResult => ({
   serverKey: '82',
   publisher: { state: 'live', reason: 'publisher is live' },

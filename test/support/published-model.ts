@@ -19,7 +19,7 @@ const KINDS: readonly VariableKind[] = ['unknown', 'counter', 'gauge'];
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 interface KnownVariable extends Mutable<PlainVariable> {
   readonly handle: PublishedValue;
-  readonly textRoom: number;
+  readonly maxTextBytes: number;
   owner: KnownObject;
 }
 interface KnownObject extends Omit<Mutable<PlainObject>, 'variables' | 'children'> {
@@ -29,7 +29,7 @@ interface KnownObject extends Omit<Mutable<PlainObject>, 'variables' | 'children
   readonly children: KnownObject[];
 }
 
-/** One random step: `pick` chooses whom it happens to, the rest what happens. */
+/** One random step: `pick` selects the object or variable, the other fields the change. */
 export interface Step {
   readonly action: keyof typeof ACTIONS;
   readonly pick: number;
@@ -51,7 +51,7 @@ export class PublishedModel {
     ACTIONS[step.action](this, step);
   }
 
-  /** What a reader ought to see now. */
+  /** The tree that a reader must see now. */
   tree(): PlainObject[] {
     const plain = (object: KnownObject): PlainObject => {
       const { name, className, identity, state, isSynced, asOf } = object;
@@ -116,31 +116,31 @@ function addVariable(model: PublishedModel, step: Step): void {
   const kind = isFramed ? 'unknown' : stated;
   const value = firstValue(type, schema);
   const facts = { name: step.text, type, kind, ...texts, schema, value };
-  const textRoom = Math.ceil(textBytes / 8) * 8;
-  owner.variables.push({ ...facts, handle, textRoom, owner });
+  const maxTextBytes = Math.ceil(textBytes / 8) * 8;
+  owner.variables.push({ ...facts, handle, maxTextBytes, owner });
 }
 
-/** What is there before the first store: histograms and summaries without observations. */
+/** The value before the first store: histograms and summaries have no observations. */
 function firstValue(type: ValueType, schema: readonly number[]): PlainValue {
   if (type === 'histogram') return { type, sum: 0, counts: new BigUint64Array(schema.length + 1) };
   if (type !== 'summary') return undefined;
   return { type, count: 0n, sum: 0, values: new Float64Array(schema.length).fill(NaN) };
 }
 
-/** As many whole characters as fit in `room` bytes. */
-function cut(text: string, room: number): string {
+/** Truncates a text to complete characters of at most `maxBytes` bytes. */
+function cut(text: string, maxBytes: number): string {
   let kept = '';
   for (const character of text)
-    if (Buffer.byteLength(kept + character) <= room) kept += character;
+    if (Buffer.byteLength(kept + character) <= maxBytes) kept += character;
     else break;
   return kept;
 }
 
-/** Stores a value that the step gives, and returns what a reader ought to read. */
-function store({ handle, type, schema, textRoom }: KnownVariable, step: Step): PlainValue {
+/** Stores the value of a step, and returns the value that a reader must read. */
+function store({ handle, type, schema, maxTextBytes }: KnownVariable, step: Step): PlainValue {
   if (handle instanceof PublishedText) {
     handle.set(step.text);
-    return { type, text: cut(step.text, textRoom) };
+    return { type, text: cut(step.text, maxTextBytes) };
   }
   const entries = schema.map((_, index) => step.number + index);
   if (handle instanceof PublishedHistogram) {

@@ -20,7 +20,7 @@ export class Published {
   readonly #stage: SimulationStage;
   readonly #run: Subscription;
 
-  /** @param words those of shm_simulator; a step that ends the process needs one of its own */
+  /** @param words the arguments of shm_simulator; the scenario must not have a step that ends the process */
   constructor(...words: readonly string[]) {
     const given = parseOptions(words, '');
     if (given.kind !== 'given') throw new Error(`No tree: ${given.text}`);
@@ -56,7 +56,7 @@ export class Published {
     return live(publisher, tree, rate, changeFraction);
   }
 
-  /** Carries out a step of a scenario now. */
+  /** Runs a step of a scenario now. */
   go(step: object): void {
     const steps = [{ after_ms: 0, ...step }];
     const scenario = parseScenario(JSON.stringify({ objects: [], steps }), 'step');

@@ -1,5 +1,5 @@
 // A process that builds a segment, places it on command, and reports the result.
-// Arguments: context id, server key. Stays until it is killed or its parent is gone.
+// Arguments: context id, server key. Runs until it is killed or its parent ends.
 import process from 'node:process';
 import { Fault } from '#app/errors.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
@@ -15,8 +15,8 @@ process.on('message', () => {
     publisher.place();
     process.send?.('placed');
   } catch (error) {
-    const told = error instanceof Fault ? `${error.code}: ${error.message}` : String(error);
-    process.send?.(told);
+    const message = error instanceof Fault ? `${error.code}: ${error.message}` : String(error);
+    process.send?.(message);
   }
 });
 process.on('disconnect', () => process.exit());

@@ -1,6 +1,6 @@
-// The expected answer to a scrape, derived only from spec 4.3 and 7 and design 3.
+// Computes the expected answer to a scrape only from spec 4.3 and 7 and design 3.
 
-/** How a target stands: not seen yet, not synced yet, ready, or ready once and lost since. */
+/** The state of a target: not seen yet, not synced yet, ready, or lost after it was ready. */
 export type Standing = 'unseen' | 'syncing' | 'ready' | 'lost';
 
 /** A target as it is configured, and the root that its publisher shows. */
@@ -10,7 +10,7 @@ export interface Scraped {
   readonly hint: string;
   readonly serverKey: string;
   readonly root: string;
-  /** The value that tells its page from all others. */
+  /** A value that only its page has. */
   readonly value: number;
 }
 
@@ -28,7 +28,7 @@ export interface Asking {
   readonly inPath: readonly string[];
 }
 
-/** The status, and for 200 whose value the page shows; for 400 whether rule 1 of spec 7 says the text. */
+/** The status, for 200 with the value on the page, for 400 with whether rule 1 of spec 7 gives the message. */
 export type Wanted =
   | { readonly status: 200; readonly value: number; readonly isScoped: boolean }
   | { readonly status: 400; readonly isRule1: boolean }
@@ -75,10 +75,10 @@ export function wantedOf(
   return { status: 200, value: one.target.value, isScoped: scope !== undefined };
 }
 
-/** The key of the target is that of its root; while it has none, any of those where one may appear. */
+/** The server key of the root; without a root, all server keys of the target. */
 const keysOf = ({ serverKeys, serverKey }: Scraped, standing: Standing): readonly string[] =>
   standing === 'ready' || standing === 'syncing' ? [serverKey] : serverKeys;
 
-/** Spec 4.1: the resolved root id. Until there is one, the hint; an empty one names nothing. */
+/** Spec 4.1: the resolved root id. Without a root, the hint, unless it is empty. */
 const identityOf = ({ root, hint }: Scraped, standing: Standing): string | undefined =>
   standing !== 'unseen' ? root : hint === '' ? undefined : hint;

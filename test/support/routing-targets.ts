@@ -6,7 +6,6 @@ import type { Configured, Standing } from './routing-oracle.js';
 import { Publishers } from './publishers.js';
 import { ServingHttp } from './serving-http.js';
 
-/** Publishers that show the targets as they stand, and a listener that serves them. */
 export class RoutingTargets {
   readonly #publishers = new Publishers();
   readonly #live: LiveTargets;
@@ -24,7 +23,7 @@ export class RoutingTargets {
     this.#http = new ServingHttp(this.#live.targets, { scope });
   }
 
-  /** Resolves with the origin to ask once every target stands as it should. */
+  /** Resolves with the origin of the listener once every target has its state. */
   async set(): Promise<string> {
     const leave = this.#publish();
     await this.#reached((standing) => standing === 'lost' || standing === 'ready', true);
@@ -40,7 +39,7 @@ export class RoutingTargets {
     this.#publishers.closeAll();
   }
 
-  /** Shows the roots; returns what takes those away that are to be lost. */
+  /** Publishes the roots; returns a function that removes the roots of lost targets. */
   #publish(): () => void {
     const leaving: (() => void)[] = [];
     const seen = this.configured.filter(({ standing }) => standing !== 'unseen');
@@ -59,12 +58,12 @@ export class RoutingTargets {
 
   async #reached(which: (standing: Standing) => boolean, isReady: boolean): Promise<void> {
     const { targets } = this.#live;
-    await eventually('the targets stand as they should', () =>
+    await eventually('the targets are ready or lost', () =>
       this.configured.every(
         ({ standing }, index) => !which(standing) || targets[index]?.status().isReady === isReady,
       ),
     );
-    await eventually('roots are chosen', () =>
+    await eventually('the roots of syncing targets are selected', () =>
       this.configured.every(
         ({ standing, target: { root } }, index) =>
           standing !== 'syncing' || targets[index]?.status().root === root,

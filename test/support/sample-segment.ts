@@ -1,4 +1,4 @@
-// The bytes of a small whole segment, and ways to damage them with CRCs put right again.
+// The bytes of a small complete segment, and functions that alter them and correct the CRCs.
 import { crc32 } from 'node:zlib';
 import {
   HEADER,
@@ -11,17 +11,17 @@ import { Segments } from './segments.js';
 
 export const SAMPLE_CAPACITY = { records: 16, stringBytes: 2048, slots: 24, frameBytes: 2048 };
 
-/** The records of the sample by what they are; their ids are one more, up to the tombstone. */
+/** The indexes of the records; the id of a record before the tombstone is its index + 1. */
 export const SAMPLE = {
   ...{ root: 0, child: 1, counter: 2, text: 3, histogram: 4, summary: 5, gone: 6, tombstone: 7 },
   ...{ records: 8 },
 } as const;
 
-/** Where the regions of the sample begin: one page each. */
+/** The offsets of the regions of the sample. */
 export const SAMPLE_AT = { directory: 4096, strings: 8192, frames: 28_672 } as const;
 export const SAMPLE_BYTES = 32_768;
 
-/** A live segment without a heartbeat: one root, one child, a variable a shape, one gone. */
+/** A live segment without a heartbeat: a root, a child, a variable of each shape, and a removed one. */
 export function sampleSegment(): Buffer {
   const segments = new Segments();
   try {
@@ -45,13 +45,13 @@ export function sampleSegment(): Buffer {
   }
 }
 
-/** Lets `change` alter the immutable header, and states its CRC anew. */
+/** Alters the immutable header, and updates its CRC. */
 export function alterHeader(bytes: Buffer, change: (header: Buffer) => void): void {
   change(bytes.subarray(0, HEADER.crc));
   bytes.writeUInt32LE(crc32(bytes.subarray(0, HEADER.crc)), HEADER.crc);
 }
 
-/** Lets `change` alter a record of directory A, and states its CRC anew. */
+/** Alters a record of directory A, and updates its CRC. */
 export function alterRecord(bytes: Buffer, index: number, change: (record: Buffer) => void): void {
   const at = SAMPLE_AT.directory + index * RECORD_SIZE;
   const record = bytes.subarray(at, at + RECORD_SIZE);
@@ -59,7 +59,7 @@ export function alterRecord(bytes: Buffer, index: number, change: (record: Buffe
   record.writeUInt32LE(crc32(record.subarray(RECORD.index)), RECORD.crc);
 }
 
-/** Stores one of the 8-byte words of the header page that move. */
+/** Stores one of the mutable 8-byte words of the header page. */
 export function alterWord(bytes: Buffer, field: keyof typeof MUTABLE, value: bigint): void {
   bytes.writeBigUInt64LE(value, MUTABLE_OFFSET + MUTABLE[field]);
 }

@@ -1,9 +1,9 @@
-// A scheduler in virtual time: a turn of the event loop takes no time, unless a test says so.
+// A scheduler in virtual time: an iteration of the event loop takes `iterationMs`.
 import type { SchedulerLike } from 'rxjs';
 import { Scheduler } from '#app/streams/scheduler.js';
 
-export const schedulerOf = (clock: SchedulerLike, turnMs = 0): Scheduler =>
+export const schedulerOf = (clock: SchedulerLike, iterationMs = 0): Scheduler =>
   new Scheduler(
     () => clock.now(),
-    (next) => void clock.schedule(next, turnMs),
+    (next) => void clock.schedule(next, iterationMs),
   );

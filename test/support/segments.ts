@@ -1,4 +1,4 @@
-// Real segments under names of this test process alone; nothing of them stays in /dev/shm.
+// Real segments with names that only this test process uses; tests leave none in /dev/shm.
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { pid } from 'node:process';
 import { segmentName } from '#app/native/segment/layout.js';
@@ -11,7 +11,7 @@ import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 
 type Options = Omit<PublisherOptions, 'serverKey' | 'contextId' | 'pid' | 'realtimeNs'>;
 
-/** Segments that hold little: their directories change roles often. */
+/** A small capacity, so that the directories of a segment alternate often. */
 export const TINY = { records: 64, stringBytes: 4096, slots: 64, frameBytes: 4096 };
 
 export class Segments {
@@ -23,7 +23,7 @@ export class Segments {
 
   path = (serverKey: string): string => `${SHM_FOLDER}/${this.name(serverKey)}`;
 
-  /** What the file of a segment holds now. */
+  /** The current content of the file of a segment. */
   bytes = (serverKey: string): Buffer => readFileSync(this.path(serverKey));
 
   /** A publisher whose segment has no name yet. */
@@ -46,7 +46,7 @@ export class Segments {
     return watch;
   }
 
-  /** Names in /dev/shm that belong to these segments, temporary ones too. */
+  /** The file names of these segments in /dev/shm, also temporary ones. */
   files = (): string[] => readdirSync(SHM_FOLDER).filter((file) => file.includes(this.contextId));
 
   clear(): void {

@@ -1,4 +1,4 @@
-// A served target over real segments in virtual time, and what it answers.
+// A served target on real segments in virtual time, and its answers.
 import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
@@ -19,13 +19,13 @@ import { schedulerOf } from './scheduler-of.js';
 import { Publishers } from './publishers.js';
 import { VirtualClock } from './virtual-clock.js';
 
-/** What a served target may be given beside its definition. */
+/** Options of a served target beside its definition. */
 interface ServedOptions {
   readonly kernel?: Kernel;
   readonly unixMs?: () => number;
 }
 
-/** Call inside `describe`: publishers, and the function that serves a target; both end after each test. */
+/** Call inside `describe`: returns publishers and the function that serves a target, both until the end of the test. */
 export function freshServed() {
   const publishers = new Publishers();
   let served: Served | undefined;
@@ -49,7 +49,7 @@ export class Served {
   readonly #kernel: Kernel;
   readonly #subscription: Subscription;
 
-  /** Exports application `demo`, which has no catalogue, from server key 82 unless told otherwise. */
+  /** Exports application `demo`, which has no catalogue, from server key 82 by default. */
   constructor(
     { contextId }: Publishers,
     definition: Partial<TargetDefinition> = {},
@@ -89,12 +89,12 @@ export class Served {
     return new LogicalPartition(number, thread, queue, makeKernel);
   }
 
-  /** The answer to one demand; no time passes. */
+  /** The answer to one demand, without a passage of time. */
   ask(scope?: Scope, form?: keyof Encodings): Exposition {
     return this.answer((exposition) => exposition, scope, form);
   }
 
-  /** What `take` makes of an answer at once, as a sink does: later its text may be gone. */
+  /** Applies `take` to an answer at once, as a sink does: the buffers of its text may be reused later. */
   answer<T>(take: (exposition: Exposition) => T, scope?: Scope, form?: keyof Encodings): T {
     const { seen, subscription } = follow(this.target.demand(scope, form).pipe(map(take)));
     this.clock.advance(0);

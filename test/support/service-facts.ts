@@ -1,4 +1,4 @@
-// What a process may know of itself, for tests of the pages.
+// The version, start time, license and configuration of a process, for tests of the pages.
 import type { ServiceFacts } from '#app/sinks/http/pages/status-page.js';
 
 const STARTED_MS = Date.UTC(2026, 0, 5, 8);

@@ -1,4 +1,4 @@
-// The HTTP sink on a port of its own, and clients that speak to it over raw sockets.
+// The HTTP sink on a free port, with clients over raw sockets.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Subscription } from 'rxjs';
@@ -20,7 +20,7 @@ export interface Answered {
   readonly text: string;
 }
 
-/** Call inside `describe`: makes the function that serves targets; what it made ends after each test. */
+/** Call inside `describe`: returns the function that serves targets until the end of the test. */
 export function freshServing() {
   let serving: ServingHttp | undefined;
   afterEach(() => {
@@ -77,7 +77,7 @@ export class ServingHttp {
     return first?.kind === 'opened' ? new URL(first.where).origin : '';
   }
 
-  /** The responses that are over. */
+  /** The completed responses. */
   get served(): readonly SinkEvent[] {
     return this.events.filter(({ kind }) => kind === 'served');
   }
@@ -93,7 +93,7 @@ export class ServingHttp {
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
 
-  /** Sends bytes as they are; `text()` is what came back so far. */
+  /** Sends raw bytes; `text()` is the received text so far. */
   send(bytes: string): { readonly socket: Socket; readonly text: () => string } {
     let received = '';
     const socket = connect(Number(new URL(this.origin).port), '127.0.0.1');
@@ -108,7 +108,7 @@ export class ServingHttp {
     this.#subscription.unsubscribe();
   }
 
-  /** Ends everything, clients included. */
+  /** Closes the listener and the clients. */
   end(): void {
     this.leave();
     for (const socket of this.#sockets) socket.destroy();

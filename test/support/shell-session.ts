@@ -1,4 +1,4 @@
-// One shell, as a person has it open: commands one after the other, some of them in the background.
+// An interactive shell that runs commands one after the other, some of them in the background.
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -11,11 +11,11 @@ const END_MS = 10_000;
 
 /** A command that runs in the background. */
 export interface Started {
-  /** What it has printed so far, on both streams. */
+  /** Its output so far, stdout and stderr. */
   readonly output: () => string;
 }
 
-/** How a command ended, and what it printed on both streams. */
+/** The exit status of a command, and its output, stdout and stderr. */
 export interface Ran {
   readonly status: number;
   readonly output: string;
@@ -24,7 +24,7 @@ export interface Ran {
 export class ShellSession {
   readonly #shell: ChildProcessWithoutNullStreams;
   readonly #notes: string;
-  /** The exit statuses that the shell reports, one a command. */
+  /** The exit statuses that the shell reports, one per command. */
   readonly #statuses: number[] = [];
   #count = 0;
 
@@ -34,7 +34,7 @@ export class ShellSession {
    */
   constructor(folder: string, notes: string, env: NodeJS.ProcessEnv) {
     this.#notes = notes;
-    // A process group of its own: what the commands leave in the background is in it too.
+    // A new process group, which contains the background processes of the commands, too.
     const options = { cwd: folder, env, detached: true } as const;
     this.#shell = spawn('bash', ['--noprofile', '--norc'], options);
     const lines = createInterface({ input: this.#shell.stdout });
@@ -42,7 +42,7 @@ export class ShellSession {
     this.#shell.stdin.on('error', () => undefined);
   }
 
-  /** Runs a command to its end, in the shell itself: `cd` and variables stay. */
+  /** Runs a command to its end in the shell itself, so that `cd` and variables last. */
   async run(command: string): Promise<Ran> {
     const [script, output] = this.#note(command);
     const before = this.#statuses.length;
@@ -69,7 +69,7 @@ export class ShellSession {
     return { output: () => readFileSync(output, 'utf8') };
   }
 
-  /** Ends the shell and all that it started. */
+  /** Ends the shell and all processes that it started. */
   async end(): Promise<void> {
     this.#signal('SIGTERM');
     const isOver = () => (this.#members().length === 0 ? true : undefined);
@@ -98,7 +98,7 @@ export class ShellSession {
   }
 }
 
-/** What the kernel says of a process; '' once it is gone. */
+/** The status of a process from /proc; '' once it has ended. */
 function statOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8');

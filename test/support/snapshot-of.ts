@@ -1,4 +1,4 @@
-// A snapshot of families that a test makes.
+// Creates a snapshot from the families of a test.
 import { bytesOf } from '#app/bytes.js';
 import { samplesIn } from '#app/exposition/text/family-text.js';
 import type { FamilyMetadata, FamilyText, Snapshot } from '#app/model.js';

@@ -1,43 +1,43 @@
-// A queue whose turns come one by one, when a test says so.
+// A refresh queue whose event-loop iterations a test starts one by one.
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import type { VirtualClock } from './virtual-clock.js';
 
 export class StepQueue extends RefreshQueue {
-  /** Turns that wait; undefined once they come by themselves. */
+  /** Iterations that wait for `step()`; undefined after `free()`. */
   #waiting: (() => void)[] | undefined = [];
   readonly #clock: VirtualClock;
 
   constructor(clock: VirtualClock) {
     const now = () => clock.now();
-    const yieldTo = (turn: () => void): void => {
-      this.#later(turn);
+    const yieldTo = (iterate: () => void): void => {
+      this.#later(iterate);
     };
     super(new Scheduler(now, yieldTo), now);
     this.#clock = clock;
   }
 
-  /** Lets the next turn come; false when none is waited for. */
+  /** Runs the next iteration; returns false if none waits. */
   step(): boolean {
-    const turn = this.#waiting?.shift();
-    turn?.();
-    return turn !== undefined;
+    const iterate = this.#waiting?.shift();
+    iterate?.();
+    return iterate !== undefined;
   }
 
-  /** Lets all turns come that are waited for. */
+  /** Runs iterations until none waits. */
   stepAll(): void {
     while (this.step());
   }
 
-  /** From now on turns come by themselves. */
+  /** Runs all further iterations without `step()`. */
   free(): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = undefined;
-    for (const turn of waiting) this.#later(turn);
+    for (const iterate of waiting) this.#later(iterate);
   }
 
-  #later(turn: () => void): void {
-    if (this.#waiting === undefined) this.#clock.schedule(turn);
-    else this.#waiting.push(turn);
+  #later(iterate: () => void): void {
+    if (this.#waiting === undefined) this.#clock.schedule(iterate);
+    else this.#waiting.push(iterate);
   }
 }

@@ -1,9 +1,9 @@
-// One temporary folder for all tests of a suite, gone afterwards.
+// One temporary folder for all tests of a suite, removed afterwards.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A path in it; only while the suite runs, for a file of tests is also loaded to list their names. */
+/** Returns a path in the folder, which exists only while the suite runs: mocha also loads test files to list them. */
 export type SuiteFolder = (...names: readonly string[]) => string;
 
 export function suiteFolder(prefix: string): SuiteFolder {
@@ -14,7 +14,7 @@ export function suiteFolder(prefix: string): SuiteFolder {
   });
   return (...names) => {
     if (folder === undefined)
-      throw new Error(`The folder ${prefix} is there only during the suite.`);
+      throw new Error(`The folder ${prefix} exists only while the suite runs.`);
     return join(folder, ...names);
   };
 }

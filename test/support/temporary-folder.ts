@@ -1,4 +1,4 @@
-// A fresh folder for each test, gone afterwards.
+// A new folder for each test, removed afterwards.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ export function temporaryFolder() {
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'shm-config-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
   return {
-    /** A message without the name of the folder. */
+    /** Removes the path of the folder from a message. */
     bare: (message: string) => message.replaceAll(`${folder}/`, ''),
     path: (name = '') => join(folder, name),
     write(name: string, content: string | Uint8Array): string {

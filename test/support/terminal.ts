@@ -1,10 +1,10 @@
-// A terminal that a program runs on, as util-linux's `script` makes one, and what its screen shows.
+// Runs a program on a terminal of util-linux's `script`, and returns the content of the screen.
 import type { Running, TestPrograms } from './processes.js';
 import { waitFor } from './processes.js';
 
 const ROWS = 24;
 const COLUMNS = 80;
-/** A sequence that terminals obey, or one character. */
+/** A control sequence, or one character. */
 // eslint-disable-next-line no-control-regex
 const TOKEN = /\u001b\[(\?)?([0-9;]*)([A-Za-z])|[^]/gu;
 
@@ -12,10 +12,10 @@ export class Terminal {
   readonly running: Running;
   readonly #rows: number;
 
-  /** @param line of a shell; it runs the program */
+  /** @param line a shell command that runs the program */
   constructor(programs: TestPrograms, line: string, { rows = ROWS } = {}) {
     this.#rows = rows;
-    // What the terminal was set to before and after is said on lines of their own.
+    // `stty -g` prints the settings before and after the program, each on a line.
     const script = `stty cols ${COLUMNS} rows ${rows}; stty -g; ${line}; echo status=$?; stty -g`;
     const words = ['script', '-qec', `sh -c '${script}'`, '/dev/null'];
     this.running = programs.command(words, { stdin: 'pipe' });
@@ -25,12 +25,12 @@ export class Terminal {
     this.running.send(keys);
   }
 
-  /** All that was sent to it. */
+  /** The output of the program. */
   get sent(): string {
     return this.running.stdout;
   }
 
-  /** The settings of the terminal, each time that they were asked for. */
+  /** The output of each `stty -g`. */
   get settings(): readonly string[] {
     return [...this.sent.matchAll(/^[0-9a-f:]{40,}(?=\r$)/gm)].map(([text]) => text);
   }
@@ -39,7 +39,7 @@ export class Terminal {
     return screenOf(this.sent, this.#rows);
   }
 
-  /** Waits for a screen that fits. */
+  /** Waits until the screen satisfies a condition. */
   shows(what: string, fits: (screen: Screen) => boolean): Promise<Screen> {
     return waitFor(what, () => {
       const { screen } = this;
@@ -50,16 +50,16 @@ export class Terminal {
 
 export interface Screen {
   readonly lines: readonly string[];
-  /** Lines that stand out. */
+  /** Highlighted lines. */
   readonly bright: ReadonlySet<string>;
-  /** Whether a program has a screen of its own. */
+  /** Whether the alternate screen is active. */
   readonly isAlternate: boolean;
   readonly hasCursor: boolean;
-  /** How often everything was cleared, as a flicker. */
+  /** How often the screen was cleared, which flickers. */
   readonly cleared: number;
 }
 
-/** The screen after these bytes; it knows the sequences that the program sends, and no others. */
+/** The screen after this output; supports only the sequences that the program sends. */
 export function screenOf(sent: string, rows: number): Screen {
   const grid = Array.from({ length: rows }, () => ' '.repeat(COLUMNS));
   const bright = new Set<string>();

@@ -1,4 +1,4 @@
-// The text of a piece of HTML, as a reader sees it: words with single blanks between them.
+// The visible text of HTML, with single blanks between words.
 
 export const textOf = (html: string): string =>
   html

@@ -28,23 +28,23 @@ export const metadata = (name: string, type: MetricType = 'gauge'): FamilyMetada
   help: `About ${name}.`,
 });
 
-/** Names in no order, with the ranks that they stand by: equal ranks go by name. */
+/** Unsorted names with their family indexes; families with equal indexes are sorted by name. */
 export const FAMILIES: readonly (readonly [name: string, familyIndex: number])[] = [
   ['shop_b', 1],
   ['shop_a', 1],
   ['shop_z', 0],
 ];
 
-/** More than share a chunk. */
+/** More families than fit into a chunk. */
 export const HUNDREDS = Array.from(
   { length: 300 },
   (_, index) => [`shop_${(index * 7) % 300}`, index % 3] as const,
 );
 
-/** What lines of histograms have behind the name of their family. */
+/** Suffixes of the family name in lines of histograms. */
 const SUFFIXES = ['', '', '', '_sum', '_count'];
 
-/** Labels of all kinds, alike and unlike those of the line before. */
+/** Labels of all kinds, similar and dissimilar to the labels of the line before. */
 export const LABELS: readonly ((nodeId: number, seriesIndex: number) => string)[] = [
   (nodeId) => `{nodeId="${nodeId}",text="${'é'.repeat(nodeId % 7)}"}`,
   (nodeId, seriesIndex) =>
@@ -67,10 +67,10 @@ export const ENCODINGS = {
   both: { text: true, deflated: true },
 };
 
-/** A stream of any lines, however much larger it is than zlib makes it. */
+/** Accepts a stream of any compression ratio. */
 const ALWAYS = () => true;
 
-/** An exposition text, and beside it what it should say. */
+/** An exposition text, and a naive model of its content. */
 export class TextPair {
   readonly kernel: Kernel;
   readonly values: Cells;
@@ -83,8 +83,8 @@ export class TextPair {
 
   readonly labels: typeof LABELS;
   readonly families: typeof FAMILIES;
-  /** What families said when they were shown first. */
-  readonly #said = new WeakMap<FamilyText, string>();
+  /** The text of each family in its first snapshot. */
+  readonly #firstTexts = new WeakMap<FamilyText, string>();
 
   constructor(labels = LABELS, families = FAMILIES) {
     this.labels = labels;
@@ -159,7 +159,7 @@ export class TextPair {
       ]);
   }
 
-  /** Renders, compares, and keeps the snapshot if told so; then its families are not looked at before the end. */
+  /** Renders and compares. With `isHeld`, holds the snapshot and compares its families in `close()`. */
   render(isHeld = false, encodings: Encodings = ENCODINGS.text): Snapshot {
     const snapshot = runToEnd(this.text.rendering(encodings));
     const { expected } = this;
@@ -181,7 +181,7 @@ export class TextPair {
     return snapshot;
   }
 
-  /** Renders where there is memory for so many buffers of it and no more. */
+  /** Renders with memory for this number of buffers only. */
   renderWithout(memory: number, encodings: Encodings): void {
     const { arena } = this.kernel;
     const allocate = arena.allocate.bind(arena);
@@ -199,7 +199,7 @@ export class TextPair {
     }
   }
 
-  /** Begins a render, and takes so many steps of it. */
+  /** Runs the first steps of a render. */
   renderPartly(steps: number, encodings: Encodings): void {
     const rendering = this.text.rendering(encodings);
     for (let i = 0; i < steps; i++) if (rendering.next().done === true) return;
@@ -211,17 +211,17 @@ export class TextPair {
     if (shown !== expectedPage) expect(shown).to.equal(expectedPage);
   }
 
-  /** A family that is the same object says the same. */
+  /** Checks that a family object has the same text in each snapshot. */
   #expectSame({ families }: Snapshot): void {
     for (const family of families) {
-      const said = Buffer.concat(family.buffers).toString();
-      const before = this.#said.get(family) ?? said;
-      if (before !== said) expect(said).to.equal(before);
-      this.#said.set(family, said);
+      const text = Buffer.concat(family.buffers).toString();
+      const before = this.#firstTexts.get(family) ?? text;
+      if (before !== text) expect(text).to.equal(before);
+      this.#firstTexts.set(family, text);
     }
   }
 
-  /** Ends it all; what is held must have stayed as it was. */
+  /** Closes the text, and checks that held snapshots are unchanged. */
   close(): void {
     runToEnd(this.text.closing());
     for (const text of this.shared.values()) text.close();
@@ -235,7 +235,7 @@ export class TextPair {
   }
 }
 
-/** Each family has its lines once more, in buffers that begin with its header. */
+/** Checks that the text ranges of each family are its header and its lines. */
 function expectHeaders({ families }: Snapshot): void {
   for (const { metadata, buffers, textRanges } of families) {
     const lines = Buffer.concat(buffers).toString();

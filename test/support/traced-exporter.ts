@@ -1,10 +1,10 @@
-// An exporter, and each call of the kernel by which it touches a path.
+// Runs an exporter under strace, and returns its system calls that name a path.
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Running, TestPrograms } from './processes.js';
 
-/** Calls that neither change nor lock anything, nor ask whether something is locked. */
+/** System calls that neither change nor lock anything, nor query a lock. */
 const HARMLESS =
   /^(openat|read|pread64|fstat|newfstatat|statx|lstat|stat|getdents64|close|inotify_add_watch|fcntl|readlink)$/;
 
@@ -18,7 +18,7 @@ export class TracedExporter {
   constructor(programs: TestPrograms, config: string) {
     this.#folder = programs.path('trace');
     mkdirSync(this.#folder);
-    // A file for each thread: in one file, a call that another thread cuts short would have two lines.
+    // One file per thread: in a common file, a call that another thread interrupts would have two lines.
     const under = ['strace', '-ff', '-y', '-s', '0', '-o', join(this.#folder, 'thread')];
     this.#running = programs.start('exporter', ['--config', config], { under });
   }
@@ -27,9 +27,9 @@ export class TracedExporter {
     return this.#running.url();
   }
 
-  /** Ends it; the calls that name a path. */
+  /** Ends the exporter, and returns the calls that name a path. */
   async callsTo(path: string): Promise<string[]> {
-    // The tracer ends with what it traces.
+    // strace ends with the traced process.
     process.kill(childOf(this.#running.pid), 'SIGTERM');
     await this.#running.ended;
     return readdirSync(this.#folder)
@@ -38,7 +38,7 @@ export class TracedExporter {
   }
 }
 
-/** Fails where a call does more than open for reading, look and copy. */
+/** Fails if a call does more than open, examine and read. */
 export function expectToReadOnly(calls: readonly string[]): void {
   for (const call of calls) {
     const [name = ''] = /^\w+/.exec(call) ?? [];

@@ -1,4 +1,4 @@
-// A query about a tree that asks for everything, but for what a test changes.
+// A query for the whole tree, with the changes of a test.
 import type { TreeQuery } from '#app/model.js';
 
 export const treeQuery = (changed: Partial<TreeQuery> = {}): TreeQuery => ({

@@ -275,6 +275,8 @@ describe('A poll of a component', function () {
       servers.push(server);
       await ask(server.url, {}, '', 300);
     }
-    await eventually('all are over', () => servers.every(({ connections }) => connections === 0));
+    await eventually('all connections are closed', () =>
+      servers.every(({ connections }) => connections === 0),
+    );
   });
 });

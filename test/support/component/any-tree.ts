@@ -19,7 +19,7 @@ const anyVariable = fc.record({
   text: fc.oneof(anyText, fc.integer().map(String)),
 });
 
-/** Objects, each below the one that `above` picks of those before it, or a root. */
+/** Objects; each is a root, or a child of the earlier object that `above` selects. */
 export const anyTree = fc.array(
   fc.record({
     name: anyText,
@@ -32,7 +32,7 @@ export const anyTree = fc.array(
 );
 type Planned<T> = T extends fc.Arbitrary<infer P> ? P : never;
 
-/** Ids and names carry a number, since those of a real publisher are unique. */
+/** Adds a number to each id and name, since those of a real publisher are unique. */
 export function served(plan: Planned<typeof anyTree>): ServedTree {
   const tree = new ServedTree();
   const made: PublishedObject[] = [];
@@ -60,7 +60,7 @@ function addVariable(
   else if (type === 'f64') tree.addVariable(object, name, type, { kind }).set(double);
   else if (type === 'bool') tree.addVariable(object, name, type).set(integer % 2n === 0n);
   else if (type === 'integer') {
-    // A counter below 0 is one that has wrapped, to whoever reads it.
+    // A reader takes a negative counter for a wrapped one.
     const isNegative = BigInt.asIntN(64, integer) < 0n;
     const own = isUnsigned || (kind === 'counter' && isNegative) ? 'u64' : 'i64';
     tree.addVariable(object, name, own, { kind }).set(integer);

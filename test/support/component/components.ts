@@ -1,4 +1,4 @@
-// Components that serve a scenario's tree on ports of their own.
+// Components that serve the tree of a scenario on free ports.
 import type { IncomingMessage } from 'node:http';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
 import { parseScenario } from '#app/simulator/scenario.js';
@@ -7,14 +7,14 @@ import { ODD_SCENARIO } from '../odd-scenario.js';
 import type { TestComponentOptions } from './component.js';
 import { TestComponent } from './test-component.js';
 
-/** A tree with the objects of a scenario as a file has it. */
+/** The tree of a scenario in the format of its file. */
 export function treeOf(scenario: object): ServedTree {
   const tree = new ServedTree();
   stageOf(tree, parseScenario(JSON.stringify(scenario), 'scenario'));
   return tree;
 }
 
-/** A component that keeps all requests that it got. */
+/** A component that records all requests. */
 export class RecordingComponent extends TestComponent {
   readonly requests: Pick<IncomingMessage, 'method' | 'url' | 'headers'>[];
 
@@ -30,7 +30,7 @@ export class RecordingComponent extends TestComponent {
   }
 }
 
-/** Call inside `describe`: makes the function that serves; what it served ends after each test. */
+/** Call inside `describe`: returns the function that serves a tree until the end of the test. */
 export function freshComponents() {
   const servers: RecordingComponent[] = [];
   afterEach(async () => {

@@ -6,7 +6,7 @@ import { FAULT_NAMES } from './faults.js';
 import type { FaultName } from './faults.js';
 import { COMPONENT_TLS } from '../component-certificates.js';
 import { ask } from '../component-client.js';
-import type { PollResult } from '../component-client.js';
+import type { ReceivedResponse } from '../component-client.js';
 import { readComponent } from '../component-reader.js';
 import { freshComponents, treeOf } from './components.js';
 import { eventually } from '../eventually.js';
@@ -14,14 +14,14 @@ import { expectedObjects } from '../expected-objects.js';
 import { ODD_SCENARIO } from '../odd-scenario.js';
 
 const ROOT = 'desk.example.com.1.adh';
-const MEANING = expectedObjects(treeOf(ODD_SCENARIO));
+const OBJECTS = expectedObjects(treeOf(ODD_SCENARIO));
 const MEGABYTE = 2 ** 20;
 
-/** How deep the last object of an answer stands, by its text alone. */
+/** The depth of the last object in the text of an answer. */
 const depthOf = (text: string): number => text.split('"Children":[').length - 1;
 
-/** What a plain client sees of each fault, with the right answer's body beside it. */
-const SEEN: Readonly<Record<FaultName, (seen: PollResult, right: Buffer) => void>> = {
+/** The expected response for each fault, given the body of the correct answer. */
+const EXPECTED: Readonly<Record<FaultName, (seen: ReceivedResponse, right: Buffer) => void>> = {
   refuse: ({ status, error }) => expect([status, error]).to.deep.equal([0, 'ECONNREFUSED']),
   reset: ({ status, error }) => expect([status, error]).to.deep.equal([0, 'ECONNRESET']),
   hang: ({ status, error }) => expect([status, error]).to.deep.equal([0, 'EPATIENCE']),
@@ -115,15 +115,15 @@ const SEEN: Readonly<Record<FaultName, (seen: PollResult, right: Buffer) => void
   trailing: ({ status, text }) => {
     expect(status).to.equal(200);
     expect(() => JSON.parse(text) as unknown).to.throw(SyntaxError);
-    expect(readComponent(text.replace(/\]trailing$/, ''))).to.deep.equal(MEANING);
+    expect(readComponent(text.replace(/\]trailing$/, ''))).to.deep.equal(OBJECTS);
   },
   slow: ({ status, text }) => {
     expect(status).to.equal(200);
-    expect(readComponent(text)).to.deep.equal(MEANING);
+    expect(readComponent(text)).to.deep.equal(OBJECTS);
   },
   other_component: ({ status, text }) => {
     expect(status).to.equal(200);
-    expect(readComponent(text)).to.deep.equal(MEANING);
+    expect(readComponent(text)).to.deep.equal(OBJECTS);
   },
   unknown_encoding: ({ status, headers, body }) => {
     expect([status, headers['content-encoding']]).to.deep.equal([200, 'br']);
@@ -131,33 +131,33 @@ const SEEN: Readonly<Record<FaultName, (seen: PollResult, right: Buffer) => void
   },
 };
 
-describe('the fault', function () {
+describe('the component fault', function () {
   this.slow(2000);
   const serve = freshComponents();
   const right = async (server: TestComponent) => {
     await server.settled;
     const { status, text } = await ask(`${server.url}/sharedmem`);
     expect(status).to.equal(200);
-    expect(readComponent(text)).to.deep.equal(MEANING);
+    expect(readComponent(text)).to.deep.equal(OBJECTS);
   };
-  /** Faults whose clients would wait for longer than a test may take. */
+  /** Faults whose answers take longer than a test may. */
   const isEndless = (name: FaultName) => name === 'hang' || name === 'drip';
 
   for (const name of FAULT_NAMES)
-    it(`${name} is seen by a client, and over when it is taken back`, async () => {
+    it(`${name} reaches a client until it is removed`, async () => {
       const server = await serve({ slowMs: 50, dripMs: 5 });
       const { body } = await ask(`${server.url}/sharedmem`);
       server.fault = name;
       expect(server.fault).to.equal(name);
       const patienceMs = isEndless(name) ? 500 : 10_000;
-      SEEN[name](await ask(`${server.url}/sharedmem`, { patienceMs }), body);
+      EXPECTED[name](await ask(`${server.url}/sharedmem`, { patienceMs }), body);
       server.fault = undefined;
       await right(server);
-      await eventually('all connections are over', () => server.connections === 0);
+      await eventually('all connections are closed', () => server.connections === 0);
     });
 
   for (const name of FAULT_NAMES)
-    it(`${name} outlives a client that leaves in the middle`, async () => {
+    it(`${name} leaves no connection of a client that disconnects early`, async () => {
       const server = await serve({ slowMs: 100_000, dripMs: 1 });
       server.fault = name;
       for (const atMost of [1, 3, 100_000])
@@ -166,12 +166,12 @@ describe('the fault', function () {
       const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
       socket.end('GET /sharedmem HTTP/1.1\r\nHost: x\r\n\r\n');
       socket.destroySoon();
-      await eventually('all connections are over', () => server.connections === 0);
+      await eventually('all connections are closed', () => server.connections === 0);
       server.fault = undefined;
       await right(server);
     });
 
-  it('may be seen through HTTPS as well', async () => {
+  it('reaches clients over HTTPS', async () => {
     const server = await serve({ tls: COMPONENT_TLS });
     const errorUnder = async (name: FaultName) => {
       server.fault = name;
@@ -186,13 +186,13 @@ describe('the fault', function () {
     await right(server);
   });
 
-  it('refuse ends connections that are there, and gives the port back to nobody else', async () => {
+  it('refuse closes open connections, and reserves the port', async () => {
     const server = await serve({ keepsAlive: true });
     const { url } = server;
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     const isOver = new Promise<void>((resolve) => socket.once('close', () => resolve()));
     socket.on('error', () => undefined);
-    await eventually('it is there', () => server.connections === 1);
+    await eventually('the connection is open', () => server.connections === 1);
     for (let round = 0; round < 5; round++) {
       server.fault = 'refuse';
       expect((await ask(`${url}/sharedmem`)).error).to.equal('ECONNREFUSED');
@@ -208,25 +208,25 @@ describe('the fault', function () {
   });
 
   for (const tls of [undefined, COMPONENT_TLS])
-    it(`reset resets connections that are there, ${tls === undefined ? 'HTTP' : 'HTTPS'}`, async () => {
+    it(`reset resets open connections of ${tls === undefined ? 'HTTP' : 'HTTPS'}`, async () => {
       const server = await serve({ tls, latencyMs: 100_000 });
       const seen = ask(`${server.url}/sharedmem`);
-      await eventually('it asks', () => server.requests.length === 1);
+      await eventually('the request arrives', () => server.requests.length === 1);
       server.fault = 'reset';
       expect((await seen).error).to.equal('ECONNRESET');
     });
 
-  it('redirect leads to the right answer and counts who follows', async () => {
+  it('redirect leads to the correct answer, and counts the clients that follow', async () => {
     const server = await serve({ base: '/rtds' });
     server.fault = 'redirect';
     const { headers } = await ask(`${server.url}/sharedmem`);
     expect(server.followed).to.equal(0);
     const { text } = await ask(new URL(headers.location ?? '', server.url).href);
-    expect(readComponent(text)).to.deep.equal(MEANING);
+    expect(readComponent(text)).to.deep.equal(OBJECTS);
     expect(server.followed).to.equal(1);
   });
 
-  it('other_component shows another process every other time', async () => {
+  it('other_component alternates between two processes', async () => {
     const server = await serve();
     server.fault = 'other_component';
     const facts = async () => {
@@ -238,12 +238,12 @@ describe('the fault', function () {
     expect([await facts(), await facts(), await facts()]).to.deep.equal([own, other, own]);
   });
 
-  it('huge sends no more than the client takes', async () => {
+  it('huge sends no more than the client reads', async () => {
     const server = await serve();
     server.fault = 'huge';
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1').pause();
     socket.write('GET /sharedmem HTTP/1.1\r\nHost: x\r\n\r\n');
-    await eventually('it asks', () => server.requests.length === 1);
+    await eventually('the request arrives', () => server.requests.length === 1);
     const before = process.memoryUsage();
     await new Promise((resolve) => setTimeout(resolve, 200));
     const after = process.memoryUsage();
@@ -251,10 +251,10 @@ describe('the fault', function () {
     expect(grown).to.be.below(50 * MEGABYTE);
     expect(socket.bytesRead).to.be.below(50 * MEGABYTE);
     socket.destroy();
-    await eventually('it is over', () => server.connections === 0);
+    await eventually('the connection is closed', () => server.connections === 0);
   });
 
-  it('huge_deflate may be inflated bit by bit', async () => {
+  it('huge_deflate can be inflated incrementally', async () => {
     const server = await serve();
     server.fault = 'huge_deflate';
     const { body } = await ask(`${server.url}/sharedmem`);
@@ -264,12 +264,12 @@ describe('the fault', function () {
       if (bytes > 10 * MEGABYTE) inflate.destroy();
     });
     inflate.end(body);
-    await eventually('it is given up', () => inflate.destroyed);
+    await eventually('the client stops inflating', () => inflate.destroyed);
     expect(bytes).to.be.within(10 * MEGABYTE, 11 * MEGABYTE);
   });
 
   for (const name of ['cut', 'drip', 'short_length', 'slow'] as const)
-    it(`${name} is that of the deflated answer for who accepts deflate`, async () => {
+    it(`${name} applies to the deflated answer if the client accepts deflate`, async () => {
       const server = await serve({ slowMs: 10, dripMs: 1 });
       server.fault = name;
       const headers = { 'Accept-Encoding': 'deflate' };

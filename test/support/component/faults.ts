@@ -52,23 +52,23 @@ const LOGIN_PAGE =
 const HUGE_BYTES = 100 * 2 ** 20;
 const LEVELS = 10_000;
 const OBJECTS = 200_000;
-const OBJECTS_A_PIECE = 1000;
+const OBJECTS_PER_CHUNK = 1000;
 
 const head = (id: string): string => `{"Instance":${JSON.stringify(id)},"Class":"Filler",`;
 
 /** 100 MB of valid JSON: one object, with the same variable many times. */
 function* hugeBody(): Generator<Buffer> {
   yield Buffer.from(`[${head('huge.1.adh')}"Children":[],"Variables":[`);
-  const piece = Buffer.from('{"Name":"filler","Type":"Numeric","Value":1},'.repeat(1000));
-  for (let bytes = 0; bytes < HUGE_BYTES; bytes += piece.length) yield piece;
+  const chunk = Buffer.from('{"Name":"filler","Type":"Numeric","Value":1},'.repeat(1000));
+  for (let bytes = 0; bytes < HUGE_BYTES; bytes += chunk.length) yield chunk;
   yield Buffer.from('{"Name":"last","Type":"Numeric","Value":1}]}]');
 }
 
 /** One root with 200,000 children. */
 function* manyObjects(): Generator<string> {
   yield `[${head('many.1.adh')}"Variables":[],"Children":[`;
-  for (let first = 0; first < OBJECTS - 1; first += OBJECTS_A_PIECE) {
-    const count = Math.min(OBJECTS_A_PIECE, OBJECTS - 1 - first);
+  for (let first = 0; first < OBJECTS - 1; first += OBJECTS_PER_CHUNK) {
+    const count = Math.min(OBJECTS_PER_CHUNK, OBJECTS - 1 - first);
     const objects = Array.from(
       { length: count },
       (_, n) => `${head(`many.1.adh.${first + n}`)}"Variables":[],"Children":[]}`,
@@ -99,7 +99,7 @@ const brokenTextBody = (id: string): Buffer =>
     Buffer.from('rich"}],"Children":[]}]'),
   ]);
 
-/** The target of redirections, which gives the right answers too. */
+/** The target of redirections, which gives the correct answers, too. */
 const MOVED = '/moved';
 
 /** Answers with these bytes, labelled as JSON. */
@@ -154,7 +154,7 @@ export const FAULTS = {
   no_content: (exchange) => {
     exchange.send(NO_CONTENT);
   },
-  /** Redirects to another path, which gives the right answer. */
+  /** Redirects to another path, which gives the correct answer. */
   redirect: async (exchange, component) => {
     const { method, url = '', headers } = exchange.request;
     exchange.send(
@@ -179,7 +179,7 @@ export const FAULTS = {
     const [root] = component.roots();
     return root === undefined ? '{}' : oddJson(root);
   }),
-  /** An array of other values than objects. */
+  /** An array of numbers instead of objects. */
   scalars: bodyOf(() => '[1,2,3]'),
   /** 100 MB. */
   huge: (exchange, component) => exchange.stream(jsonHead(component), Readable.from(hugeBody())),
@@ -201,7 +201,7 @@ export const FAULTS = {
   nan: bodyOf((component) => nanBody(firstId(component))),
   /** Has more text after the array. */
   trailing: bodyOf((component) => `${component.text(component.roots())}]trailing`),
-  /** The right answer, late. */
+  /** The correct answer, late. */
   slow: async (exchange, component) => {
     await exchange.pause(component.options.slowMs);
     exchange.send(await component.answer(exchange.request));

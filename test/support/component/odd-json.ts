@@ -1,4 +1,4 @@
-// The JSON of a component in irregular spellings.
+// Writes the JSON of a component, also with irregular formatting.
 import { VENDOR_TYPES, valueJson } from '#app/simulator/component/vendor-json.js';
 import type { VendorObject, VendorVariable } from '#app/simulator/component/vendor-json.js';
 
@@ -28,17 +28,17 @@ export function choice(about: string, end: number): number {
 /** True for about one text in `one`. */
 export const isChosen = (about: string, one: number): boolean => choice(about, one) === 0;
 
-/** Irregular spellings of the same tree; the plain text has none. */
+/** Irregularities of the text of a tree; the plain text has none. */
 export interface TextOddities {
   /** Writes some empty lists as null, and omits others. */
-  readonly absent: boolean;
+  readonly missing_lists: boolean;
   /** Adds unknown members. */
-  readonly extras: boolean;
-  /** Adds blanks and escapes, and changes the order of members. */
-  readonly spelling: boolean;
+  readonly unknown_members: boolean;
+  /** Adds blanks and escapes, and reorders members. */
+  readonly formatting: boolean;
 }
 
-const PLAIN: TextOddities = { absent: false, extras: false, spelling: false };
+const PLAIN: TextOddities = { missing_lists: false, unknown_members: false, formatting: false };
 
 type Member = readonly [name: string, valueText: string];
 
@@ -61,7 +61,7 @@ class JsonWriter {
 
   text(content: VendorObject | readonly VendorObject[]): string {
     const text = 'Instance' in content ? this.#object(content, 0) : this.#list(content, 0);
-    return this.#oddities.spelling ? ` ${text}\r\n` : text;
+    return this.#oddities.formatting ? ` ${text}\r\n` : text;
   }
 
   #list(objects: readonly VendorObject[], depth: number): string {
@@ -79,7 +79,7 @@ class JsonWriter {
       ['Class', this.#quoted(Class)],
     ];
     if (State !== undefined) members.push(['State', this.#quoted(State)]);
-    else if (this.#oddities.extras && isChosen(`state ${Instance}`, 3))
+    else if (this.#oddities.unknown_members && isChosen(`state ${Instance}`, 3))
       members.push(['State', this.#quoted('Splendid')]);
     const variables = () =>
       this.#enclosed(
@@ -90,7 +90,7 @@ class JsonWriter {
       );
     this.#addList(members, 'Variables', Variables, variables, Instance);
     this.#addList(members, 'Children', Children, () => this.#list(Children, depth + 1), Instance);
-    if (this.#oddities.extras && isChosen(`extra ${Instance}`, 2))
+    if (this.#oddities.unknown_members && isChosen(`extra ${Instance}`, 2))
       members.splice(choice(Instance, 4), 0, EXTRA_OF_OBJECT);
     return this.#record(members, Instance, depth);
   }
@@ -102,12 +102,12 @@ class JsonWriter {
       ['Type', this.#quoted(Type)],
       ['Value', typeof Value === 'string' ? this.#quoted(Value) : valueJson(Value)],
     ];
-    if (this.#oddities.extras && isChosen(`extra ${about}`, 4))
+    if (this.#oddities.unknown_members && isChosen(`extra ${about}`, 4))
       members.splice(choice(about, 4), 0, EXTRA_OF_VARIABLE);
     return this.#record(members, about, depth);
   }
 
-  /** Adds a list, or with `absent` null or nothing for an empty one. */
+  /** Adds a list, or with `missing_lists` null or nothing for an empty one. */
   #addList(
     members: Member[],
     name: string,
@@ -115,15 +115,15 @@ class JsonWriter {
     text: () => string,
     instance: string,
   ): void {
-    const mayBeAbsent = this.#oddities.absent && list.length === 0;
+    const mayBeAbsent = this.#oddities.missing_lists && list.length === 0;
     const variant = mayBeAbsent ? choice(`${name} ${instance}`, 3) : 0;
     if (variant === 0) members.push([name, text()]);
     else if (variant === 1) members.push([name, 'null']);
   }
 
   #record(members: readonly Member[], about: string, depth: number): string {
-    const first = this.#oddities.spelling ? choice(`order ${about}`, members.length) : 0;
-    const colon = this.#oddities.spelling ? ' : ' : ':';
+    const first = this.#oddities.formatting ? choice(`order ${about}`, members.length) : 0;
+    const colon = this.#oddities.formatting ? ' : ' : ':';
     const texts = [...members.slice(first), ...members.slice(0, first)].map(
       ([name, text]) => `${this.#quoted(name)}${colon}${text}`,
     );
@@ -131,14 +131,14 @@ class JsonWriter {
   }
 
   #enclosed(open: string, texts: readonly string[], close: string, depth: number): string {
-    if (!this.#oddities.spelling) return `${open}${texts.join(',')}${close}`;
+    if (!this.#oddities.formatting) return `${open}${texts.join(',')}${close}`;
     const gap = `\n${'\t'.repeat(depth)}`;
     return `${open}${gap}\t${texts.join(`,${gap}\t`)}${gap}${close}`;
   }
 
   #quoted(text: string): string {
     const plain = JSON.stringify(text);
-    if (!this.#oddities.spelling) return plain;
+    if (!this.#oddities.formatting) return plain;
     // Half of the texts have escapes that they do not need.
     const hasExtraEscapes = isChosen(`escape ${text}`, 2);
     return plain.replace(ESCAPABLE, (each) =>

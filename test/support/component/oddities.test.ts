@@ -21,9 +21,9 @@ const odd = treeOf(ODD_SCENARIO);
 const count = (pattern: RegExp, ...oddities: readonly OddityName[]): number =>
   [...text(odd, ...oddities).matchAll(pattern)].length;
 
-describe('the oddity', () => {
+describe('the irregularity', () => {
   for (const name of ODDITY_NAMES) {
-    it(`${name} changes the text and keeps its meaning`, () => {
+    it(`${name} changes the text, but not the objects that a reader returns`, () => {
       const plain = text(odd);
       const changed = text(odd, name);
       expect(changed).not.to.equal(plain);
@@ -31,7 +31,7 @@ describe('the oddity', () => {
       expect(text(odd, name), 'at the next poll').to.equal(changed);
     });
 
-    it(`${name} keeps the meaning of any tree`, () => {
+    it(`${name} does not change the objects of any tree`, () => {
       fc.assert(
         fc.property(anyTree, (plan) => {
           const tree = served(plan);
@@ -41,7 +41,7 @@ describe('the oddity', () => {
     });
   }
 
-  it('of any kind goes with any other', () => {
+  it('of any kind can be combined with any other', () => {
     fc.assert(
       fc.property(anyTree, fc.subarray([...ODDITY_NAMES]), (plan, names) => {
         const tree = served(plan);
@@ -53,40 +53,40 @@ describe('the oddity', () => {
   });
 
   const effects: readonly (readonly [OddityName, RegExp])[] = [
-    ['twins', /"Name":"received"/g],
-    ['duplicates', /"Instance":"desk\.example\.com\.1\.adh\.1\.sourceThread\.source\.\d+"/g],
-    ['wrapped', /"Type":"Counter","Value":-1294967\d{3}/g],
-    ['wrapped', /"Type":"Counter","Value":-1\}/g],
-    ['wrapped', /"Type":"Counter","Value":-2147483648\}/g],
-    ['ranges', /"Type":"Numeric Range","Value":"-?\d+ \(-?\d+\.\.\d+\)"/g],
-    ['ranges', /"Type":"Numeric Range","Value":\d+/g],
+    ['repeated_variables', /"Name":"received"/g],
+    ['repeated_objects', /"Instance":"desk\.example\.com\.1\.adh\.1\.sourceThread\.source\.\d+"/g],
+    ['wrapped_counters', /"Type":"Counter","Value":-1294967\d{3}/g],
+    ['wrapped_counters', /"Type":"Counter","Value":-1\}/g],
+    ['wrapped_counters', /"Type":"Counter","Value":-2147483648\}/g],
+    ['numeric_ranges', /"Type":"Numeric Range","Value":"-?\d+ \(-?\d+\.\.\d+\)"/g],
+    ['numeric_ranges', /"Type":"Numeric Range","Value":\d+/g],
     ['config_types', /"Type":"Boolean Config"/g],
     ['config_types', /"Type":"Gauge Config"/g],
     ['config_types', /"Type":"Numeric Config"/g],
     ['config_types', /"Type":"String Config"/g],
-    ['strange_types', /"Type":"Exotic Thing","Value":(true|false)/g],
-    ['strange_types', /"Type":"Exotic Thing","Value":-?\d/g],
-    ['strange_types', /"Type":"Exotic Thing","Value":"/g],
-    ['numbers_for_texts', /"Type":"String","Value":\d+/g],
-    ['absent', /"Variables":null/g],
-    ['absent', /"Children":null/g],
-    ['absent', /"Class":"[^"]*","Children"|"Class":"[^"]*"\}/g],
-    ['extras', /"State":"Splendid"/g],
-    ['extras', /"Links":/g],
-    ['extras', /"History":/g],
-    ['spelling', /\n\t/g],
-    ['spelling', /\\u00E4/g],
-    ['spelling', /\\u0061/g],
-    ['spelling', /\{\n\t+"[^"]*" : [^\n]*\n\t+"Value" : [^\n]*\n\t+"Name"|\{\n\t+"Value"/g],
+    ['unknown_types', /"Type":"Exotic Thing","Value":(true|false)/g],
+    ['unknown_types', /"Type":"Exotic Thing","Value":-?\d/g],
+    ['unknown_types', /"Type":"Exotic Thing","Value":"/g],
+    ['numeric_texts', /"Type":"String","Value":\d+/g],
+    ['missing_lists', /"Variables":null/g],
+    ['missing_lists', /"Children":null/g],
+    ['missing_lists', /"Class":"[^"]*","Children"|"Class":"[^"]*"\}/g],
+    ['unknown_members', /"State":"Splendid"/g],
+    ['unknown_members', /"Links":/g],
+    ['unknown_members', /"History":/g],
+    ['formatting', /\n\t/g],
+    ['formatting', /\\u00E4/g],
+    ['formatting', /\\u0061/g],
+    ['formatting', /\{\n\t+"[^"]*" : [^\n]*\n\t+"Value" : [^\n]*\n\t+"Name"|\{\n\t+"Value"/g],
   ];
   for (const [name, pattern] of effects)
-    it(`${name} makes more of ${pattern.source}`, () =>
+    it(`${name} adds matches of ${pattern.source}`, () =>
       expect(count(pattern, name)).to.be.above(count(pattern)));
 
-  describe('served', () => {
+  describe('of any kind', () => {
     const serve = freshComponents();
 
-    it('shows in the answers', async () => {
+    it('is in the answers of a component', async () => {
       const server = await serve({ oddities: ODDITY_NAMES }, odd);
       const { text: whole } = await ask(`${server.url}/sharedmem`);
       expect(whole).to.equal(text(odd, ...ODDITY_NAMES));

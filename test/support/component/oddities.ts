@@ -1,4 +1,4 @@
-// The oddities of real trees, by name. A correct reader reads the same tree with any of them.
+// Irregularities in the JSON of real components, by name. A correct reader reads the same tree with any of them.
 import { VENDOR_TYPES } from '#app/simulator/component/vendor-json.js';
 import type {
   VendorObject,
@@ -8,7 +8,7 @@ import type {
 import { choice, isChosen, oddJson } from './odd-json.js';
 import type { TextOddities } from './odd-json.js';
 
-function withTwins(object: VendorObject): VendorObject {
+function withRepeatedVariables(object: VendorObject): VendorObject {
   const { Instance, Variables } = object;
   const earlier = Variables.filter(
     ({ Name, Value }) => Value !== null && isChosen(`twin ${Instance} ${Name}`, 6),
@@ -17,8 +17,8 @@ function withTwins(object: VendorObject): VendorObject {
   return { ...object, Variables: [...earlier, ...Variables] };
 }
 
-/** Adds the second occurrences behind the first ones: in the parent, or below the last root. */
-function withDuplicates(roots: readonly VendorObject[]): readonly VendorObject[] {
+/** Adds second occurrences after the first ones, in the parent or below the last root. */
+function withRepeatedObjects(roots: readonly VendorObject[]): readonly VendorObject[] {
   const strays: VendorObject[] = [];
   const inside = (objects: readonly VendorObject[], isTop: boolean): readonly VendorObject[] => {
     const firsts = objects.map((object) => ({
@@ -127,25 +127,25 @@ interface SimulatedOddity {
 /** In the order in which they apply: values change before their types. */
 export const ODDITIES = {
   /** Some variables occur twice in their object: the later one wins. */
-  twins: { object: withTwins },
+  repeated_variables: { object: withRepeatedVariables },
   /** Some instances occur twice: the first in the text wins. */
-  duplicates: { roots: withDuplicates },
+  repeated_objects: { roots: withRepeatedObjects },
   /** Counters from 2^31 to 2^32 - 1 are negative: readers must add 2^32. */
-  wrapped: { variable: wrapped },
+  wrapped_counters: { variable: wrapped },
   /** Some gauges are "Numeric Range" with a text such as "42 (0..100)", or the number. */
-  ranges: { variable: ranged },
-  /** Some types have unknown names: the JSON value says enough. */
-  strange_types: { variable: strange },
+  numeric_ranges: { variable: ranged },
+  /** Some types have unknown names: the JSON value shows the type. */
+  unknown_types: { variable: strange },
   /** Some types have the suffix " Config". */
   config_types: { variable: configured },
   /** Some texts that are numbers, such as "42", are sent as numbers. */
-  numbers_for_texts: { variable: numeric },
+  numeric_texts: { variable: numeric },
   /** Empty lists may be null or missing. */
-  absent: {},
+  missing_lists: {},
   /** Unknown members beside the known ones, and unknown states. */
-  extras: {},
-  /** Blanks, escapes, and members in another order. */
-  spelling: {},
+  unknown_members: {},
+  /** Extra blanks and escapes, and members in another order. */
+  formatting: {},
 } as const satisfies Record<string, SimulatedOddity>;
 
 export type OddityName = keyof typeof ODDITIES;
@@ -160,9 +160,9 @@ export class OddityFilter {
     const chosen = new Set(names);
     this.#oddities = ODDITY_NAMES.filter((name) => chosen.has(name)).map((name) => ODDITIES[name]);
     this.#ofText = {
-      absent: chosen.has('absent'),
-      extras: chosen.has('extras'),
-      spelling: chosen.has('spelling'),
+      missing_lists: chosen.has('missing_lists'),
+      unknown_members: chosen.has('unknown_members'),
+      formatting: chosen.has('formatting'),
     };
   }
 

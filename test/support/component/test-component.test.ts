@@ -9,7 +9,7 @@ import { freshComponents } from './components.js';
 describe('TestComponent', () => {
   const serve = freshComponents();
 
-  it('answers 403 to requests without the key when told so', async () => {
+  it('answers 403 to requests without the key if its options say so', async () => {
     const server = await serve({ securityKey: 'open sesame', refusalStatus: 403 });
     expect((await ask(`${server.url}/sharedmem`)).status).to.equal(403);
   });
@@ -19,7 +19,7 @@ describe('TestComponent', () => {
     ['raw', 'deflate'],
     ['gzip', 'gzip'],
   ] as const)
-    it(`sends ${compression} when told so`, async () => {
+    it(`sends ${compression} if its options say so`, async () => {
       const server = await serve({ compression });
       const url = `${server.url}/sharedmem`;
       const seen = await ask(url, { headers: { 'Accept-Encoding': 'deflate' } });
@@ -28,7 +28,7 @@ describe('TestComponent', () => {
       expect(unpacked(seen)).to.equal((await ask(url)).text);
     });
 
-  it('sends chunks when told so', async () => {
+  it('sends chunks if its options say so', async () => {
     const server = await serve({ isChunked: true });
     const { headers, text } = await ask(`${server.url}/sharedmem`);
     expect(headers).to.include({ 'transfer-encoding': 'chunked' });
@@ -36,7 +36,7 @@ describe('TestComponent', () => {
     expect(readComponent(text)).to.have.property('size', ODD_SCENARIO.objects.length);
   });
 
-  it('keeps connections when told so', async () => {
+  it('keeps connections open if its options say so', async () => {
     const server = await serve({ keepsAlive: true });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     let sockets = 0;
@@ -44,21 +44,21 @@ describe('TestComponent', () => {
     await ask(`${server.url}/sharedmem`, { agent });
     const { headers } = await ask(`${server.url}/sharedmem`, { agent });
     expect(headers.connection).to.equal('keep-alive');
-    await eventually('the socket is free again', () => sockets === 2);
+    await eventually('both requests have released the socket', () => sockets === 2);
     agent.destroy();
   });
 
-  it('says the content type that it is told', async () => {
+  it('sends the content type of its options', async () => {
     const server = await serve({ contentType: 'application/json; charset=utf-8' });
     const { headers } = await ask(`${server.url}/sharedmem`);
     expect(headers['content-type']).to.equal('application/json; charset=utf-8');
   });
 
-  it('takes its time when told so, and forgets who does not wait', async () => {
+  it('delays answers if its options say so, and drops clients that disconnect', async () => {
     const server = await serve({ latencyMs: 100_000 });
     const seen = await ask(`${server.url}/sharedmem`, { patienceMs: 50 });
     expect(seen).to.include({ status: 0, error: 'EPATIENCE' });
-    await eventually('the client is gone', () => server.connections === 0);
+    await eventually('the connection is closed', () => server.connections === 0);
     const prompt = await serve({ latencyMs: 30 });
     expect((await ask(`${prompt.url}/sharedmem`)).status).to.equal(200);
   });
