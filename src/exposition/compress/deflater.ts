@@ -24,16 +24,11 @@ const MIN_LINES_PER_BLOCK = 256;
 export const usesKernelDeflate = ({ lines, blocks }: { lines: number; blocks: number }): boolean =>
   lines >= MIN_LINES_PER_BLOCK * blocks;
 
-const repeated = (symbols: number, bits: number): CodeLengths =>
+const repeat = (symbols: number, bits: number): CodeLengths =>
   Array.from({ length: symbols }, () => bits);
 
 /** The code before any symbol is counted. Its lengths differ as little as those of a complete code can. */
-const INITIAL_LENGTHS = [
-  ...repeated(226, 8),
-  ...repeated(60, 9),
-  ...repeated(2, 4),
-  ...repeated(28, 5),
-];
+const INITIAL_LENGTHS = [...repeat(226, 8), ...repeat(60, 9), ...repeat(2, 4), ...repeat(28, 5)];
 
 /** Counts the symbols of each block with an `every`-th line, and adds them to `counts`, a block a step. */
 export type CountSymbols = (counts: number[], every: number) => Generator<void, void>;

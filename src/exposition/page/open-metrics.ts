@@ -90,7 +90,7 @@ export function openMetricsFamilies(
 export const OPEN_METRICS = textFormat({
   contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
   headerOf: cachedHeaderOf(openMetricsHeader),
-  adaptMetadata: openMetricsFamilies,
+  adapt: openMetricsFamilies,
   accepts: ({ snapshot }) => snapshot.violatesOpenMetrics !== true,
   end: '# EOF\n',
 });

@@ -29,7 +29,7 @@ interface Syntax {
   /**
    * Adapts metadata to the limits of the format: first of the families of a snapshot, then of the internal metrics.
    */
-  readonly adaptMetadata?: (
+  readonly adapt?: (
     families: readonly FamilyMetadata[],
     isFirst: boolean,
   ) => readonly FamilyMetadata[];
@@ -39,12 +39,7 @@ interface Syntax {
 }
 
 export function textFormat(syntax: Syntax): Format {
-  const {
-    contentType,
-    end,
-    accepts,
-    adaptMetadata = (all: readonly FamilyMetadata[]) => all,
-  } = syntax;
+  const { contentType, end, accepts, adapt = (all: readonly FamilyMetadata[]) => all } = syntax;
   /** By snapshot, or by the list of families that a scope selects. */
   const applications = new WeakMap<object, ApplicationText>();
   const applicationText = (exposition: ReadyExposition): ApplicationText => {
@@ -53,17 +48,13 @@ export function textFormat(syntax: Syntax): Format {
     const former = applications.get(key);
     if (former !== undefined) return former;
     const given = selected?.map(({ metadata }) => metadata) ?? snapshot.metadata;
-    const application = new ApplicationText(
-      exposition,
-      adaptMetadata(given, true),
-      syntax.headerOf,
-    );
+    const application = new ApplicationText(exposition, adapt(given, true), syntax.headerOf);
     applications.set(key, application);
     return application;
   };
   /** The internal metrics, some of which are new each time, and the last line. */
   const internalText = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
-    const adapted = adaptMetadata(
+    const adapted = adapt(
       internal.map(({ metadata }) => metadata),
       false,
     );
@@ -121,7 +112,7 @@ class ApplicationText implements GzipInput {
   }
 
   get buffers(): readonly Uint8Array[] {
-    return (this.#buffers ??= this.#page ?? joinFamilies(this.#families, this.#headers));
+    return (this.#buffers ??= this.#page ?? joined(this.#families, this.#headers));
   }
 
   /** Undefined if the kernel did not compress the lines. */
@@ -151,10 +142,7 @@ class ApplicationText implements GzipInput {
 const SMALL = 16_384;
 
 /** Families below their headers. Those that are adjacent in memory, with the headers of the format, become one buffer. */
-function joinFamilies(
-  families: readonly FamilyText[],
-  headers: readonly FamilyHeader[],
-): Uint8Array[] {
+function joined(families: readonly FamilyText[], headers: readonly FamilyHeader[]): Uint8Array[] {
   const buffers: Uint8Array[] = [];
   let memory: ArrayBufferLike | undefined;
   let start = 0;

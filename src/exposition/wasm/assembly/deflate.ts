@@ -271,7 +271,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   // The bits from `copyStart` to `read`, where the next line begins, must be copied.
   let copyStart = ((<u64>from) << 3) + headerBits(code);
   let read = copyStart;
-  // Matches before line `affectedEnd` may reach over a value with a new length, which changes their distance.
+  // Matches before line `affectedEnd` may reach over a value with a new length, which adds `shift` to their distance.
   let affectedEnd: u32 = 0;
   let shift: i32 = 0;
   memory.fill(LENGTH_DELTAS, 0, MAX_LINES);

@@ -2,14 +2,8 @@
 // AssemblyScript; no allocation, no static data. Addresses come from ../layout.ts, tables from ../kernel-tables.ts.
 export { insert, sort, markDirty } from './block';
 export { storeChanged } from './scan';
-export {
-  hasNegativeOrNaN,
-  chunkChanges,
-  renderAll,
-  renderChanged,
-  rewrite,
-  dirtyFlags,
-} from './lines';
+export { chunkChanges, dirtyFlags, hasNegativeOrNaN } from './lines';
+export { renderAll, renderChanged, rewrite } from './lines';
 export {
   bestLineDistance,
   countSymbols,
