@@ -1,4 +1,4 @@
-// The nouns that every part of the exporter speaks; types only, no behaviour.
+// The types that all parts of the exporter share.
 import type { Observable } from 'rxjs';
 import type { Budget } from './budget.js';
 import type { DeflateBlock } from './exposition/compress/deflate-stream.js';
@@ -6,7 +6,7 @@ import type { RootIdentity, SlotRef, ValueType, VariableKind } from './published
 
 export * from './published.js';
 
-/** How a format names the metric of a variable, where no catalogue does. */
+/** The metric of a variable as its format states it, for variables without a catalogue row. */
 export interface StatedMetric {
   /** A valid name. */
   readonly name: string;
@@ -15,7 +15,7 @@ export interface StatedMetric {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** What a publisher says of a variable beside its value; many variables share one. */
+/** The metadata of a variable, which the publisher states. Many variables share one. */
 export interface Declaration {
   readonly name: string;
   readonly type: ValueType;
@@ -24,13 +24,13 @@ export interface Declaration {
   readonly help: string;
   /** Upper bucket bounds of a histogram (without +Inf) or the quantiles of a summary. */
   readonly schema: readonly number[];
-  /** The metric that the format makes of it; otherwise its name is made of those of class and variable. */
+  /** The metric that the format states. Without it, class and variable name the metric. */
   readonly metric?: StatedMetric;
 }
 
 /**
- * One variable of a managed object. Its value is read apart, through a `Source`. A variable is known
- * by its id: two of these may stand for the same one, and each stays as it is after a removal.
+ * One variable of a managed object. A `Source` reads its value. Compare variables by id: two of these objects may
+ * represent the same variable, and a removal changes neither.
  */
 export interface Variable extends SlotRef, Declaration {
   /** Unique within the source's generation, never reused; later variables have higher numbers. */
@@ -39,50 +39,50 @@ export interface Variable extends SlotRef, Declaration {
   readonly declaration: Declaration;
 }
 
-/** What belongs to something as it is now, in the order of ids. Iterations go on while items come and go. */
-export interface Members<T> extends Iterable<T> {
+/** A live collection in the order of ids. An iteration continues while items are added and removed. */
+export interface LiveCollection<T> extends Iterable<T> {
   readonly size: number;
   has(item: T): boolean;
 }
 
-/** One managed object. Its own slot holds its state; `Variable`s hang below it. */
+/** A managed object with its variables and children. Its slot holds its state. */
 export interface ManagedObject extends SlotRef {
   readonly id: number;
   /** The object id of the management world, such as `host.1.ads.userDatabase`. */
   readonly name: string;
   readonly className: string;
   readonly parent: ManagedObject | undefined;
-  readonly children: Members<ManagedObject>;
-  readonly variables: Members<Variable>;
-  /** What a root says of its identity; empty texts where it says nothing. */
+  readonly children: LiveCollection<ManagedObject>;
+  readonly variables: LiveCollection<Variable>;
+  /** The identity that a root states; empty texts for unstated parts. */
   readonly identity: RootIdentity;
-  /** Labels that the format states for the metrics of this object; a catalogue's own go before them. */
+  /** Labels that the format states for the metrics of this object. Labels of a catalogue take precedence. */
   readonly labels?: Readonly<Record<string, string>>;
-  /** The slot with the time (Unix ns) that a root's values stand for, when it states one. */
+  /** The slot with the time (Unix ns) of a root's values, if the publisher states one. */
   readonly asOf: SlotRef | undefined;
 }
 
-/** What changed in a source's structure, in the order in which it happened. */
+/** An addition to or removal from a source. */
 export type StructureChange =
   | { readonly kind: 'object-added'; readonly object: ManagedObject }
   | { readonly kind: 'variable-added'; readonly variable: Variable }
   | { readonly kind: 'object-removed'; readonly object: ManagedObject }
   | { readonly kind: 'variable-removed'; readonly variable: Variable };
 
-/** A slice of changes; `hasMore` says that another call would bring the next. */
+/** Changes in their order. `hasMore` is true if the next call returns more of them. */
 export interface StructureChanges {
   readonly changes: readonly StructureChange[];
   readonly hasMore: boolean;
-  /** Whether another call would bring nothing, but free memory of what is gone. */
+  /** Whether the next call only frees memory of removed nodes. */
   readonly isReclaiming?: boolean;
 }
 
-/** A framed value: everything that does not fit one slot. Copied whole, never torn. */
+/** A consistent copy of a value that is longer than a slot. */
 export type Frame =
   | { readonly type: 'string'; readonly text: string }
   | {
       readonly type: 'histogram';
-      /** Observations a bucket, not cumulative; one more than `Variable.schema` (+Inf last). */
+      /** Observations per bucket, not cumulative; one more than `Variable.schema` (+Inf last). */
       readonly counts: BigUint64Array;
       readonly sum: number;
     }
@@ -90,36 +90,36 @@ export type Frame =
       readonly type: 'summary';
       readonly count: bigint;
       readonly sum: number;
-      /** One value a quantile of `Variable.schema`. */
+      /** One value per quantile of `Variable.schema`. */
       readonly values: Float64Array;
     };
 
 /**
- * One generation of managed objects, open for reading: the seam to bytes. Everything right of it
- * knows roots, objects, variables and slots, never offsets or files.
+ * One generation of managed objects, open for reading. It hides the format: its users know roots, objects, variables
+ * and slots, but no offsets or files.
  */
 export interface Source {
-  /** Bytes of all frames. Those of an honest publisher do not overlap: one copy of each is no more. */
+  /** Bytes of all frames. Frames of a valid publisher do not overlap, so one copy of each is no larger. */
   readonly frameBytes: number;
-  /** Differs from that of every other generation: ids of one mean nothing in another. */
+  /** Unique for each generation; ids are valid within one generation only. */
   readonly generation: string;
   /** The roots, in the order in which they were published. */
-  readonly roots: Members<ManagedObject>;
+  readonly roots: LiveCollection<ManagedObject>;
   /**
-   * Takes in what was added and removed since the last call, a slice at once.
-   * @throws Fault SEGMENT_CORRUPT when the structure contradicts itself
+   * Reads additions and removals since the last call, within a work budget.
+   * @throws Fault SEGMENT_CORRUPT if the structure is inconsistent
    */
   sync(): StructureChanges;
-  /** Whether something was added or removed since the last `sync()`, or nobody can tell. */
+  /** Whether the structure has changed since the last `sync()`; true if unknown. */
   hasChanges(): boolean;
-  /** Copies up to `count` slots of 8 bytes; returns how many it has. Adds and removes nothing: the tree is being walked. */
+  /** Copies up to `count` slots of 8 bytes; returns the number of copied slots. Must not change the tree, which the caller walks. */
   readSlots(first: number, count: number, into: Uint8Array): number;
-  /** Copies up to `count` words of 4 bytes, `incarnation << 1 | synced` of each slot, and returns how many it has. */
+  /** Copies up to `count` words of 4 bytes, `incarnation << 1 | synced` of each slot; returns the number of copied words. */
   readWords(first: number, count: number, into: Uint8Array): number;
   /**
-   * The value of a framed variable, or undefined when no whole copy could be had in time.
-   * @param budget spent for what is copied, and a step for each copy of a frame that was changing
-   *   during the first two; by default there is no bound
+   * The value of a framed variable; undefined if a bounded number of attempts gave no consistent copy.
+   * @param budget charged for the copied bytes, and a step for each attempt after the first two copies; by default
+   *   unlimited
    */
   readFrame(variable: Variable, budget?: Budget): Frame | undefined;
 }
@@ -137,7 +137,7 @@ export const PUBLISHER_STATES = [
 ] as const;
 export type PublisherState = (typeof PUBLISHER_STATES)[number];
 
-/** The verdict on a publisher, with the sentence that an operator reads. */
+/** The verdict on a publisher, with a sentence for operators. */
 export interface Verdict {
   readonly state: PublisherState;
   readonly reason: string;
@@ -145,20 +145,20 @@ export interface Verdict {
   readonly heartbeatAgeSeconds?: number;
 }
 
-/** The process that publishes, as it says itself. */
+/** The process of the publisher, as it states itself. */
 export interface PublisherProcess {
   readonly pid: number;
-  /** Whether it belongs to another PID namespace, as far as this user may see. */
+  /** Whether it belongs to another PID namespace, as far as this user can read. */
   readonly isElsewhere?: boolean;
   /** When it made its segment, in Unix milliseconds. */
   readonly startedUnixMs: number;
 }
 
-/** How far the first full sync of a target has come. */
+/** The progress of the first full sync of a target. */
 export interface SyncProgress {
   readonly objects: { readonly synced: number; readonly total: number };
   readonly variables: { readonly synced: number; readonly total: number };
-  /** What is waited for; empty when nothing is. */
+  /** The object, variable or condition that the sync waits for; empty if none. */
   readonly reason: string;
 }
 
@@ -284,13 +284,13 @@ export interface Body {
 export interface Page extends Body {
   readonly contentType: string;
   /**
-   * Returns the page as gzip, at once if the kernel compressed the lines. The result takes the place of the page: only
-   * the result must be released. Undefined if the page must not be compressed.
+   * Returns the page as gzip, at once if the kernel compressed the lines. The result replaces the page: release only the
+   * result. Undefined if the page must not be compressed.
    */
   gzip?(): Body | Promise<Body>;
 }
 
-/** A document that a sink writes at once. Pieces may be made as they are read. `release()` is called once. */
+/** A document that a sink writes in one go. Buffers may be made while it is read. `release()` is called once. */
 export interface Document {
   readonly buffers: Iterable<Uint8Array>;
   readonly release: () => void;
@@ -304,7 +304,7 @@ export interface Format {
   page(exposition: ReadyExposition): Page;
 }
 
-/** What a target says of itself. */
+/** The status of a target. */
 export interface TargetStatus {
   readonly app: string;
   /** The key whose root was chosen, else the first configured one. */
@@ -314,18 +314,18 @@ export interface TargetStatus {
   readonly isReady: boolean;
   readonly progress: SyncProgress;
   readonly publisher: Verdict;
-  /** Undefined where the format does not say, and where no segment was seen. */
+  /** Undefined if the format does not state it, or before a segment is found. */
   readonly process?: PublisherProcess | undefined;
   readonly partition: number;
 }
 
-/** What a target reads: the name of the format, and what of its values is proven. */
-export interface ReadFormat {
+/** The format of a target, and the guarantees about its values. */
+export interface FormatInfo {
   readonly name: string;
   readonly certainty: string;
 }
 
-/** A root that was chosen, and the server key that shows it. */
+/** A chosen root and its server key. */
 export interface FoundRoot {
   readonly serverKey: string;
   readonly id: string;
@@ -333,34 +333,34 @@ export interface FoundRoot {
 
 /** Moments of a target, in Unix milliseconds. */
 export interface TargetTimes {
-  /** Since when it is ready, or not ready. */
+  /** The time of the last change of readiness. */
   readonly since: number;
-  /** The moment of its newest value as far as that is known: undefined before the first sign of one. */
+  /** The time of its newest value; undefined while unknown. */
   readonly newest: { readonly unixMs: number; readonly by: NewestBy } | undefined;
 }
 
-/** `stated`: the publisher states the moment; `notified`: its last notification that was noticed. */
+/** `stated`: the publisher states the time; `notified`: the time at which the exporter read its last notification. */
 export type NewestBy = 'stated' | 'notified';
 
-/** The parts of an object or variable in which a search looks; `any` is all of them. */
+/** The fields of an object or variable to search; `any` is all of them. */
 export const TREE_FIELDS = ['any', 'object', 'class', 'variable', 'metric', 'value'] as const;
 export type TreeField = (typeof TREE_FIELDS)[number];
 
-/** Which part of a tree is asked for, by what becomes of it: `left-out` is what becomes no metric. */
+/** A filter of nodes by their metrics: `left-out` selects the nodes without any. */
 export const TREE_CHOICES = ['all', 'metrics', 'left-out', 'unsynced'] as const;
 export type TreeChoice = (typeof TREE_CHOICES)[number];
 
-/** A bounded look at a part of a target's tree. Plain data: it crosses threads. */
+/** A bounded query of a part of a target's tree. Plain data: it crosses threads. */
 export interface TreeQuery {
-  /** Only this object and what is below it: its id, or its path below the root; empty for the whole tree. */
+  /** The object whose subtree is queried: its id, or its path below the root; empty for the whole tree. */
   readonly object: string;
-  /** How many objects and variables to pass over, in the order of the tree, matching or not. */
+  /** The number of objects and variables to skip, in the order of the tree, matching or not. */
   readonly from: number;
   /** In lower case; each must occur in a field of the object or variable. */
   readonly words: readonly string[];
   readonly field: TreeField;
   readonly choice: TreeChoice;
-  /** Whether texts are shown, and found, that no row reads. */
+  /** Whether the answer shows, and the search finds, texts that no row reads. */
   readonly showsUnreadTexts: boolean;
   /** The most rows of the answer, the most characters of their texts, and the most milliseconds from the position on. */
   readonly maxRows: number;
@@ -368,34 +368,34 @@ export interface TreeQuery {
   readonly maxMs: number;
 }
 
-/** A value for people; texts are as the publisher wrote them. */
+/** A value for people; texts are unescaped. */
 export type TreeValue =
-  /** There is none to show, with the reason. */
+  /** No value, with the reason. */
   | { readonly kind: 'none'; readonly reason: string }
   /** The state of an object, a number, or the numbers of a distribution. */
   | { readonly kind: 'plain'; readonly text: string }
-  /** The beginning of a text of so many characters. */
+  /** The beginning of a text, and the number of its characters. */
   | { readonly kind: 'text'; readonly text: string; readonly characters: number };
 
-/** A metric that a row makes, or would make, of a value. */
+/** A metric of a value, shown or left out. */
 export interface TreeMetric {
   readonly name: string;
   readonly type: MetricType;
-  /** As text formats write them, without those that are values themselves. */
+  /** In the syntax of text 0.0.4, without labels that contain the value. */
   readonly labels: string;
-  /** How many series are shown. */
+  /** The number of shown series. */
   readonly series: number;
-  /** Why there are none; empty where there are. */
+  /** The reason for no series; empty otherwise. */
   readonly why: string;
 }
 
 interface TreeRowFields {
-  /** Differs from those of all other rows of the tree. */
+  /** Unique in the tree. */
   readonly id: number;
   readonly isSynced: boolean;
   readonly value: TreeValue;
   readonly metrics: readonly TreeMetric[];
-  /** Why it has no metrics; empty where it has, and for objects whose variables say it. */
+  /** The reason for no metrics; empty if it has metrics, and for objects whose variables state it. */
   readonly why: string;
 }
 
@@ -404,74 +404,74 @@ export interface TreeObject extends TreeRowFields {
   /** Its id in the management world. */
   readonly name: string;
   readonly className: string;
-  /** Objects above it, from the root on. */
+  /** The number of objects above it. */
   readonly depth: number;
   readonly variables: number;
   readonly children: number;
-  /** False for one that stands above a match, without being one. */
+  /** False for an object that only has a match below it. */
   readonly isMatch: boolean;
 }
 
 export interface TreeVariable extends TreeRowFields, Pick<Declaration, 'name' | 'type' | 'unit'> {
   readonly kind: 'variable';
   readonly variableKind: VariableKind;
-  /** The beginning of what the publisher says of it. */
+  /** The beginning of its help text. */
   readonly help: string;
 }
 
-/** Each variable follows the row of its object, or another variable of that. */
+/** A variable follows its object, or another variable of that object. */
 export type TreeRow = TreeObject | TreeVariable;
 
-/** A part of a tree as it is at the moment. */
+/** A part of the current tree. */
 export interface TreePart {
   readonly kind: 'part';
   readonly root: string;
   /** Ids of the objects above the chosen one, from the root on. */
   readonly above: readonly string[];
   readonly rows: readonly TreeRow[];
-  /** Where the rest begins; undefined at the end of the tree. */
+  /** The position of the next part; undefined at the end of the tree. */
   readonly next: number | undefined;
-  /** Whether the look ended since it took too long. */
+  /** Whether the query ended at its time limit. */
   readonly isLate: boolean;
-  /** How many objects and variables the target tracks. */
+  /** The numbers of objects and variables that the target tracks. */
   readonly tracked: { readonly objects: number; readonly variables: number };
 }
 
 export type TreeAnswer =
   | TreePart
-  /** There is no tree, with the reason; or it has no object of that id. */
+  /** No tree, with the reason; or no object with that id. */
   | { readonly kind: 'no-tree'; readonly reason: string }
   | { readonly kind: 'no-object' };
 
-/** One target as a sink sees it. */
+/** A target, for sinks. */
 export interface Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
-  /** The hint that its root is chosen by, a full root id or an instance number; empty for none. */
+  /** The hint for the choice of its root: a full root id or an instance number; empty for none. */
   readonly instance: string;
-  readonly reads: ReadFormat;
-  /** The chosen root, else the one that was chosen last; undefined before the first. */
+  readonly format: FormatInfo;
+  /** The root that was chosen last; undefined before the first. */
   readonly lastRoot: FoundRoot | undefined;
   status(): TargetStatus;
   times(): TargetTimes;
-  /** The metrics of its last text; undefined while it has none. */
+  /** The metadata of the families of its last text; undefined without a text. */
   readonly lastFamilies: readonly FamilyMetadata[] | undefined;
-  /** A look at its tree: emits one answer and completes. It is no demand, and copies nothing for one. */
+  /** Queries its tree: emits one answer and completes. Not a demand: it copies and renders no values. */
   queryTree(query: TreeQuery): Observable<TreeAnswer>;
-  /** The internal metrics as they are now, without being a scrape. */
+  /** The current internal metrics. Not a demand. */
   internal(): readonly InternalMetric[];
   /**
-   * One demand, for all metrics or a scope: emits one exposition and completes. Spec 1.9.
-   * @param form in which the lines are wanted; text, if nothing is said
+   * A demand for all metrics or a scope: emits one exposition and completes. Spec 1.9.
+   * @param encoding of the lines; text by default
    */
-  demand(scope?: Scope, form?: keyof Encodings): Observable<Exposition>;
+  demand(scope?: Scope, encoding?: keyof Encodings): Observable<Exposition>;
 }
 
-/** What happens to a target that an operator wants to read about. */
+/** An event of a target, for the log. */
 export interface TargetEvent {
   readonly level: LogLevel;
   readonly message: string;
-  /** What the message is about, a target or a component of the bridge; the message names it too. */
+  /** The target or component of the bridge that the message names. */
   readonly about?: {
     readonly app?: string;
     readonly component?: string;

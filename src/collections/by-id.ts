@@ -1,5 +1,5 @@
 // Collections for millions of items in which no operation takes long: lists by id, ranges of ids, and queues.
-import type { Members } from '../model.js';
+import type { LiveCollection } from '../model.js';
 
 /** Items per chunk, the unit that one operation may move. */
 const CHUNK = 512;
@@ -12,7 +12,7 @@ interface HasId {
 }
 
 /** Items in ascending order of id. An iteration continues while items are added and removed. */
-export class ById<T extends HasId> implements Members<T> {
+export class ById<T extends HasId> implements LiveCollection<T> {
   /** Not empty, each. */
   #chunks: T[][] = NONE;
   /** The first id of each chunk, or a lower one. */

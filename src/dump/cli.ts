@@ -10,7 +10,7 @@ import { posixMemory } from '../native/os/posix.js';
 import { segmentName } from '../native/segment/layout.js';
 import { readCommandLine } from '../rules/command-line.js';
 import { searchWords } from '../shown/shown-text.js';
-import { NotWritten, ReaderGone, pipeWriter } from '../sinks/stdout/stdout.js';
+import { NotWritten, BrokenPipe, pipeWriter } from '../sinks/stdout/stdout.js';
 import { PROGRAM, WATCH_SECONDS } from './options.js';
 import type { DumpOptions } from './options.js';
 import { buffers, treeText } from './output/tree-text.js';
@@ -26,7 +26,7 @@ const { stdin, stdout } = process;
 
 function fail(error: unknown): void {
   // A reader may close the pipe early, as head does.
-  if (error instanceof ReaderGone) process.exit(0);
+  if (error instanceof BrokenPipe) process.exit(0);
   process.stderr.write(`shm_dump: ${messageOf(error)}\n`);
   if (error instanceof NotWritten) process.exit(FAULTS.NOT_WRITTEN.exit);
   process.exit(error instanceof Fault ? error.exit : 1);

@@ -66,8 +66,9 @@ export function checkReload(given: Arguments, started: Settings, now: Date): Pla
   const planned = plannedOf(given, problems);
   const { config } = planned;
   const { licenseFile, licenseKeysDir } = config.settings;
-  const isOther = licenseFile !== started.licenseFile || licenseKeysDir !== started.licenseKeysDir;
-  const license = isOther ? licenseOf(config, now) : undefined;
+  const hasChanged =
+    licenseFile !== started.licenseFile || licenseKeysDir !== started.licenseKeysDir;
+  const license = hasChanged ? licenseOf(config, now) : undefined;
   const faults = [problems.fault, license].filter((each) => each instanceof Fault);
   const [first] = faults;
   if (first === undefined) return planned;

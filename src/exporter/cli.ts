@@ -19,7 +19,7 @@ import { partitionCount } from '../targets/placement.js';
 import { checkStart } from './check-start.js';
 import type { Start } from './check-start.js';
 import { healthProblem } from './health.js';
-import { connectionRoom, openFilesLimit } from './listeners.js';
+import { connectionLimit, openFilesLimit } from './listeners.js';
 import { liveCheck } from './live/live-check.js';
 import type { Planned } from './plan.js';
 import { setProcessZone } from './process-zone.js';
@@ -90,7 +90,7 @@ function run(relative: Arguments, isOnce: boolean): void {
     monotonicUs: () => process.hrtime.bigint() / 1000n,
     warn,
   });
-  const { connections, warning } = connectionRoom(
+  const { connections, warning } = connectionLimit(
     settings.httpMaxConnections,
     openFilesLimit(limitsOfProcess()),
     planned.plan.length,

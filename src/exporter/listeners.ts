@@ -30,7 +30,7 @@ export function listenAddresses(
 }
 
 /** Whether only this machine can connect to an address. False for a socket of systemd, whose address is unknown. */
-export function isLocalAddress(address: ListenAddress): boolean {
+export function isLoopback(address: ListenAddress): boolean {
   if ('fd' in address || address.host === undefined) return false;
   if (isIP(address.host) === 0) return address.host === 'localhost';
   return address.host === '::1' || address.host.startsWith('127.');
@@ -50,7 +50,7 @@ export function openFilesLimit(limits: string): number {
 }
 
 /** The number of connections that the limit of open files allows, at most `wanted`. The warning is empty if it allows all. */
-export function connectionRoom(
+export function connectionLimit(
   wanted: number,
   openFiles: number,
   targets: number,
@@ -85,7 +85,7 @@ export function exposureWarnings(
   if (!settings.metricsHttpEnabled || settings.metricsSystemdSocket) return [];
   if (web !== undefined && authenticatesClients(web)) return [];
   const open = listenAddresses(settings, []).find(
-    (address) => 'host' in address && !isLocalAddress(address),
+    (address) => 'host' in address && !isLoopback(address),
   );
   if (open === undefined) return [];
   const personal = [...new Set(plan.flatMap(personalOf))];

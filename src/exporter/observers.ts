@@ -22,7 +22,7 @@ const leftOut = (what: string, why: string): Loss => ({
   begins: (amount) => `leaves out ${what}: ${amount} so far, ${why}`,
   ends: (amount) => `leaves out no further ${what}: ${amount} so far, ${why}`,
 });
-const MORE = 'since the target may have no more';
+const LIMIT_REACHED = 'since the target may have no more';
 
 /** Messages about missing data, by internal metric. A gauge above 0 or a rising counter means that data is missing. */
 export const LOSSES: ReadonlyMap<string, Loss> = new Map([
@@ -32,32 +32,31 @@ export const LOSSES: ReadonlyMap<string, Loss> = new Map([
     'shm_exporter_target_series_clashes_total',
     leftOut('series', 'since others have their name and labels'),
   ],
-  ['shm_exporter_target_series_omitted_total', leftOut('series', MORE)],
-  ['shm_exporter_target_objects_omitted_total', leftOut('objects', MORE)],
-  ['shm_exporter_target_variables_omitted_total', leftOut('variables', MORE)],
+  ['shm_exporter_target_series_omitted_total', leftOut('series', LIMIT_REACHED)],
+  ['shm_exporter_target_objects_omitted_total', leftOut('objects', LIMIT_REACHED)],
+  ['shm_exporter_target_variables_omitted_total', leftOut('variables', LIMIT_REACHED)],
 ]);
 
-interface SeenLosses {
+interface LossState {
   readonly amount: number;
   readonly isLosing: boolean;
 }
-const NOTHING_SEEN: SeenLosses = { amount: 0, isLosing: false };
+const NO_LOSS: LossState = { amount: 0, isLosing: false };
 
 /** Emits an event when a target begins to miss data, and when it has all data again. Never completes. */
-export function lossWatch(
+export function watchLosses(
   registry: Targets,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<TargetEvent> {
   return defer(() => {
-    const seen = new WeakMap<Target, ReadonlyMap<string, SeenLosses>>();
+    const states = new WeakMap<Target, ReadonlyMap<string, LossState>>();
     const check = (target: Target): TargetEvent[] => {
-      const before = seen.get(target) ?? new Map<string, SeenLosses>();
-      const now = losing(target, before);
-      seen.set(target, now);
+      const before = states.get(target) ?? new Map<string, LossState>();
+      const now = lossStates(target, before);
+      states.set(target, now);
       return [...now].flatMap(([name, { amount, isLosing }]) => {
         const loss = LOSSES.get(name);
-        if (loss === undefined || isLosing === (before.get(name) ?? NOTHING_SEEN).isLosing)
-          return [];
+        if (loss === undefined || isLosing === (before.get(name) ?? NO_LOSS).isLosing) return [];
         const message = isLosing ? loss.begins(amount) : loss.ends(amount);
         return [aboutTarget(target, { level: isLosing ? 'warning' : 'info', message })];
       });
@@ -66,11 +65,14 @@ export function lossWatch(
   });
 }
 
-function losing(target: Target, before: ReadonlyMap<string, SeenLosses>): Map<string, SeenLosses> {
+function lossStates(
+  target: Target,
+  before: ReadonlyMap<string, LossState>,
+): Map<string, LossState> {
   const measured = target.internal().filter(({ name }) => LOSSES.has(name));
-  const now = measured.map(({ name, type, value }): [string, SeenLosses] => {
+  const now = measured.map(({ name, type, value }): [string, LossState] => {
     const amount = Number(value);
-    const former = (before.get(name) ?? NOTHING_SEEN).amount;
+    const former = (before.get(name) ?? NO_LOSS).amount;
     return [name, { amount, isLosing: amount > (type === 'counter' ? former : 0) }];
   });
   // A metric without a current value, such as after the loss of the root, keeps its last state.
@@ -86,7 +88,7 @@ interface Wait {
 }
 
 /** Emits an event when a target has not been ready for too long, and when it becomes ready then. Never completes. */
-export function waitWatch(
+export function watchReadiness(
   registry: Targets,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<TargetEvent> {

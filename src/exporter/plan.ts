@@ -54,10 +54,10 @@ export function planTargets(config: Config, problems?: ConfigProblems): Plan {
 
 function planned(config: Config, problems: ConfigProblems): Plan {
   const faults: Fault[] = [];
-  const { texts, areWhole } = readTexts(config, problems);
+  const { texts, areComplete } = readTexts(config, problems);
   const catalogues = loadCatalogues(texts, (fault) => faults.push(fault));
   // An application without a catalogue may belong to an invalid file.
-  const areAllKnown = areWhole && faults.length === 0 && config.isSound('catalogue_files');
+  const areAllKnown = areComplete && faults.length === 0 && config.isSound('catalogue_files');
 
   const plan = config.targets.map((target) => {
     const formatSettings = formatSettingsOf(target, config, problems);
@@ -76,7 +76,7 @@ function planned(config: Config, problems: ConfigProblems): Plan {
     });
     const warnings = [
       ...(guess === '' ? [] : [nearMiss(config, target, guess)]),
-      ...(catalogue === undefined ? [] : idleLabels(config, target)),
+      ...(catalogue === undefined ? [] : ineffectiveLabels(config, target)),
     ];
     return {
       catalogue,
@@ -144,7 +144,7 @@ function readTexts(config: Config, problems: ConfigProblems) {
     return inFile.catch(path, () => ({ file, text: readText(file) }));
   });
   const read = texts.filter((each) => each !== undefined);
-  return { texts: read, areWhole: read.length === texts.length };
+  return { texts: read, areComplete: read.length === texts.length };
 }
 
 /** The warning about an application without a catalogue whose name is close to a known one. */
@@ -154,7 +154,7 @@ function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): s
 }
 
 /** The warning about path labels without effect: the rows of a catalogue have their own labels. */
-function idleLabels(
+function ineffectiveLabels(
   config: Config,
   { app, pathLabels, showUncatalogued, path }: TargetConfig,
 ): readonly string[] {

@@ -52,10 +52,10 @@ export class Reloads {
     try {
       const planned = checkReload(this.#given, this.#started, new Date());
       const changed = changedSettings(this.#started, planned.config.settings);
-      const later = changed.map((key) => `${key} changed: it takes effect at the next start`);
-      [...warningsOf(planned), ...later].forEach(warn);
+      const needRestart = changed.map((key) => `${key} changed: it takes effect at the next start`);
+      [...warningsOf(planned), ...needRestart].forEach(warn);
       this.#reload$.next({ kind: 'accepted', planned });
-      return { kind: 'taken', later };
+      return { kind: 'accepted', needRestart };
     } catch (error) {
       if (!(error instanceof Fault) && !isSystemError(error)) throw error;
       const message = messageOf(error);

@@ -40,7 +40,7 @@ function canSelect(
   return prefix !== undefined && fitsPrefix(pattern, prefix);
 }
 
-interface KnownScope {
+interface CompiledScope {
   readonly config: ScopeConfig;
   readonly scope: Scope;
 }
@@ -52,7 +52,7 @@ const keyOf = ({ app, serverKeys, instance }: TargetIdentity): string =>
   JSON.stringify([app, serverKeys, instance]);
 
 export class ScopeRegistry {
-  #scopes = new Map<string, KnownScope>();
+  #scopes = new Map<string, CompiledScope>();
   #namesByTarget = new Map<string, readonly string[]>();
 
   get(name: string): Scope | undefined {
@@ -102,12 +102,12 @@ export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
     ...new Set(plan.flatMap(({ catalogue }) => [...(catalogue?.families.values() ?? [])])),
   ].map(({ name }) => name);
   const selectables = plan.map(selectableOf);
-  const isIdle = (pattern: string): boolean =>
+  const matchesNone = (pattern: string): boolean =>
     !selectables.some((each) => canSelect(pattern, each, canSelectUnder));
 
   return scopes.flatMap(({ name, metrics: patterns }, index) => {
     const path = ['metric_scopes', index];
-    const idle = patterns.map(isIdle);
+    const idle = patterns.map(matchesNone);
     const scope = `metric scope ${JSON.stringify(name)}`;
     if (idle.every(Boolean)) {
       const near = patterns.map((pattern) => hint(pattern, names)).find((text) => text !== '');

@@ -3,7 +3,7 @@ import { setInterval } from 'node:timers';
 import { LICENSE_STATES } from '../license/license.js';
 import type { LicenseStatus, LicenseState } from '../license/license.js';
 import { returnFreePages, returnFreed } from '../native/os/libc.js';
-import type { LicenseFacts, ServiceFacts } from '../sinks/http/pages/status-page.js';
+import type { LicenseInfo, ProcessInfo } from '../sinks/http/pages/status-page.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 import type { WebConfigReload } from '../web-config/watched-web-config.js';
 
@@ -21,7 +21,7 @@ const SEVERITIES = {
   expired: 'bad',
   early: 'bad',
   invalid: 'bad',
-} as const satisfies Record<LicenseState, LicenseFacts['severity']>;
+} as const satisfies Record<LicenseState, LicenseInfo['severity']>;
 
 /** Sets the metrics of the process. Their names follow those of Prometheus, so that its alert rules fit. */
 export class ServiceMetrics {
@@ -31,7 +31,7 @@ export class ServiceMetrics {
   readonly #isReloaded: (value: number) => void;
   readonly #reloadedAt: (value: number) => void;
   readonly #hash: (value: number) => void;
-  #facts: ServiceFacts;
+  #processInfo: ProcessInfo;
 
   /** @param startedMs when the process began, in Unix milliseconds */
   constructor(
@@ -39,8 +39,8 @@ export class ServiceMetrics {
     { version, revision, node }: Build,
     startedMs: number,
   ) {
-    const configuration = { takenMs: startedMs, refusedMs: undefined };
-    this.#facts = { version, revision, node, startedMs, license: undefined, configuration };
+    const configuration = { acceptedMs: startedMs, refusedMs: undefined };
+    this.#processInfo = { version, revision, node, startedMs, license: undefined, configuration };
     const build = metrics.gauge(
       'shm_exporter_build_info',
       'Version and commit of the exporter, and version of Node; always 1.',
@@ -75,14 +75,14 @@ export class ServiceMetrics {
   }
 
   /** The facts behind the metrics, for the status page. */
-  get facts(): ServiceFacts {
-    return this.#facts;
+  get processInfo(): ProcessInfo {
+    return this.#processInfo;
   }
 
   license({ state, expirySeconds, warning }: LicenseStatus): void {
     const severity = SEVERITIES[state];
     const license = { state, severity, expiresMs: expirySeconds * 1000, warning };
-    this.#facts = { ...this.#facts, license };
+    this.#processInfo = { ...this.#processInfo, license };
     this.#expiry(expirySeconds);
     for (const each of LICENSE_STATES) this.#licenseState(Number(each === state), { state: each });
   }
@@ -93,8 +93,11 @@ export class ServiceMetrics {
   }
 
   /** Notes that a configuration is in use since `unixMs`. */
-  configTaken(hash: number, unixMs: number): void {
-    this.#facts = { ...this.#facts, configuration: { takenMs: unixMs, refusedMs: undefined } };
+  configAccepted(hash: number, unixMs: number): void {
+    this.#processInfo = {
+      ...this.#processInfo,
+      configuration: { acceptedMs: unixMs, refusedMs: undefined },
+    };
     this.#isReloaded(1);
     this.#reloadedAt(unixMs / 1000);
     this.#hash(hash);
@@ -102,8 +105,8 @@ export class ServiceMetrics {
 
   /** Notes that a reload was refused. @param refusedMs its time in Unix milliseconds */
   configRefused(refusedMs: number): void {
-    const configuration = { ...this.#facts.configuration, refusedMs };
-    this.#facts = { ...this.#facts, configuration };
+    const configuration = { ...this.#processInfo.configuration, refusedMs };
+    this.#processInfo = { ...this.#processInfo, configuration };
     this.#isReloaded(0);
   }
 }
@@ -151,22 +154,22 @@ export function returnFreeMemory(residentBytes: () => number): void {
 /** Makes a function that returns free pages if the process has grown and is idle. */
 export function freePages(
   residentBytes: () => number,
-  give: () => unknown = returnFreePages,
+  release: () => unknown = returnFreePages,
 ): () => void {
   let [last, afterwards] = [0, 0];
   return () => {
-    const bytes = valueOf(residentBytes);
+    const bytes = attempt(residentBytes);
     if (bytes === undefined) return;
     const isIdle = bytes <= last * GROWTH;
     last = bytes;
     if (!isIdle || bytes < afterwards + MIN_GROWTH) return;
-    give();
-    afterwards = valueOf(residentBytes) ?? bytes;
+    release();
+    afterwards = attempt(residentBytes) ?? bytes;
   };
 }
 
 /** The result of a call; undefined if it throws. */
-function valueOf<T>(call: () => T): T | undefined {
+function attempt<T>(call: () => T): T | undefined {
   try {
     return call();
   } catch {

@@ -26,10 +26,11 @@ import type { ReloadAnswer } from '../sinks/http/own-pages.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
+import { INTERNAL_METRICS } from '../targets/internal-metrics.js';
 import { PartitionSet } from '../targets/partitions/partition-set.js';
 import { partitionCount } from '../targets/placement.js';
 import { TargetRegistry } from '../targets/target-registry.js';
-import { lossWatch, sinkLog, statusLine, waitWatch } from './observers.js';
+import { watchLosses, sinkLog, statusLine, watchReadiness } from './observers.js';
 import type { Planned } from './plan.js';
 import type { Reload } from './reloads.js';
 import { ScopeRegistry } from './scopes.js';
@@ -82,7 +83,7 @@ export function service(
     const memory = context.memory(waiter);
     const partitions = new PartitionSet(settings, memory, monotonicMs);
     const scopes = new ScopeRegistry();
-    const selfMetrics = new SelfMetrics();
+    const selfMetrics = new SelfMetrics(INTERNAL_METRICS);
     const metrics = new ServiceMetrics(selfMetrics, context.build, unixMs());
     const assignment = settings.workerAssignmentMode;
     const registry = new TargetRegistry({
@@ -92,7 +93,7 @@ export function service(
     const update = (next: Planned): Observable<never> => {
       scopes.update(next.config.scopes, next.plan);
       metrics.unmatchedScopes(scopes.unmatched);
-      metrics.configTaken(configHash(next.config), unixMs());
+      metrics.configAccepted(configHash(next.config), unixMs());
       // Like other settings of the process, `debug` changes at a start only.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
@@ -100,7 +101,7 @@ export function service(
     };
     const sink = chosenSink(sinks, {
       ...{ settings, scopes, selfMetrics, log, unixMs, nameOf: config.nameOf },
-      service: () => metrics.facts,
+      service: () => metrics.processInfo,
       stdout: context.stdout,
       sockets: context.sockets,
       ...(context.maxConnections !== undefined && { maxConnections: context.maxConnections }),
@@ -135,7 +136,7 @@ export function service(
       }),
       ignoreElements(),
     );
-    const watches$ = merge(lossWatch(registry), waitWatch(registry)).pipe(
+    const watches$ = merge(watchLosses(registry), watchReadiness(registry)).pipe(
       tap(log),
       ignoreElements(),
     );

@@ -15,7 +15,7 @@ import type { Guard } from '../sinks/http/admission.js';
 import { httpSink } from '../sinks/http/http.js';
 import type { HttpOptions } from '../sinks/http/http.js';
 import type { ReloadAnswer } from '../sinks/http/own-pages.js';
-import type { ServiceFacts } from '../sinks/http/pages/status-page.js';
+import type { ProcessInfo } from '../sinks/http/pages/status-page.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 import type { Sink, SinkEvent } from '../sinks/sink.js';
 import { NotWritten, stdoutSink } from '../sinks/stdout/stdout.js';
@@ -23,7 +23,7 @@ import type { DocumentWriter, Documents } from '../sinks/stdout/stdout.js';
 import { fileWriter, removedAtEnd } from '../sinks/textfile/file-writer.js';
 import { passwordThread } from '../web-config/threads/compare-in-thread.js';
 import { WatchedWebConfig } from '../web-config/watched-web-config.js';
-import { isLocalAddress, listenAddresses, listenerName } from './listeners.js';
+import { isLoopback, listenAddresses, listenerName } from './listeners.js';
 import type { ScopeRegistry } from './scopes.js';
 import { webConfigMetrics } from './service-metrics.js';
 import { webGuard } from './web-guard.js';
@@ -37,7 +37,7 @@ export interface SinkContext {
   /** Takes the sink's own metrics. */
   readonly selfMetrics: SelfMetrics;
   /** The current facts about the process. */
-  readonly service: () => ServiceFacts;
+  readonly service: () => ProcessInfo;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
   readonly stdout: () => DocumentWriter;
@@ -112,7 +112,7 @@ function httpOptions({
     notReady: notReadyText,
     selfMetrics,
     hasTrees: settings.httpTreeEnabled,
-    showsUnreadTexts: () => guard.authenticatesClients() || addresses.every(isLocalAddress),
+    showsUnreadTexts: () => guard.authenticatesClients() || addresses.every(isLoopback),
     reload: settings.httpReloadEnabled ? reload : undefined,
     log: (message) => {
       log({ level: 'warning', message });

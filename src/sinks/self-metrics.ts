@@ -6,6 +6,9 @@ import type { InternalMetric, Target } from '../model.js';
 import { IDENTITY, identitiesOf } from './sink.js';
 import type { IdentityLabels } from './sink.js';
 
+/** An internal metric without its value. */
+export type InternalFamily = Omit<InternalMetric, 'value'>;
+
 /** The prefix of the exporter's own metrics, which no application has. */
 const OWN_PREFIX = 'shm_exporter_';
 
@@ -13,10 +16,11 @@ export class SelfMetrics {
   readonly #registry = new Registry();
   readonly #publishers: Gauge;
   readonly #targets: Gauge;
-  /** Internal metrics of the targets by name, made on first use. */
+  /** Internal metrics of the targets by name. */
   readonly #internal = new Map<string, Counter | Gauge>();
 
-  constructor() {
+  /** @param internal the internal metrics of targets, in the order of the page */
+  constructor(internal: readonly InternalFamily[] = []) {
     const registers = [this.#registry];
     processMetrics(this.#registry);
     this.#publishers = new Gauge({
@@ -31,6 +35,7 @@ export class SelfMetrics {
       labelNames: [...IDENTITY, 'root', 'partition'],
       registers,
     });
+    for (const family of internal) this.#register(family);
   }
 
   get contentType(): string {
@@ -64,13 +69,13 @@ export class SelfMetrics {
 
   /** All metrics as text 0.0.4; the internal metrics of targets carry labels that identify the target. */
   async text(targets: readonly Target[]): Promise<string> {
-    this.#takeAll(targets);
+    this.#collectAll(targets);
     return this.#registry.metrics();
   }
 
   /** The text without metrics that every process has and whose names would clash with those of another process. */
   async ownText(targets: readonly Target[]): Promise<string> {
-    this.#takeAll(targets);
+    this.#collectAll(targets);
     const own = this.#registry
       .getMetricsAsArray()
       .filter(({ name }) => name.startsWith(OWN_PREFIX));
@@ -78,14 +83,14 @@ export class SelfMetrics {
     return (await Promise.all(texts)).map((text) => `${text}\n`).join('');
   }
 
-  #takeAll(targets: readonly Target[]): void {
+  #collectAll(targets: readonly Target[]): void {
     // Remove the series of former targets and of former values.
     for (const metric of [...this.#internal.values(), this.#publishers, this.#targets])
       metric.reset();
-    for (const [target, identity] of identitiesOf(targets)) this.#take(target, identity);
+    for (const [target, identity] of identitiesOf(targets)) this.#collect(target, identity);
   }
 
-  #take(target: Target, identity: IdentityLabels): void {
+  #collect(target: Target, identity: IdentityLabels): void {
     const { root, partition, publisher } = target.status();
     for (const metric of target.internal()) this.#set(metric, identity);
     for (const state of PUBLISHER_STATES)
@@ -93,15 +98,17 @@ export class SelfMetrics {
     this.#targets.set({ ...identity, ...(root && { root }), partition: String(partition) }, 1);
   }
 
-  #set(
-    { name, type, help, value, labels: own = {} }: InternalMetric,
-    identity: IdentityLabels,
-  ): void {
-    const known = this.#internal.get(name);
-    const labelNames = [...IDENTITY, ...Object.keys(own)];
+  #register({ name, type, help, labels = {} }: InternalFamily): Counter | Gauge {
+    const labelNames = [...IDENTITY, ...Object.keys(labels)];
     const options = { name, help, labelNames, registers: [this.#registry] };
-    const metric = known ?? (type === 'counter' ? new Counter(options) : new Gauge(options));
-    if (known === undefined) this.#internal.set(name, metric);
+    const metric = type === 'counter' ? new Counter(options) : new Gauge(options);
+    this.#internal.set(name, metric);
+    return metric;
+  }
+
+  #set(internal: InternalMetric, identity: IdentityLabels): void {
+    const metric = this.#internal.get(internal.name) ?? this.#register(internal);
+    const { value, labels: own = {} } = internal;
     const shown = Object.entries(own).filter(([, text]) => text !== '');
     const labels = { ...identity, ...Object.fromEntries(shown) };
     // Counters were reset above and no two targets share labels, so this sets the value.

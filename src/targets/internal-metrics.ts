@@ -256,6 +256,12 @@ const TARGET_INFO: FamilyMetadata = {
   unit: '',
 };
 
+/** All internal metrics without their values, in the order of a page. */
+export const INTERNAL_METRICS: readonly Omit<InternalMetric, 'value'>[] = [
+  ...ROWS.map(([name, type, help]) => ({ name, type, help })),
+  { ...HIGHLIGHTED, labels: { path: '', value: '' } },
+];
+
 /** The metadata of the metrics of a page that are not the application's. */
 export const INTERNAL_METADATA: readonly FamilyMetadata[] = [
   ...METADATA.values(),

@@ -10,7 +10,7 @@ import type {
   Encodings,
   FoundRoot,
   InternalMetric,
-  ReadFormat,
+  FormatInfo,
   Scope,
   Target,
   TargetEvent,
@@ -84,7 +84,7 @@ export class ServedTarget implements Target {
   get instance(): string {
     return this.assignment.definition.instance;
   }
-  get reads(): ReadFormat {
+  get format(): FormatInfo {
     const { format: name } = this.assignment.definition;
     return { name, certainty: FORMATS.get(name)?.certainty ?? '' };
   }

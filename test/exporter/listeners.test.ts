@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { loadConfig } from '#app/config/resolve.js';
 import type { Settings } from '#app/config/settings.js';
 import {
-  connectionRoom,
+  connectionLimit,
   exposureWarnings,
   listenAddresses,
   openFilesLimit,
@@ -87,10 +87,10 @@ describe('the limit of open files', function () {
   });
 
   it('allows all connections if it is high, and fewer if it is low', () => {
-    expect(connectionRoom(512, 1024, 5, 2)).to.deep.equal({ connections: 512, warning: '' });
-    expect(connectionRoom(512, 256, 5, 2)).to.include({ connections: 190 });
-    expect(connectionRoom(512, 64, 25, 2)).to.include({ connections: 8 });
-    expect(connectionRoom(4, 64, 25, 2)).to.include({ connections: 4 });
+    expect(connectionLimit(512, 1024, 5, 2)).to.deep.equal({ connections: 512, warning: '' });
+    expect(connectionLimit(512, 256, 5, 2)).to.include({ connections: 190 });
+    expect(connectionLimit(512, 64, 25, 2)).to.include({ connections: 8 });
+    expect(connectionLimit(4, 64, 25, 2)).to.include({ connections: 4 });
   });
 
   it('is reported at the start, and idle connections do not block probes', async function () {

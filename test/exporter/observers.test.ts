@@ -1,7 +1,13 @@
 // The log lines about omitted objects and series, waiting targets and skipped snapshots.
 import { expect } from 'chai';
 import { tap } from 'rxjs';
-import { LOSSES, lossWatch, sinkLog, statusLine, waitWatch } from '#app/exporter/observers.js';
+import {
+  LOSSES,
+  watchLosses,
+  sinkLog,
+  statusLine,
+  watchReadiness,
+} from '#app/exporter/observers.js';
 import type { InternalMetric, TargetEvent } from '#app/model.js';
 import type { SinkEvent } from '#app/sinks/sink.js';
 import { INTERNAL_METADATA } from '#app/targets/internal-metrics.js';
@@ -10,11 +16,11 @@ import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-describe('lossWatch', () => {
+describe('watchLosses', () => {
   const PERIOD_MS = 5000;
   const watching = (...targets: readonly FakeTarget[]) => {
     const clock = new VirtualClock();
-    const { seen, subscription } = follow(lossWatch({ targets }, clock));
+    const { seen, subscription } = follow(watchLosses({ targets }, clock));
     /** What is reported when the next look finds these metrics on the first target. */
     const look = (metrics?: InternalMetric[]): readonly TargetEvent[] => {
       const before = seen.length;
@@ -107,10 +113,10 @@ describe('lossWatch', () => {
 });
 
 // What the log says of targets that take long to become ready.
-describe('waitWatch', () => {
+describe('watchReadiness', () => {
   const watching = (...targets: FakeTarget[]) => {
     const clock = new VirtualClock();
-    const { seen } = follow(waitWatch({ targets }, clock));
+    const { seen } = follow(watchReadiness({ targets }, clock));
     return (seconds: number): readonly string[] => {
       const before = seen.length;
       clock.advance(seconds * 1000);

@@ -51,14 +51,14 @@ describe('ServiceMetrics', () => {
 
   it('has the success of the last reload, and the time of the configuration in use', async () => {
     const { metrics, shown } = measuring();
-    metrics.configTaken(7, 1500);
+    metrics.configAccepted(7, 1500);
     metrics.configRefused(2000);
     expect(await shown('shm_exporter_config')).to.deep.equal([
       'shm_exporter_config_last_reload_successful 0',
       'shm_exporter_config_last_reload_success_timestamp_seconds 1.5',
       'shm_exporter_config_hash 7',
     ]);
-    metrics.configTaken(8, 2500);
+    metrics.configAccepted(8, 2500);
     expect(await shown('shm_exporter_config')).to.deep.equal([
       'shm_exporter_config_last_reload_successful 1',
       'shm_exporter_config_last_reload_success_timestamp_seconds 2.5',
@@ -74,13 +74,16 @@ describe('the facts of the status page', () => {
   it('are those of the metrics: build, start, license, configuration', () => {
     const metrics = fresh();
     const atStart = { ...build, startedMs: 1000, license: undefined };
-    const configuration = { takenMs: 1000, refusedMs: undefined };
-    expect(metrics.facts).to.deep.equal({ ...atStart, configuration });
-    metrics.configTaken(7, 1500);
+    const configuration = { acceptedMs: 1000, refusedMs: undefined };
+    expect(metrics.processInfo).to.deep.equal({ ...atStart, configuration });
+    metrics.configAccepted(7, 1500);
     metrics.configRefused(2000);
-    expect(metrics.facts.configuration).to.deep.equal({ takenMs: 1500, refusedMs: 2000 });
-    metrics.configTaken(8, 2500);
-    expect(metrics.facts.configuration).to.deep.equal({ takenMs: 2500, refusedMs: undefined });
+    expect(metrics.processInfo.configuration).to.deep.equal({ acceptedMs: 1500, refusedMs: 2000 });
+    metrics.configAccepted(8, 2500);
+    expect(metrics.processInfo.configuration).to.deep.equal({
+      acceptedMs: 2500,
+      refusedMs: undefined,
+    });
   });
 
   for (const [at, state, severity] of [
@@ -95,7 +98,12 @@ describe('the facts of the status page', () => {
       const status = statusOf({ ...license, ...term }, at);
       metrics.license(status);
       const { warning } = status;
-      expect(metrics.facts.license).to.deep.equal({ state, severity, expiresMs: 60_000, warning });
+      expect(metrics.processInfo.license).to.deep.equal({
+        state,
+        severity,
+        expiresMs: 60_000,
+        warning,
+      });
     });
 });
 

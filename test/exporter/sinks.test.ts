@@ -50,7 +50,7 @@ describe('chosenSink', () => {
         },
       sockets: [],
       isOnce: false,
-      reload: () => ({ kind: 'taken', later: [] }),
+      reload: () => ({ kind: 'accepted', needRestart: [] }),
       log: (event) => logged.push(event),
     });
   };

@@ -61,7 +61,7 @@ describe('a third sink', () => {
         send: () => 0,
         warn: () => undefined,
       }),
-      reload: () => ({ kind: 'taken' as const, later: [] }),
+      reload: () => ({ kind: 'accepted' as const, needRestart: [] }),
       memory: posixMemory,
       unixMs: () => 0,
       stdout: () => () => EMPTY,

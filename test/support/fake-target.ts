@@ -7,7 +7,7 @@ import type {
   FamilyMetadata,
   FoundRoot,
   InternalMetric,
-  ReadFormat,
+  FormatInfo,
   Scope,
   SyncProgress,
   Target,
@@ -30,7 +30,7 @@ export class FakeTarget implements Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
   instance = '';
-  reads: ReadFormat = { name: 'native', certainty: 'every value proven' };
+  format: FormatInfo = { name: 'native', certainty: 'every value proven' };
   lastRoot: FoundRoot | undefined;
   #root = '';
   isReady = true;

@@ -1,7 +1,7 @@
 // Writes segments byte by byte: valid ones that this project's publisher would not write.
 import { crc32 } from 'node:zlib';
 import { PublisherFile } from '#app/native/publisher/publisher-file.js';
-import { headerBytes, layOut } from '#app/native/publisher/segment-layout.js';
+import { headerBytes, computeLayout } from '#app/native/publisher/segment-layout.js';
 import type { SegmentLayout } from '#app/native/publisher/segment-layout.js';
 import { VALUE_TYPES } from '#app/published.js';
 import type { ValueType } from '#app/published.js';
@@ -62,7 +62,7 @@ export class Forge {
   /** Locked, without a heartbeat and without a name until `place`. */
   constructor(contextId: string, serverKey: string, sizes: ForgeSizes) {
     const { records, stringBytes = 1 << 20, slots = records, frameBytes = PAGE } = sizes;
-    this.layout = layOut({ records, stringBytes, slots, frameBytes });
+    this.layout = computeLayout({ records, stringBytes, slots, frameBytes });
     const { fileSize } = this.layout;
     const name = segmentName(contextId, 'pool', serverKey);
     this.#file = new PublisherFile(name, fileSize, 0o644, `${process.pid}.forged`);

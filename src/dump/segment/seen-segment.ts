@@ -9,7 +9,7 @@ import { HeartbeatClock, judge, processOf } from '../../native/segment/liveness.
 import {
   checkSize,
   readHeader,
-  readWords,
+  readMutableFields,
   segmentNames,
 } from '../../native/segment/segment-header.js';
 import type { SegmentHeader } from '../../native/segment/segment-header.js';
@@ -72,7 +72,7 @@ class SeenSegment {
   }
 
   facts(): SegmentFacts {
-    const words = this.#naming(() => readWords(this.#file, this.#header));
+    const words = this.#naming(() => readMutableFields(this.#file, this.#header));
     const { heartbeatPeriodNs } = this.#header;
     const { state, objectsDropped, variablesDropped } = words;
     let isLocked = false;

@@ -25,7 +25,7 @@ export interface ExistingObject extends ObjectPath {
 interface ExistingTree {
   readonly objects: readonly ExistingObject[];
   /** False if the tree has more objects or variables than the limits. */
-  readonly isWhole: boolean;
+  readonly isComplete: boolean;
 }
 
 /** Collects the objects below a root, up to a limit. */
@@ -36,7 +36,7 @@ export function collectTree(root: ManagedObject): ExistingTree {
   for (let object = waiting.pop(); object !== undefined; object = waiting.pop()) {
     variables += object.variables.size;
     if (objects.length >= MAX_OBJECTS || variables > MAX_VARIABLES)
-      return { objects, isWhole: false };
+      return { objects, isComplete: false };
     objects.push({
       ...objectPath(root, object),
       variables: byName(object),
@@ -44,7 +44,7 @@ export function collectTree(root: ManagedObject): ExistingTree {
     });
     waiting.push(...object.children);
   }
-  return { objects, isWhole: true };
+  return { objects, isComplete: true };
 }
 
 function byName({ variables }: ManagedObject): ReadonlyMap<string, Variable> {
@@ -55,7 +55,7 @@ function byName({ variables }: ManagedObject): ReadonlyMap<string, Variable> {
 }
 
 /** The sentence about a class without objects. It names class ids and paths, one of which may be wrong. */
-function idleClass({ alias, classIds, paths }: CatalogueClass): string {
+function unmatchedClass({ alias, classIds, paths }: CatalogueClass): string {
   const places = paths.map(({ text }) => text).join(' or ');
   return `no object fits ${quoted(alias)}, which stands for class ${classIds.join(' or ')} at ${places}`;
 }
@@ -91,9 +91,9 @@ const MAX_EXAMPLES = 3;
 
 interface ClassFindings {
   /** Lines about classes without objects. Empty if all tracked objects have rows, since other objects may come later. */
-  readonly idle: readonly string[];
+  readonly unmatched: readonly string[];
   /** At most one line, about objects without rows. */
-  readonly strays: readonly string[];
+  readonly withoutRows: readonly string[];
 }
 
 /** The tracked objects of one class for which the catalogue has no row. */
@@ -111,22 +111,23 @@ export function classFindings(
   { rules, tracks }: Filters,
   objects: readonly ExistingObject[],
 ): ClassFindings {
-  const fitting = new Set<string>();
+  const matched = new Set<string>();
   const kinds = new Map<string, UnreadClass>();
   for (const object of objects) {
     const found = rules?.rulesFor(object) ?? [];
-    for (const { set } of found) fitting.add(set.alias);
+    for (const { set } of found) matched.add(set.alias);
     if (found.length === 0 && mayNeedRows(object) && tracks(object)) count(kinds, object);
   }
-  if (kinds.size === 0) return { idle: [], strays: [] };
-  const idle = classes
-    .filter(({ alias }) => !fitting.has(alias))
-    .map((each) => `${file}: ${idleClass(each)}`);
-  const strays = [...kinds.values()];
-  const isHarmless = idle.length === 0 && strays.every(({ variables }) => variables === 0);
+  if (kinds.size === 0) return { unmatched: [], withoutRows: [] };
+  const unmatched = classes
+    .filter(({ alias }) => !matched.has(alias))
+    .map((each) => `${file}: ${unmatchedClass(each)}`);
+  const withoutRows = [...kinds.values()];
+  const isHarmless =
+    unmatched.length === 0 && withoutRows.every(({ variables }) => variables === 0);
   return {
-    idle: limitLines(idle, 'classes that no object fits'),
-    strays: isHarmless ? [] : [straysLine(strays)],
+    unmatched: limitLines(unmatched, 'classes that no object fits'),
+    withoutRows: isHarmless ? [] : [withoutRowsLine(withoutRows)],
   };
 }
 
@@ -145,7 +146,7 @@ function count(
 }
 
 /** The line about objects without rows. It names the classes with the most variables, each with the path of one object. */
-function straysLine(kinds: readonly UnreadClass[]): string {
+function withoutRowsLine(kinds: readonly UnreadClass[]): string {
   const objects = kinds.reduce((sum, kind) => sum + kind.objects, 0);
   const variables = kinds.reduce((sum, kind) => sum + kind.variables, 0);
   const examples = kinds
@@ -170,18 +171,20 @@ export function filterFindings(
   objects: readonly ObjectPath[],
 ): readonly Finding[] {
   const found = objects.map(({ seedPath }) => segmentsOf(seedPath));
-  const isIdle = (prefixes: readonly string[]): boolean => {
+  const matchesNone = (prefixes: readonly string[]): boolean => {
     const compiled = prefixes.map(compileSeedPrefix);
     return !found.some((path) => compiled.some((begins) => begins(path)));
   };
   const groups = catalogue?.seedPathGroups;
   return [
-    ...idleIn('classes', classes, idleChoice(catalogue, objects)),
-    ...idleIn('seed_path_groups', seedPathGroups, (name) =>
-      isIdle(groups?.get(name) ?? []) ? `no object is in the group ${quoted(name)}` : undefined,
+    ...unmatchedIn('classes', classes, unmatchedAlias(catalogue, objects)),
+    ...unmatchedIn('seed_path_groups', seedPathGroups, (name) =>
+      matchesNone(groups?.get(name) ?? [])
+        ? `no object is in the group ${quoted(name)}`
+        : undefined,
     ),
-    ...idleIn('seed_paths', seedPaths, (path) => {
-      if (!isIdle([path])) return undefined;
+    ...unmatchedIn('seed_paths', seedPaths, (path) => {
+      if (!matchesNone([path])) return undefined;
       const near = hint(path, startsOf(found, segmentsOf(path).length));
       return `no object is at ${quoted(path)}${near}`;
     }),
@@ -189,7 +192,7 @@ export function filterFindings(
 }
 
 /** The sentences about values of a list, each with its path. */
-const idleIn = (
+const unmatchedIn = (
   key: string,
   values: readonly string[],
   sentenceOf: (value: string) => string | undefined,
@@ -200,7 +203,7 @@ const idleIn = (
   });
 
 /** The sentence about a class that no object matches. */
-function idleChoice(catalogue: Catalogue | undefined, objects: readonly ObjectPath[]) {
+function unmatchedAlias(catalogue: Catalogue | undefined, objects: readonly ObjectPath[]) {
   const published = new Set(objects.map(({ className }) => className));
   return (alias: string): string | undefined => {
     if (catalogue === undefined)
@@ -210,7 +213,7 @@ function idleChoice(catalogue: Catalogue | undefined, objects: readonly ObjectPa
     const chosen = catalogue.classes.filter((each) => each.alias === alias);
     const rules = compileRules({ classes: chosen });
     if (objects.some((object) => rules.reads(object))) return undefined;
-    return chosen.map(idleClass).join('; ');
+    return chosen.map(unmatchedClass).join('; ');
   };
 }
 

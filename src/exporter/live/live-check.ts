@@ -22,21 +22,21 @@ import type { DescribedFamilies } from './row-findings.js';
 /** The largest directory needs fewer polls. */
 const MAX_POLLS = 4096;
 /** The most polls of a directory that keeps changing. */
-const MAX_RESTLESS_POLLS = 100;
+const MAX_UNSTABLE_POLLS = 100;
 
 /** Polls until the directory is read, and returns the last result. It has `hasMore` if the directory was not read fully. */
-function pollWhole(watch: Watch): PollResult {
+function pollUntilComplete(watch: Watch): PollResult {
   let result = watch.poll();
-  let restless = 0;
+  let unstable = 0;
   for (let polls = 1; result.hasMore && polls < MAX_POLLS; polls++) {
-    if (result.isUnstable === true && ++restless >= MAX_RESTLESS_POLLS) break;
+    if (result.isUnstable === true && ++unstable >= MAX_UNSTABLE_POLLS) break;
     result = watch.poll();
   }
   return result;
 }
 
 /** The watch of a server key, and its poll result. */
-interface Watched {
+interface PolledWatch {
   readonly watch: Watch;
   readonly result: PollResult;
 }
@@ -49,14 +49,14 @@ export function liveCheck(
   { config, plan }: Planned,
   watchOf: (serverKey: string, definition: TargetDefinition) => Watch,
 ): readonly string[] {
-  const watches = new Map<string, Watched>();
-  const pollOnce = (serverKey: string, definition: TargetDefinition): Watched => {
+  const watches = new Map<string, PolledWatch>();
+  const pollOnce = (serverKey: string, definition: TargetDefinition): PolledWatch => {
     const { format, formatSettings } = definition;
     const key = JSON.stringify([format, formatSettings, serverKey]);
     const known = watches.get(key);
     if (known !== undefined) return known;
     const watch = watchOf(serverKey, definition);
-    const watched = { watch, result: pollWhole(watch) };
+    const watched = { watch, result: pollUntilComplete(watch) };
     watches.set(key, watched);
     return watched;
   };
@@ -76,7 +76,7 @@ export function liveCheck(
 function targetLines(
   target: TargetConfig,
   planned: PlannedTarget,
-  watched: readonly Watched[],
+  watched: readonly PolledWatch[],
   config: Config,
 ): readonly string[] {
   const keys = watched.map(keyLine);
@@ -87,7 +87,7 @@ function targetLines(
 }
 
 /** The state of a server key. If nothing has this key, lists the existing keys. */
-function keyLine({ watch, result: { serverKey, publisher, source } }: Watched): string {
+function keyLine({ watch, result: { serverKey, publisher, source } }: PolledWatch): string {
   const line = `server key ${serverKey}: ${publisher.state}: ${publisher.reason}`;
   const existing = source === undefined ? watch.availableNames?.() : undefined;
   if (existing === undefined || existing.names.includes(existing.name)) return line;
@@ -100,13 +100,13 @@ function rootLines(
   { catalogue }: PlannedTarget,
   config: Config,
 ): readonly string[] {
-  const { objects, isWhole } = collectTree(root);
+  const { objects, isComplete } = collectTree(root);
   const filters = compileFilters(catalogue, target);
   const tracked = objects.filter(filters.tracks);
   const variables = tracked.reduce((sum, object) => sum + object.variables.size, 0);
   const { lines, families } = metricsOf(target, catalogue, filters, objects);
   const metrics = [...INTERNAL_METADATA, ...families];
-  const idleScopes = config.scopes.filter((each) => {
+  const unmatchedScopes = config.scopes.filter((each) => {
     const scope = compileScope(each);
     return !metrics.some((metric) => scope.selects(metric));
   });
@@ -115,7 +115,7 @@ function rootLines(
     ...filterFindings(target, catalogue, objects),
     ...variableFinding(root, target.variable, objects),
   ].map((finding) => withPosition(finding, target, config));
-  const scopeLines = idleScopes.map(
+  const scopeLines = unmatchedScopes.map(
     ({ name }) => `metric scope ${quoted(name)} selects nothing of this target`,
   );
   const findings = [
@@ -127,7 +127,7 @@ function rootLines(
   return [
     `root ${root.name} of server key ${serverKey}${alternatives}`,
     `tracks ${tracked.length} of ${pluralize(objects.length, 'object')}, ${pluralize(variables, 'variable')}, ${pluralize(families.size, 'metric')}`,
-    ...(isWhole ? [] : ['the tree is larger than what is checked: the rest is left out']),
+    ...(isComplete ? [] : ['the tree is larger than what is checked: the rest is left out']),
     ...findings.map((finding) => `warning: ${finding}`),
   ];
 }
@@ -150,11 +150,12 @@ function metricsOf(
   if (catalogue === undefined || rules === undefined)
     return selfDescribed(describedFamilies(app, tracked));
   const { lines, without, families } = rowFindings(catalogue, rules, tracked);
-  const { idle, strays } = classFindings(catalogue, filters, objects);
-  if (!showUncatalogued) return { lines: [...idle, ...strays, ...lines, ...without], families };
+  const { unmatched, withoutRows } = classFindings(catalogue, filters, objects);
+  if (!showUncatalogued)
+    return { lines: [...unmatched, ...withoutRows, ...lines, ...without], families };
   const others = selfDescribed(describedFamilies(app, tracked, uncataloguedIn(catalogue, filters)));
   return {
-    lines: [...idle, ...lines, ...others.lines],
+    lines: [...unmatched, ...lines, ...others.lines],
     families: new Set([...families, ...others.families]),
   };
 }

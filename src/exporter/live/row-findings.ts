@@ -80,7 +80,7 @@ interface RowFindings {
 }
 
 /** The variables of the objects that one set of rows reads. */
-interface SeenVariables {
+interface ReadVariables {
   readonly names: Candidates;
   /** Names of existing variables that a row reads. */
   readonly found: Map<Row, Set<string>>;
@@ -92,24 +92,24 @@ export function rowFindings(
   rules: Rules,
   objects: readonly ExistingObject[],
 ): RowFindings {
-  const bySet = new Map<ClassRows, SeenVariables>();
+  const bySet = new Map<ClassRows, ReadVariables>();
   const families = new Set<FamilyMetadata>();
   const unread = new Map<string, Set<string>>();
-  const unfit = new Set<string>();
+  const mistyped = new Set<string>();
   const described = new SelfDescribed(app);
   const shared = new SharedNames();
 
-  const take = (variable: Variable, sets: readonly ClassRows[]): void => {
+  const add = (variable: Variable, sets: readonly ClassRows[]): void => {
     const { name, type } = variable;
     let isRead = false;
     for (const set of sets) {
-      const seen = bySet.get(set);
-      seen?.names.add(name);
+      const variables = bySet.get(set);
+      variables?.names.add(name);
       for (const { row } of set.matchesOf(name)) {
         isRead = true;
-        if (seen !== undefined) addTo(seen.found, row, name);
+        if (variables !== undefined) addTo(variables.found, row, name);
         if (readingOf(row, name)?.types.includes(type) === true) families.add(row.family);
-        else unfit.add(unfitLine(row, variable, file));
+        else mistyped.add(mistypedLine(row, variable, file));
       }
     }
     const [first] = sets;
@@ -128,17 +128,17 @@ export function rowFindings(
       if (!bySet.has(set)) bySet.set(set, { names: new Candidates(), found: new Map() });
       for (const { family } of set.stateRows) families.add(family);
     }
-    if (sets.length > 0) for (const variable of object.variables.values()) take(variable, sets);
+    if (sets.length > 0) for (const variable of object.variables.values()) add(variable, sets);
   }
-  const idle = [...bySet].flatMap(([set, seen]) => idleRows(set, seen, file));
+  const unmatched = [...bySet].flatMap(([set, variables]) => unmatchedRows(set, variables, file));
   const without = [...unread].map(
     ([alias, names]) =>
       `class ${quoted(alias)}: variables without a row: ${joinNames([...names].sort())}`,
   );
   return {
     lines: [
-      ...limitLines(idle, 'rows that find no variable'),
-      ...limitLines([...unfit], 'variables that a row cannot show'),
+      ...limitLines(unmatched, 'rows that find no variable'),
+      ...limitLines([...mistyped], 'variables that a row cannot show'),
       ...limitLines(shared.lines, SHARING),
     ],
     without: limitLines(without, 'classes with variables that have no row'),
@@ -147,31 +147,31 @@ export function rowFindings(
 }
 
 /** Lines about variables that rows read and no object has, each with the nearest existing name. */
-function idleRows(
+function unmatchedRows(
   { alias, rows }: ClassRows,
-  { names, found }: SeenVariables,
+  { names, found }: ReadVariables,
   file: string,
 ): string[] {
   return rows.flatMap((row) => {
     const has = found.get(row);
-    const idle = row.reads.filter(({ variable, pattern }) =>
+    const unmatched = row.reads.filter(({ variable, pattern }) =>
       pattern === undefined ? has?.has(variable) !== true : has === undefined,
     );
-    return idle.map(
+    return unmatched.map(
       ({ variable: name }) =>
-        `${placeOf(row, file)}: no object of class ${quoted(alias)} has the variable ${quoted(name)}${hint(name, names)}`,
+        `${positionOf(row, file)}: no object of class ${quoted(alias)} has the variable ${quoted(name)}${hint(name, names)}`,
     );
   });
 }
 
-const unfitLine = (row: Row, { name, type }: Variable, file: string): string =>
-  `${placeOf(row, file)}: the variable ${quoted(name)} is of type ${type}, allowed: ${readingOf(row, name)?.types.join(', ') ?? 'none'}`;
+const mistypedLine = (row: Row, { name, type }: Variable, file: string): string =>
+  `${positionOf(row, file)}: the variable ${quoted(name)} is of type ${type}, allowed: ${readingOf(row, name)?.types.join(', ') ?? 'none'}`;
 
 /** The reading of a row that matches the name of a variable. */
 const readingOf = ({ reads }: Row, name: string): Reading | undefined =>
   reads.find(({ variable, pattern }) => pattern !== undefined || variable === name);
 
-const placeOf = ({ where, family }: Row, file: string): string =>
+const positionOf = ({ where, family }: Row, file: string): string =>
   `${file}: ${where} (${family.name})`;
 
 function addTo<K>(map: Map<K, Set<string>>, key: K, word: string): void {

@@ -10,7 +10,7 @@ export class SlotAllocator {
   readonly #free: SlotRef[] = [];
   #freeFrom = 0;
   /** The first slot that was never used. */
-  #fresh = 0;
+  #firstUnused = 0;
 
   constructor(capacity: number) {
     this.#capacity = capacity;
@@ -22,8 +22,8 @@ export class SlotAllocator {
    */
   allocate(commit: (slot: number) => boolean = () => true): SlotRef | undefined {
     const freed = this.#free.length - this.#freeFrom;
-    if (freed <= QUARANTINE && this.#fresh < this.#capacity && commit(this.#fresh))
-      return { slot: this.#fresh++, incarnation: 1 };
+    if (freed <= QUARANTINE && this.#firstUnused < this.#capacity && commit(this.#firstUnused))
+      return { slot: this.#firstUnused++, incarnation: 1 };
     const ref = this.#free[this.#freeFrom];
     if (ref === undefined) return undefined;
     this.#freeFrom++;

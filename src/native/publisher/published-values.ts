@@ -53,7 +53,7 @@ export interface SlotMemory {
 }
 
 /** The variable of a handle. */
-export interface ValuePlace {
+export interface VariableLocation {
   readonly name: string;
   /** Undefined if the segment had no room: then nothing is stored. */
   readonly ref: SlotRef | undefined;
@@ -71,7 +71,7 @@ export abstract class PublishedValue {
   readonly #slot: number;
   readonly #synced: number;
 
-  constructor(memory: SlotMemory, { name, ref }: ValuePlace) {
+  constructor(memory: SlotMemory, { name, ref }: VariableLocation) {
     this.#memory = memory;
     this.#name = name;
     this.ref = ref;
@@ -117,7 +117,7 @@ export abstract class PublishedValue {
 export class PublishedScalar extends PublishedValue {
   readonly #type: ScalarType;
 
-  constructor(memory: SlotMemory, place: ValuePlace, type: ScalarType) {
+  constructor(memory: SlotMemory, place: VariableLocation, type: ScalarType) {
     super(memory, place);
     this.#type = type;
   }
@@ -161,7 +161,7 @@ export interface FrameRegion {
 abstract class PublishedFrame extends PublishedValue {
   readonly place: FrameRegion;
 
-  constructor(memory: SlotMemory, place: ValuePlace) {
+  constructor(memory: SlotMemory, place: VariableLocation) {
     super(memory, place);
     this.place = place.frame;
   }
@@ -217,7 +217,7 @@ export class PublishedText extends PublishedFrame {
 export class PublishedHistogram extends PublishedFrame {
   readonly #bounds: readonly number[];
 
-  constructor(memory: SlotMemory, place: ValuePlace) {
+  constructor(memory: SlotMemory, place: VariableLocation) {
     super(memory, place);
     this.#bounds = place.schema;
   }
@@ -259,7 +259,7 @@ export class PublishedHistogram extends PublishedFrame {
 export class PublishedSummary extends PublishedFrame {
   readonly #quantiles: number;
 
-  constructor(memory: SlotMemory, place: ValuePlace) {
+  constructor(memory: SlotMemory, place: VariableLocation) {
     super(memory, place);
     this.#quantiles = place.schema.length;
   }

@@ -25,7 +25,7 @@ const EEXIST = 17;
 
 const PLACE_ATTEMPTS = 3;
 /** Granularity of allocations in the sparse file, in bytes. */
-const STEP = 65_536;
+const ALLOCATION_STEP_BYTES = 65_536;
 
 export class PublisherFile {
   readonly #path: string;
@@ -67,7 +67,10 @@ export class PublisherFile {
   reserve(region: number, end: number, capacity: number): boolean {
     const allocated = this.#allocated.get(region) ?? 0;
     if (end <= allocated) return true;
-    const wanted = Math.min(Math.ceil(end / STEP) * STEP, capacity);
+    const wanted = Math.min(
+      Math.ceil(end / ALLOCATION_STEP_BYTES) * ALLOCATION_STEP_BYTES,
+      capacity,
+    );
     if (wanted < end || !this.#allocate(region + allocated, wanted - allocated)) return false;
     this.#allocated.set(region, wanted);
     return true;
@@ -92,7 +95,7 @@ export class PublisherFile {
    * cannot get a new name, so a copy replaces it, mapped at the same addresses.
    * @throws Fault SEGMENT_FULL without room, SEGMENT_BUSY if another live publisher has the name
    */
-  keepName(): void {
+  restoreName(): void {
     const fd = this.#descriptor();
     if (this.#isNamed && this.#ownsName()) return;
     // The file may still have its name in another mount namespace.
@@ -200,7 +203,7 @@ export class PublisherFile {
   /** Replaces a segment without a live publisher; false if another publisher was faster. */
   #replace(): boolean {
     const old = attempt(`Cannot open ${this.#path} to replace it`, () =>
-      openIfThere(this.#path, O_RDWR | O_NOFOLLOW),
+      openIfExists(this.#path, O_RDWR | O_NOFOLLOW),
     );
     if (old === undefined) return false;
     try {
@@ -259,7 +262,7 @@ function identityOf(file: number | string): string | undefined {
   }
 }
 
-function openIfThere(path: string, flags: number): number | undefined {
+function openIfExists(path: string, flags: number): number | undefined {
   try {
     return openSync(path, flags);
   } catch (error) {

@@ -19,9 +19,14 @@ import {
   segmentName,
 } from '../segment/layout.js';
 import { FRAMED_VALUES, PublishedScalar, allowedBy, storedInteger } from './published-values.js';
-import type { FrameRegion, PublishedValues, SlotMemory, ValuePlace } from './published-values.js';
+import type {
+  FrameRegion,
+  PublishedValues,
+  SlotMemory,
+  VariableLocation,
+} from './published-values.js';
 import { PublisherFile } from './publisher-file.js';
-import { headerBytes, layOut } from './segment-layout.js';
+import { headerBytes, computeLayout } from './segment-layout.js';
 import type { SegmentLayout } from './segment-layout.js';
 import { checkId, checkText, checkVariable, stateNumber } from './publisher-options.js';
 import type {
@@ -32,12 +37,12 @@ import type {
 } from './publisher-options.js';
 
 /** The allocations and relations of a published object or variable. */
-interface PublishedItem {
+interface PublishedNode {
   readonly ref: SlotRef;
   readonly asOf?: SlotRef | undefined;
   readonly frame?: FrameRegion;
   /** Ids of the direct children and variables of an object. */
-  readonly below?: Set<number>;
+  readonly children?: Set<number>;
   readonly owner: number;
   /** Number of objects on the path from the root, including the object; 0 for a variable. */
   readonly depth: number;
@@ -61,7 +66,7 @@ export class Publisher {
   readonly #memory: SlotMemory;
   #slots: SlotAllocator;
   #header: BigUint64Array;
-  readonly #items = new Map<number, PublishedItem>();
+  readonly #nodes = new Map<number, PublishedNode>();
   /** Ids of variables by slot, including removed ones. */
   readonly #variableIds: number[] = [];
   readonly heartbeatMs: number;
@@ -86,7 +91,7 @@ export class Publisher {
     this.heartbeatMs = options.heartbeatMs ?? 1000;
     if (!Number.isInteger(this.heartbeatMs) || this.heartbeatMs < 0)
       throw new RangeError(`A heartbeat of ${this.heartbeatMs} ms, whole ones from 0 are allowed`);
-    this.#layout = layOut({ ...DEFAULT_CAPACITY, ...options.capacity });
+    this.#layout = computeLayout({ ...DEFAULT_CAPACITY, ...options.capacity });
     const unique = `${pid}.${randomBytes(4).toString('hex')}`;
     // Before the file is created, since invalid options throw here.
     const header = headerBytes(this.#layout, {
@@ -154,7 +159,7 @@ export class Publisher {
     const hasSchema = schemaOf(type) !== undefined;
     const { synced = hasSchema } = options;
     const words = isFramed(type) ? frameWords(type, hasSchema ? schema.length : textBytes) : 0;
-    const ref = object.id === 0 || !this.#items.has(object.id) ? undefined : this.#allocateSlot();
+    const ref = object.id === 0 || !this.#nodes.has(object.id) ? undefined : this.#allocateSlot();
     const offset = ref === undefined || words === 0 ? 0 : this.#allocateFrame(words);
     if (ref === undefined || offset === undefined)
       return this.#dropVariable(type, { name, ref, frame: NO_FRAME, schema });
@@ -177,9 +182,9 @@ export class Publisher {
       extra2: 0,
     });
     if (!isAdded) return this.#dropVariable(type, { name, ref, frame, schema });
-    this.#items.set(id, { ref, frame, owner: object.id, depth: 0 });
+    this.#nodes.set(id, { ref, frame, owner: object.id, depth: 0 });
     this.#variableIds[ref.slot] = id;
-    this.#items.get(object.id)?.below?.add(id);
+    this.#nodes.get(object.id)?.children?.add(id);
     return this.#newHandle(type, { name, ref, frame, schema });
   }
 
@@ -190,7 +195,7 @@ export class Publisher {
   setState(object: PublishedObject, state: ObjectState): boolean {
     const { ref } = object;
     const stored = stateNumber(state);
-    if (ref === undefined || !this.#isLive(ref)) return false;
+    if (ref === undefined || !this.#ownsSlot(ref)) return false;
     this.#memory.u64[ref.slot] = stored;
     return true;
   }
@@ -198,7 +203,7 @@ export class Publisher {
   /** Sets whether an object is synced. */
   setSynced(object: PublishedObject, isSynced = true): boolean {
     const { ref } = object;
-    if (ref === undefined || !this.#isLive(ref)) return false;
+    if (ref === undefined || !this.#ownsSlot(ref)) return false;
     this.#storeWord(ref, isSynced);
     return true;
   }
@@ -212,7 +217,7 @@ export class Publisher {
     const stored = unixNs === undefined ? 0n : storedInteger(VALUE_TYPES.u64.range, unixNs);
     if (stored === undefined)
       throw new RangeError(`As-of time of ${unixNs} ns: ${allowedBy('u64')}`);
-    if (asOf === undefined || !this.#isLive(asOf)) return false;
+    if (asOf === undefined || !this.#ownsSlot(asOf)) return false;
     if (unixNs !== undefined) this.#memory.u64[asOf.slot] = stored;
     this.#storeWord(asOf, unixNs !== undefined);
     return true;
@@ -227,7 +232,7 @@ export class Publisher {
   removeVariable(value: { readonly ref: SlotRef | undefined }): void {
     const id = this.#variableIds[value.ref?.slot ?? NO_SLOT];
     // Another variable may have reused the slot.
-    if (id !== undefined && this.#items.get(id)?.ref === value.ref) this.#remove(id);
+    if (id !== undefined && this.#nodes.get(id)?.ref === value.ref) this.#remove(id);
   }
 
   /** Writes a heartbeat: one store. Once a second it also places the segment again if its name was removed. */
@@ -237,7 +242,7 @@ export class Publisher {
     if (!this.#isPlaced || this.#isClosed || now < this.#checkAtNs) return;
     this.#checkAtNs = now + CHECK_PERIOD_NS;
     try {
-      this.#file.keepName();
+      this.#file.restoreName();
     } catch {
       // /dev/shm is full, or another publisher has the name: a later beat tries again.
     }
@@ -264,10 +269,10 @@ export class Publisher {
     this.notify();
     // Handles of the program must not access unmapped memory. From here on, no handle matches its word, no lookup
     // finds a slot, and the header is a copy.
-    Object.assign(this.#memory, slotMemory(Buffer.alloc(0), EMPTY));
+    Object.assign(this.#memory, slotMemory(Buffer.alloc(0), EMPTY_LAYOUT));
     this.#header = this.#header.slice();
     this.#slots = new SlotAllocator(0);
-    this.#items.clear();
+    this.#nodes.clear();
     this.#isPlaced = false;
     this.#file.close();
   }
@@ -285,12 +290,12 @@ export class Publisher {
     for (const text of [host, instance, application])
       checkText('Root identity', text, LIMITS.nameBytes);
     const stored = stateNumber(state);
-    const depth = (this.#items.get(parent?.id ?? 0)?.depth ?? 0) + 1;
+    const depth = (this.#nodes.get(parent?.id ?? 0)?.depth ?? 0) + 1;
     if (depth > LIMITS.depth)
       throw new RangeError(
         `Object "${name}" has ${LIMITS.depth} objects on a path above it already`,
       );
-    const hasParent = parent === undefined || this.#items.has(parent.id);
+    const hasParent = parent === undefined || this.#nodes.has(parent.id);
     const ref = hasParent ? this.#allocateSlot() : undefined;
     const asOf = parent === undefined && ref !== undefined ? this.#allocateSlot() : undefined;
     if (ref === undefined) return this.#dropObject(parent, name, ref, asOf);
@@ -319,8 +324,8 @@ export class Publisher {
       extra2: asOf?.incarnation ?? 0,
     });
     if (!isAdded) return this.#dropObject(parent, name, ref, asOf);
-    this.#items.set(id, { ref, asOf, below: new Set(), owner: parent?.id ?? 0, depth });
-    if (parent !== undefined) this.#items.get(parent.id)?.below?.add(id);
+    this.#nodes.set(id, { ref, asOf, children: new Set(), owner: parent?.id ?? 0, depth });
+    if (parent !== undefined) this.#nodes.get(parent.id)?.children?.add(id);
     return { id, name, ref, parent, asOf };
   }
 
@@ -345,14 +350,14 @@ export class Publisher {
     this.#storeWord(ref, synced);
   }
 
-  #newHandle<T extends ValueType>(type: T, place: ValuePlace): PublishedValues[T] {
+  #newHandle<T extends ValueType>(type: T, place: VariableLocation): PublishedValues[T] {
     const made = isFramed(type)
       ? new FRAMED_VALUES[type](this.#memory, place)
       : new PublishedScalar(this.#memory, place, type);
     return made as PublishedValues[T];
   }
 
-  #dropVariable<T extends ValueType>(type: T, place: ValuePlace): PublishedValues[T] {
+  #dropVariable<T extends ValueType>(type: T, place: VariableLocation): PublishedValues[T] {
     const { ref, frame } = place;
     if (ref !== undefined) this.#freeSlot(ref);
     if (frame.words > 0) this.#frames.free(frame.offset, frame.words);
@@ -371,27 +376,27 @@ export class Publisher {
   }
 
   #remove(id: number): void {
-    const item = this.#items.get(id);
+    const item = this.#nodes.get(id);
     if (item === undefined) return;
     const ids: number[] = [];
     const collect = (at: number) => {
       ids.push(at);
-      this.#items.get(at)?.below?.forEach(collect);
+      this.#nodes.get(at)?.children?.forEach(collect);
     };
     collect(id);
     // The tombstone comes first: a reader that sees a new word then also sees the removal.
     this.#directory.remove(ids);
-    this.#items.get(item.owner)?.below?.delete(id);
+    this.#nodes.get(item.owner)?.children?.delete(id);
     for (const gone of ids) {
-      const { ref, asOf, frame } = this.#items.get(gone) ?? item;
-      this.#items.delete(gone);
+      const { ref, asOf, frame } = this.#nodes.get(gone) ?? item;
+      this.#nodes.delete(gone);
       this.#freeSlot(ref);
       if (asOf !== undefined) this.#freeSlot(asOf);
       if (frame !== undefined && frame.words > 0) this.#frames.free(frame.offset, frame.words);
     }
   }
 
-  #isLive({ slot, incarnation }: SlotRef): boolean {
+  #ownsSlot({ slot, incarnation }: SlotRef): boolean {
     return (this.#memory.words[slot] ?? 0) >>> 1 === incarnation;
   }
 
@@ -425,7 +430,7 @@ export class Publisher {
 
 const NO_FRAME: FrameRegion = { offset: 0, words: 0 };
 /** The layout of no memory. */
-const EMPTY = { words: 0, slotValues: 0, frames: 0, slots: 0, frameBytes: 0 };
+const EMPTY_LAYOUT = { words: 0, slotValues: 0, frames: 0, slots: 0, frameBytes: 0 };
 
 function slotMemory(
   bytes: Buffer,

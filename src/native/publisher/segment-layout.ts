@@ -27,7 +27,7 @@ const pages = (bytes: number) => Math.ceil(bytes / PAGE) * PAGE;
 const MAX_FILE_BYTES = 2 ** 30 - 1;
 
 /** @throws RangeError if a capacity exceeds the limits of the format or of this publisher */
-export function layOut(capacity: Capacity): SegmentLayout {
+export function computeLayout(capacity: Capacity): SegmentLayout {
   check('records', capacity.records, LIMITS.records);
   check('stringBytes', capacity.stringBytes, LIMITS.stringRegionBytes);
   check('slots', capacity.slots, LIMITS.slots);
@@ -59,7 +59,7 @@ function check(name: string, value: number, most: number): void {
 }
 
 /** The fields of a header besides the layout. Times are in ns. */
-export interface HeaderFacts {
+export interface HeaderFields {
   readonly generation: bigint;
   readonly realtimeNs: bigint;
   readonly monotonicNs: bigint;
@@ -68,7 +68,7 @@ export interface HeaderFacts {
 }
 
 /** The 256 immutable bytes of the header. */
-export function headerBytes(layout: SegmentLayout, facts: HeaderFacts): Buffer {
+export function headerBytes(layout: SegmentLayout, fields: HeaderFields): Buffer {
   const bytes = Buffer.alloc(HEADER.size);
   const u64 = (at: number, value: number | bigint) => bytes.writeBigUInt64LE(BigInt(value), at);
   MAGIC.copy(bytes, HEADER.magic);
@@ -77,11 +77,11 @@ export function headerBytes(layout: SegmentLayout, facts: HeaderFacts): Buffer {
   bytes.writeUInt16LE(MINOR, HEADER.minor);
   bytes.writeUInt32LE(PAGE, HEADER.headerSize);
   bytes.writeUInt32LE(RECORD_SIZE, HEADER.recordSize);
-  u64(HEADER.generation, facts.generation);
-  u64(HEADER.startedRealtimeNs, facts.realtimeNs);
-  u64(HEADER.startedMonotonicNs, facts.monotonicNs);
-  u64(HEADER.pid, facts.pid);
-  u64(HEADER.heartbeatPeriodNs, facts.heartbeatPeriodNs);
+  u64(HEADER.generation, fields.generation);
+  u64(HEADER.startedRealtimeNs, fields.realtimeNs);
+  u64(HEADER.startedMonotonicNs, fields.monotonicNs);
+  u64(HEADER.pid, fields.pid);
+  u64(HEADER.heartbeatPeriodNs, fields.heartbeatPeriodNs);
   u64(HEADER.fileSize, layout.fileSize);
   u64(HEADER.directoryA, layout.directories[0]);
   u64(HEADER.directoryB, layout.directories[1]);

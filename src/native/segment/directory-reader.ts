@@ -11,7 +11,7 @@ import {
   RECORD_SIZE,
   RECORD_WORDS,
 } from './layout.js';
-import { corrupt, readStringBytes, readWords } from './segment-header.js';
+import { corrupt, readStringBytes, readMutableFields } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 
 /** The fields of a record that declare a variable; strings are offsets. */
@@ -34,7 +34,7 @@ interface CachedDeclaration {
 }
 
 /** Declarations per name that are cached; records beyond share none. */
-const MAX_NAMESAKES = 8;
+const MAX_PER_NAME = 8;
 
 /** Shares equal declarations of many records. */
 class Declarations {
@@ -55,7 +55,7 @@ class Declarations {
       if (isSame(known, fields)) return known.declaration;
     const declaration = this.#read(fields, first?.declaration.name);
     const count = 1 + (first?.count ?? 0);
-    if (declaration === undefined || count > MAX_NAMESAKES) return declaration;
+    if (declaration === undefined || count > MAX_PER_NAME) return declaration;
     const { name, unit, help, schema } = fields;
     this.#known.set(name, { unit, help, schema, declaration, next: first, count });
     return declaration;
@@ -84,10 +84,10 @@ const isSame = (known: CachedDeclaration, fields: DeclarationFields): boolean =>
   known.declaration.kind === fields.kind;
 
 /** Records copied per slice: a few milliseconds of work. */
-export const RECORDS_AT_ONCE = 1024;
+export const MAX_RECORDS_PER_SLICE = 1024;
 const ATTEMPTS = 5;
 /** Bytes of strings copied per slice. */
-const STRINGS_AT_ONCE = 1 << 20;
+const MAX_STRING_BYTES_PER_SLICE = 1 << 20;
 /** Limit of the bytes of texts and schemas that are kept for one directory. */
 const MAX_TEXT_BYTES = 2 ** 28;
 const NO_SCHEMA: readonly number[] = [];
@@ -98,7 +98,7 @@ export interface RecordSlice {
   readonly words: Uint32Array;
   readonly firstIndex: number;
   /** True for the first records after a switch of directories. */
-  readonly isFresh: boolean;
+  readonly isNewDirectory: boolean;
   /** True if the slice reaches the end of the directory. */
   readonly isLast: boolean;
 }
@@ -131,16 +131,16 @@ export class DirectoryReader {
    */
   next(): RecordSlice | undefined {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const before = readWords(this.#file, this.#header);
-      const isFresh = before.epoch !== this.#epoch;
-      if (isFresh) {
-        const isCut = this.#epoch !== -1 && !this.#isComplete;
+      const before = readMutableFields(this.#file, this.#header);
+      const isNewDirectory = before.epoch !== this.#epoch;
+      if (isNewDirectory) {
+        const wasInterrupted = this.#epoch !== -1 && !this.#isComplete;
         this.#restart();
-        if (isCut && ++this.#switches >= ATTEMPTS) break;
+        if (wasInterrupted && ++this.#switches >= ATTEMPTS) break;
       }
-      const count = Math.min(before.records - this.#next, RECORDS_AT_ONCE);
+      const count = Math.min(before.records - this.#next, MAX_RECORDS_PER_SLICE);
       if (count < 0) throw corrupt(`the directory shrank to ${before.records} records`);
-      if (count === 0 && !isFresh) return undefined;
+      if (count === 0 && !isNewDirectory) return undefined;
       const side = before.epoch % 2;
       // The publisher stores strings before records, and `before` has the number of records.
       const hasStrings = this.#copyStrings(side, readStringBytes(this.#file, this.#header, side));
@@ -151,7 +151,7 @@ export class DirectoryReader {
       this.#next += words.length / RECORD_WORDS;
       this.#isComplete = this.#next === before.records;
       if (this.#isComplete) this.#switches = 0;
-      return { words, firstIndex, isFresh, isLast: this.#isComplete };
+      return { words, firstIndex, isNewDirectory, isLast: this.#isComplete };
     }
     this.#epoch = -1;
     throw new Fault(
@@ -162,7 +162,7 @@ export class DirectoryReader {
 
   /** True if there are records to copy, or the publisher switched directories. */
   hasChanges(): boolean {
-    const { epoch, records } = readWords(this.#file, this.#header);
+    const { epoch, records } = readMutableFields(this.#file, this.#header);
     return epoch !== this.#epoch || records !== this.#next;
   }
 
@@ -235,7 +235,7 @@ export class DirectoryReader {
       this.#strings.copy(grown, 0, 0, this.#stringBytes);
       this.#strings = grown;
     }
-    const end = Math.min(bytes, this.#stringBytes + STRINGS_AT_ONCE);
+    const end = Math.min(bytes, this.#stringBytes + MAX_STRING_BYTES_PER_SLICE);
     const tail = this.#strings.subarray(this.#stringBytes, end);
     const at = (this.#header.strings[side] ?? 0) + this.#stringBytes;
     const read = this.#file.read(tail, tail.length, at);

@@ -1,6 +1,6 @@
 // Stores the variables of one object in columns, in a fifth of the memory of JavaScript objects.
 import { ColumnVariable } from '../../collections/column-variable.js';
-import type { Declaration, ManagedObject, Members, SlotRef, Variable } from '../../model.js';
+import type { Declaration, ManagedObject, LiveCollection, SlotRef, Variable } from '../../model.js';
 
 /** Offset and length of a variable's frame, in 8-byte units; both 0 for a scalar. */
 export interface FrameLocation {
@@ -9,7 +9,7 @@ export interface FrameLocation {
 }
 
 /** The contents of a variable's record. */
-export interface VariableFacts extends SlotRef, FrameLocation {
+export interface VariableFields extends SlotRef, FrameLocation {
   readonly id: number;
   readonly declaration: Declaration;
 }
@@ -29,7 +29,7 @@ const NO_DECLARATIONS: (Declaration | undefined)[] = [];
 const FRAME_STRIDE = 2;
 
 /** Variables in ascending order of id. An iteration continues while variables are added and removed. */
-export class ObjectVariables implements Members<Variable> {
+export class ObjectVariables implements LiveCollection<Variable> {
   /** Set once, after the object was created. */
   object!: ManagedObject;
   #rows = NONE;
@@ -63,9 +63,9 @@ export class ObjectVariables implements Members<Variable> {
   }
 
   /** Adds a variable, whose id must be the highest so far. */
-  add(facts: VariableFacts, round: number): Variable {
-    const { id, slot, incarnation, declaration } = facts;
-    if ((this.#used + 1) * STRIDE > this.#rows.length) this.#makeRoom();
+  add(fields: VariableFields, round: number): Variable {
+    const { id, slot, incarnation, declaration } = fields;
+    if ((this.#used + 1) * STRIDE > this.#rows.length) this.#reserveRow();
     const at = this.#used * STRIDE;
     this.#rows[at + ID] = id;
     this.#rows[at + ID + 1] = Math.floor(id / WORD);
@@ -73,7 +73,7 @@ export class ObjectVariables implements Members<Variable> {
     this.#rows[at + INCARNATION] = incarnation;
     this.#rows[at + ROUND] = round;
     this.#declarations[this.#used] = declaration;
-    this.#storeFrame(facts);
+    this.#storeFrame(fields);
     this.#used++;
     this.#size++;
     return new ColumnVariable(this.object, id, slot, incarnation, declaration);
@@ -90,7 +90,7 @@ export class ObjectVariables implements Members<Variable> {
   }
 
   /** Marks a variable as named in a round; false if there is none with that id. */
-  name(id: number, round: number): boolean {
+  mark(id: number, round: number): boolean {
     const row = this.#find(id);
     if (row >= 0) this.#rows[row * STRIDE + ROUND] = round;
     return row >= 0;
@@ -104,7 +104,7 @@ export class ObjectVariables implements Members<Variable> {
   }
 
   /** Yields, per variable, the id if a round did not name it, else undefined. */
-  *unnamed(round: number): Generator<number | undefined, void> {
+  *unmarked(round: number): Generator<number | undefined, void> {
     for (let row = 0; row < this.#used; row++)
       if (this.#declarations[row] !== undefined)
         yield this.#rows[row * STRIDE + ROUND] === round ? undefined : this.#id(row);
@@ -191,7 +191,7 @@ export class ObjectVariables implements Members<Variable> {
   }
 
   /** Compacts the rows if half of the variables were removed, else grows. */
-  #makeRoom(): void {
+  #reserveRow(): void {
     const isSparse = this.#used > 0 && this.#size <= this.#used / 2;
     if (isSparse) this.#compact();
     else if (this.#used > 0) this.#grow(Math.max(FIRST_CAPACITY, this.#used * 2));

@@ -12,7 +12,7 @@ import {
   VARIABLE_KINDS,
   frameWords,
 } from './layout.js';
-import type { VariableFacts } from './object-variables.js';
+import type { VariableFields } from './object-variables.js';
 import { corrupt, crcText } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import { NO_IDENTITY } from './tree.js';
@@ -60,7 +60,7 @@ interface ObjectRecord extends ResolvedObject {
   readonly parentId: number;
 }
 
-interface VariableRecord extends VariableFacts {
+interface VariableRecord extends VariableFields {
   readonly kind: 'variable';
   readonly objectId: number;
 }

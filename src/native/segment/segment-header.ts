@@ -38,7 +38,7 @@ export interface SegmentHeader {
 }
 
 /** The mutable fields of a segment. */
-export interface SegmentWords {
+export interface MutableFields {
   readonly state: number;
   readonly heartbeatNs: bigint;
   /** The low 32 bits of the number of notifications. */
@@ -93,7 +93,7 @@ function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
   const slotCapacity = number(HEADER.slotCapacity, 'slot capacity', LIMITS.slots);
   const frameCapacity = number(HEADER.frameCapacity, 'frame capacity', LIMITS.frameRegionBytes);
   const directoryBytes = recordCapacity * RECORD_SIZE;
-  const facts = {
+  const fields = {
     generation: bytes.readBigUInt64LE(HEADER.generation),
     pid: bytes.readBigUInt64LE(HEADER.pid),
     startedRealtimeNs: bytes.readBigUInt64LE(HEADER.startedRealtimeNs),
@@ -114,7 +114,7 @@ function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
     frames: region(HEADER.frames, frameCapacity, 'frames'),
     frameCapacity,
   } as const;
-  return { ...facts, end };
+  return { ...fields, end };
 }
 
 /**
@@ -130,7 +130,7 @@ export function checkSize(file: SegmentFile, { end }: SegmentHeader): void {
  * Reads the mutable fields in one small copy.
  * @throws Fault SEGMENT_CORRUPT if they exceed the capacities in the header
  */
-export function readWords(file: SegmentFile, header: SegmentHeader): SegmentWords {
+export function readMutableFields(file: SegmentFile, header: SegmentHeader): MutableFields {
   const bytes = Buffer.allocUnsafe(MUTABLE.size);
   const read = file.read(bytes, MUTABLE.size, MUTABLE_OFFSET);
   if (read < MUTABLE.size) throw corrupt(`the file ends within the header page`);

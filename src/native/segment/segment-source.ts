@@ -114,8 +114,9 @@ export class SegmentSource implements Source {
 
   readFrame(variable: Variable, budget?: Budget): Frame | undefined {
     const { id, slot, incarnation, declaration } = variable;
-    const place = this.#tree.frame(id);
-    const frame = place === undefined ? undefined : this.#frames.read(place, declaration, budget);
+    const location = this.#tree.frame(id);
+    const frame =
+      location === undefined ? undefined : this.#frames.read(location, declaration, budget);
     // The frame belongs to the variable only if its slot still did during the copy.
     this.readWords(slot, 1, this.#word);
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
@@ -123,15 +124,15 @@ export class SegmentSource implements Source {
 
   #nextSlice(): CopiedSlice | undefined {
     const slice = this.#directory.next();
-    if (slice?.isFresh === true) {
+    if (slice?.isNewDirectory === true) {
       this.#hasSwitched = this.#tree.size > 0;
       this.#tree.beginRound();
       this.#lastId = 0;
     }
     if (slice === undefined) return undefined;
     // Property by property, as in tree.ts, for fast access.
-    const { words, firstIndex, isFresh, isLast } = slice;
-    return { words, firstIndex, isFresh, isLast, at: 0 };
+    const { words, firstIndex, isNewDirectory, isLast } = slice;
+    return { words, firstIndex, isNewDirectory, isLast, at: 0 };
   }
 
   /** Applies records of a slice, at least one, within the budget. */
@@ -183,7 +184,7 @@ export class SegmentSource implements Source {
     if (id <= this.#lastId) throw corrupt(`id ${id} comes after id ${this.#lastId}`);
     this.#lastId = id;
     // After a switch, the directory repeats known items.
-    if (this.#tree.name(id)) return undefined;
+    if (this.#tree.mark(id)) return undefined;
     if (id <= this.#tree.highestId) throw corrupt(`id ${id} is there again, or came too late`);
     if (this.#tree.size >= this.#itemLimit) throw this.#tooMany();
     if (record.kind === 'object') {

@@ -7,13 +7,13 @@ import { resultWithoutSource } from '../../streams/watch.js';
 import type { AvailableNames, PollResult, Watch } from '../../streams/watch.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
 import { HeartbeatClock, judge, processOf } from './liveness.js';
-import { checkSize, readHeader, readWords, segmentNames } from './segment-header.js';
-import type { SegmentHeader, SegmentWords } from './segment-header.js';
+import { checkSize, readHeader, readMutableFields, segmentNames } from './segment-header.js';
+import type { SegmentHeader, MutableFields } from './segment-header.js';
 import { SYNC_STEPS, SegmentSource } from './segment-source.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
 
 /** Time between two checks of lock and name, which are system calls, one of them through ffi. */
-const CHECK_EVERY_NS = 500_000_000n;
+const CHECK_PERIOD_NS = 500_000_000n;
 /** Minimum time before a failed segment is reopened. */
 const MIN_RETRY_NS = 1_000_000_000n;
 /** A segment that fails repeatedly is read for at most 1/RETRY_SHARE of the time. */
@@ -46,7 +46,7 @@ interface OpenedSegment {
   records: number;
 }
 
-export interface WatchedPool {
+export interface SegmentPoolOptions {
   readonly contextId: string;
   readonly poolName: string;
   /** Time for which a stalled publisher is served; 0, the default, for no limit. */
@@ -70,18 +70,18 @@ export const segmentWatches =
       trustedOwners = [],
       segmentMaxItems: maxItems,
       nowNs,
-    }: WatchedPool,
+    }: SegmentPoolOptions,
   ) =>
   (serverKey: string): SegmentWatch =>
     new SegmentWatch(memory, segmentName(contextId, poolName, serverKey), serverKey, {
       stalledForNs: BigInt(stalledAfterSeconds) * 1_000_000_000n,
-      slice: () => new Budget(SLICE),
+      budget: () => new Budget(SLICE),
       maxItems,
       ...(nowNs && { now: nowNs }),
       ...(trustedOwners.length > 0 && { trusted: [0, getuid?.() ?? 0, ...trustedOwners] }),
     });
 
-export interface WatchOptions {
+export interface SegmentWatchOptions {
   /** CLOCK_MONOTONIC in ns, the clock of heartbeats. */
   readonly now?: () => bigint;
   /** Time for which a stalled publisher is served; 0 for no limit. */
@@ -89,7 +89,7 @@ export interface WatchOptions {
   /** Ids of trusted users; undefined for all. */
   readonly trusted?: readonly number[];
   /** Makes the work budget of one poll; by default `SYNC_STEPS`. */
-  readonly slice?: () => Budget;
+  readonly budget?: () => Budget;
   readonly maxItems?: number | undefined;
 }
 
@@ -98,7 +98,7 @@ export class SegmentWatch implements Watch {
   readonly #name: string;
   readonly #serverKey: string;
   readonly #now: () => bigint;
-  readonly #options: WatchOptions;
+  readonly #options: SegmentWatchOptions;
   #opened: OpenedSegment | undefined;
   /** Why the last segment could not be read, until the next verdict. */
   #failure: Verdict | undefined;
@@ -110,7 +110,12 @@ export class SegmentWatch implements Watch {
   /** Start of the last poll. */
   #polledNs = 0n;
 
-  constructor(memory: SharedMemory, name: string, serverKey: string, options: WatchOptions = {}) {
+  constructor(
+    memory: SharedMemory,
+    name: string,
+    serverKey: string,
+    options: SegmentWatchOptions = {},
+  ) {
     this.#memory = memory;
     this.#name = name;
     this.#serverKey = serverKey;
@@ -120,7 +125,7 @@ export class SegmentWatch implements Watch {
 
   poll(): PollResult {
     const nowNs = this.#now();
-    this.#forgive(nowNs);
+    this.#decaySpentTime(nowNs);
     try {
       const pollResult = this.#poll(nowNs);
       if (pollResult.hasMore) this.#spentNs += this.#now() - nowNs;
@@ -154,7 +159,7 @@ export class SegmentWatch implements Watch {
   }
 
   /** Reduces the time spent by the share of the time since the last poll, so that only repeated failures add up. */
-  #forgive(nowNs: bigint): void {
+  #decaySpentTime(nowNs: bigint): void {
     const left = this.#spentNs - (nowNs - this.#polledNs) / RETRY_SHARE;
     this.#polledNs = nowNs;
     this.#spentNs = left > 0n ? left : 0n;
@@ -169,7 +174,7 @@ export class SegmentWatch implements Watch {
       const reason = `no segment ${this.#name} in shared memory`;
       return this.#withoutSource({ state: 'absent', reason });
     }
-    const words = readWords(opened.file, opened.header);
+    const words = readMutableFields(opened.file, opened.header);
     this.#check(opened, nowNs, words);
     if (opened.isLocked === undefined)
       return this.#withoutSource(this.#failure ?? this.#ended ?? LOCK_UNKNOWN);
@@ -184,7 +189,7 @@ export class SegmentWatch implements Watch {
     const process = (opened.process ??= processOf(opened.header, opened.file, isLocked));
     if (!isServed) return { ...this.#unserved(publisher, notifications), process };
     this.#ended = undefined;
-    const synced = sync(opened, words, this.#options.slice?.());
+    const synced = sync(opened, words, this.#options.budget?.());
     const { changes, hasMore, isReclaiming, isUnstable } = synced;
     if (!hasMore) this.#failure = undefined;
     return {
@@ -239,9 +244,9 @@ export class SegmentWatch implements Watch {
     if (isWritableByAll) throw refuse('may be written by everybody');
   }
 
-  #check(opened: OpenedSegment, nowNs: bigint, words: SegmentWords): void {
-    const isQuiet = words.state !== 1;
-    if (!isQuiet && opened.checkedAtNs !== 0n && nowNs - opened.checkedAtNs < CHECK_EVERY_NS)
+  #check(opened: OpenedSegment, nowNs: bigint, words: MutableFields): void {
+    const isEnding = words.state !== 1;
+    if (!isEnding && opened.checkedAtNs !== 0n && nowNs - opened.checkedAtNs < CHECK_PERIOD_NS)
       return;
     opened.checkedAtNs = nowNs;
     opened.file.askLock((isLocked) => {
@@ -259,7 +264,7 @@ export class SegmentWatch implements Watch {
 /** Applies new directory records; reads nothing if the directory did not change. */
 function sync(
   opened: OpenedSegment,
-  { epoch, records }: SegmentWords,
+  { epoch, records }: MutableFields,
   budget?: Budget,
 ): StructureChanges & Pick<PollResult, 'isUnstable'> {
   if (opened.epoch === epoch && opened.records === records) return { changes: [], hasMore: false };

@@ -4,7 +4,7 @@ import type { Budget } from '../../budget.js';
 import { ById, IdRanges } from '../../collections/by-id.js';
 import { LIMITS } from './layout.js';
 import { ObjectVariables } from './object-variables.js';
-import type { FrameLocation, VariableFacts } from './object-variables.js';
+import type { FrameLocation, VariableFields } from './object-variables.js';
 
 export interface ObjectNode extends ManagedObject {
   readonly parent: ObjectNode | undefined;
@@ -56,7 +56,7 @@ export class Tree {
 
   object(id: number): ObjectNode | undefined {
     const object = this.#last?.id === id ? this.#last : this.#objects.get(id);
-    if (object === undefined || isGone(object)) return undefined;
+    if (object === undefined || isDetached(object)) return undefined;
     return (this.#last = object);
   }
 
@@ -71,11 +71,11 @@ export class Tree {
   }
 
   /** Names an object or variable in this round; false if it does not exist. */
-  name(id: number): boolean {
+  mark(id: number): boolean {
     if (id > this.#highestId) return false;
     const object = this.object(id);
     if (object !== undefined) object.round = this.#round;
-    return object !== undefined || this.#ownerOf(id)?.variables.name(id, this.#round) === true;
+    return object !== undefined || this.#ownerOf(id)?.variables.mark(id, this.#round) === true;
   }
 
   /**
@@ -83,21 +83,21 @@ export class Tree {
    * ends.
    */
   *sweep(): Generator<StructureChange | undefined, void> {
-    const unnamed: number[] = [];
+    const unmarked: number[] = [];
     for (const object of this.#objects) {
-      for (const variable of object.variables.unnamed(this.#round))
+      for (const variable of object.variables.unmarked(this.#round))
         yield variable === undefined ? undefined : this.remove(variable);
-      if (object.round !== this.#round) unnamed.push(object.id);
+      if (object.round !== this.#round) unmarked.push(object.id);
       yield undefined;
     }
     // Children have higher ids than their parents.
-    for (let id = unnamed.pop(); id !== undefined; id = unnamed.pop()) yield this.remove(id);
+    for (let id = unmarked.pop(); id !== undefined; id = unmarked.pop()) yield this.remove(id);
   }
 
   /** Adds an object below `parent`, or as a root. The caller has checked ids and depth. */
-  addObject(facts: ResolvedObject, parent: ObjectNode | undefined): StructureChange {
+  addObject(fields: ResolvedObject, parent: ObjectNode | undefined): StructureChange {
     // Property by property: V8 gives each object built by spreading a hidden class of its own.
-    const { id, slot, incarnation, name, className, identity, asOf } = facts;
+    const { id, slot, incarnation, name, className, identity, asOf } = fields;
     const newest = this.#newest;
     const expected = newest?.className === className ? newest.variables.rows : 0;
     const variables = new ObjectVariables(expected);
@@ -124,12 +124,12 @@ export class Tree {
   }
 
   /** Adds a variable, whose id must be the highest so far. */
-  addVariable(facts: VariableFacts, object: ObjectNode): StructureChange {
-    const { id } = facts;
+  addVariable(fields: VariableFields, object: ObjectNode): StructureChange {
+    const { id } = fields;
     this.#highestId = id;
     this.#owners.add(id, object);
     this.#variables++;
-    return { kind: 'variable-added', variable: object.variables.add(facts, this.#round) };
+    return { kind: 'variable-added', variable: object.variables.add(fields, this.#round) };
   }
 
   /**
@@ -146,7 +146,7 @@ export class Tree {
     }
     object.isRemoved = true;
     (object.parent?.children ?? this.roots).delete(id);
-    this.#removals.push(this.#forget(object));
+    this.#removals.push(this.#removeFromIndex(object));
     return { kind: 'object-removed', object };
   }
 
@@ -168,21 +168,21 @@ export class Tree {
   /** The object of a variable; undefined if the variable was removed. */
   #ownerOf(id: number): ObjectNode | undefined {
     const object = this.#owners.get(id);
-    return object === undefined || !this.#objects.has(object) || isGone(object)
+    return object === undefined || !this.#objects.has(object) || isDetached(object)
       ? undefined
       : object;
   }
 
   /** Removes a subtree from the index, one object per step. */
-  *#forget(object: ObjectNode): Generator<void, void> {
+  *#removeFromIndex(object: ObjectNode): Generator<void, void> {
     this.#variables -= object.variables.size;
-    for (const child of object.children) yield* this.#forget(child);
+    for (const child of object.children) yield* this.#removeFromIndex(child);
     this.#objects.delete(object.id);
     yield;
   }
 }
 
-function isGone(object: ObjectNode): boolean {
+function isDetached(object: ObjectNode): boolean {
   for (let at: ObjectNode | undefined = object; at !== undefined; at = at.parent)
     if (at.isRemoved) return true;
   return false;

@@ -17,16 +17,16 @@ import {
 import type { Observable, SchedulerLike } from 'rxjs';
 import { limitConcurrency } from './limit-concurrency.js';
 import type { HeaderFields, Reply } from './reply.js';
-import type { Requested } from './requested.js';
+import type { DispatchedRequest } from './dispatch.js';
 
-type RequestKind = Requested['kind'];
+type RequestKind = DispatchedRequest['kind'];
 
 /** The responses of a connection are sent in order: while one is sent, the next is prepared. */
 const MAX_RUNNING_PER_CONNECTION = 2;
 /** Includes waiting requests. A client that reads its responses does not pipeline more. */
 const MAX_REQUESTS_PER_CONNECTION = 64;
 
-/** The longest time that a request waits for a place before it is refused. */
+/** The longest wait of a request before it is refused. */
 const MAX_WAIT_MS = 1000;
 
 /** Makes the response to a request, or to a refused one with the text of the refusal. */
@@ -46,36 +46,36 @@ export function admission(
   scheduler?: SchedulerLike,
 ): <T>(socket: Socket, kind: RequestKind, answer: AdmittedAnswer<T>) => Observable<T> {
   const running: Record<RequestKind, number> = { scrape: 0, page: 0 };
-  const over$ = new Subject<RequestKind>();
+  const released$ = new Subject<RequestKind>();
   const connections = new WeakMap<Socket, Connection>();
-  const hasRoom = (kind: RequestKind): boolean => running[kind] < max[kind];
-  const takePlace = (kind: RequestKind): Subscription => {
+  const hasPermit = (kind: RequestKind): boolean => running[kind] < max[kind];
+  const acquire = (kind: RequestKind): Subscription => {
     running[kind]++;
     return new Subscription(() => {
       running[kind]--;
-      over$.next(kind);
+      released$.next(kind);
     });
   };
-  const inPlace = <T>(kind: RequestKind, answer: AdmittedAnswer<T>): Observable<T> =>
+  const withPermit = <T>(kind: RequestKind, answer: AdmittedAnswer<T>): Observable<T> =>
     using(
-      () => takePlace(kind),
+      () => acquire(kind),
       () => answer(),
     );
-  /** Emits once whether a place is free: when one becomes free, in FIFO order, or after the longest wait. */
-  const room$ = (kind: RequestKind): Observable<boolean> =>
+  /** Emits once whether a permit is free: when a request releases one, in FIFO order, or after the longest wait. */
+  const permit$ = (kind: RequestKind): Observable<boolean> =>
     merge(
-      over$.pipe(filter((of) => of === kind && hasRoom(kind))),
+      released$.pipe(filter((of) => of === kind && hasPermit(kind))),
       timer(MAX_WAIT_MS, scheduler),
     ).pipe(
       take(1),
-      map(() => hasRoom(kind)),
+      map(() => hasPermit(kind)),
     );
   const admitted = <T>(kind: RequestKind, answer: AdmittedAnswer<T>): Observable<T> =>
     defer(() => {
-      if (hasRoom(kind)) return inPlace(kind, answer);
-      return room$(kind).pipe(
+      if (hasPermit(kind)) return withPermit(kind, answer);
+      return permit$(kind).pipe(
         mergeMap((isFree) =>
-          isFree ? inPlace(kind, answer) : answer(`too many ${kind}s at once`),
+          isFree ? withPermit(kind, answer) : answer(`too many ${kind}s at once`),
         ),
       );
     });

@@ -31,7 +31,7 @@ const MAX_HEADERS = 32;
 const MAX_LENGTH = 256;
 
 /** Caches the results of a function for the last short headers. */
-export function memoized<T>(of: (header: string) => T): (header: string) => T {
+export function cachedByHeader<T>(of: (header: string) => T): (header: string) => T {
   const known = new Map<string, T>();
   return (header) => {
     const former = known.get(header);
@@ -47,8 +47,8 @@ export function memoized<T>(of: (header: string) => T): (header: string) => T {
 /** The formats of a response. The first is the default. */
 export type Formats = readonly [Format, ...Format[]];
 
-const entriesOf = memoized(parseAccept);
-const entryOf = memoized(parseAcceptEntry);
+const entriesOf = cachedByHeader(parseAccept);
+const entryOf = cachedByHeader(parseAcceptEntry);
 
 const PROTOBUF = 'application/vnd.google.protobuf';
 const OPEN_METRICS = 'application/openmetrics-text';
@@ -101,7 +101,7 @@ function qualityOf({ contentType }: Format, entries: readonly AcceptEntry[]): nu
 /** Whether an Accept-Encoding header accepts gzip and prefers no other coding. */
 export const prefersGzip = (acceptEncoding = ''): boolean => isBest(acceptEncoding);
 
-const isBest = memoized((acceptEncoding: string): boolean => {
+const isBest = cachedByHeader((acceptEncoding: string): boolean => {
   const codings = parseAccept(acceptEncoding);
   const qualityOf = (...names: readonly string[]): number => {
     const named = codings.filter(({ name }) => names.includes(name));

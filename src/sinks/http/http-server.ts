@@ -11,7 +11,7 @@ import { boundAuthority, listenAt, listenFault } from './listen-address.js';
 import type { ListenAddress } from './listen-address.js';
 
 /** Identifies a connection. */
-type Key = Socket | string;
+type ConnectionKey = Socket | string;
 
 /**
  * Limits the connections of a server. Above `max`, closes the connection with the longest idle time, which is the new
@@ -19,17 +19,17 @@ type Key = Socket | string;
  * @returns a function that closes all idle connections, also those without any request yet
  */
 function limitConnections(server: Server, max: number, onDrop: () => void): () => void {
-  const keyOf = server instanceof TlsServer ? tlsKeyOf : (socket: Socket): Key => socket;
-  const open = new Map<Key, Socket>();
+  const keyOf = server instanceof TlsServer ? tlsKeyOf : (socket: Socket): ConnectionKey => socket;
+  const open = new Map<ConnectionKey, Socket>();
   /** The keys of idle connections, the longest idle first. */
-  const idle = new Set<Key>();
-  const running = new Map<Key, number>();
-  const forget = (key: Key) => {
+  const idle = new Set<ConnectionKey>();
+  const running = new Map<ConnectionKey, number>();
+  const forget = (key: ConnectionKey) => {
     open.delete(key);
     idle.delete(key);
     running.delete(key);
   };
-  const change = (key: Key, by: number) => {
+  const change = (key: ConnectionKey, by: number) => {
     if (!open.has(key)) return;
     const requests = (running.get(key) ?? 0) + by;
     running.set(key, requests);
@@ -77,8 +77,8 @@ function tlsKeyOf(socket: Socket): string {
   return made;
 }
 
-export interface Exchange {
-  readonly kind: 'exchange';
+export interface IncomingRequest {
+  readonly kind: 'request';
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -116,7 +116,9 @@ const MAX_CHECK_MS = 1000;
  * Listens at all addresses while subscribed, and finishes running responses after that. Errors with Fault
  * LISTENER_FAILED if an address cannot be used.
  */
-export function listen(options: ListenerOptions): Observable<Exchange | Listening | Dropped> {
+export function listen(
+  options: ListenerOptions,
+): Observable<IncomingRequest | Listening | Dropped> {
   const { addresses, guard, headerMs, maxHeaderBytes, maxConnections } = options;
   const scheme = guard.tls === undefined ? 'http' : 'https';
   return new Observable((subscriber) => {
@@ -134,8 +136,8 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
         // A connection that was busy when the listener closed becomes idle now.
         if (!server.listening) setImmediate(() => server.closeIdleConnections());
       });
-      if (subscriber.closed) refuseAtEnd(response);
-      else subscriber.next({ kind: 'exchange', request, response });
+      if (subscriber.closed) refuseDuringShutdown(response);
+      else subscriber.next({ kind: 'request', request, response });
     });
     // Each response in the queue of a connection adds a listener for its end.
     for (const event of ['connection', 'secureConnection'])
@@ -168,7 +170,7 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
 }
 
 /** Answers 503 to a request that arrived or waited for the guard while the listener closed. */
-export function refuseAtEnd(response: ServerResponse): void {
+export function refuseDuringShutdown(response: ServerResponse): void {
   const text = 'the exporter is ending\n';
   const length = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length };
   response.writeHead(503, { ...length, Connection: 'close' }).end(text);

@@ -19,14 +19,14 @@ import type { Observable } from 'rxjs';
 import type { SelfMetrics } from '../self-metrics.js';
 import type { Sink, SinkEvent } from '../sink.js';
 import { admission } from './admission.js';
-import { deadline, listen, refuseAtEnd } from './http-server.js';
-import type { Exchange, ListenerOptions, Listening } from './http-server.js';
+import { deadline, listen, refuseDuringShutdown } from './http-server.js';
+import type { IncomingRequest, ListenerOptions, Listening } from './http-server.js';
 import type { OwnPagesOptions } from './own-pages.js';
 import { treeResponder } from './pages/tree.js';
 import { encoded, send, textReply } from './reply.js';
 import type { EncodedReply, HeaderFields, Reply, Sent } from './reply.js';
-import { TREE_PATH, requested } from './requested.js';
-import type { ScrapeOptions } from './requested.js';
+import { TREE_PATH, dispatch } from './dispatch.js';
+import type { ScrapeOptions } from './dispatch.js';
 
 /** The HTTP sink's own counters. */
 interface HttpMetrics {
@@ -82,29 +82,37 @@ function failed(
 }
 
 /**
- * Makes a function that emits when the response is over, and nothing if the client left before it began. Its
- * `headers` are those of every answer.
+ * Makes a function that sends a reply and emits when the response is over. Emits nothing if the connection closes
+ * before the reply. `headers` are sent with every response.
  */
 function responder(
   log: (message: string) => void,
-): (exchange: Exchange, reply$: Observable<Reply>, headers: HeaderFields) => Observable<Sent> {
+): (
+  incoming: IncomingRequest,
+  reply$: Observable<Reply>,
+  headers: HeaderFields,
+) => Observable<Sent> {
   return ({ request, response }, reply$, headers) => {
     const { socket } = request;
     const acceptEncoding = request.headers['accept-encoding'];
-    const instead = (error: unknown): Observable<EncodedReply> => {
+    const errorReply = (error: unknown): Observable<EncodedReply> => {
       const reply = failed(request, error, log);
       return of({ ...reply, body: reply.page, saved: 0 });
     };
     const sent = (reply: EncodedReply): Observable<Sent> => send(request, response, reply, headers);
     // Like a response that is being sent, one that is being compressed is not cut.
     const sentLater = (compressed$: Observable<EncodedReply>): Observable<Sent> =>
-      compressed$.pipe(catchError(instead), mergeMap(sent), share({ resetOnRefCountZero: false }));
+      compressed$.pipe(
+        catchError(errorReply),
+        mergeMap(sent),
+        share({ resetOnRefCountZero: false }),
+      );
     // The end of a connection frees its place for other clients at once.
-    const gone$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
-    const awaited$ = reply$.pipe(take(1), takeUntil(gone$));
+    const closed$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
+    const awaited$ = reply$.pipe(take(1), takeUntil(closed$));
     return awaited$.pipe(
       map((reply) => encoded(reply, acceptEncoding)),
-      catchError(instead),
+      catchError(errorReply),
       mergeMap((reply) => (isObservable(reply) ? sentLater(reply) : sent(reply))),
     );
   };
@@ -134,15 +142,15 @@ export function httpSink(options: HttpOptions): Sink {
       const admit = admission({ scrape: maxScrapes, page: MAX_PAGES });
       const respond = responder(log);
       const pages = { ...options, ...treeOf(options) };
-      const answer = (exchange: Exchange): Observable<Sent> => {
-        const { request } = exchange;
-        const { kind, reply } = requested(request, () => registry.targets, pages);
+      const answer = (incoming: IncomingRequest): Observable<Sent> => {
+        const { request } = incoming;
+        const { kind, reply } = dispatch(request, () => registry.targets, pages);
         const headers = guard.headers();
         const answered = (refusal?: Reply): Observable<Sent> =>
           admit(request.socket, kind, (tooManyText) => {
             if (tooManyText !== undefined)
-              return respond(exchange, of(tooMany(tooManyText)), headers);
-            return respond(exchange, refusal === undefined ? defer(reply) : of(refusal), headers);
+              return respond(incoming, of(tooMany(tooManyText)), headers);
+            return respond(incoming, refusal === undefined ? defer(reply) : of(refusal), headers);
           });
         const answer$ =
           guard.refusal === undefined
@@ -152,7 +160,7 @@ export function httpSink(options: HttpOptions): Sink {
                   // An error of the guard must not end the sink.
                   catchError((error: unknown) => of(failed(request, error, log))),
                 ),
-                exchange,
+                incoming,
               ).pipe(mergeMap((refusal) => answered(refusal)));
         return answer$.pipe(deadline(responseMs, request.socket));
       };
@@ -163,7 +171,7 @@ export function httpSink(options: HttpOptions): Sink {
       return listen(options).pipe(
         mergeMap((event): Observable<SinkEvent> => {
           if (event.kind === 'listening') return of(opened(event, options));
-          if (event.kind === 'exchange') return answer(event).pipe(map(counted));
+          if (event.kind === 'request') return answer(event).pipe(map(counted));
           metrics.dropped();
           return EMPTY;
         }),
@@ -180,7 +188,7 @@ function treeOf(options: HttpOptions): Pick<OwnPagesOptions, 'tree' | 'treePath'
 /** The decision of the guard. Refuses a request that still waits for the decision when the sink ends. */
 const decided = (
   refusal$: Observable<Reply | undefined>,
-  { response }: Exchange,
+  { response }: IncomingRequest,
 ): Observable<Reply | undefined> =>
   defer(() => {
     let isDecided = false;
@@ -189,7 +197,7 @@ const decided = (
         isDecided = true;
       }),
       finalize(() => {
-        if (!isDecided) refuseAtEnd(response);
+        if (!isDecided) refuseDuringShutdown(response);
       }),
     );
   });

@@ -8,20 +8,20 @@ import type { Observable } from 'rxjs';
  */
 export function limitConcurrency(max: number): <T>(source: Observable<T>) => Observable<T> {
   let free = max;
-  const freed$ = new Subject<void>();
-  const take = (): Subscription => {
+  const released$ = new Subject<void>();
+  const acquire = (): Subscription => {
     free--;
     return new Subscription(() => {
       free++;
-      freed$.next();
+      released$.next();
     });
   };
   return (source) =>
     defer(() => {
-      const run$ = using(take, () => source);
+      const run$ = using(acquire, () => source);
       if (free > 0) return run$;
-      // An earlier subscriber of `freed$` may take the place first.
-      return freed$.pipe(
+      // An earlier subscriber of `released$` may acquire the permit first.
+      return released$.pipe(
         first(() => free > 0),
         mergeMap(() => run$),
       );

@@ -9,7 +9,7 @@ import type { SelfMetrics } from '../self-metrics.js';
 import { identitiesOf, parametersOf } from '../sink.js';
 import { pageReply } from './pages/page.js';
 import { statusPage } from './pages/status-page.js';
-import type { ServiceFacts } from './pages/status-page.js';
+import type { ProcessInfo } from './pages/status-page.js';
 import type { TreeResponder } from './pages/tree.js';
 import { compressiblePage, plainPage, textReply } from './reply.js';
 import type { Reply } from './reply.js';
@@ -54,12 +54,12 @@ function authorityOf({ headers, socket }: IncomingMessage): string {
   return `${socket.localAddress ?? ''}:${socket.localPort ?? ''}`;
 }
 
-// What a reload tells whoever asked for it.
+/** The result of a reload, for the client that requested it. */
 export type ReloadAnswer =
   | {
-      readonly kind: 'taken';
+      readonly kind: 'accepted';
       /** A sentence for each changed setting that takes effect at the next start only. */
-      readonly later: readonly string[];
+      readonly needRestart: readonly string[];
     }
   | {
       readonly kind: 'refused';
@@ -72,7 +72,7 @@ export interface OwnPagesOptions {
   readonly path: string;
   readonly selfMetrics: SelfMetrics;
   /** The current facts about the process. */
-  readonly service: () => ServiceFacts;
+  readonly service: () => ProcessInfo;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
   /** The path of trees; undefined if trees are off. */
@@ -126,8 +126,8 @@ export const RELOAD_PATH = '/-/reload';
 export function reloaded(reload: () => ReloadAnswer): Observable<Reply> {
   const answer = reload();
   return of(
-    answer.kind === 'taken'
-      ? textReply(200, ['configuration reloaded', ...answer.later].join('\n'))
+    answer.kind === 'accepted'
+      ? textReply(200, ['configuration reloaded', ...answer.needRestart].join('\n'))
       : textReply(500, ['configuration not reloaded:', ...answer.reasons].join('\n')),
   );
 }
@@ -139,11 +139,11 @@ function status(
   query: URLSearchParams,
 ): Reply {
   const from = Number(query.get('from') ?? 0);
-  const isPlace = Number.isInteger(from) && from > 0 && from < targets.length;
+  const isInRange = Number.isInteger(from) && from > 0 && from < targets.length;
   const scopesFor = (target: Target): readonly Scope[] =>
     scopeNames(target).flatMap((name) => scope(name) ?? []);
   const facts = { path, treePath, scopesFor, service: service(), nowMs: unixMs() };
-  return pageReply(200, statusPage(targets, facts, isPlace ? from : 0));
+  return pageReply(200, statusPage(targets, facts, isInRange ? from : 0));
 }
 
 const page = (text: string, contentType: string): Observable<Reply> =>

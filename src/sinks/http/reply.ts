@@ -6,7 +6,7 @@ import type { Body, Page } from '../../model.js';
 import { prefersGzip } from './choose-format.js';
 
 /** The longest time without progress of a response. */
-const STUCK_MS = 30_000;
+const MAX_STALL_MS = 30_000;
 
 export type HeaderFields = Readonly<Record<string, string>>;
 
@@ -16,7 +16,7 @@ export interface Reply {
   readonly page: Page;
 }
 
-/** A reply as its client gets it. */
+/** A reply in the encoding of its response. */
 export interface EncodedReply extends Reply {
   readonly body: Body;
   /** Bytes that compressing saved; never negative. */
@@ -84,32 +84,32 @@ export function send(
 ): Observable<Sent> {
   return new Observable((subscriber) => {
     const buffers = method === 'HEAD' ? [] : body.buffers;
-    let isWhole = buffers.length === 0;
-    let isOver = false;
+    let isComplete = buffers.length === 0;
+    let hasEnded = false;
     // Listen to both: a response that queues behind another on its connection does not emit `close` when the
     // connection ends, and the socket may close after the response.
-    const over = () => {
-      if (isOver) return;
-      isOver = true;
-      response.off('close', over);
-      socket.off('close', over);
+    const end = () => {
+      if (hasEnded) return;
+      hasEnded = true;
+      response.off('close', end);
+      socket.off('close', end);
       body.release();
-      const hasBody = isWhole && buffers.length > 0;
+      const hasBody = isComplete && buffers.length > 0;
       subscriber.next({
         status,
         bytes: hasBody ? body.bytes : 0,
         saved: hasBody ? saved : 0,
-        isCut: !isWhole,
+        isCut: !isComplete,
       });
       subscriber.complete();
     };
     if (socket.destroyed) {
-      over();
+      end();
       return;
     }
-    response.once('close', over);
-    socket.once('close', over);
-    response.setTimeout(STUCK_MS, () => response.destroy());
+    response.once('close', end);
+    socket.once('close', end);
+    response.setTimeout(MAX_STALL_MS, () => response.destroy());
     response.writeHead(status, {
       'Content-Type': contentType,
       'Content-Length': body.bytes,
@@ -125,14 +125,14 @@ export function send(
     const allWritten = (error?: Error | null): void => {
       // A destroyed connection completes pending writes without an error.
       if (error || socket.destroyed) return;
-      isWhole = true;
+      isComplete = true;
       response.end();
     };
-    // Written together, so one callback tells as much as one for each; and at once: without a cork, Node waits
-    // until the synchronous work of this turn is over.
+    // All buffers are sent together, so the callback of the last one is enough. The cork sends them at once: without
+    // it, Node waits until the current synchronous work is over.
     response.cork();
     let left = buffers.length;
-    for (const piece of buffers) response.write(piece, --left === 0 ? allWritten : undefined);
+    for (const buffer of buffers) response.write(buffer, --left === 0 ? allWritten : undefined);
     response.uncork();
   });
 }

@@ -29,8 +29,8 @@ import type { IdentityLabels, Sink, SinkEvent } from '../sink.js';
 /** Writes a document. Emits its number of bytes when all are written. */
 export type DocumentWriter = (document: Document) => Observable<number>;
 
-/** The error of a writer whose reader closed the pipe. The sink then completes. */
-export class ReaderGone extends Error {
+/** The error of a writer whose pipe was closed by the reader. The sink then completes. */
+export class BrokenPipe extends Error {
   override readonly name = 'ReaderGone';
 }
 
@@ -101,7 +101,7 @@ export function stdoutSink(options: StdoutOptions): Sink {
             return of<SinkEvent>({ kind: 'skipped', reason: error.message });
           }),
         );
-      const asked = (target: Target): Observable<Exposition> =>
+      const demanded = (target: Target): Observable<Exposition> =>
         target.demand().pipe(
           tap(({ kind, status: { progress } }) => {
             if (kind === 'waiting') waiting.add(progress.reason);
@@ -117,13 +117,13 @@ export function stdoutSink(options: StdoutOptions): Sink {
           documents.kind === 'each'
             ? from(targets).pipe(
                 concatMap((target) =>
-                  asked(target).pipe(
+                  demanded(target).pipe(
                     map((exposition) => documents.document(exposition, time, ofSink)),
                     concatMap(written),
                   ),
                 ),
               )
-            : printMerged(targets, asked, documents.merge, written);
+            : printMerged(targets, demanded, documents.merge, written);
         return print$.pipe(
           finalize(() => {
             isPrinting = false;
@@ -143,7 +143,7 @@ export function stdoutSink(options: StdoutOptions): Sink {
         : interval(periodMs, scheduler).pipe(mergeMap(() => (isPrinting ? skip() : printAll())));
       return print$.pipe(
         catchError((error: unknown) => {
-          if (error instanceof ReaderGone) return EMPTY;
+          if (error instanceof BrokenPipe) return EMPTY;
           throw error;
         }),
       );
@@ -158,7 +158,7 @@ const notReady = (reasons: ReadonlySet<string>): Fault => {
 /** Prints one document of all targets. Holds the snapshots of all targets until it is written. */
 function printMerged(
   targets: readonly Target[],
-  asked: (target: Target) => Observable<Exposition>,
+  demanded: (target: Target) => Observable<Exposition>,
   merge: MergeDocuments,
   written: (document: Document) => Observable<SinkEvent>,
 ): Observable<SinkEvent> {
@@ -170,7 +170,7 @@ function printMerged(
     let isBegun = false;
     return from(identitiesOf(targets)).pipe(
       concatMap(([target, identity]) =>
-        asked(target).pipe(
+        demanded(target).pipe(
           map((exposition): IdentifiedPage => {
             if (exposition.kind === 'ready') holds.push(exposition.snapshot.hold());
             return { identity, exposition };
@@ -209,7 +209,7 @@ export function pipeWriter(fd: number): DocumentWriter {
     return stream.on('error', () => undefined);
   };
   let stream = opened();
-  let isCut = false;
+  let isTruncated = false;
   return ({ buffers, release }) =>
     new Observable((subscriber) => {
       const rest = buffers[Symbol.iterator]();
@@ -217,37 +217,37 @@ export function pipeWriter(fd: number): DocumentWriter {
       const fail = (error: unknown) => {
         release();
         // A pipe or socket whose write failed is closed.
-        if (stream instanceof Socket) subscriber.error(new ReaderGone());
+        if (stream instanceof Socket) subscriber.error(new BrokenPipe());
         else if (isSystemError(error)) {
           // A stream that failed accepts no further writes.
           stream = opened();
-          isCut = true;
+          isTruncated = true;
           subscriber.error(new NotWritten(`stdout cannot be written: ${messageOf(error)}`));
         } else subscriber.error(error);
       };
       const writeNext = () => {
-        const piece = rest.next();
-        if (piece.done === true) {
+        const buffer = rest.next();
+        if (buffer.done === true) {
           release();
           subscriber.next(bytes);
           subscriber.complete();
           return;
         }
-        bytes += piece.value.length;
-        stream.write(piece.value, (error) => {
+        bytes += buffer.value.length;
+        stream.write(buffer.value, (error) => {
           if (error) fail(error);
           // A fast reader must not keep the event loop from other work.
           else setImmediate(writeNext);
         });
       };
-      if (!isCut) writeNext();
+      if (!isTruncated) writeNext();
       else
         stream.write('\n', (error) => {
           if (error) {
             fail(error);
             return;
           }
-          isCut = false;
+          isTruncated = false;
           writeNext();
         });
     });

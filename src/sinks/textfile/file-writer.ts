@@ -17,8 +17,8 @@ export const fileWriter =
   (path: string): DocumentWriter =>
   ({ buffers, release }) =>
     new Observable((subscriber) => {
-      const left = new AbortController();
-      replaced(path, buffers, left.signal)
+      const aborted = new AbortController();
+      replaced(path, buffers, aborted.signal)
         .finally(release)
         .then(
           (bytes) => {
@@ -27,7 +27,7 @@ export const fileWriter =
           },
           (error: unknown) => subscriber.error(error),
         );
-      return () => left.abort();
+      return () => aborted.abort();
     });
 
 /** Writes the buffers to a temporary file and renames it. Returns the number of bytes. */
@@ -39,9 +39,9 @@ async function replaced(
   const draft = `${path}.${randomUUID()}.tmp`;
   let bytes = 0;
   const counted = function* () {
-    for (const piece of buffers) {
-      bytes += piece.length;
-      yield piece;
+    for (const buffer of buffers) {
+      bytes += buffer.length;
+      yield buffer;
     }
   };
   try {

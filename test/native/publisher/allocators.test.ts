@@ -9,7 +9,7 @@ import type { PublishedValue } from '#app/native/publisher/published-values.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import { PublisherFile } from '#app/native/publisher/publisher-file.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
-import { layOut } from '#app/native/publisher/segment-layout.js';
+import { computeLayout } from '#app/native/publisher/segment-layout.js';
 import { eventually } from '../../support/eventually.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
@@ -230,7 +230,7 @@ describe('A publisher at its capacity (segment 8)', () => {
 describe('A publisher on a full /dev/shm gets an error instead of a signal, and (segment 8)', () => {
   const segments = freshSegments();
   const ROOMY = { records: 1 << 14, stringBytes: 1 << 20, slots: 1 << 14, frameBytes: 1 << 20 };
-  const { directories, strings, words, slotValues, frames } = layOut(ROOMY);
+  const { directories, strings, words, slotValues, frames } = computeLayout(ROOMY);
   const original = Object.getOwnPropertyDescriptor(PublisherFile.prototype, 'reserve') ?? {};
   /** Offsets of the regions that cannot get any more memory. */
   let full: readonly number[] = [];

@@ -380,7 +380,7 @@ describe('A segment whose name is removed while its publisher runs', () => {
     const file = new PublisherFile(segments.name('82'), PAGE, 0o644, 'sight');
     file.place();
     renameSync(segments.path('82'), segments.path('elsewhere'));
-    file.keepName();
+    file.restoreName();
     expect(isThere()).to.equal(false);
     renameSync(segments.path('elsewhere'), segments.path('82'));
     file.close();

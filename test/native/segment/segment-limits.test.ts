@@ -127,8 +127,8 @@ describe('A segment that changed its directory often and then became corrupt', (
     let nowNs = 0n;
     // The clock advances by a millisecond at each call.
     const now = () => (nowNs += 1_000_000n);
-    const slice = () => new Budget({ steps: 64 });
-    const watch = new SegmentWatch(posixMemory(), segments.name('82'), '82', { now, slice });
+    const budget = () => new Budget({ steps: 64 });
+    const watch = new SegmentWatch(posixMemory(), segments.name('82'), '82', { now, budget });
     const settled = () => {
       for (;;) {
         const { hasMore, isReclaiming, publisher } = watch.poll();

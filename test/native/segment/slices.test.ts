@@ -33,7 +33,7 @@ describe('A directory that is read in slices', () => {
         const publisher = segments.publish(key, { capacity, heartbeatMs: 0 });
         let budget = 1;
         const watch = new SegmentWatch(posixMemory(), segments.name(key), key, {
-          slice: () => new Budget({ steps: budget }),
+          budget: () => new Budget({ steps: budget }),
         });
         const keeper = publisher.addRoot('keeper', 'C');
         const objects: PublishedObject[] = [];

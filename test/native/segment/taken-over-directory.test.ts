@@ -1,14 +1,14 @@
 // Tests the removal of items that the new active directory no longer has, in bounded slices.
 import { expect } from 'chai';
 import type { StructureChange } from '#app/model.js';
-import { RECORDS_AT_ONCE } from '#app/native/segment/directory-reader.js';
+import { MAX_RECORDS_PER_SLICE } from '#app/native/segment/directory-reader.js';
 import { Forge } from '../../torture/forge.js';
 import { readTree } from '../../support/read-tree.js';
 import { freshSegments } from '../../support/segments.js';
 
 const OBJECTS = 2000;
 /** The most changes of one poll: one slice of records, and one slice of removals. */
-const MAX_AT_ONCE = 2 * RECORDS_AT_ONCE;
+const MAX_AT_ONCE = 2 * MAX_RECORDS_PER_SLICE;
 const capacity = { records: 1 << 13, slots: 1 << 13, stringBytes: 1 << 20, frameBytes: 4096 };
 
 describe('A new active directory without most of the former items', () => {

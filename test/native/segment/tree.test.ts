@@ -69,7 +69,7 @@ class CheckedTree {
     this.tree.beginRound();
     for (const [id, variables] of this.objects)
       for (const each of [id, ...variables.map((variable) => variable.id)])
-        if (names(each)) expect(this.tree.name(each)).to.equal(true);
+        if (names(each)) expect(this.tree.mark(each)).to.equal(true);
     Array.from(this.tree.sweep());
     for (const [id, variables] of this.objects)
       if (names(id))

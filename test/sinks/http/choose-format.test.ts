@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import { chooseFormat, prefersGzip, memoized } from '#app/sinks/http/choose-format.js';
+import { chooseFormat, prefersGzip, cachedByHeader } from '#app/sinks/http/choose-format.js';
 
 describe('the format for an Accept header', () => {
   const table: readonly (readonly [string, string | undefined, 'text' | 'openmetrics'])[] = [
@@ -92,11 +92,11 @@ describe('the format for an Accept header', () => {
       ));
 });
 
-// What is memoized of headers: the last short ones, and not more.
-describe('memoized()', () => {
+// Caches the results of the last short headers only.
+describe('cachedByHeader()', () => {
   const counted = () => {
     let calls = 0;
-    const lengthOf = memoized((header) => {
+    const lengthOf = cachedByHeader((header) => {
       calls++;
       return header.length;
     });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { FakeTarget } from '../../support/fake-target.js';
 import { freshServing } from '../../support/serving-http.js';
 
-const TAKEN = { kind: 'taken', later: [] } as const;
+const ACCEPTED = { kind: 'accepted', needRestart: [] } as const;
 
 describe('/-/reload', () => {
   const serve = freshServing();
@@ -22,7 +22,7 @@ describe('/-/reload', () => {
     let reloads = 0;
     const reload = () => {
       reloads++;
-      return TAKEN;
+      return ACCEPTED;
     };
     const http = await serve([new FakeTarget()], { reload });
     const { status, text } = await http.ask('/-/reload', { ...post });
@@ -31,10 +31,15 @@ describe('/-/reload', () => {
   });
 
   it('lists the settings that take effect only at the next start', async () => {
-    const later = ['metrics_port changed: it takes effect at the next start', 'b'];
-    const http = await serve([new FakeTarget()], { reload: () => ({ kind: 'taken', later }) });
+    const needRestart = ['metrics_port changed: it takes effect at the next start', 'b'];
+    const http = await serve([new FakeTarget()], {
+      reload: () => ({ kind: 'accepted', needRestart }),
+    });
     const { status, text } = await http.ask('/-/reload', post);
-    expect([status, text]).to.deep.equal([200, `configuration reloaded\n${later.join('\n')}\n`]);
+    expect([status, text]).to.deep.equal([
+      200,
+      `configuration reloaded\n${needRestart.join('\n')}\n`,
+    ]);
   });
 
   it('answers 500 with every mistake in the configuration', async () => {
@@ -50,7 +55,7 @@ describe('/-/reload', () => {
     let reloads = 0;
     const reload = () => {
       reloads++;
-      return TAKEN;
+      return ACCEPTED;
     };
     const http = await serve([new FakeTarget()], { reload });
     const { status, headers } = await http.ask('/-/reload');

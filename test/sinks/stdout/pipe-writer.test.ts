@@ -9,7 +9,7 @@ import ffi from 'ffi-napi';
 import { firstValueFrom, map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Document } from '#app/model.js';
-import { NotWritten, ReaderGone, pipeWriter } from '#app/sinks/stdout/stdout.js';
+import { NotWritten, BrokenPipe, pipeWriter } from '#app/sinks/stdout/stdout.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
 import { stopProcess } from '../../support/stop-process.js';
@@ -124,7 +124,7 @@ describe('pipeWriter', () => {
     for (let attempt = 0; attempt < 2; attempt++) {
       const lost = page('x'.repeat(100_000), 'y');
       const failure = await firstValueFrom(write(lost), NOTHING).catch((error: unknown) => error);
-      expect(failure).to.be.instanceOf(ReaderGone);
+      expect(failure).to.be.instanceOf(BrokenPipe);
       await eventually('the page is released', () => lost.released === 1);
     }
   });
@@ -137,7 +137,7 @@ describe('pipeWriter', () => {
     const waiting = page('x'.repeat(1_000_000));
     const failure = firstValueFrom(write(waiting), NOTHING).catch((error: unknown) => error);
     cat.kill('SIGKILL');
-    expect(await failure).to.be.instanceOf(ReaderGone);
+    expect(await failure).to.be.instanceOf(BrokenPipe);
     expect(waiting.released).to.equal(1);
   });
 
@@ -147,7 +147,7 @@ describe('pipeWriter', () => {
     const write = pipeWriter(libc.socket(unix, stream, 0));
     const lost = page('a\n');
     const failure = await firstValueFrom(write(lost), NOTHING).catch((error: unknown) => error);
-    expect(failure).to.be.instanceOf(ReaderGone);
+    expect(failure).to.be.instanceOf(BrokenPipe);
     expect(lost.released).to.equal(1);
   });
 

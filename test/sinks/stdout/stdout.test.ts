@@ -14,7 +14,7 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { Fault } from '#app/errors.js';
-import { NotWritten, ReaderGone, stdoutSink } from '#app/sinks/stdout/stdout.js';
+import { NotWritten, BrokenPipe, stdoutSink } from '#app/sinks/stdout/stdout.js';
 import type { DocumentWriter, Documents } from '#app/sinks/stdout/stdout.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { marbles } from '../../support/marbles.js';
@@ -103,7 +103,7 @@ describe('stdoutSink', () => {
   it(
     'ends quietly when its reader is gone',
     marbles(({ expectObservable }) => {
-      const gone: DocumentWriter = () => throwError(() => new ReaderGone());
+      const gone: DocumentWriter = () => throwError(() => new BrokenPipe());
       expectObservable(printing(gone)).toBe('-----|');
     }),
   );

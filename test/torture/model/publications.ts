@@ -2,7 +2,7 @@
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
 import { openReadable } from '#app/native/os/shared-memory.js';
 import { segmentName } from '#app/native/segment/layout.js';
-import { layOut } from '#app/native/publisher/segment-layout.js';
+import { computeLayout } from '#app/native/publisher/segment-layout.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import type { Random } from '#app/simulator/course.js';
 import type { PageModel } from './page-model.js';
@@ -13,7 +13,7 @@ import type { SeededClock } from './seeded-clock.js';
 export const CONTEXT_ID = 'simulation';
 export const POOL_NAME = 'pool';
 /** The offset of values, words and frames. */
-const VALUES_AT = layOut(CAPACITY).words;
+const VALUES_AT = computeLayout(CAPACITY).words;
 const MAX_FIRST = 40;
 
 /** A publication with its server key, alive or not. */

@@ -253,14 +253,14 @@ ${script}</body></html>
 export const breakable = (text: string): readonly Html[] =>
   text.split(/(?<=\s)(?=\S)/).map((word) => {
     const buffers = word.split(/(?<=\.)(?<!\d\.(?=\d))(?=[^\s.])/);
-    return markup`${buffers.map((piece, i) => markup`${i === 0 ? undefined : WBR}${whole(piece)}`)}`;
+    return markup`${buffers.map((part, i) => markup`${i === 0 ? undefined : WBR}${whole(part)}`)}`;
   });
 
 const WBR = markup`<wbr>`;
 
 /** Prevents line breaks at other characters, such as hyphens. */
-const whole = (piece: string): Html | string =>
-  /[^\w.,:;()\s]/.test(piece) ? markup`<span class="whole">${piece}</span>` : piece;
+const whole = (part: string): Html | string =>
+  /[^\w.,:;()\s]/.test(part) ? markup`<span class="whole">${part}</span>` : part;
 
 interface TableParts {
   readonly id: string;

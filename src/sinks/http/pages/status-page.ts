@@ -14,7 +14,7 @@ import { HEADS, conditionOf, queryOf, targetRow, urgencyOf } from './target-row.
 import type { TargetCondition } from './target-row.js';
 
 /** Facts about the process. */
-export interface ServiceFacts {
+export interface ProcessInfo {
   readonly version: string;
   /** The commit; empty if unknown. */
   readonly revision: string;
@@ -23,11 +23,11 @@ export interface ServiceFacts {
   /** Like all times here, in Unix milliseconds. */
   readonly startedMs: number;
   /** Undefined before the first check. */
-  readonly license: LicenseFacts | undefined;
-  readonly configuration: ConfigurationFacts;
+  readonly license: LicenseInfo | undefined;
+  readonly configuration: ConfigurationInfo;
 }
 
-export interface LicenseFacts {
+export interface LicenseInfo {
   /** Such as `valid`. */
   readonly state: string;
   /** `good` if valid, `warn` in the grace period, `bad` if a start would be refused. */
@@ -37,9 +37,9 @@ export interface LicenseFacts {
   readonly warning: string;
 }
 
-interface ConfigurationFacts {
+interface ConfigurationInfo {
   /** The time since which the configuration is in use. */
-  readonly takenMs: number;
+  readonly acceptedMs: number;
   /** The time of the last refused reload; undefined if none was refused since. */
   readonly refusedMs: number | undefined;
 }
@@ -47,8 +47,8 @@ interface ConfigurationFacts {
 /** The number of digits of a commit to show. */
 const SHORT_REVISION = 12;
 
-function processFacts(facts: ServiceFacts, nowMs: number): Html {
-  const { version, revision, node, startedMs, license, configuration } = facts;
+function processInfo(options: ProcessInfo, nowMs: number): Html {
+  const { version, revision, node, startedMs, license, configuration } = options;
   return markup`<dl class="facts" id="process">
     <div>
       <dt>License</dt>
@@ -78,7 +78,7 @@ function processFacts(facts: ServiceFacts, nowMs: number): Html {
   </dl>`;
 }
 
-function licenseFact(license: LicenseFacts | undefined, nowMs: number): Html {
+function licenseFact(license: LicenseInfo | undefined, nowMs: number): Html {
   if (license === undefined) return markup`<span class="muted">not checked yet</span>`;
   const { state, severity, expiresMs, warning } = license;
   const left = (expiresMs - nowMs) / 1000;
@@ -87,9 +87,9 @@ function licenseFact(license: LicenseFacts | undefined, nowMs: number): Html {
   return markup`<span class="state ${severity}">${state}</span> <span class="whole">${when}</span><span class="sub whole">${timeText(expiresMs)}</span>${remark}`;
 }
 
-function configurationFact({ takenMs, refusedMs }: ConfigurationFacts, nowMs: number): Html {
-  const at = markup`<span class="sub whole">${timeText(takenMs)}</span>`;
-  const taken = agoText(takenMs, nowMs);
+function configurationFact({ acceptedMs, refusedMs }: ConfigurationInfo, nowMs: number): Html {
+  const at = markup`<span class="sub whole">${timeText(acceptedMs)}</span>`;
+  const taken = agoText(acceptedMs, nowMs);
   if (refusedMs === undefined)
     return markup`<span class="state good">accepted</span> <span class="whole">${taken}</span>${at}`;
   return markup`<span class="state bad">last reload refused</span>
@@ -97,12 +97,12 @@ function configurationFact({ takenMs, refusedMs }: ConfigurationFacts, nowMs: nu
       accepted ${taken}</span>${at}`;
 }
 
-export interface StatusPageFacts {
+export interface StatusPageOptions {
   /** Base scrape path, such as `/metrics`. */
   readonly path: string;
   /** The path of trees; undefined if trees are off. */
   readonly treePath: string | undefined;
-  readonly service: ServiceFacts;
+  readonly service: ProcessInfo;
   /** The scopes that may select metrics of a target. */
   readonly scopesFor: (target: Target) => readonly Scope[];
   readonly nowMs: number;
@@ -122,7 +122,7 @@ interface RankedTarget {
 /** The status page. @param from the number of targets to skip, in the order of the page */
 export function statusPage(
   targets: readonly Target[],
-  facts: StatusPageFacts,
+  options: StatusPageOptions,
   from = 0,
 ): PageParts {
   const ranked = targets.map((target, index): RankedTarget => {
@@ -131,7 +131,7 @@ export function statusPage(
   });
   const sorted = ranked.toSorted((a, b) => urgencyOf(a.condition) - urgencyOf(b.condition));
   const unready = ranked.filter(({ status }) => !status.isReady).length;
-  const { version } = facts.service;
+  const { version } = options.service;
   const summary = summaryOf(ranked, unready);
   return {
     title: `${unready === 0 ? '' : `${unready} not ready · `}shm_exporter`,
@@ -152,8 +152,8 @@ export function statusPage(
       </nav>`,
     skipTo: { id: 'targets', name: 'the targets' },
     main: markup`<p id="summary" class="summary ${summary.severity}" role="status">${summary.text}</p>
-      ${processFacts(facts.service, facts.nowMs)}
-      ${targetTable(sorted.slice(from, from + MAX_ROWS), targets, facts)}
+      ${processInfo(options.service, options.nowMs)}
+      ${targetTable(sorted.slice(from, from + MAX_ROWS), targets, options)}
       ${pager(from, targets.length)}`,
     footer: markup`<p>
       Updates every ${REFRESH_MS / 1000} seconds while the page is visible.
@@ -190,7 +190,7 @@ function summaryOf(
 function targetTable(
   rows: readonly RankedTarget[],
   targets: readonly Target[],
-  { path, treePath, scopesFor, nowMs }: StatusPageFacts,
+  { path, treePath, scopesFor, nowMs }: StatusPageOptions,
 ): Html {
   return tableOf({
     ...{ id: 'targets', name: 'Targets', className: 'targets', heads: HEADS },

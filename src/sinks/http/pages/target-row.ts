@@ -2,7 +2,7 @@
 import { nounFor } from '../../../pluralize.js';
 import type {
   NewestBy,
-  ReadFormat,
+  FormatInfo,
   Scope,
   SyncProgress,
   Target,
@@ -84,7 +84,7 @@ export function address(
   return all.size > 0 ? `.${path}?${all.toString()}` : `.${path}`;
 }
 
-interface TargetRowFacts {
+interface TargetRowOptions {
   /** A unique and stable id. */
   readonly id: string;
   readonly target: Target;
@@ -107,7 +107,7 @@ const TARGET_INFO = { name: 'shm_exporter_target_info', type: 'info' } as const;
 
 export const HEADS = ['state', 'target', 'synced', 'newest value', 'publisher', 'pages'] as const;
 
-export function targetRow(facts: TargetRowFacts): Html {
+export function targetRow(facts: TargetRowOptions): Html {
   const { id, condition } = facts;
   return markup`<tr id="${id}" class="row-${condition.severity}" role="row">
     <td role="cell">${stateCell(facts)}</td>
@@ -119,7 +119,7 @@ export function targetRow(facts: TargetRowFacts): Html {
   </tr> `;
 }
 
-function stateCell({ condition, target, nowMs }: TargetRowFacts): Html {
+function stateCell({ condition, target, nowMs }: TargetRowOptions): Html {
   const { severity, word, reason } = condition;
   const since = ageText(Math.max(0, nowMs - target.times().since) / 1000);
   return markup`<span class="state ${severity}">${word}</span>
@@ -130,7 +130,7 @@ function stateCell({ condition, target, nowMs }: TargetRowFacts): Html {
     }`;
 }
 
-function nameCell({ target, status }: TargetRowFacts): Html {
+function nameCell({ target, status }: TargetRowOptions): Html {
   const { app, serverKey, root, partition } = status;
   const hint = target.instance === '' ? 'no root' : `no root, hint ${nameText(target.instance)}`;
   const shownRoot = root === '' ? hint : nameText(root);
@@ -139,7 +139,7 @@ function nameCell({ target, status }: TargetRowFacts): Html {
     <span class="sub">server key <span class="whole">${nameText(serverKey)}</span>, partition ${partition}</span>`;
 }
 
-function syncedCell({ status, condition }: TargetRowFacts): Html {
+function syncedCell({ status, condition }: TargetRowOptions): Html {
   const { objects, variables } = status.progress;
   if (!condition.isSyncing && !status.isReady) return markup``;
   const bar = status.isReady ? undefined : progressBar(status.progress);
@@ -157,7 +157,7 @@ function progressBar({ objects, variables }: SyncProgress): Html {
 const shareText = ({ synced, total }: SyncProgress['objects'], noun: string): string =>
   synced === total ? countText(total, noun) : `${grouped(synced)} of ${countText(total, noun)}`;
 
-function newestCell({ target, status, nowMs }: TargetRowFacts): Html {
+function newestCell({ target, status, nowMs }: TargetRowOptions): Html {
   const { newest } = target.times();
   if (status.root === '') return markup``;
   if (newest === undefined) return markup`<span class="muted">no notification seen</span>`;
@@ -165,7 +165,7 @@ function newestCell({ target, status, nowMs }: TargetRowFacts): Html {
   return markup`<span class="whole">${agoText(unixMs, nowMs)}</span><span class="sub whole">${NEWEST_BY[by]}</span>`;
 }
 
-function publisherCell({ target: { reads }, status, nowMs }: TargetRowFacts): Html {
+function publisherCell({ target: { format }, status, nowMs }: TargetRowOptions): Html {
   const { state, heartbeatAgeSeconds: beat } = status.publisher;
   const { process: owner } = status;
   const where = owner?.isElsewhere === true ? ' (not of this PID namespace)' : '';
@@ -177,11 +177,11 @@ function publisherCell({ target: { reads }, status, nowMs }: TargetRowFacts): Ht
         datetime="${iso(owner.startedUnixMs)}"
         title="${timeText(owner.startedUnixMs)}">${agoText(owner.startedUnixMs, nowMs)}</time></span>`;
   const heart = beat === undefined ? 'no heartbeat' : `heartbeat ${ageText(beat)} ago`;
-  return markup`<span class="whole">${state}${owner && `, ${heart}`}</span>${pid}${certainty(reads)}`;
+  return markup`<span class="whole">${state}${owner && `, ${heart}`}</span>${pid}${certainty(format)}`;
 }
 
 /** The guarantees of a foreign format about its values. */
-const certainty = ({ name, certainty: text }: ReadFormat): Html | undefined =>
+const certainty = ({ name, certainty: text }: FormatInfo): Html | undefined =>
   name === 'native' ? undefined : markup`<span class="sub">format ${name}: ${text}</span>`;
 
 const iso = (unixMs: number): string => {
@@ -189,7 +189,7 @@ const iso = (unixMs: number): string => {
   return Number.isNaN(time.getTime()) ? '' : time.toISOString();
 };
 
-function pagesCell(facts: TargetRowFacts): Html {
+function pagesCell(facts: TargetRowOptions): Html {
   const { target, query, path, treePath, status } = facts;
   if (query === undefined)
     return markup`<span class="muted">No parameters tell it from another target.</span>`;
@@ -213,13 +213,13 @@ function pagesCell(facts: TargetRowFacts): Html {
 const shownScope = (name: string): Html => markup`<span class="whole">${nameText(name)}</span>`;
 
 /** Whether a scope selects metrics of the last rendered text. Its page is 404 otherwise. */
-function answers(scope: Scope, { target, status }: TargetRowFacts): boolean {
+function answers(scope: Scope, { target, status }: TargetRowOptions): boolean {
   const shown = [...(target.lastFamilies ?? []), ...target.internal(), TARGET_INFO];
   return status.isReady && shown.some((facts) => scope.selects(facts));
 }
 
 /** The scopes that have no page now. */
-function silentScopes(scopes: readonly Scope[], { target, status }: TargetRowFacts): Html {
+function silentScopes(scopes: readonly Scope[], { target, status }: TargetRowOptions): Html {
   const names = scopes.map(({ name }, i) => markup`${i === 0 ? ' ' : ', '}${shownScope(name)}`);
   const isUnknown = status.isReady && target.lastFamilies === undefined;
   const why = isUnknown

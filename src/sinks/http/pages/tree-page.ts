@@ -121,7 +121,7 @@ const options = (words: Readonly<Record<string, string>>, chosen: string): HtmlP
     return markup`<option value="${value}"${selected}>${text}</option>`;
   });
 
-interface TreePageFacts {
+interface TreePageOptions {
   /** The base scrape path. */
   readonly path: string;
   readonly treePath: string;
@@ -143,7 +143,7 @@ const ALL: TreeParameters = {
 export function treePage(
   target: Target,
   answer: Exclude<TreeAnswer, { kind: 'no-object' }>,
-  facts: TreePageFacts,
+  facts: TreePageOptions,
 ): PageParts {
   const { treePath, query, given } = facts;
   const status = target.status();
@@ -202,7 +202,7 @@ function targetOnly(query: URLSearchParams): URLSearchParams {
   return own;
 }
 
-function partOf(answer: TreePart, facts: TreePageFacts): Html {
+function partOf(answer: TreePart, facts: TreePageOptions): Html {
   const { root, rows } = answer;
   const { treePath, query, given, scope } = facts;
   const below = (object: string): string =>
@@ -230,7 +230,7 @@ const nothing = ({ next }: TreePart, given: TreeParameters): string =>
 /** Links to the objects above the chosen one. */
 function ancestors(
   { above }: TreePart,
-  { treePath, query, given }: TreePageFacts,
+  { treePath, query, given }: TreePageOptions,
 ): Html | undefined {
   if (given.object === '') return undefined;
   const link = (object: string, text: string | readonly Html[]): Html =>
@@ -245,7 +245,7 @@ function ancestors(
   </nav>`;
 }
 
-function pager(answer: TreePart, { treePath, query, given }: TreePageFacts, where = ''): Html {
+function pager(answer: TreePart, { treePath, query, given }: TreePageOptions, where = ''): Html {
   const { next, isLate, tracked, rows } = answer;
   const { trail } = given;
   const from = trail.at(-1) ?? 0;

@@ -11,7 +11,7 @@ import { countText, grouped, nameText, quotedText, sentence } from '../../../sho
 import { breakable, markup } from './page.js';
 import type { Html } from './page.js';
 
-export interface TreeTableFacts {
+export interface TreeTableOptions {
   readonly root: string;
   /** The scope in the address. */
   readonly scope: Scope | undefined;
@@ -27,7 +27,7 @@ const MAX_LEVEL = 6;
 export const TREE_HEADS = ['object or variable', 'type', 'value', 'becomes'] as const;
 
 /** The rows in HTML. The variables of an object follow it, indented. */
-export function treeRows(rows: readonly TreeRow[], facts: TreeTableFacts): readonly Html[] {
+export function treeRows(rows: readonly TreeRow[], facts: TreeTableOptions): readonly Html[] {
   let depth = 0;
   return rows.map((row) => {
     if (row.kind === 'object') depth = row.depth;
@@ -35,7 +35,7 @@ export function treeRows(rows: readonly TreeRow[], facts: TreeTableFacts): reado
   });
 }
 
-function objectRow(row: TreeObject, facts: TreeTableFacts): Html {
+function objectRow(row: TreeObject, facts: TreeTableOptions): Html {
   const { id, name, className, depth, variables, children } = row;
   return markup`<tr class="object" role="row" id="i${id}">
     <th scope="row" role="rowheader" class="${levelOf(depth)}">
@@ -47,7 +47,7 @@ function objectRow(row: TreeObject, facts: TreeTableFacts): Html {
   </tr> `;
 }
 
-function variableRow(row: TreeVariable, depth: number, facts: TreeTableFacts): Html {
+function variableRow(row: TreeVariable, depth: number, facts: TreeTableOptions): Html {
   const { id, name, type, variableKind, unit, help } = row;
   const declared = [
     type,
@@ -87,7 +87,7 @@ function valueText(value: TreeValue): Html {
   return markup`${breakable(quotedText(text))}${more}`;
 }
 
-function metricsText({ metrics, why }: TreeRow, facts: TreeTableFacts): Html {
+function metricsText({ metrics, why }: TreeRow, facts: TreeTableOptions): Html {
   const shown = metrics.slice(0, MAX_METRICS).map((metric) => metricText(metric, facts));
   const more = metrics.length - shown.length;
   return markup`${shown}${more > 0 ? markup`<span class="muted">and ${more} more</span>` : undefined}${
@@ -97,7 +97,7 @@ function metricsText({ metrics, why }: TreeRow, facts: TreeTableFacts): Html {
 
 function metricText(
   { name, type, labels, series, why }: TreeMetric,
-  { scope }: TreeTableFacts,
+  { scope }: TreeTableOptions,
 ): Html {
   const text = labels === '' ? name : `${name}{${labels}}`;
   const isOutside = scope !== undefined && !scope.selects({ name, type });

@@ -83,7 +83,7 @@ export function treeResponder(options: TreeOptions): TreeResponder {
 
 const TOO_BUSY: TreeAnswer = {
   kind: 'no-tree',
-  reason: 'too many looks at trees at once; try again in a moment',
+  reason: 'too many tree queries at once; try again in a moment',
 };
 
 const problem = (status: number, text: string, links?: Html): Observable<Reply> =>

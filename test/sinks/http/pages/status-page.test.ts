@@ -6,20 +6,20 @@ import { PUBLISHER_STATES } from '#app/model.js';
 import type { PublisherState, SyncProgress } from '#app/model.js';
 import { pageText } from '#app/sinks/http/pages/page.js';
 import { MAX_ROWS, statusPage } from '#app/sinks/http/pages/status-page.js';
-import type { StatusPageFacts } from '#app/sinks/http/pages/status-page.js';
+import type { StatusPageOptions } from '#app/sinks/http/pages/status-page.js';
 import { FakeTarget } from '../../../support/fake-target.js';
 import { serviceFacts } from '../../../support/service-facts.js';
 import { textOf } from '../../../support/text-of-html.js';
 
 const NOW_MS = serviceFacts.startedMs + 3_600_000;
-const facts: StatusPageFacts = {
+const facts: StatusPageOptions = {
   path: '/metrics',
   treePath: '/tree',
   service: serviceFacts,
   scopesFor: () => [],
   nowMs: NOW_MS,
 };
-const html = (targets: readonly FakeTarget[], changed: Partial<StatusPageFacts> = {}, from = 0) =>
+const html = (targets: readonly FakeTarget[], changed: Partial<StatusPageOptions> = {}, from = 0) =>
   pageText(statusPage(targets, { ...facts, ...changed }, from));
 
 const progress = (reason: string, synced = 0, total = 4): SyncProgress => ({
@@ -111,7 +111,7 @@ describe('the status page', () => {
     it('which of its values are proven, if not all are', () => {
       const target = ready();
       expect(rows(html([target]))[0]).not.to.contain('proven');
-      target.reads = { name: 'other', certainty: 'numbers proven, texts best effort' };
+      target.format = { name: 'other', certainty: 'numbers proven, texts best effort' };
       expect(rows(html([target]))[0]).to.contain('format other: numbers proven, texts best effort');
     });
 
@@ -212,7 +212,7 @@ describe('the status page', () => {
   });
 
   describe('shows for the process', () => {
-    const shown = (service: Partial<StatusPageFacts['service']>) => {
+    const shown = (service: Partial<StatusPageOptions['service']>) => {
       const page = html([], { service: { ...serviceFacts, ...service } });
       const [, part = ''] = /<dl class="facts"[^>]*>([^]*?)<\/dl>/.exec(page) ?? [];
       return textOf(part);
@@ -245,7 +245,7 @@ describe('the status page', () => {
       ['when it took its configuration', {}, 'accepted 1 h ago 2026-01-05 08:00:00Z'],
       [
         'that it refused a later one',
-        { configuration: { takenMs: NOW_MS - 60_000, refusedMs: NOW_MS - 2000 } },
+        { configuration: { acceptedMs: NOW_MS - 60_000, refusedMs: NOW_MS - 2000 } },
         'last reload refused 2 s ago The log has the reasons. In use: accepted 1 min ago',
       ],
     ] as const)

@@ -24,7 +24,7 @@ interface ScrapeRequest {
   readonly query: URLSearchParams;
   /** The Accept header. */
   readonly accept: string | undefined;
-  /** The form to render; `encoded` in reply.ts decides on the encoding of the answer. */
+  /** The encoding to render. `encoded` in reply.ts decides on the encoding of the response. */
   readonly prefersGzip: boolean;
 }
 
@@ -85,7 +85,7 @@ function replyWith(
 }
 
 /** The kind of a request, and its reply. */
-export interface Requested {
+export interface DispatchedRequest {
   readonly kind: 'scrape' | 'page';
   readonly reply: () => Observable<Reply>;
 }
@@ -99,13 +99,13 @@ const ALLOWED = new Set(['GET', 'HEAD']);
  * Dispatches a request. Checks in order: path 404, method 405; a scrape then checks the rest.
  * @param targets returns the current targets when the reply is made, which may be later
  */
-export function requested(
+export function dispatch(
   request: IncomingMessage,
   targets: () => readonly Target[],
   options: ScrapeOptions & OwnPagesOptions,
-): Requested {
+): DispatchedRequest {
   const { method = '', url = '', headers } = request;
-  const { pathname, query } = parts(url);
+  const { pathname, query } = splitTarget(url);
   if (pathname === RELOAD_PATH) return reloadRequested(method, options.reload);
   const own = OWN_PAGES.get(pathname);
   const inPath = scopeInPath(pathname, options.path);
@@ -129,20 +129,20 @@ export function requested(
   return { kind: 'scrape', reply: () => scrape(parameters, targets(), options) };
 }
 
-function reloadRequested(method: string, reload: OwnPagesOptions['reload']): Requested {
+function reloadRequested(method: string, reload: OwnPagesOptions['reload']): DispatchedRequest {
   if (reload === undefined)
     return refusal(403, 'reloads by HTTP are off; http_reload_enabled turns them on');
   if (method !== 'POST') return refusal(405, `method ${method} is not allowed`, { Allow: 'POST' });
   return { kind: 'page', reply: () => reloaded(reload) };
 }
 
-const refusal = (...reply: Parameters<typeof textReply>): Requested => ({
+const refusal = (...reply: Parameters<typeof textReply>): DispatchedRequest => ({
   kind: 'page',
   reply: () => of(textReply(...reply)),
 });
 
 /** The path and query of a request target. A proxy may send it with scheme and authority. */
-function parts(target: string): { pathname: string; query: URLSearchParams } {
+function splitTarget(target: string): { pathname: string; query: URLSearchParams } {
   const url = target.replace(/^[A-Za-z]+:\/\/[^/?]*/, '');
   const mark = url.indexOf('?');
   const pathname = mark < 0 ? url : url.slice(0, mark);
