@@ -82,7 +82,7 @@ describe('configuration files', () => {
             expect(thrown.message).to.match(/^f:\d+:\d+: ./);
           }
         }),
-        { numRuns: 200 },
+        { numRuns: 100 },
       ));
 
   it('are accepted or rejected with random arguments', () =>

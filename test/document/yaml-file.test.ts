@@ -67,7 +67,7 @@ describe('parseYaml', () => {
         const message = faultMessage('CONFIG_INVALID', () => parseYaml('w.yml', pieces.join('')));
         expect(message).not.to.contain(SECRET);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 

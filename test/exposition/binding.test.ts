@@ -236,7 +236,7 @@ describe('a target view whose tree changes while it binds it', () => {
           },
         ),
         {
-          numRuns: 200,
+          numRuns: 100,
           interruptAfterTimeLimit: 15_000,
           markInterruptAsFailure: true,
           endOnFailure: true,

@@ -10,7 +10,7 @@ import { shows } from './shows.js';
 /** Time between two rebalancing passes of an exporter. */
 const PASS_MS = 30_000;
 /** Factor by which passes come more often, for each attempt: on a busy machine the first pages take seconds. */
-const HURRY = [5, 3, 1];
+const HURRY = [10, 4, 1];
 const SHORTEN_INTERVALS = new URL('../support/shorten-intervals.js', import.meta.url).href;
 /** Two targets that `hash` puts into partition 0 of two. */
 const KEYS = ['2', '5'];

@@ -80,7 +80,7 @@ describe('A schema of Varnish', () => {
           expect(error).to.be.instanceOf(Fault);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

@@ -73,7 +73,7 @@ describe('An index of Varnish segments', () => {
           expect(error).to.be.instanceOf(Fault);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

@@ -69,7 +69,7 @@ describe('compilePattern (spec 2.3)', () => {
       fc.property(few('a', 'b', '*'), few('a', 'b'), (pattern, name) => {
         expect(compilePattern(pattern)({ name, type: 'gauge' })).to.equal(fits(pattern, name));
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

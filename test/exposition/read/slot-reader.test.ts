@@ -286,7 +286,7 @@ describe('the probe', () => {
           }
         },
       ),
-      { numRuns: 200 },
+      { numRuns: 100 },
     ));
 
   it('reports only watched items whose slots changed', () =>
