@@ -19,7 +19,7 @@ export const FAULTS = {
   SEGMENT_FULL: { exit: 4 },
   SEGMENT_INCOMPATIBLE: { exit: 4 },
   SEGMENT_CORRUPT: { exit: 4 },
-  SEGMENT_RESTLESS: { exit: 4 },
+  SEGMENT_UNSTABLE: { exit: 4 },
 } as const satisfies Record<string, { exit: number }>;
 
 export type FaultCode = keyof typeof FAULTS;

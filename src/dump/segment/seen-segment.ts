@@ -60,7 +60,7 @@ class SeenSegment {
 
   /**
    * The current tree.
-   * @throws Fault SEGMENT_CORRUPT, or SEGMENT_RESTLESS if it changes too fast to be read
+   * @throws Fault SEGMENT_CORRUPT, or SEGMENT_UNSTABLE if it changes too fast to be read
    */
   tree(): Source {
     const end = hrtime.bigint() + PATIENCE_NS;
@@ -103,10 +103,10 @@ class SeenSegment {
     try {
       const { hasMore, isReclaiming } = this.#source.sync();
       if (hasMore && hrtime.bigint() > endNs)
-        throw new Fault('SEGMENT_RESTLESS', 'its structure grows faster than it can be read');
+        throw new Fault('SEGMENT_UNSTABLE', 'its structure grows faster than it can be read');
       return hasMore || isReclaiming === true;
     } catch (error) {
-      const isUnstable = error instanceof Fault && error.code === 'SEGMENT_RESTLESS';
+      const isUnstable = error instanceof Fault && error.code === 'SEGMENT_UNSTABLE';
       if (!isUnstable || hrtime.bigint() > endNs) throw error;
       // Blocking is safe: the program does nothing else.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);

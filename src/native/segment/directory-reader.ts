@@ -127,7 +127,7 @@ export class DirectoryReader {
 
   /**
    * Copies the next records; undefined if there are none.
-   * @throws Fault SEGMENT_RESTLESS if the publisher switches directories faster than they can be copied
+   * @throws Fault SEGMENT_UNSTABLE if the publisher switches directories faster than they can be copied
    */
   next(): RecordSlice | undefined {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -155,7 +155,7 @@ export class DirectoryReader {
     }
     this.#epoch = -1;
     throw new Fault(
-      'SEGMENT_RESTLESS',
+      'SEGMENT_UNSTABLE',
       `The directory changed ${ATTEMPTS} times while it was being copied`,
     );
   }

@@ -275,7 +275,7 @@ function sync(
     return synced;
   } catch (error) {
     // A directory that changes too fast is not invalid: the next poll tries again.
-    if (error instanceof Fault && error.code === 'SEGMENT_RESTLESS')
+    if (error instanceof Fault && error.code === 'SEGMENT_UNSTABLE')
       return { changes: [], hasMore: true, isUnstable: true };
     throw error;
   }
