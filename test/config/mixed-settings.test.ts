@@ -8,22 +8,22 @@ import { faultMessage } from '../support/fault-message.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { settings } from './any-settings.js';
 
-/** One line of TOML, and the key path that a fault of it must name; undefined for a valid line. */
+/** A line of TOML, and the key path that its error must name; undefined for a valid line. */
 interface Line {
   readonly text: string;
   readonly broken?: string;
-  /** The same line without a fault. */
+  /** The same line without the error. */
   readonly mended: string;
 }
 
-/** What no key of any table takes, by how it stands in TOML; an item of a list is named itself. */
+/** TOML values that every key rejects; the error names the item of a list. */
 const BROKEN = ['1979-05-27', 'inf', '[[]]', '-1.5', '"\\u0000"'];
-/** What no key takes but the one for settings of a format. */
+/** A value that every key rejects except the settings of a format. */
 const TABLE = '{ a = 1 }';
 
 const toml = (value: unknown): string => JSON.stringify(value).replaceAll('\u007f', '\\u007f');
 
-/** The key as it is, broken, or left out; the latter is a fault of a required key. */
+/** The key with a valid value, with an invalid one, or missing, which is an error for a required key. */
 const line = (path: string, key: string, value: unknown, isRequired: boolean) => {
   const mended = `${key} = ${toml(value)}`;
   const whole: Line = { text: mended, mended };

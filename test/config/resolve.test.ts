@@ -18,7 +18,7 @@ server_key = "456"
 instance = "1"
 `;
 
-/** What is left of targets when one looks at application and server keys alone. */
+/** The application and server keys of targets. */
 const outline = (config: Config) =>
   config.targets.map(({ app, serverKeys, path }) => ({ app, serverKeys, path }));
 

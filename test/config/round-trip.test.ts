@@ -29,7 +29,7 @@ describe('configuration files', () => {
       }),
     ));
 
-  /** Text that is near enough to a real file to get past the first characters. */
+  /** Text that resembles a real file, so that parsers accept its beginning. */
   const scraps = fc
     .array(
       fc.oneof(

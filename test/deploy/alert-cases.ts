@@ -2,7 +2,7 @@
 import { AT_MINUTES } from './promtool.js';
 import type { Values } from './promtool.js';
 
-/** Changes to a world in which all is well; undefined removes a series. */
+/** Changes to the series of a healthy exporter; undefined removes a series. */
 type Changes = Readonly<Record<string, string | undefined>>;
 
 export interface AlertCase {
@@ -18,7 +18,7 @@ const OWN = `${AT},job="shm_exporter"`;
 const ADS = 'app="ads",server_key="82"';
 const BRIDGE = 'app="shm_bridge",server_key="82"';
 const DAY = 86_400;
-/** Seconds from the first value to the moment at which alerts are looked at. */
+/** Seconds from the first value to the evaluation of alerts. */
 const NOW = AT_MINUTES * 60;
 
 const always = (value: number): string => `${value}x100`;
@@ -40,7 +40,7 @@ const publisher = (state: string): string => target('publisher_state', `state="$
 const component = (name: string): string =>
   `shm_bridge_component_${name}{${AT},job="shm",root="h.1.shm_bridge",${BRIDGE}}`;
 
-/** The same of another exporter. */
+/** The same series of another exporter. */
 const elsewhere = (series: string): string => series.replace('e:9464', 'f:9464');
 
 const UP = own('up');
@@ -55,7 +55,7 @@ const TEXTFILE =
   'node_textfile_mtime_seconds{instance="e:9100",job="node",file="/var/lib/node/shm_exporter.prom"}';
 const MERGED = 'shm_exporter_merged_clashing_metrics{instance="e:9100",job="node"}';
 
-/** An exporter with one bridged ADS, in which all is well. */
+/** The series of a healthy exporter with one bridged ADS. */
 const WELL: Values = {
   [UP]: always(1),
   [ADS_PAGE]: always(1),
@@ -82,7 +82,7 @@ const WELL: Values = {
   [`ads_process_start_time_seconds{${AT},job="shm",${ADS}}`]: always(0),
 };
 
-/** Without an answer of the exporter, only what Prometheus itself says is left. */
+/** Without an answer of the exporter, only the series of Prometheus itself remain. */
 const SILENCE = Object.fromEntries(
   Object.keys(WELL)
     .filter((series) => !series.startsWith('up{'))

@@ -36,7 +36,7 @@ interface Answer {
   readonly data: { readonly result: readonly unknown[] };
 }
 
-/** The configuration of deploy, for this exporter and in a hurry. */
+/** The configuration of deploy for this exporter, with short intervals. */
 function configuration(port: number): string {
   return readFileSync(`${PROMETHEUS}/prometheus.yml`, 'utf8')
     .replaceAll('127.0.0.1:9464', `127.0.0.1:${port}`)
@@ -82,7 +82,7 @@ describe('dashboards and rules on a running exporter', function () {
     });
   });
 
-  /** The targets as Prometheus finds them. */
+  /** The targets that Prometheus discovers. */
   async function targets(): Promise<readonly Target[]> {
     return (await (await fetch(`${exporter}/-/targets`)).json()) as readonly Target[];
   }
@@ -98,7 +98,7 @@ describe('dashboards and rules on a running exporter', function () {
     return data.result;
   }
 
-  /** Asks until every expression has found something or time is up; returns the others. */
+  /** Queries until every expression has a result or time is up; returns the expressions without one. */
   async function emptyOnes(expressions: readonly string[]): Promise<readonly string[]> {
     let left = [...new Set(expressions)];
     const end = performance.now() + 30_000;
@@ -193,7 +193,7 @@ describe('dashboards and rules on a running exporter', function () {
     const firing = (await found('ALERTS{alertstate="firing"}')) as {
       metric: { alertname: string };
     }[];
-    // Prometheus in a hurry goes away after a second, which a busy machine may take.
+    // With short intervals, Prometheus times out after a second, which a busy machine may take.
     const names = firing
       .map(({ metric }) => metric.alertname)
       .filter((name) => name !== 'ShmResponsesCut');

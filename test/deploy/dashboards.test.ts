@@ -12,14 +12,14 @@ import { metricsOf, withoutVariables } from './expressions.js';
 import { promtool } from './promtool.js';
 import { ALERTS, RECORDS } from './rule-files.js';
 
-/** Ids of units that Grafana has. */
+/** Ids of units in Grafana. */
 const UNITS = [
   ...['none', 'short', 'percentunit', 'bytes', 'Bps', 's', 'ms'],
   ...['cps', 'pps', 'reqps', 'dateTimeFromNow'],
 ];
 const TYPES = ['row', 'stat', 'timeseries', 'state-timeline', 'table'];
 
-/** Internal metrics that say the same as another one. */
+/** Internal metrics that are redundant to another one. */
 const NOT_DRAWN = [
   'shm_exporter_internal_target_initial_sync_complete',
   'shm_exporter_target_series_clashes_total',

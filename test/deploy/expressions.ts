@@ -1,6 +1,6 @@
 // PromQL as far as tests need it: which metrics an expression names.
 
-/** In regular expressions of `__name__`, all metrics that may be meant are written out. */
+/** Regular expressions for `__name__` must list all metrics in full. */
 const NAME_MATCHER = /\{__name__=~"\(([\w|]+)\)(\w+)"\}/g;
 const LABEL_LISTS = /\b(?:by|without|on|ignoring|group_left|group_right) \([^)]*\)/g;
 const KEYWORDS = /^(?:and|or|unless|by|without|on|ignoring)$/;
@@ -21,10 +21,10 @@ export function metricsOf(expr: string): readonly string[] {
   return [...new Set(names.filter((name) => isWhole(name, bare) && !KEYWORDS.test(name)))];
 }
 
-/** A match may be the beginning of the name of a function. */
+/** A match may also be the beginning of a function name. */
 const isWhole = (name: string, text: string): boolean =>
   new RegExp(`(?<![\\w:.])${name}(?![\\w:]| *\\()`).test(text);
 
-/** Stands for the variables of a dashboard with nothing chosen. */
+/** Replaces the variables of a dashboard, as without a selection. */
 export const withoutVariables = (expr: string): string =>
   expr.replaceAll('$__rate_interval', '20s').replaceAll(/\$\w+/g, '.*');

@@ -10,7 +10,7 @@ const OWN = 'instance="e",job="shm_exporter"';
 const TARGET = `app="ads",${OWN},server_key="82"`;
 const ROOT = 'job="shm",root="h.1.ads"';
 
-/** A gauge, and a counter that grows by as much each second. */
+/** A gauge, and a counter that increases by the same value per second. */
 const level = (value: number): string => `${value}x100`;
 const perSecond = (value: number): string => `0+${value * 60}x100`;
 

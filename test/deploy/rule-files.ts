@@ -33,7 +33,7 @@ export const RULES: readonly Rule[] = RULE_FILES.flatMap((file) =>
 export const ALERTS = RULES.filter(({ kind }) => kind === 'alert');
 export const RECORDS = RULES.filter(({ kind }) => kind === 'record');
 
-/** In one line, in quotes, or folded over lines that are indented further. */
+/** A YAML scalar: plain, quoted, or folded over indented lines. */
 function expressionOf(text: string): string {
   const [, folded] = /^ {8}expr: >-\n((?: {10}.*\n)+)/m.exec(text) ?? [];
   if (folded !== undefined) return folded.trim().replaceAll(/\n\s+/g, ' ');

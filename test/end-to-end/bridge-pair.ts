@@ -1,4 +1,4 @@
-// One tree in two places: published by the simulator, and served as JSON, polled and published by the bridge.
+// A tree in two segments: published directly, and served as JSON, polled and published by the bridge.
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { applicationPart, scrape } from './page.js';
 export const RECORDED = join(PROJECT, '../shared/data/adh-3.8-recorded.scenario.json');
 export const recordedText = (): string => readFileSync(RECORDED, 'utf8');
 
-/** Server keys of the two. */
+/** The server keys of the two segments. */
 export const DIRECT = '80';
 export const BRIDGED = '81';
 
@@ -45,7 +45,7 @@ export class BridgePair {
     for (const object of objects) for (const stage of this.#stages) stage.add(object);
   }
 
-  /** Starts everything. `more` are lines for the component in the bridge's configuration. */
+  /** Starts all programs. `more` are settings of the component in the configuration of the bridge. */
   async start(app: string, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
     this.#publisher.place();
     await this.server.listen(0);
@@ -80,7 +80,7 @@ export class BridgePair {
     return scrape(`${this.#url}?app=${app}&server_key=${key}`);
   }
 
-  /** The application's text of both; '' where it is not ready. */
+  /** The application metrics of both; '' if a target is not ready. */
   async texts(): Promise<readonly [string, string]> {
     const [one, other] = await Promise.all(
       [DIRECT, BRIDGED].map(async (key) => {
@@ -92,18 +92,22 @@ export class BridgePair {
   }
 
   /**
-   * Waits until both have the same text, another than `before`, and gives it; says where they differ
-   * otherwise. `seenAs` says what of a text counts.
+   * Waits until both have the same text, which differs from `before`, and returns it; the error states the first
+   * difference. `normalize` removes parts that may differ.
    */
-  async same(what: string, before = '', seenAs = (text: string): string => text): Promise<string> {
+  async same(
+    what: string,
+    before = '',
+    normalize = (text: string): string => text,
+  ): Promise<string> {
     let last: readonly [string, string] = ['', ''];
     try {
       return await waitFor(what, async () => {
-        // As often as the bridge does after its polls: a wake-up lets new values be observed.
+        // Wakes readers, as the bridge does after its polls.
         this.#publisher.notify();
         last = await this.texts();
         const [direct, bridged] = last;
-        return direct !== '' && direct !== before && seenAs(direct) === seenAs(bridged)
+        return direct !== '' && direct !== before && normalize(direct) === normalize(bridged)
           ? direct
           : undefined;
       });

@@ -46,12 +46,12 @@ interface CatalogueFile {
   }[];
 }
 
-/** What stands for a quantile of nothing; a page may have any value there. */
+/** The placeholder for a quantile without observations; a page may have any value there. */
 export const UNOBSERVED = 'unobserved';
 
 const STATES = ['init', 'normal', 'manual_recovery', 'auto_recovery', 'dead', 'invalid'];
 
-/** The root with all that is below it, by parentage. */
+/** The root and all its descendants. */
 export function subtree(scenario: ScenarioFile, rootId: string): ScenarioObject[] {
   const kept = new Set([rootId]);
   return scenario.objects.filter(({ id, parent }) => {
@@ -60,7 +60,7 @@ export function subtree(scenario: ScenarioFile, rootId: string): ScenarioObject[
   });
 }
 
-/** Every application series with its value, keyed as the page's series are. */
+/** Every series of the application with its value, by `seriesKey`. */
 export function expectedSeries(
   app: string,
   scenario: ScenarioFile,
@@ -85,7 +85,7 @@ export function expectedSeries(
         if (object === undefined || (at !== '' && object.class !== row.class_id)) continue;
         for (const [name, own, value] of samples({ ...row, type }, object)) {
           const key = seriesKey(name, { ...labels, ...row.static, ...own });
-          // Of two series with the same name and labels the first stays.
+          // The first of two series with the same name and labels wins.
           if (!series.has(key)) series.set(key, value);
         }
       }
@@ -95,7 +95,7 @@ export function expectedSeries(
 
 const escaped = (text: string): string => text.replace(/[\\^$.|?+()[\]{}*]/g, '\\$&');
 
-/** The labels that `a.{b}.{c~[0-9]+}` takes out of a path. */
+/** The labels that a pattern such as `a.{b}.{c~[0-9]+}` extracts from a path. */
 function match(pattern: string, path: string): Labels | undefined {
   if (pattern === '@root') return path === '' ? {} : undefined;
   const shape = pattern
@@ -161,7 +161,7 @@ function samples(row: RowTable & { readonly type: string }, object: ScenarioObje
   });
 }
 
-/** No observation yet: a value that stood there before anybody looked is not a published one. */
+/** Without an observation: a value that was set before the first poll counts as none. */
 function observed({ name, buckets = [], quantiles = [] }: RowTable): Expected[] {
   const bounds = buckets.length > 0 ? [...buckets.map(String), '+Inf'] : [];
   return [
@@ -172,7 +172,7 @@ function observed({ name, buckets = [], quantiles = [] }: RowTable): Expected[] 
   ];
 }
 
-/** The exact product of an integer and a decimal scale, as the nearest double's shortest text. */
+/** The exact product of an integer and a decimal scale, as the shortest text of the nearest double. */
 function scaled(
   value: ScenarioVariable['value'],
   scale: number,

@@ -36,7 +36,7 @@ export const readyPage = (url: string, withinMs?: number): Promise<string> =>
     withinMs,
   );
 
-/** The first 503 with that text. */
+/** The first answer with status 503 and this text. */
 export const unready = (url: string, text: RegExp): Promise<Reply> =>
   waitFor(`503 with ${text.source}`, async () => {
     const reply = await scrape(url);
@@ -58,7 +58,7 @@ export const pageWith = (
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** One spelling for one series: the name and its labels in the order of their names. */
+/** A unique key of a series: its name, and its labels sorted by name. */
 export function seriesKey(name: string, labels: Labels): string {
   const pairs = Object.entries(labels)
     .filter(([, value]) => value !== '')
@@ -75,7 +75,7 @@ export interface Sample {
 const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(?:,|$)/gy;
 
-/** Every sample of a page; throws at a line that is neither a sample nor a comment. */
+/** Every sample of a page; throws on a line that is neither a sample nor a comment. */
 export function samplesOf(page: string): Sample[] {
   const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return lines.map((line) => {
@@ -91,7 +91,7 @@ export function samplesOf(page: string): Sample[] {
   });
 }
 
-/** Values by `seriesKey`; throws when a series is there twice. */
+/** Values by `seriesKey`; throws if a series occurs twice. */
 export function seriesOf(page: string): Map<string, string> {
   const series = new Map<string, string>();
   for (const { name, labels, value } of samplesOf(page)) {
@@ -102,11 +102,11 @@ export function seriesOf(page: string): Map<string, string> {
   return series;
 }
 
-/** The part of a page that is the application's: everything before the exporter's own metrics. */
+/** The metrics of the application on a page: everything before the internal metrics. */
 export const applicationPart = (page: string): string =>
   page.slice(0, page.search(/^# (HELP|TYPE) shm_exporter_/m));
 
-/** What `promtool check metrics` objects to, a line each. */
+/** The findings of `promtool check metrics`, one per line. */
 export function promtoolLines(page: string): string[] {
   const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
     input: page,
@@ -120,7 +120,7 @@ export function openMetricsErrors(page: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'open-metrics-'));
   try {
     const file = join(folder, 'page');
-    // The only command of promtool that reads OpenMetrics wants a time with each sample.
+    // The only command of promtool that reads OpenMetrics requires a timestamp for each sample.
     writeFileSync(file, page.replace(/^[^#].*$/gm, '$& 1700000000'));
     const words = ['tsdb', 'create-blocks-from', 'openmetrics', file, folder];
     const { status, stderr } = spawnSync('promtool', words, { encoding: 'utf8' });
@@ -130,7 +130,7 @@ export function openMetricsErrors(page: string): string {
   }
 }
 
-/** The specification's own names that the linter objects to. */
+/** The names in the specification that the linter reports. */
 export const LINTED = [
   'shm_exporter_target_refresh_duration_p50_ms',
   'shm_exporter_target_refresh_duration_p95_ms',

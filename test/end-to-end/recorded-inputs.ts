@@ -10,7 +10,7 @@ const RECORDED = join(PROJECT, 'test/data/real');
 const FAKE_JVM = join(PROJECT, 'dist-test/hsperfdata/fake-jvm.js');
 const JVM_SUFFIX = '.hsperfdata.gz';
 
-/** The JDKs whose counter files are recorded, with the collectors of each. */
+/** The JDKs with recorded counter files, and the garbage collectors of each. */
 export function recordedJdks(): ReadonlyMap<string, readonly string[]> {
   const jdks = new Map<string, string[]>();
   for (const file of readdirSync(RECORDED).sort()) {
@@ -23,12 +23,12 @@ export function recordedJdks(): ReadonlyMap<string, readonly string[]> {
 }
 
 interface FakeJvm {
-  /** A directory of the one counter file. */
+  /** The directory of the counter file. */
   readonly directory: string;
   readonly pid: number;
 }
 
-/** A process that has a recorded counter file of a JVM mapped, as that JVM had. */
+/** A process that maps a recorded counter file, as the JVM did. */
 export async function recordedJvm(
   programs: TestPrograms,
   jdk: string,
@@ -44,14 +44,14 @@ export async function recordedJvm(
 }
 
 interface FakeVarnish {
-  /** The folder that has the work directory `shop`. */
+  /** The parent of the work directory `shop`. */
   readonly directory: string;
-  /** When the manager started, in Unix seconds. */
+  /** The start of the manager, in Unix seconds. */
   readonly startedS: number;
 }
 
 /**
- * The recorded work directory of a Varnish, whose manager is a process that only sleeps.
+ * The recorded work directory of a Varnish, whose manager is a sleeping process.
  * @param folder the name of the new folder
  */
 export function recordedVarnish(
@@ -69,7 +69,7 @@ export function recordedVarnish(
     { encoding: 'utf8' },
   );
   if (status !== 0) throw new Error(`tar: ${stderr}`);
-  // The exporter knows the manager by the name of its program.
+  // The exporter recognizes the manager by the name of its program.
   const program = join(directory, 'varnishd');
   symlinkSync('/bin/sleep', program);
   const { pid } = programs.command([program, '3600']);

@@ -19,13 +19,13 @@ describe('the internal metrics', function () {
   const programs = testPrograms();
   let url = '';
   let startedMs = 0;
-  /** The first page with status 200, and those of four scrapes after it. */
+  /** The first page with status 200, and the pages of four later scrapes. */
   const pages: string[] = [];
   const series = (name: string): number[] => pages.map((page) => internal(page, name));
 
   before(async () => {
     startedMs = performance.now();
-    // A tree that stands still: nothing is refreshed but by scrapes.
+    // A tree without updates: only scrapes cause refreshes.
     programs.publish({ server_key: '1', objects: shop('h.1.shop', 1) });
     url = await programs.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode }).url();
     pages.push(await readyPage(url));
@@ -65,7 +65,7 @@ describe('the internal metrics', function () {
     it('increases by one with each scrape of an unchanged tree', () => {
       const [first = 0, ...more] = series('target_refresh_total');
       expect(first).to.be.at.least(1);
-      // The refresh of a scrape is over, and counted, when its page is written.
+      // The refresh of a scrape is counted before its page is written.
       expect(more).to.deep.equal([1, 2, 3, 4].map((scrapes) => first + scrapes));
     });
   });

@@ -149,7 +149,7 @@ describe('the license of a start', function () {
         await exporter.stop();
         return statSync(segment()).atimeMs !== past.getTime();
       };
-      // Where access times are not kept nothing can be told.
+      // Without access times in the file system, the test cannot decide.
       const keepsTimes = await seenBy(programs.license, / ready: /);
       needs(this, keepsTimes, 'the file system keeps no access times');
       // Another test may read the segment in the meantime. The exporter would read it in every attempt.

@@ -44,7 +44,7 @@ describe('the partitions', function () {
     await exporter.stop();
     return found;
   };
-  /** How many targets each partition has. */
+  /** The number of targets in each partition. */
   const sizes = (found: readonly number[]): readonly number[] => {
     const all = Array.from({ length: Math.max(...found) + 1 }, () => 0);
     for (const place of found) all[place] = (all[place] ?? 0) + 1;
@@ -94,7 +94,7 @@ describe('the partitions', function () {
       const all = await places(16, { target_workers: 3, worker_assignment_mode: 'hash' });
       expect(await places(7, { target_workers: 3 })).to.deep.equal(all.slice(0, 7));
       expect(new Set(all)).to.deep.equal(new Set([0, 1, 2]));
-      // With more partitions a target stays, or moves to one of the new.
+      // With more partitions, a target keeps its partition or moves to a new one.
       const more = await places(16, { target_workers: 8 });
       const moved = more.filter((place, index) => place !== all[index]);
       expect(moved).not.to.be.empty;
@@ -163,7 +163,7 @@ describe('the partitions', function () {
   });
 });
 
-/** Threads of a process, once their number stays the same for a while. */
+/** The number of threads of a process, once it is stable. */
 function steadyThreads(pid: number): Promise<number> {
   const counts: number[] = [];
   return waitFor('a steady number of threads', () => {

@@ -16,7 +16,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   const labels = '{"app":"shop","server_key":"1"}';
   let url = '';
   let publisher: Published;
-  /** What an unready target says of itself beside its 503. */
+  /** The internal metrics of a target that is not ready. */
   let before503: Reply;
   let beside: ReadonlyMap<string, string>;
   let first = '';

@@ -7,16 +7,16 @@ import { aside, internal, scopes } from './shop.js';
 import { shows } from './shows.js';
 
 const LONG_MS = 3_600_000;
-/** Longer than a busy machine takes between two steps of a script. */
+/** Longer than the time between two steps of a script on a busy machine. */
 const SPACING_MS = 2000;
 const PAUSE_MS = SPACING_MS + 400;
 const COUNTS = 'shm_exporter_internal_scrape_*';
 const SCOPES = scopes({ one: ['shop_count', COUNTS], two: ['shop_*', COUNTS] });
 
 /**
- * What happens (a number is stored; `told` tells the readers and waits until they noticed; `later`
- * lets the spacing pass), then a scrape of a scope or of all, the value on its page, and whether
- * its render and its scope came from their caches.
+ * A step (a number is stored; `told` notifies the readers and waits for their poll; `later` waits for the end of the
+ * interval), then a scrape of a scope or of everything, the value on its page, and whether its render and its scope
+ * came from their caches.
  */
 type Step = readonly [
   happens: readonly (number | 'told' | 'later')[],
@@ -31,7 +31,7 @@ const CACHES = ['internal_scrape_render_cache', 'internal_scrape_scope_cache'] a
 /** By `render_min_interval_ms`. */
 const SCRIPTS: Readonly<Record<number, readonly Step[]>> = {
   0: [
-    // Rendered when it got ready, before anybody asked.
+    // Rendered when the target became ready, before the first scrape.
     [[], '', 1, 'hit', ''],
     [[2], '', 2, 'miss', ''],
     [[], '', 2, 'hit', ''],
@@ -50,7 +50,7 @@ const SCRIPTS: Readonly<Record<number, readonly Step[]>> = {
     [[], '', 1, 'miss', ''],
     [[], '', 1, 'hit', ''],
     [[2, 'told', 'later'], '', 2, 'miss', ''],
-    // Inside the spacing: the text of before, and one render when the spacing is over.
+    // Within the interval: the previous text, and one render at the end of the interval.
     [[3], '', 2, 'hit', ''],
     [[4], '/one', 2, 'hit', 'miss'],
     [['later'], '', 4, 'hit', ''],
@@ -87,7 +87,7 @@ describe('a script of updates and scrapes', function () {
     publishers.closeAll();
   });
 
-  /** Carries a script out and tells it as it went. */
+  /** Runs a script, and returns its actual results. */
   async function play(
     minRenderIntervalMs: number,
     steps: readonly Step[],
@@ -153,7 +153,7 @@ describe('a script of updates and scrapes', function () {
   ]);
   shows(['1.9', '2.1 render_min_interval_ms', '8 render_min_interval_ms', ...COUNTERS], () => {
     for (const [spacing, steps] of Object.entries(SCRIPTS))
-      it(`gives exactly the hits and misses of the definition: spacing ${spacing} ms`, async () =>
+      it(`gives exactly the hits and misses of the definition with an interval of ${spacing} ms`, async () =>
         expect(await play(Number(spacing), steps)).to.deep.equal(steps.map(lineOf)));
   });
 });

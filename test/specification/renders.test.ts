@@ -5,7 +5,7 @@ import { delay, testPrograms } from '../support/processes.js';
 import { application, internal } from './shop.js';
 import { shows } from './shows.js';
 
-/** Between two updates of the scenario. */
+/** The interval of updates in the scenario. */
 const UPDATE_MS = 25;
 
 describe('renders', function () {
@@ -20,7 +20,7 @@ describe('renders', function () {
   const HITS = 'internal_scrape_render_cache_hits_total';
   const MISSES = 'internal_scrape_render_cache_misses_total';
 
-  /** An exporter of the tree that is updated all the time. */
+  /** Starts an exporter of a tree with constant updates. */
   const exporter = async (settings: Readonly<Record<string, unknown>> = {}): Promise<string> => {
     const url = await programs
       .exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode, ...settings })
@@ -29,7 +29,7 @@ describe('renders', function () {
     return url;
   };
 
-  /** What scrapes one after the other show: the values in order, when, and the milliseconds they took. */
+  /** Scrapes repeatedly; returns the values in order with the time and duration of each scrape. */
   async function watch(url: string, forMs: number) {
     const values: number[] = [];
     const seenAtMs: number[] = [];
@@ -45,7 +45,7 @@ describe('renders', function () {
     }
     return { values, seenAtMs, page, tookMs: performance.now() - start };
   }
-  /** That many renders fit into the time; a busy machine may have looked at half of them. */
+  /** The number of renders that fit into a time; on a busy machine, scrapes may see only half of them. */
   const expectSpaced = (
     values: readonly number[],
     tookMs: number,
@@ -64,11 +64,11 @@ describe('renders', function () {
   });
 
   shows('1.9', () => {
-    it('are spaced by render_min_interval_ms, and each shows the newest value', async () => {
+    it('are at least render_min_interval_ms apart, and each shows the newest value', async () => {
       const url = await exporter({ render_min_interval_ms: 500 });
       const { values, page, tookMs } = await watch(url, 2100);
       expectSpaced(values, tookMs, 500);
-      // Of the twenty updates between two renders none but the last is shown.
+      // Only the last of the twenty updates between two renders is shown.
       const [first = NaN] = values;
       expect(values.at(-1)).to.be.above(first + 4 * (values.length - 1));
       expect(internal(page, HITS)).to.be.above(10 * internal(page, MISSES));
@@ -85,7 +85,7 @@ describe('renders', function () {
   });
 
   shows('8 render_min_interval_ms', () => {
-    it('0 disables the spacing: pages show each update', async () => {
+    it('0 disables the interval: pages show each update', async () => {
       const { seenAtMs } = await watch(await exporter({ render_min_interval_ms: 0 }), 1500);
       const gaps = seenAtMs.slice(1).map((atMs, index) => atMs - (seenAtMs[index] ?? 0));
       // A busy machine may make some of them longer.

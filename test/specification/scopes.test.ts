@@ -25,7 +25,7 @@ const TREE = [
 ];
 const COUNTS = 'shm_exporter_internal_scrape_*';
 
-/** Patterns, and the names of the series that they leave on a page. */
+/** Patterns, and the names of the series that they select. */
 const CASES = {
   '2.3.1': [
     ['shop_count', ['shop_count']],
@@ -137,7 +137,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
   describe('with repeated requests', () => {
     const HITS = 'internal_scrape_scope_cache_hits_total';
     const MISSES = 'internal_scrape_scope_cache_misses_total';
-    /** Hits and misses that scrapes of these scopes add, one after the other. */
+    /** The cache hits and misses of successive scrapes of these scopes. */
     const added = async (...asked: readonly string[]): Promise<readonly string[]> => {
       let page = (await scoped('small')).body;
       const told: string[] = [];

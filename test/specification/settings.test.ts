@@ -19,10 +19,10 @@ describe('the settings', function () {
   this.slow(3000);
   const programs = testPrograms();
   const APPS = { ads: '11', adh: '12', ats: '13' } as const;
-  /** Says nothing but what it must. */
+  /** A configuration with only the required settings. */
   let bare: Running;
   let bareUrl = '';
-  /** The same, printing. */
+  /** The same, for stdout mode. */
   let printing: Running;
   let slowly: Running;
 
@@ -56,7 +56,7 @@ describe('the settings', function () {
     bareUrl = await bare.url();
   });
 
-  /** What a target waits for, once its segments were looked at. */
+  /** The reason why a target is not ready, after its segments were polled. */
   const waited = async (url: string): Promise<string> => (await unready(url, /no segment/)).body;
   const unset = (context: Mocha.Context): Promise<string> => {
     const isTaken = DEFAULT_KEYS.some((key) => existsSync(`/dev/shm/shmApp.pool.${key}`));

@@ -1,7 +1,7 @@
 // A small application for these tests: its trees, its targets, and their expected metrics.
 import { applicationPart, samplesOf, scrape, seriesOf } from '../end-to-end/page.js';
 
-/** A root with a till and, below that, a drawer; `count` tells one tree from another. */
+/** A root with a till and a drawer below it; `count` identifies the tree. */
 export const shop = (root: string, count: number) => [
   { id: root, class: 'Shop', variables: { count: { type: 'u64', value: count } } },
   {
@@ -18,14 +18,14 @@ export const shop = (root: string, count: number) => [
   },
 ];
 
-/** What a page of such a tree shows, without filters. */
+/** The series of such a tree without filters. */
 export const shopSeries = (app: string, count: number): Record<string, string> => ({
   [`${app === 'shop' ? '' : `${app}_`}shop_count{"object":"@root"}`]: String(count),
   [`${app}_till_sales_total{"object":"till"}`]: String(count * 10),
   [`${app}_drawer_coins{"object":"till.drawer"}`]: String(count * 100),
 });
 
-/** The application's series of a page, by name and labels. */
+/** The application series of a page, by name and labels. */
 export const application = (page: string): Record<string, string> =>
   Object.fromEntries(seriesOf(applicationPart(page)));
 
@@ -45,7 +45,7 @@ export const scopes = (tables: Readonly<Record<string, readonly string[]>>): str
     .map((scope) => toml('metric_scopes', scope))
     .join('');
 
-/** What a page says of its target. */
+/** The internal metrics on a page. */
 export const targetOf = (page: string): Readonly<Record<string, string>> =>
   samplesOf(page).find(({ name }) => name === 'shm_exporter_target_info')?.labels ?? {};
 
@@ -53,6 +53,6 @@ export const targetOf = (page: string): Readonly<Record<string, string>> =>
 export const internal = (page: string, name: string): number =>
   Number(seriesOf(page).get(`shm_exporter_${name}{}`));
 
-/** The internal metrics of all targets, by name and labels; asking for them is no scrape. */
+/** The internal metrics of all targets, by name and labels; the request for them is no scrape. */
 export const aside = async (url: string): Promise<ReadonlyMap<string, string>> =>
   seriesOf((await scrape(new URL('/-/metrics', url).href)).body);

@@ -1,7 +1,7 @@
 // Ties tests to a row of the specification, so that test/specification/README.md lists them beside it.
 import { titleOf } from './rows.js';
 
-/** A suite that shows the row of that number, or each of these; a row may have several suites, anywhere. */
+/** Defines a suite that tests one or several rows of the specification; a row may have suites in several files. */
 export function shows(
   numbers: string | readonly [string, ...string[]],
   tests: (this: Mocha.Suite) => void,

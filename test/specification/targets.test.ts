@@ -34,7 +34,7 @@ describe('the targets of a file', function () {
       pages.set(key, await readyPage(`${url}?server_key=${key}`));
   });
 
-  /** What a table without a key is told. */
+  /** The error message for a table without a key. */
   const lacking = (key: 'app' | 'server_key'): string => {
     const table = { app: 'shop', server_key: '1' };
     const rest = Object.fromEntries(Object.entries(table).filter(([name]) => name !== key));

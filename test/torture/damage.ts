@@ -6,7 +6,7 @@ import { sampleSegment } from '../support/sample-segment.js';
 import type { Given, Outcome } from './trial.js';
 
 const DAMAGES_A_MINUTE = 40_000;
-/** One look, its frames and its tree included. */
+/** The time of one poll with the reads of its frames and its tree. */
 const MAX_LOOK_MS = 1000;
 
 export async function runDamage({ seed, minutes, keeps, log }: Given): Promise<Outcome> {

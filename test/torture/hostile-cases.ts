@@ -11,7 +11,7 @@ export interface Stage {
   readonly scale: number;
 }
 
-/** What is in shared memory; `step` does what goes on, every so many milliseconds. */
+/** The segments of a case; `step` changes them periodically. */
 export interface Hostile {
   readonly forges: readonly Forge[];
   readonly everyMs?: number;
@@ -22,7 +22,7 @@ export interface HostileCase {
   readonly name: string;
   /** Server keys of the hostile targets; default `evil`. */
   readonly keys?: readonly string[];
-  /** Whether the segment is not to be served in the end: it is not valid any more. */
+  /** Whether the segment becomes invalid, and so must not be served at the end. */
   readonly endsInvalid?: boolean;
   readonly make: (stage: Stage) => Hostile;
 }
@@ -30,7 +30,7 @@ export interface HostileCase {
 const KEY = 'evil';
 const ROOT = 'h.1.evil';
 
-/** `count` objects of one class below a root, with `each` u64 variables a piece. */
+/** `count` objects of one class below a root, each with `each` u64 variables. */
 function wide(stage: Stage, count: number, each: number, key = KEY): Forge {
   const records = 1 + count * (1 + each);
   const forge = new Forge(stage.contextId, key, { records, stringBytes: 1 << 26 });
@@ -45,7 +45,7 @@ function wide(stage: Stage, count: number, each: number, key = KEY): Forge {
 
 const scaled = ({ scale }: Stage, count: number): number => Math.max(1, Math.round(count * scale));
 
-/** An object that comes with 100,000 things below it and goes again, a few times. */
+/** An object with 100,000 descendants that appears and disappears a few times. */
 function comingAndGoing(
   stage: Stage,
   everyMs: number,

@@ -1,4 +1,4 @@
-// Hostile segments beside an honest one: the honest target must be served and the process must survive.
+// Hostile segments beside a control target, which must be served while the process survives.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -15,19 +15,19 @@ interface HostileOptions {
   readonly seed: number;
   /** From 0 to 1: how much of the full size is tried. */
   readonly scale: number;
-  /** For how long the fault lasts. */
+  /** The duration of the fault. */
   readonly ms: number;
 }
 
 interface HostileResult {
   /**
-   * Of the scrapes of the honest target, in ms; `apart` is during the fault, too, at an exporter that has no
-   * hostile target: what the hostile publisher costs its neighbours on the machine.
+   * Durations of scrapes of the control target, in ms. `apart` is during the fault at an exporter without a hostile
+   * target, and shows the cost of the hostile publisher for the machine.
    */
   readonly p99: readonly [before: number, during: number, apart: number];
   readonly worstMs: number;
   readonly peakMb: number;
-  /** From the end of the fault to right values of the honest target, in ms. */
+  /** The time from the end of the fault to correct values of the control target, in ms. */
   readonly backMs: number;
   readonly wrong: readonly string[];
 }
@@ -44,7 +44,7 @@ const FULL_MS = 8000;
 const LEAST_MS = 300;
 /** The same for a fault that makes a segment invalid, which must be seen while it lasts. */
 const LEAST_INVALID_MS = 1000;
-/** No scrape of the honest target may take longer, and right values must be back by then. */
+/** The limit for a scrape of the control target, and for the return of correct values. */
 const MAX_WAIT_MS = 1000;
 const MAX_BACK_MS = 2000;
 
@@ -74,19 +74,23 @@ export async function runAllHostile({ seed, minutes, only, log }: Given): Promis
       if (worstMs > MAX_WAIT_MS) wrong.push(`${name}: a scrape took ${worstMs.toFixed(0)} ms`);
       if (backMs > MAX_BACK_MS) wrong.push(`${name}: back after ${backMs.toFixed(0)} ms`);
     }
-  return { tried, wrong, figures: `an honest scrape took ${worst.toFixed(0)} ms at most` };
+  return {
+    tried,
+    wrong,
+    figures: `a scrape of the control target took ${worst.toFixed(0)} ms at most`,
+  };
 }
 
-/** Runs one case: an exporter, an honest publisher, and the hostile ones in a process of their own. */
+/** Runs one case: an exporter, a control target, and the hostile publishers in a separate process. */
 async function runHostile(
   { name, keys = ['evil'], endsInvalid = false }: HostileCase,
   { mode, seed, scale, ms }: HostileOptions,
 ): Promise<HostileResult> {
   const programs = new TestPrograms();
   const { contextId } = programs;
-  const honest = new ControlPublisher(contextId);
+  const control = new ControlPublisher(contextId);
   const updates = setInterval(() => {
-    honest.update();
+    control.update();
   }, UPDATE_MS);
   const words = [name, contextId, String(seed), String(scale)];
   const adversary = fork(new URL('adversary.js', import.meta.url), words);
@@ -112,7 +116,7 @@ async function runHostile(
     await isPrepared;
 
     const scrape = async (at: string, times: number[]): Promise<void> => {
-      const { round } = honest;
+      const { round } = control;
       try {
         const answer = await fetchPage(`${at}?server_key=good`);
         times.push(answer.ms);
@@ -135,7 +139,7 @@ async function runHostile(
     const back = async (): Promise<number> => {
       const began = performance.now();
       while (performance.now() < began + ms && !exporter.isOver) {
-        const { round } = honest;
+        const { round } = control;
         const answer = await fetchPage(`${url}?server_key=good`).catch(() => undefined);
         if (answer !== undefined && faultsOf(answer, round).length === 0) break;
       }
@@ -165,7 +169,7 @@ async function runHostile(
   } finally {
     clearInterval(updates);
     adversary.kill('SIGKILL');
-    honest.close();
+    control.close();
     await programs.close();
   }
 }

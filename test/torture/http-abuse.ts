@@ -8,14 +8,14 @@ import type { Given, Outcome } from './trial.js';
 import { ControlPublisher, faultsOf, fetchPage } from './control-target.js';
 
 const ABUSES_A_MINUTE = 4000;
-/** Between two looks at the honest target. */
+/** The interval of scrapes of the control target. */
 const BATCH = 100;
 const MAX_HOLD_MS = 30;
 const MAX_ANSWER_MS = 1000;
-/** Memory that may stay, for caches and garbage, in MB. */
+/** The allowed growth of memory for caches and garbage, in MB. */
 const MAX_GROWTH_MB = 60;
 
-/** What a client sends, in pieces; it hangs up after the last. */
+/** The chunks that a client sends before it disconnects. */
 type Abuse = (random: Random) => readonly (string | Buffer)[];
 
 const get = (path: string, more = ''): string => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
@@ -56,7 +56,7 @@ const ABUSES: readonly Abuse[] = [
       .slice(0, 1 + random.below(30)),
 ];
 
-/** Sends one abuse and hangs up, at once or after it read a little. */
+/** Sends one abusive request and disconnects, at once or after a few bytes of the answer. */
 function abuse(port: number, random: Random): Promise<void> {
   const pieces = ABUSES[random.below(ABUSES.length)]?.(random) ?? [];
   const holdMs = random.below(MAX_HOLD_MS);
@@ -76,7 +76,7 @@ function abuse(port: number, random: Random): Promise<void> {
 
 export async function runHttpAbuse({ random, minutes, log }: Given): Promise<Outcome> {
   const programs = new TestPrograms();
-  const honest = new ControlPublisher(programs.contextId);
+  const control = new ControlPublisher(programs.contextId);
   const wrong: string[] = [];
   const times: number[] = [];
   try {
@@ -107,10 +107,10 @@ export async function runHttpAbuse({ random, minutes, log }: Given): Promise<Out
     return {
       tried,
       wrong,
-      figures: `honest scrapes ${percentile(times, 0.5).toFixed(1)} ms, at most ${Math.max(...times).toFixed(0)} ms; ${before.mb.toFixed(0)} to ${after.mb.toFixed(0)} MB`,
+      figures: `control scrapes ${percentile(times, 0.5).toFixed(1)} ms, at most ${Math.max(...times).toFixed(0)} ms; ${before.mb.toFixed(0)} to ${after.mb.toFixed(0)} MB`,
     };
   } finally {
-    honest.close();
+    control.close();
     await programs.close();
   }
 }

@@ -18,10 +18,10 @@ import { fetchPage } from './control-target.js';
 const JVMS_A_MINUTE = 5;
 const LEAST_JVMS = 5;
 const START_EVERY_MS = 1200;
-/** How long a JVM lives once it is seen. */
+/** The lifetime of a JVM after it appears. */
 const LIFE_MS = 2000;
 const SCRAPE_EVERY_MS = 50;
-/** A JVM must be seen so soon after its file, and gone so soon after its end. */
+/** The limits until a JVM appears after its file, and disappears after its end. */
 const PROMISED_MS = 2000;
 const PATIENCE_MS = 20_000;
 /** Every so many JVMs are asked for their counters over a socket. */
@@ -39,7 +39,7 @@ const ENDS: readonly End[] = ['orderly', 'killed', 'replaced'];
 interface Times {
   readonly seenMs: number[];
   readonly goneMs: number[];
-  /** How many had their number given to another process. */
+  /** The number of JVMs whose PID another process got. */
   replaced: number;
 }
 
@@ -102,7 +102,7 @@ interface Life {
   readonly times: Times;
 }
 
-/** Starts a JVM, waits until it is seen, ends it, and waits until it is gone. */
+/** Starts a JVM, waits until it appears, ends it, and waits until it disappears. */
 async function lifeOf({ number, end, programs, pages, times }: Life): Promise<void> {
   const line = [...FLAGS, '-cp', programs.path(''), 'Till'];
   const child = spawn('java', line, { stdio: ['pipe', 'pipe', 'ignore'] });
@@ -149,7 +149,7 @@ function askForCounters(pid: number): void {
     throw new Error(`jcmd sees no counters: ${stdout.slice(0, 100)}`);
 }
 
-/** Scrapes all the time, and tells when a JVM came and went. */
+/** Scrapes continuously, and reports when a JVM appears and disappears. */
 class Pages {
   readonly wrong: string[] = [];
   readonly #waiting = new Set<(pids: ReadonlySet<number>, beganMs: number) => void>();

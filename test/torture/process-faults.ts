@@ -22,7 +22,7 @@ interface FaultContext {
   readonly programs: TestPrograms;
   readonly exporter: Running;
   readonly port: number;
-  /** For how long the fault lasts. */
+  /** The duration of the fault. */
   readonly ms: number;
   /** From 0 to 1: how much of the full size is tried. */
   readonly scale: number;
@@ -30,19 +30,19 @@ interface FaultContext {
 
 interface ProcessFault {
   readonly name: string;
-  /** What starts the exporter, before its own command line. */
+  /** The wrapper command that starts the exporter. */
   readonly under?: (programs: TestPrograms) => readonly string[];
-  /** Something that is not installed everywhere. */
+  /** A required program that may not be installed. */
   readonly needs?: string;
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Server keys of further targets. */
   readonly keys?: (scale: number) => readonly string[];
-  /** Makes the fault, and takes it away when it is called back. */
+  /** Starts the fault; the returned function ends it. */
   readonly begin: (context: FaultContext) => Promise<() => Promise<void>> | (() => Promise<void>);
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
-/** Repeats something until it is called off. */
+/** Repeats an action; the returned function stops it. */
 const each = (ms: number, act: (round: number) => void): (() => Promise<void>) => {
   let round = 0;
   const timer = setInterval(() => {
@@ -211,9 +211,9 @@ async function run(
   scale: number,
 ): Promise<{ found: string[]; backMs: number; p99: number; mb: number }> {
   const programs = new TestPrograms();
-  const honest = new ControlPublisher(programs.contextId);
+  const control = new ControlPublisher(programs.contextId);
   const updates = setInterval(() => {
-    honest.update();
+    control.update();
   }, UPDATE_MS);
   const found: string[] = [];
   const times: number[] = [];
@@ -229,9 +229,9 @@ async function run(
     const url = await exporter.url();
     await exporter.line(/target good on good ready/);
     const target = `${url}?server_key=good`;
-    /** What is wrong with a page now; undefined if there is none. */
+    /** The errors in the current page; undefined without a page. */
     const look = async (): Promise<string[] | undefined> => {
-      const { round } = honest;
+      const { round } = control;
       const answer = await fetchPage(target, MAX_BACK_MS).catch(() => undefined);
       if (answer === undefined) return undefined;
       times.push(answer.ms);
@@ -260,7 +260,7 @@ async function run(
     return { found, backMs, p99: percentile(times, 0.99), mb };
   } finally {
     clearInterval(updates);
-    honest.close();
+    control.close();
     await programs.close();
   }
 }

@@ -13,11 +13,11 @@ import { fetchPage } from './control-target.js';
 const FAULTS_A_MINUTE = 500;
 /** Each has a server key of its own. */
 const LANES = 8;
-/** Within these a dead publisher is not served any more, and right values are. */
+/** The limits until a dead publisher is no longer served, and until correct values are. */
 const MAX_DEAD_MS = 2000;
 const MAX_BACK_MS = 2000;
 const STOPPED_MS = 120;
-/** What the publisher has before its operation: objects 0 to 4. */
+/** The objects before an operation: 0 to 4. */
 const ITEMS = 5;
 /** A step that no operation has. */
 const NEVER = 1e9;
@@ -248,7 +248,7 @@ class Lane {
   }
 }
 
-/** The page without the series of one object. */
+/** A page without the series of one object. */
 const without = (body: string, object: number): string =>
   body
     .split('\n')

@@ -4,26 +4,26 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from '../support/processes.js';
 
-/** A connection that ended is closed so soon. */
+/** The time within which an ended connection is closed. */
 const MAX_CLOSING_MS = 5000;
 const CLOSING_LOOK_MS = 20;
 
 export interface Given {
   readonly random: Random;
   readonly seed: number;
-  /** How long it is to take on two cores, about; how much is tried depends on it alone. */
+  /** The approximate duration on two cores, which alone determines the number of trials. */
   readonly minutes: number;
-  /** Of the parts that have cases, those whose names hold it; all, if it is empty. */
+  /** Selects the cases whose names contain it; all if it is empty. */
   readonly only: string;
-  /** Whether what was found is added to the corpus of damages. */
+  /** Whether new damages are added to the corpus. */
   readonly keeps: boolean;
   readonly log: (line: string) => void;
 }
 
 export interface Outcome {
-  /** How many faults were tried. */
+  /** The number of tried faults. */
   readonly tried: number;
-  /** What must not be; empty if all went well. */
+  /** The failures; empty for none. */
   readonly wrong: readonly string[];
   readonly figures: string;
 }
@@ -46,9 +46,9 @@ export function usageOf(pid: number): Usage {
 }
 
 /**
- * How an exporter stands at the end of a trial: what is wrong if it ended by itself, or goes on having more
- * descriptors open than before. A connection that ends is open for a moment, so that is waited for.
- * @param slack so many more may be open
+ * Checks an exporter at the end of a trial: it must run, and have no more open descriptors than before. Waits for the
+ * close of ended connections.
+ * @param slack the allowed number of additional descriptors
  */
 export async function atEnd(
   exporter: Running,
@@ -66,7 +66,7 @@ export async function atEnd(
   return { wrong: [`the exporter ended:\n${exporter.stderr.slice(-1000)}`], after: before };
 }
 
-/** How many descriptors a process has open, and of what. */
+/** The open descriptors of a process, counted by kind. */
 function openIn(pid: number): string {
   const all = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
   return `${all.length}: ${all.join(' ')}`;
