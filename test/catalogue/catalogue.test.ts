@@ -71,7 +71,7 @@ describe('a catalogue file', () => {
       'name = "x_m", type = "stateset", help = "H", var = "@state"',
       {
         family: family('stateset'),
-        ...{ isDerived: true, lines: OBJECT_STATES.length, isState: true, mindsLabels: true },
+        ...{ isComputed: true, lines: OBJECT_STATES.length, isState: true, mindsLabels: true },
       },
     ],
     [
@@ -80,7 +80,7 @@ describe('a catalogue file', () => {
         family: family('info', 'x_m_info'),
         reads: ['A', 'B'].map((variable) => ({ variable, types: TEXTS })),
         ownLabels: ['a', 'b'],
-        isDerived: true,
+        isComputed: true,
       },
     ],
     [
@@ -88,7 +88,7 @@ describe('a catalogue file', () => {
       {
         family: family('stateset'),
         reads: [{ variable: 'v', types: TEXTS, texts: ['on', 'off'] }],
-        ...{ isDerived: true, lines: 2, mindsLabels: true },
+        ...{ isComputed: true, lines: 2, mindsLabels: true },
       },
     ],
     [
@@ -96,7 +96,7 @@ describe('a catalogue file', () => {
       {
         family: family('gauge'),
         reads: [{ variable: 'v', types: TEXTS, isTime: true }],
-        isDerived: true,
+        isComputed: true,
       },
     ],
     [
@@ -104,7 +104,7 @@ describe('a catalogue file', () => {
       {
         family: family('histogram'),
         reads: [{ ...published, variable: 'v', types: ['histogram'] }],
-        ...{ isDerived: true, lines: 3 },
+        ...{ isComputed: true, lines: 3 },
       },
     ],
     [
@@ -138,7 +138,7 @@ describe('a catalogue file', () => {
       },
     ],
   ];
-  const plain = { reads: [], ownLabels: [], isDerived: false, lines: 1 };
+  const plain = { reads: [], ownLabels: [], isComputed: false, lines: 1 };
   const usual = { ...base, ...plain, isState: false, mindsLabels: false };
   for (const [row, wanted] of kinds)
     it(`may have the row ${row}`, () =>
