@@ -17,13 +17,13 @@ export function metricsMarkdown(): string {
   const head = [
     '<!-- Generated from src/catalogue/ads.toml, adh.toml, ats.toml and jvm.toml: change those, not this. -->',
     '# Application metrics',
-    'You need this page to look up a metric of ADS, ADH, ATS or JVMs, or to choose what a target shows. ' +
-      'A target takes the names of classes below in `classes`, groups in `seed_path_groups`, and paths in `seed_paths`; ' +
+    'Use this page to look up a metric of ADS, ADH, ATS or JVMs, or to choose what a target shows: ' +
+      'the names of classes below belong in `classes`, groups in `seed_path_groups`, and paths in `seed_paths`. ' +
       '[Catalogues](catalogue.md#what-a-target-tracks) explains these filters.',
-    'Below its name, each class has the published classes and the paths of its objects. ' +
-      'Names in braces in a path, such as `{transport}`, are labels of all metrics of the class. ' +
-      'The braces of a metric contain its other labels, with their values if these are fixed. ' +
-      'A metric in `_total` is a counter, one in `_info` an info metric, and any other a gauge unless its type follows.',
+    'Each class starts with the published classes and the paths of its objects. ' +
+      'Names in braces in a path, such as `{transport}`, are labels of all its metrics; ' +
+      'the braces of a metric contain its other labels, with their values if these are fixed. ' +
+      'A metric in `_total` is a counter, one in `_info` an info metric, any other a gauge unless its type follows.',
   ];
   const applications = [...loadCatalogues().values()].flatMap((catalogue) =>
     application(catalogue, firstApps),

@@ -155,77 +155,77 @@ const ROWS: readonly InternalMetricRow[] = [
   ),
   gauge(
     'shm_exporter_target_series',
-    'Application series that the target shows.',
+    'Application series of the target.',
     ({ state }) => state.view?.series,
   ),
   counter(
     'shm_exporter_target_series_clashes_total',
-    'Series left out because another had their name and labels, or another metric their name.',
+    'Series omitted for a clash of name and labels, or of metric names.',
     ({ counts }) => counts.clashes,
   ),
   counter(
     'shm_exporter_target_series_omitted_total',
-    'Series left out because the target would have shown more than it may.',
+    'Series omitted at the limit of the target.',
     ({ counts }) => counts.omitted,
   ),
   counter(
     'shm_exporter_target_objects_omitted_total',
-    'Objects left out because the target would have tracked more than it may.',
+    'Objects omitted at the limit of the target.',
     ({ counts }) => counts.omittedObjects,
   ),
   counter(
     'shm_exporter_target_variables_omitted_total',
-    'Variables left out because the target would have tracked more than it may.',
+    'Variables omitted at the limit of the target.',
     ({ counts }) => counts.omittedVariables,
   ),
   gauge(
     'shm_exporter_target_clashing_series',
-    'Series that are left out now because another has their name and labels, or another metric their name.',
+    'Series omitted now for a clash of name and labels, or of metric names.',
     ({ state }) => state.view?.missing.clashingSeries,
   ),
   gauge(
     'shm_exporter_target_omitted_series',
-    'Series that are left out now because the target may show no more.',
+    'Series omitted now at the limit of the target.',
     ({ state }) => state.view?.missing.omittedSeries,
   ),
   gauge(
     'shm_exporter_target_omitted_objects',
-    'Objects that are left out now because the target may track no more.',
+    'Objects omitted now at the limit of the target.',
     ({ state }) => state.view?.missing.omittedObjects,
   ),
   gauge(
     'shm_exporter_target_omitted_variables',
-    'Variables that are left out now because the target may track no more.',
+    'Variables omitted now at the limit of the target.',
     ({ state }) => state.view?.missing.omittedVariables,
   ),
   counter(
     'shm_exporter_target_stale_frames_total',
-    'Texts, histograms and summaries that kept changing while they were copied and kept their last value.',
+    'Texts, histograms and summaries not updated because they changed during each copy.',
     ({ counts }) => counts.staleFrames,
   ),
   gauge(
     'shm_exporter_target_dropped_objects',
-    'Objects that the publisher had no room for in its segment.',
+    'Objects without room in the segment.',
     ({ state }) => state.view?.droppedObjects,
   ),
   gauge(
     'shm_exporter_target_dropped_variables',
-    'Variables that the publisher had no room for in its segment.',
+    'Variables without room in the segment.',
     ({ state }) => state.view?.droppedVariables,
   ),
   gauge(
     'shm_exporter_target_catalogue_rows_unmatched',
-    'Catalogue rows that read a variable which no object of their class has, where such objects are there; all rows while no object was of any class.',
+    'Catalogue rows whose variable is missing in all objects of their class; all rows until an object of any class appears.',
     ({ state }) => state.view?.rowsWithoutVariable,
   ),
   gauge(
     'shm_exporter_target_catalogue_rows_mistyped',
-    'Catalogue rows that read a variable of a type which they cannot show.',
+    'Catalogue rows that cannot show the type of their variable.',
     ({ state }) => state.view?.rowsOfWrongType,
   ),
   gauge(
     'shm_exporter_target_variables_without_row',
-    'Variables that no catalogue row reads, in objects that some row is for.',
+    'Variables without a catalogue row, in objects of catalogue classes.',
     ({ state }) => state.view?.variablesWithoutRow,
   ),
   gauge(
@@ -240,7 +240,7 @@ const ROWS: readonly InternalMetricRow[] = [
   ),
   gauge(
     'shm_exporter_target_as_of_age_seconds',
-    'Age of the values, where the publisher states the moment that they stand for.',
+    'Age of the values, if the publisher states their time.',
     asOfAge,
   ),
 ];

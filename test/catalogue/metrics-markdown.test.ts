@@ -24,6 +24,6 @@ describe('docs/metrics.md', () => {
 
   it('refers to an earlier application for metrics with the same labels and help', () => {
     expect(page).to.include('* As in [ads](#ads): `ats_process_pid`, ');
-    expect(page).to.include('* `ats_process_info{version,release}`: Build and ');
+    expect(page).to.include('* `ats_process_info{version,release}`: Version and ');
   });
 });

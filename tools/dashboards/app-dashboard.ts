@@ -116,7 +116,7 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
       ? [
           stat('short', {
             title: 'Health level',
-            description: 'Load or health level that the process reports about itself.',
+            description: 'Load or health level that the process reports.',
             queries: { '{{root}}': `${level}{${SELECTOR}}` },
           }),
         ]

@@ -142,11 +142,9 @@ const isPair = ({ reads }: Row): boolean => reads.length === 2;
 const DRAWN = [
   /^1 (?:when|while) /,
   /, 0 when [^;:.]*/,
-  /^Distribution of the process's own one-second averages of /,
-  /, one observation a published value/,
-  /, one series a \w+/,
-  / as a Unix timestamp/,
-  / since start(?=\.)/,
+  /^Published one-second averages of (?:the )?/,
+  /^Unix time of (?:the )?/,
+  / since the start(?=\.)/,
 ];
 
 /** The first clause of a help text, which says what the metric is. */
