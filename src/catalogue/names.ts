@@ -1,4 +1,4 @@
-// The names of metrics and labels: which are valid, and those of variables that describe themselves.
+// The names of metrics and labels: which are valid, and those of self-described variables.
 import type { FamilyMetadata, MetricType } from '../model.js';
 
 /** Labels that Prometheus, the scrape or the exposition formats set themselves. */
@@ -120,8 +120,8 @@ export class NameOwners {
   }
 }
 
-/** The parts of a described name; all but the type are as the publisher writes them. */
-export interface Described {
+/** The parts of a self-described name. All but the type are as the publisher writes them. */
+export interface SelfDescribedNameParts {
   readonly app: string;
   readonly className: string;
   readonly variable: string;
@@ -130,7 +130,7 @@ export interface Described {
   readonly type: MetricType;
 }
 
-/** The base units of Prometheus, as its page on naming has them. */
+/** The base units of Prometheus, from its page on metric naming. */
 export const BASE_UNITS: ReadonlySet<string> = new Set([
   'amperes',
   'bytes',
@@ -155,7 +155,13 @@ const UNIT_ENDINGS: Readonly<Partial<Record<MetricType, string>>> = {
  * next begins occur once. A base unit follows that no word of class or variable names, and
  * then the ending of the type.
  */
-export function describedName({ app, className, variable, unit, type }: Described): string {
+export function selfDescribedName({
+  app,
+  className,
+  variable,
+  unit,
+  type,
+}: SelfDescribedNameParts): string {
   const own = [className, variable].map(wordsOf);
   const words = own.reduce(joined, wordsOf(app));
   const ending = UNIT_ENDINGS[type];

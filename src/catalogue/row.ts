@@ -42,7 +42,7 @@ export interface ValueReference {
 
 /** One series of a row. */
 export interface Series {
-  /** What follows the name of the metric, such as `_sum`. */
+  /** The suffix of the metric name, such as `_sum`. */
   readonly suffix?: string;
   /** Labels beside those that every series of the row has; a number is written like a value. */
   readonly labels?: Readonly<Record<string, string | number>>;
@@ -102,14 +102,14 @@ export interface RowFields {
   readonly at: string;
   /** Class id of the object at `at`; undefined for the object of the class itself. */
   readonly classId: string | undefined;
-  /** The key path of the row in its file, for messages; empty for one that is made of what a publisher describes. */
+  /** The key path of the row in its file, for messages; empty for a self-described row. */
   readonly where: string;
   /** Whether its labels or values say something about a person. */
   readonly isPersonal: boolean;
 }
 
 /** Whether a row comes from a publisher's declaration instead of a catalogue. A variable has at most one such row. */
-export const isDescribed = ({ where }: Pick<RowFields, 'where'>): boolean => where === '';
+export const isSelfDescribed = ({ where }: Pick<RowFields, 'where'>): boolean => where === '';
 
 /** A variable that a row reads. */
 export interface Reading {
@@ -150,7 +150,7 @@ export interface Row extends RowFields {
 
 /**
  * A row with these fields. It has all properties, and in one order, so that V8 gives all rows one hidden
- * class: for each variable that is bound a row is asked ten times, and a spread makes a class of its own.
+ * class: binding a variable reads its row ten times, and a spread creates another hidden class.
  */
 export function rowOf(fields: RowFields, kind: Omit<Row, keyof RowFields>): Row {
   const { family, labels, at, classId, where, isPersonal } = fields;

@@ -66,7 +66,7 @@ export class TargetView {
     return this.#tree.slotReader.bytesRead;
   }
   get hasObserved(): boolean {
-    return !this.#tree.builder.observations.isEmpty;
+    return !this.#tree.builder.observed.isEmpty;
   }
   /** The moment (Unix ns) of the root's values, if the root has one. */
   get asOfNs(): bigint | undefined {
@@ -153,7 +153,7 @@ export class TargetView {
    */
   observe(): boolean {
     // A demand may have copied and shown a value before its notification arrived.
-    if (this.#tree.builder.observations.observe()) this.#tree.isDirty = true;
+    if (this.#tree.builder.observed.observe()) this.#tree.isDirty = true;
     return this.#tree.isDirty;
   }
 

@@ -212,7 +212,7 @@ export class TrackedTree implements SlotListener {
     if (this.#objects.has(object.id)) return;
     const placed = objectPath(root, object);
     if (!filters.tracks(placed)) return;
-    this.filterCoverage.take(placed);
+    this.filterCoverage.addObject(placed);
     if (!this.#untrackFormer(object)) return;
     if (!this.#limiter.admitsObject(object)) return;
     this.#objects.set(object.id, object);

@@ -8,8 +8,8 @@ import type { RecordedObject } from './recorded-tree.js';
 import { needs } from '../support/needs.js';
 
 /** The labels that distinguish series. */
-const labelsOf = ({ labels }: ObjectRules, { captured, row }: RowMatch) =>
-  Object.entries({ ...labels, ...captured, ...row.labels }).toSorted();
+const labelsOf = ({ labels }: ObjectRules, { nameLabels, row }: RowMatch) =>
+  Object.entries({ ...labels, ...nameLabels, ...row.labels }).toSorted();
 
 describe('the adh catalogue on the tree of a real ADH 3.8', () => {
   const adh = loadCatalogues().get('adh');
@@ -44,7 +44,7 @@ describe('the adh catalogue on the tree of a real ADH 3.8', () => {
     for (const object of objects)
       for (const found of rules.rulesFor(object))
         for (const name of [...object.variables.keys()])
-          for (const use of found.set.matchesOf(name)) {
+          for (const use of found.classRows.matchesOf(name)) {
             const labels = JSON.stringify(labelsOf(found, use));
             const key = `${object.root} ${use.row.family.name} ${labels}`;
             const source = `${object.id} ${use.row.where}`;
@@ -66,8 +66,8 @@ describe('the adh catalogue on the tree of a real ADH 3.8', () => {
     const read = new Map<string, string[]>();
     const rules = compileRules({ classes: adh?.classes ?? [] });
     for (const object of objects)
-      for (const { set } of rules.rulesFor(object))
-        read.set(set.alias, [...(read.get(set.alias) ?? []), object.id]);
+      for (const { classRows } of rules.rulesFor(object))
+        read.set(classRows.alias, [...(read.get(classRows.alias) ?? []), object.id]);
     for (const { alias } of adh?.classes ?? []) {
       const given = { classes: [alias], seedPathGroups: [], seedPaths: [] };
       const { tracks } = compileFilters(adh, given);

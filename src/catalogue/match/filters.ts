@@ -41,8 +41,8 @@ type Condition = (object: ObjectPath) => boolean;
 export interface Filters {
   /** True if the target tracks the object. Other objects are not read, counted or emitted. */
   readonly tracks: (object: ObjectPath) => boolean;
-  /** The setting that leaves an object out; undefined for one that is tracked. */
-  readonly leftOutBy: (object: ObjectPath) => FilterName | undefined;
+  /** The setting that excludes an object; undefined for a tracked object. */
+  readonly excludedBy: (object: ObjectPath) => FilterName | undefined;
   /** Each entry of the filters by itself. */
   readonly entries: readonly Condition[];
   /** The rows of the chosen classes, for the metric builder; undefined without a catalogue. */
@@ -80,7 +80,7 @@ export function compileFilters(
   });
   return {
     tracks: (object) => inPrefix(object.seedPath) && inClass(object),
-    leftOutBy: (object) => {
+    excludedBy: (object) => {
       if (!inPrefix(object.seedPath)) return 'seed_paths';
       return inClass(object) ? undefined : 'classes';
     },
@@ -184,13 +184,13 @@ export class FilterCoverage {
     return this.#unmatched.size;
   }
 
-  /** An object that the filters let through is tracked. */
-  take(object: ObjectPath): void {
+  /** Adds a tracked object. */
+  addObject(object: ObjectPath): void {
     for (const matches of this.#unmatched) if (matches(object)) this.#unmatched.delete(matches);
   }
 }
 
-/** The parts of a catalogue that matter for variables without a row. */
+/** The parts of a catalogue that restrict self-described variables. */
 export interface Uncatalogued {
   /** The rows of all classes, whichever of them a target has chosen. */
   readonly rules: Rules;
@@ -211,7 +211,7 @@ export function uncataloguedIn(
 /** The labels of an object at a seed path, without those that series have anyway. */
 export type PathLabels = (seedPath: string) => LabelValues;
 
-/** The labels that such series have anyway. */
+/** The labels that self-described series have anyway. */
 const TAKEN: readonly string[] = ['object', 'value'];
 
 const NONE: LabelValues = {};

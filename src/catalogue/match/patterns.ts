@@ -99,7 +99,7 @@ export interface PathPattern {
 /**
  * Compiles a path pattern: segments split at dots, `{label}` takes one whole segment (an empty one
  * too), `{label~expression}` restricts it, `@root` is the root itself (seed path '').
- * @throws Fault CONFIG_INVALID for an empty pattern, a bad segment or a label given twice
+ * @throws Fault CONFIG_INVALID for an empty pattern, a bad segment or a repeated label
  */
 export function compilePathPattern(text: string): PathPattern {
   if (text === '')
@@ -115,7 +115,7 @@ export function compilePathPattern(text: string): PathPattern {
   return { text, segments, labelNames, match, matchSegments, along };
 }
 
-/** The pattern of the object that hangs at the literal path `at` below what `pattern` matches. */
+/** The pattern of the object at the literal path `at` below the objects that `pattern` matches. */
 export function childPattern(pattern: PathPattern, at: string): PathPattern {
   if (at === '') return pattern;
   return compilePathPattern(pattern.text === ROOT ? at : `${pattern.text}.${at}`);

@@ -6,7 +6,7 @@ import type { Reading, Row } from '../row.js';
 import { childPattern, segmentsOf } from './patterns.js';
 import type { LabelValues, PathPattern } from './patterns.js';
 
-// An object as the catalogue sees it: its class, and its path under a root.
+/** The class of an object, and its path below a root. */
 export interface ObjectPath {
   readonly className: string;
   /** The object's id without the root's id and the dot; empty for the root itself. */
@@ -15,9 +15,7 @@ export interface ObjectPath {
   readonly ancestor: (seedPath: string) => string | undefined;
 }
 
-/**
- * Places `object` in the tree of `root`. An id that does not begin with the root's is kept whole.
- */
+/** Returns the path of an object below a root, or its whole id if that does not begin with the id of the root. */
 export function objectPath(root: ManagedObject, object: ManagedObject): ObjectPath {
   const prefix = `${root.name}.`;
   const pathOf = (one: ManagedObject): string => {
@@ -38,16 +36,16 @@ export function objectPath(root: ManagedObject, object: ManagedObject): ObjectPa
 export interface RowMatch {
   readonly row: Row;
   readonly reading: Reading;
-  /** The label that the row took out of the variable's name; empty without a pattern. */
-  readonly captured: LabelValues;
+  /** The label that a pattern takes from the variable's name; empty without a pattern. */
+  readonly nameLabels: LabelValues;
 }
 
-/** The rows of one class for objects at one place. */
+/** The rows of one class for objects at one path. */
 export interface ClassRows {
   /** The alias of the class that the rows belong to. */
   readonly alias: string;
-  /** Whether variables that no row reads are shown as their publisher describes them. */
-  readonly isDescribed: boolean;
+  /** Whether variables that no row reads are shown as self-described. */
+  readonly isSelfDescribed: boolean;
   /** In the order of the file. */
   readonly rows: readonly Row[];
   /** The rows that show the state of the object itself. */
@@ -58,12 +56,12 @@ export interface ClassRows {
 
 const NO_MATCHES: readonly RowMatch[] = [];
 
-function compileClassRows(alias: string, rows: readonly Row[], isDescribed = false): ClassRows {
+function compileClassRows(alias: string, rows: readonly Row[], isSelfDescribed = false): ClassRows {
   const byName = new Map<string, RowMatch[]>();
   const patterned: RowMatch[] = [];
   for (const row of rows)
     for (const reading of row.reads) {
-      const match = { row, reading, captured: {} };
+      const match = { row, reading, nameLabels: {} };
       if (reading.pattern !== undefined) patterned.push(match);
       else {
         const matches = byName.get(reading.variable);
@@ -75,23 +73,23 @@ function compileClassRows(alias: string, rows: readonly Row[], isDescribed = fal
   const matchesOf = (variable: string): readonly RowMatch[] => {
     const exact = byName.get(variable) ?? NO_MATCHES;
     if (patterned.length === 0) return exact;
-    return [...exact, ...patterned.flatMap((match) => capturedMatch(match, variable))];
+    return [...exact, ...patterned.flatMap((match) => patternMatch(match, variable))];
   };
   const stateRows = rows.filter(({ ofState }) => ofState !== undefined);
-  return { alias, isDescribed, rows, stateRows, matchesOf };
+  return { alias, isSelfDescribed, rows, stateRows, matchesOf };
 }
 
-function capturedMatch(match: RowMatch, variable: string): readonly RowMatch[] {
+function patternMatch(match: RowMatch, variable: string): readonly RowMatch[] {
   const { row, reading } = match;
   const { pattern } = reading;
   const value = pattern?.capture(variable);
   if (pattern === undefined || value === undefined) return NO_MATCHES;
-  return [{ row, reading, captured: { [pattern.label]: value } }];
+  return [{ row, reading, nameLabels: { [pattern.label]: value } }];
 }
 
 /** The rows of a class that apply to an object, and the labels from its path. */
 export interface ObjectRules {
-  readonly set: ClassRows;
+  readonly classRows: ClassRows;
   readonly labels: LabelValues;
 }
 
@@ -100,7 +98,7 @@ export interface Rules {
   readonly readingRows: number;
   /** The rows for an object, one entry for each class that reads it; empty if none does. */
   rulesFor(object: ObjectPath): readonly ObjectRules[];
-  /** Whether there are rows for objects of that class, at whatever place. */
+  /** Whether there are rows for objects of that class, at any path. */
   hasClass(className: string): boolean;
   /** Whether any row reads the object. */
   reads(object: ObjectPath): boolean;
@@ -108,57 +106,57 @@ export interface Rules {
   rulesBelow(object: ObjectPath): readonly ClassRows[];
 }
 
-/** The rows of one class that read objects at one place. */
-interface RulePlace {
+/** The rows of one class that read objects at one path below it. */
+interface RulesAtPath {
   readonly patterns: readonly PathPattern[];
   readonly at: string;
   /** The number of segments of `at`, the distance up to the object of the class. */
   readonly depth: number;
   /** The allowed classes of the object of the class; undefined if that is the object itself. */
   readonly parentIds: readonly string[] | undefined;
-  readonly set: ClassRows;
+  readonly classRows: ClassRows;
 }
 
 const NONE: readonly ObjectRules[] = [];
 
 /** The rows of one class that read objects below its own, with the path from one to the other. */
-interface Below {
+interface RulesBelowClass {
   readonly patterns: readonly PathPattern[];
   readonly at: string;
-  readonly set: ClassRows;
+  readonly classRows: ClassRows;
 }
 
 /**
  * Indexes a catalogue by class id.
- * @param follows whether an object at a seed path may be tracked at all
+ * @param isIncluded whether an object at a seed path may be tracked at all
  */
 export function compileRules(
   catalogue: Pick<Catalogue, 'classes'>,
-  follows: (seedPath: string) => boolean = () => true,
+  isIncluded: (seedPath: string) => boolean = () => true,
 ): Rules {
-  const byClass = new Map<string, RulePlace[]>();
-  const belowByClass = new Map<string, Below[]>();
+  const byClass = new Map<string, RulesAtPath[]>();
+  const belowByClass = new Map<string, RulesBelowClass[]>();
   for (const owner of catalogue.classes)
-    for (const [classIds, place] of placesOf(owner)) {
-      for (const id of new Set(classIds)) byClass.set(id, [...(byClass.get(id) ?? []), place]);
-      const { parentIds = [], at, set } = place;
-      const below = { patterns: owner.paths, at, set };
+    for (const [classIds, rules] of rulesOf(owner)) {
+      for (const id of new Set(classIds)) byClass.set(id, [...(byClass.get(id) ?? []), rules]);
+      const { parentIds = [], at, classRows } = rules;
+      const below = { patterns: owner.paths, at, classRows };
       for (const id of new Set(parentIds))
         belowByClass.set(id, [...(belowByClass.get(id) ?? []), below]);
     }
 
   const rulesFor = (object: ObjectPath): readonly ObjectRules[] => {
-    const places = byClass.get(object.className);
-    if (places === undefined) return NONE;
+    const candidates = byClass.get(object.className);
+    if (candidates === undefined) return NONE;
     const segments = segmentsOf(object.seedPath);
-    return places.flatMap((place) => rulesAt(place, object, segments) ?? []);
+    return candidates.flatMap((rules) => rulesAt(rules, object, segments) ?? []);
   };
   const rulesBelow = ({ className, seedPath }: ObjectPath): readonly ClassRows[] => {
     const segments = segmentsOf(seedPath);
     return (belowByClass.get(className) ?? [])
       .filter(({ patterns }) => firstMatch(patterns, segments) !== undefined)
-      .filter(({ at }) => follows(seedPath === '' ? at : `${seedPath}.${at}`))
-      .map(({ set }) => set);
+      .filter(({ at }) => isIncluded(seedPath === '' ? at : `${seedPath}.${at}`))
+      .map(({ classRows }) => classRows);
   };
   const rows = catalogue.classes.flatMap((owner) => owner.rows);
   return {
@@ -170,31 +168,31 @@ export function compileRules(
   };
 }
 
-function placesOf(owner: CatalogueClass): (readonly [readonly string[], RulePlace])[] {
+function rulesOf(owner: CatalogueClass): (readonly [readonly string[], RulesAtPath])[] {
   const rowsAt = new Map<string, Row[]>();
   for (const row of owner.rows) {
     const key = JSON.stringify([row.at, row.classId]);
     rowsAt.set(key, [...(rowsAt.get(key) ?? []), row]);
   }
-  // A class that shows what its publisher describes does so without any row.
+  // A self-described class needs no row.
   const own = JSON.stringify(['', undefined]);
   if (owner.isDescribed && !rowsAt.has(own)) rowsAt.set(own, []);
   return [...rowsAt.values()].map((rows) => {
     const { at = '', classId } = rows[0] ?? {};
-    const isDescribed = owner.isDescribed && classId === undefined;
-    const place = {
+    const isSelfDescribed = owner.isDescribed && classId === undefined;
+    const rules = {
       patterns: owner.paths.map((path) => childPattern(path, at)),
       at,
       depth: segmentsOf(at).length,
       parentIds: classId === undefined ? undefined : owner.classIds,
-      set: compileClassRows(owner.alias, rows, isDescribed),
+      classRows: compileClassRows(owner.alias, rows, isSelfDescribed),
     };
-    return [classId === undefined ? owner.classIds : [classId], place] as const;
+    return [classId === undefined ? owner.classIds : [classId], rules] as const;
   });
 }
 
 function rulesAt(
-  { patterns, depth, parentIds, set }: RulePlace,
+  { patterns, depth, parentIds, classRows }: RulesAtPath,
   object: ObjectPath,
   segments: readonly string[],
 ): ObjectRules | undefined {
@@ -204,7 +202,7 @@ function rulesAt(
     const parent = object.ancestor(segments.slice(0, segments.length - depth).join('.'));
     if (parent === undefined || !parentIds.includes(parent)) return undefined;
   }
-  return { set, labels };
+  return { classRows, labels };
 }
 
 function firstMatch(

@@ -1,5 +1,5 @@
 // The contents of a segment as JSON lines. docs/shm_dump.md describes them.
-import type { ItemValue } from '../../exposition/query/tree-values.js';
+import type { NodeValue } from '../../exposition/query/tree-values.js';
 import { numberText } from '../../exposition/text/text-syntax.js';
 import type { Frame, ManagedObject, Variable } from '../../model.js';
 import { sentence } from '../../shown/shown-text.js';
@@ -81,7 +81,7 @@ function variableFields(variable: Variable, reading: TreeReading) {
   };
 }
 
-function jsonValue(value: ItemValue, { type, schema }: Variable): unknown {
+function jsonValue(value: NodeValue, { type, schema }: Variable): unknown {
   if (value.kind === 'number') return type === 'bool' ? value.number !== 0n : json(value.number);
   return value.kind === 'frame' ? jsonFrame(value.frame, schema) : null;
 }

@@ -2,9 +2,9 @@
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
-import { Search, itemsFrom, objectsBelow } from '../../exposition/query/part-walk.js';
-import type { Fields } from '../../exposition/query/part-walk.js';
-import { ItemValues, SlotCopies, TreeValues } from '../../exposition/query/tree-values.js';
+import { Search, nodesFrom, objectsBelow } from '../../exposition/query/part-walk.js';
+import type { SearchFields } from '../../exposition/query/part-walk.js';
+import { NodeValues, SlotCopies, TreeValues } from '../../exposition/query/tree-values.js';
 import { isVariable } from '../../exposition/read/tree-walk.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 
@@ -40,13 +40,13 @@ export class TreeReading {
   /** Values as text for people. */
   readonly texts: TreeValues;
   /** Values without formatting. */
-  readonly values: ItemValues;
+  readonly values: NodeValues;
   readonly #slots: SlotCopies;
 
   constructor(readonly source: Source) {
     this.#slots = new SlotCopies(source);
     this.texts = new TreeValues(source, this.#slots);
-    this.values = new ItemValues(source, this.#slots);
+    this.values = new NodeValues(source, this.#slots);
   }
 
   /** The time of a root's values in Unix milliseconds, if its publisher declares it. */
@@ -88,19 +88,19 @@ export function* treeItems(reading: TreeReading, choice: Choice): Generator<Tree
     const above = ancestors(top);
     const root = above.at(-1) ?? top;
     let shown: ManagedObject | undefined;
-    for (const next of itemsFrom(top, 0)) {
-      if (next === undefined || !search.fits(fieldsOf(next.item, reading.texts))) continue;
-      const { item } = next;
-      const object = isVariable(item) ? item.object : item;
+    for (const next of nodesFrom(top, 0)) {
+      if (next === undefined || !search.matches(fieldsOf(next.node, reading.texts))) continue;
+      const { node } = next;
+      const object = isVariable(node) ? node.object : node;
       const depth = ancestors(object).length;
       if (shown?.id !== object.id) yield { kind: 'object', object, root, depth };
       shown = object;
-      if (isVariable(item)) yield { kind: 'variable', variable: item, depth };
+      if (isVariable(node)) yield { kind: 'variable', variable: node, depth };
     }
   }
 }
 
-function fieldsOf(item: ManagedObject | Variable, texts: TreeValues): Fields {
+function fieldsOf(item: ManagedObject | Variable, texts: TreeValues): SearchFields {
   const [object, variable] = isVariable(item) ? [item.object, item] : [item, undefined];
   return {
     object: object.name,

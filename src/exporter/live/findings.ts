@@ -115,7 +115,7 @@ export function classFindings(
   const kinds = new Map<string, UnreadClass>();
   for (const object of objects) {
     const found = rules?.rulesFor(object) ?? [];
-    for (const { set } of found) matched.add(set.alias);
+    for (const { classRows } of found) matched.add(classRows.alias);
     if (found.length === 0 && mayNeedRows(object) && tracks(object)) count(kinds, object);
   }
   if (kinds.size === 0) return { unmatched: [], withoutRows: [] };

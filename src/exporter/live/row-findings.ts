@@ -7,7 +7,7 @@ import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { NamedVariable } from '../../exposition/read/highlight.js';
 import { TreeWalk, isVariable } from '../../exposition/read/tree-walk.js';
-import { SelfDescribed } from '../../exposition/rows/self-described.js';
+import { SelfDescribedRows } from '../../exposition/rows/self-described.js';
 import type { FamilyMetadata, ManagedObject, Variable } from '../../model.js';
 import { Candidates, limitLines, joinNames } from './findings.js';
 import type { ExistingObject, Finding } from './findings.js';
@@ -55,13 +55,13 @@ export function describedFamilies(
   objects: readonly ExistingObject[],
   uncatalogued?: Uncatalogued,
 ): DescribedFamilies {
-  const described = new SelfDescribed(app, uncatalogued?.taken);
+  const described = new SelfDescribedRows(app, uncatalogued?.taken);
   const families = new Set<FamilyMetadata>();
   const shared = new SharedNames();
   for (const object of objects) {
-    const sets = uncatalogued?.rules.rulesFor(object).map(({ set }) => set) ?? [];
+    const sets = uncatalogued?.rules.rulesFor(object).map(({ classRows }) => classRows) ?? [];
     for (const variable of object.variables.values())
-      if (sets.every((set) => !set.isDescribed && set.matchesOf(variable.name).length === 0)) {
+      if (sets.every((set) => !set.isSelfDescribed && set.matchesOf(variable.name).length === 0)) {
         const stated = described.statedFor(variable);
         const { family } = described.rowFor(variable, stated);
         families.add(family);
@@ -96,7 +96,7 @@ export function rowFindings(
   const families = new Set<FamilyMetadata>();
   const unread = new Map<string, Set<string>>();
   const mistyped = new Set<string>();
-  const described = new SelfDescribed(app);
+  const described = new SelfDescribedRows(app);
   const shared = new SharedNames();
 
   const add = (variable: Variable, sets: readonly ClassRows[]): void => {
@@ -113,7 +113,7 @@ export function rowFindings(
       }
     }
     const [first] = sets;
-    if (!isRead && sets.some(({ isDescribed }) => isDescribed)) {
+    if (!isRead && sets.some(({ isSelfDescribed }) => isSelfDescribed)) {
       const { family } = described.rowFor(variable);
       families.add(family);
       shared.add(variable, family);
@@ -123,7 +123,7 @@ export function rowFindings(
   };
 
   for (const object of objects) {
-    const sets = rules.rulesFor(object).map(({ set }) => set);
+    const sets = rules.rulesFor(object).map(({ classRows }) => classRows);
     for (const set of sets) {
       if (!bySet.has(set)) bySet.set(set, { names: new Candidates(), found: new Map() });
       for (const { family } of set.stateRows) families.add(family);

@@ -1,4 +1,4 @@
-// Explains to people what becomes of an item: why it is not tracked, which metrics it gives, or why none.
+// Explains a node: why it is not tracked, which metrics it gives, or why none.
 import type { Filters } from '../../catalogue/match/filters.js';
 import { objectPath } from '../../catalogue/match/rules.js';
 import type { Rules } from '../../catalogue/match/rules.js';
@@ -10,7 +10,7 @@ import { isFramed } from '../../published.js';
 import type { SlotReader } from '../read/slot-reader.js';
 import { isVariable } from '../read/tree-walk.js';
 import type { TreeNode } from '../read/tree-walk.js';
-import type { Frames } from '../rows/distribution.js';
+import type { FrameCopies } from '../rows/distribution.js';
 import type { RowLabels } from '../rows/labels.js';
 import type { RowLines } from '../rows/row-lines.js';
 import type { BoundObjects } from '../rows/bound-objects.js';
@@ -20,12 +20,12 @@ import type { TargetUsage } from '../target-limits.js';
 
 interface TrackingParts {
   readonly root: ManagedObject;
-  readonly filters: Pick<Filters, 'leftOutBy'>;
+  readonly filters: Pick<Filters, 'excludedBy'>;
   /** The tracked objects, by id. */
   readonly tracked: Pick<LargeMap<ManagedObject>, 'has'>;
   readonly slotReader: SlotReader;
   readonly usage: TargetUsage;
-  /** Whether every item of the tree so far has been processed. */
+  /** Whether all nodes of the tree so far are bound. */
   readonly isBound: () => boolean;
 }
 
@@ -41,7 +41,7 @@ export class TrackingExplainer {
   whyNotObject(object: ManagedObject): string {
     const { root, filters, tracked } = this.#parts;
     if (tracked.has(object.id)) return '';
-    const filter = filters.leftOutBy(objectPath(root, object));
+    const filter = filters.excludedBy(objectPath(root, object));
     if (filter !== undefined) return `not read: ${filter} leaves it out`;
     return this.#whyNotYet('objects');
   }
@@ -55,16 +55,16 @@ export class TrackingExplainer {
 
   #whyNotYet(kind: 'objects' | 'variables'): string {
     const { usage, isBound } = this.#parts;
-    // The limit that left the item out may have usage again.
+    // The usage may be below the limit again.
     const limit = usage.reached(kind) ?? kind;
     return isBound() ? `left out: ${limitText(usage.limits, limit)}` : 'not taken in yet';
   }
 }
 
 /** A row that reads a variable or shows a state. */
-export interface Reader {
+export interface MatchingRow {
   readonly row: Row;
-  /** Undefined for a state. */
+  /** Undefined for a row that shows a state. */
   readonly reading: Reading | undefined;
   /** The text of the labels that all its series have. */
   readonly labels: () => string;
@@ -77,11 +77,11 @@ interface MetricExplainerParts {
   readonly labels: RowLabels;
   readonly lines: RowLines;
   readonly registry: SeriesRegistry;
-  readonly frames: Frames;
+  readonly frames: FrameCopies;
   readonly slotReader: SlotReader;
 }
 
-/** Lists the metrics of a tracked item, or says why it has none. It changes nothing. */
+/** Lists the metrics of a tracked node, or says why it has none. */
 export class MetricExplainer {
   readonly #parts: MetricExplainerParts;
 
@@ -89,41 +89,41 @@ export class MetricExplainer {
     this.#parts = parts;
   }
 
-  isRead(item: TreeNode): boolean {
-    return this.#readersOf(item).length > 0;
+  isRead(node: TreeNode): boolean {
+    return this.#rowsOf(node).length > 0;
   }
 
-  /** Whether a series of the item is shown. */
-  isShown(item: TreeNode): boolean {
-    return this.#readersOf(item).some((reader) => this.#stateOf(reader, item).shown > 0);
+  /** Whether a series of the node is shown. */
+  isShown(node: TreeNode): boolean {
+    return this.#rowsOf(node).some((row) => this.#stateOf(row, node).shown > 0);
   }
 
-  metricsOf(item: TreeNode): readonly TreeMetric[] {
-    return this.#readersOf(item).map((reader) => {
-      const { name, type } = reader.row.family;
-      const { shown: series, waiting } = this.#stateOf(reader, item);
-      const why = series > 0 ? '' : this.#whyNot(reader, item, waiting > 0);
-      return { name, type, labels: reader.labels(), series, why };
+  metricsOf(node: TreeNode): readonly TreeMetric[] {
+    return this.#rowsOf(node).map((row) => {
+      const { name, type } = row.row.family;
+      const { shown: series, clashing } = this.#stateOf(row, node);
+      const why = series > 0 ? '' : this.#whyNot(row, node, clashing > 0);
+      return { name, type, labels: row.labels(), series, why };
     });
   }
 
-  #stateOf({ row }: Reader, item: TreeNode): ReturnType<RowLines['stateOf']> {
-    const [nodeId, usage] = isVariable(item)
-      ? [ownerOf(item, row.reads.length), row.linesOf(item)]
-      : [item.id, row.linesOf()];
-    return this.#parts.lines.stateOf(row, nodeId, usage);
+  #stateOf({ row }: MatchingRow, node: TreeNode): ReturnType<RowLines['stateOf']> {
+    const [nodeId, maxSeries] = isVariable(node)
+      ? [ownerOf(node, row.reads.length), row.linesOf(node)]
+      : [node.id, row.linesOf()];
+    return this.#parts.lines.stateOf(row, nodeId, maxSeries);
   }
 
-  #whyNot({ row, reading }: Reader, item: TreeNode, isWaiting: boolean): string {
+  #whyNot({ row, reading }: MatchingRow, node: TreeNode, isClashing: boolean): string {
     const { registry, slotReader, frames } = this.#parts;
-    if (!slotReader.isSynced(item)) return 'not synced yet';
-    if (isWaiting) return `clash: ${registry.clashOf(row.family)}`;
-    if (isVariable(item)) {
+    if (!slotReader.isSynced(node)) return 'not synced yet';
+    if (isClashing) return `clash: ${registry.clashOf(row.family)}`;
+    if (isVariable(node)) {
       const types = reading?.types ?? [];
-      if (reading !== undefined && !types.includes(item.type)) return wrongType(item.type, types);
-      if (isFramed(item.type) && row.isComputed && frames.of(item) === undefined)
+      if (reading !== undefined && !types.includes(node.type)) return wrongType(node.type, types);
+      if (isFramed(node.type) && row.isComputed && frames.of(node) === undefined)
         return 'no whole copy of it could be had';
-      if (row.linesOf(item) > MAX_LINES_A_ROW)
+      if (row.linesOf(node) > MAX_LINES_A_ROW)
         return `a row shows ${MAX_LINES_A_ROW} series of a value at most`;
     }
     const refusal = registry.refusalOf(row.family);
@@ -132,47 +132,48 @@ export class MetricExplainer {
     return registry.omitted === 0 ? nothing : `${nothing}, or a limit of the target left it out`;
   }
 
-  /** The rows of an item; none for a variable whose name a later one has. */
-  #readersOf(item: TreeNode): readonly Reader[] {
-    if (!isVariable(item)) return this.#ofState(item);
-    return this.#parts.objects.isHidden(item) ? [] : this.#ofVariable(item);
+  /** The rows of a node; none for a variable whose name a later variable of its object has. */
+  #rowsOf(node: TreeNode): readonly MatchingRow[] {
+    if (!isVariable(node)) return this.#ofState(node);
+    return this.#parts.objects.isHidden(node) ? [] : this.#ofVariable(node);
   }
 
-  /** The names of the metrics that rows make of an item, shown or not. A search asks for those of very many variables. */
-  namesOf(item: TreeNode): readonly string[] {
-    if (!isVariable(item))
-      return this.#parts.objects.statesOf(item).map(({ row }) => row.family.name);
-    const bound = this.#parts.objects.boundOf(item.object);
-    if (bound === undefined || this.#parts.objects.isHidden(item)) return [];
+  /** The names of the metrics of a node, shown or not. A search calls this for very many variables. */
+  namesOf(node: TreeNode): readonly string[] {
+    if (!isVariable(node))
+      return this.#parts.objects.statesOf(node).map(({ row }) => row.family.name);
+    const bound = this.#parts.objects.boundOf(node.object);
+    if (bound === undefined || this.#parts.objects.isHidden(node)) return [];
     const names: string[] = [];
-    for (const { set } of bound.rules)
-      for (const { row } of set.matchesOf(item.name)) names.push(row.family.name);
+    for (const { classRows } of bound.rules)
+      for (const { row } of classRows.matchesOf(node.name)) names.push(row.family.name);
     if (names.length > 0) return names;
-    const row = bound.described?.rowOf(item);
+    const row = bound.selfDescribed?.rowOf(node);
     return row === undefined ? names : [row.family.name];
   }
 
-  /** Why no row reads a tracked item; empty where one does, and for objects whose variables are read. */
-  whyUnread(item: TreeNode): string {
-    if (!isVariable(item)) return this.#whyNoneOf(item);
-    if (this.#parts.objects.isHidden(item)) return 'a later variable of this object has its name';
-    const ofObject = this.#whyNoneOf(item.object);
+  /** Why no row reads a tracked node; empty if a row does, and for objects whose variables are read. */
+  whyUnread(node: TreeNode): string {
+    if (!isVariable(node)) return this.#whyObjectUnread(node);
+    if (this.#parts.objects.isHidden(node)) return 'a later variable of this object has its name';
+    const ofObject = this.#whyObjectUnread(node.object);
     if (ofObject !== '') return ofObject;
-    if (this.#readersOf(item).length > 0) return '';
-    return this.#parts.objects.boundOf(item.object)?.described === undefined
+    if (this.#rowsOf(node).length > 0) return '';
+    return this.#parts.objects.boundOf(node.object)?.selfDescribed === undefined
       ? 'no row reads it'
       : 'only rows of other classes than those of the target read it';
   }
 
-  /** Why no row reads the variables of an object; empty where some may. */
-  #whyNoneOf(object: ManagedObject): string {
+  /** Why no row reads the variables of an object; empty if a row may. */
+  #whyObjectUnread(object: ManagedObject): string {
     const bound = this.#parts.objects.boundOf(object);
-    if (bound === undefined || bound.rules.length > 0 || bound.described !== undefined) return '';
+    if (bound === undefined || bound.rules.length > 0 || bound.selfDescribed !== undefined)
+      return '';
     if (this.#parts.rules?.hasClass(object.className) !== true) return 'no row is for its class';
     return 'the rows for its class are for objects at other places';
   }
 
-  #ofState(object: ManagedObject): readonly Reader[] {
+  #ofState(object: ManagedObject): readonly MatchingRow[] {
     return this.#parts.objects.statesOf(object).map(({ row, labels }) => ({
       row,
       reading: undefined,
@@ -180,21 +181,21 @@ export class MetricExplainer {
     }));
   }
 
-  #ofVariable(variable: Variable): readonly Reader[] {
+  #ofVariable(variable: Variable): readonly MatchingRow[] {
     const bound = this.#parts.objects.boundOf(variable.object);
     if (bound === undefined) return [];
-    const readers = bound.rules.flatMap(({ set, labels }) =>
-      set.matchesOf(variable.name).map((use) => ({
-        row: use.row,
-        reading: use.reading,
-        labels: () => labels.textWith(this.#parts.labels.ofMatch(use)),
+    const rows = bound.rules.flatMap(({ classRows, labels }) =>
+      classRows.matchesOf(variable.name).map((match) => ({
+        row: match.row,
+        reading: match.reading,
+        labels: () => labels.textWith(this.#parts.labels.ofMatch(match)),
       })),
     );
-    if (readers.length > 0) return readers;
-    const { described } = bound;
-    const row = described?.rowOf(variable);
-    if (described === undefined || row === undefined) return readers;
-    return [{ row, reading: row.reads[0], labels: () => described.textOf(variable) }];
+    if (rows.length > 0) return rows;
+    const { selfDescribed } = bound;
+    const row = selfDescribed?.rowOf(variable);
+    if (selfDescribed === undefined || row === undefined) return rows;
+    return [{ row, reading: row.reads[0], labels: () => selfDescribed.textOf(variable) }];
   }
 }
 

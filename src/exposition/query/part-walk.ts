@@ -1,4 +1,4 @@
-// Walks what is below an object in the order of its tree, from a position on, and finds the items of a search.
+// Walks the nodes below an object in tree order from a position, and searches their fields.
 import type { ManagedObject, TreeQuery } from '../../model.js';
 import type { TreeNode } from '../read/tree-walk.js';
 
@@ -18,8 +18,8 @@ export function* objectsBelow(top: ManagedObject): Generator<ManagedObject, void
   }
 }
 
-/** The fields of an item that can be searched; the costly ones are asked for when they are needed. */
-export interface Fields {
+/** The searchable fields of a node. Functions compute the costly fields on demand. */
+export interface SearchFields {
   readonly object: string;
   readonly className: string;
   /** Undefined for objects. */
@@ -40,7 +40,7 @@ interface LoweredObject {
 export class Search {
   readonly #words: readonly string[];
   readonly #field: TreeQuery['field'];
-  /** The last object's id and class, which the next item mostly has, too. */
+  /** Cache of the last object: the next node is mostly of the same object. */
   #object: LoweredObject = { name: '', className: '', lower: '', lowerClass: '' };
 
   constructor({ words, field }: Pick<TreeQuery, 'words' | 'field'>) {
@@ -49,22 +49,22 @@ export class Search {
   }
 
   /** Whether each word occurs in one of the chosen fields. */
-  fits(fields: Fields): boolean {
+  matches(fields: SearchFields): boolean {
     return this.#words.every((word) => this.#has(word, fields));
   }
 
-  #has(word: string, { object, className, variable, metrics, value }: Fields): boolean {
+  #has(word: string, { object, className, variable, metrics, value }: SearchFields): boolean {
     const { lower, lowerClass } = this.#lowered(object, className);
     return (
-      (this.#asks('object') && lower.includes(word)) ||
-      (this.#asks('class') && lowerClass.includes(word)) ||
-      (this.#asks('variable') && variable?.toLowerCase().includes(word) === true) ||
-      (this.#asks('metric') && metrics().some((each) => each.toLowerCase().includes(word))) ||
-      (this.#asks('value') && value().toLowerCase().includes(word))
+      (this.#searches('object') && lower.includes(word)) ||
+      (this.#searches('class') && lowerClass.includes(word)) ||
+      (this.#searches('variable') && variable?.toLowerCase().includes(word) === true) ||
+      (this.#searches('metric') && metrics().some((each) => each.toLowerCase().includes(word))) ||
+      (this.#searches('value') && value().toLowerCase().includes(word))
     );
   }
 
-  #asks(name: TreeQuery['field']): boolean {
+  #searches(name: TreeQuery['field']): boolean {
     return this.#field === 'any' || this.#field === name;
   }
 
@@ -77,19 +77,19 @@ export class Search {
 }
 
 /** An object or variable, with its position in the order of the tree. */
-interface PositionedItem {
-  readonly item: TreeNode;
+interface PositionedNode {
+  readonly node: TreeNode;
   readonly position: number;
 }
 
 /**
- * Visits an object and everything below it, from a position on. An object comes before its variables, and these come
- * before the objects below it. Yields undefined for each step that only passes items before the position.
+ * Yields an object and all nodes below it, from a position on. An object comes before its variables, and these come
+ * before the objects below it. Yields undefined for each step that only skips nodes before the position.
  */
-export function* itemsFrom(
+export function* nodesFrom(
   top: ManagedObject,
   from: number,
-): Generator<PositionedItem | undefined, void> {
+): Generator<PositionedNode | undefined, void> {
   let position = 0;
   for (const object of objectsBelow(top)) {
     const { variables } = object;
@@ -98,10 +98,10 @@ export function* itemsFrom(
       yield undefined;
       continue;
     }
-    yield position < from ? undefined : { item: object, position };
+    yield position < from ? undefined : { node: object, position };
     position++;
     for (const variable of variables) {
-      yield position < from ? undefined : { item: variable, position };
+      yield position < from ? undefined : { node: variable, position };
       position++;
     }
   }

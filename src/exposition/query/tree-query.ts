@@ -1,4 +1,4 @@
-// Evaluates a query of a target's tree in small steps: returns matching rows of a part of it.
+// Evaluates a query of a target's tree in small steps. An answer has the matching rows of a part of the tree.
 import { Budget } from '../../budget.js';
 import type {
   ManagedObject,
@@ -13,11 +13,11 @@ import type {
 import type { TreeNode } from '../read/tree-walk.js';
 import { isVariable } from '../read/tree-walk.js';
 import type { MetricExplainer, TrackingExplainer } from './explain.js';
-import { Search, itemsFrom, objectsBelow } from './part-walk.js';
+import { Search, nodesFrom, objectsBelow } from './part-walk.js';
 import { SlotCopies, TreeValues, noValue } from './tree-values.js';
 import type { ReadValue } from './tree-values.js';
 
-/** The number of items after which other work may run. */
+/** The number of nodes after which other work may run. */
 const STEPS_A_PAUSE = 64;
 /** Pauses after which copies of slots are read again. */
 const PAUSES_A_COPY = 8;
@@ -56,7 +56,7 @@ export class TreeQueryEvaluator {
     this.#search = new Search(query);
   }
 
-  /** Ends with the answer; no step is longer than one item with its value. */
+  /** Ends with the answer; no step is longer than one node with its value. */
   *steps(): Generator<void, TreeAnswer> {
     const { root, isClosed } = this.#parts;
     const top = yield* this.#find();
@@ -65,14 +65,14 @@ export class TreeQueryEvaluator {
     const above = ancestorsOf(top, root);
     // The time starts at the position of the query, so that each query makes progress.
     let time: Budget | undefined;
-    for (const next of itemsFrom(top, this.#query.from)) {
+    for (const next of nodesFrom(top, this.#query.from)) {
       if (next !== undefined) {
-        const { item, position } = next;
+        const { node, position } = next;
         // Wall-clock time: the client also waits while other work runs.
         time ??= new Budget({ ms: this.#query.maxMs });
         if (this.#isFull) return this.#part(above, position, false);
-        if (isVariable(item)) this.#takeVariable(item);
-        else this.#takeObject(item);
+        if (isVariable(node)) this.#visitVariable(node);
+        else this.#visitObject(node);
       }
       if (!this.#isPause()) continue;
       if (next !== undefined && time?.isSpent === true)
@@ -94,7 +94,7 @@ export class TreeQueryEvaluator {
     return true;
   }
 
-  /** The object that was asked for. */
+  /** The object that the query names. */
   *#find(): Generator<void, ManagedObject | undefined> {
     const { root, isClosed } = this.#parts;
     const { object: wanted } = this.#query;
@@ -115,22 +115,22 @@ export class TreeQueryEvaluator {
     return { kind: 'part', root: root.name, above, rows, next, isLate, tracked: tracked() };
   }
 
-  #takeObject(object: ManagedObject): void {
+  #visitObject(object: ManagedObject): void {
     const { metrics, tracking } = this.#parts;
     const whyNot = tracking.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
     if (!this.#isChosen(object, read, whyNot === '' && metrics.whyUnread(object) === '')) return;
-    const isFit = this.#search.fits({
+    const isMatch = this.#search.matches({
       object: object.name,
       className: object.className,
       variable: undefined,
       metrics: () => metrics.namesOf(object),
       value: () => read.text,
     });
-    if (isFit) this.#addObject(object, true);
+    if (isMatch) this.#addObject(object, true);
   }
 
-  #takeVariable(variable: Variable): void {
+  #visitVariable(variable: Variable): void {
     const { metrics, tracking } = this.#parts;
     const whyNot = tracking.whyNotVariable(variable);
     let known: ReadValue | undefined;
@@ -140,19 +140,19 @@ export class TreeQueryEvaluator {
     if (choice === 'metrics' && !metrics.isShown(variable)) return;
     if (choice === 'left-out' && metrics.isShown(variable)) return;
     const { object } = variable;
-    const isFit = this.#search.fits({
+    const isMatch = this.#search.matches({
       object: object.name,
       className: object.className,
       variable: variable.name,
       metrics: () => metrics.namesOf(variable),
       value: () => read().text,
     });
-    if (!isFit) return;
+    if (!isMatch) return;
     if (this.#shown?.id !== object.id) this.#addObject(object, false);
     this.#add(this.#variableRow(variable, read(), whyNot));
   }
 
-  /** Whether the query chooses an object. One without a row for its state counts as left out only if a filter or limit left it out. */
+  /** Whether the query chooses an object. An object without a state row counts as left out only if a filter or limit excludes it. */
   #isChosen(object: ManagedObject, { isSynced }: ReadValue, isIncluded: boolean): boolean {
     const { choice } = this.#query;
     if (choice === 'all') return true;
@@ -203,18 +203,18 @@ export class TreeQueryEvaluator {
 const NOT_READ = noValue('not read', false);
 const HIDDEN = noValue('hidden: no row reads this text', true);
 
-/** The value of an item, and its metrics or the reason why it has none. */
+/** The value of a node, and its metrics or the reason why it has none. */
 function outcome(
-  item: TreeNode,
+  node: TreeNode,
   { value, isSynced }: ReadValue,
   explainer: MetricExplainer,
   whyNot: string,
 ) {
   if (whyNot !== '') return { value, isSynced, metrics: [], why: whyNot };
   const metrics = explainer
-    .metricsOf(item)
+    .metricsOf(node)
     .map((each) => ({ ...each, labels: each.labels.slice(0, MAX_LABELS) }));
-  return { value, isSynced, metrics, why: explainer.whyUnread(item) };
+  return { value, isSynced, metrics, why: explainer.whyUnread(node) };
 }
 
 /** The names of the ancestors of an object, from the root on. */

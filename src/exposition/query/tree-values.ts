@@ -66,7 +66,7 @@ const newPage = (): SlotPage => ({
 /** Further copies of frames that were changing. */
 const MAX_REPEATS = 10_000;
 
-export type ItemValue =
+export type NodeValue =
   /** It has no value yet. */
   | { readonly kind: 'unsynced' }
   /** No whole copy of its frame could be had in time. */
@@ -75,7 +75,7 @@ export type ItemValue =
   | { readonly kind: 'number'; readonly number: bigint | number }
   | { readonly kind: 'frame'; readonly frame: Frame };
 
-export class ItemValues {
+export class NodeValues {
   readonly #source: Pick<Source, 'readFrame'>;
   readonly #slots: SlotCopies;
   /** Twice what the copies of an honest publisher's frames take. */
@@ -99,7 +99,7 @@ export class ItemValues {
     return OBJECT_STATES[Number(bits)] ?? `state ${bits}, which has no name`;
   }
 
-  ofVariable(variable: Variable): ItemValue {
+  ofVariable(variable: Variable): NodeValue {
     const framed = isFramed(variable.type);
     // A frame first: a word that is read later says whose it was.
     const frame = framed ? this.#source.readFrame(variable, this.#frames) : undefined;
@@ -122,10 +122,10 @@ export interface ReadValue {
 }
 
 export class TreeValues {
-  readonly #values: ItemValues;
+  readonly #values: NodeValues;
 
   constructor(source: Pick<Source, 'readFrame' | 'frameBytes'>, slots: SlotCopies) {
-    this.#values = new ItemValues(source, slots);
+    this.#values = new NodeValues(source, slots);
   }
 
   /** Bytes of frames that were copied. */

@@ -2,7 +2,7 @@
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { objectPath } from '../../catalogue/match/rules.js';
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
-import { ItemValues, SlotCopies } from '../query/tree-values.js';
+import { NodeValues, SlotCopies } from '../query/tree-values.js';
 
 /** An object whose id is a prefix of the path. */
 interface Owner {
@@ -123,7 +123,7 @@ export class Highlight {
 
   #currentValue(variable: Variable): CurrentValue | undefined {
     this.#slots.clear();
-    const read = new ItemValues(this.#source, this.#slots).ofVariable(variable);
+    const read = new NodeValues(this.#source, this.#slots).ofVariable(variable);
     if (read.kind === 'number') return { value: read.number };
     if (read.kind === 'frame') return frameValue(read.frame);
     const isKept = read.kind === 'no-copy' && this.#shown?.variable.id === variable.id;

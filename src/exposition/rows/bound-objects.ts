@@ -1,7 +1,7 @@
 // Finds the rows that read the variables of bound objects, and their labels.
 import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
 import { objectPath } from '../../catalogue/match/rules.js';
-import type { ObjectPath, RowMatch, Rules } from '../../catalogue/match/rules.js';
+import type { ClassRows, ObjectPath, RowMatch, Rules } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { LargeMap } from '../../collections/large-map.js';
@@ -10,14 +10,32 @@ import type { Kernel } from '../wasm/kernel.js';
 import type { SlotReader } from '../read/slot-reader.js';
 import { isVariable } from '../read/tree-walk.js';
 import { labelsText } from '../text/text-syntax.js';
-import { closeBound, setsOf, matchesOf } from './bound-object.js';
-import type { BoundObject, StateRow } from './bound-object.js';
 import { CatalogueCoverage } from './catalogue-coverage.js';
 import { ObjectLabels, withStated } from './labels.js';
 import type { LabelText, RowLabels } from './labels.js';
-import { DescribedByClass, DescribedObject, SelfDescribed } from './self-described.js';
-import type { Describing } from './self-described.js';
+import { SelfDescribedByClass, SelfDescribedObject, SelfDescribedRows } from './self-described.js';
+import type { SelfDescribedParts, SelfDescribedVariables } from './self-described.js';
 import type { SeriesRegistry } from './series-registry.js';
+
+/** A row that shows the state of an object, with the text of its labels. */
+export interface StateRow {
+  readonly row: Row;
+  readonly labels: LabelText;
+}
+
+interface BoundObject {
+  /** The rows of each class that reads it, with the text of the labels from its path. */
+  readonly rules: readonly { readonly classRows: ClassRows; readonly labels: ObjectLabels }[];
+  /** The rows for objects below it. */
+  readonly below: readonly ClassRows[];
+  readonly states: readonly StateRow[];
+  /** Rows for variables that no catalogue row reads; undefined if the target does not show these. */
+  readonly selfDescribed: SelfDescribedVariables | undefined;
+  /** The slot of the latest variable of each name. */
+  readonly variables: Map<string, number>;
+  /** Earlier variables whose name a later variable of the object has. */
+  earlier: Map<string, IndexedHeap<Variable>> | undefined;
+}
 
 export interface BoundObjectsParts {
   readonly app: string;
@@ -37,12 +55,12 @@ export interface BoundObjectsParts {
 const NO_STATE_ROWS: readonly StateRow[] = [];
 
 export class BoundObjects {
-  /** How well the rules fit the bound objects and their variables. */
+  /** Counts rows without variables and variables without rows. */
   readonly coverage: CatalogueCoverage;
   readonly #root: ManagedObject;
   readonly #rules: Rules | undefined;
   readonly #uncatalogued: Uncatalogued | undefined;
-  readonly #describing: Describing;
+  readonly #describedParts: SelfDescribedParts;
   /** By the object's id. */
   readonly #bound = new LargeMap<BoundObject>();
   /** The last lookup: the next one is mostly for the same object. */
@@ -62,38 +80,39 @@ export class BoundObjects {
     this.coverage = new CatalogueCoverage(rules?.readingRows ?? 0);
     this.#uncatalogued = uncatalogued;
     const isShown = (name: string) => registry.isShown(name);
-    const rows = new SelfDescribed(app, uncatalogued?.taken, isShown);
-    this.#describing = { rows, kernel, pathLabels };
+    const rows = new SelfDescribedRows(app, uncatalogued?.taken, isShown);
+    this.#describedParts = { rows, kernel, pathLabels };
   }
 
   /** Finds the rows of an object; returns those that show its state. */
   bind(object: ManagedObject): readonly StateRow[] {
     const path = objectPath(this.#root, object);
     const found = this.#rules?.rulesFor(path) ?? [];
-    const rules = found.map(({ set, labels }) => ({
-      set,
+    const rules = found.map(({ classRows, labels }) => ({
+      classRows,
       labels: new ObjectLabels(
         this.#kernel,
-        labelsText(withStated(labels, object.labels, set.rows)),
+        labelsText(withStated(labels, object.labels, classRows.rows)),
       ),
     }));
-    const states = rules.flatMap(({ set, labels }) =>
-      set.stateRows.map((row) => ({ row, labels: labels.with(this.#labels.ofRow(row)) })),
+    const states = rules.flatMap(({ classRows, labels }) =>
+      classRows.stateRows.map((row) => ({ row, labels: labels.with(this.#labels.ofRow(row)) })),
     );
-    const own = rules.find(({ set }) => set.isDescribed)?.labels;
-    const described =
+    const own = rules.find(({ classRows }) => classRows.isSelfDescribed)?.labels;
+    const selfDescribed =
       own === undefined
-        ? this.#described(path, object)
-        : new DescribedByClass(this.#describing, own);
+        ? this.#selfDescribedObject(path, object)
+        : new SelfDescribedByClass(this.#describedParts, own);
     const below = this.#rules?.rulesBelow(path) ?? [];
     const variables = new Map<string, number>();
+    const bound = { rules, below, states, selfDescribed, variables, earlier: undefined };
     this.#last = undefined;
-    this.#bound.set(object.id, { rules, below, states, described, variables, earlier: undefined });
-    this.coverage.addObject(setsOf({ rules, below }));
+    this.#bound.set(object.id, bound);
+    this.coverage.addObject(classRowsOf(bound));
     return states;
   }
 
-  /** The variables of an object that own their names. */
+  /** The latest variable of each name in an object. */
   variablesOf(object: ManagedObject): readonly Variable[] {
     const slots = this.boundOf(object)?.variables.values() ?? [];
     return [...slots].flatMap((slot) => this.#variableAt(object, slot) ?? []);
@@ -103,7 +122,7 @@ export class BoundObjects {
   unbind(object: ManagedObject): void {
     const bound = this.boundOf(object);
     if (bound === undefined) return;
-    this.coverage.removeObject(setsOf(bound));
+    this.coverage.removeObject(classRowsOf(bound));
     closeBound(bound);
     this.#bound.delete(object.id);
     this.#last = undefined;
@@ -122,16 +141,16 @@ export class BoundObjects {
     return this.boundOf(object)?.states ?? NO_STATE_ROWS;
   }
 
-  /** The variable of a name; of several, the latest. */
+  /** The latest variable of a name. */
   current(object: ManagedObject, name: string): Variable | undefined {
     return this.#variableAt(object, this.boundOf(object)?.variables.get(name));
   }
 
   /**
-   * Adds a variable; of several with one name the latest wins.
-   * @param hide called with the one that it replaces, while that still owns the name
+   * Adds a variable. Only the latest variable of each name is shown.
+   * @param onReplaced called with the variable that it replaces, before the replacement
    */
-  add(variable: Variable, hide: (former: Variable) => void): void {
+  add(variable: Variable, onReplaced: (former: Variable) => void): void {
     const bound = this.boundOf(variable.object);
     if (bound === undefined) return;
     const { name, object } = variable;
@@ -139,32 +158,32 @@ export class BoundObjects {
     const other = this.#variableAt(object, slot);
     if (other?.id === variable.id) return;
     if (other !== undefined) {
-      // A subtree is bound in slices, so the later one may be bound first.
+      // A subtree is bound in slices, so the later variable may be bound first.
       const isEarlier = variable.id < other.id;
-      if (!isEarlier) hide(other);
+      if (!isEarlier) onReplaced(other);
       const earlier = (bound.earlier ??= new Map<string, IndexedHeap<Variable>>());
       const namesakes = earlier.get(name) ?? new IndexedHeap<Variable>(isNewer);
       earlier.set(name, namesakes);
       namesakes.add(isEarlier ? variable : other);
       if (isEarlier) return;
-      this.#leave(bound, other);
+      this.#unsetCurrent(bound, other);
     }
-    this.#enter(bound, variable);
+    this.#setCurrent(bound, variable);
   }
 
-  /** Removes a variable; returns the earlier one that owns its name from now on. */
+  /** Removes a variable. Returns the earlier variable of its name that replaces it, if any. */
   remove(variable: Variable): Variable | undefined {
     const bound = this.boundOf(variable.object);
     if (bound === undefined) return undefined;
     const { name } = variable;
     const namesakes = bound.earlier?.get(name);
     let next: Variable | undefined;
-    if (this.#owns(bound, variable)) {
-      this.#leave(bound, variable);
+    if (this.#isCurrent(bound, variable)) {
+      this.#unsetCurrent(bound, variable);
       next = namesakes?.first;
       if (next !== undefined) {
         namesakes?.delete(next);
-        this.#enter(bound, next);
+        this.#setCurrent(bound, next);
       }
     } else namesakes?.delete(variable);
     if (namesakes?.size === 0) bound.earlier?.delete(name);
@@ -172,7 +191,7 @@ export class BoundObjects {
   }
 
   /**
-   * Calls back with each row that reads a variable; with none if a later variable owns its name. It allocates no
+   * Calls back with each row that reads a variable, or with none if a later variable has its name. It allocates no
    * list, since it runs for each of a million variables.
    */
   each(
@@ -180,33 +199,33 @@ export class BoundObjects {
     callback: (row: Row, labels: LabelText, variable: Variable) => void,
   ): void {
     const bound = this.boundOf(variable.object);
-    if (bound === undefined || !this.#owns(bound, variable)) return;
+    if (bound === undefined || !this.#isCurrent(bound, variable)) return;
     let isRead = false;
-    for (const { set, labels } of bound.rules)
-      for (const use of set.matchesOf(variable.name)) {
+    for (const { classRows, labels } of bound.rules)
+      for (const match of classRows.matchesOf(variable.name)) {
         isRead = true;
-        callback(use.row, labels.with(this.#labels.ofMatch(use)), variable);
+        callback(match.row, labels.with(this.#labels.ofMatch(match)), variable);
       }
     if (isRead) return;
-    const { described } = bound;
-    const row = described?.rowOf(variable);
-    if (described !== undefined && row !== undefined)
-      callback(row, described.labelsOf(variable), variable);
+    const { selfDescribed } = bound;
+    const row = selfDescribed?.rowOf(variable);
+    if (selfDescribed !== undefined && row !== undefined)
+      callback(row, selfDescribed.labelsOf(variable), variable);
   }
 
   /** Whether a row of the variable must be evaluated again when its value changes. */
   hasComputed(variable: Variable): boolean {
     const bound = this.boundOf(variable.object);
-    if (bound === undefined || !this.#owns(bound, variable)) return false;
+    if (bound === undefined || !this.#isCurrent(bound, variable)) return false;
     const matches = matchesOf(bound, variable);
     if (matches.length > 0) return matches.some(isComputed);
-    return bound.described?.rowOf(variable)?.isComputed === true;
+    return bound.selfDescribed?.rowOf(variable)?.isComputed === true;
   }
 
   /** Whether a later variable of its object has its name. */
   isHidden(variable: Variable): boolean {
     const bound = this.boundOf(variable.object);
-    return bound !== undefined && !this.#owns(bound, variable);
+    return bound !== undefined && !this.#isCurrent(bound, variable);
   }
 
   *closing(): Generator<void, void> {
@@ -218,8 +237,8 @@ export class BoundObjects {
     this.#last = undefined;
   }
 
-  /** Whether no later variable of the object has its name. */
-  #owns({ earlier }: BoundObject, variable: Variable): boolean {
+  /** Whether a tracked variable is the latest of its name. */
+  #isCurrent({ earlier }: BoundObject, variable: Variable): boolean {
     return (
       this.#slotReader.isTracked(variable) && earlier?.get(variable.name)?.has(variable) !== true
     );
@@ -227,34 +246,59 @@ export class BoundObjects {
 
   /** The variable of an object that is tracked at a slot. */
   #variableAt(object: ManagedObject, slot: number | undefined): Variable | undefined {
-    const item = slot === undefined ? undefined : this.#slotReader.trackedAt(slot);
-    return item !== undefined && isVariable(item) && item.object === object ? item : undefined;
+    const node = slot === undefined ? undefined : this.#slotReader.trackedAt(slot);
+    return node !== undefined && isVariable(node) && node.object === object ? node : undefined;
   }
 
-  /** This variable owns its name from now on. */
-  #enter(bound: BoundObject, variable: Variable): void {
+  #setCurrent(bound: BoundObject, variable: Variable): void {
     bound.variables.set(variable.name, variable.slot);
     const matches = matchesOf(bound, variable);
     if (isCounted(bound, matches)) this.coverage.addVariable(variable, matches);
   }
 
-  #leave(bound: BoundObject, variable: Variable): void {
+  #unsetCurrent(bound: BoundObject, variable: Variable): void {
     bound.variables.delete(variable.name);
     const matches = matchesOf(bound, variable);
     if (isCounted(bound, matches)) this.coverage.removeVariable(variable, matches);
   }
 
-  #described(path: ObjectPath, { labels }: ManagedObject): DescribedObject | undefined {
+  #selfDescribedObject(
+    path: ObjectPath,
+    { labels }: ManagedObject,
+  ): SelfDescribedObject | undefined {
     const all = this.#uncatalogued?.rules;
     if (this.#rules !== undefined && all === undefined) return undefined;
     const found = all === undefined || all === this.#rules ? [] : all.rulesFor(path);
-    const leftOut = found.map(({ set }) => set);
-    return new DescribedObject(this.#describing, path.seedPath, { leftOut, stated: labels });
+    const sources = { excluded: found.map(({ classRows }) => classRows), stated: labels };
+    return new SelfDescribedObject(this.#describedParts, path.seedPath, sources);
   }
 }
 
 const isComputed = ({ row }: RowMatch): boolean => row.isComputed;
 
-/** Whether a variable counts for the fit of the catalogue: rows read it, or rows of its class could. */
+/** Whether coverage counts a variable: rows read it, or its class has rows and is not self-described. */
 const isCounted = ({ rules }: BoundObject, matches: readonly RowMatch[]): boolean =>
-  matches.length > 0 || (rules.length > 0 && !rules.some(({ set }) => set.isDescribed));
+  matches.length > 0 ||
+  (rules.length > 0 && !rules.some(({ classRows }) => classRows.isSelfDescribed));
+
+const NO_MATCHES: readonly RowMatch[] = [];
+
+/** The rows of the object and of objects below it. */
+function classRowsOf({ rules, below }: Pick<BoundObject, 'rules' | 'below'>): readonly ClassRows[] {
+  return [...rules.map(({ classRows }) => classRows), ...below];
+}
+
+/** The catalogue rows that read a variable of the object. */
+function matchesOf({ rules }: BoundObject, { name }: Variable): readonly RowMatch[] {
+  const [first] = rules;
+  if (first === undefined) return NO_MATCHES;
+  // Mostly one class reads an object: avoid an allocation for each variable.
+  return rules.length === 1
+    ? first.classRows.matchesOf(name)
+    : rules.flatMap(({ classRows }) => classRows.matchesOf(name));
+}
+
+function closeBound({ rules, selfDescribed }: BoundObject): void {
+  for (const { labels } of rules) labels.close();
+  selfDescribed?.close();
+}

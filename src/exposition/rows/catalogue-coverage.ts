@@ -1,17 +1,16 @@
-// How well the catalogue fits what a target tracks: rows without variables, variables without rows.
 import type { RowMatch, ClassRows } from '../../catalogue/match/rules.js';
 import type { Reading } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 
-interface RowFit {
+interface RowCoverage {
   /** How many of the row's readings find no variable. */
   missing: number;
   /** How many variables have a type that the row cannot show. */
   mistyped: number;
 }
 
-interface ReadingFit {
-  readonly fit: RowFit;
+interface ReadingCoverage {
+  readonly row: RowCoverage;
   /** How many variables the reading finds. */
   found: number;
 }
@@ -23,13 +22,13 @@ interface ReadingFit {
 export class CatalogueCoverage {
   /** How many objects the rows of each class apply to. */
   readonly #objects = new Map<ClassRows, number>();
-  readonly #readings = new Map<Reading, ReadingFit>();
+  readonly #readings = new Map<Reading, ReadingCoverage>();
   #variablesWithoutRow = 0;
   readonly #readingRows: number;
   /** The number of tracked objects. */
   #tracked = 0;
-  /** Whether any object has been of a class of the catalogue. */
-  #hasFitted = false;
+  /** Whether any object has had a class of the catalogue. */
+  #hasMatched = false;
   #rowsWithoutVariable = 0;
   #rowsOfWrongType = 0;
 
@@ -38,10 +37,10 @@ export class CatalogueCoverage {
     this.#readingRows = readingRows;
   }
 
-  /** Rows with a variable that none of their objects has. */
+  /** Rows that read a variable which none of their objects has. */
   get rowsWithoutVariable(): number {
-    const fitsNothing = this.#tracked > 0 && !this.#hasFitted;
-    return fitsNothing ? this.#readingRows : this.#rowsWithoutVariable;
+    const matchesNothing = this.#tracked > 0 && !this.#hasMatched;
+    return matchesNothing ? this.#readingRows : this.#rowsWithoutVariable;
   }
 
   /** Rows that find a variable of a type that they cannot show. */
@@ -54,40 +53,40 @@ export class CatalogueCoverage {
     return this.#variablesWithoutRow;
   }
 
-  /** An object that these rules apply to was added. */
+  /** Adds an object, with the rows of it and of objects below it. */
   addObject(sets: readonly ClassRows[]): void {
     this.#tracked++;
-    if (sets.length > 0) this.#hasFitted = true;
+    if (sets.length > 0) this.#hasMatched = true;
     for (const set of sets) this.#addTo(set);
   }
 
-  /** An object was removed, after all its variables. */
+  /** Removes an object, after all its variables. */
   removeObject(sets: readonly ClassRows[]): void {
     this.#tracked--;
     for (const set of sets) this.#removeFrom(set);
   }
 
-  /** A variable was added, or owns its name again; `uses` are the rows that read it. */
-  addVariable(variable: Variable, uses: readonly RowMatch[]): void {
-    if (uses.length === 0) this.#variablesWithoutRow++;
-    for (const { reading } of uses) {
+  /** Adds a variable that is the latest of its name, with the rows that read it. */
+  addVariable(variable: Variable, matches: readonly RowMatch[]): void {
+    if (matches.length === 0) this.#variablesWithoutRow++;
+    for (const { reading } of matches) {
       const entry = this.#readings.get(reading);
       if (entry === undefined) continue;
-      if (entry.found++ === 0 && --entry.fit.missing === 0) this.#rowsWithoutVariable--;
+      if (entry.found++ === 0 && --entry.row.missing === 0) this.#rowsWithoutVariable--;
       if (reading.types.includes(variable.type)) continue;
-      if (entry.fit.mistyped++ === 0) this.#rowsOfWrongType++;
+      if (entry.row.mistyped++ === 0) this.#rowsOfWrongType++;
     }
   }
 
   /** Undoes `addVariable`. */
-  removeVariable(variable: Variable, uses: readonly RowMatch[]): void {
-    if (uses.length === 0) this.#variablesWithoutRow--;
-    for (const { reading } of uses) {
+  removeVariable(variable: Variable, matches: readonly RowMatch[]): void {
+    if (matches.length === 0) this.#variablesWithoutRow--;
+    for (const { reading } of matches) {
       const entry = this.#readings.get(reading);
       if (entry === undefined) continue;
-      if (--entry.found === 0 && entry.fit.missing++ === 0) this.#rowsWithoutVariable++;
+      if (--entry.found === 0 && entry.row.missing++ === 0) this.#rowsWithoutVariable++;
       if (reading.types.includes(variable.type)) continue;
-      if (--entry.fit.mistyped === 0) this.#rowsOfWrongType--;
+      if (--entry.row.mistyped === 0) this.#rowsOfWrongType--;
     }
   }
 
@@ -96,9 +95,9 @@ export class CatalogueCoverage {
     this.#objects.set(set, objects + 1);
     if (objects > 0) return;
     for (const row of set.rows) {
-      const fit = { missing: row.reads.length, mistyped: 0 };
-      if (fit.missing > 0) this.#rowsWithoutVariable++;
-      for (const reading of row.reads) this.#readings.set(reading, { fit, found: 0 });
+      const coverage = { missing: row.reads.length, mistyped: 0 };
+      if (coverage.missing > 0) this.#rowsWithoutVariable++;
+      for (const reading of row.reads) this.#readings.set(reading, { row: coverage, found: 0 });
     }
   }
 

@@ -1,6 +1,6 @@
-// Histograms and summaries: copies of framed values, and the numbers derived from them in kernel memory.
+// Histograms and summaries: copies of frames, and the cells computed from them.
 import { Budget } from '../../budget.js';
-import { convert, isDescribed } from '../../catalogue/row.js';
+import { convert, isSelfDescribed } from '../../catalogue/row.js';
 import type { Conversion, Row, Series, Shape } from '../../catalogue/row.js';
 import { LargeMap } from '../../collections/large-map.js';
 import type { Frame, Source, Variable } from '../../model.js';
@@ -15,7 +15,7 @@ import type { OnOmitted, TargetUsage } from '../target-limits.js';
 
 const MAX_COUNT = 2n ** 64n - 1n;
 
-/** The derived numbers of a histogram or summary: cumulative buckets or quantiles, then sum, then count. */
+/** The cells of a histogram or summary: cumulative buckets or quantiles, then sum, then count. */
 export class Distribution {
   readonly #kernel: Kernel;
   readonly #shape: Shape;
@@ -56,7 +56,7 @@ export class Distribution {
     ];
   }
 
-  /** Sets a published value of its type; ignores others. */
+  /** Sets the cells from a frame of the same type; ignores other frames. */
   setFrame(frame: Frame): void {
     if (frame.type === 'histogram') this.setHistogram(frame.counts, frame.sum);
     else if (frame.type === 'summary') this.setSummary(frame.count, frame.sum, frame.values);
@@ -114,7 +114,7 @@ function bitsOf(value: number): bigint {
   return doubleBits[0] ?? 0n;
 }
 
-/** The most bytes that one refresh copies, and the most retries, so that other targets need not wait. */
+/** Limits of one refresh, so that other targets need not wait. */
 const MAX_BYTES = 2 ** 30;
 const MAX_RETRIES = 4096;
 /** Copies of each frame that a refresh may make, on average; two are needed. */
@@ -122,7 +122,7 @@ const COPIES = 4;
 /** Copying this many bytes takes about as long as adding a line. */
 const BYTES_A_STEP = 8192;
 
-interface FramesParts {
+interface FrameCopiesParts {
   readonly source: Source;
   readonly slotReader: SlotReader;
   /** Counts the work of copying new frames. */
@@ -132,13 +132,13 @@ interface FramesParts {
   readonly onOmitted?: OnOmitted | undefined;
 }
 
-/** A row of a catalogue, or the symbol for the row of a publisher's declaration, which may be made anew. */
-type RowKey = Row | typeof DESCRIBED;
-const DESCRIBED = Symbol('described');
-const keyOf = (row: Row): RowKey => (isDescribed(row) ? DESCRIBED : row);
+/** A catalogue row, or a symbol for the self-described row of a variable, which may be created again. */
+type RowKey = Row | typeof SELF_DESCRIBED;
+const SELF_DESCRIBED = Symbol('self-described');
+const keyOf = (row: Row): RowKey => (isSelfDescribed(row) ? SELF_DESCRIBED : row);
 
-/** The last good copies of framed values, and the distributions that rows derive from them. */
-export class Frames {
+/** The last consistent copy of each frame, and the distributions that rows compute from it. */
+export class FrameCopies {
   readonly #source: Source;
   readonly #slotReader: SlotReader;
   readonly #usage: TargetUsage;
@@ -150,7 +150,7 @@ export class Frames {
   #bytes = 0;
   readonly #counters: Counters;
   /** By the variable's id. */
-  readonly #leftOut = new OmittedItems();
+  readonly #omitted = new OmittedItems();
   readonly #cost: Cost;
   /** The budget of the current refresh. */
   #budget = new Budget({ bytes: 0 });
@@ -162,7 +162,7 @@ export class Frames {
     counters,
     usage,
     onOmitted = () => undefined,
-  }: FramesParts) {
+  }: FrameCopiesParts) {
     this.#cost = cost;
     this.#counters = counters;
     this.#source = source;
@@ -176,31 +176,31 @@ export class Frames {
     return this.#bytes;
   }
 
-  /** Values that are left out now: by a limit, or because frames overlap and so exceed the size of the source. */
-  get leftOut(): number {
-    return this.#leftOut.amount;
+  /** Values that are omitted now, by a limit or because overlapping frames exceed the size of the source. */
+  get omitted(): number {
+    return this.#omitted.amount;
   }
 
-  /** Begins the budget of a refresh. */
+  /** Starts a refresh with a new budget. */
   refresh(): void {
     const bytes = Math.min(MAX_BYTES, COPIES * this.#source.frameBytes);
     this.#budget = new Budget({ bytes, steps: MAX_RETRIES });
   }
 
   /** Copies the frame of a new variable; false if it cannot be copied yet. */
-  take(variable: Variable): boolean {
+  copy(variable: Variable): boolean {
     const budget = new Budget();
-    const isTaken = this.#copy(variable, budget);
+    const isCopied = this.#copyWithin(variable, budget);
     this.#cost.steps += budget.bytes / BYTES_A_STEP;
-    return isTaken;
+    return isCopied;
   }
 
-  /** Copies a frame again within the budget of the refresh. If it keeps changing, the last good copy stays. */
-  takeAgain(variable: Variable): boolean {
-    return this.#copy(variable, this.#budget);
+  /** Copies a frame again within the budget of the refresh. The last copy stays if the publisher keeps changing the frame. */
+  copyAgain(variable: Variable): boolean {
+    return this.#copyWithin(variable, this.#budget);
   }
 
-  #copy(variable: Variable, budget: Budget): boolean {
+  #copyWithin(variable: Variable, budget: Budget): boolean {
     const frame = this.#source.readFrame(variable, budget);
     if (frame === undefined) {
       this.#counters.staleFrames++;
@@ -222,13 +222,13 @@ export class Frames {
     }
     this.#bytes = bytes;
     this.#frames.set(variable.id, frame);
-    this.#leftOut.deleteAll(variable.id);
+    this.#omitted.deleteAll(variable.id);
     return true;
   }
 
   #omit({ id }: Variable): void {
     this.#counters.omitted++;
-    this.#leftOut.add(id, '');
+    this.#omitted.add(id, '');
   }
 
   of(variable: Variable): Frame | undefined {
@@ -236,28 +236,28 @@ export class Frames {
   }
 
   /** The distribution of a row and variable, if it exists. */
-  shown(variable: Variable, row: Row): Distribution | undefined {
+  distributionOf(variable: Variable, row: Row): Distribution | undefined {
     return this.#distributions.get(variable.id)?.get(keyOf(row));
   }
 
-  show(variable: Variable, row: Row, distribution: Distribution): void {
+  setDistribution(variable: Variable, row: Row, distribution: Distribution): void {
     const all = this.#distributions.get(variable.id);
     const key = keyOf(row);
     if (all === undefined) this.#distributions.set(variable.id, new Map([[key, distribution]]));
     else all.set(key, distribution);
   }
 
-  forget({ id }: Pick<Variable, 'id'>): void {
+  delete({ id }: Pick<Variable, 'id'>): void {
     this.#bytes -= sizeOf(this.#frames.get(id));
     this.#frames.delete(id);
-    this.#leftOut.deleteAll(id);
+    this.#omitted.deleteAll(id);
     for (const each of this.#distributions.get(id)?.values() ?? []) each.close();
     this.#distributions.delete(id);
   }
 
   *closing(): Generator<void, void> {
     for (const id of this.#distributions.keys()) {
-      this.forget({ id });
+      this.delete({ id });
       yield;
     }
     this.#frames.clear();

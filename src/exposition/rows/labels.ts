@@ -14,15 +14,15 @@ export interface LabelText {
   readonly interned: InternedText;
 }
 
-/** The number of labels at which unused ones are first removed; later ones are removed when the number doubles. */
-const MANY = 256;
+/** The number of labels at which unused labels are first removed, then again whenever the number doubles. */
+const CLEANUP_SIZE = 256;
 
 /** The labels of one object, alone and joined with labels of rows. Each text is made once. */
 export class ObjectLabels {
   readonly #kernel: Kernel;
   readonly #first: LabelText;
   #others: Map<string, LabelText> | undefined;
-  #most = MANY;
+  #cleanupSize = CLEANUP_SIZE;
 
   /** @param text as `labelsText` gives it */
   constructor(kernel: Kernel, text: string) {
@@ -36,7 +36,7 @@ export class ObjectLabels {
     const others = (this.#others ??= new Map<string, LabelText>());
     let joined = others.get(own);
     if (joined === undefined) {
-      if (others.size >= this.#most) this.#forgetUnused(others);
+      if (others.size >= this.#cleanupSize) this.#removeUnused(others);
       const text = joinLabels(this.#first.text, own);
       joined = { text, interned: new InternedText(this.#kernel.texts, labelsPart(text)) };
       others.set(own, joined);
@@ -44,19 +44,19 @@ export class ObjectLabels {
     return joined;
   }
 
-  /** The same as plain text, which is not kept. */
+  /** Returns the text of `with` without caching it. */
   textWith(own: string): string {
     return joinLabels(this.#first.text, own);
   }
 
-  /** Removes labels without a line: patterns take labels from the names of variables, which come and go. */
-  #forgetUnused(others: Map<string, LabelText>): void {
+  /** Removes labels that no line uses. Patterns create labels from names of variables, and publishers remove variables. */
+  #removeUnused(others: Map<string, LabelText>): void {
     for (const [own, { interned }] of others) {
       if (interned.isUsed) continue;
       interned.close();
       others.delete(own);
     }
-    this.#most = Math.max(MANY, 2 * others.size);
+    this.#cleanupSize = Math.max(CLEANUP_SIZE, 2 * others.size);
   }
 
   close(): void {
@@ -70,9 +70,9 @@ export class RowLabels {
   readonly #texts = new Map<Row, string>();
 
   /** The labels that a row gives to a variable, beside those of its object. */
-  ofMatch({ row, reading, captured }: RowMatch): string {
+  ofMatch({ row, reading, nameLabels }: RowMatch): string {
     const text = this.ofRow(row);
-    return reading.pattern === undefined ? text : joinLabels(labelsText(captured), text);
+    return reading.pattern === undefined ? text : joinLabels(labelsText(nameLabels), text);
   }
 
   /** The labels that every series of a row has. */

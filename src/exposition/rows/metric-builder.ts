@@ -14,11 +14,11 @@ import type { SlotReader } from '../read/slot-reader.js';
 import { PointInTime } from '../read/time.js';
 import type { OnOmitted, TargetUsage } from '../target-limits.js';
 import type { CatalogueCoverage } from './catalogue-coverage.js';
-import { Frames } from './distribution.js';
+import { FrameCopies } from './distribution.js';
 import { TargetScales } from '../wasm/kernel-tables.js';
 import { RowLabels } from './labels.js';
 import type { LabelText } from './labels.js';
-import { Observations } from './observed.js';
+import { ObservedVariables } from './observed.js';
 import { RowLines } from './row-lines.js';
 import { RowEvaluator } from './row-evaluator.js';
 import { BoundObjects } from './bound-objects.js';
@@ -47,15 +47,15 @@ export interface BuilderParts {
 }
 
 export class MetricBuilder {
-  readonly observations: Observations;
+  readonly observed: ObservedVariables;
   readonly explainer: MetricExplainer;
   readonly #slotReader: SlotReader;
   readonly #objects: BoundObjects;
-  readonly #frames: Frames;
+  readonly #frames: FrameCopies;
   readonly #scales: TargetScales;
   readonly #lines: RowLines;
-  readonly #context: RowEvaluator;
-  readonly #hideFormer = (former: Variable): void => {
+  readonly #evaluator: RowEvaluator;
+  readonly #hideReplaced = (former: Variable): void => {
     this.#hide(former);
   };
   // Callbacks for the rows of a variable, created once instead of for each of a million variables.
@@ -79,13 +79,13 @@ export class MetricBuilder {
     const { kernel, slotReader, registry } = below;
     const labels = new RowLabels();
     const objects = new BoundObjects({ ...below, labels });
-    const frames = new Frames(below);
-    const observations = new Observations(kernel, slotReader);
+    const frames = new FrameCopies(below);
+    const observed = new ObservedVariables(kernel, slotReader);
     const scales = new TargetScales(kernel.scales);
     const times = new PointInTime(timeZone);
-    const parts = { kernel, slotReader, objects, frames, observations, scales, registry, times };
-    this.#context = new RowEvaluator(parts);
-    this.observations = observations;
+    const parts = { kernel, slotReader, objects, frames, observed, scales, registry, times };
+    this.#evaluator = new RowEvaluator(parts);
+    this.observed = observed;
     this.#slotReader = slotReader;
     this.#objects = objects;
     this.#frames = frames;
@@ -104,22 +104,22 @@ export class MetricBuilder {
     });
   }
 
-  /** Bytes of the framed values that are kept. */
+  /** Bytes of all copied frames. */
   get frameBytes(): number {
     return this.#frames.bytes;
   }
 
-  /** Values that are left out now. */
+  /** Framed values that are omitted now. */
   get omitted(): number {
-    return this.#frames.leftOut;
+    return this.#frames.omitted;
   }
 
-  /** How well the catalogue fits what is tracked. */
+  /** Counts catalogue rows without variables and variables without rows. */
   get coverage(): CatalogueCoverage {
     return this.#objects.coverage;
   }
 
-  /** Begins a refresh: `variableChanged` is then called for each changed variable. */
+  /** Starts a refresh. The caller then calls `variableChanged` for each changed variable. */
   refresh(): void {
     this.#frames.refresh();
   }
@@ -134,14 +134,14 @@ export class MetricBuilder {
     this.#objects.unbind(object);
   }
 
-  /** The variables of an object that own their names. They must be removed before the object. */
+  /** The latest variable of each name in an object. The caller removes them before the object. */
   variablesOf(object: ManagedObject): readonly Variable[] {
     return this.#objects.variablesOf(object);
   }
 
-  /** Adds a variable; of two variables with one name the later wins. */
+  /** Adds a variable, which replaces an earlier variable of its name. */
   addVariable(variable: Variable): void {
-    this.#objects.add(variable, this.#hideFormer);
+    this.#objects.add(variable, this.#hideReplaced);
   }
 
   removeVariable(variable: Variable): void {
@@ -173,7 +173,7 @@ export class MetricBuilder {
     }
     if (this.#objects.hasComputed(variable)) {
       this.#slotReader.watch(variable);
-      if (!this.#frames.take(variable)) return;
+      if (!this.#frames.copy(variable)) return;
     }
     this.#objects.each(variable, this.#show);
   }
@@ -182,22 +182,22 @@ export class MetricBuilder {
     this.#hide(variable);
   }
 
-  /** A watched variable was updated: rebuilds some of its series. */
+  /** Evaluates the computed rows of a watched variable again. */
   variableChanged(variable: Variable): void {
     if (!this.#slotReader.isSynced(variable)) return;
-    if (isFramed(variable.type) && !this.#frames.takeAgain(variable)) return;
+    if (isFramed(variable.type) && !this.#frames.copyAgain(variable)) return;
     this.#objects.each(variable, this.#showComputed);
   }
 
   *closing(): Generator<void, void> {
-    yield* this.observations.closing();
+    yield* this.observed.closing();
     yield* this.#frames.closing();
     yield* this.#objects.closing();
     this.#scales.close();
   }
 
   #update(row: Row, labels: LabelText, variable: Variable, losesValue: boolean): void {
-    const shown = this.#context.evaluate(row, labels, variable, losesValue);
+    const shown = this.#evaluator.evaluate(row, labels, variable, losesValue);
     const nodeId = isShared(row) ? variable.object.id : variable.id;
     this.#lines.set(row, labels, nodeId, shown, row.linesOf(variable));
   }
@@ -205,8 +205,8 @@ export class MetricBuilder {
   #hide(variable: Variable): void {
     this.#objects.each(variable, this.#hideLines);
     this.#slotReader.unwatch(variable);
-    this.#frames.forget(variable);
-    this.observations.forget(variable);
+    this.#frames.delete(variable);
+    this.observed.delete(variable);
   }
 }
 

@@ -1,4 +1,4 @@
-// Observed variables: each value is an observation of a histogram or summary that the exporter keeps.
+// Variables whose values the exporter observes in a histogram or summary of its own.
 import { UNCHANGED, convert } from '../../catalogue/row.js';
 import type { Conversion, RowOutput, Shape } from '../../catalogue/row.js';
 import { LargeMap } from '../../collections/large-map.js';
@@ -10,7 +10,7 @@ import { SampleWindow } from '../sample-window.js';
 import { Distribution } from './distribution.js';
 
 /** The distribution of the values of one variable. */
-export class Observed {
+export class ObservedDistribution {
   readonly distribution: Distribution;
   /** See `observedKey`. */
   readonly key: string;
@@ -31,7 +31,7 @@ export class Observed {
     this.distribution = new Distribution(kernel, shape, UNCHANGED);
   }
 
-  /** Counts a value if its bits differ from the last counted ones; true if it did. */
+  /** Observes a value if its bits differ from those of the last value. Returns whether it did. */
   observe(bits: bigint, raw: number): boolean {
     if (bits === this.#lastBits) return false;
     this.#lastBits = bits;
@@ -67,10 +67,10 @@ function observedKey(shape: Shape, { multiply, divide }: Conversion, series: str
 
 interface ObservedVariable {
   readonly variable: Variable;
-  readonly all: readonly Observed[];
+  readonly all: readonly ObservedDistribution[];
 }
 
-export class Observations {
+export class ObservedVariables {
   readonly #kernel: Kernel;
   readonly #slotReader: SlotReader;
   /** By the variable's id. */
@@ -90,31 +90,31 @@ export class Observations {
     const all = this.#observed.get(variable.id)?.all ?? [];
     const key = observedKey(shape, conversion, series);
     if (all.some((other) => other.key === key)) return 'unchanged';
-    const observed = new Observed(this.#kernel, shape, conversion, series);
+    const observed = new ObservedDistribution(this.#kernel, shape, conversion, series);
     this.#observed.set(variable.id, { variable, all: [...all, observed] });
     return observed.distribution.series;
   }
 
-  forget({ id }: Pick<Variable, 'id'>): void {
+  delete({ id }: Pick<Variable, 'id'>): void {
     for (const each of this.#observed.get(id)?.all ?? []) each.distribution.close();
     this.#observed.delete(id);
   }
 
-  /** Counts the current values as observations; false if none is new. */
+  /** Observes the current value of each variable. Returns false if no value is new. */
   observe(): boolean {
-    let hasCounted = false;
+    let hasObserved = false;
     for (const { variable, all } of this.#observed.values()) {
       const bits = this.#slotReader.bits(variable);
       if (bits === undefined) continue;
       for (const observed of all)
-        if (observed.observe(bits, numberOf(bits, variable))) hasCounted = true;
+        if (observed.observe(bits, numberOf(bits, variable))) hasObserved = true;
     }
-    return hasCounted;
+    return hasObserved;
   }
 
   *closing(): Generator<void, void> {
     for (const id of this.#observed.keys()) {
-      this.forget({ id });
+      this.delete({ id });
       yield;
     }
   }

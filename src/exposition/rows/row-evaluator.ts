@@ -17,10 +17,10 @@ import { decimalOf, opcodeOf } from '../read/slot-value.js';
 import type { PointInTime } from '../read/time.js';
 import { seriesText } from '../text/text-syntax.js';
 import { Distribution } from './distribution.js';
-import type { Frames } from './distribution.js';
+import type { FrameCopies } from './distribution.js';
 import type { TargetScales } from '../wasm/kernel-tables.js';
 import type { LabelText } from './labels.js';
-import type { Observations } from './observed.js';
+import type { ObservedVariables } from './observed.js';
 import type { BoundObjects } from './bound-objects.js';
 import type { SeriesRegistry } from './series-registry.js';
 
@@ -28,8 +28,8 @@ export interface EvaluatorParts {
   readonly kernel: Kernel;
   readonly slotReader: SlotReader;
   readonly objects: BoundObjects;
-  readonly frames: Frames;
-  readonly observations: Observations;
+  readonly frames: FrameCopies;
+  readonly observed: ObservedVariables;
   readonly scales: TargetScales;
   readonly registry: SeriesRegistry;
   readonly times: PointInTime;
@@ -59,7 +59,7 @@ export class RowEvaluator implements RowContext {
     this.#labels = labels;
     this.#losesValue = losesValue;
     const { reads } = row;
-    // A row of several variables asks for each by name.
+    // A row of several variables gets each by name.
     return reads.length === 1 && !readsType(reads[0], variable) ? [] : row.series(this);
   }
 
@@ -106,19 +106,19 @@ export class RowEvaluator implements RowContext {
     const row = this.#row;
     const frame = frames.of(this.variable);
     if (frame === undefined) return [];
-    const shown = frames.shown(this.variable, row);
+    const shown = frames.distributionOf(this.variable, row);
     shown?.setFrame(frame);
     if (shown !== undefined) return 'unchanged';
     const distribution = new Distribution(kernel, shapeOf(), conversion);
     distribution.setFrame(frame);
-    frames.show(this.variable, row, distribution);
+    frames.setDistribution(this.variable, row, distribution);
     return distribution.series;
   }
 
   observed(shape: Shape, conversion: Conversion): RowOutput {
     if (isFramed(this.variable.type)) return [];
     const series = seriesText(this.#row.family.name, this.#labels.text);
-    return this.#parts.observations.show(this.variable, shape, conversion, series);
+    return this.#parts.observed.show(this.variable, shape, conversion, series);
   }
 }
 

@@ -7,7 +7,7 @@ import { floatText, joinLabels, labelsPart, labelsText } from '../text/text-synt
 import type { LabelText } from './labels.js';
 import type { SeriesRegistry } from './series-registry.js';
 
-/** The rank of a row's family, and the sub of the row's first line. */
+/** The index of a row's family, and the series index of the row's first line. */
 interface LinePosition {
   readonly familyIndex: number;
   readonly firstSeries: number;
@@ -19,7 +19,7 @@ export class RowLines {
   /** The positions of the rows of the catalogue. */
   readonly #positions = new Map<Row, LinePosition>();
 
-  /** @param catalogue defines the order of families and rows, those without a row last; undefined for none */
+  /** @param catalogue defines the order of families and rows. Other families follow. */
   constructor(registry: SeriesRegistry, catalogue: Catalogue | undefined) {
     this.#registry = registry;
     const { classes = [], families = new Map() } = catalogue ?? {};
@@ -37,7 +37,7 @@ export class RowLines {
   }
 
   /**
-   * Replaces the series of a row and owner, an object or a variable.
+   * Replaces the series of a row for a node.
    * @param maxSeries the most series that it had before
    */
   set(row: Row, labels: LabelText, nodeId: number, shown: RowOutput, maxSeries: number): void {
@@ -70,15 +70,15 @@ export class RowLines {
       this.#registry.omit(shown.length, family.name, { nodeId, seriesIndex: firstSeries });
   }
 
-  /** The numbers of series of a row and owner that are shown, and that wait because of a clash. */
+  /** Counts the series of a row for a node: those shown, and those that clash with another series. */
   stateOf(
     row: Row,
     nodeId: number,
     maxSeries: number,
-  ): { readonly shown: number; readonly waiting: number } {
+  ): { readonly shown: number; readonly clashing: number } {
     const { name } = row.family;
     const { firstSeries } = this.#positionOf(row);
-    const counts = { shown: 0, waiting: 0 };
+    const counts = { shown: 0, clashing: 0 };
     for (let index = 0; index < Math.min(maxSeries, MAX_LINES_A_ROW); index++) {
       const state = this.#registry.stateOf(name, { nodeId, seriesIndex: firstSeries + index });
       if (state !== undefined) counts[state]++;

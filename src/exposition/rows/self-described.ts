@@ -1,12 +1,12 @@
-// Metrics of variables that no catalogue row reads, from what their publisher declares.
+// Self-described variables: rows and labels from declarations of the publisher instead of a catalogue.
 import { distributionRow } from '../../catalogue/kinds/distribution.js';
 import { infoRow } from '../../catalogue/kinds/info.js';
 import { scalarRow } from '../../catalogue/kinds/scalar.js';
 import type { PathLabels } from '../../catalogue/match/filters.js';
 import type { LabelValues } from '../../catalogue/match/patterns.js';
 import type { ClassRows } from '../../catalogue/match/rules.js';
-import { describedName, metricNamePart, namesTaken } from '../../catalogue/names.js';
-import type { Described } from '../../catalogue/names.js';
+import { selfDescribedName, metricNamePart, namesTaken } from '../../catalogue/names.js';
+import type { SelfDescribedNameParts } from '../../catalogue/names.js';
 import { UNCHANGED } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 import type {
@@ -27,7 +27,7 @@ import type { LabelText } from './labels.js';
 /** The prefix of all metrics of an application without a catalogue. */
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
 
-/** The most cached rows and families; further ones are made at each use. */
+/** The most cached rows and families. Further rows and families are created again at each use. */
 const MAX_CACHED = 20_000;
 
 /** The most declarations with a cached row. At the limit the cache is cleared, including those of former publishers. */
@@ -51,14 +51,14 @@ interface CachedRow {
 }
 
 /** Makes one row per variable; variables of one class and name share their family. */
-export class SelfDescribed {
+export class SelfDescribedRows {
   readonly #app: string;
   readonly #taken: ReadonlySet<string>;
   readonly #isShown: (name: string) => boolean;
   readonly #families = new Map<string, FamilyMetadata>();
   /** Cached rows: thousands of objects share a class. */
   readonly #rows = new Map<string, Row>();
-  /** The last result: callers ask several times for one variable. */
+  /** The last result: callers look up one variable several times. */
   #last: CachedRow | undefined;
   /** The last result for each declaration: the objects of a class share declarations. */
   #byDeclaration = new Map<Declaration, CachedRow>();
@@ -73,11 +73,11 @@ export class SelfDescribed {
     this.#isShown = isShown;
   }
 
-  /** The metric that the format of a variable states, unless a catalogue owns its name. */
+  /** The metric that the format of a variable states, unless the catalogue has its name. */
   statedFor({ declaration: { metric, type, unit, kind } }: Variable): StatedMetric | undefined {
     if (metric === undefined || this.#taken.size === 0) return metric;
-    const facts = { ...metric, unit, type: metricTypeOf(type, kind) };
-    return namesTaken(facts).some((each) => this.#taken.has(each)) ? undefined : metric;
+    const metadata = { ...metric, unit, type: metricTypeOf(type, kind) };
+    return namesTaken(metadata).some((each) => this.#taken.has(each)) ? undefined : metric;
   }
 
   /** @param stated names its metric; otherwise class and variable do */
@@ -121,8 +121,8 @@ export class SelfDescribed {
   #family(variable: Variable, type: MetricType, stated: StatedMetric | undefined): FamilyMetadata {
     const { className } = variable.object;
     const { name: own, unit } = variable;
-    const described = { app: this.#app, className, variable: own, unit, type };
-    const name = stated?.name ?? this.#nameOf(described);
+    const parts = { app: this.#app, className, variable: own, unit, type };
+    const name = stated?.name ?? this.#nameOf(parts);
     const known = this.#families.get(name);
     if (known?.type === type && this.#isValid(known, variable, stated)) return known;
     const family = { name, type, unit, help: helpOf(variable, stated) };
@@ -136,44 +136,44 @@ export class SelfDescribed {
     return help === helpOf(variable, stated) || this.#isShown(name);
   }
 
-  /** The name does not depend on what else is published, only on the catalogue. */
-  #nameOf(facts: Described): string {
-    const { type, unit } = facts;
-    const name = describedName(facts);
+  /** A metric name that depends on the catalogue, but on no other published variable. */
+  #nameOf(parts: SelfDescribedNameParts): string {
+    const { type, unit } = parts;
+    const name = selfDescribedName(parts);
     const isTaken = namesTaken({ name, type, unit, help: '' }).some((each) =>
       this.#taken.has(each),
     );
-    return isTaken ? this.#nameOf({ ...facts, variable: facts.variable + MARK }) : name;
+    return isTaken ? this.#nameOf({ ...parts, variable: parts.variable + MARK }) : name;
   }
 }
 
 function helpOf({ name, help, object }: Variable, stated: StatedMetric | undefined): string {
-  const said = stated?.help ?? help;
-  return said === ''
+  const text = stated?.help ?? help;
+  return text === ''
     ? `Variable ${name} of objects of class ${object.className}.`
-    : said.slice(0, MAX_HELP);
+    : text.slice(0, MAX_HELP);
 }
 
 function metricTypeOf(type: ValueType, kind: VariableKind): MetricType {
   return isFramed(type) || kind === 'unknown' ? VALUE_TYPES[type].metricType : kind;
 }
 
-export interface Describing {
-  readonly rows: SelfDescribed;
+export interface SelfDescribedParts {
+  readonly rows: SelfDescribedRows;
   readonly kernel: Kernel;
   readonly pathLabels: PathLabels;
 }
 
-interface ObjectFacts {
-  /** Rows of classes that the target leaves out. Variables that they read are not shown. */
-  readonly leftOut: readonly ClassRows[];
+interface ObjectLabelSources {
+  /** Rows of classes that the filters exclude. Variables that they read are not shown. */
+  readonly excluded: readonly ClassRows[];
   /** The labels that the format states. */
   readonly stated: LabelValues | undefined;
 }
 
 /** Rows and labels from a publisher's declarations, for the variables of an object. */
-export interface Describes {
-  /** The row of a variable; undefined if it is left out. */
+export interface SelfDescribedVariables {
+  /** The row of a variable; undefined if the filters exclude it. */
   rowOf(variable: Variable): Row | undefined;
   /** The labels of the lines of a variable; `textOf` returns them as plain text. */
   labelsOf(variable: Variable): LabelText;
@@ -181,13 +181,13 @@ export interface Describes {
   close(): void;
 }
 
-/** An object of a class whose rows leave all other variables to their publisher. */
-export class DescribedByClass implements Describes {
-  readonly #rows: SelfDescribed;
+/** Shows the variables that no row of a self-described class reads, with the labels of that class. */
+export class SelfDescribedByClass implements SelfDescribedVariables {
+  readonly #rows: SelfDescribedRows;
   readonly #labels: ObjectLabels;
 
   /** @param labels of the class, whose owner closes them */
-  constructor({ rows }: Describing, labels: ObjectLabels) {
+  constructor({ rows }: SelfDescribedParts, labels: ObjectLabels) {
     this.#rows = rows;
     this.#labels = labels;
   }
@@ -206,36 +206,36 @@ export class DescribedByClass implements Describes {
   }
 }
 
-export class DescribedObject implements Describes {
-  readonly #target: Describing;
+export class SelfDescribedObject implements SelfDescribedVariables {
+  readonly #parts: SelfDescribedParts;
   readonly #seedPath: string;
-  readonly #facts: ObjectFacts;
+  readonly #sources: ObjectLabelSources;
   /** Made for the first variable that needs it: rows may read all variables of an object. */
   #labels: ObjectLabels | undefined;
   /** The labels of metrics that the format states, different for each. */
   #stated: ObjectLabels | undefined;
 
-  constructor(target: Describing, seedPath: string, facts: ObjectFacts) {
-    this.#target = target;
+  constructor(target: SelfDescribedParts, seedPath: string, facts: ObjectLabelSources) {
+    this.#parts = target;
     this.#seedPath = seedPath;
-    this.#facts = facts;
+    this.#sources = facts;
   }
 
-  /** Undefined if a row of a class reads it that was left out. */
+  /** Undefined if a row of an excluded class reads the variable. */
   rowOf(variable: Variable): Row | undefined {
-    if (this.#facts.leftOut.some((set) => set.matchesOf(variable.name).length > 0))
+    if (this.#sources.excluded.some((set) => set.matchesOf(variable.name).length > 0))
       return undefined;
-    const { rows } = this.#target;
+    const { rows } = this.#parts;
     return rows.rowFor(variable, rows.statedFor(variable));
   }
 
   labelsOf(variable: Variable): LabelText {
-    const stated = this.#target.rows.statedFor(variable);
+    const stated = this.#parts.rows.statedFor(variable);
     return stated === undefined ? this.#ownLabels() : this.#statedLabels(this.#textWith(stated));
   }
 
   textOf(variable: Variable): string {
-    const stated = this.#target.rows.statedFor(variable);
+    const stated = this.#parts.rows.statedFor(variable);
     return stated === undefined ? this.#text : this.#textWith(stated);
   }
 
@@ -247,23 +247,23 @@ export class DescribedObject implements Describes {
   /** The seed path or `@root`, the labels of `path_labels`, and those of the format. */
   get #text(): string {
     const object = this.#seedPath === '' ? '@root' : this.#seedPath;
-    const labels = { object, ...this.#target.pathLabels(this.#seedPath) };
-    return labelsText(withStated(labels, this.#facts.stated));
+    const labels = { object, ...this.#parts.pathLabels(this.#seedPath) };
+    return labelsText(withStated(labels, this.#sources.stated));
   }
 
   /** Labels without the seed path: those of the format tell its metrics apart. */
   #textWith({ labels }: StatedMetric): string {
-    const ofPath = this.#target.pathLabels(this.#seedPath);
-    return labelsText({ ...ofPath, ...this.#facts.stated, ...labels });
+    const ofPath = this.#parts.pathLabels(this.#seedPath);
+    return labelsText({ ...ofPath, ...this.#sources.stated, ...labels });
   }
 
   #ownLabels(): LabelText {
-    this.#labels ??= new ObjectLabels(this.#target.kernel, this.#text);
+    this.#labels ??= new ObjectLabels(this.#parts.kernel, this.#text);
     return this.#labels.with('');
   }
 
   #statedLabels(text: string): LabelText {
-    this.#stated ??= new ObjectLabels(this.#target.kernel, '');
+    this.#stated ??= new ObjectLabels(this.#parts.kernel, '');
     return this.#stated.with(text);
   }
 }

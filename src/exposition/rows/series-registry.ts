@@ -1,4 +1,4 @@
-// Puts series into the exposition text so that no two have the same name and labels. Duplicates wait.
+// Puts series into the exposition text so that no two have the same name and labels.
 import { NameOwners, unsharedNames } from '../../catalogue/names.js';
 import { NumberSet } from '../../collections/large-map.js';
 import type { FamilyMetadata } from '../../model.js';
@@ -13,7 +13,7 @@ import { costOf } from '../text/exposition-text.js';
 import type { ExpositionText } from '../text/exposition-text.js';
 import type { Family } from '../text/family.js';
 
-export interface WaitingSeries {
+export interface ClashingSeries {
   readonly metadata: FamilyMetadata;
   readonly familyIndex: number;
   readonly key: LineKey;
@@ -22,34 +22,34 @@ export interface WaitingSeries {
   readonly hash: number;
 }
 
-/** The most waiting series; any number above counts as one. */
-const MAX_WAITING = 10_000;
+/** The most clashing series that are kept. Dropped series together count as one. */
+const MAX_CLASHING = 10_000;
 
 const positionOf = (name: string, { nodeId, seriesIndex }: LineKey): string =>
   `${nodeId} ${seriesIndex} ${name}`;
 
-class WaitingList {
-  readonly #byPosition = new Map<string, WaitingSeries>();
-  readonly #byHash = new Map<number, Set<WaitingSeries>>();
+class ClashingList {
+  readonly #byPosition = new Map<string, ClashingSeries>();
+  readonly #byHash = new Map<number, Set<ClashingSeries>>();
   /** By each unshared name of the metric of a series. */
-  readonly #byName = new Map<string, Set<WaitingSeries>>();
+  readonly #byName = new Map<string, Set<ClashingSeries>>();
   #dropped = 0;
 
-  /** The number of waiting series, plus one if any were dropped. Dropped ones stay missing until the target restarts. */
+  /** The number of clashing series, plus one if any were dropped. Dropped series stay missing until the target restarts. */
   get size(): number {
     return this.#byPosition.size + this.#dropped;
   }
 
-  /** The waiting series with this metric name and key. */
-  at(name: string, key: LineKey): WaitingSeries | undefined {
+  /** The clashing series with this metric name and key. */
+  at(name: string, key: LineKey): ClashingSeries | undefined {
     // Fast path: every new line calls this, and clashes are rare.
     return this.#byPosition.size === 0 ? undefined : this.#byPosition.get(positionOf(name, key));
   }
 
-  /** Adds a series, replacing the one with its key; drops it if too many wait. */
-  put(next: WaitingSeries): void {
+  /** Adds a series, replacing the one with its key; drops it if too many clash. */
+  put(next: ClashingSeries): void {
     this.delete(next.metadata.name, next.key);
-    if (this.#byPosition.size >= MAX_WAITING) {
+    if (this.#byPosition.size >= MAX_CLASHING) {
       this.#dropped = 1;
       return;
     }
@@ -67,26 +67,26 @@ class WaitingList {
   }
 
   /** The series with that name and labels, oldest first. */
-  withHash(hash: number): readonly WaitingSeries[] {
+  withHash(hash: number): readonly ClashingSeries[] {
     return [...(this.#byHash.get(hash) ?? [])];
   }
 
   /** The series whose metrics have a name of that metric, oldest first for each name. */
-  forMetric(metadata: FamilyMetadata): readonly WaitingSeries[] {
+  forMetric(metadata: FamilyMetadata): readonly ClashingSeries[] {
     const found = unsharedNames(metadata).flatMap((name) => [...(this.#byName.get(name) ?? [])]);
     return [...new Set(found)];
   }
 }
 
-function addTo<K>(map: Map<K, Set<WaitingSeries>>, key: K, waiting: WaitingSeries): void {
+function addTo<K>(map: Map<K, Set<ClashingSeries>>, key: K, series: ClashingSeries): void {
   const set = map.get(key);
-  if (set === undefined) map.set(key, new Set([waiting]));
-  else set.add(waiting);
+  if (set === undefined) map.set(key, new Set([series]));
+  else set.add(series);
 }
 
-function removeFrom<K>(map: Map<K, Set<WaitingSeries>>, key: K, waiting: WaitingSeries): void {
+function removeFrom<K>(map: Map<K, Set<ClashingSeries>>, key: K, series: ClashingSeries): void {
   const set = map.get(key);
-  set?.delete(waiting);
+  set?.delete(series);
   if (set?.size === 0) map.delete(key);
 }
 
@@ -96,21 +96,21 @@ const MAX_FAMILIES = 10_000;
 const OWN_PREFIX = 'shm_exporter_';
 const SAME_SERIES = 'another series has this name and these labels';
 
-/** Called with a series that is left out, and the reason. */
+/** Called with a clashing series and the reason. */
 export type OnClash = (series: string, why: string) => void;
 
 /**
- * Keeps names unique: shows the first series with a name and labels, and the first metric with a name. Later ones wait
- * until the first is removed, and are counted.
+ * Keeps names unique: shows the first series with a name and labels, and the first metric with a name. Later ones
+ * clash: they are counted, and shown once the first is removed.
  */
 export class SeriesRegistry {
   readonly #text: ExpositionText;
   readonly #hashes = new NumberSet();
   /** The metrics that are shown. */
   readonly #owners = new NameOwners();
-  readonly #waiting = new WaitingList();
+  readonly #clashing = new ClashingList();
   readonly #counters: Counters;
-  /** Grouped by owner; the key of a series in its group has its sub and name. */
+  /** By node; the key of a series has its index and name. */
   readonly #omitted = new OmittedItems();
   readonly #cost: Cost;
   readonly #onClash: OnClash;
@@ -134,23 +134,23 @@ export class SeriesRegistry {
     this.#onOmitted = onOmitted;
   }
 
-  /** Series that now wait for the removal of another series or metric. */
+  /** Series that are not shown now because another series or metric has their name. */
   get clashing(): number {
-    return this.#waiting.size;
+    return this.#clashing.size;
   }
 
-  /** Series that are left out now because the target would show too much. */
+  /** Series that are omitted now because of a limit. */
   get omitted(): number {
     return this.#omitted.amount;
   }
 
-  /** Whether a series is shown, or waits for another with its name and labels; undefined if neither. */
-  stateOf(name: string, key: LineKey): 'shown' | 'waiting' | undefined {
+  /** Whether a series is shown, or clashes with another series or metric; undefined if neither. */
+  stateOf(name: string, key: LineKey): 'shown' | 'clashing' | undefined {
     if (this.#text.hash(name, key) !== undefined) return 'shown';
-    return this.#waiting.at(name, key) === undefined ? undefined : 'waiting';
+    return this.#clashing.at(name, key) === undefined ? undefined : 'clashing';
   }
 
-  /** Why a waiting series is not shown. */
+  /** Why a clashing series is not shown. */
   clashOf(metadata: FamilyMetadata): string {
     return this.#owners.refusalOf(metadata) || SAME_SERIES;
   }
@@ -175,8 +175,8 @@ export class SeriesRegistry {
   }
 
   /**
-   * Counts series that the caller left out.
-   * @param key of the first one: they count as left out until it is removed; without a key they always do
+   * Counts series that the caller omits.
+   * @param key of the first series: they count as omitted until it is removed, or forever without a key
    */
   omit(series: number, name?: string, key?: LineKey): void {
     this.#counters.omitted += series;
@@ -187,14 +187,14 @@ export class SeriesRegistry {
   /** Adds a series, or replaces the line of the one with this key. */
   put(metadata: FamilyMetadata, familyIndex: number, key: LineKey, line: Line): void {
     const { name } = metadata;
-    this.#forgetOmitted(name, key);
+    this.#uncountOmitted(name, key);
     const family = this.#text.family(name);
     const hash = this.#text.seriesHash(name, line);
     const former = family?.hash(key);
     if (!this.#reserve(metadata, family, hash, former)) {
       if (former !== undefined) this.remove(name, key);
       // The text of the labels is copied: shared labels are removed once no shown line has them.
-      this.#enqueue({
+      this.#addClash({
         metadata,
         familyIndex,
         key,
@@ -204,11 +204,11 @@ export class SeriesRegistry {
       return;
     }
     if (former === undefined || family === undefined) {
-      this.#waiting.delete(name, key);
+      this.#clashing.delete(name, key);
       this.#show(family, metadata, familyIndex, key, line, hash);
       return;
     }
-    if (former === hash || this.#hasRoomToGrow(family, key, line))
+    if (former === hash || this.#mayGrow(family, key, line))
       this.#text.put(metadata, familyIndex, key, line, hash);
     else {
       this.#text.remove(name, key);
@@ -216,23 +216,23 @@ export class SeriesRegistry {
     }
     if (former === hash) return;
     this.#hashes.delete(former);
-    this.#showWaiting(family.metadata, former);
+    this.#showClashing(family.metadata, former);
   }
 
   remove(name: string, key: LineKey): void {
-    this.#forgetOmitted(name, key);
+    this.#uncountOmitted(name, key);
     const family = this.#text.family(name);
     const hash = family?.hash(key);
     if (family === undefined || hash === undefined) {
-      this.#waiting.delete(name, key);
+      this.#clashing.delete(name, key);
       return;
     }
     this.#text.remove(name, key);
     this.#hashes.delete(hash);
-    this.#showWaiting(family.metadata, hash);
+    this.#showClashing(family.metadata, hash);
   }
 
-  /** Shows a new series after `#reserve`, if there is room. */
+  /** Shows a new series after `#reserve`, within the limits of the target. */
   #show(
     family: Family | undefined,
     metadata: FamilyMetadata,
@@ -241,7 +241,7 @@ export class SeriesRegistry {
     line: Line,
     hash: number,
   ): void {
-    if (!this.#hasRoomFor(metadata.name, family, line)) {
+    if (!this.#mayAdd(metadata.name, family, line)) {
       this.#omitSeries(metadata.name, key, line, hash);
       return;
     }
@@ -255,13 +255,13 @@ export class SeriesRegistry {
     this.#cost.steps += costOf(line);
   }
 
-  /** No longer counts the series with this key as left out. */
-  #forgetOmitted(name: string, key: LineKey): void {
+  /** No longer counts the series with this key as omitted. */
+  #uncountOmitted(name: string, key: LineKey): void {
     if (this.#omitted.has(key.nodeId)) this.#omitted.delete(key.nodeId, omittedKey(name, key));
   }
 
-  /** Whether there is room for the new text of a shown series. */
-  #hasRoomToGrow(family: Family, key: LineKey, line: Line): boolean {
+  /** Whether the limits allow the new text of a shown series. */
+  #mayGrow(family: Family, key: LineKey, line: Line): boolean {
     const { name } = family.metadata;
     const { suffix } = line;
     const growth = name.length + suffix.length + labelsOf(line).length - family.lineBytes(key);
@@ -271,7 +271,7 @@ export class SeriesRegistry {
   }
 
   /** Enforces the limits of the target, and reserves the names of the exporter's own metrics. */
-  #hasRoomFor(name: string, family: Family | undefined, line: Line): boolean {
+  #mayAdd(name: string, family: Family | undefined, line: Line): boolean {
     if (family === undefined && name.startsWith(OWN_PREFIX)) return false;
     const limit = this.#usage.reached('series', labelsOf(line).length);
     if (limit !== undefined) {
@@ -299,27 +299,27 @@ export class SeriesRegistry {
     return isShowable && (hash === former || this.#hashes.add(hash));
   }
 
-  /** Counts a clash, unless the series with this key is waiting already. */
-  #enqueue(next: WaitingSeries): void {
+  /** Counts a clash, unless the series with this key clashes already. */
+  #addClash(next: ClashingSeries): void {
     const { metadata, key, line, hash } = next;
     this.#cost.steps += costOf(line);
-    if (this.#waiting.at(metadata.name, key)?.hash !== hash) {
+    if (this.#clashing.at(metadata.name, key)?.hash !== hash) {
       this.#counters.clashes++;
       this.#onClash(seriesOf(metadata.name, line), this.clashOf(metadata));
     }
-    this.#waiting.put(next);
+    this.#clashing.put(next);
   }
 
-  /** Shows the series that waited for the name and labels of a removed series, or for the removal of its metric. */
-  #showWaiting(gone: FamilyMetadata, hash: number): void {
+  /** Shows the series that clashed with a removed series or its metric. */
+  #showClashing(gone: FamilyMetadata, hash: number): void {
     const isLast = !this.isShown(gone.name);
     if (isLast) this.#owners.delete(gone);
-    const forMetric = isLast ? this.#waiting.forMetric(gone) : [];
-    for (const next of [...this.#waiting.withHash(hash), ...forMetric]) {
+    const forMetric = isLast ? this.#clashing.forMetric(gone) : [];
+    for (const next of [...this.#clashing.withHash(hash), ...forMetric]) {
       const { metadata, familyIndex, key, line } = next;
       const family = this.#text.family(metadata.name);
       if (!this.#reserve(metadata, family, next.hash)) continue;
-      this.#waiting.delete(metadata.name, key);
+      this.#clashing.delete(metadata.name, key);
       this.#show(family, metadata, familyIndex, key, line, next.hash);
     }
   }

@@ -5,7 +5,7 @@ import { BRIDGE, COMPONENT } from '#app/bridge/settings/component-table.js';
 import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
 import { OPTIONS } from '#app/bridge/settings/options.js';
 import { ODDITIES } from '#app/bridge/tree/component-tree.js';
-import { SelfDescribed } from '#app/exposition/rows/self-described.js';
+import { SelfDescribedRows } from '#app/exposition/rows/self-described.js';
 import type { FamilyMetadata, ManagedObject } from '#app/model.js';
 import { freshSegments } from '../../support/segments.js';
 
@@ -37,7 +37,7 @@ describe('bridgeMarkdown', () => {
     const watch = segments.watch('82');
     let pollResult = watch.poll();
     while (pollResult.hasMore) pollResult = watch.poll();
-    const metrics = new SelfDescribed('shm_bridge');
+    const metrics = new SelfDescribedRows('shm_bridge');
     const familiesOf = ({ variables, children }: ManagedObject): FamilyMetadata[] => [
       ...[...variables].map((variable) => metrics.rowFor(variable).family),
       ...[...children].flatMap(familiesOf),

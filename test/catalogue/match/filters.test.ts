@@ -275,7 +275,7 @@ describe('FilterFit', () => {
     const fit = new FilterCoverage(filters);
     for (const [seedPath, className] of objects) {
       const object = placed(className, seedPath);
-      if (filters.tracks(object)) fit.take(object);
+      if (filters.tracks(object)) fit.addObject(object);
     }
     return fit.unmatched;
   };

@@ -34,7 +34,7 @@ metrics = [{ name = "x_also", type = "gauge", help = "H", var = "items" }]
 describe('rules', () => {
   const rules = compileRules(parseCatalogue(CATALOGUE, 'x.toml'));
   const aliases = (...place: Parameters<typeof placed>) =>
-    rules.rulesFor(placed(...place)).map(({ set, labels }) => [set.alias, labels]);
+    rules.rulesFor(placed(...place)).map(({ classRows, labels }) => [classRows.alias, labels]);
 
   const reads: [string, Parameters<typeof placed>, [string, object][]][] = [
     ['the root', ['P', ''], [['process', {}]]],
@@ -78,16 +78,19 @@ describe('rules', () => {
   it('share rows between objects of one class', () => {
     const [one] = rules.rulesFor(placed('M2', 'db.m1'));
     const [two] = rules.rulesFor(placed('M2', 'old.m2'));
-    expect(one?.set).to.equal(two?.set);
+    expect(one?.classRows).to.equal(two?.classRows);
     expect(two?.labels).to.deep.equal({ mount: 'm2' });
   });
 
   const series = (variable: string): [string, object][] => {
     const [found] = rules.rulesFor(placed('M2', 'db.m1'));
     if (found === undefined) throw new Error('no rules');
-    return found.set
+    return found.classRows
       .matchesOf(variable)
-      .map((use) => [use.row.family.name, { ...found.labels, ...use.captured, ...use.row.labels }]);
+      .map((use) => [
+        use.row.family.name,
+        { ...found.labels, ...use.nameLabels, ...use.row.labels },
+      ]);
   };
 
   it('return the rows of a variable in the order of the file', () => {
@@ -111,12 +114,12 @@ describe('rules', () => {
 
   it('return every variable of an info row, and the state rows separately', () => {
     const [info] = rules.rulesFor(placed('A', 'db.m1.attributes', { 'db.m1': 'M' }));
-    expect(['name', 'host', 'x'].map((name) => info?.set.matchesOf(name).length)).to.deep.equal([
-      1, 1, 0,
-    ]);
+    expect(
+      ['name', 'host', 'x'].map((name) => info?.classRows.matchesOf(name).length),
+    ).to.deep.equal([1, 1, 0]);
     const [root] = rules.rulesFor(placed('P', ''));
-    expect(root?.set.stateRows.map(({ family }) => family.name)).to.deep.equal(['x_state']);
-    expect(root?.set.rows.length).to.equal(1);
+    expect(root?.classRows.stateRows.map(({ family }) => family.name)).to.deep.equal(['x_state']);
+    expect(root?.classRows.rows.length).to.equal(1);
   });
 });
 
