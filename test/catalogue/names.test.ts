@@ -91,11 +91,11 @@ describe('the name of a metric without a catalogue', () => {
       .map((each) => each.join('_'));
     const parts = { app: part, className: part, variable: part };
     fc.assert(
-      fc.property(fc.record(parts), (facts) => {
-        const name = selfDescribedName({ ...facts, unit: '', type: 'counter' });
+      fc.property(fc.record(parts), (nameParts) => {
+        const name = selfDescribedName({ ...nameParts, unit: '', type: 'counter' });
         const stem = name.replace(/_total$/, '');
-        expect(`${stem}_`.startsWith(`${facts.app}_`), name).to.be.true;
-        expect(`_${stem}`.endsWith(`_${facts.variable}`), name).to.be.true;
+        expect(`${stem}_`.startsWith(`${nameParts.app}_`), name).to.be.true;
+        expect(`_${stem}`.endsWith(`_${nameParts.variable}`), name).to.be.true;
         expect(name, 'twice in a row').not.to.match(/([a-d])_\1_/);
       }),
     );
@@ -103,7 +103,7 @@ describe('the name of a metric without a catalogue', () => {
 
   it('is a valid Prometheus name under the prefix of the application', () => {
     const text = fc.string({ unit: 'binary', maxLength: 12 });
-    const facts: fc.Arbitrary<SelfDescribedNameParts> = fc.record({
+    const nameParts: fc.Arbitrary<SelfDescribedNameParts> = fc.record({
       app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,9}$/),
       className: text,
       variable: text,
@@ -111,7 +111,7 @@ describe('the name of a metric without a catalogue', () => {
       type: fc.constantFrom('counter', 'gauge', 'histogram', 'summary', 'info', 'unknown'),
     });
     fc.assert(
-      fc.property(facts, (each) => {
+      fc.property(nameParts, (each) => {
         const name = selfDescribedName(each);
         expect(name).to.match(NAME);
         const shortest = selfDescribedName({ ...each, className: '', variable: '', unit: '' });

@@ -215,10 +215,10 @@ export class SelfDescribedObject implements SelfDescribedVariables {
   /** The labels of metrics that the format states, different for each. */
   #stated: ObjectLabels | undefined;
 
-  constructor(target: SelfDescribedParts, seedPath: string, facts: ObjectLabelSources) {
-    this.#parts = target;
+  constructor(parts: SelfDescribedParts, seedPath: string, sources: ObjectLabelSources) {
+    this.#parts = parts;
     this.#seedPath = seedPath;
-    this.#sources = facts;
+    this.#sources = sources;
   }
 
   /** Undefined if a row of an excluded class reads the variable. */

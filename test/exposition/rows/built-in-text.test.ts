@@ -15,7 +15,7 @@ import { needsPrograms } from '../../support/needs.js';
 function treeOf(app: 'ads' | 'adh' | 'ats', source: FakeSource): FakeObject {
   const catalogue = loadCatalogues().get(app);
   const classes = catalogue?.classes ?? [];
-  const at = (place: string) => classes.find(({ paths }) => paths[0]?.text === place);
+  const at = (path: string) => classes.find(({ paths }) => paths[0]?.text === path);
   const rootClass = at('@root')?.classIds[0] ?? '';
   const root = source.addObject(`h.1.${app}`, rootClass);
   const objects = new Map<string, FakeObject>([[` ${rootClass}`, root]]);
@@ -34,13 +34,13 @@ function treeOf(app: 'ads' | 'adh' | 'ats', source: FakeSource): FakeObject {
         ({ literal, matches }) =>
           literal ?? [example, 'mount1', 'user1', '8101'].find((text) => matches(text)) ?? '7',
       );
-      const place = segments?.join('.') ?? '';
+      const path = segments?.join('.') ?? '';
       for (const row of rows) {
-        const owner = objectAt(place, classIds[0] ?? '');
+        const owner = objectAt(path, classIds[0] ?? '');
         const object =
           row.classId === undefined
             ? owner
-            : objectAt(place === '' ? row.at : `${place}.${row.at}`, row.classId, owner);
+            : objectAt(path === '' ? row.at : `${path}.${row.at}`, row.classId, owner);
         const add = (name: string, type: 'u64' | 'string') => {
           const key = `${object.id} ${name}`;
           if (named.has(key)) return;

@@ -19,7 +19,7 @@ const metadata = (name: string, type: MetricType = 'gauge'): FamilyMetadata => (
   help: '',
 });
 
-function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<TargetLimits> = {}) {
+function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<TargetLimits> = {}) {
   const clashes: string[] = [];
   const reasons: string[] = [];
   const size = {
@@ -31,13 +31,13 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
       return text.textBytes;
     },
   };
-  const room = new TargetUsage(size, { ...DEFAULT_LIMITS, ...limits });
+  const usage = new TargetUsage(size, { ...DEFAULT_LIMITS, ...limits });
   const onClash = (series: string, why: string) => {
     clashes.push(series);
     reasons.push(why);
   };
   const counters = newCounters();
-  const register = new SeriesRegistry(text, new Cost(), counters, onClash, room);
+  const registry = new SeriesRegistry(text, new Cost(), counters, onClash, usage);
   const put = (
     nodeId: number,
     series: string,
@@ -47,15 +47,15 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
   ) => {
     const suffix = series.replace(/\{.*/, '').slice(name.length);
     const line = fixedLine(series.replace(/^[^{]*\{?|\}$/g, ''), value, suffix);
-    register.put(metadata(name, type), 0, { nodeId, seriesIndex: 0 }, line);
+    registry.put(metadata(name, type), 0, { nodeId, seriesIndex: 0 }, line);
   };
   return {
-    register,
+    registry,
     counters,
     clashes,
     reasons,
     put,
-    remove: (nodeId: number, name = 'x') => register.remove(name, { nodeId, seriesIndex: 0 }),
+    remove: (nodeId: number, name = 'x') => registry.remove(name, { nodeId, seriesIndex: 0 }),
     /** The shown lines, without line feeds. */
     shown: (): string[] =>
       runToEnd(text.rendering())
@@ -66,9 +66,9 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
   };
 }
 
-describe('the series register', () => {
+describe('the series registry', () => {
   it('keeps the first of two equal series when its value changes', () => {
-    const { put, shown, clashes, counters } = registerOf();
+    const { put, shown, clashes, counters } = registryOf();
     put(1, 'x{a="b"}');
     put(2, 'x{a="b"}');
     put(1, 'x{a="b"}', 10);
@@ -80,22 +80,22 @@ describe('the series register', () => {
   });
 
   it('shows all series that wait for a family of another type once that family ends', () => {
-    const { put, remove, shown, register, counters } = registerOf();
+    const { put, remove, shown, registry, counters } = registryOf();
     put(1, 'x', 1, 'counter');
     put(2, 'x{a="b"}');
     put(3, 'x{a="c"}');
     put(4, 'x{a="c"}');
     expect(shown()).to.deep.equal(['x 1']);
-    expect([counters.clashes, register.clashing]).to.deep.equal([3, 3]);
+    expect([counters.clashes, registry.clashing]).to.deep.equal([3, 3]);
     remove(1);
     expect(shown()).to.deep.equal(['x{a="b"} 2', 'x{a="c"} 3']);
-    expect([counters.clashes, register.clashing]).to.deep.equal([3, 1]);
+    expect([counters.clashes, registry.clashing]).to.deep.equal([3, 1]);
     remove(3);
-    expect([counters.clashes, register.clashing]).to.deep.equal([3, 0]);
+    expect([counters.clashes, registry.clashing]).to.deep.equal([3, 0]);
   });
 
-  it('shows a series that waits for a series of another family once that series ends', () => {
-    const { put, remove, shown } = registerOf();
+  it('shows a series that clashes with a series of another family once that series ends', () => {
+    const { put, remove, shown } = registryOf();
     put(1, 'x_sum', 1, 'histogram', 'x');
     put(2, 'x_sum');
     expect(shown()).to.deep.equal(['x_sum 1']);
@@ -104,7 +104,7 @@ describe('the series register', () => {
   });
 
   it('shows the second of two equal series once the first ends or changes its labels', () => {
-    const { put, remove, shown } = registerOf();
+    const { put, remove, shown } = registryOf();
     for (const nodeId of [1, 2, 3]) put(nodeId, 'x{a="b"}');
     remove(1);
     expect(shown()).to.deep.equal(['x{a="b"} 2']);
@@ -112,8 +112,8 @@ describe('the series register', () => {
     expect(shown()).to.deep.equal(['x{a="c"} 2', 'x{a="b"} 3']);
   });
 
-  it('does not show a series that is removed while it waits', () => {
-    const { put, remove, shown } = registerOf();
+  it('does not show a series that is removed while it clashes', () => {
+    const { put, remove, shown } = registryOf();
     put(1, 'x');
     put(2, 'x');
     remove(2);
@@ -122,7 +122,7 @@ describe('the series register', () => {
   });
 
   it('keeps the first type of a family, and reports a clash for another type', () => {
-    const { put, shown, clashes } = registerOf();
+    const { put, shown, clashes } = registryOf();
     put(1, 'x{a="b"}');
     put(2, 'x{a="c"}', 2, 'counter');
     expect(shown()).to.deep.equal(['x{a="b"} 1']);
@@ -143,7 +143,7 @@ describe('the series register', () => {
   ] as const) {
     const does = taken ? 'omits' : 'shows';
     it(`${does} a metric x${ending} beside a ${type} x, and shows it after x ends`, () => {
-      const { put, remove, shown, reasons } = registerOf();
+      const { put, remove, shown, reasons } = registryOf();
       const why = `the name x${ending} belongs to the ${type} metric x`;
       put(1, 'x{a="b"}', 1, type, 'x');
       put(2, `x${ending}{a="c"}`);
@@ -154,7 +154,7 @@ describe('the series register', () => {
     });
 
     it(`${does} a ${type} x beside a metric x${ending}, and shows it after x${ending} ends`, () => {
-      const { put, remove, shown, reasons } = registerOf();
+      const { put, remove, shown, reasons } = registryOf();
       const why = `the name x${ending} belongs to the gauge metric x${ending}`;
       put(2, `x${ending}{a="c"}`);
       put(1, 'x{a="b"}', 1, type, 'x');
@@ -166,7 +166,7 @@ describe('the series register', () => {
   }
 
   it('does not report a clash for different series', () => {
-    const { put, counters } = registerOf();
+    const { put, counters } = registryOf();
     for (let i = 0; i < 50_000; i++) put(i, `x{object="sink.client${i}.route"}`);
     for (let i = 0; i < 50_000; i++) put(50_000 + i, `x{object="${i % 250}.${i >> 3}.${i & 7}"}`);
     expect(counters.clashes).to.equal(0);
@@ -179,7 +179,7 @@ describe('the series register', () => {
   it('keeps shown series, shows none twice, and lets none wait without a reason, under random steps', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const { put, remove, shown } = registerOf();
+        const { put, remove, shown } = registryOf();
         const wanted = new Map<number, { series: string; type: MetricType }>();
         let before: string[] = [];
         for (const each of steps) {
@@ -211,7 +211,7 @@ describe('the series register', () => {
     ));
 
   it('refuses names of internal metrics', () => {
-    const { counters, put, shown } = registerOf();
+    const { counters, put, shown } = registryOf();
     put(1, 'shm_exporter_internal_target_ready');
     expect([shown(), counters.omitted, counters.clashes]).to.deep.equal([[], 1, 0]);
   });
@@ -222,45 +222,45 @@ describe('the series register', () => {
         return 2_000_000;
       }
     }
-    const { counters, put, shown } = registerOf(new FullText(new Kernel()));
+    const { counters, put, shown } = registryOf(new FullText(new Kernel()));
     put(1, 'x');
     expect([shown(), counters.omitted]).to.deep.equal([[], 1]);
   });
 
-  it('omits and counts waiting series that do not fit when the shown series ends', () => {
-    const { register, counters, put, remove, shown } = registerOf(undefined, { series: 5 });
+  it('omits and counts clashing series that exceed a limit when the shown series ends', () => {
+    const { registry, counters, put, remove, shown } = registryOf(undefined, { series: 5 });
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10; i++) put(i, `x{a="${i}"}`);
     for (let i = 20; i < 24; i++) put(i, `y{a="${i}"}`);
     remove(0);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal(['x{a="1"} 1']);
-    expect([counters.omitted, register.omitted]).to.deep.equal([9, 9]);
+    expect([counters.omitted, registry.omitted]).to.deep.equal([9, 9]);
     // The omitted series do not wait any more.
     remove(1);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal([]);
     put(2, 'x{a="2"}');
     expect(shown()).to.include('x{a="2"} 2');
-    expect([counters.omitted, register.omitted]).to.deep.equal([9, 8]);
+    expect([counters.omitted, registry.omitted]).to.deep.equal([9, 8]);
     for (let i = 3; i <= 10; i++) remove(i);
-    expect([counters.omitted, register.omitted]).to.deep.equal([9, 0]);
+    expect([counters.omitted, registry.omitted]).to.deep.equal([9, 0]);
   });
 
   it('counts a repeatedly omitted series once', () => {
-    const { register, counters, put } = registerOf(undefined, { series: 0 });
+    const { registry, counters, put } = registryOf(undefined, { series: 0 });
     for (let value = 0; value < 3; value++) put(1, 'x', value);
-    expect([counters.omitted, register.omitted]).to.deep.equal([3, 1]);
+    expect([counters.omitted, registry.omitted]).to.deep.equal([3, 1]);
   });
 
   it('counts all omitted series beyond ten thousand as one', () => {
-    const { register, put, remove } = registerOf(undefined, { series: 0 });
+    const { registry, put, remove } = registryOf(undefined, { series: 0 });
     for (let i = 0; i < 10_005; i++) put(i, `x{a="${i}"}`);
-    expect(register.omitted).to.equal(10_001);
+    expect(registry.omitted).to.equal(10_001);
     for (let i = 0; i < 10_005; i++) remove(i);
-    expect(register.omitted).to.equal(1);
+    expect(registry.omitted).to.equal(1);
   });
 
   it('omits a series while its labels exceed the text limit', () => {
-    const { counters, put, shown } = registerOf(undefined, { textBytes: 2000 });
+    const { counters, put, shown } = registryOf(undefined, { textBytes: 2000 });
     const labelled = (nodeId: number, length: number) => `x{a="${nodeId}${'y'.repeat(length)}"}`;
     for (let i = 0; i < 10; i++) put(i, `x{a="${i}"}`);
     put(3, labelled(3, 1500));
@@ -277,16 +277,16 @@ describe('the series register', () => {
   });
 
   it('lets at most ten thousand series wait, and only counts the others', () => {
-    const { register, counters, put, remove, shown } = registerOf();
+    const { registry, counters, put, remove, shown } = registryOf();
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10_002; i++) put(i, `x{a="${i}"}`);
-    expect([counters.clashes, register.clashing]).to.deep.equal([10_002, 10_001]);
+    expect([counters.clashes, registry.clashing]).to.deep.equal([10_002, 10_001]);
     remove(0);
     expect(shown()).to.have.lengthOf(10_000);
   });
 
   it('omits and counts families beyond ten thousand', () => {
-    const { counters, put, shown, remove } = registerOf();
+    const { counters, put, shown, remove } = registryOf();
     for (let i = 0; i < 10_002; i++) put(i, `x${i}`);
     expect([shown().length, counters.omitted]).to.deep.equal([10_000, 2]);
     put(20_000, 'x1{a="b"}');
