@@ -1,3 +1,4 @@
+// Counts how well the rows of a catalogue cover the objects and variables that a target tracks.
 import type { RowMatch, ClassRows } from '../../catalogue/match/rules.js';
 import type { Reading } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
