@@ -69,30 +69,40 @@ export class SelfMetrics {
 
   /** All metrics as text 0.0.4; the internal metrics of targets carry labels that identify the target. */
   async text(targets: readonly Target[]): Promise<string> {
-    this.#collectAll(targets);
-    return this.#registry.metrics();
+    return `${(await this.#texts(targets)).join('\n\n')}\n`;
   }
 
   /** The text without metrics that every process has and whose names would clash with those of another process. */
   async ownText(targets: readonly Target[]): Promise<string> {
-    this.#collectAll(targets);
-    const own = this.#registry
-      .getMetricsAsArray()
-      .filter(({ name }) => name.startsWith(OWN_PREFIX));
-    const texts = own.map(({ name }) => this.#registry.getSingleMetricAsString(name));
-    return (await Promise.all(texts)).map((text) => `${text}\n`).join('');
+    return (await this.#texts(targets, OWN_PREFIX)).map((text) => `${text}\n`).join('');
   }
 
-  #collectAll(targets: readonly Target[]): void {
+  /** The text of each metric whose name begins with the prefix, without internal metrics that no target has. */
+  async #texts(targets: readonly Target[], prefix = ''): Promise<readonly string[]> {
+    const shown = this.#collectAll(targets);
+    const names = this.#registry
+      .getMetricsAsArray()
+      .map(({ name }) => name)
+      .filter((name) => name.startsWith(prefix) && (shown.has(name) || !this.#internal.has(name)));
+    return Promise.all(names.map((name) => this.#registry.getSingleMetricAsString(name)));
+  }
+
+  /** Returns the names of the internal metrics that have a value. */
+  #collectAll(targets: readonly Target[]): ReadonlySet<string> {
+    const shown = new Set<string>();
     // Remove the series of former targets and of former values.
     for (const metric of [...this.#internal.values(), this.#publishers, this.#targets])
       metric.reset();
-    for (const [target, identity] of identitiesOf(targets)) this.#collect(target, identity);
+    for (const [target, identity] of identitiesOf(targets)) this.#collect(target, identity, shown);
+    return shown;
   }
 
-  #collect(target: Target, identity: IdentityLabels): void {
+  #collect(target: Target, identity: IdentityLabels, shown: Set<string>): void {
     const { root, partition, publisher } = target.status();
-    for (const metric of target.internal()) this.#set(metric, identity);
+    for (const metric of target.internal()) {
+      this.#set(metric, identity);
+      shown.add(metric.name);
+    }
     for (const state of PUBLISHER_STATES)
       this.#publishers.set({ ...identity, state }, Number(state === publisher.state));
     this.#targets.set({ ...identity, ...(root && { root }), partition: String(partition) }, 1);
