@@ -62,9 +62,6 @@ export class TargetView {
   get coverage(): CatalogueCoverage {
     return this.#tree.builder.coverage;
   }
-  get bytesRead(): number {
-    return this.#tree.slotReader.bytesRead;
-  }
   get hasObserved(): boolean {
     return !this.#tree.builder.observed.isEmpty;
   }

@@ -1,7 +1,7 @@
 // Chooses the root of a target among the roots behind its server keys.
 import { combineLatest, defer, distinctUntilChanged, scan } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { ManagedObject, RootIdentity, Source, Verdict } from '../model.js';
+import type { FoundRoot, ManagedObject, RootIdentity, Source, Verdict } from '../model.js';
 import type { PollResult } from './watch.js';
 
 /** The identity that the root's record states, else its id parsed from the right: host names hold dots. */
@@ -23,14 +23,8 @@ export interface DesiredRoot {
   readonly app: string;
   /** A full root id or an instance number; empty for none. */
   readonly hint: string;
-  /** Preferred if it exists and fits. */
-  readonly former?: FormerRoot | undefined;
-}
-
-/** The root that the target had in another hosting. */
-export interface FormerRoot {
-  readonly serverKey: string;
-  readonly root: string;
+  /** The root that the target had in another hosting. Preferred if it exists and fits. */
+  readonly former?: FoundRoot | undefined;
 }
 
 export interface ChosenRoot {
@@ -107,7 +101,7 @@ export function choose(results: readonly PollResult[], desired: DesiredRoot): Ro
   const byInstance = ofApp.filter(({ identity }) => identity.instance === desired.hint);
   const fitting = desired.hint === '' ? ofApp : exact.length > 0 ? exact : byInstance;
   const isFormer = ({ serverKey, root }: Candidate) =>
-    serverKey === desired.former?.serverKey && root.name === desired.former.root;
+    serverKey === desired.former?.serverKey && root.name === desired.former.id;
   const [best, ...others] = fitting.sort(
     (a, b) => Number(isFormer(b)) - Number(isFormer(a)) || byPreference(a, b),
   );

@@ -133,14 +133,10 @@ describe('the root choice', () => {
   });
 
   const formers = [
-    ['the former root before a better one', { serverKey: '456', root: 'a.b.9.ads' }, 'a.b.9.ads'],
-    ['no other root of the former key', { serverKey: '456', root: 'gone.ads' }, 'H.1.ads'],
-    [
-      'no root of the former id behind another key',
-      { serverKey: '82', root: 'H.2.ads' },
-      'H.1.ads',
-    ],
-    ['a former root only if it fits', { serverKey: '82', root: 'H.1.adh' }, 'H.1.ads'],
+    ['the former root before a better one', { serverKey: '456', id: 'a.b.9.ads' }, 'a.b.9.ads'],
+    ['no other root of the former key', { serverKey: '456', id: 'gone.ads' }, 'H.1.ads'],
+    ['no root of the former id behind another key', { serverKey: '82', id: 'H.2.ads' }, 'H.1.ads'],
+    ['a former root only if it fits', { serverKey: '82', id: 'H.1.adh' }, 'H.1.ads'],
   ] as const;
   for (const [what, former, wanted] of formers)
     it(`takes ${what}`, () => {
@@ -261,7 +257,7 @@ describe('chooseRoot', () => {
   it(
     'prefers the former root until a root is chosen, and not after that',
     marbles(({ hot, expectObservable }) => {
-      const former = { serverKey: '82', root: 'H.2.ads' };
+      const former = { serverKey: '82', id: 'H.2.ads' };
       const polls$ = hot('    -x-b-x-b---', seen);
       const choices = '       -n-2-n-1---';
 

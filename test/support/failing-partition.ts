@@ -1,6 +1,6 @@
 // A partition that fails on request, as the thread of a partition may.
 import { Subject, defer, merge, mergeMap, throwError } from 'rxjs';
-import type { FormerRoot } from '#app/streams/choose-root.js';
+import type { FoundRoot } from '#app/model.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import type { HostedTarget, Partition } from '#app/targets/partitions/partition.js';
 
@@ -18,7 +18,7 @@ export class FailingPartition implements Partition {
     this.number = inner.number;
   }
 
-  host(definition: TargetDefinition, former?: FormerRoot): HostedTarget {
+  host(definition: TargetDefinition, former?: FoundRoot): HostedTarget {
     const { isDeaf } = this;
     const hosted = this.#inner.host(definition, former);
     const fail = (message: string) => throwError(() => new Error(message));

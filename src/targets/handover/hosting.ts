@@ -16,8 +16,7 @@ import {
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import type { TreeAnswer, TreeQuery } from '../../model.js';
-import type { FormerRoot } from '../../streams/choose-root.js';
+import type { FoundRoot, TreeAnswer, TreeQuery } from '../../model.js';
 import { unknownState } from '../../streams/report.js';
 import type { Report, TargetState } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
@@ -46,7 +45,7 @@ export class Hosting implements Assignment {
   #hosted: HostedTarget | undefined;
   #state: TargetState;
   /** The present root, or the one to choose if it exists. */
-  #root: FormerRoot | undefined;
+  #root: FoundRoot | undefined;
   #failure = '';
 
   /** @param former its predecessor; undefined for the first hosting */
@@ -61,7 +60,7 @@ export class Hosting implements Assignment {
   get state(): TargetState {
     return this.#state;
   }
-  get root(): FormerRoot | undefined {
+  get root(): FoundRoot | undefined {
     return this.#root;
   }
   /** The reason why its partition has failed; empty while it works. */
@@ -114,7 +113,7 @@ export class Hosting implements Assignment {
     if (!('state' in report)) return report;
     const { root, serverKey } = report.state;
     // Forget a root only when it is lost: a partition that starts again does not know it yet.
-    if (root !== '') this.#root = { serverKey, root };
+    if (root !== '') this.#root = { serverKey, id: root };
     else if (this.#state.root !== '') this.#root = undefined;
     this.#state = report.state;
     return report;

@@ -20,10 +20,10 @@ import { Kernel } from '../../exposition/wasm/kernel.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
 import { TargetView } from '../../exposition/target-view.js';
 import { VIEW_STEPS } from '../../exposition/tree-binder.js';
-import type { TreeAnswer } from '../../model.js';
+import type { FoundRoot, TreeAnswer } from '../../model.js';
 import { hostingPipeline } from '../../pipeline.js';
 import type { HostingUpdate } from '../../pipeline.js';
-import type { ChosenRoot, FormerRoot } from '../../streams/choose-root.js';
+import type { ChosenRoot } from '../../streams/choose-root.js';
 import { untilNext } from '../../streams/poll.js';
 import { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { Scheduler } from '../../streams/scheduler.js';
@@ -77,7 +77,7 @@ export class LogicalPartition implements Partition {
     this.#makeKernel = makeKernel;
   }
 
-  host(definition: TargetDefinition, former?: FormerRoot): HostedTarget {
+  host(definition: TargetDefinition, former?: FoundRoot): HostedTarget {
     const { tasks, nowMs, scheduler = asyncScheduler } = this.#parts;
     const pool = this.#parts.pools(definition.format, definition.formatSettings);
     const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);

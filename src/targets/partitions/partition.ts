@@ -1,7 +1,6 @@
 // A partition: a worker, logical or a thread, that hosts targets. Spec 1.10.
 import type { Observable } from 'rxjs';
-import type { TreeAnswer, TreeQuery } from '../../model.js';
-import type { FormerRoot } from '../../streams/choose-root.js';
+import type { FoundRoot, TreeAnswer, TreeQuery } from '../../model.js';
 import type { Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
@@ -19,7 +18,7 @@ export interface HostedTarget {
 export interface Partition {
   readonly number: number;
   /** @param former the root that the target had before, which it chooses again if it exists */
-  host(definition: TargetDefinition, former?: FormerRoot): HostedTarget;
+  host(definition: TargetDefinition, former?: FoundRoot): HostedTarget;
   /** Releases its memory or thread; its targets must have ended before. */
   close(): void;
 }

@@ -1,6 +1,5 @@
 // The messages between the main thread and the thread of a partition. Plain data only.
-import type { FamilyMetadata, Snapshot, TreeAnswer, TreeQuery } from '../../model.js';
-import type { FormerRoot } from '../../streams/choose-root.js';
+import type { FamilyMetadata, FoundRoot, Snapshot, TreeAnswer, TreeQuery } from '../../model.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { PoolSettings, TargetDefinition } from '../formats.js';
@@ -73,7 +72,7 @@ export type ToThread =
       readonly kind: 'start';
       readonly target: number;
       readonly definition: TargetDefinition;
-      readonly former: FormerRoot | undefined;
+      readonly former: FoundRoot | undefined;
     }
   | { readonly kind: 'refresh'; readonly target: number; readonly refresh: Refresh }
   | { readonly kind: 'stop'; readonly target: number }

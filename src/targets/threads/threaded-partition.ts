@@ -18,9 +18,8 @@ import {
 } from 'rxjs';
 import type { MonoTypeOperatorFunction, SchedulerLike, Subscriber } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import type { TreeAnswer, TreeQuery } from '../../model.js';
+import type { FoundRoot, TreeAnswer, TreeQuery } from '../../model.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
-import type { FormerRoot } from '../../streams/choose-root.js';
 import type { Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import { threadOf } from '../../thread-code.js';
@@ -105,7 +104,7 @@ export class ThreadedPartition implements Partition {
     this.#scheduler = scheduler;
   }
 
-  host(definition: TargetDefinition, former?: FormerRoot): HostedTarget {
+  host(definition: TargetDefinition, former?: FoundRoot): HostedTarget {
     const target = ++this.#lastTarget;
     const report$ = defer(() => {
       const thread = (this.#thread ??= this.#start());
