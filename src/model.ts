@@ -24,7 +24,7 @@ export interface Declaration {
   readonly help: string;
   /** Upper bucket bounds of a histogram (without +Inf) or the quantiles of a summary. */
   readonly schema: readonly number[];
-  /** The metric that the format states. Without it, class and variable name the metric. */
+  /** The metric that the format states. Without it, the metric's name is made of the class and the variable's name. */
   readonly metric?: StatedMetric;
 }
 
@@ -118,8 +118,8 @@ export interface Source {
   readWords(first: number, count: number, into: Uint8Array): number;
   /**
    * The value of a framed variable; undefined if a bounded number of attempts gave no consistent copy.
-   * @param budget charged for the copied bytes, and a step for each attempt after the first two copies; by default
-   *   unlimited
+   * @param budget pays for the copied bytes. The first attempt (two copies) costs no step, each further one costs one;
+   *   unlimited by default
    */
   readFrame(variable: Variable, budget?: Budget): Frame | undefined;
 }

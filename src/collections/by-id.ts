@@ -13,9 +13,9 @@ interface HasId {
 
 /** Items in ascending order of id. An iteration continues while items are added and removed. */
 export class ById<T extends HasId> implements LiveCollection<T> {
-  /** Not empty, each. */
+  /** No chunk is empty. */
   #chunks: T[][] = NONE;
-  /** The first id of each chunk, or a lower one. */
+  /** A lower bound of the ids of each chunk: its first id when it was made. Deletions do not update it. */
   #firsts: number[] = NONE;
   #size = 0;
   /** Counts moves of items, which invalidate the position of an iteration. */
@@ -98,7 +98,7 @@ export class ById<T extends HasId> implements LiveCollection<T> {
     this.#firsts.splice(at, 1);
   }
 
-  /** The index of the last chunk whose first id is not higher than `id`; 0 if there is none. */
+  /** The index of the last chunk whose lower bound is at most `id`; 0 if there is none. */
   #chunkOf(id: number): number {
     const firsts = this.#firsts;
     let low = 0;
@@ -167,10 +167,10 @@ export class IdRanges<T> {
   /** The owner of an id that was added. The result for other ids is unspecified. */
   get(id: number): T | undefined {
     const chunks = this.#chunks;
-    const chunk = chunks[lastUpTo(chunks.length, (at) => (chunks[at]?.firsts[0] ?? 0) <= id)];
+    const chunk = chunks[lastWhere(chunks.length, (at) => (chunks[at]?.firsts[0] ?? 0) <= id)];
     if (chunk === undefined) return undefined;
     const { firsts, owners } = chunk;
-    return owners[lastUpTo(firsts.length, (at) => (firsts[at] ?? 0) <= id)];
+    return owners[lastWhere(firsts.length, (at) => (firsts[at] ?? 0) <= id)];
   }
 
   /** Drops unneeded ranges of the next chunk, and merges it with the one before it. */
@@ -199,8 +199,11 @@ export class IdRanges<T> {
   }
 }
 
-/** The last index below `count` for which `holds` is true, by binary search; -1 for none. */
-function lastUpTo(count: number, holds: (index: number) => boolean): number {
+/**
+ * The last index below `count` for which `holds` is true; -1 for none. Binary search: `holds` must be true up to some
+ * index, and false after it.
+ */
+function lastWhere(count: number, holds: (index: number) => boolean): number {
   let low = 0;
   let high = count;
   while (low < high) {

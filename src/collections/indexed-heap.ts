@@ -39,7 +39,7 @@ export class IndexedHeap<T extends { readonly id: number }> {
     if (last.id !== item.id) this.#sink(last, this.#rise(last, index));
   }
 
-  /** Puts an item at an index or above it, where its rank belongs; returns the final index. */
+  /** Moves an item from an index towards the root until its parent is before it; returns its final index. */
   #rise(item: T, from: number): number {
     let index = from;
     while (index > 0) {
@@ -78,6 +78,6 @@ export class IndexedHeap<T extends { readonly id: number }> {
   }
 }
 
-/** The order of items of which the latest counts: the later of two has the higher id. */
+/** Whether an item was created later than another: ids ascend. For heaps whose newest item comes first. */
 export const isNewer = (item: { readonly id: number }, than: { readonly id: number }): boolean =>
   item.id > than.id;

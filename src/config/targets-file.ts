@@ -1,5 +1,5 @@
 // Reads the legacy flat target file (spec 2.4), and compares targets for warnings.
-import { SourcePositions, markOf, quoted } from '../document/document.js';
+import { SourcePositions, markKey, quoted } from '../document/document.js';
 import type { Mark, Path, SettingsDocument } from '../document/document.js';
 import { readText } from '../document/text-file.js';
 import { Problems } from '../rules/problems.js';
@@ -21,8 +21,8 @@ class LineError extends Error {
 
 /** The word `target`, or a key with its value, without quotes and escapes. */
 interface Word {
-  /** The text in the line. */
-  readonly whole: string;
+  /** The word as the line spells it, with its quotes and escapes. */
+  readonly spelling: string;
   readonly key: string;
   readonly value: string | undefined;
   readonly keyAt: number;
@@ -46,10 +46,10 @@ function wordsOf(line: string, lineAt: number): Word[] {
     WORD.lastIndex = at;
     const match = WORD.exec(line);
     if (!match) throw new LineError(lineAt + at, syntaxSentence(line.slice(at)));
-    const [whole, key = '', value] = match;
+    const [spelling, key = '', value] = match;
     const valueAt = lineAt + at + key.length + 1;
-    words.push({ whole, key, value: value && unquoted(value), keyAt: lineAt + at, valueAt });
-    at += whole.length;
+    words.push({ spelling, key, value: value && unquoted(value), keyAt: lineAt + at, valueAt });
+    at += spelling.length;
   }
 }
 
@@ -86,7 +86,7 @@ export function parseTargets(
   const marks = new Map<string, Mark>();
   const places = new SourcePositions(file, text, () => marks);
   const note = (path: Path, key: number, value: number) =>
-    marks.set(markOf(['targets', ...path]), { key, value });
+    marks.set(markKey(['targets', ...path]), { key, value });
   const targets: Record<string, unknown>[] = [];
   const document: SettingsDocument = { values: { targets }, places };
   const problems = problemsOf?.(document) ?? new Problems(places);
@@ -118,10 +118,10 @@ const wordText = (word: string): string =>
 type Note = (path: Path, key: number, value: number) => void;
 
 function targetOf([first, ...pairs]: readonly Word[], index: number, note: Note) {
-  if (first?.whole !== 'target')
+  if (first?.spelling !== 'target')
     throw new LineError(
       first?.keyAt ?? 0,
-      `found ${wordText(first?.whole ?? '')}, allowed: a line that starts with target`,
+      `found ${wordText(first?.spelling ?? '')}, allowed: a line that starts with target`,
     );
   note([index], first.keyAt, first.keyAt);
   const target = new Map<string, unknown>();
@@ -199,8 +199,8 @@ export function ignoredTargets(
 }
 
 /**
- * The applications of targets that match the options except `--app`, by the index of the first target of each.
- * Empty if a target also matches the application.
+ * For the case that no target matches all options, but some match all except `--app`: the applications of these, each
+ * by the index of its first target. Empty if a target matches all.
  */
 export function otherApplications(
   { serverKeys, instance }: Arguments['overrides'],

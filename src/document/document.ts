@@ -53,7 +53,7 @@ export interface Mark {
 export type Marks = ReadonlyMap<string, Mark>;
 
 /** The key of a path in `Marks`. */
-export const markOf = (path: Path): string => JSON.stringify(path);
+export const markKey = (path: Path): string => JSON.stringify(path);
 
 /** Begins the lines of an excerpt in a message. */
 const INDENT = '  ';
@@ -80,7 +80,7 @@ export class SourcePositions {
   offset(path: Path, part: keyof Mark): number | undefined {
     this.#marks ??= this.#marksOf();
     for (let depth = path.length; depth > 0; depth--) {
-      const mark = this.#marks.get(markOf(path.slice(0, depth)));
+      const mark = this.#marks.get(markKey(path.slice(0, depth)));
       // Report a missing value at the key of its parent.
       if (mark) return depth === path.length ? mark[part] : mark.key;
     }

@@ -4,8 +4,8 @@
 const MIN_ENDING_LENGTH = 3;
 
 /**
- * Returns the known word within the fewest edits: at most two, or one for words of up to four letters. Before words
- * at two edits comes the only known word that ends with `word`, as `--metrics-port` ends with `--port`.
+ * Returns the known word that fits best: first one within one edit, then the only one that ends with `word`
+ * (`--metrics-port` for `--port`), then, for words of more than four letters, one within two edits.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const words = [...known];

@@ -3,7 +3,7 @@ import { parse } from 'toml';
 import parser from 'toml/lib/parser.js';
 import type { EntryNode, ValueNode } from 'toml/lib/parser.js';
 import { Fault } from '../errors.js';
-import { SourcePositions, TomlDate, markOf, quoted } from './document.js';
+import { SourcePositions, TomlDate, markKey, quoted } from './document.js';
 import type { Mark, Marks, Path, Problem, SettingsDocument } from './document.js';
 import { readText } from './text-file.js';
 
@@ -16,7 +16,7 @@ function tomlMarks(text: string, maxDepth: number): Marks {
   const lengths = new Map<string, number>();
 
   const note = (path: Path, key: number, value: number) => {
-    const at = markOf(path);
+    const at = markKey(path);
     if (path.length <= MAX_PATH && !marks.has(at)) marks.set(at, { key, value });
   };
 
@@ -27,7 +27,7 @@ function tomlMarks(text: string, maxDepth: number): Marks {
       if (path.length >= MAX_PATH) return path;
       path = [...path, key];
       note(path, offset, offset);
-      const length = lengths.get(markOf(path));
+      const length = lengths.get(markKey(path));
       if (length !== undefined) path = [...path, length - 1];
     }
     return path;
@@ -59,8 +59,8 @@ function tomlMarks(text: string, maxDepth: number): Marks {
     else if (node.type === 'ArrayPath') {
       const parent = descend([], node.value.slice(0, -1), node.offset);
       const array = [...parent, node.value.at(-1) ?? ''];
-      const length = lengths.get(markOf(array)) ?? 0;
-      lengths.set(markOf(array), length + 1);
+      const length = lengths.get(markKey(array)) ?? 0;
+      lengths.set(markKey(array), length + 1);
       note(array, node.offset, node.offset);
       context = [...array, length];
       note(context, node.offset, node.offset);
@@ -69,7 +69,7 @@ function tomlMarks(text: string, maxDepth: number): Marks {
   return marks;
 }
 
-/** An error of the parser: with line and column, or with the location and the expected tokens of its grammar. */
+/** An error of the TOML parser. A grammar error has `location` and the expected tokens, others `line` and `column`. */
 interface ParserError {
   readonly message: string;
   readonly line?: number;

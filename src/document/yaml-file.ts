@@ -3,7 +3,7 @@ import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Node, Pair, YAMLError } from 'yaml';
 import { Fault } from '../errors.js';
 import type { Mark, Marks, Path, SettingsDocument } from './document.js';
-import { SourcePositions, markOf } from './document.js';
+import { SourcePositions, markKey } from './document.js';
 import { readText } from './text-file.js';
 
 /** Reads integers as bigint, as in TOML, and keys as texts. Does not print warnings, which quote the file. */
@@ -69,14 +69,14 @@ function marksOf(root: Node | null): Marks {
     if (isSeq(node))
       node.items.forEach((item, index) => {
         const at = startOf(item) ?? 0;
-        marks.set(markOf([...path, index]), { key: at, value: at });
+        marks.set(markKey([...path, index]), { key: at, value: at });
         visit(item, [...path, index]);
       });
   };
   const visitPair = ({ key, value }: Pair, path: Path) => {
     const at = [...path, String(isScalar(key) ? key.value : '')];
     const offset = startOf(key) ?? 0;
-    marks.set(markOf(at), { key: offset, value: startOf(value) ?? offset });
+    marks.set(markKey(at), { key: offset, value: startOf(value) ?? offset });
     visit(value, at);
   };
   visit(root, []);

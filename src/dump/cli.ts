@@ -16,7 +16,7 @@ import type { DumpOptions } from './options.js';
 import { buffers, treeText } from './output/tree-text.js';
 import { treeCatalogue } from './catalogue/catalogue-draft.js';
 import { treeJson } from './output/tree-json.js';
-import { FollowedSegment } from './segment/seen-segment.js';
+import { FollowedSegment } from './segment/followed-segment.js';
 import { chosenObjects } from './tree/tree-items.js';
 import type { Choice } from './tree/tree-items.js';
 import { LiveView, moments } from './watch/live-view.js';
@@ -34,7 +34,7 @@ function fail(error: unknown): void {
 
 /** A dump. Its values are copied when the reader takes its buffers. */
 function documentOf(segment: FollowedSegment, choice: Choice, options: DumpOptions): Document {
-  const { facts, reading } = segment.look();
+  const { facts, reading } = segment.read();
   const form = options.catalogue ? treeCatalogue : options.json ? treeJson : treeText;
   const taken = () => {
     reading.renew();
@@ -100,7 +100,7 @@ function main(): void {
   const segment = new FollowedSegment(posixMemory(), name);
   const choice = { object, words: searchWords(search) };
   // Reports an unknown object before the first output.
-  chosenObjects(segment.look().reading.source.roots, object);
+  chosenObjects(segment.read().reading.source.roots, object);
   if (watch !== undefined)
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.once(signal, () => process.exit(0));

@@ -13,10 +13,10 @@ import type {
   Variable,
 } from '../model.js';
 
-/** Default number of slots per block; a page of copied slots holds whole blocks. */
+/** Default number of slots per block. It divides the number of slots that a reader copies, so no block is split. */
 const BLOCK = 256;
 
-/** An object of a format that holds slots. */
+/** The owner of slots, such as one JVM or one Varnish segment. */
 export interface SlotOwner {
   /** Stores the present values in the slots; never throws. */
   refresh(): void;
@@ -133,7 +133,7 @@ export interface PolledObject extends ManagedObject {
   readonly variables: Set<Variable>;
 }
 
-/** Declares a gauge without a schema; `metric` gives its name and help as a metric. */
+/** Declares a gauge without a schema. `metric`, if given, states the name and help text of its Prometheus metric. */
 export const gauge = (
   name: string,
   type: 'i64' | 'u64',

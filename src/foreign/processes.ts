@@ -83,14 +83,14 @@ export const innermostPidOf = (status: string): string | undefined =>
  * Whether a process has mapped a file. If the main thread has ended, its maps are empty, and the maps of other
  * threads decide.
  * @param path the directory of the process in /proc
- * @param word a part of the file's path, as the process sees it
+ * @param pathPart text that the line of the file must contain
  */
-export function hasMapped(path: string, file: MappedFile, word = ''): Certainty {
+export function hasMapped(path: string, file: MappedFile, pathPart = ''): Certainty {
   try {
-    const answer = hasInMaps(`${path}/maps`, file, word);
+    const answer = hasInMaps(`${path}/maps`, file, pathPart);
     if (answer !== undefined) return answer;
     for (const thread of namesIn(`${path}/task`).slice(0, MAX_THREADS)) {
-      const its = hasInMaps(`${path}/task/${thread}/maps`, file, word);
+      const its = hasInMaps(`${path}/task/${thread}/maps`, file, pathPart);
       if (its !== undefined) return its;
     }
     return 'no';
@@ -103,13 +103,13 @@ export function hasMapped(path: string, file: MappedFile, word = ''): Certainty 
 function hasInMaps(
   path: string,
   { device, inode }: MappedFile,
-  word: string,
+  pathPart: string,
 ): Certainty | undefined {
   const bytes = Buffer.alloc(65_536);
   const wanted = ` ${inode} `;
   const isIt = (line: string): boolean =>
     line.includes(wanted) &&
-    line.includes(word) &&
+    line.includes(pathPart) &&
     (device === undefined || line.includes(` ${device} `));
   const fd = openSync(path, 'r');
   try {

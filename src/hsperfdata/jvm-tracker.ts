@@ -124,8 +124,8 @@ export class JvmTracker {
   }
 
   /**
-   * Replaces the set of tracked files, within the budget; returns whether more files of this round wait. Files without
-   * a running process may be numerous, and each becomes due again.
+   * Replaces the set of tracked files, within the budget; returns whether more files of this round wait. The work goes
+   * in rounds because there may be many files without a running process, and each is checked again and again.
    */
   track(files: readonly FoundFile[], budget: Budget): boolean {
     const wanted = new Map(files.map((found) => [keyOf(found), found]));

@@ -8,8 +8,8 @@ import type { PerfEntry, PerfHeader, Position } from './perf-entries.js';
 const MAX_CLASS_NAME = 128;
 
 /**
- * Returns the main class or the jar file's name of a command, empty if it has none. Arguments, after the first blank,
- * and the module or directory, before the last slash, are left out.
+ * Returns the name of the main class or jar file of a command; empty if it has none. Drops the arguments (all after
+ * the first blank) and the module or directory (all before the last slash).
  * @param classPath with -jar, the path of the jar; the command starts with it, and it may contain blanks
  */
 function mainClassOf(command: string, classPath = ''): string {

@@ -142,7 +142,10 @@ export function readEntries(
   return { entries, next: { at, count } };
 }
 
-/** Reads an entry: undefined if it is incomplete, without `entry` if it is to be skipped. */
+/**
+ * Reads the entry at `start`. Returns undefined if it is incomplete. The result has no `entry` if the reader must skip
+ * it.
+ */
 function readEntry(
   bytes: Buffer,
   { used, isLittleEndian }: PerfHeader,

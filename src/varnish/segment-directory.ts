@@ -35,7 +35,7 @@ interface KnownSchema {
   readonly schema: Schema | Fault;
   /** The text of the schema; undefined if it is unreadable. */
   readonly json: string | undefined;
-  /** The stamp of its file at that time. */
+  /** The stamp of its file when the schema was last read. */
   stamp: string;
 }
 

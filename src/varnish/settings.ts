@@ -29,8 +29,8 @@ export type VarnishSettings = ValuesOf<typeof VARNISH_SETTINGS>;
 
 /** The server key of the instance without a name. */
 export const NAMELESS = 'default';
-/** Its directory since Varnish 7.6; earlier versions use the host name. */
-const FIXED = 'varnishd';
+/** The directory of the instance without a name since Varnish 7.6; before, it is the host name. */
+const NAMELESS_FOLDER = 'varnishd';
 
 /** The name of an instance's directory below `directory`. */
 export function folderOf(serverKey: string, directory: string, host = hostname()): string {
@@ -42,5 +42,5 @@ export function folderOf(serverKey: string, directory: string, host = hostname()
       return false;
     }
   };
-  return !isThere(host) && isThere(FIXED) ? FIXED : host;
+  return !isThere(host) && isThere(NAMELESS_FOLDER) ? NAMELESS_FOLDER : host;
 }

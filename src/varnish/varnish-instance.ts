@@ -19,8 +19,7 @@ const BLOCK = 32;
 const OPEN_STEPS = 64;
 
 export interface InstanceOptions {
-  /** The id of the root. */
-  readonly name: string;
+  readonly rootId: string;
   /** The directory of the manager, which the caller closes. */
   readonly manager: SegmentDirectory;
   readonly childPath: DirectoryPath;
@@ -59,7 +58,7 @@ export class VarnishInstance {
     const { naming, manager } = options;
     const source = (this.source = new PolledSource(options.maxItems, new Slots(BLOCK)));
     const owner = { refresh: () => undefined };
-    this.#root = source.addObject(owner, { name: options.name, className: 'Varnish' });
+    this.#root = source.addObject(owner, { name: options.rootId, className: 'Varnish' });
     const up = gauge('up', 'u64', '', naming.own.up);
     source.slots.setFirst(source.addVariable(owner, this.#root, up).slot, 1n);
     this.#addStartTime('manager', manager);

@@ -12,7 +12,10 @@ import { SegmentValues } from './stat-segment.js';
 const NAME = 'varnishd';
 /** The file in its work directory that a running manager locks. */
 const LOCKED = '_.pid';
-/** A manager writes its index soon after its start. A process that starts later than this reused the PID. */
+/**
+ * A manager writes its index soon after its start. A process that started more than this time after the birth stated in
+ * the index is another one, which reused the PID.
+ */
 const MAX_EARLY_MS = 10_000;
 /** Time without a change of the uptime that counts as dead: it changes each second, and is polled each second. */
 const UPTIME_TIMEOUT_MS = 3000;

@@ -166,7 +166,7 @@ export class VarnishWatch implements Watch {
   #newInstance(manager: SegmentDirectory): VarnishInstance {
     const { directory: base, names } = this.#settings;
     return new VarnishInstance({
-      name: [hostname(), this.#serverKey.replaceAll('.', '_'), 'varnish'].join('.'),
+      rootId: [hostname(), this.#serverKey.replaceAll('.', '_'), 'varnish'].join('.'),
       manager,
       childPath: { base, below: [this.#folder, CHILD] },
       naming: names === 'clean' ? CLEAN_NAMES : COMPAT_NAMES,

@@ -204,7 +204,7 @@ export class LiveTree {
   ): { object: PublishedObject; isTop: boolean } {
     const known = this.#objects.get(seedPath);
     if (known !== undefined) return { object: known, isTop: false };
-    const parentPath = this.#nearest(seedPath);
+    const parentPath = this.#nearestAncestor(seedPath);
     const parent = this.#objects.get(parentPath) ?? this.#root;
     const object = this.#publisher.addObject(parent, `${this.#rootId}.${seedPath}`, className);
     if (object.ref === undefined) this.#dropped++;
@@ -213,8 +213,8 @@ export class LiveTree {
     return { object, isTop };
   }
 
-  /** The longest existing seed path above; the root's is empty. */
-  #nearest(seedPath: string): string {
+  /** The seed path of the nearest existing ancestor; empty for the root. */
+  #nearestAncestor(seedPath: string): string {
     let path = seedPath;
     while (path !== '') {
       path = path.slice(0, Math.max(0, path.lastIndexOf('.')));

@@ -181,7 +181,7 @@ const MAX_SHOWN = 50;
  * @param source begins each line of the message
  * @throws Fault SCENARIO_INVALID with one line for each problem
  */
-export function valid<T>(rule: Rule<T>, raw: unknown, source: string, path: Path = []): T {
+export function readValid<T>(rule: Rule<T>, raw: unknown, source: string, path: Path = []): T {
   const problems: string[] = [];
   const value = rule.read(raw, path, (at, sentence) => {
     problems.push(`${source}: ${at.length === 0 ? 'the file' : keyPath(at)}: ${sentence}`);
@@ -214,5 +214,5 @@ export function parseScenario(text: string, source: string): Scenario {
   } catch (error) {
     throw new Fault('SCENARIO_INVALID', `${source} is not JSON: ${messageOf(error)}`);
   }
-  return valid(scenario, json, source);
+  return readValid(scenario, json, source);
 }

@@ -18,7 +18,7 @@ import { Fault } from '#app/errors.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import { LIMITS } from '#app/native/segment/layout.js';
 import type { LiveTree, ObjectPublisher, ValueHandle, ValueHandles } from './live-tree.js';
-import { valid, valuesOf } from './scenario.js';
+import { readValid, valuesOf } from './scenario.js';
 import type {
   Scenario,
   ScenarioObject,
@@ -100,7 +100,7 @@ export class SimulationStage {
     const staged = object.variables.get(name);
     if (staged === undefined)
       throw new Fault('SCENARIO_INVALID', `Object ${id} has no variable ${JSON.stringify(name)}`);
-    const checked = valid(valuesOf(staged.variable.type), value, `step for ${id}`, [name]);
+    const checked = readValid(valuesOf(staged.variable.type), value, `step for ${id}`, [name]);
     if (isSameSchema(staged.variable.value, checked)) store(staged.handle, checked);
     else this.#replace(object, staged, checked);
   }

@@ -109,7 +109,7 @@ function mostOf({ paths }: CatalogueClass): number {
   return Math.max(1, ...labels.map((label) => NAMES[label]?.length ?? Infinity));
 }
 
-/** The instances of each class that give about so many objects. */
+/** The number of instances per class with which the classes have about `objects` objects in all. */
 function instancesFor(kinds: readonly PlannedKind[], objects: number): number {
   let instances = 0;
   let left = objects;

@@ -6,7 +6,7 @@ import type { ManagedObject } from '../../model.js';
 import { application } from '../../rules/formats.js';
 import { grouped, nameText, sentence } from '../../shown/shown-text.js';
 import { identityOf } from '../../streams/choose-root.js';
-import type { SegmentFacts } from '../segment/seen-segment.js';
+import type { SegmentFacts } from '../segment/followed-segment.js';
 import { treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeReading } from '../tree/tree-items.js';
 import { RowDrafts, tomlList, tomlTable, tomlText } from './row-drafts.js';

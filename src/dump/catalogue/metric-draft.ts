@@ -74,7 +74,10 @@ const LAST: Readonly<Record<string, string>> = {
   created: 'creations',
 };
 
-/** The words of a name in snake case. Refused words are left out; refused units lose their plural. */
+/**
+ * The words of a name in snake case. Words that promtool refuses are left out; units that it refuses only in plural are
+ * put in the singular.
+ */
 const nameWords = (text: string): readonly string[] =>
   metricNamePart(text)
     .split('_')

@@ -49,7 +49,7 @@ interface VariableFamily {
 
 interface Group {
   readonly variable: SeenVariable;
-  /** The name up to its first dot; undefined for a variable of its own. */
+  /** The name up to its first dot, common to all variables of the group; undefined without a dot, and for frames. */
   readonly before: string | undefined;
   /** The names behind that dot. */
   readonly ends: string[];

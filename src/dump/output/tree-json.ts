@@ -3,7 +3,7 @@ import type { NodeValue } from '../../exposition/query/tree-values.js';
 import { numberText } from '../../exposition/text/text-syntax.js';
 import type { Frame, ManagedObject, Variable } from '../../model.js';
 import { sentence } from '../../shown/shown-text.js';
-import type { SegmentFacts } from '../segment/seen-segment.js';
+import type { SegmentFacts } from '../segment/followed-segment.js';
 import { treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeReading } from '../tree/tree-items.js';
 

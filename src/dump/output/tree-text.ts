@@ -10,7 +10,7 @@ import {
   sentence,
   timeText,
 } from '../../shown/shown-text.js';
-import type { SegmentFacts } from '../segment/seen-segment.js';
+import type { SegmentFacts } from '../segment/followed-segment.js';
 import { pathOf, treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeItem, TreeReading } from '../tree/tree-items.js';
 

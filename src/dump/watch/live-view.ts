@@ -15,7 +15,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import { Fault } from '../../errors.js';
 import { ageText, grouped } from '../../shown/shown-text.js';
 import { headingLines, itemText } from '../output/tree-text.js';
-import type { FollowedSegment, Glance } from '../segment/seen-segment.js';
+import type { FollowedSegment, SegmentReading } from '../segment/followed-segment.js';
 import { treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeItem, TreeReading } from '../tree/tree-items.js';
 import { fittedText, keysIn } from './screen.js';
@@ -77,13 +77,13 @@ export class LiveView {
 
   /** Reads the segment, and returns all lines of the screen in its full width. */
   lines(size: ScreenSize, nowMs: number): readonly ScreenLine[] {
-    const glance = this.#segment.look();
-    const { generation } = glance.facts;
+    const segment = this.#segment.read();
+    const { generation } = segment.facts;
     if (generation !== this.#generation) this.#shown.clear();
     this.#generation = generation;
-    const heading = [...headingLines(glance.facts, nowMs), ''].map(plainLine);
+    const heading = [...headingLines(segment.facts, nowMs), ''].map(plainLine);
     this.#height = Math.max(1, size.rows - heading.length - 1);
-    const { lines, footer } = this.#part(glance, nowMs, size.columns);
+    const { lines, footer } = this.#visibleItems(segment, nowMs, size.columns);
     const body = Array.from({ length: this.#height }, (_, row) => lines[row] ?? plainLine(''));
     return [...heading, ...body, plainLine(footer)].map(({ text, isBright }) => ({
       text: fittedText(text, size.columns),
@@ -91,8 +91,8 @@ export class LiveView {
     }));
   }
 
-  /** The lines of the items on the screen. */
-  #part({ reading }: Glance, nowMs: number, columns: number) {
+  /** Draws the items that fit on the screen, and the footer. */
+  #visibleItems({ reading }: SegmentReading, nowMs: number, columns: number) {
     try {
       const all = () => treeItems(reading, this.#choice);
       const { items, from, hasMore } = itemWindow(all, this.#position, this.#height);

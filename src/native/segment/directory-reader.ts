@@ -110,7 +110,7 @@ export class DirectoryReader {
   #next = 0;
   /** Whether the directory was copied up to its end. */
   #isComplete = false;
-  /** Switches of directories since one was copied completely. */
+  /** How often the publisher switched directories since the last complete copy of one. */
   #switches = 0;
   #strings = Buffer.alloc(0);
   #stringBytes = 0;

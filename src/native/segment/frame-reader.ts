@@ -57,9 +57,9 @@ export class FrameReader {
   }
 
   /**
-   * True if no update has begun since the copies. The first copy has the `end` of the update, so the update was
-   * complete before the second copy; this check shows that the next update began after the second copy. Nothing relies
-   * on the order of the bytes within one copy.
+   * Whether `begin` still has the value of the copies, so that no update began before this check. The first copy
+   * already has the matching `end`, so the last update was complete before the second copy started. The second copy is
+   * therefore consistent, whatever the order of the bytes within one copy.
    */
   #isUnchanged(at: number, length: number): boolean {
     const read = this.#file.read(this.#begin, 8, at + length - 8);

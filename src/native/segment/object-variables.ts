@@ -89,7 +89,10 @@ export class ObjectVariables implements LiveCollection<Variable> {
     return variable;
   }
 
-  /** Marks a variable as named in a round; false if there is none with that id. */
+  /**
+   * Records that a round named a variable, so that `unmarked` of that round passes over it; false if there is none
+   * with that id.
+   */
   mark(id: number, round: number): boolean {
     const row = this.#find(id);
     if (row >= 0) this.#rows[row * STRIDE + ROUND] = round;

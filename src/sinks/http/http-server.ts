@@ -103,7 +103,7 @@ export interface ListenerOptions {
   readonly maxConnections: number;
 }
 
-/** Replaces scheme and host of a UNIX socket in the log. */
+/** Stands in the log, for a UNIX socket, where a TCP listener has `scheme://host:port`. */
 const UNIX_SOCKET = 'the UNIX socket of systemd, path ';
 /** The longest idle time between two requests of a connection. */
 const IDLE_MS = 65_000;

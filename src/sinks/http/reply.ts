@@ -16,7 +16,7 @@ export interface Reply {
   readonly page: Page;
 }
 
-/** A reply in the encoding of its response. */
+/** A reply whose body is in the content encoding that the client accepts, compressed or not. */
 export interface EncodedReply extends Reply {
   readonly body: Body;
   /** Bytes that compressing saved; never negative. */

@@ -10,7 +10,7 @@ export const VENDOR_TYPES = {
   large: 'Large Numeric',
   flag: 'Boolean',
   text: 'String',
-  /** Not a vendor type. The vendor has no fractions, so readers must go by the JSON value. */
+  /** Not a type of the vendor, which has no fractions. Readers must tell it from the JSON value, not from this name. */
   fraction: 'Floating',
 } as const;
 

@@ -4,7 +4,7 @@ import { sentence } from '../../../shown/shown-text.js';
 import { compressiblePage, plainPage } from '../reply.js';
 import type { Reply } from '../reply.js';
 
-/** HTML text. Only the tag `markup` makes it. */
+/** HTML text. Only the template tag `markup` creates it, so all other text in it is escaped. */
 export class Html {
   readonly text: string;
 

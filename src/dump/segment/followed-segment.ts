@@ -18,7 +18,7 @@ import { existingText } from '../../shown/shown-text.js';
 import { TreeReading } from '../tree/tree-items.js';
 
 /** The time limit for reading a structure that changes meanwhile. */
-const PATIENCE_NS = 10_000_000_000n;
+const TIMEOUT_NS = 10_000_000_000n;
 /** The pause before the next attempt. */
 const PAUSE_MS = 20;
 
@@ -35,7 +35,7 @@ export interface SegmentFacts {
   readonly drops: { readonly objects: number; readonly variables: number };
 }
 
-class SeenSegment {
+class OpenSegment {
   readonly #name: string;
   readonly #file: SegmentFile;
   readonly #header: SegmentHeader;
@@ -46,15 +46,15 @@ class SeenSegment {
    * The segment of that name; undefined if there is none.
    * @throws Fault, with the name, if it cannot be read
    */
-  static open(memory: SharedMemory, name: string): SeenSegment | undefined {
+  static open(memory: SharedMemory, name: string): OpenSegment | undefined {
     const file = memory.open(name);
-    return file && new SeenSegment(file, name);
+    return file && new OpenSegment(file, name);
   }
 
   private constructor(file: SegmentFile, name: string) {
     this.#name = name;
     this.#file = file;
-    this.#header = this.#naming(() => headerOf(file));
+    this.#header = this.#withName(() => headerOf(file));
     this.#source = new SegmentSource(file, this.#header, LIMITS.records);
   }
 
@@ -63,16 +63,16 @@ class SeenSegment {
    * @throws Fault SEGMENT_CORRUPT, or SEGMENT_UNSTABLE if it changes too fast to be read
    */
   tree(): Source {
-    const end = hrtime.bigint() + PATIENCE_NS;
-    this.#naming(() => {
+    const end = hrtime.bigint() + TIMEOUT_NS;
+    this.#withName(() => {
       checkSize(this.#file, this.#header);
-      while (this.#readOn(end));
+      while (this.#readChanges(end));
     });
     return this.#source;
   }
 
   facts(): SegmentFacts {
-    const words = this.#naming(() => readMutableFields(this.#file, this.#header));
+    const words = this.#withName(() => readMutableFields(this.#file, this.#header));
     const { heartbeatPeriodNs } = this.#header;
     const { state, objectsDropped, variablesDropped } = words;
     let isLocked = false;
@@ -99,7 +99,7 @@ class SeenSegment {
   }
 
   /** Reads the next changes; false once there are none. */
-  #readOn(endNs: bigint): boolean {
+  #readChanges(endNs: bigint): boolean {
     try {
       const { hasMore, isReclaiming } = this.#source.sync();
       if (hasMore && hrtime.bigint() > endNs)
@@ -115,7 +115,7 @@ class SeenSegment {
   }
 
   /** The result of `read`, whose faults get the name of the segment. */
-  #naming<T>(read: () => T): T {
+  #withName<T>(read: () => T): T {
     try {
       return read();
     } catch (error) {
@@ -135,7 +135,7 @@ function headerOf(file: SegmentFile): SegmentHeader {
 }
 
 /** The facts and the tree of a segment at one moment. */
-export interface Glance {
+export interface SegmentReading {
   readonly facts: SegmentFacts;
   readonly reading: TreeReading;
 }
@@ -153,38 +153,38 @@ function absence(name: string): Fault {
 export class FollowedSegment {
   readonly #memory: SharedMemory;
   readonly #name: string;
-  #segment: SeenSegment;
+  #segment: OpenSegment;
 
   /** @throws Fault if the segment does not exist or cannot be read */
   constructor(memory: SharedMemory, name: string) {
     this.#memory = memory;
     this.#name = name;
-    const segment = SeenSegment.open(memory, name);
+    const segment = OpenSegment.open(memory, name);
     if (segment === undefined) throw absence(name);
     this.#segment = segment;
   }
 
   /** Reads the segment. After the end of a publisher, it keeps the last values until the next one. */
-  look(): Glance {
+  read(): SegmentReading {
     const facts = this.#segment.facts();
     const { state } = facts.publisher;
-    if (state === 'live' || state === 'stalled' || !this.#takeNext(facts.generation))
-      return this.#glance(facts);
-    return this.#glance(this.#segment.facts());
+    if (state === 'live' || state === 'stalled' || !this.#switchToNext(facts.generation))
+      return this.#reading(facts);
+    return this.#reading(this.#segment.facts());
   }
 
   close(): void {
     this.#segment.close();
   }
 
-  #glance(facts: SegmentFacts): Glance {
+  #reading(facts: SegmentFacts): SegmentReading {
     return { facts, reading: new TreeReading(this.#segment.tree()) };
   }
 
   /** Switches to the segment that has the name now, if it is readable and of another generation. */
-  #takeNext(generation: string): boolean {
+  #switchToNext(generation: string): boolean {
     try {
-      const next = SeenSegment.open(this.#memory, this.#name);
+      const next = OpenSegment.open(this.#memory, this.#name);
       const isOther = next !== undefined && next.facts().generation !== generation;
       (isOther ? this.#segment : next)?.close();
       if (isOther) this.#segment = next;
