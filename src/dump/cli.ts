@@ -34,13 +34,13 @@ function fail(error: unknown): void {
 
 /** A dump. Its values are copied when the reader takes its buffers. */
 function documentOf(segment: FollowedSegment, choice: Choice, options: DumpOptions): Document {
-  const { facts, reading } = segment.read();
+  const { status, reading } = segment.read();
   const form = options.catalogue ? treeCatalogue : options.json ? treeJson : treeText;
   const taken = () => {
     reading.renew();
   };
   return {
-    buffers: buffers(form(facts, reading, choice, Date.now()), taken),
+    buffers: buffers(form(status, reading, choice, Date.now()), taken),
     release: () => undefined,
   };
 }

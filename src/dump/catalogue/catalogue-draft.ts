@@ -6,7 +6,7 @@ import type { ManagedObject } from '../../model.js';
 import { application } from '../../rules/formats.js';
 import { grouped, nameText, sentence } from '../../shown/shown-text.js';
 import { identityOf } from '../../streams/choose-root.js';
-import type { SegmentFacts } from '../segment/followed-segment.js';
+import type { SegmentStatus } from '../segment/followed-segment.js';
 import { treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeReading } from '../tree/tree-items.js';
 import { RowDrafts, tomlList, tomlTable, tomlText } from './row-drafts.js';
@@ -107,7 +107,7 @@ const MAX_NAMED = 10;
  * @throws Fault USAGE if there is no object
  */
 export function* treeCatalogue(
-  { name: segment }: SegmentFacts,
+  { name: segment }: SegmentStatus,
   reading: TreeReading,
   choice: Choice,
 ): Generator<string> {

@@ -52,13 +52,13 @@ const NOT_IN_NAMES: ReadonlySet<string> = new Set(['s', 'us', 'bit', 'bits', 'se
 const measureInName = (word: string): Measure | undefined =>
   NOT_IN_NAMES.has(word) ? undefined : measureOf(word);
 
-/** Types and abbreviated units, which promtool refuses in metric names. */
+/** Types and abbreviated units. Promtool refuses them in metric names. */
 const REFUSED: ReadonlySet<string> = new Set([
   ...['counter', 'gauge', 'histogram', 'summary', 'untyped'],
   ...['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'pb', 'm', 'h', 'd'],
 ]);
 
-/** Units other than base units, which promtool refuses anywhere in a name. */
+/** Units other than base units. Promtool refuses them anywhere in a name. */
 const NOT_BASE =
   /^(pico|nano|micro|milli|centi|deci|deca|hecto|kilo|kibi|mega|mibi|giga|gibi|tera|tebi|peta|pebi)?(minutes|hours|days|weeks|kelvins|fahrenheit|rankine|inches|yards|miles|bits|calories|pounds|ounces)$/;
 const PREFIXED =
@@ -103,7 +103,7 @@ function numberType(words: readonly string[]): 'counter' | 'gauge' {
   return words.some((word) => COUNTER_WORDS.test(word)) ? 'counter' : 'gauge';
 }
 
-/** The class that metrics are drafted for. */
+/** The class whose metrics are drafted. */
 export interface DraftedClass {
   readonly app: string;
   readonly alias: string;

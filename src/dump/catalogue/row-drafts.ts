@@ -37,7 +37,7 @@ function escaped(character: string): string {
   return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
 }
 
-/** The variables of one metric, which differ in a label. */
+/** The variables of one metric. They differ in a label. */
 interface VariableFamily {
   /** The first variable, with the common prefix as its name. */
   readonly variable: SeenVariable;

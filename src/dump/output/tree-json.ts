@@ -3,18 +3,18 @@ import type { NodeValue } from '../../exposition/query/tree-values.js';
 import { numberText } from '../../exposition/text/text-syntax.js';
 import type { Frame, ManagedObject, Variable } from '../../model.js';
 import { sentence } from '../../shown/shown-text.js';
-import type { SegmentFacts } from '../segment/followed-segment.js';
+import type { SegmentStatus } from '../segment/followed-segment.js';
 import { treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeReading } from '../tree/tree-items.js';
 
 /** A line about the segment, one line for each object and variable, and one with their numbers. */
 export function* treeJson(
-  facts: SegmentFacts,
+  status: SegmentStatus,
   reading: TreeReading,
   choice: Choice,
   nowMs: number,
 ): Generator<string> {
-  yield lineOf(segmentFields(facts, nowMs));
+  yield lineOf(segmentFields(status, nowMs));
   const counts = { object: 0, variable: 0, unsynced: 0 };
   for (const item of treeItems(reading, choice)) {
     const fields =
@@ -32,8 +32,8 @@ export function* treeJson(
 /** Also escapes the control characters that JSON allows in strings, since a terminal would act on them. */
 const lineOf = (fields: object): string => sentence(JSON.stringify(fields));
 
-function segmentFields(facts: SegmentFacts, nowMs: number): object {
-  const { name, generation, publisher, process: owner, heartbeatAge, drops } = facts;
+function segmentFields(status: SegmentStatus, nowMs: number): object {
+  const { name, generation, publisher, process: owner, heartbeatAge, drops } = status;
   return {
     kind: 'segment',
     segment: name,

@@ -10,13 +10,13 @@ import {
   sentence,
   timeText,
 } from '../../shown/shown-text.js';
-import type { SegmentFacts } from '../segment/followed-segment.js';
+import type { SegmentStatus } from '../segment/followed-segment.js';
 import { pathOf, treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeItem, TreeReading } from '../tree/tree-items.js';
 
 /** Lines about the segment and its publisher, safe for a terminal. */
-export function headingLines(facts: SegmentFacts, nowMs: number): readonly string[] {
-  const { name, generation, publisher, process: owner, heartbeatAge, drops } = facts;
+export function headingLines(status: SegmentStatus, nowMs: number): readonly string[] {
+  const { name, generation, publisher, process: owner, heartbeatAge, drops } = status;
   const { startedUnixMs: started } = owner;
   const beat = heartbeatAge === undefined ? 'none' : `${ageText(heartbeatAge)} ago`;
   const last = publisher.state === 'live' ? '' : '; these are its last values';
@@ -97,12 +97,12 @@ function valueText(value: TreeValue): string {
 
 /** The lines of a whole dump: the segment, its tree, and the numbers of items. */
 export function* treeText(
-  facts: SegmentFacts,
+  status: SegmentStatus,
   reading: TreeReading,
   choice: Choice,
   nowMs: number,
 ): Generator<string> {
-  yield* headingLines(facts, nowMs);
+  yield* headingLines(status, nowMs);
   yield '';
   const counts = { object: 0, variable: 0, unsynced: 0 };
   for (const item of treeItems(reading, choice)) {

@@ -22,8 +22,8 @@ const TIMEOUT_NS = 10_000_000_000n;
 /** The pause before the next attempt. */
 const PAUSE_MS = 20;
 
-/** The facts about a segment beside its tree. */
-export interface SegmentFacts {
+/** The state of a segment, without its tree. */
+export interface SegmentStatus {
   readonly name: string;
   /** In hexadecimal digits. */
   readonly generation: string;
@@ -71,7 +71,7 @@ class OpenSegment {
     return this.#source;
   }
 
-  facts(): SegmentFacts {
+  status(): SegmentStatus {
     const words = this.#withName(() => readMutableFields(this.#file, this.#header));
     const { heartbeatPeriodNs } = this.#header;
     const { state, objectsDropped, variablesDropped } = words;
@@ -114,7 +114,7 @@ class OpenSegment {
     }
   }
 
-  /** The result of `read`, whose faults get the name of the segment. */
+  /** Returns the result of `read`, and puts the name of the segment before the message of its faults. */
   #withName<T>(read: () => T): T {
     try {
       return read();
@@ -134,13 +134,13 @@ function headerOf(file: SegmentFile): SegmentHeader {
   }
 }
 
-/** The facts and the tree of a segment at one moment. */
+/** The state and the tree of a segment at one moment. */
 export interface SegmentReading {
-  readonly facts: SegmentFacts;
+  readonly status: SegmentStatus;
   readonly reading: TreeReading;
 }
 
-/** The fault for a missing segment, which names the existing ones. */
+/** The fault for a missing segment. Its message names the existing ones. */
 function absence(name: string): Fault {
   const names = segmentNames();
   const pool = name.slice(0, name.lastIndexOf('.') + 1);
@@ -166,26 +166,22 @@ export class FollowedSegment {
 
   /** Reads the segment. After the end of a publisher, it keeps the last values until the next one. */
   read(): SegmentReading {
-    const facts = this.#segment.facts();
-    const { state } = facts.publisher;
-    if (state === 'live' || state === 'stalled' || !this.#switchToNext(facts.generation))
-      return this.#reading(facts);
-    return this.#reading(this.#segment.facts());
+    let status = this.#segment.status();
+    const { state } = status.publisher;
+    const isRunning = state === 'live' || state === 'stalled';
+    if (!isRunning && this.#switchToNext(status.generation)) status = this.#segment.status();
+    return { status, reading: new TreeReading(this.#segment.tree()) };
   }
 
   close(): void {
     this.#segment.close();
   }
 
-  #reading(facts: SegmentFacts): SegmentReading {
-    return { facts, reading: new TreeReading(this.#segment.tree()) };
-  }
-
   /** Switches to the segment that has the name now, if it is readable and of another generation. */
   #switchToNext(generation: string): boolean {
     try {
       const next = OpenSegment.open(this.#memory, this.#name);
-      const isOther = next !== undefined && next.facts().generation !== generation;
+      const isOther = next !== undefined && next.status().generation !== generation;
       (isOther ? this.#segment : next)?.close();
       if (isOther) this.#segment = next;
       return isOther;

@@ -78,10 +78,10 @@ export class LiveView {
   /** Reads the segment, and returns all lines of the screen in its full width. */
   lines(size: ScreenSize, nowMs: number): readonly ScreenLine[] {
     const segment = this.#segment.read();
-    const { generation } = segment.facts;
+    const { generation } = segment.status;
     if (generation !== this.#generation) this.#shown.clear();
     this.#generation = generation;
-    const heading = [...headingLines(segment.facts, nowMs), ''].map(plainLine);
+    const heading = [...headingLines(segment.status, nowMs), ''].map(plainLine);
     this.#height = Math.max(1, size.rows - heading.length - 1);
     const { lines, footer } = this.#visibleItems(segment, nowMs, size.columns);
     const body = Array.from({ length: this.#height }, (_, row) => lines[row] ?? plainLine(''));
