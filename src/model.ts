@@ -15,7 +15,7 @@ export interface StatedMetric {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-/** The metadata of a variable, which the publisher states. Many variables share one. */
+/** The metadata of a variable, as its publisher states it. Many variables share one. */
 export interface Declaration {
   readonly name: string;
   readonly type: ValueType;
@@ -112,7 +112,7 @@ export interface Source {
   sync(): StructureChanges;
   /** Whether the structure has changed since the last `sync()`; true if unknown. */
   hasChanges(): boolean;
-  /** Copies up to `count` slots of 8 bytes; returns the number of copied slots. Must not change the tree, which the caller walks. */
+  /** Copies up to `count` slots of 8 bytes; returns the number of copied slots. Must not change the tree: the caller walks it. */
   readSlots(first: number, count: number, into: Uint8Array): number;
   /** Copies up to `count` words of 4 bytes, `incarnation << 1 | synced` of each slot; returns the number of copied words. */
   readWords(first: number, count: number, into: Uint8Array): number;
@@ -185,7 +185,7 @@ export interface Sample {
 /** The samples of one family, as text and parsed. */
 export interface FamilyText {
   readonly metadata: FamilyMetadata;
-  /** The sample lines in order, without the header, which depends on the format. */
+  /** The sample lines in order, without the header: it depends on the format. */
   readonly buffers: readonly Uint8Array[];
   /** The same lines as a string, if they were made as one. */
   readonly text?: string | undefined;
@@ -273,7 +273,7 @@ export interface ReadyExposition {
 export type Exposition =
   ReadyExposition | { readonly kind: 'waiting'; readonly status: TargetStatus };
 
-/** A body to be sent; its bytes stay valid until `release()`, which is called once. */
+/** A body to be sent; its bytes stay valid until `release()`. The user calls that once. */
 export interface Body {
   readonly buffers: readonly Uint8Array[];
   readonly bytes: number;
@@ -296,7 +296,7 @@ export interface Document {
   readonly release: () => void;
 }
 
-/** A text format, which makes pages of expositions. */
+/** A text format. It makes pages of expositions. */
 export interface Format {
   readonly contentType: string;
   /** Whether the format allows all values of an exposition. A format without this method allows every value. */

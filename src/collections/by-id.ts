@@ -18,7 +18,7 @@ export class ById<T extends HasId> implements LiveCollection<T> {
   /** A lower bound of the ids of each chunk: its first id when it was made. Deletions do not update it. */
   #firsts: number[] = NONE;
   #size = 0;
-  /** Counts moves of items, which invalidate the position of an iteration. */
+  /** Counts moves of items: a move invalidates the position of an iteration. */
   #moves = 0;
 
   get size(): number {
@@ -35,7 +35,7 @@ export class ById<T extends HasId> implements LiveCollection<T> {
     return this.get(item.id) === item;
   }
 
-  /** Adds an item, whose id must be the highest so far. */
+  /** Adds an item. Its id must be the highest so far. */
   add(item: T): void {
     const last = this.#chunks.at(-1);
     if (last !== undefined && last.length < CHUNK) last.push(item);
@@ -149,7 +149,7 @@ export class IdRanges<T> {
     this.#isNeeded = isNeeded;
   }
 
-  /** Adds an id, which must be the highest so far. */
+  /** Adds an id. It must be the highest so far. */
   add(id: number, owner: T): void {
     if (owner === this.#latest) return;
     this.#latest = owner;

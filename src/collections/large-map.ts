@@ -2,14 +2,14 @@
 
 /** Entries up to which a map has one part. */
 const MAX_UNDIVIDED = 4096;
-/** A prime, which distributes ids at regular intervals evenly. */
+/** A prime distributes ids at regular intervals evenly. */
 const PARTS = 251;
 
 /** A map by number, divided into parts once it is large. Iterations have no order. */
 export class LargeMap<V> {
   #parts: Map<number, V>[] = [new Map<number, V>()];
   #size = 0;
-  /** The result of the last lookup, which the next one usually repeats. */
+  /** The result of the last lookup: the next one usually repeats it. */
   #lastKey: number | undefined;
   #lastValue: V | undefined;
 
@@ -163,7 +163,7 @@ function placeOf(places: Float64Array, hash: number): number {
 function grow(part: HashPart): void {
   const former = part.places;
   part.places = new Float64Array(Math.max(FIRST_CAPACITY, former.length * 2));
-  // Without an iterator, which takes several calls per entry until V8 optimizes this.
+  // Without an iterator: it takes several calls per entry until V8 optimizes this.
   for (let at = former.length; at-- > 0;) {
     const hash = former[at] ?? EMPTY;
     if (hash !== EMPTY) part.places[placeOf(part.places, hash)] = hash;

@@ -8,7 +8,7 @@ import { isTable, optional, required, table } from '../rules/table.js';
 import type { KeyRemark, ValuesOf } from '../rules/table.js';
 import { SETTINGS, formatSettings } from './settings.js';
 
-/** JSON text of values of a file, to compare them. An integer of a file is a bigint, which becomes a string. */
+/** JSON text of values of a file, to compare them. An integer of a file is a bigint, and becomes a string. */
 export const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
 

@@ -18,7 +18,7 @@ export interface TargetConfig {
   /** The server keys to search for the root, in order of preference. */
   readonly serverKeys: readonly string[];
   readonly format: string;
-  /** Raw values of the file, which the format checks. */
+  /** Raw values of the file. The format checks them. */
   readonly formatSettings: Readonly<Record<string, unknown>>;
   readonly instance: string;
   readonly variable: string;

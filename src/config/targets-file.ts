@@ -140,7 +140,7 @@ function targetOf([first, ...pairs]: readonly Word[], index: number, note: Note)
   return Object.fromEntries(target);
 }
 
-/** A boolean; any other text stays a text, which the rule of the key refuses. */
+/** A boolean; any other text stays a text, so that the rule of the key refuses it. */
 const flagOf = (value: string) =>
   value === 'true' || value === 'false' ? value === 'true' : value;
 

@@ -30,7 +30,7 @@ function idleOptions(overrides: Overrides, settings: Settings): string[] {
 const noEffect = ({ metricsHttpEnabled }: Settings): string =>
   `has no effect while ${settingName([SETTINGS.metricsHttpEnabled.key])} is ${metricsHttpEnabled}`;
 
-/** The keys of the single target, which multi-target mode ignores. */
+/** The keys of the single target. Multi-target mode ignores them. */
 const SINGLE_TARGET_KEYS = Object.entries(SETTINGS)
   .filter(([name]) => name in TARGET || name === 'serverKeys')
   .map(([, { key }]) => key);

@@ -4,7 +4,7 @@ import { Fault } from '../errors.js';
 /** The path to a value inside a file, such as `['targets', 1, 'classes', 0]`. */
 export type Path = readonly (string | number)[];
 
-/** A date or time of a TOML file, which no key allows. */
+/** A date or time of a TOML file. No key allows one. */
 export class TomlDate {
   constructor(readonly text: string) {}
 }
@@ -58,7 +58,7 @@ export const markKey = (path: Path): string => JSON.stringify(path);
 /** Begins the lines of an excerpt in a message. */
 const INDENT = '  ';
 
-/** The lines of a message without its excerpts, which only a terminal can show. */
+/** The lines of a message without its excerpts: only a terminal can show these. */
 export const withoutExcerpts = (message: string): readonly string[] =>
   message.split('\n').filter((line) => !line.startsWith(INDENT));
 

@@ -136,7 +136,7 @@ export function readText(file: string, reading: Partial<FileReading> = {}): stri
   return new TextDecoder().decode(bytes);
 }
 
-/** The fault at the first invalid byte. Decoding replaces it by U+FFFD, which the file may also contain. */
+/** The fault at the first invalid byte. Decoding replaces it by U+FFFD, but the file may also contain that. */
 function notUtf8(file: string, bytes: Buffer, refusal: NonNullable<FileReading['refusal']>): Fault {
   const clause = 'has bytes that are not UTF-8 text';
   const text = bytes.toString('utf8');

@@ -6,7 +6,7 @@ import type { Mark, Marks, Path, SettingsDocument } from './document.js';
 import { SourcePositions, markKey } from './document.js';
 import { readText } from './text-file.js';
 
-/** Reads integers as bigint, as in TOML, and keys as texts. Does not print warnings, which quote the file. */
+/** Reads integers as bigint, as in TOML, and keys as texts. Does not print warnings: they quote the file. */
 const OPTIONS = {
   intAsBigInt: true,
   version: '1.2',

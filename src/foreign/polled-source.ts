@@ -47,7 +47,7 @@ export class Slots {
     return free.pop() ?? 0;
   }
 
-  /** The incarnation of a slot, which each `release` increments. */
+  /** The incarnation of a slot. Each `release` increments it. */
   incarnation(slot: number): number {
     return Math.max(1, (this.#words[slot] ?? 0) >>> 1);
   }
@@ -240,7 +240,7 @@ export class PolledSource implements Source {
     return variable;
   }
 
-  /** Removes an object with its subtree, and releases the slots of `owner`, which owns the whole subtree. */
+  /** Removes an object with its subtree, and releases the slots of `owner`. It must own the whole subtree. */
   remove(owner: SlotOwner, object: PolledObject): void {
     (object.parent as PolledObject | undefined)?.children.delete(object);
     this.#changes.push({ kind: 'object-removed', object });

@@ -43,7 +43,7 @@ export function startedUnixMs(startTicks: number, proc = '/proc'): number {
 
 /** The mount option of /proc that hides processes of other users; undefined if none are hidden. */
 export function hidingOption(proc = '/proc'): string | undefined {
-  // Every PID namespace has a process 1, which is hidden whenever any process is hidden.
+  // Every PID namespace has a process 1. It is hidden whenever any process is hidden.
   if (startTicksOf(1, proc) !== undefined) return undefined;
   return optionIn(textOf(`${proc}/self/mountinfo`), proc) ?? 'an option of its mount';
 }

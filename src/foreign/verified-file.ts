@@ -98,7 +98,7 @@ export interface DirectoryPath {
 }
 
 interface OpenDirectory {
-  /** A path in /proc/self/fd, which stays valid if the directory is renamed. */
+  /** A path in /proc/self/fd: it stays valid if the directory is renamed. */
   readonly path: string;
   readonly uid: number;
 }

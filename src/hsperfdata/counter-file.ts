@@ -4,7 +4,7 @@ import { VerifiedFile } from '../foreign/verified-file.js';
 import { HEADER, LIMITS, corrupt, readPerfHeader } from './perf-entries.js';
 import type { PerfHeader } from './perf-entries.js';
 
-/** Bytes from the start of a file that include the JVM's clock, which always changes. */
+/** The number of first bytes of a file that include the JVM's clock: it always changes. */
 const DIGESTED_BYTES = 65_536;
 
 /** A counter file, open for reading. A JVM that finds its file locked at its start gives up shared counters for good. */
@@ -36,7 +36,7 @@ export class CounterFile extends VerifiedFile {
     return last === undefined || last.used < used ? undefined : { header: first, bytes };
   }
 
-  /** A digest of the first bytes of the file, which a running JVM changes several times a second. */
+  /** A digest of the first bytes of the file. A running JVM changes them several times a second. */
   digest(): string {
     const bytes = Buffer.alloc(DIGESTED_BYTES);
     const read = this.read(bytes, 0);

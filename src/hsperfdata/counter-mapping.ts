@@ -64,7 +64,7 @@ function generationPart(generation: string, space: string | undefined): JvmPart 
   };
 }
 
-/** Texts that are exported. Other texts hold command lines, properties and paths, which may contain passwords. */
+/** Texts that are exported. Other texts hold command lines, properties and paths: these may contain passwords. */
 const EXPORTED_TEXTS: ReadonlySet<string> = new Set([
   'java.property.java.vm.name',
   'java.property.java.vm.vendor',

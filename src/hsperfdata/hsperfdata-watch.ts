@@ -1,4 +1,4 @@
-// Watches all JVMs of a host: every server key shows the same tree, which lives as long as the exporter.
+// Watches all JVMs of a host: every server key shows the same tree. It lives as long as the exporter.
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
 import type { Variable } from '../model.js';
@@ -69,7 +69,7 @@ export class HsperfdataWatch implements Watch {
 
   poll(): PollResult {
     const found = this.#hostFiles.find();
-    // The budget does not cover listing the names, which may take longer.
+    // The budget does not cover listing the names: that may take longer.
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const inContainers = this.#containers?.find(budget) ?? [];
     // Files of containers first: if a file is found in both ways, only the container's entry has the host's PID.

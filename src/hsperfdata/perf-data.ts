@@ -47,7 +47,7 @@ class EntryImage {
   }
 }
 
-/** Start time of the JVM in Unix milliseconds, which distinguishes JVMs that use the same file. */
+/** The start time of the JVM in Unix milliseconds. It distinguishes JVMs that use the same file. */
 const START_TIME = 'sun.rt.createVmBeginTime';
 const FREQUENCY = 'sun.os.hrt.frequency';
 /** Main class and arguments. Only the class may be exported. */

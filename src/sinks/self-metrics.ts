@@ -9,7 +9,7 @@ import type { IdentityLabels } from './sink.js';
 /** An internal metric without its value. */
 export type InternalFamily = Omit<InternalMetric, 'value'>;
 
-/** The prefix of the exporter's own metrics, which no application has. */
+/** The prefix of the exporter's own metrics. No application has it. */
 const OWN_PREFIX = 'shm_exporter_';
 
 export class SelfMetrics {

@@ -60,7 +60,7 @@ export function isSameStructure(a: PollResult, b: PollResult): boolean {
   return (
     a.source === b.source &&
     a.publisher.state === b.publisher.state &&
-    // The reason of a stalled publisher holds its age, which grows with every poll.
+    // The reason of a stalled publisher holds its age. It grows with every poll.
     (a.publisher.reason === b.publisher.reason || a.publisher.state === 'stalled') &&
     (a.warnings ?? []).join() === (b.warnings ?? []).join() &&
     b.changes.length === 0 &&

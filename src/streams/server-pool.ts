@@ -1,4 +1,4 @@
-// The watches of server keys, which all targets of a thread share.
+// The watches of server keys. All targets of a thread share them.
 import {
   Observable,
   ReplaySubject,

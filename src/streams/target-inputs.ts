@@ -1,4 +1,4 @@
-// The inputs of a target, which its partition processes in tasks.
+// The inputs of a target. Its partition processes them in tasks.
 import { EMPTY, Observable, defer, filter, mergeAll, mergeMap, of, repeat } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { Encodings } from '../model.js';

@@ -15,7 +15,7 @@ export interface ProcessedInput {
   readonly hasRendered: boolean;
   /** Whether a render now would produce a different text; known after the first full sync. */
   readonly isDirty: boolean;
-  /** The last text, which stays until the next render. */
+  /** The last text. It stays until the next render. */
   readonly snapshot: Snapshot | undefined;
 }
 

@@ -253,7 +253,7 @@ export class HeaderCache {
   #from = 0;
   #position = 0;
 
-  /** Starts a poll, which must get the headers in the same order as the last one. */
+  /** Starts a poll. It must get the headers in the same order as the last poll. */
   startPoll(): void {
     this.#from = this.#from + READS_PER_POLL >= this.#position ? 0 : this.#from + READS_PER_POLL;
     this.#position = 0;

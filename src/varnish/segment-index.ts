@@ -83,7 +83,7 @@ export class SegmentIndex {
 
   /**
    * Parses the next bytes of the file; an incomplete last line waits for more.
-   * @param former an index of the same process, whose entry objects are reused for equal lines
+   * @param former an index of the same process; equal lines reuse its entry objects
    * @throws Fault SEGMENT_CORRUPT for an invalid line
    */
   append(bytes: Uint8Array, former?: SegmentIndex): void {
@@ -160,7 +160,7 @@ const keyOf = ({ file, offset, length, className, ident }: IndexEntry): string =
 /** Bytes from the start of the file that must stay the same. */
 const START_BYTES = 64;
 
-/** The file of an index, which Varnish only appends to or replaces. */
+/** The file of an index. Varnish only appends to it or replaces it. */
 export class IndexFile {
   readonly #file: VerifiedFile;
   /** The content at the last `update`. */

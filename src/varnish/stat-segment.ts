@@ -146,7 +146,7 @@ export class StatSegment implements SlotOwner {
     this.#options.source.remove(this, this.#object);
   }
 
-  /** @param results the probe bitmap, whose lowest bit is the last probe */
+  /** @param results the probe bitmap; its lowest bit is the last probe */
   #setProbeResult(results: bigint): void {
     if (this.#isLost) {
       if (this.#up !== undefined) this.#options.source.slots.setSynced(this.#up.slot, false);

@@ -20,7 +20,7 @@ const OPEN_STEPS = 64;
 
 export interface InstanceOptions {
   readonly rootId: string;
-  /** The directory of the manager, which the caller closes. */
+  /** The directory of the manager. The caller closes it. */
   readonly manager: SegmentDirectory;
   readonly childPath: DirectoryPath;
   readonly naming: Naming;
@@ -74,7 +74,7 @@ export class VarnishInstance {
     return this.#refusals;
   }
 
-  /** Adds and removes segments within the budget; returns whether more wait. */
+  /** Adds and removes segments within the budget; returns whether it must be called again. */
   update(budget: Budget): boolean {
     this.#refusals = [];
     this.#followChild();

@@ -129,7 +129,7 @@ export class StartTime implements SlotOwner {
 const IDENT = 'MGT';
 const UPTIME = 'uptime';
 
-/** The uptime of a manager in seconds, which it increments each second; undefined if it is not readable. */
+/** The uptime of a manager in seconds, counted by itself each second; undefined if it is not readable. */
 export function uptimeOf(directory: SegmentDirectory): bigint | undefined {
   try {
     for (const entry of directory.index.entries) {

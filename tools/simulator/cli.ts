@@ -53,7 +53,7 @@ function simulate(
   return live(publisher, tree, rate, changeFraction);
 }
 
-/** Publishes in a segment, which becomes visible once the initial tree is complete. */
+/** Publishes in a segment. It becomes visible once the initial tree is complete. */
 function publish(options: SimulatorOptions, scenario: Scenario | undefined): Observable<Ending> {
   const serverKey = options.serverKey ?? scenario?.serverKey ?? undefined;
   if (serverKey === undefined)
@@ -68,7 +68,7 @@ function publish(options: SimulatorOptions, scenario: Scenario | undefined): Obs
     realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
     capacity: capacityFor(scenario?.objects.length ?? options.objects),
   });
-  // The segment is a temporary file until place(), which must not outlive an early exit.
+  // Until place(), the segment is a temporary file. It must not outlive an early exit.
   process.once('exit', () => {
     publisher.close();
   });

@@ -102,7 +102,7 @@ interface PlannedKind {
   readonly most: number;
 }
 
-/** The most instances of a class, which its names limit. */
+/** The most instances of a class. Names of its labels limit them. */
 function mostOf({ paths }: CatalogueClass): number {
   const labels = paths[0]?.labelNames ?? [];
   if (TRANSIENT.has(labels.at(-1) ?? '')) return Infinity;

@@ -16,7 +16,7 @@ const POINTER_BYTES = 8;
 /** Minimum size of a result, whatever its type. */
 const RESULT_BYTES = 8;
 
-/** The type of an argument, and the memory of its value, which the caller fills before a call. */
+/** The type of an argument, and the memory of its value. The caller fills it before a call. */
 type Argument = readonly [type: 'int' | 'long' | 'pointer', place: Buffer];
 
 const int = (value: number): Buffer => ref.alloc('int', value);
@@ -144,7 +144,7 @@ const { mmap } = ffi.Library(null, {
 });
 
 /**
- * Replaces this process's mappings of an open file by zeros, which frees their memory. For the file of a publisher
+ * Replaces this process's mappings of an open file by zeros, to free their memory. For the file of a publisher
  * whose worker thread ended: Node does not unmap it, and late accesses to zeros are harmless.
  */
 export function replaceMappings(fd: number): void {

@@ -34,7 +34,7 @@ export class SlotAllocator {
     return ref;
   }
 
-  /** Frees a slot; returns its next incarnation, which the caller must store in the slot's word at once. */
+  /** Frees a slot; returns its next incarnation. The caller must store it in the slot's word at once. */
   free({ slot, incarnation }: SlotRef): number {
     const next = incarnation === MAX_INCARNATIONS ? 1 : incarnation + 1;
     this.#free.push({ slot, incarnation: next });

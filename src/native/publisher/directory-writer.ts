@@ -80,7 +80,7 @@ export class DirectoryWriter {
     return true;
   }
 
-  /** Publishes the removal of a subtree, whose root is the first id. */
+  /** Publishes the removal of a subtree. Its root is the first id. */
   remove(ids: readonly number[]): void {
     const [first] = ids;
     if (first === undefined) return;

@@ -224,7 +224,7 @@ export class PublishedHistogram extends PublishedFrame {
 
   /**
    * Counts one observation in the first bucket whose bound it does not exceed.
-   * @throws RangeError for NaN, which no bucket counts
+   * @throws RangeError for NaN: no bucket counts it
    */
   observe(value: number): boolean {
     if (typeof value !== 'number' || Number.isNaN(value))

@@ -18,7 +18,7 @@ import type { Mapping } from '../os/libc.js';
 import { SHM_FOLDER } from '../os/shared-memory.js';
 import { MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from '../segment/layout.js';
 
-/** O_TMPFILE of open(2), which Node does not name: a file without a name. */
+/** O_TMPFILE of open(2): a file without a name. Node has no constant for it. */
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
 const { O_RDWR, O_NOFOLLOW } = constants;
 const EEXIST = 17;

@@ -92,7 +92,7 @@ const MAX_STRING_BYTES_PER_SLICE = 1 << 20;
 const MAX_TEXT_BYTES = 2 ** 28;
 const NO_SCHEMA: readonly number[] = [];
 
-/** Consecutive records, whose strings have been copied. */
+/** Consecutive records. Their strings have been copied. */
 export interface RecordSlice {
   /** 16 words per record; none while strings are still being copied. */
   readonly words: Uint32Array;
@@ -227,7 +227,7 @@ export class DirectoryReader {
     return new Uint32Array(records.buffer);
   }
 
-  /** Copies the next part of the strings, which only grow; false if there is more. */
+  /** Copies the next part of the strings; false if there is more. Strings are only appended. */
   #copyStrings(side: number, bytes: number): boolean {
     if (bytes <= this.#stringBytes) return true;
     if (bytes > this.#strings.length) {

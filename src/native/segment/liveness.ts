@@ -92,7 +92,7 @@ function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
   if (ageNs <= timeout)
     return { publisher: { state: 'live', reason: IS_LIVE, heartbeatAgeSeconds }, isServed: true };
   const isServed = stalledForNs === 0n || ageNs <= timeout + stalledForNs;
-  // While it is not served, operators see the reason, which should not change with each poll.
+  // While it is not served, operators see the reason. It should not change with each poll.
   const silence = isServed
     ? heartbeatAgeSeconds.toFixed(1)
     : `more than ${Number(timeout + stalledForNs) / 1e9}`;

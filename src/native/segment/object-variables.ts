@@ -62,7 +62,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
     return this.#find(id) >= 0;
   }
 
-  /** Adds a variable, whose id must be the highest so far. */
+  /** Adds a variable. Its id must be the highest so far. */
   add(fields: VariableFields, round: number): Variable {
     const { id, slot, incarnation, declaration } = fields;
     if ((this.#used + 1) * STRIDE > this.#rows.length) this.#reserveRow();

@@ -12,7 +12,7 @@ import type { SegmentHeader, MutableFields } from './segment-header.js';
 import { SYNC_STEPS, SegmentSource } from './segment-source.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
 
-/** Time between two checks of lock and name, which are system calls, one of them through ffi. */
+/** Time between two checks of lock and name: these are system calls, one of them through ffi. */
 const CHECK_PERIOD_NS = 500_000_000n;
 /** Minimum time before a failed segment is reopened. */
 const MIN_RETRY_NS = 1_000_000_000n;

@@ -36,9 +36,9 @@ export class Tree {
   );
   /** One generator per removed object whose subtree is not freed yet. */
   readonly #removals: Generator<void, void>[] = [];
-  /** The result of the last lookup, which the next one usually repeats. */
+  /** The result of the last lookup: the next one usually repeats it. */
   #last: ObjectNode | undefined;
-  /** The object added last, whose number of variables is expected of the next one of its class. */
+  /** The object added last. The next one of its class is expected to have the same number of variables. */
   #newest: ObjectNode | undefined;
   #variables = 0;
   #round = 0;
@@ -123,7 +123,7 @@ export class Tree {
     return { kind: 'object-added', object };
   }
 
-  /** Adds a variable, whose id must be the highest so far. */
+  /** Adds a variable. Its id must be the highest so far. */
   addVariable(fields: VariableFields, object: ObjectNode): StructureChange {
     const { id } = fields;
     this.#highestId = id;

@@ -52,7 +52,7 @@ const entryOf = cachedByHeader(parseAcceptEntry);
 
 const PROTOBUF = 'application/vnd.google.protobuf';
 const OPEN_METRICS = 'application/openmetrics-text';
-/** Lower than any quality of a header, which has at most three decimals. */
+/** Lower than any quality of a header: a quality has at most three decimals. */
 const LAST_RESORT = 1e-4;
 
 /**

@@ -191,7 +191,7 @@ function printMerged(
   });
 }
 
-/** Opens a stream: a socket for pipes and sockets, which writes without blocking; otherwise a file stream. */
+/** Opens a stream: a socket for pipes and sockets, to write without blocking; otherwise a file stream. */
 function streamOf(fd: number): Writable {
   const kind = fstatSync(fd);
   if (kind.isFIFO() || kind.isSocket()) return new Socket({ fd, readable: false, writable: true });

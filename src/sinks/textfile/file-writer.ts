@@ -1,4 +1,4 @@
-// Writes documents to a file, which it replaces atomically.
+// Writes documents to a file. Each replaces the file atomically.
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -62,7 +62,7 @@ async function replaced(
   }
 }
 
-/** The reason of a system error, without the name of the temporary file, which differs each time. */
+/** The reason of a system error, without the name of the temporary file: that differs each time. */
 function reasonOf(error: unknown): string {
   const number = (error as NodeJS.ErrnoException).errno ?? 0;
   const [code, words] = getSystemErrorMap().get(number) ?? [];

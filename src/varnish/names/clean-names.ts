@@ -12,7 +12,7 @@ interface CleanRow {
   /** Without the prefix `varnish_`, and without the suffixes of unit and type. */
   readonly name: string;
   readonly labels?: (field: string) => Readonly<Record<string, string>>;
-  /** Replaces the help text of Varnish, which describes only one of the values. */
+  /** Replaces the help text of Varnish, since that describes only one of the values. */
   readonly help?: string;
   readonly kind?: VariableKind;
 }
@@ -178,7 +178,7 @@ const RENAMED: readonly CleanRow[] = [
 /** The first matching row names a value; without one, class and value do. */
 const CLEAN_TABLE: readonly CleanRow[] = [...RENAMED, ...MERGED];
 
-/** Classes of storage, which share metrics. */
+/** The classes of storage. They share metrics. */
 const STORAGE: ReadonlySet<string> = new Set(['sma', 'smf', 'smu', 'umem', 'mse', 'mse4']);
 /** The label that distinguishes the segments of a class. */
 const LABELS: Readonly<Record<string, string>> = {
@@ -206,7 +206,7 @@ function cleanName({ ident, className, field }: Point): NamedPoint {
 const rowOf = (group: string, field: string): CleanRow | undefined =>
   CLEAN_TABLE.find((row) => row.group === group && row.fields.test(field));
 
-/** Strips the prefix letter of counters and gauges, which type and suffix express. */
+/** Strips the prefix letter of counters and gauges: type and suffix express the same. */
 const plainWord = (field: string): string => metricNamePart(field).replace(/^[cgns]_(?=.)/, '');
 
 function labelsOf(group: string, ident: string): Record<string, string> {

@@ -1,4 +1,4 @@
-// The HTTP server of a simulated component, which serves a tree as JSON like the vendor's programs.
+// The HTTP server of a simulated component. It serves a tree as JSON like the vendor's programs.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';

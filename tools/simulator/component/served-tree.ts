@@ -218,5 +218,5 @@ export class ServedTree implements ObjectPublisher {
   }
 }
 
-/** Names are sent as UTF-8, which has no lone surrogates. */
+/** Names are sent as UTF-8: it has no lone surrogates. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();

@@ -12,7 +12,7 @@ export class Html {
     this.text = text;
   }
 
-  /** Joins a template. @param strings its literal parts, which are trusted HTML */
+  /** Joins a template. @param strings its literal parts: trusted HTML */
   static of(strings: TemplateStringsArray, parts: readonly HtmlPart[]): Html {
     return new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
   }

@@ -95,7 +95,7 @@ const CHOICES: Readonly<Record<TreeChoice, string>> = {
   unsynced: 'what is not synced',
 };
 
-/** The search form, which works without scripts. @param query selects the target */
+/** The search form. It works without scripts. @param query selects the target */
 function treeForm(path: string, query: URLSearchParams, given: TreeParameters): Html {
   const { object, q, field, choice, isLive } = given;
   const kept = [
@@ -195,7 +195,7 @@ function freshness(target: Target, nowMs: number): Html {
   return markup`<p class="muted">Values as read at <span class="whole">${timeText(nowMs)}</span>; ${age}. Of a single value publishers do not say when it changed.</p>`;
 }
 
-/** The query without its scope, which may select nothing. */
+/** The query without its scope: a scope may select nothing. */
 function targetOnly(query: URLSearchParams): URLSearchParams {
   const own = new URLSearchParams(query);
   own.delete('scope');
