@@ -36,11 +36,11 @@ function fail(error: unknown): void {
 function documentOf(segment: FollowedSegment, choice: Choice, options: DumpOptions): Document {
   const { status, reading } = segment.read();
   const form = options.catalogue ? treeCatalogue : options.json ? treeJson : treeText;
-  const taken = () => {
+  const onNext = () => {
     reading.renew();
   };
   return {
-    buffers: buffers(form(status, reading, choice, Date.now()), taken),
+    buffers: buffers(form(status, reading, choice, Date.now()), onNext),
     release: () => undefined,
   };
 }

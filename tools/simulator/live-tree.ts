@@ -11,13 +11,13 @@ import { RandomWalk } from './course.js';
 import type { Course, Random } from './course.js';
 import type { PlannedInstance, PlannedObject, PlannedVariable } from './tree-plan.js';
 
-/** The handles of variables, as far as a simulation needs them. */
+/** The handles of variables, with the methods that a simulation needs. */
 export type ValueHandles = {
   readonly [T in ValueType]: Omit<PublishedValues[T], 'place' | 'unset'>;
 };
 export type ValueHandle = ValueHandles[ValueType];
 
-/** A publisher, as far as a simulation needs it. The `Publisher` of a segment is one. */
+/** The methods of a publisher that a simulation needs. The `Publisher` of a segment implements them. */
 export interface ObjectPublisher {
   addRoot(name: string, className: string, options?: ObjectOptions): PublishedObject;
   addObject(
@@ -47,8 +47,8 @@ type ScalarHandle = ValueHandles['u64'];
 type Histogram = ValueHandles['histogram'];
 type Summary = ValueHandles['summary'];
 
-/** One of so many changes of a variable counts a mishap. */
-const FEW = 20;
+/** A counter of mishaps rises once in this number of changes, on average. */
+const CHANGES_PER_MISHAP = 20;
 
 /** Publishes the first value; undefined if the variable never changes. */
 function begin(
@@ -78,9 +78,9 @@ type Rising = Extract<Course, { kind: 'total' | 'mishaps' }>;
 
 function rise(scalar: ScalarHandle, course: Rising, random: Random): PublishNext {
   if (course.kind === 'mishaps') {
-    scalar.set(random.below(FEW));
+    scalar.set(random.below(CHANGES_PER_MISHAP));
     return () => {
-      if (random.below(FEW) === 0) scalar.add(1);
+      if (random.below(CHANGES_PER_MISHAP) === 0) scalar.add(1);
     };
   }
   const { step } = course;

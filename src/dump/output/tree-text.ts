@@ -117,21 +117,21 @@ export function* treeText(
   yield `${countText(object, 'object')}, ${countText(variable, 'variable')}, ${waiting}`;
 }
 
-/** The least characters of a piece, except for the last one. */
-const PIECE = 32_768;
+/** The least characters of a buffer, except for the last one. */
+const BUFFER_CHARACTERS = 32_768;
 
 /**
  * Joins lines to buffers of output.
- * @param taken called when the reader asks for the next piece
+ * @param onNext called when the reader asks for the next buffer
  */
-export function* buffers(lines: Iterable<string>, taken: () => void): Generator<Uint8Array> {
+export function* buffers(lines: Iterable<string>, onNext: () => void): Generator<Uint8Array> {
   let text = '';
   for (const line of lines) {
     text += `${line}\n`;
-    if (text.length < PIECE) continue;
+    if (text.length < BUFFER_CHARACTERS) continue;
     yield Buffer.from(text);
     text = '';
-    taken();
+    onNext();
   }
   if (text !== '') yield Buffer.from(text);
 }

@@ -17,22 +17,25 @@ export const pathOf = ({ name }: ManagedObject, root: ManagedObject): string =>
 
 /**
  * The objects at which the selection begins.
- * @param wanted an object's id, or its path below a root; undefined for all roots
+ * @param idOrPath an object's id, or its path below a root; undefined for all roots
  * @throws Fault USAGE if there is no such object
  */
 export function chosenObjects(
   roots: Iterable<ManagedObject>,
-  wanted: string | undefined,
+  idOrPath: string | undefined,
 ): Iterable<ManagedObject> {
-  if (wanted === undefined) return roots;
+  if (idOrPath === undefined) return roots;
   const seen: string[] = [];
   for (const root of roots)
     for (const object of objectsBelow(root)) {
       const path = pathOf(object, root);
-      if (object.name === wanted || path === wanted) return [object];
+      if (object.name === idOrPath || path === idOrPath) return [object];
       if (seen.length < 2 * MAX_COMPARED) seen.push(object.name, path);
     }
-  throw new Fault('USAGE', `--object: there is no object ${quoted(wanted)}${hint(wanted, seen)}`);
+  throw new Fault(
+    'USAGE',
+    `--object: there is no object ${quoted(idOrPath)}${hint(idOrPath, seen)}`,
+  );
 }
 
 /** Reads the values of one tree on demand. */
