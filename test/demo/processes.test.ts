@@ -26,7 +26,7 @@ describe('The demo reports', () => {
 });
 
 describe('The demo restarts a process', () => {
-  it('up to a limit of times in any minute', () => {
+  it('at most a limited number of times per minute', () => {
     let now = 0;
     const restarts = new Restarts(2, () => now);
     const takeAt = (time: number) => {

@@ -17,7 +17,7 @@ const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
   readonly packages: Readonly<Record<string, Locked>>;
 };
 
-describe('the packages of the lock file', () => {
+describe('The license of the locked package', () => {
   for (const [path, { license, dev = false }] of Object.entries(packages)) {
     if (path === '') continue;
     it(`${path.replace(/^.*node_modules\//, '')} is ${license ?? 'without a license'}`, () =>

@@ -33,7 +33,7 @@ const progress = (objects: readonly number[], variables: readonly number[], reas
 });
 
 describe('a target view', () => {
-  it('shows the later of two variables with one name, even if it binds that one first', () => {
+  it('shows the newer of two variables with the same name, even if the newer is bound first', () => {
     const { source, root, till } = shop();
     const full = till('floor.1.t1');
     for (let i = 0; i < 3000; i++) source.addVariable(full, `v${i}`, { type: 'u64', value: 1n });

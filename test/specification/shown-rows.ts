@@ -26,7 +26,7 @@ export function shownRows(
   );
   const shown = new Map<string, ShowingTest[]>();
   const visit = ({ title, suites, tests }: Suite, above: readonly Place[]): void => {
-    const number = numbers.get(title);
+    const number = numbers.get(title.replace(/:$/, ''));
     const inside = above.map((place) =>
       number === undefined ? { ...place, path: [...place.path, title] } : place,
     );

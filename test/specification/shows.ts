@@ -7,5 +7,6 @@ export function shows(
   tests: (this: Mocha.Suite) => void,
 ): void {
   const [number, next, ...more] = typeof numbers === 'string' ? [numbers] : numbers;
-  describe(titleOf(number), next === undefined ? tests : () => shows([next, ...more], tests));
+  // The colon separates the sentence of the specification from the title of the test.
+  describe(`${titleOf(number)}:`, next === undefined ? tests : () => shows([next, ...more], tests));
 }

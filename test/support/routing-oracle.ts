@@ -1,7 +1,7 @@
 // Computes the expected answer to a scrape only from spec 4.3 and 7 and design 3.
 
 /** The state of a target: not seen yet, not synced yet, ready, or lost after it was ready. */
-export type Standing = 'unseen' | 'syncing' | 'ready' | 'lost';
+export type Standing = 'without a segment' | 'syncing' | 'ready' | 'lost';
 
 /** A target as it is configured, and the root that its publisher shows. */
 export interface Scraped {
@@ -81,4 +81,4 @@ const keysOf = ({ serverKeys, serverKey }: Scraped, standing: Standing): readonl
 
 /** Spec 4.1: the resolved root id. Without a root, the hint, unless it is empty. */
 const identityOf = ({ root, hint }: Scraped, standing: Standing): string | undefined =>
-  standing !== 'unseen' ? root : hint === '' ? undefined : hint;
+  standing !== 'without a segment' ? root : hint === '' ? undefined : hint;

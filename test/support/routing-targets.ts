@@ -42,7 +42,7 @@ export class RoutingTargets {
   /** Publishes the roots; returns a function that removes the roots of lost targets. */
   #publish(): () => void {
     const leaving: (() => void)[] = [];
-    const seen = this.configured.filter(({ standing }) => standing !== 'unseen');
+    const seen = this.configured.filter(({ standing }) => standing !== 'without a segment');
     for (const key of new Set(seen.map(({ target: { serverKey } }) => serverKey))) {
       const publisher = this.#publishers.make(key);
       for (const { target: each, standing } of seen.filter((one) => one.target.serverKey === key)) {

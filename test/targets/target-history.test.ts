@@ -60,7 +60,7 @@ describe('the history of a target', () => {
       { since: 3000, newest: undefined },
     ],
     [
-      'keeps the time of the newest value across a partition without a poll',
+      'keeps the time of the newest value after a move, while the new partition has not polled yet',
       [
         [ready, 3000],
         [{ ...ready, notifications: 8 }, 4000],

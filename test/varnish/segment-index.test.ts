@@ -101,7 +101,7 @@ describe('An index of Varnish segments', () => {
   const refused: readonly (readonly [string, string])[] = [
     ['a first line that names no process', '# 0 1795443263\n'],
     ['a first line of another kind', '+ _.Stat.1 0 64 Stat A\n'],
-    ['a path in place of a file', `${FIRST}+ ../_.Stat.1 0 64 Stat A\n`],
+    ['a path instead of a file name', `${FIRST}+ ../_.Stat.1 0 64 Stat A\n`],
     ['a file of another name', `${FIRST}+ /etc/passwd 0 64 Stat A\n`],
     ['an offset below zero', `${FIRST}+ _.Stat.1 -8 64 Stat A\n`],
     ['a length that is no number', `${FIRST}+ _.Stat.1 0 many Stat A\n`],

@@ -54,7 +54,7 @@ describe('the unit of an OpenMetrics family', () => {
       .split('\n')
       .filter((line) => line.startsWith('# UNIT'));
 
-  it('is reset by an empty UNIT line of the next family without a unit', () => {
+  it('is followed by an empty UNIT line of the next family if that has no unit', () => {
     expect(unitLines([b, a, b, c, d, a, c], true)).to.deep.equal([
       ...['# UNIT a_seconds seconds', '# UNIT b '],
       ...['# UNIT d_bytes bytes', '# UNIT a_seconds seconds', '# UNIT c '],

@@ -243,7 +243,7 @@ describe('a tree query', () => {
       ],
       ['a limit on objects', { limits: { objects: 1 } }, 'left out: target_max_objects is 1'],
     ] as const)
-      it(`that ${what} omits it, and no values`, () => {
+      it(`that ${what} omits an object, and no values`, () => {
         const { why, variable, text } = objectAt('floor.1.2', 'Till', options);
         expect(why).to.equal(wanted);
         for (const each of [variable, text]) {
@@ -338,7 +338,7 @@ describe('a tree query', () => {
     });
   });
 
-  describe('finds', () => {
+  describe('finds the right objects and variables:', () => {
     const setUp = () =>
       shop(
         { sales: { type: 'i64', value: 42n }, note: { type: 'string', value: 'Fresh Fish' } },

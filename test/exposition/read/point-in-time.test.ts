@@ -38,7 +38,7 @@ describe('the text of a point in time', () => {
       expect(times.unixSeconds(text)).to.equal(seconds));
 });
 
-describe('the text of a point in time from a publisher in another time zone', () => {
+describe('a date text of a publisher in another time zone:', () => {
   const zones: readonly (readonly [zone: string, text: string, iso: string | undefined])[] = [
     ['America/New_York', 'Thu Nov 19 08:00:00 2026', '2026-11-19T13:00:00Z'],
     ['America/New_York', 'Sun Jul 19 08:00:00 2026', '2026-07-19T12:00:00Z'],

@@ -134,7 +134,7 @@ describe('the fit of a catalogue', () => {
     [row('x', 'stateset', 'var = "v", states = ["0"]'), 'u64', true],
   ];
   for (const [rows, type, isFit] of types)
-    it(`${isFit ? 'accepts' : 'counts as mistyped'} a variable of type ${type} for ${rows}`, () => {
+    it(`${isFit ? 'accepts' : 'counts the wrong type of'} a variable of type ${type} for ${rows}`, () => {
       const { source, root, view, render } = setUp(rows);
       const variable = source.addVariable(root, 'v', { type });
       source.addVariable(root, 'v2', { type: 'u64' });

@@ -88,7 +88,7 @@ metrics = []`;
     expect(view.coverage.variablesWithoutRow).to.equal(1);
   });
 
-  describe('for a metric name that the catalogue owns', () => {
+  describe('if a row of the catalogue has the same metric name,', () => {
     const owned: readonly (readonly [string, string, string, VariableOptions, string])[] = [
       [
         'with the same type',

@@ -19,7 +19,7 @@ function wait(waits: readonly FutexWait[], timeoutNs: bigint): Promise<number> {
   });
 }
 
-describe('A reader that waits on the futex words of segments (segment 10)', () => {
+describe('A reader that waits on the futex words of segments (segment format, section 10)', () => {
   const children = freshChildren();
   const segments = freshSegments();
   const pages: Mapping[] = [];

@@ -164,7 +164,7 @@ const EXHAUSTED = [
   ['frames', { frameBytes: 512 }, addText],
 ] as const;
 
-describe('A publisher at its capacity (segment 8)', () => {
+describe('A publisher at its capacity (segment format, section 8)', () => {
   const segments = freshSegments();
   const drops = () => {
     const { drops, publisher } = segments.watch('82').poll();
@@ -173,7 +173,7 @@ describe('A publisher at its capacity (segment 8)', () => {
   };
 
   for (const [what, capacity, add] of EXHAUSTED)
-    it(`counts drops for lack of ${what} in the header, and reuses the space of removed items`, () => {
+    it(`counts in the header what it drops for lack of ${what}, and reuses the space of removed items`, () => {
       const publisher = segments.publish('82', { capacity: { ...TINY, ...capacity } });
       const root = publisher.addRoot('r', 'C');
       const branch = publisher.addObject(root, 'r.branch', 'C');
@@ -191,7 +191,7 @@ describe('A publisher at its capacity (segment 8)', () => {
       expect(drops()).to.equal(11);
     });
 
-  it('is not filled by any number of clients that come and go (segment 6)', () => {
+  it('is not filled by any number of clients that come and go (segment format, section 6)', () => {
     const publisher = segments.publish('82', { capacity: TINY });
     const root = publisher.addRoot('r', 'C');
     for (let round = 0; round < 3000; round++) {
@@ -227,7 +227,7 @@ describe('A publisher at its capacity (segment 8)', () => {
     });
 });
 
-describe('A publisher on a full /dev/shm gets an error instead of a signal, and (segment 8)', () => {
+describe('A publisher on a full /dev/shm gets an error instead of a signal, and (segment format, section 8)', () => {
   const segments = freshSegments();
   const ROOMY = { records: 1 << 14, stringBytes: 1 << 20, slots: 1 << 14, frameBytes: 1 << 20 };
   const { directories, strings, words, slotValues, frames } = computeLayout(ROOMY);
@@ -259,7 +259,7 @@ describe('A publisher on a full /dev/shm gets an error instead of a signal, and 
     ['frames', [frames], addText],
   ] as const;
   for (const [what, regions, add] of FULL)
-    it(`counts drops for lack of memory for ${what}, and reuses the space of removed items`, () => {
+    it(`counts what it drops for lack of memory for ${what}, and reuses the space of removed items`, () => {
       const publisher = segments.publish('82', { capacity: ROOMY });
       const root = publisher.addRoot('r', 'C');
       const branch = publisher.addObject(root, 'r.branch', 'C');

@@ -39,7 +39,7 @@ function* served(source: Source): Generator<readonly [Variable, string]> {
   }
 }
 
-describe('A reader never pairs an old name with a new value (segment 6)', () => {
+describe('A reader never pairs an old name with a new value (segment format, section 6)', () => {
   const children = freshChildren();
   const segments = freshSegments();
 
@@ -61,7 +61,7 @@ describe('A reader never pairs an old name with a new value (segment 6)', () => 
   });
 });
 
-describe('A publisher that is killed at any instruction (segment 3)', () => {
+describe('A publisher that is killed at any instruction (segment format, section 3)', () => {
   const children = freshChildren();
   const segments = freshSegments();
 
@@ -88,7 +88,7 @@ describe('A publisher that is killed at any instruction (segment 3)', () => {
   });
 });
 
-describe('A second publisher with the same server key (segment 9)', () => {
+describe('A second publisher with the same server key (segment format, section 9)', () => {
   const children = freshChildren();
   const segments = freshSegments();
 

@@ -130,7 +130,7 @@ describe('Publisher', () => {
     });
 });
 
-describe('The segment of a publisher (segment 8)', () => {
+describe('The segment of a publisher (segment format, section 8)', () => {
   const segments = freshSegments();
 
   it('has no name while it is built, and gets its name when it is placed', () => {
@@ -309,7 +309,7 @@ describe('The segment of a publisher (segment 8)', () => {
     expect(segments.watch('82').poll().publisher.state).to.equal('live');
   });
 
-  it('has its size, its feature bits and a new generation in its header (segment 7)', () => {
+  it('has its size, its feature bits and a new generation in its header (segment format, section 7)', () => {
     const generationOf = (serverKey: string) => {
       segments.publish(serverKey);
       const bytes = segments.bytes(serverKey);
@@ -405,7 +405,7 @@ describe('A segment whose name is removed while its publisher runs', () => {
   });
 });
 
-describe('A reader of a segment (segment 1)', () => {
+describe('A reader of a segment (segment format, section 1)', () => {
   const segments = freshSegments();
   /** Lists the descriptors of this process that are open on a segment, with their flags. */
   const flagsOf = (path: string) =>

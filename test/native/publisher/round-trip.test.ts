@@ -75,7 +75,7 @@ function live(segments: Segments, run: (model: PublishedModel) => void): void {
   }
 }
 
-describe('A publisher that adds and removes objects and variables at run time (segment 6)', () => {
+describe('A publisher that adds and removes objects and variables at run time (segment format, section 6)', () => {
   const segments = freshSegments();
 
   it('has a reader that sees exactly the published tree at every moment', () => {

@@ -77,7 +77,7 @@ describe('record', () => {
       expect(() => record(size, widths)).to.throw(RangeError, `declared ${size}`));
 });
 
-describe('docs/segment-format.md is complete (segment 11) and agrees with the code on', () => {
+describe('docs/segment-format.md is complete (segment format, section 11) and agrees with the code on', () => {
   const headerRows = table('| Offset | Size | Field | Meaning |');
   for (const [offset, size, field = ''] of headerRows)
     it(`the header field ${field} at ${offset ?? ''}`, () => {

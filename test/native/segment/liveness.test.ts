@@ -89,7 +89,7 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
   ['the state is unknown', { state: 4 }, 'corrupt', 'segment is corrupt: its state is 4'],
 ];
 
-describe('A publisher (segment 9)', () => {
+describe('A publisher (segment format, section 9)', () => {
   for (const [when, evidence, state, reason, age] of VERDICTS)
     it(`is ${state}, with one reason text, when ${when}`, () =>
       expect(judge({ ...LIVE_EVIDENCE, ...evidence }).publisher).to.deep.equal({
@@ -116,7 +116,7 @@ const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[
   [0n, { nowNs: 10_000n * SECOND }, true, 'no heartbeat from the publisher for 9900.0 s'],
 ];
 
-describe('A stalled publisher (segment 9)', () => {
+describe('A stalled publisher (segment format, section 9)', () => {
   for (const [seconds, evidence, isServed, reason] of STALLED)
     it(`is ${isServed ? '' : 'not '}served with a limit of ${seconds} s: ${reason}`, () => {
       const judged = judge({ ...LIVE_EVIDENCE, ...evidence }, seconds * SECOND);

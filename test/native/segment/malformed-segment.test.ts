@@ -273,7 +273,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     'record 4: its schema is not a list of ascending, finite numbers',
   ],
   [
-    'a published bound of +Inf, whose bucket would be counted twice',
+    'a bound of +Inf (its bucket would count twice)',
     (bytes) => stateSchema(bytes, histogram, [0.5, 1, Infinity]),
     'record 4: its schema is not a list of ascending, finite numbers',
   ],
@@ -372,7 +372,7 @@ function describeDamages(kind: string, state: string, lead: string, damages: rea
 
 const ANOTHER = 'Segment is of another format';
 const CORRUPT = 'Segment is corrupt';
-describe('A malformed segment never crashes or blocks the reader (segment 2):', () => {
+describe('A malformed segment never crashes or blocks the reader (segment format, section 2):', () => {
   const segments = freshSegments();
 
   it('the undamaged sample segment is live', () => {

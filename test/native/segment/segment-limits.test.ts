@@ -48,7 +48,7 @@ describe('The limit of objects and variables in one segment', () => {
     return { publisher, root, settled, close: () => watch.close() };
   };
 
-  it('keeps a larger segment corrupt while a retry reads its directory in slices', () => {
+  it('makes a larger segment corrupt, also while a retry reads its directory in slices', () => {
     const publisher = segments.publish('82', {
       capacity: { ...capacity, records: 4000 },
     });

@@ -347,7 +347,7 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('needs at most one small read per poll while nothing changes (segment 10)', () => {
+  it('needs at most one small read per poll while nothing changes (segment format, section 10)', () => {
     const { state, begin } = watchedMemory();
     const segment = begin();
     state();

@@ -23,7 +23,7 @@ function countOf(frame: Frame): number | undefined {
   return all.size === 1 ? frame.sum : undefined;
 }
 
-describe('A reader never serves a torn value (segment 4) and', () => {
+describe('A reader never serves a torn value (segment format, section 4) and', () => {
   const children = freshChildren();
   const segments = freshSegments();
 

@@ -6,8 +6,8 @@ import { chooseFormat, prefersGzip, cachedByHeader } from '#app/sinks/http/choos
 
 describe('the format for an Accept header', () => {
   const table: readonly (readonly [string, string | undefined, 'text' | 'openmetrics'])[] = [
-    ['nothing said', undefined, 'text'],
-    ['nothing wanted', '', 'text'],
+    ['no header', undefined, 'text'],
+    ['an empty header', '', 'text'],
     ['curl', '*/*', 'text'],
     ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text'],
     [
@@ -66,7 +66,7 @@ describe('the format for an Accept header', () => {
     ['a version in quotes', 'application/openmetrics-text; version="1.0.0"', 'openmetrics'],
     ['other case', 'Application/OpenMetrics-Text; Version=1.0.0; Q=0.9, */*;q=0.1', 'openmetrics'],
     ['a group of types', 'application/*', 'openmetrics'],
-    ['both alike', 'application/openmetrics-text,text/plain', 'text'],
+    ['equal qualities of both', 'application/openmetrics-text,text/plain', 'text'],
     ['the exact entry before the wider one', 'text/plain;q=0.2,*/*;q=0.9', 'openmetrics'],
     ['the exact entry after the wider one', '*/*;q=0.9,text/plain;q=0.2', 'openmetrics'],
     ['a type before its group', 'application/*,application/openmetrics-text;q=0,text/*', 'text'],
@@ -77,13 +77,13 @@ describe('the format for an Accept header', () => {
       'openmetrics',
     ],
     ['the better of two equal entries', 'text/*;q=0.9,text/*;q=0.1,*/*;q=0.5', 'text'],
-    ['text refused', 'text/plain;q=0,*/*', 'openmetrics'],
-    ['OpenMetrics refused', 'application/openmetrics-text;q=0,*/*;q=0.1', 'text'],
-    ['all refused', '*/*;q=0', 'text'],
-    ['a quality that is none', 'application/openmetrics-text;q=x', 'text'],
+    ['a client that refuses text', 'text/plain;q=0,*/*', 'openmetrics'],
+    ['a client that refuses OpenMetrics', 'application/openmetrics-text;q=0,*/*;q=0.1', 'text'],
+    ['a client that refuses all', '*/*;q=0', 'text'],
+    ['an invalid quality', 'application/openmetrics-text;q=x', 'text'],
     ['a quality out of range', 'application/openmetrics-text;q=7,text/plain;q=0.1', 'text'],
-    ['something else', 'application/json', 'text'],
-    ['nonsense', ';;,=,/;q', 'text'],
+    ['another type', 'application/json', 'text'],
+    ['an invalid header', ';;,=,/;q', 'text'],
   ];
   for (const [sentence, accept, wanted] of table)
     it(`is ${wanted} for ${sentence}`, () =>
@@ -125,8 +125,8 @@ describe('cachedByHeader()', () => {
 // Which clients get gzip, by their Accept-Encoding header (RFC 9110, 12.5.3).
 describe('the encoding for an Accept-Encoding header', () => {
   const table: readonly (readonly [string, string | undefined, boolean])[] = [
-    ['nothing said', undefined, false],
-    ['nothing wanted', '', false],
+    ['no header', undefined, false],
+    ['an empty header', '', false],
     ['Prometheus', 'gzip', true],
     ['curl --compressed', 'deflate, gzip, br, zstd', true],
     ['a browser', 'gzip, deflate, br;q=1.0', true],
@@ -134,25 +134,25 @@ describe('the encoding for an Accept-Encoding header', () => {
     ['other case and blanks', ' GZip ; Q=0.5 ', true],
     ['anything', '*', true],
     ['anything, a little', '*;q=0.001', true],
-    ['nothing but identity', 'identity', false],
-    ['others only', 'br, deflate', false],
-    ['gzip refused', 'gzip;q=0', false],
-    ['gzip refused, with three digits', 'gzip;q=0.000', false],
-    ['gzip refused by its exact name before the wider one', 'gzip;q=0, *', false],
-    ['all refused', '*;q=0', false],
-    ['all refused but gzip', '*;q=0, gzip', true],
-    ['identity refused', 'identity;q=0, gzip;q=0.1', true],
-    ['identity refused and nothing else named', 'identity;q=0', false],
-    ['both refused: a page that can perhaps be read', 'identity;q=0, gzip;q=0', false],
-    ['identity preferred', 'identity, gzip;q=0.5', false],
-    ['gzip preferred', 'identity;q=0.5, gzip', true],
-    ['both alike', 'identity, gzip', true],
-    ['all others preferred', 'gzip;q=0.1, *;q=0.5', false],
+    ['identity alone', 'identity', false],
+    ['other encodings only', 'br, deflate', false],
+    ['a client that refuses gzip', 'gzip;q=0', false],
+    ['a client that refuses gzip with three digits', 'gzip;q=0.000', false],
+    ['a client that refuses gzip by name, before a wildcard', 'gzip;q=0, *', false],
+    ['a client that refuses all', '*;q=0', false],
+    ['a client that refuses all but gzip', '*;q=0, gzip', true],
+    ['a client that refuses identity', 'identity;q=0, gzip;q=0.1', true],
+    ['a client that refuses identity and names no other', 'identity;q=0', false],
+    ['a client that refuses both (it can perhaps read the page)', 'identity;q=0, gzip;q=0', false],
+    ['a client that prefers identity', 'identity, gzip;q=0.5', false],
+    ['a client that prefers gzip', 'identity;q=0.5, gzip', true],
+    ['equal qualities of both', 'identity, gzip', true],
+    ['a client that prefers all others', 'gzip;q=0.1, *;q=0.5', false],
     ['either name', 'gzip;q=0, x-gzip;q=0.5', true],
-    ['a quality that is none', 'gzip;q=x', false],
+    ['an invalid quality', 'gzip;q=x', false],
     ['a quality out of range', 'gzip;q=7', false],
     ['a name that only begins alike', 'gzipped', false],
-    ['nonsense', ';;,=,/;q', false],
+    ['an invalid header', ';;,=,/;q', false],
   ];
   for (const [sentence, header, wanted] of table)
     it(`is ${wanted ? 'gzip' : 'identity'} for ${sentence}`, () =>

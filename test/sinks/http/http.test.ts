@@ -353,7 +353,7 @@ describe('the HTTP responder', () => {
       }
     });
 
-    it('HTML pages whose policy no header of a web configuration weakens', async () => {
+    it('with the content policy of HTML pages, whatever headers the web configuration sets', async () => {
       const weak = { 'Content-Security-Policy': "default-src '*'", 'X-Own': 'kept' };
       const http = await serve([new FakeTarget()], {
         guard: { ...NO_GUARD, headers: () => weak },

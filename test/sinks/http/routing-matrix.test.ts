@@ -43,9 +43,9 @@ const SETS = {
 const STANDINGS: readonly (readonly [first: Standing, others: Standing])[] = [
   ['ready', 'ready'],
   ['syncing', 'syncing'],
-  ['unseen', 'unseen'],
+  ['without a segment', 'without a segment'],
   ['lost', 'lost'],
-  ['ready', 'unseen'],
+  ['ready', 'without a segment'],
   ['lost', 'ready'],
 ];
 

@@ -52,7 +52,7 @@ describe('FileProxy', () => {
     expect(replies).to.deep.equal([{ kind: 'lock', file: 1, isLocked: false }]);
   });
 
-  it('replies to a wait once, and not after its end', () => {
+  it('replies once to each wait, and not to a wait that was ended', () => {
     const moves: (() => void)[] = [];
     let ended = 0;
     const { proxy, replies } = setUp({

@@ -40,7 +40,7 @@ describe('a breakable text', () => {
     ['a/b c', '<span class="whole">a/b </span>c'],
     ['<'.repeat(3), '<span class="whole">&#60;&#60;&#60;</span>'],
   ] as const)
-    it(`may break in ${text} only after the dots of an id`, () =>
+    it(`may break only after the dots of an id: ${text}`, () =>
       expect(broken(text)).to.equal(wanted));
 
   it('may break nowhere else, and keeps its characters', () =>

@@ -215,7 +215,7 @@ describe('the tree page', () => {
     ]);
   });
 
-  describe('rejects, in this order', () => {
+  describe('rejects, in this order:', () => {
     const scopes = {
       scope: (name: string) => (name === 's' ? compileScope({ name, metrics: [] }) : undefined),
     };
