@@ -63,8 +63,8 @@ export type Shape =
 /** The values of one object, for a row that is evaluated for one of its variables. */
 export interface RowContext {
   /**
-   * The variable that the row is evaluated for. It has a value, and a type that the row reads. In a row of several
-   * variables it is any of them, of any type.
+   * The variable that the row is evaluated for; its value has a type that the row reads. If the row reads several
+   * variables, this is an arbitrary one of them, of any type.
    */
   readonly variable: Variable;
   /** The variable of that name in the same object, if it has a value and a type that the row reads. */

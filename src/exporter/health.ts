@@ -59,7 +59,7 @@ function connectHost(host: string | undefined): string {
   return host === '::' ? '::1' : host;
 }
 
-/** Any answer counts, even a refusal: this process has neither a password nor a client certificate. */
+/** Why the listener does not answer; empty if it does. Any answer counts, even a refusal: this process has neither a password nor a client certificate. */
 function listenerProblem(tls: ServerTls | null, host: string, port: number): Promise<string> {
   const needsCertificate =
     tls?.clientAuth === 'RequireAnyClientCert' || tls?.clientAuth === 'RequireAndVerifyClientCert';

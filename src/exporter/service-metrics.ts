@@ -136,7 +136,7 @@ export function webConfigMetrics(
 const LARGE_BLOCK = 131_072;
 /** A process is idle if its memory has grown by no more than this factor since the last check. */
 const GROWTH = 1.1;
-/** The growth in bytes since the last return of free pages that makes another one worthwhile. */
+/** Free pages are returned to the system again once memory has grown by this many bytes. */
 const MIN_GROWTH = 4_000_000;
 const CHECK_MS = 10_000;
 

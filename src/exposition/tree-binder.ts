@@ -75,8 +75,8 @@ export class TreeBinder {
   }
 
   /**
-   * Calls back whenever `bindMore` is to be called again, after the first time; returns a function that
-   * ends this. Without a listener, no work is left for later.
+   * Calls `wake` whenever `bindMore` must be called again; the first call needs none. Returns a function that
+   * ends this. Without a listener, changes are bound at once.
    */
   onMoreToBind(wake: () => void): () => void {
     this.#wake = wake;

@@ -50,7 +50,8 @@ function signedText({ licensee, issuedAt, expiresAt }: LicenseTerms, key: Signin
 }
 
 /**
- * Writes `text` to `path` atomically, with mode 0600. Replaces a license, to renew it, and an empty file.
+ * Writes `text` to `path` atomically, with mode 0600. An existing file is
+ * replaced only if it is a license (to renew it) or empty.
  * @throws Fault USAGE if another file exists, or the file cannot be written
  */
 export function writeLicense(path: string, text: string): void {

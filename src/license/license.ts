@@ -97,8 +97,8 @@ const GIVE_ACCESS =
   'give it to the user that runs the exporter, with the folders above it: docs/license.md of the package';
 
 /**
- * The remedy for a missing license: how to get one for evaluation, if the installation trusts the evaluation key,
- * and one for production. For a license that cannot be read, the user that needs access.
+ * The remedy for a missing license: how to get one for production, and one for evaluation if the installation trusts
+ * the evaluation key. If the file cannot be read: which user needs access.
  * @param file the configured path; empty if there is none
  * @param cause the system's error, if the file cannot be read
  */

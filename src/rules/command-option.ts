@@ -105,7 +105,7 @@ export const nameOf = ({ flags }: Pick<CommandOption<unknown>, 'flags'>): string
 
 type LabelledOption = Pick<CommandOption<unknown>, 'flags' | 'setting'>;
 
-/** The argument of an option, or an item of it, as messages name it: with the setting that the option overrides. */
+/** The name of an option's argument, or of one of its items, in messages: with the setting that the option overrides. */
 export const labelOf = ({ flags, setting }: LabelledOption, path: Path = []): string =>
   `${nameOf({ flags })}${keyPath(path)}${setting === undefined ? '' : ` (${setting})`}`;
 

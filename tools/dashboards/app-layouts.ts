@@ -18,7 +18,7 @@ export interface AppLayout {
   readonly classes: Readonly<Record<string, string>>;
   /** Classes with so many objects that their panels show only the highest values. */
   readonly many: readonly string[];
-  /** Labels that the format adds to those of the catalogue. */
+  /** Labels of all series that come from the format of the segment instead of the catalogue. */
   readonly stated?: readonly string[];
 }
 

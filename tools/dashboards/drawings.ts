@@ -126,8 +126,8 @@ const thresholds = (steps: readonly ThresholdStep[]) => ({
   steps: steps.map(([value, color]) => ({ color, value })),
 });
 
-/** Grafana's ids for the units of metrics. */
-const LEVELS: Readonly<Record<string, string>> = {
+/** Grafana's unit ids for gauges, by the unit of the metric. */
+const GAUGE_UNITS: Readonly<Record<string, string>> = {
   bytes: 'bytes',
   seconds: 's',
   ratio: 'percentunit',
@@ -140,7 +140,7 @@ const RATES: Readonly<Record<string, string>> = {
 };
 
 /** Grafana's unit for values of a gauge. */
-export const levelUnit = (unit: string): string => LEVELS[unit] ?? 'short';
+export const levelUnit = (unit: string): string => GAUGE_UNITS[unit] ?? 'short';
 
 /** Grafana's unit for the rate of a counter. */
 export const rateUnit = (unit: string): string => RATES[unit] ?? 'cps';

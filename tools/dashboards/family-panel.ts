@@ -74,7 +74,7 @@ export interface ShownFamily {
   readonly row: Row;
   /** True if the panel shows only the ten highest series. */
   readonly isMany: boolean;
-  /** Labels that the format adds to each object. */
+  /** Labels of all series that come from the format of the segment instead of the catalogue. */
   readonly stated: readonly string[];
 }
 

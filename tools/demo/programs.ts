@@ -18,8 +18,8 @@ const FILE_BYTES = 32_768;
 const BEGAN_AT = 472;
 
 /**
- * Writes the recorded file as that of a JVM with this process id and start time. This process maps it,
- * as a JVM does.
+ * Writes the recording as the counter file of a JVM with this process id and start time. This process maps
+ * the file, as a JVM does.
  * @param pid the id of this process
  * @returns the directory of the file
  */

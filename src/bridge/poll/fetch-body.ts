@@ -127,7 +127,7 @@ const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^/, 'tls'],
 ];
 
-/** The reason in a message of OpenSSL, behind positions in its source. */
+/** The reason in an error message of OpenSSL, after the code, the library and the function. */
 const OPENSSL = /(?:^|:)error:[^:]*:[^:]*:[^:]*:([^:]+)/;
 
 const codeOf = (error: unknown): string =>

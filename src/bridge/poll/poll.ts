@@ -166,8 +166,8 @@ export interface Patience {
 }
 
 /**
- * Emits all polls, and between them an event when the last good one becomes stale and when it
- * counts as lost. A poll that reports no data ends the wait.
+ * Emits every poll. Between polls, emits an event when the last good one becomes stale, and another when it counts
+ * as lost. Neither follows a poll whose verdict is `gone`.
  */
 export function standing<P>(
   verdictOf: (polled: P) => 'good' | 'gone' | 'failed',

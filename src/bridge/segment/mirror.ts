@@ -12,13 +12,13 @@ import type { Selected } from '../tree/selection.js';
 
 const I64_END = 2n ** 63n;
 
-/** The `present` type of a variable if it can hold the value exactly, else the type of the value. */
-function typeFor({ type, value }: TypedValue, present: ValueType): ValueType {
-  if (type === present || typeof value === 'string' || typeof value === 'boolean') return type;
-  if (present === 'f64' && typeof value === 'number') return present;
+/** The current type of a variable if it can hold the value exactly, else the type of the value. */
+function typeFor({ type, value }: TypedValue, current: ValueType): ValueType {
+  if (type === current || typeof value === 'string' || typeof value === 'boolean') return type;
+  if (current === 'f64' && typeof value === 'number') return current;
   if (type === 'f64') return type;
-  if (present === 'u64' && value >= 0) return present;
-  if (present === 'i64' && value < I64_END) return present;
+  if (current === 'u64' && value >= 0) return current;
+  if (current === 'i64' && value < I64_END) return current;
   return type;
 }
 
@@ -47,7 +47,7 @@ export interface Changes {
   readonly changedValues: number;
   /** Objects and variables without room in the segment. */
   readonly dropped: number;
-  /** The objects among those. */
+  /** How many of the dropped items are objects. */
   readonly droppedObjects: number;
 }
 

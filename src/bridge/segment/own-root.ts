@@ -63,7 +63,7 @@ export const OWN_TEXTS = {
   url: 'Address of the component.',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** The variable of each object for a reason. */
+/** The variable that counts failed polls. One object for each reason has it. */
 export const FAILED_POLLS = {
   variable: 'polls',
   row: total('Polls that gave no tree, by reason.'),

@@ -58,7 +58,7 @@ export const keySource = judged(
   () => 'a value that is no text',
 );
 
-/** A prefix of seed paths, in the exporter's syntax. */
+/** A prefix of the paths of objects below the root, in the exporter's syntax. */
 export const seedPrefix: Rule<string> = {
   ...word,
   read(raw, path, report) {

@@ -1,4 +1,4 @@
-// Selects the objects of a tree to publish, and writes them as a scenario.
+// Selects the objects of a tree to publish, and writes them as a scenario, the input of the simulator.
 import { compileSeedPrefix, segmentsOf } from '../../catalogue/match/patterns.js';
 import { quoted } from '../../document/document.js';
 import { compileWildcard } from '../../rules/formats.js';
@@ -6,12 +6,12 @@ import { seedPathOf } from './component-tree.js';
 import type { ComponentObject, ComponentTree, ComponentVariable } from './component-tree.js';
 
 export interface SelectionSettings {
-  /** Class ids with `*`; empty selects all. */
+  /** Class ids; `*` matches any characters. An empty list selects all. */
   readonly classes: readonly string[];
   readonly excludeClasses: readonly string[];
   /** Prefixes as in the exporter; empty selects all. */
   readonly seedPaths: readonly string[];
-  /** Names of variables with `*`. */
+  /** Names of variables; `*` matches any characters. */
   readonly excludeVariables: readonly string[];
 }
 

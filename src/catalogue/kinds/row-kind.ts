@@ -21,9 +21,9 @@ const numbersFrom = (usual: ScalarType): readonly ValueType[] => [
   usual,
   ...SCALAR_TYPES.filter((type) => type !== usual),
 ];
-/** All number types. The simulator publishes the first one: counters are u64. */
+/** All number types, u64 first: the simulator publishes counters as the first type. */
 export const TOTALS = numbersFrom('u64');
-/** All number types. The simulator publishes the first one: gauges are i64. */
+/** All number types, i64 first: the simulator publishes gauges as the first type. */
 export const LEVELS = numbersFrom('i64');
 /** The types that can be shown as text. */
 export const TEXTS: readonly ValueType[] = ['string', ...SCALAR_TYPES];

@@ -35,7 +35,7 @@ function expression(source: string): RegExp {
   }
 }
 
-/** Matches whole segments only. `label` is undefined for a literal, `literal` for a label. */
+/** A part of a path pattern between dots, a literal or a label; the other field is undefined. */
 interface Segment {
   readonly label: string | undefined;
   readonly literal: string | undefined;
@@ -115,7 +115,7 @@ export function compilePathPattern(text: string): PathPattern {
   return { text, segments, labelNames, match, matchSegments, along };
 }
 
-/** The pattern of the object at the literal path `at` below the objects that `pattern` matches. */
+/** `pattern` extended by the literal path `at`: matches the object at that path below each match of `pattern`. */
 export function childPattern(pattern: PathPattern, at: string): PathPattern {
   if (at === '') return pattern;
   return compilePathPattern(pattern.text === ROOT ? at : `${pattern.text}.${at}`);

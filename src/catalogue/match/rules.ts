@@ -102,7 +102,7 @@ export interface Rules {
   hasClass(className: string): boolean;
   /** Whether any row reads the object. */
   reads(object: ObjectPath): boolean;
-  /** The rows for tracked objects below this object, if it is of their class. */
+  /** The rows of the object's class that read objects below it. */
   rulesBelow(object: ObjectPath): readonly ClassRows[];
 }
 

@@ -64,7 +64,7 @@ function unmatchedClass({ alias, classIds, paths }: CatalogueClass): string {
 const MAX_LINES = 20;
 /** The most names in one line. */
 const MAX_NAMES = 10;
-/** The most known names that an unknown one is compared with. */
+/** The maximum number of known names that an unknown one is compared with. */
 const MAX_CANDIDATES = 5000;
 
 /** The first findings, and the number of others. @param what names the findings, in the plural */
@@ -73,7 +73,7 @@ export function limitLines(lines: readonly string[], what: string): readonly str
   return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more ${what}`] : lines;
 }
 
-/** Joins names to one line, with the first ones of many. */
+/** Joins names to one line. Of more than `MAX_NAMES` it lists the first, with the number of the others. */
 export function joinNames(names: readonly string[]): string {
   const more = names.length - MAX_NAMES;
   const first = names.slice(0, MAX_NAMES).join(', ');

@@ -12,12 +12,12 @@ import type { FamilyMetadata, ManagedObject, Variable } from '../../model.js';
 import { Candidates, limitLines, joinNames } from './findings.js';
 import type { ExistingObject, Finding } from './findings.js';
 
-/** Names the lines of `SharedNames` in messages. */
+/** The plural noun for the lines of `SharedNames` in messages. */
 export const SHARING = 'variables that share the name of a metric';
 
 export interface DescribedFamilies {
   readonly families: ReadonlySet<FamilyMetadata>;
-  /** A line for each two variables of an object that share the name of a metric. */
+  /** A line for each pair of variables of an object that would become the same metric. */
   readonly shared: readonly string[];
 }
 
@@ -196,7 +196,7 @@ export function variableFinding(
   return [{ path: ['variable'], sentence }];
 }
 
-/** The paths of variables whose length is similar, so that `hint` may find them near. */
+/** The paths of variables about as long as `path`: only those can be similar enough for `hint`. */
 function pathsLike(path: string, objects: readonly ExistingObject[]): Candidates {
   const paths = new Candidates();
   for (const { seedPath, variables } of objects)

@@ -100,7 +100,7 @@ function shiftOf(bytes: number): Uint32Array {
   return ofBits;
 }
 
-/** Fills a table of a linear function of a few bits, from an index on, given the result for each bit. */
+/** Tabulates a linear function of some bits, from the index `at` on. `ofBits` has its result for each single bit. */
 function fill(table: Uint32Array, at: number, ofBits: Uint32Array): void {
   for (let value = 1; value < 2 ** ofBits.length; value++) {
     const lowest = 31 - Math.clz32(value & -value);

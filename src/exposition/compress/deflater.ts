@@ -52,8 +52,8 @@ export class Deflater {
   }
 
   /**
-   * Checks the code before a render of this many lines, and replaces it if another one is clearly better, in small
-   * steps. Blocks with the former code must be written again.
+   * Checks the Huffman code before a render of `lines` lines, in small steps, and replaces it if another one is clearly
+   * better. Blocks with the former code must then be written again.
    */
   *updatingCode(lines: number, countSymbols: CountSymbols): Generator<void, void> {
     const isGrown = Math.abs(lines - this.#linesChecked) > this.#linesChecked * MAX_GROWTH;

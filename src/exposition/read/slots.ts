@@ -87,7 +87,7 @@ export class SlotPages {
     return true;
   }
 
-  /** Copies the page of a slot, which is read from now on; see `read`. */
+  /** Copies the page of a slot for the first time; later copies include it. See `read`. */
   readFirst(slot: number, changedSlots: number[]): void {
     const page = Math.floor(slot / PAGE_SLOTS);
     const { firstPage, cells } = this.#extentFor(slot);

@@ -176,7 +176,8 @@ export class SeriesRegistry {
 
   /**
    * Counts series that the caller omits.
-   * @param key of the first series: they count as omitted until it is removed, or forever without a key
+   * @param key the key of the first series: once it is removed, none of them counts any more; without a key, all count
+   *   until the target ends
    */
   omit(series: number, name?: string, key?: LineKey): void {
     this.#counters.omitted += series;

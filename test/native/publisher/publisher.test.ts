@@ -247,7 +247,6 @@ describe('The segment of a publisher (segment format, section 8)', () => {
   });
 
   it('leaves neither a descriptor nor a mapping when an option is refused', () => {
-    // Other files of the process may be closed meanwhile.
     const isSegment = (descriptor: string): boolean => {
       try {
         return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith('/dev/shm/');
@@ -262,7 +261,8 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     const before = held();
     expect(() => segments.publisher('82', { heartbeatMs: 2 ** 53 })).to.throw(RangeError);
     expect(() => segments.publisher('82', { mode: -1 })).to.throw(RangeError);
-    expect(held()).to.deep.equal(before);
+    // Segments of earlier tests may be closed meanwhile.
+    held().forEach((count, index) => expect(count).to.be.at.most(before[index] ?? 0));
   });
 
   it('never writes to another file that reuses its descriptor, and reopens its own file', () => {

@@ -82,7 +82,7 @@ function totalAt(block: usize, index: u32): usize {
 }
 
 /**
- * Writes the constant part of a line as a difference to the line that is `lines` lines and `back` bytes before it.
+ * Writes the constant part of a line, with back-references to the line that is `lines` lines and `back` bytes before it.
  * The first line of a block has `lines` 0 and is written as literals.
  */
 function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, back: u32): u64 {
