@@ -87,7 +87,7 @@ describe('the source code', () => {
   });
 
   for (const { word, only, remedy } of WORDS)
-    it(`has ${word.source} only in allowed files: ${remedy}`, () => {
+    it(`has code that matches /${word.source}/ only in allowed files (instead: ${remedy})`, () => {
       for (const file of files)
         if (!only.test(file)) {
           const lines = source(file).split('\n');

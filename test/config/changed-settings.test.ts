@@ -67,7 +67,7 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
 describe('changedSettings', () => {
   for (const { key } of Object.values(SETTINGS)) {
     const [value = '', isReloaded = false] = OTHER[key] ?? [];
-    it(`${isReloaded ? 'leaves out' : 'names'} a changed ${key}`, () => {
+    it(`${isReloaded ? 'omits' : 'lists'} \`${key}\`, which ${isReloaded ? 'a reload applies' : 'needs a restart'}`, () => {
       const changed = settings(`${key} = ${value}`);
       expect(changed, 'another value').not.to.deep.equal(DEFAULTS);
       const wanted = isReloaded ? [] : [key];

@@ -54,7 +54,7 @@ describe('configuration errors', () => {
       ['c.toml:4:1: targets[0].server_keys: unknown key (did you mean "server_key"?)'],
     ],
     [
-      'the end of a key, with the whole key',
+      'an unknown key that is the last part of a known one, with the known one',
       'port = 9464',
       ['c.toml:1:1: port: unknown key (did you mean "metrics_port"?)'],
     ],

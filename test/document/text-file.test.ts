@@ -19,22 +19,22 @@ describe('readText', () => {
     make: (path: string) => unknown,
     line: string,
   ])[] = [
-    ['is not there', () => undefined, 'c: cannot be read: no such file or folder'],
-    ['is a folder', mkdirSync, 'c: is a folder, needed: a regular file'],
+    ['a missing file', () => undefined, 'c: cannot be read: no such file or folder'],
+    ['a folder', mkdirSync, 'c: is a folder, needed: a regular file'],
     [
-      'is a pipe that nobody writes to',
+      'a pipe that nobody writes to',
       (path) => execFileSync('mkfifo', [path]),
       'c: is a pipe, needed: a regular file',
     ],
     [
-      'is a device without end',
+      'a device without end',
       (path) => {
         symlinkSync('/dev/zero', path);
       },
       'c: is a device, needed: a regular file',
     ],
     [
-      'is a link to itself',
+      'a link to itself',
       (path) => {
         symlinkSync(path, path);
       },
@@ -42,7 +42,7 @@ describe('readText', () => {
     ],
   ];
   for (const [kind, make, line] of refused)
-    it(`rejects in one line a file that ${kind}`, () => {
+    it(`rejects, with a message of one line: ${kind}`, () => {
       make(folder.path('c'));
       expect(complaint(folder.path('c'))).to.equal(line);
     });

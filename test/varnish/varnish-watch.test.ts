@@ -377,7 +377,7 @@ describe('A watch of an instance of Varnish', () => {
       expect(folderOf('shop', folder.path(''), 'host')).to.equal('shop');
     });
 
-    it('uses the folder of the host name for server key default, or else varnishd', () => {
+    it('uses the folder with the host name for the server key `default`, or `varnishd` if only that exists', () => {
       const folderNow = () => folderOf('default', folder.path(''), 'host');
       expect(folderNow()).to.equal('host');
       folder.instance('varnishd');

@@ -92,7 +92,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     ['twin.w', `${ROOT}.twin|w`],
   ] as const;
   for (const [path, variable] of names)
-    it(`is ${variable} for the path ${JSON.stringify(path)}`, () => {
+    it(`with the path ${JSON.stringify(path)} is ${variable}`, () => {
       const { source, root } = tree();
       const read = bound(source, root, path).read();
       expect(read).to.deep.equal({ path, value: 1, text: variable });
@@ -110,7 +110,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     ['twin.v', 'the later of two objects with this id lacks the variable'],
   ] as const;
   for (const [path, why] of nothing)
-    it(`is absent for the path ${JSON.stringify(path)}: ${why}`, () => {
+    it(`with the path ${JSON.stringify(path)} is absent: ${why}`, () => {
       const { source, root } = tree();
       expect(bound(source, root, path).read()).to.equal(undefined);
     });

@@ -76,10 +76,10 @@ describe('a date text of a publisher in another time zone:', () => {
     ['Europe/Berlin', '1234 1:00 '.repeat(2000), undefined],
   ];
   for (const [zone, text, iso] of zones)
-    it(`${text.slice(0, 40)} in ${zone} means ${iso ?? 'no time'}`, () =>
+    it(`${JSON.stringify(text.slice(0, 40))} in ${zone} means ${iso ?? 'no time'}`, () =>
       expect(new PointInTime(zone).unixSeconds(text)).to.equal(iso && at(iso)));
 
-  it('has the time that JavaScript reads, if both are in the same zone', () => {
+  it('a text has the time that JavaScript reads, if both are in the same zone', () => {
     const here = new PointInTime(Intl.DateTimeFormat().resolvedOptions().timeZone);
     for (let hour = 0; hour < 24 * 366; hour += 5) {
       const text = `2027-01-01T00:00:00`;
@@ -88,7 +88,7 @@ describe('a date text of a publisher in another time zone:', () => {
     }
   });
 
-  it('is read in the time zone of its own target', () => {
+  it('a text is read in the time zone of its own target', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     source.addVariable(root, 't', { type: 'string', value: 'Thu Nov 19 08:00:00 2026' });

@@ -17,7 +17,7 @@ const countsOf = ({ coverage }: TargetView) => ({
 });
 const FITS = { unmatched: 0, mistyped: 0, unread: 0 };
 
-describe('the fit of a catalogue', () => {
+describe('the coverage of a catalogue', () => {
   const setUp = (rows: string, tillRows = '') => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
@@ -134,7 +134,7 @@ describe('the fit of a catalogue', () => {
     [row('x', 'stateset', 'var = "v", states = ["0"]'), 'u64', true],
   ];
   for (const [rows, type, isFit] of types)
-    it(`${isFit ? 'accepts' : 'counts the wrong type of'} a variable of type ${type} for ${rows}`, () => {
+    it(`counts ${isFit ? 'no row' : 'one row'} of the wrong type for a variable of type ${type}: ${rows}`, () => {
       const { source, root, view, render } = setUp(rows);
       const variable = source.addVariable(root, 'v', { type });
       source.addVariable(root, 'v2', { type: 'u64' });

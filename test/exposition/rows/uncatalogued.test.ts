@@ -147,7 +147,7 @@ metrics = []`;
       expect(text()).to.contain('# HELP shop_coins Of a row.\n# TYPE shop_coins untyped\n');
     });
 
-    it('avoids the name, even if the target filters out the class of the row', () => {
+    it('adds _uncatalogued to the name, even if the target filters out the class of the row', () => {
       const filters = { classes: ['till'] };
       const { source, till, lines } = shop({ filters }, row('till_coins', 'gauge', 'var = "x"'));
       source.addVariable(till, 'coins', gauge(3));

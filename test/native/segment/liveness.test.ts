@@ -10,9 +10,9 @@ const LIVE_EVIDENCE: Evidence = {
 };
 
 const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, number?])[] = [
-  ['all is LIVE_EVIDENCE', {}, 'live', 'publisher is live', 1],
+  ['all evidence says that it is live', {}, 'live', 'publisher is live', 1],
   [
-    'there is no heartbeat',
+    'its heartbeat period is 0 (no heartbeat)',
     { heartbeatPeriodNs: 0n, heartbeatNs: 0n },
     'live',
     'publisher is live',

@@ -49,7 +49,7 @@ const TOLERATED: readonly (readonly [string, (bytes: Buffer) => void])[] = [
     (bytes) => bytes.fill(0xff, nameAt(bytes, SAMPLE.child) + 2, nameAt(bytes, SAMPLE.child) + 4),
   ],
   [
-    'a kind on a text',
+    'a text variable that has a kind',
     (bytes) => alterRecord(bytes, SAMPLE.text, (record) => record.writeUInt8(1, RECORD.kind)),
   ],
   [

@@ -134,7 +134,7 @@ describe('the encoding for an Accept-Encoding header', () => {
     ['other case and blanks', ' GZip ; Q=0.5 ', true],
     ['anything', '*', true],
     ['anything, a little', '*;q=0.001', true],
-    ['identity alone', 'identity', false],
+    ['a list of only identity', 'identity', false],
     ['other encodings only', 'br, deflate', false],
     ['a client that refuses gzip', 'gzip;q=0', false],
     ['a client that refuses gzip with three digits', 'gzip;q=0.000', false],

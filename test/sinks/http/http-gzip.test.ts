@@ -144,7 +144,7 @@ describe('the HTTP responder with gzip', () => {
     const { socket } = http.send(GZIP);
     await eventually('it is being compressed', () => target.held === 1);
     socket.destroy();
-    await eventually('it is over', () => http.served.length === 1);
+    await eventually('the request is served', () => http.served.length === 1);
     expect(target.held).to.equal(0);
     expect((await http.ask('/metrics')).text.length).to.be.greaterThan(target.text.length);
   });

@@ -391,7 +391,7 @@ describe('the HTTP responder', () => {
       };
       const http = await serve([target]);
       const clients = Array.from({ length: 64 }, () => http.send(GET('/metrics')));
-      await eventually('all ask', () => asked === 64);
+      await eventually('all 64 requests have arrived', () => asked === 64);
       const refused = await http.ask('/metrics');
       expect(refused).to.deep.include({ status: 503, text: 'too many scrapes at once\n' });
       expect(refused.headers.get('retry-after')).to.equal('1');
@@ -413,7 +413,7 @@ describe('the HTTP responder', () => {
       };
       const http = await serve([target]);
       for (let client = 0; client < 64; client++) http.send(GET('/metrics'));
-      await eventually('all ask', () => asked === 64);
+      await eventually('all 64 requests have arrived', () => asked === 64);
       expect((await http.ask('/metrics')).status).to.equal(503);
       const paths = ['/', '/-/healthy', '/-/ready', '/-/metrics', '/-/targets', '/none'];
       const statuses = await Promise.all(paths.map(async (path) => (await http.ask(path)).status));
@@ -431,7 +431,7 @@ describe('the HTTP responder', () => {
       const selfMetrics = new Slow();
       const http = await serve([new FakeTarget()], { selfMetrics });
       for (let client = 0; client < 64; client++) http.send(GET('/-/metrics'));
-      await eventually('all ask', () => selfMetrics.asked === 64);
+      await eventually('all 64 requests have arrived', () => selfMetrics.asked === 64);
       expect(await http.ask('/-/healthy')).to.deep.include({
         status: 503,
         text: 'too many pages at once\n',
@@ -449,7 +449,7 @@ describe('the HTTP responder', () => {
         });
       const http = await serve([target]);
       const clients = Array.from({ length: 64 }, () => http.send(GET('/metrics')));
-      await eventually('all ask', () => asking === 64);
+      await eventually('all 64 requests have arrived', () => asking === 64);
       expect((await http.ask('/metrics')).status).to.equal(503);
       for (const { socket } of clients) socket.destroy();
       await eventually('nobody asks any more', () => asking === 0);

@@ -187,7 +187,7 @@ describe('the limits of the HTTP responder', () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target], { maxConnections: 2 });
       const busy = [http.send(GET('/metrics').repeat(3)), http.send(GET('/metrics'))];
-      await eventually('all ask', () => waiting() === 3);
+      await eventually('all three requests wait', () => waiting() === 3);
       const late = http.send(GET('/metrics'));
       await eventually('it is closed', () => ends(late));
       answer();
