@@ -3,7 +3,7 @@
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { Kernel, OPCODE } from '../dist/exposition/wasm/kernel.js';
 import { CELL_BYTES } from '../dist/exposition/wasm/layout.js';
-import { InternedText } from '../dist/exposition/wasm/memory.js';
+import { StoredText } from '../dist/exposition/wasm/memory.js';
 import { TEXT } from '../dist/exposition/page/text-page.js';
 import { ExpositionText } from '../dist/exposition/text/exposition-text.js';
 import { labelsPart, labelsText } from '../dist/exposition/text/text-syntax.js';
@@ -87,7 +87,7 @@ export class ScrapeWork {
       help: 'A family of the workload.',
     }));
     for (let entity = 0; entity < this.#values.entities; entity++) {
-      const labels = new InternedText(
+      const labels = new StoredText(
         this.#kernel.texts,
         labelsPart(labelsText(entityLabels(entity))),
       );

@@ -7,7 +7,7 @@ import type { RootIdentity, SlotRef, ValueType, VariableKind } from './published
 export * from './published.js';
 
 /** The metric of a variable as its format states it, for variables without a catalogue row. */
-export interface StatedMetric {
+export interface DeclaredMetric {
   /** A valid name. */
   readonly name: string;
   readonly help: string;
@@ -25,7 +25,7 @@ export interface Declaration {
   /** Upper bucket bounds of a histogram (without +Inf) or the quantiles of a summary. */
   readonly schema: readonly number[];
   /** The metric that the format states. Without it, the metric's name is made of the class and the variable's name. */
-  readonly metric?: StatedMetric;
+  readonly metric?: DeclaredMetric;
 }
 
 /**
@@ -109,7 +109,7 @@ export interface Source {
    * Reads additions and removals since the last call, within a work budget.
    * @throws Fault SEGMENT_CORRUPT if the structure is inconsistent
    */
-  sync(): StructureChanges;
+  readChanges(): StructureChanges;
   /** Whether the structure has changed since the last `sync()`; true if unknown. */
   hasChanges(): boolean;
   /** Copies up to `count` slots of 8 bytes; returns the number of copied slots. Must not change the tree: the caller walks it. */
@@ -219,7 +219,7 @@ export interface Encodings {
   readonly deflated: boolean;
 }
 
-/** The rendered application text of one target at one moment. Its bytes stay valid while it is held. */
+/** The rendered metrics of one target at one moment. Its bytes stay valid while it is held. */
 export interface Snapshot {
   /** The metadata of its families, in the order of a page: the same list while they are the same. */
   readonly metadata: readonly FamilyMetadata[];

@@ -1,4 +1,4 @@
-// The pipeline of a target, from shared memory to the answers of its scrapes. Read this file first.
+// The pipeline of a target, from shared memory to the answers of its scrapes. Read it after model.ts.
 import {
   Observable,
   catchError,
@@ -125,9 +125,9 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<HostingUp
     const refresher = new ViewRefresher(view, choice.source);
     // Each refresh polls, so most ready targets need no frequent polls between demands.
     const isUrgent = () => !refresher.isReady || parts.needsEachChange || view.hasObserved;
-    const change$ = pool
+    const poll$ = pool
       .pollResult$(choice.serverKey, isUrgent)
-      .pipe(map((pollResult) => refresher.change(pollResult)));
+      .pipe(map((pollResult) => refresher.pollInput(pollResult)));
     const refresh$ = openRefresh$.pipe(filter((refresh) => refresh !== undefined));
     const bind$ = new Observable<TargetInput>((subscriber) => {
       const bind = (): void => {
@@ -137,9 +137,9 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<HostingUp
       bind();
       return end;
     });
-    const process = (input: TargetInput) => refresher.process(input); // copy, startup gate, render
+    const process = (input: TargetInput) => refresher.process(input); // copy, check readiness, render
     const isPageIncomplete = () => refresher.isPageIncomplete;
-    return merge<TargetInput[]>(bind$, change$, refresh$).pipe(
+    return merge<TargetInput[]>(bind$, poll$, refresh$).pipe(
       processInputs(queue, { process, poll, isPageIncomplete, onTaskEnd }), // one task at a time
       startWith<HostingUpdate>({ kind: 'root', choice, view }),
       finalize(() => {

@@ -5,7 +5,7 @@ import { compileFilters } from '#app/catalogue/match/filters.js';
 import { newCounters } from '#app/exposition/counters.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TargetView } from '#app/exposition/target-view.js';
-import { segmentWatches } from '#app/native/segment/segment-watch.js';
+import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { RESTART_MS, hostingPipeline, servingPipeline } from '#app/pipeline.js';
 import type { HostingUpdate } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/throttle-renders.js';
@@ -42,7 +42,7 @@ describe('hostingPipeline', () => {
     const memory = new CountingMemory();
     const { contextId } = publishers;
     const pool = new ServerPool({
-      watch: segmentWatches(memory, { contextId, poolName: 'pool' }),
+      makePoller: segmentPollers(memory, { contextId, poolName: 'pool' }),
       scheduler: clock,
     });
     const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
@@ -107,7 +107,7 @@ describe('hostingPipeline', () => {
     expect(seen).to.deep.equal([
       'root H.1.demo',
       'bind', // before the first poll result of the directory
-      'change ready',
+      'poll ready',
     ]);
     expect(refresh()).to.equal('refresh ready renders a text');
     expect(tookMs).to.deep.equal([0, 0]);
@@ -127,9 +127,9 @@ describe('hostingPipeline', () => {
       };
       return view;
     });
-    expect(seen.at(-1)).to.equal('change');
+    expect(seen.at(-1)).to.equal('poll');
     clock.advance(200);
-    expect(seen).to.include('change ready');
+    expect(seen).to.include('poll ready');
     subscription.unsubscribe();
   });
 
@@ -147,7 +147,7 @@ describe('hostingPipeline', () => {
       return view;
     });
     clock.advance(200);
-    expect(seen).to.include('change ready');
+    expect(seen).to.include('poll ready');
     subscription.unsubscribe();
   });
 
@@ -261,7 +261,7 @@ describe('hostingPipeline', () => {
     );
     expect(refresh()).to.equal('refresh without a root');
     clock.advance(RESTART_MS);
-    expect(seen.at(-1)).to.equal('change ready');
+    expect(seen.at(-1)).to.equal('poll ready');
     expect(refresh()).to.equal('refresh ready renders a text');
     subscription.unsubscribe();
   });

@@ -1,4 +1,4 @@
-// The names of metrics and labels: which are valid, and those of self-described variables.
+// The names of metrics and labels: which are valid, and the names of metrics without a row.
 import type { FamilyMetadata, MetricType } from '../model.js';
 
 /** Labels that Prometheus, the scrape or the exposition formats set themselves. */
@@ -120,8 +120,8 @@ export class NameOwners {
   }
 }
 
-/** The parts of a self-described name. All but the type are as the publisher writes them. */
-export interface SelfDescribedNameParts {
+/** The parts of the name of a metric without a row. All but the type are as the publisher writes them. */
+export interface DeclaredNameParts {
   readonly app: string;
   readonly className: string;
   readonly variable: string;
@@ -155,13 +155,7 @@ const UNIT_ENDINGS: Readonly<Partial<Record<MetricType, string>>> = {
  * next begins occur once. A base unit follows that no word of class or variable names, and
  * then the ending of the type.
  */
-export function selfDescribedName({
-  app,
-  className,
-  variable,
-  unit,
-  type,
-}: SelfDescribedNameParts): string {
+export function declaredName({ app, className, variable, unit, type }: DeclaredNameParts): string {
   const own = [className, variable].map(wordsOf);
   const words = own.reduce(joined, wordsOf(app));
   const ending = UNIT_ENDINGS[type];

@@ -102,14 +102,14 @@ export interface RowFields {
   readonly at: string;
   /** Class id of the object at `at`; undefined for the object of the class itself. */
   readonly classId: string | undefined;
-  /** The key path of the row in its file, for messages; empty for a self-described row. */
+  /** The key path of the row in its file, for messages; empty for a declared row. */
   readonly where: string;
   /** Whether its labels or values say something about a person. */
   readonly isPersonal: boolean;
 }
 
 /** Whether a row comes from a publisher's declaration instead of a catalogue. A variable has at most one such row. */
-export const isSelfDescribed = ({ where }: Pick<RowFields, 'where'>): boolean => where === '';
+export const isDeclared = ({ where }: Pick<RowFields, 'where'>): boolean => where === '';
 
 /** A variable that a row reads. */
 export interface Reading {

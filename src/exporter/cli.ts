@@ -14,7 +14,7 @@ import { sendDatagram } from '../native/os/libc.js';
 import { posixMemory } from '../native/os/posix.js';
 import { pipeWriter } from '../sinks/stdout/stdout.js';
 import { ServiceManager, activatedSockets } from '../systemd/service-manager.js';
-import { formatWatches } from '../targets/formats.js';
+import { formatPollers } from '../targets/formats.js';
 import { partitionCount } from '../targets/placement.js';
 import { checkStart } from './check-start.js';
 import type { Start } from './check-start.js';
@@ -146,13 +146,13 @@ function limitsOfProcess(): string {
 
 /** Compares the configuration with the existing segments. */
 function liveLines(planned: Planned): readonly string[] {
-  const formats = formatWatches({ memory: posixMemory(), ...planned.config.settings });
-  const watchOf: Parameters<typeof liveCheck>[1] = (serverKey, { format, formatSettings }) => {
-    const watches = formats.get(format);
-    if (watches === undefined) throw new Error(`There is no format ${format}`);
-    return watches(formatSettings)(serverKey);
+  const formats = formatPollers({ memory: posixMemory(), ...planned.config.settings });
+  const pollerOf: Parameters<typeof liveCheck>[1] = (serverKey, { format, formatSettings }) => {
+    const pollers = formats.get(format);
+    if (pollers === undefined) throw new Error(`There is no format ${format}`);
+    return pollers(formatSettings)(serverKey);
   };
-  return liveCheck(planned, watchOf).map((line) => `${line}\n`);
+  return liveCheck(planned, pollerOf).map((line) => `${line}\n`);
 }
 
 const licenseWarnings = ({ planned, license }: Accepted): readonly string[] =>

@@ -4,13 +4,13 @@ import type { ScopeConfig } from '../config/file-rule.js';
 import type { Config } from '../config/resolve.js';
 import { hint } from '../document/nearest.js';
 import { canSelectUnder, compilePattern, compileScope } from '../exposition/page/scope.js';
-import { metricPrefix } from '../exposition/rows/self-described.js';
+import { metricPrefix } from '../exposition/rows/declared-rows.js';
 import type { FamilyMetadata, Scope, Target } from '../model.js';
 import { INTERNAL_METADATA } from '../targets/internal-metrics.js';
 import { selectedClasses } from './plan.js';
 import type { Plan, PlannedTarget } from './plan.js';
 
-/** The metrics that a target can have: those of its catalogue, and the prefix of self-described ones. */
+/** The metrics that a target can have: those of its catalogue, and the prefix of the others. */
 interface Selectable {
   readonly families: readonly FamilyMetadata[];
   readonly prefix: string | undefined;

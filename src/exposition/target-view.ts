@@ -130,7 +130,7 @@ export class TargetView {
     if (this.#isClosed) return false;
     // Nodes that are tracked only after the copy would be missing from the page.
     yield* this.#binder.applyingChanges();
-    this.#tree.builder.refresh();
+    this.#tree.builder.update();
     if (yield* this.#tree.slotReader.reading()) this.#tree.isDirty = true;
     yield* this.#binder.applyingChanges();
     this.#binder.bindSlice();

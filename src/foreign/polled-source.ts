@@ -7,7 +7,7 @@ import type {
   Frame,
   ManagedObject,
   Source,
-  StatedMetric,
+  DeclaredMetric,
   StructureChange,
   StructureChanges,
   Variable,
@@ -138,7 +138,7 @@ export const gauge = (
   name: string,
   type: 'i64' | 'u64',
   unit = '',
-  metric?: StatedMetric,
+  metric?: DeclaredMetric,
 ): Declaration => ({
   ...{ name, type, kind: 'gauge', unit, help: metric?.help ?? '', schema: [] },
   ...(metric && { metric }),
@@ -256,7 +256,7 @@ export class PolledSource implements Source {
     this.slots.add(slot, 1n);
   }
 
-  sync(): StructureChanges {
+  readChanges(): StructureChanges {
     const changes = this.#changes.slice(0, SLICE);
     this.#changes = this.#changes.slice(SLICE);
     return { changes, hasMore: this.#changes.length > 0 };

@@ -2,7 +2,7 @@
 import { combineLatest, defer, distinctUntilChanged, scan } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { FoundRoot, ManagedObject, RootIdentity, Source, Verdict } from '../model.js';
-import type { PollResult } from './watch.js';
+import type { PollResult } from './poller.js';
 
 /** The identity that the root's record states, else its id parsed from the right: host names hold dots. */
 export function identityOf({

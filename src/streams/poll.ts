@@ -2,7 +2,7 @@
 import { Observable, Subscription, asyncScheduler } from 'rxjs';
 import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Scheduler } from './scheduler.js';
-import type { PollResult } from './watch.js';
+import type { PollResult } from './poller.js';
 
 /** The poll period of a segment that changes, and the time without a change after which it is idle. */
 export const ACTIVE_POLL_MS = 100;

@@ -4,7 +4,7 @@ import type { Omissions } from '../exposition/omitted-items.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
 import type { PublisherProcess, Snapshot, SyncProgress, TargetEvent, Verdict } from '../model.js';
-import { NOT_POLLED } from './watch.js';
+import { NOT_POLLED } from './poller.js';
 
 /** The present state of a target in its partition. */
 export interface TargetState {

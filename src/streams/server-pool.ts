@@ -1,4 +1,4 @@
-// The watches of server keys. All targets of a thread share them.
+// The pollers of server keys. All targets of a thread share them.
 import {
   Observable,
   ReplaySubject,
@@ -19,11 +19,11 @@ import {
   repeatPoll,
 } from './poll.js';
 import type { Scheduler } from './scheduler.js';
-import { NOT_POLLED, NO_DROPS } from './watch.js';
-import type { PollResult, Watch, WatchFactory } from './watch.js';
+import { NOT_POLLED, NO_DROPS } from './poller.js';
+import type { PollResult, Poller, PollerFactory } from './poller.js';
 
 interface PoolParts {
-  readonly watch: WatchFactory;
+  readonly makePoller: PollerFactory;
   /** Runs polls without a wait; timers by default. */
   readonly tasks?: Scheduler | undefined;
   readonly scheduler?: SchedulerLike | undefined;
@@ -104,7 +104,7 @@ export class ServerPool {
       ordinal: this.#polled.size,
       urgent: new Set(),
       last: undefined,
-      pollResult$: defer(() => this.#watch(serverKey, key)).pipe(
+      pollResult$: defer(() => this.#pollResults(serverKey, key)).pipe(
         share({
           connector: () => new ReplaySubject(1),
           resetOnRefCountZero: true,
@@ -115,18 +115,18 @@ export class ServerPool {
     return key;
   }
 
-  #watch(serverKey: string, key: PolledKey): Observable<PollResult> {
-    const watch = this.#parts.watch(serverKey);
+  #pollResults(serverKey: string, key: PolledKey): Observable<PollResult> {
+    const poller = this.#parts.makePoller(serverKey);
     const nowMs = this.#parts.nowMs ?? (() => this.#scheduler.now());
     const offset = Math.floor(key.ordinal / KEYS_PER_GROUP) * GROUP_OFFSET_MS;
     const schedule = new PollSchedule(() => nowMs() + offset);
     const isUrgent = () => [...key.urgent].some((each) => each());
     const isSame = (a: PollResult, b: PollResult): boolean =>
       isUrgent() ? isSamePollResult(a, b) : isSameStructure(a, b);
-    const poll = (): PollResult => (key.last = watch.poll());
+    const poll = (): PollResult => (key.last = poller.poll());
     const waitForChange = (result: PollResult, again: () => void): TeardownLogic => {
       key.poll = again;
-      return schedule.isIdle && isUrgent() ? this.#waitForWakeUp(watch, result, again) : undefined;
+      return schedule.isIdle && isUrgent() ? this.#waitForWakeUp(poller, result, again) : undefined;
     };
     return repeatPoll(
       poll,
@@ -137,17 +137,17 @@ export class ServerPool {
     ).pipe(
       distinctUntilChanged(isSame),
       finalize(() => {
-        watch.close();
+        poller.close();
         this.#polled.delete(serverKey);
       }),
     );
   }
 
   /** Waits for the futex after a delay, so that frequent wake-ups cost no more than polls. */
-  #waitForWakeUp(watch: Watch, { notifications }: PollResult, wake: () => void): Subscription {
+  #waitForWakeUp(poller: Poller, { notifications }: PollResult, wake: () => void): Subscription {
     const armed = new Subscription();
     const arm = () => {
-      armed.add(watch.wait(notifications, wake));
+      armed.add(poller.wait(notifications, wake));
     };
     armed.add(this.#scheduler.schedule(arm, ACTIVE_POLL_MS));
     return armed;
@@ -157,27 +157,30 @@ export class ServerPool {
 /** The checked `format_settings` of a target. Plain data: they go to threads. */
 export type FormatSettings = Readonly<Record<string, unknown>>;
 
-/** The watches of each format, by its name. */
-export type FormatWatchFactories = ReadonlyMap<string, (settings: FormatSettings) => WatchFactory>;
+/** The pollers of each format, by its name. */
+export type FormatPollerFactories = ReadonlyMap<
+  string,
+  (settings: FormatSettings) => PollerFactory
+>;
 
 /** Returns the pool of a format with these settings. Targets with equal settings share it. */
 export type ServerPools = (format: string, settings?: FormatSettings) => ServerPool;
 
 /** Makes the pools of one thread. @throws Error for a format that was not checked before */
 export function serverPools(
-  formats: FormatWatchFactories,
-  parts: Omit<PoolParts, 'watch'>,
+  formats: FormatPollerFactories,
+  parts: Omit<PoolParts, 'makePoller'>,
 ): ServerPools {
   const pools = new Map<string, ServerPool>();
   return (format, settings = {}) => {
-    const watches = formats.get(format);
-    if (watches === undefined) throw new Error(`There is no format ${format}`);
+    const pollers = formats.get(format);
+    if (pollers === undefined) throw new Error(`There is no format ${format}`);
     const key = JSON.stringify([format, settings]);
     const known = pools.get(key);
     if (known !== undefined) return known;
     // Drop the pools of settings that a reload has removed.
     for (const [each, pool] of pools) if (pool.isIdle) pools.delete(each);
-    const pool = new ServerPool({ ...parts, watch: watches(settings) });
+    const pool = new ServerPool({ ...parts, makePoller: pollers(settings) });
     pools.set(key, pool);
     return pool;
   };

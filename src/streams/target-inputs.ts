@@ -3,7 +3,7 @@ import { EMPTY, Observable, defer, filter, mergeAll, mergeMap, of, repeat } from
 import type { OperatorFunction } from 'rxjs';
 import type { Encodings } from '../model.js';
 import type { RefreshQueue } from './refresh-queue.js';
-import type { PollResult } from './watch.js';
+import type { PollResult } from './poller.js';
 
 /** A command to copy the current values, and to render them if the text changes and `mayRender` allows it. One report answers it. */
 export interface Refresh {
@@ -14,8 +14,8 @@ export interface Refresh {
 }
 
 /** A poll result of the root's server key. */
-export interface Change {
-  readonly kind: 'change';
+export interface PollInput {
+  readonly kind: 'poll';
   readonly pollResult: PollResult;
   /** The number of poll results with changes of structure so far. */
   readonly number: number;
@@ -23,20 +23,20 @@ export interface Change {
 
 export type TargetInput =
   | Refresh
-  | Change
+  | PollInput
   /** Binds the next part of the tree. */
   | { readonly kind: 'bind' };
 
-/** The inputs of the next task. Merges changes, so that a fast publisher adds one task at a time. */
+/** The inputs of the next task. Merges poll results, so that a fast publisher adds one task at a time. */
 class PendingInputs {
-  #change: Change | undefined;
+  #pollInput: PollInput | undefined;
   #bind: TargetInput | undefined;
   #refresh: Refresh | undefined;
   /** When the first pending input came. */
   sinceMs = 0;
 
   get isEmpty(): boolean {
-    return [this.#change, this.#bind, this.#refresh].every((input) => input === undefined);
+    return [this.#pollInput, this.#bind, this.#refresh].every((input) => input === undefined);
   }
 
   get refresh(): Refresh | undefined {
@@ -45,15 +45,15 @@ class PendingInputs {
 
   add(input: TargetInput, nowMs: number): void {
     if (this.isEmpty) this.sinceMs = nowMs;
-    if (input.kind === 'change') this.#change = merged(this.#change, input);
+    if (input.kind === 'poll') this.#pollInput = merged(this.#pollInput, input);
     else if (input.kind === 'bind') this.#bind = input;
     else this.#refresh = input;
   }
 
   /** Removes and returns all inputs but the refresh. */
   takeStructure(): readonly TargetInput[] {
-    const structure = [this.#bind, this.#change].filter((input) => input !== undefined);
-    this.#change = this.#bind = undefined;
+    const structure = [this.#bind, this.#pollInput].filter((input) => input !== undefined);
+    this.#pollInput = this.#bind = undefined;
     return structure;
   }
 
@@ -62,8 +62,8 @@ class PendingInputs {
   }
 }
 
-/** The later change with the structure of both. */
-function merged(first: Change | undefined, next: Change): Change {
+/** The later poll result with the structure of both. */
+function merged(first: PollInput | undefined, next: PollInput): PollInput {
   if (first === undefined) return next;
   const changes = first.pollResult.changes.concat(next.pollResult.changes);
   return { ...next, pollResult: { ...next.pollResult, changes } };
@@ -71,7 +71,7 @@ function merged(first: Change | undefined, next: Change): Change {
 
 export interface InputProcessing<T> {
   readonly process: (input: TargetInput) => Generator<void, T>;
-  /** Polls the server keys for a refresh; the poll may bring a change. */
+  /** Polls the server keys for a refresh; its result is an input. */
   readonly poll: () => void;
   /** Whether the page of a refresh would lack objects: the refresh then polls again. */
   readonly isPageIncomplete: () => boolean;
@@ -84,7 +84,7 @@ const MAX_REPOLL_MS = 1000;
 
 /**
  * Processes all pending inputs in one task, and inputs that arrive during a task in the next one. The refresh comes
- * after the bind and the change, so that it copies the newest values.
+ * after the bind and the poll result, so that it copies the newest values.
  */
 export const processInputs =
   <T>(queue: RefreshQueue, parts: InputProcessing<T>): OperatorFunction<TargetInput, T> =>

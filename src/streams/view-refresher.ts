@@ -1,8 +1,8 @@
-// Processes the inputs of a target: copies values, opens the startup gate, renders.
+// Processes the inputs of a target: copies values, checks readiness, renders.
 import type { TargetView } from '../exposition/target-view.js';
 import type { Encodings, Snapshot, Source } from '../model.js';
-import type { Change, TargetInput } from './target-inputs.js';
-import type { PollResult } from './watch.js';
+import type { PollInput, TargetInput } from './target-inputs.js';
+import type { PollResult } from './poller.js';
 
 /** The result of an input: the state of the view after it. */
 export interface ProcessedInput {
@@ -67,16 +67,16 @@ export class ViewRefresher {
   }
 
   /** The input for a received poll result. */
-  change(pollResult: PollResult): Change {
+  pollInput(pollResult: PollResult): PollInput {
     if (pollResult.changes.length > 0 || pollResult.hasMore) this.#receivedChanges++;
-    return { kind: 'change', pollResult, number: this.#receivedChanges };
+    return { kind: 'poll', pollResult, number: this.#receivedChanges };
   }
 
   /** Processes an input in steps. No other call may use the view before the last step. */
   *process(input: TargetInput): Generator<void, ProcessedInput> {
     const view = this.#view;
     let isNotified = false;
-    if (input.kind === 'change') {
+    if (input.kind === 'poll') {
       const { changes, notifications, hasMore, isUnstable = false } = input.pollResult;
       view.applyChanges(changes);
       yield;

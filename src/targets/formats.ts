@@ -2,17 +2,17 @@
 import type { CatalogueText } from '../catalogue/catalogue.js';
 import type { FilterSettings } from '../catalogue/match/filters.js';
 import type { TargetLimits } from '../exposition/target-limits.js';
-import { hsperfdataWatches } from '../hsperfdata/hsperfdata-watch.js';
+import { hsperfdataPollers } from '../hsperfdata/hsperfdata-poller.js';
 import { HSPERFDATA_SETTINGS } from '../hsperfdata/settings.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
-import { segmentWatches } from '../native/segment/segment-watch.js';
+import { segmentPollers } from '../native/segment/segment-poller.js';
 import type { Rule } from '../rules/rule.js';
 import { table } from '../rules/table.js';
 import type { TableFields, ValuesOf } from '../rules/table.js';
-import type { FormatSettings, FormatWatchFactories } from '../streams/server-pool.js';
-import type { WatchFactory } from '../streams/watch.js';
+import type { FormatSettings, FormatPollerFactories } from '../streams/server-pool.js';
+import type { PollerFactory } from '../streams/poller.js';
 import { VARNISH_SETTINGS } from '../varnish/settings.js';
-import { varnishWatches } from '../varnish/varnish-watch.js';
+import { varnishPollers } from '../varnish/varnish-poller.js';
 
 export interface TargetDefinition extends FilterSettings {
   readonly app: string;
@@ -65,41 +65,41 @@ interface TargetFormat {
   /** The keys that `format_settings` of a target may have. */
   readonly settings: TableFields;
   readonly rule: Rule<FormatSettings>;
-  readonly watches: (parts: FormatParts, settings: FormatSettings) => WatchFactory;
+  readonly pollers: (parts: FormatParts, settings: FormatSettings) => PollerFactory;
 }
 
-/** @param watches gets the values of these settings, by their keys */
+/** @param pollers gets the values of these settings, by their keys */
 const targetFormat = <F extends TableFields>(
   certainty: string,
   settings: F,
-  watches: (parts: FormatParts, settings: ValuesOf<F>) => WatchFactory,
+  pollers: (parts: FormatParts, settings: ValuesOf<F>) => PollerFactory,
 ): TargetFormat => ({
   certainty,
   settings,
   rule: table('a table', settings),
   // The plan has checked them with the rule above.
-  watches: (parts, values) => watches(parts, values as ValuesOf<F>),
+  pollers: (parts, values) => pollers(parts, values as ValuesOf<F>),
 });
 
 /** The formats by name. */
 export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
   Object.entries({
     native: targetFormat('every value proven', {}, ({ memory, ...pool }) =>
-      segmentWatches(memory, pool),
+      segmentPollers(memory, pool),
     ),
     hsperfdata: targetFormat(
       'numbers proven, texts best effort',
       HSPERFDATA_SETTINGS,
-      (parts, own) => hsperfdataWatches(own, parts),
+      (parts, own) => hsperfdataPollers(own, parts),
     ),
     varnish: targetFormat('every value proven', VARNISH_SETTINGS, (parts, own) =>
-      varnishWatches(own, parts),
+      varnishPollers(own, parts),
     ),
   }),
 );
 
-/** The watches of each format, by its name and settings. */
-export const formatWatches = (parts: FormatParts): FormatWatchFactories =>
+/** The pollers of each format, by its name and settings. */
+export const formatPollers = (parts: FormatParts): FormatPollerFactories =>
   new Map(
-    [...FORMATS].map(([name, { watches }]) => [name, (settings) => watches(parts, settings)]),
+    [...FORMATS].map(([name, { pollers }]) => [name, (settings) => pollers(parts, settings)]),
   );

@@ -3,7 +3,7 @@ import { lstatSync } from 'node:fs';
 import { gauge } from '../foreign/polled-source.js';
 import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
 import { lockHolderOf, startTicksOf, startedUnixMs, textOf } from '../foreign/processes.js';
-import type { StatedMetric, Verdict } from '../model.js';
+import type { DeclaredMetric, Verdict } from '../model.js';
 import type { SegmentDirectory } from './segment-directory.js';
 import type { IndexWriter } from './segment-index.js';
 import { SegmentValues } from './stat-segment.js';
@@ -106,7 +106,7 @@ export class StartTime implements SlotOwner {
   constructor(
     source: PolledSource,
     root: PolledObject,
-    { name, metric }: { readonly name: string; readonly metric: StatedMetric },
+    { name, metric }: { readonly name: string; readonly metric: DeclaredMetric },
     unixSeconds: number,
   ) {
     this.#source = source;

@@ -1,8 +1,8 @@
 // Names of metrics without a catalogue: no repeated words, a base unit, the suffix of the type.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BASE_UNITS, selfDescribedName } from '#app/catalogue/names.js';
-import type { SelfDescribedNameParts } from '#app/catalogue/names.js';
+import { BASE_UNITS, declaredName } from '#app/catalogue/names.js';
+import type { DeclaredNameParts } from '#app/catalogue/names.js';
 import type { MetricType } from '#app/model.js';
 
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
@@ -11,7 +11,7 @@ const named = (
   [app, className, variable]: readonly [string, string, string],
   type: MetricType = 'gauge',
   unit = '',
-): string => selfDescribedName({ app, className, variable, type, unit });
+): string => declaredName({ app, className, variable, type, unit });
 
 describe('the name of a metric without a catalogue', () => {
   const words: readonly (readonly [string, string, string, string])[] = [
@@ -92,7 +92,7 @@ describe('the name of a metric without a catalogue', () => {
     const parts = { app: part, className: part, variable: part };
     fc.assert(
       fc.property(fc.record(parts), (nameParts) => {
-        const name = selfDescribedName({ ...nameParts, unit: '', type: 'counter' });
+        const name = declaredName({ ...nameParts, unit: '', type: 'counter' });
         const stem = name.replace(/_total$/, '');
         expect(`${stem}_`.startsWith(`${nameParts.app}_`), name).to.be.true;
         expect(`_${stem}`.endsWith(`_${nameParts.variable}`), name).to.be.true;
@@ -103,7 +103,7 @@ describe('the name of a metric without a catalogue', () => {
 
   it('is a valid Prometheus name under the prefix of the application', () => {
     const text = fc.string({ unit: 'binary', maxLength: 12 });
-    const nameParts: fc.Arbitrary<SelfDescribedNameParts> = fc.record({
+    const nameParts: fc.Arbitrary<DeclaredNameParts> = fc.record({
       app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,9}$/),
       className: text,
       variable: text,
@@ -112,9 +112,9 @@ describe('the name of a metric without a catalogue', () => {
     });
     fc.assert(
       fc.property(nameParts, (each) => {
-        const name = selfDescribedName(each);
+        const name = declaredName(each);
         expect(name).to.match(NAME);
-        const shortest = selfDescribedName({ ...each, className: '', variable: '', unit: '' });
+        const shortest = declaredName({ ...each, className: '', variable: '', unit: '' });
         expect(name.split('_').length).to.be.at.least(shortest.split('_').length);
         if (each.type === 'counter') expect(name).to.match(/_total(_value)?$/);
       }),

@@ -197,22 +197,22 @@ describe('a target view whose tree changes while it binds it', () => {
             const { view, linesOf, text } = testView(tree.source, tree.root, options);
             let goesOn = true;
             if (listens) view.onMoreToBind(() => (goesOn = true));
-            tree.source.sync();
+            tree.source.readChanges();
             for (const step of steps.slice(start)) {
               change(tree, step);
               const [action] = step;
-              if (action === 'absorb') view.applyChanges(tree.source.sync().changes);
+              if (action === 'absorb') view.applyChanges(tree.source.readChanges().changes);
               if (action === 'bind' && goesOn) goesOn = view.bindMore();
               if (action === 'fresh') view.copyNewValues();
               if (action === 'refresh') runToEnd(view.copyingValues());
               if (action !== 'render') continue;
-              view.applyChanges(tree.source.sync().changes);
+              view.applyChanges(tree.source.readChanges().changes);
               runToEnd(view.copyingValues());
               const shown = linesOf(runToEnd(view.rendering()));
               if (tree.lines(tracks).length > shown.length) early++;
               expect(tree.mayShow).to.include.members(shown);
             }
-            view.applyChanges(tree.source.sync().changes);
+            view.applyChanges(tree.source.readChanges().changes);
             runToEnd(view.copyingValues());
             while (goesOn) goesOn = view.bindMore();
             runToEnd(view.copyingValues());
@@ -264,7 +264,7 @@ describe('a target view whose tree changes while it binds it', () => {
     const till = source.addObject(`${ROOT}.till`, 'Till', { parent: root });
     const sales = source.addVariable(till, 'sales', { type: 'u64', value: 7n });
     for (let i = 0; i < 200; i++) source.addObject(`${ROOT}.o${i}`, 'Till', { parent: root });
-    source.sync();
+    source.readChanges();
     let steps = 20;
     const { view, linesOf } = testView(source, root, { slice: () => new Budget({ steps }) });
     const shown = () => {
@@ -277,7 +277,7 @@ describe('a target view whose tree changes while it binds it', () => {
     const next = source.addObject(`${ROOT}.next`, 'Till', { parent: root, slot: till.slot });
     source.addVariable(next, 'later', { type: 'u64', value: 99n, slot: sales.slot });
     // The tree is bound before the view absorbs these changes.
-    const { changes } = source.sync();
+    const { changes } = source.readChanges();
     steps = 1000;
     while (view.bindMore());
     const line = 'shop_till_later{object="next"} 99';
@@ -293,12 +293,12 @@ describe('a target view whose tree changes while it binds it', () => {
     const { view } = testView(source, root);
     while (view.bindMore());
     view.copyNewValues();
-    source.sync();
+    source.readChanges();
     let [wakes, handled] = [0, 0];
     view.onMoreToBind(() => wakes++);
     for (let i = 1; i <= 100; i++) {
       add(root, i);
-      view.applyChanges(source.sync().changes);
+      view.applyChanges(source.readChanges().changes);
       if (wakes > handled) while (view.bindMore());
       handled = wakes;
     }
@@ -313,11 +313,11 @@ describe('a target view whose tree changes while it binds it', () => {
     view.onMoreToBind(() => undefined);
     for (const child of children.slice(0, 10_000)) source.remove(child);
     for (let i = 0; i < 5000; i++) add(root, 30_000 + i);
-    view.applyChanges(source.sync().changes);
+    view.applyChanges(source.readChanges().changes);
     expect([...view.copyingValues()].length, 'slices').to.be.above(20);
     expect(linesOf(runToEnd(view.rendering()))).to.have.lengthOf(15_000);
     for (const child of children.slice(10_000, 19_000)) source.remove(child);
-    view.applyChanges(source.sync().changes);
+    view.applyChanges(source.readChanges().changes);
     expect(linesOf(runToEnd(view.rendering())), 'without what is gone').to.have.lengthOf(6000);
   });
 
@@ -326,9 +326,9 @@ describe('a target view whose tree changes while it binds it', () => {
     const { view } = testView(source, root, { slice: () => new Budget({ steps: 100 }) });
     view.onMoreToBind(() => undefined);
     view.bindMore();
-    source.sync();
+    source.readChanges();
     for (let i = 0; i < 140_000; i++) add(root, i);
-    view.applyChanges(source.sync().changes);
+    view.applyChanges(source.readChanges().changes);
     const { objects, variables } = view.progress;
     expect(objects.total + variables.total).to.be.at.least(280_000 - 262_144);
   });

@@ -185,10 +185,10 @@ describe('a target view', () => {
     for (let i = 0; i < 6000; i++) till(`floor.1.t${i}`, i);
     const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
     expect(view.bindMore()).to.equal(true);
-    source.sync();
+    source.readChanges();
     till('floor.2.t1', 1);
     const gone = till('floor.2.t2', 1);
-    view.applyChanges(source.sync().changes);
+    view.applyChanges(source.readChanges().changes);
     source.remove(gone);
     expect(lines().filter(isTillLine)).to.have.lengthOf(6001);
     expect(view.progress).to.deep.equal(progress([6002, 6002], [6002, 6002]));
@@ -291,7 +291,7 @@ describe('a target view', () => {
     runToEnd(view.rendering());
     expect(runToEnd(view.copyingValues())).to.equal(false);
     till('floor.1.t1', 1);
-    view.applyChanges(source.sync().changes);
+    view.applyChanges(source.readChanges().changes);
     expect(runToEnd(view.copyingValues())).to.equal(true);
   });
 
@@ -325,7 +325,7 @@ describe('a target view', () => {
     render();
     runToEnd(view.closing());
     source.addObject('h.1.shop.floor.1.t1', 'Till', { parent: root });
-    view.applyChanges(source.sync().changes);
+    view.applyChanges(source.readChanges().changes);
     expect(view.bindMore()).to.equal(false);
     expect(view.asOfNs).to.equal(undefined);
     expect(kernel.arena.used).to.equal(0);

@@ -72,7 +72,7 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
   });
   /** Applies all changes, copies all values and renders. */
   const render = (): Snapshot => {
-    view.applyChanges(source.sync().changes);
+    view.applyChanges(source.readChanges().changes);
     while (view.bindMore());
     runToEnd(view.copyingValues());
     return runToEnd(view.rendering());

@@ -15,7 +15,7 @@ import { PROJECT } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const NAMESPACES = ['--mount', '--pid', '--fork'];
-/** Options for a watch that reads the processes of this host. */
+/** Options for a poller that reads the processes of this host. */
 const HOST = { proc: '/proc' };
 const FAKE_JVM = join(PROJECT, 'dist-test/hsperfdata/fake-jvm.js');
 
@@ -54,21 +54,21 @@ describe('JVMs in containers', function () {
   it('are shown with their PID of the host, if the configuration includes containers', async function () {
     needs(this, canUnshare(), 'this process may not make namespaces');
     const pids = [await startContainer('org.shop.Till'), await startContainer('org.shop.Stock')];
-    const all = folder.watch({ containers: true }, HOST);
-    const has = (watch: typeof all, pid: number): boolean =>
-      valuesOf(pollAll(watch)).get(`${pid} java.threads.live`) === 12n;
+    const all = folder.poller({ containers: true }, HOST);
+    const has = (poller: typeof all, pid: number): boolean =>
+      valuesOf(pollAll(poller)).get(`${pid} java.threads.live`) === 12n;
     await eventually('both JVMs appear', () => pids.every((pid) => has(all, pid)));
-    const none = folder.watch({ containers: false }, HOST);
+    const none = folder.poller({ containers: false }, HOST);
     expect(pids.some((pid) => has(none, pid))).to.equal(false);
   });
 
   it('are shown only for the configured users', async function () {
     needs(this, canUnshare(), 'this process may not make namespaces');
     const pid = await startContainer('org.shop.Till');
-    const watch = folder.watch({ containers: true, users: ['b*'] }, HOST);
-    const other = folder.watch({ containers: true, users: ['shop'] }, HOST);
-    const keysOf = (each: typeof watch): string => [...valuesOf(pollAll(each)).keys()].join();
-    await eventually('the JVM appears', () => keysOf(watch).includes(`${pid} `));
+    const poller = folder.poller({ containers: true, users: ['b*'] }, HOST);
+    const other = folder.poller({ containers: true, users: ['shop'] }, HOST);
+    const keysOf = (each: typeof poller): string => [...valuesOf(pollAll(each)).keys()].join();
+    await eventually('the JVM appears', () => keysOf(poller).includes(`${pid} `));
     expect(keysOf(other)).not.to.contain(`${pid} `);
   });
 });

@@ -15,8 +15,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
-import { HsperfdataWatch } from '#app/hsperfdata/hsperfdata-watch.js';
-import type { HsperfdataWatchOptions } from '#app/hsperfdata/hsperfdata-watch.js';
+import { HsperfdataPoller } from '#app/hsperfdata/hsperfdata-poller.js';
+import type { HsperfdataPollerOptions } from '#app/hsperfdata/hsperfdata-poller.js';
 import type { HsperfdataSettings } from '#app/hsperfdata/settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -24,10 +24,10 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 export function perfFolder() {
   const folder = temporaryFolder();
   const running = new Set<ChildProcess>();
-  const watches = new Set<HsperfdataWatch>();
+  const pollers = new Set<HsperfdataPoller>();
   afterEach(async () => {
-    for (const watch of watches) watch.close();
-    watches.clear();
+    for (const poller of pollers) poller.close();
+    pollers.clear();
     await Promise.all([...running].map((child) => killAndWait(child)));
     running.clear();
   });
@@ -90,15 +90,15 @@ export function perfFolder() {
     remove: (pid: number, user = 'shop'): void => {
       rmSync(join(directory(user), String(pid)));
     },
-    watch(
+    poller(
       settings: Partial<HsperfdataSettings> = {},
-      options: HsperfdataWatchOptions = {},
-    ): HsperfdataWatch {
+      options: HsperfdataPollerOptions = {},
+    ): HsperfdataPoller {
       const directories = [join(folder.path('.'), 'hsperfdata_*')];
       const all = { directories, containers: false, users: [], mainClasses: [], ...settings };
-      const watch = new HsperfdataWatch('jvm', all, { proc: proc(), ...options });
-      watches.add(watch);
-      return watch;
+      const poller = new HsperfdataPoller('jvm', all, { proc: proc(), ...options });
+      pollers.add(poller);
+      return poller;
     },
   };
 }

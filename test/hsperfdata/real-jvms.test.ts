@@ -9,7 +9,7 @@ import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { mapCounter } from '#app/hsperfdata/counter-mapping.js';
-import { HsperfdataWatch } from '#app/hsperfdata/hsperfdata-watch.js';
+import { HsperfdataPoller } from '#app/hsperfdata/hsperfdata-poller.js';
 import { eventually } from '../support/eventually.js';
 import { whileStopped } from '../support/stop-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -32,10 +32,10 @@ type Printed = ReadonlyMap<string, bigint>;
 describe('A real JVM', function () {
   const folder = temporaryFolder();
   const running = new Set<ChildProcess>();
-  const watches = new Set<HsperfdataWatch>();
+  const pollers = new Set<HsperfdataPoller>();
   afterEach(async () => {
-    for (const watch of watches) watch.close();
-    watches.clear();
+    for (const poller of pollers) poller.close();
+    pollers.clear();
     for (const child of running) {
       const exit = once(child, 'exit');
       if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await exit;
@@ -57,10 +57,10 @@ describe('A real JVM', function () {
     return child.pid ?? 0;
   }
 
-  function openWatch(more: Partial<typeof SETTINGS> = {}): HsperfdataWatch {
-    const watch = new HsperfdataWatch('jvm', { ...SETTINGS, ...more }, {});
-    watches.add(watch);
-    return watch;
+  function openPoller(more: Partial<typeof SETTINGS> = {}): HsperfdataPoller {
+    const poller = new HsperfdataPoller('jvm', { ...SETTINGS, ...more }, {});
+    pollers.add(poller);
+    return poller;
   }
 
   const run = promisify(execFile);
@@ -73,8 +73,8 @@ describe('A real JVM', function () {
   }
 
   /** Returns the numbers of a JVM in the tree, by their names in the JVM. */
-  function shown(watch: HsperfdataWatch, pid: number, names: Iterable<string>): Printed {
-    const values = valuesOf(pollAll(watch));
+  function shown(poller: HsperfdataPoller, pid: number, names: Iterable<string>): Printed {
+    const values = valuesOf(pollAll(poller));
     const objects = new Map([...values.keys()].map((key) => [key, values.get(key)]));
     const found = new Map<string, bigint>();
     for (const name of names) {
@@ -92,8 +92,8 @@ describe('A real JVM', function () {
   }
 
   /** Returns all numbers of a JVM in the tree, in order. */
-  const numbersOf = (watch: HsperfdataWatch, pid: number): bigint[] =>
-    [...valuesOf(pollAll(watch))]
+  const numbersOf = (poller: HsperfdataPoller, pid: number): bigint[] =>
+    [...valuesOf(pollAll(poller))]
       .filter(([key]) => key.startsWith(`${pid} `) || key.startsWith(`${pid}.`))
       .flatMap(([, value]) => (typeof value === 'bigint' ? [value] : []));
 
@@ -104,13 +104,13 @@ describe('A real JVM', function () {
       const probe = spawnSync('java', [flag, '-version'], { stdio: 'ignore' });
       needs(this, probe.status === 0, `this JVM has no ${collector}`);
       const pid = await start(flag);
-      const watch = openWatch();
+      const poller = openPoller();
       await printed(pid);
       const before = await printed(pid);
       const names = [...before.keys()];
       const [ours, all] = await whileStopped([pid], () => [
-        shown(watch, pid, names),
-        numbersOf(watch, pid),
+        shown(poller, pid, names),
+        numbersOf(poller, pid),
       ]);
       const after = await printed(pid);
       expect(before.size).to.be.greaterThan(90);
@@ -133,7 +133,7 @@ describe('A real JVM', function () {
   it('has its own counters, and neither its arguments nor its properties', async function () {
     needsPrograms(this, 'java');
     const pid = await start('-Dsecret.token=hunter2');
-    const values = valuesOf(pollAll(openWatch()));
+    const values = valuesOf(pollAll(openPoller()));
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
     const texts = [...values.values()].filter((value) => typeof value === 'string').join('\n');
     expect(texts).to.contain('VM').and.not.to.contain('hunter2');
@@ -141,11 +141,11 @@ describe('A real JVM', function () {
 
   it('appears and disappears, also by SIGKILL, and keeps its file while it is watched', async function () {
     needsPrograms(this, 'java');
-    const watch = openWatch();
-    pollAll(watch);
+    const poller = openPoller();
+    pollAll(poller);
     const pids = [await start('-XX:+UseSerialGC'), await start('-XX:+UseSerialGC')];
     const has = (pid: number): boolean =>
-      [...valuesOf(pollAll(watch)).keys()].some((key) => key.startsWith(`${pid} `));
+      [...valuesOf(pollAll(poller)).keys()].some((key) => key.startsWith(`${pid} `));
     await eventually('both JVMs appear', () => pids.every(has), 2000);
     for (const pid of pids) expect(existsSync(pathOf(pid)), 'its file').to.equal(true);
     const [killed = 0, ended = 0] = pids;
@@ -167,7 +167,7 @@ describe('A real JVM', function () {
     const stateOf = () =>
       readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) (.).*$/s, '$1');
     await eventually('the main thread has ended', () => stateOf() === 'Z');
-    const values = valuesOf(pollAll(openWatch()));
+    const values = valuesOf(pollAll(openPoller()));
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
   });
 
@@ -180,10 +180,10 @@ describe('A real JVM', function () {
     const line = [...namespaces, 'java', ...FLAGS, '-cp', folder.path(), 'Till'];
     const outer = await started(spawn('unshare', line, { stdio: ['pipe', 'pipe', 'ignore'] }));
     const pid = Number(readFileSync(`/proc/${outer}/task/${outer}/children`, 'utf8'));
-    const [one, other] = [openWatch(), openWatch({ containers: true })];
+    const [one, other] = [openPoller(), openPoller({ containers: true })];
     // Other tests have JVMs that run Till, too.
-    const shows = (watch: HsperfdataWatch): boolean =>
-      valuesOf(pollAll(watch)).has(`${pid}.application org.shop.sales`);
+    const shows = (poller: HsperfdataPoller): boolean =>
+      valuesOf(pollAll(poller)).has(`${pid}.application org.shop.sales`);
     const reason =
       /hsperfdata_\w+\/1 belongs to a JVM of another PID namespace, not to process 1 of this one/;
     await eventually('the JVM is left out', () => reason.test(pollAll(one).publisher.reason));

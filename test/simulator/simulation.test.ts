@@ -11,7 +11,7 @@ describe('A simulated scenario', () => {
     const publisher = segments.publish('82');
     const stage = stageOf(publisher, parseScenario(JSON.stringify({ objects }), 'test'));
     const seen = () => {
-      const { source } = segments.watch('82').poll();
+      const { source } = segments.poller('82').poll();
       return source === undefined ? [] : readTree(source, TINY.slots);
     };
     return { stage, seen };

@@ -57,7 +57,7 @@ describe('a filter on the tree of a real ADH 3.8', function () {
     if (file === undefined) throw new Error(`${name} is not there`);
     header = readHeader(file);
     const source = new SegmentSource(file, header);
-    while (source.sync().hasMore);
+    while (source.readChanges().hasMore);
     textFrames = textFramesOf(file, header);
     file.close();
     objects = [...source.roots].flatMap(withAllBelow);

@@ -5,7 +5,7 @@ import type { Observable } from 'rxjs';
 import type { ManagedObject } from '#app/model.js';
 import { choose, chooseRoot } from '#app/streams/choose-root.js';
 import type { DesiredRoot, RootChoice } from '#app/streams/choose-root.js';
-import type { PollResult } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/poller.js';
 import { marbles } from '../support/marbles.js';
 import { root, pollResult, sourceOf, unseen } from '../support/poll-results.js';
 

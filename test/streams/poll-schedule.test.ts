@@ -8,7 +8,7 @@ import {
   isSamePollResult,
   isSameStructure,
 } from '#app/streams/poll.js';
-import type { PollResult } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/poller.js';
 import { marbles } from '../support/marbles.js';
 import { root, pollResult, sourceOf, unseen } from '../support/poll-results.js';
 

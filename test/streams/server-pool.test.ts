@@ -5,10 +5,10 @@ import type { Observable } from 'rxjs';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { canWaitOnFutexes } from '#app/native/os/libc.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import { segmentWatches } from '#app/native/segment/segment-watch.js';
+import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { ACTIVE_POLL_MS, IDLE_AFTER_MS, IDLE_POLL_MS } from '#app/streams/poll.js';
 import { ServerPool } from '#app/streams/server-pool.js';
-import type { PollResult } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/poller.js';
 import { CountingMemory } from '../support/counting-memory.js';
 import { eventually } from '../support/eventually.js';
 import { follow } from '../support/follow.js';
@@ -26,7 +26,7 @@ describe('ServerPool', () => {
 
   const newPool = () =>
     new ServerPool({
-      watch: segmentWatches(memory, { contextId: publishers.contextId, poolName: 'pool' }),
+      makePoller: segmentPollers(memory, { contextId: publishers.contextId, poolName: 'pool' }),
     });
   const states = (polls$: Observable<PollResult>) =>
     polls$.pipe(map((seen) => seen.publisher.state));
@@ -221,7 +221,7 @@ describe('ServerPool', () => {
     const armed = IDLE_AFTER_MS + ACTIVE_POLL_MS;
     const scheduler = new VirtualTimeScheduler(undefined, armed + IDLE_POLL_MS / 2);
     const pool = new ServerPool({
-      watch: segmentWatches(posixMemory(waiter), {
+      makePoller: segmentPollers(posixMemory(waiter), {
         contextId: publishers.contextId,
         poolName: 'pool',
       }),

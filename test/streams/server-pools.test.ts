@@ -1,13 +1,13 @@
 // serverPools: one pool for each format of a thread.
 import { expect } from 'chai';
 import { serverPools } from '#app/streams/server-pool.js';
-import type { WatchFactory } from '#app/streams/watch.js';
+import type { PollerFactory } from '#app/streams/poller.js';
 import { follow } from '../support/follow.js';
 import { pollResult } from '../support/poll-results.js';
 
 describe('serverPools', () => {
   const watching =
-    (notifications: number): WatchFactory =>
+    (notifications: number): PollerFactory =>
     () => ({
       poll: () => pollResult({ notifications }),
       wait: () => () => undefined,
@@ -30,7 +30,7 @@ describe('serverPools', () => {
     expect(pools('toy')).to.equal(pools('toy'));
   });
 
-  it('polls each format through its own watch', () => {
+  it('polls each format through its own poller', () => {
     const pools = fresh();
     const numbers = ['segment', 'toy'].map((format) => {
       const { seen, subscription } = follow(pools(format).pollResult$('82'));

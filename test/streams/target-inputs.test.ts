@@ -10,7 +10,7 @@ import { root, pollResult } from '../support/poll-results.js';
 
 const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') };
 const change = (changes: readonly StructureChange[], number: number): TargetInput => ({
-  kind: 'change',
+  kind: 'poll',
   pollResult: pollResult({ changes }),
   number,
 });
@@ -22,7 +22,7 @@ const inputs = {
 } satisfies Record<string, TargetInput>;
 /** The letter of an input; `X` for two merged changes. */
 const letter = (input: TargetInput): string => {
-  if (input.kind === 'change') return input.pollResult.changes.length === 2 ? 'X' : 'c';
+  if (input.kind === 'poll') return input.pollResult.changes.length === 2 ? 'X' : 'c';
   return input.kind === 'bind' ? 'b' : 'R';
 };
 

@@ -10,7 +10,7 @@ import { snapshotOf } from '../support/snapshot-of.js';
 
 const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') };
 const change = (given = {}, number = 0): TargetInput => ({
-  kind: 'change',
+  kind: 'poll',
   pollResult: pollResult(given),
   number,
 });
@@ -196,14 +196,14 @@ describe('ViewRefresher', () => {
 
   it('is not ready while changes are queued', () => {
     const refresher = new ViewRefresher(new RecordingView(), FRESH);
-    const arrived = [1, 2, 3].map(() => refresher.change(pollResult({ changes: [added] })));
+    const arrived = [1, 2, 3].map(() => refresher.pollInput(pollResult({ changes: [added] })));
     const ready = arrived.map((each) => runToEnd(refresher.process(each)).isReady);
     expect(ready).to.deep.equal([false, false, true]);
   });
 
   it('waits for one further poll of a source that always has more changes', () => {
     const refresher = new ViewRefresher(new RecordingView(), { hasChanges: () => true });
-    const arrive = () => refresher.change(pollResult({ changes: [added] }));
+    const arrive = () => refresher.pollInput(pollResult({ changes: [added] }));
     const isReady = (input: TargetInput) => runToEnd(refresher.process(input)).isReady;
     const first = arrive();
     expect(isReady(first)).to.equal(false);

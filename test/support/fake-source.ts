@@ -6,7 +6,7 @@ import type {
   ObjectState,
   RootIdentity,
   SlotRef,
-  StatedMetric,
+  DeclaredMetric,
   Source,
   StructureChange,
   StructureChanges,
@@ -41,7 +41,7 @@ export interface VariableOptions {
   readonly unit?: string;
   readonly help?: string;
   readonly schema?: readonly number[];
-  readonly metric?: StatedMetric;
+  readonly metric?: DeclaredMetric;
   readonly slot?: number;
 }
 
@@ -142,7 +142,7 @@ export class FakeSource implements Source {
     this.#releaseTree(item);
   }
 
-  sync(): StructureChanges {
+  readChanges(): StructureChanges {
     const changes = this.#changes;
     this.#changes = [];
     return { changes, hasMore: false };

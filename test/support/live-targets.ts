@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { Subscription } from 'rxjs';
 import type { TargetEvent } from '#app/model.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import { segmentWatches } from '#app/native/segment/segment-watch.js';
+import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
@@ -22,9 +22,9 @@ export class LiveTargets {
 
   constructor({ contextId }: Publishers, definitions: readonly Partial<TargetDefinition>[]) {
     const nowMs = () => performance.now();
-    const watch = segmentWatches(posixMemory(), { contextId, poolName: 'pool' });
+    const makePoller = segmentPollers(posixMemory(), { contextId, poolName: 'pool' });
     const tasks = new Scheduler();
-    const pool = new ServerPool({ watch, nowMs, tasks });
+    const pool = new ServerPool({ makePoller, nowMs, tasks });
     const thread = { pools: () => pool, catalogues: new CatalogueCache(), nowMs, tasks };
     const partitions = [0, 1].map((number) => new LogicalPartition(number, thread));
     this.#registry = new TargetRegistry({

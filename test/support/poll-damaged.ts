@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { PUBLISHER_STATES } from '#app/model.js';
 import type { ManagedObject, Variable } from '#app/model.js';
-import { SegmentWatch } from '#app/native/segment/segment-watch.js';
-import type { PollResult } from '#app/streams/watch.js';
+import { SegmentPoller } from '#app/native/segment/segment-poller.js';
+import type { PollResult } from '#app/streams/poller.js';
 import { HeapMemory } from './heap-memory.js';
 import type { HeapSegment } from './heap-memory.js';
 import type { Mutation } from './mutations.js';
@@ -32,12 +32,12 @@ export function pollDamaged(
   const memory = new HeapMemory();
   const segment = memory.put('82', sample);
   let nowNs = 1n;
-  const watch = new SegmentWatch(memory, '82', '82', { now: () => nowNs });
+  const poller = new SegmentPoller(memory, '82', '82', { now: () => nowNs });
   applyMutations(segment, mutations);
   const statuses: PollResult['publisher'][] = [];
   for (let poll = 0; poll < POLLS; poll++) {
     [segment.reads, segment.bytesAsked] = [0, 0];
-    const pollResult = watch.poll();
+    const pollResult = poller.poll();
     const { state, reason } = pollResult.publisher;
     statuses.push(pollResult.publisher);
     expect(PUBLISHER_STATES).to.include(state);
@@ -47,7 +47,7 @@ export function pollDamaged(
     checkSource(pollResult, segment);
     nowNs += 1_500_000_000n;
   }
-  watch.close();
+  poller.close();
   expect(memory.openFiles).to.equal(0);
   return statuses;
 }

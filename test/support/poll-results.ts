@@ -1,6 +1,6 @@
 // Roots, sources and poll results for tests of the streams.
 import type { ManagedObject, PublisherState, RootIdentity, Source } from '#app/model.js';
-import type { PollResult } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/poller.js';
 
 let lastId = 0;
 
@@ -29,7 +29,7 @@ export function sourceOf(...roots: readonly ManagedObject[]): Source & {
     generation: 'fake',
     frameBytes: 0,
     roots: new Set(roots),
-    sync: () => ({ changes: [], hasMore: false }),
+    readChanges: () => ({ changes: [], hasMore: false }),
     hasChanges: () => false,
     readSlots: () => 0,
     readWords: () => 0,

@@ -1,6 +1,6 @@
-// Reads the values of a watch whose source does not announce changes.
+// Reads the values of a poller whose source does not announce changes.
 import type { ManagedObject, Source, Variable } from '#app/model.js';
-import type { PollResult, Watch } from '#app/streams/watch.js';
+import type { PollResult, Poller } from '#app/streams/poller.js';
 
 /** Clocks that a test sets, so that no test waits for time to pass. */
 export class SetClocks {
@@ -10,9 +10,9 @@ export class SetClocks {
 }
 
 /** Polls until no changes are left, and returns the last poll result. */
-export function pollAll(watch: Pick<Watch, 'poll'>): PollResult {
-  let seen = watch.poll();
-  while (seen.hasMore) seen = watch.poll();
+export function pollAll(poller: Pick<Poller, 'poll'>): PollResult {
+  let seen = poller.poll();
+  while (seen.hasMore) seen = poller.poll();
   return seen;
 }
 

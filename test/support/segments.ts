@@ -7,7 +7,7 @@ import { Publisher } from '#app/native/publisher/publisher.js';
 import { SHM_FOLDER } from '#app/native/os/shared-memory.js';
 import type { PublisherOptions } from '#app/native/publisher/publisher-options.js';
 import { uniqueName } from './test-run.js';
-import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { SegmentPoller } from '#app/native/segment/segment-poller.js';
 
 type Options = Omit<PublisherOptions, 'serverKey' | 'contextId' | 'pid' | 'realtimeNs'>;
 
@@ -17,7 +17,7 @@ export const TINY = { records: 64, stringBytes: 4096, slots: 64, frameBytes: 409
 export class Segments {
   readonly contextId = uniqueName();
   readonly #publishers: Publisher[] = [];
-  readonly #watches: SegmentWatch[] = [];
+  readonly #pollers: SegmentPoller[] = [];
 
   name = (serverKey: string): string => segmentName(this.contextId, 'pool', serverKey);
 
@@ -40,17 +40,22 @@ export class Segments {
     return publisher;
   }
 
-  watch(serverKey: string, now?: () => bigint): SegmentWatch {
-    const watch = new SegmentWatch(posixMemory(), this.name(serverKey), serverKey, now && { now });
-    this.#watches.push(watch);
-    return watch;
+  poller(serverKey: string, now?: () => bigint): SegmentPoller {
+    const poller = new SegmentPoller(
+      posixMemory(),
+      this.name(serverKey),
+      serverKey,
+      now && { now },
+    );
+    this.#pollers.push(poller);
+    return poller;
   }
 
   /** The file names of these segments in /dev/shm, also temporary ones. */
   files = (): string[] => readdirSync(SHM_FOLDER).filter((file) => file.includes(this.contextId));
 
   clear(): void {
-    for (const watch of this.#watches.splice(0)) watch.close();
+    for (const poller of this.#pollers.splice(0)) poller.close();
     for (const publisher of this.#publishers.splice(0)) publisher.close();
     for (const file of this.files()) rmSync(`${SHM_FOLDER}/${file}`, { recursive: true });
   }

@@ -4,7 +4,7 @@ import type { Subscription } from 'rxjs';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import type { Exposition, Encodings, Scope, TargetEvent } from '#app/model.js';
-import { segmentWatches } from '#app/native/segment/segment-watch.js';
+import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import type { Scheduler } from '#app/streams/scheduler.js';
 import { ServerPool } from '#app/streams/server-pool.js';
@@ -57,7 +57,7 @@ export class Served {
   ) {
     const { clock: scheduler, memory } = this;
     this.pool = new ServerPool({
-      watch: segmentWatches(memory, { contextId, poolName: 'pool' }),
+      makePoller: segmentPollers(memory, { contextId, poolName: 'pool' }),
       scheduler,
       tasks: this.tasks,
     });

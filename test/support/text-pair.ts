@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { crcTables } from '#app/exposition/compress/crc.js';
 import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 import { labelsOf } from '#app/exposition/wasm/line-table.js';
-import { InternedText } from '#app/exposition/wasm/memory.js';
+import { StoredText } from '#app/exposition/wasm/memory.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { floatText, headerText } from '#app/exposition/text/text-syntax.js';
 import type {
@@ -75,7 +75,7 @@ export class TextPair {
   readonly kernel: Kernel;
   readonly values: Cells;
   /** Labels that many lines share. */
-  readonly shared = new Map<string, InternedText>();
+  readonly shared = new Map<string, StoredText>();
   readonly before: number;
   readonly text: ExpositionText;
   readonly naive = new Map<string, Map<string, NaiveLine>>();
@@ -120,8 +120,8 @@ export class TextPair {
     this.naive.set(name, lines);
   }
 
-  sharedText(text: string): InternedText {
-    const known = this.shared.get(text) ?? new InternedText(this.kernel.texts, text);
+  sharedText(text: string): StoredText {
+    const known = this.shared.get(text) ?? new StoredText(this.kernel.texts, text);
     this.shared.set(text, known);
     return known;
   }

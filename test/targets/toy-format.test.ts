@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { serverPools } from '#app/streams/server-pool.js';
-import type { Watch, WatchFactory } from '#app/streams/watch.js';
+import type { Poller, PollerFactory } from '#app/streams/poller.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
@@ -16,7 +16,7 @@ import { seriesOf } from '../support/served.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
 /** Toy format: each server key is a list of numbers, live while it is not empty. No notifications, no lock. */
-class ToyWatch implements Watch {
+class ToyPoller implements Poller {
   readonly #serverKey: string;
   readonly #numbers: readonly number[];
   #source: FakeSource | undefined;
@@ -38,7 +38,7 @@ class ToyWatch implements Watch {
         ? ({ state: 'live', reason: 'there are numbers' } as const)
         : ({ state: 'absent', reason: 'there are no numbers' } as const),
       source,
-      changes: source?.sync().changes ?? [],
+      changes: source?.readChanges().changes ?? [],
       hasMore: false,
       notifications: 0,
       drops: { objects: 0, variables: 0 },
@@ -69,8 +69,8 @@ class ToyWatch implements Watch {
 
 describe('a target of a second format', () => {
   const numbers: number[] = [];
-  const toy: WatchFactory = (serverKey) => new ToyWatch(serverKey, numbers);
-  const native: WatchFactory = () => {
+  const toy: PollerFactory = (serverKey) => new ToyPoller(serverKey, numbers);
+  const native: PollerFactory = () => {
     throw new Error('The other format is not asked');
   };
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PollResult } from '#app/streams/watch.js';
+import type { PollResult } from '#app/streams/poller.js';
 import { PROJECT } from '../support/processes.js';
 import { mutation } from '../support/mutations.js';
 import type { Mutation } from '../support/mutations.js';

@@ -20,7 +20,7 @@ export async function runVarnishDamage({ random, minutes, log }: Given): Promise
   const count = Math.max(LEAST_ROUNDS, Math.round(ROUNDS_A_MINUTE * minutes));
   const folder = mkdtempSync(join(tmpdir(), 'shm-torture-'));
   const varnish = new DamagedVarnish(folder);
-  const open = varnish.watch();
+  const open = varnish.poller();
   const wrong: string[] = [];
   let [tried, right, worstMs] = [0, 0, 0];
 
@@ -29,7 +29,7 @@ export async function runVarnishDamage({ random, minutes, log }: Given): Promise
     varnish.restore();
     const before = pollAll(open);
     varnish.damage(damages);
-    const fresh = varnish.watch();
+    const fresh = varnish.poller();
     try {
       const judged = [before, pollAll(open), pollAll(fresh)].map((seen) => varnish.judge(seen));
       for (const each of judged) {

@@ -2,7 +2,7 @@
 import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
+import type { VarnishPoller } from '#app/varnish/varnish-poller.js';
 import { pollAll } from '../support/polled-values.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { DamagedVarnish, NUMBERS } from './damaged-varnish.js';
@@ -22,22 +22,22 @@ describe('A damaged instance of Varnish', function () {
   this.slow(10_000);
   const folder = temporaryFolder();
   let varnish: DamagedVarnish;
-  const watches = new Set<VarnishWatch>();
+  const pollers = new Set<VarnishPoller>();
   beforeEach(() => (varnish = new DamagedVarnish(folder.path())));
   afterEach(() => {
-    for (const watch of watches) watch.close();
-    watches.clear();
+    for (const poller of pollers) poller.close();
+    pollers.clear();
   });
 
-  function openWatch(): VarnishWatch {
-    const watch = varnish.watch();
-    watches.add(watch);
-    return watch;
+  function openPoller(): VarnishPoller {
+    const poller = varnish.poller();
+    pollers.add(poller);
+    return poller;
   }
 
   /** Counts the correct values of two copies: one right after a poll, and one without a new poll. */
-  function countCorrect(watch: VarnishWatch): number {
-    const seen = pollAll(watch);
+  function countCorrect(poller: VarnishPoller): number {
+    const seen = pollAll(poller);
     const judged = [varnish.judge(seen), varnish.judge(seen)];
     expect(judged.flatMap(({ wrong }) => wrong)).to.deep.equal([]);
     return judged.reduce((sum, { right }) => sum + right, 0);
@@ -48,46 +48,46 @@ describe('A damaged instance of Varnish', function () {
       fc.property(damages, (each) => {
         varnish.restore();
         varnish.damage(each);
-        const watch = varnish.watch();
-        countCorrect(watch);
-        watch.close();
+        const poller = varnish.poller();
+        countCorrect(poller);
+        poller.close();
       }),
       { numRuns: RUNS },
     );
     varnish.restore();
-    expect(countCorrect(openWatch())).to.equal(2 * varnish.size);
+    expect(countCorrect(openPoller())).to.equal(2 * varnish.size);
   });
 
   it('has only correct values under correct names, if it is damaged while it is read', () => {
-    const watch = openWatch();
+    const poller = openPoller();
     fc.assert(
       fc.property(damages, (each) => {
         varnish.restore();
-        const before = pollAll(watch);
+        const before = pollAll(poller);
         varnish.damage(each);
         expect(varnish.judge(before).wrong).to.deep.equal([]);
-        countCorrect(watch);
+        countCorrect(poller);
       }),
       { numRuns: RUNS },
     );
     varnish.restore();
-    pollAll(watch);
-    expect(countCorrect(watch)).to.equal(2 * varnish.size);
+    pollAll(poller);
+    expect(countCorrect(poller)).to.equal(2 * varnish.size);
   });
 
   it('has the values of its remaining segments, if any file is truncated at any length', () => {
     for (const { path, bytes } of varnish.files)
       for (let length = 0; length <= bytes.length; length += 7) {
         truncateSync(path, length);
-        const watch = varnish.watch();
-        countCorrect(watch);
-        watch.close();
+        const poller = varnish.poller();
+        countCorrect(poller);
+        poller.close();
         writeFileSync(path, bytes);
       }
   });
 
   it('is not modified', () => {
-    countCorrect(openWatch());
+    countCorrect(openPoller());
     for (const { path, bytes } of varnish.files)
       expect(readFileSync(path).equals(bytes)).to.equal(true);
   });

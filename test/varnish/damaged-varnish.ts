@@ -8,8 +8,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import type { PollResult } from '#app/streams/watch.js';
-import { VarnishWatch } from '#app/varnish/varnish-watch.js';
+import type { PollResult } from '#app/streams/poller.js';
+import { VarnishPoller } from '#app/varnish/varnish-poller.js';
 import { valuesOf } from '../support/polled-values.js';
 import { BuiltDirectory, bodyOf, poke, schemaJson, segmentBytes } from './built-instance.js';
 import { BOOT_S, writeFakeProcess } from './fake-process.js';
@@ -83,10 +83,10 @@ export class DamagedVarnish {
     return KNOWN.size;
   }
 
-  /** Returns a new watch, which the caller closes. */
-  watch(): VarnishWatch {
+  /** Returns a new poller, which the caller closes. */
+  poller(): VarnishPoller {
     const settings = { directory: join(this.#folder, 'all'), names: 'clean' } as const;
-    return new VarnishWatch('shop', settings, { proc: join(this.#folder, 'proc') });
+    return new VarnishPoller('shop', settings, { proc: join(this.#folder, 'proc') });
   }
 
   /** Damages the files, in addition to earlier damage. */

@@ -1,7 +1,7 @@
 // A folder of generated instances of Varnish, with fake processes for their managers.
 import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { VarnishWatch } from '#app/varnish/varnish-watch.js';
-import type { VarnishWatchOptions } from '#app/varnish/varnish-watch.js';
+import { VarnishPoller } from '#app/varnish/varnish-poller.js';
+import type { VarnishPollerOptions } from '#app/varnish/varnish-poller.js';
 import type { VarnishSettings } from '#app/varnish/settings.js';
 import { SetClocks } from '../support/polled-values.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -39,10 +39,10 @@ export interface BuiltInstance {
 export function instanceFolder() {
   const folder = temporaryFolder();
   const clocks = new SetClocks();
-  const watches = new Set<VarnishWatch>();
+  const pollers = new Set<VarnishPoller>();
   afterEach(() => {
-    for (const watch of watches) watch.close();
-    watches.clear();
+    for (const poller of pollers) poller.close();
+    pollers.clear();
   });
   const path = (name: string): string => folder.path(`all/${name}`);
   const proc = (pid: number): string => folder.path(`proc/${pid}`);
@@ -83,16 +83,16 @@ export function instanceFolder() {
       child.schema(IDS.vbe, VBE);
       return { child, main };
     },
-    watch(
+    poller(
       settings: Partial<VarnishSettings> = {},
-      options: VarnishWatchOptions = {},
+      options: VarnishPollerOptions = {},
       serverKey = 'shop',
-    ): VarnishWatch {
+    ): VarnishPoller {
       const all = { directory: folder.path('all'), names: 'compat', ...settings } as const;
       const own = { clocks, proc: folder.path('proc'), ...options };
-      const watch = new VarnishWatch(serverKey, all, own);
-      watches.add(watch);
-      return watch;
+      const poller = new VarnishPoller(serverKey, all, own);
+      pollers.add(poller);
+      return poller;
     },
   };
 }

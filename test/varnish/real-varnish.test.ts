@@ -1,7 +1,7 @@
 // Compares the tree of a real varnishd with the output of varnishstat.
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
-import { VarnishWatch } from '#app/varnish/varnish-watch.js';
+import { VarnishPoller } from '#app/varnish/varnish-poller.js';
 import { valuesOf, pollAll } from '../support/polled-values.js';
 import { waitFor } from '../support/processes.js';
 import { varnishServer } from './varnish-server.js';
@@ -11,9 +11,9 @@ describe('A real Varnish', function () {
   this.timeout(180_000);
   this.slow(20_000);
   const server = varnishServer();
-  let made: VarnishWatch | undefined;
-  const watch = (): VarnishWatch =>
-    (made ??= new VarnishWatch('shop', { directory: server.directory, names: 'clean' }, {}));
+  let made: VarnishPoller | undefined;
+  const poller = (): VarnishPoller =>
+    (made ??= new VarnishPoller('shop', { directory: server.directory, names: 'clean' }, {}));
   before(async function () {
     needsPrograms(this, 'varnishd', 'varnishstat');
     await server.start();
@@ -23,7 +23,7 @@ describe('A real Varnish', function () {
   /** Returns the values of the segments in the tree, by their names in Varnish. */
   function shown(): Map<string, bigint> {
     const found = new Map<string, bigint>();
-    for (const [key, value] of valuesOf(pollAll(watch()))) {
+    for (const [key, value] of valuesOf(pollAll(poller()))) {
       const [ident = '', field = ''] = key.split(' ');
       const isOwn = field === 'up' || field === 'started';
       if (!isOwn && typeof value === 'bigint')
@@ -83,7 +83,7 @@ describe('A real Varnish', function () {
   });
 
   it('has the values of a child that is killed and restarted', async () => {
-    const { source } = pollAll(watch());
+    const { source } = pollAll(poller());
     const program = server.reload();
     const died = shown().get('MGT.child_died') ?? 0n;
     const before = server.childPid ?? 0;
@@ -95,18 +95,18 @@ describe('A real Varnish', function () {
     await has(`VBE.${program}.good`);
     await expectSame();
     expect(shown().get('MGT.child_died')).to.equal(died + 1n);
-    expect(pollAll(watch()).source).to.equal(source);
+    expect(pollAll(poller()).source).to.equal(source);
   });
 
   it('is dead when both processes are killed, and a new source after a restart', async () => {
-    const before = pollAll(watch()).source?.generation;
+    const before = pollAll(poller()).source?.generation;
     await server.kill();
-    const { publisher, source } = pollAll(watch());
+    const { publisher, source } = pollAll(poller());
     expect(publisher.state).to.equal('dead');
     expect(source).to.equal(undefined);
     await server.start();
     await has('VBE.boot.good');
-    expect(pollAll(watch()).source?.generation).to.be.a('string').and.not.equal(before);
+    expect(pollAll(poller()).source?.generation).to.be.a('string').and.not.equal(before);
     await expectSame();
   });
 
@@ -119,10 +119,10 @@ describe('A real Varnish', function () {
     await server.kill();
     await server.start(['unshare', '--pid', '--fork']);
     await has('VBE.boot.good');
-    expect(pollAll(watch()).publisher.state).to.equal('live');
+    expect(pollAll(poller()).publisher.state).to.equal('live');
     await server.kill();
     const { publisher } = await waitFor('it is dead', () => {
-      const seen = pollAll(watch());
+      const seen = pollAll(poller());
       return seen.publisher.state === 'dead' ? seen : undefined;
     });
     expect(publisher.reason).to.contain('its uptime stands still');

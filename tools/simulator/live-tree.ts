@@ -13,7 +13,7 @@ import type { PlannedInstance, PlannedObject, PlannedVariable } from './tree-pla
 
 /** The handles of variables, with the methods that a simulation needs. */
 export type ValueHandles = {
-  readonly [T in ValueType]: Omit<PublishedValues[T], 'place' | 'unset'>;
+  readonly [T in ValueType]: Omit<PublishedValues[T], 'region' | 'unset'>;
 };
 export type ValueHandle = ValueHandles[ValueType];
 

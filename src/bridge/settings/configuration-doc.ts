@@ -1,5 +1,5 @@
 // Writes docs/bridge-configuration.md from the tables that the bridge itself uses.
-import { selfDescribedName } from '../../catalogue/names.js';
+import { declaredName } from '../../catalogue/names.js';
 import {
   TYPE_LEGEND,
   fieldsToml,
@@ -80,5 +80,5 @@ function ownTable(): string {
 /** The exporter's name of a metric, derived from the class and the declaration of its variable. */
 function metricOf(className: string, variable: string, row?: OwnRow): string {
   const type = row?.kind ?? 'info';
-  return selfDescribedName({ app: APPLICATION, className, variable, unit: row?.unit ?? '', type });
+  return declaredName({ app: APPLICATION, className, variable, unit: row?.unit ?? '', type });
 }

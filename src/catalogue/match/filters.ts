@@ -190,7 +190,7 @@ export class FilterCoverage {
   }
 }
 
-/** The parts of a catalogue that restrict self-described variables. */
+/** The parts of a catalogue that restrict variables without a row. */
 export interface Uncatalogued {
   /** The rows of all classes, whichever of them a target has chosen. */
   readonly rules: Rules;
@@ -211,7 +211,7 @@ export function uncataloguedIn(
 /** The labels of an object at a seed path, without those that series have anyway. */
 export type PathLabels = (seedPath: string) => LabelValues;
 
-/** The labels that self-described series have anyway. */
+/** The labels that series without a row have anyway. */
 const TAKEN: readonly string[] = ['object', 'value'];
 
 const NONE: LabelValues = {};

@@ -44,8 +44,8 @@ export interface RowMatch {
 export interface ClassRows {
   /** The alias of the class that the rows belong to. */
   readonly alias: string;
-  /** Whether variables that no row reads are shown as self-described. */
-  readonly isSelfDescribed: boolean;
+  /** Whether variables that no row reads are shown by their declarations. */
+  readonly isDeclared: boolean;
   /** In the order of the file. */
   readonly rows: readonly Row[];
   /** The rows that show the state of the object itself. */
@@ -56,7 +56,7 @@ export interface ClassRows {
 
 const NO_MATCHES: readonly RowMatch[] = [];
 
-function compileClassRows(alias: string, rows: readonly Row[], isSelfDescribed = false): ClassRows {
+function compileClassRows(alias: string, rows: readonly Row[], isDeclared = false): ClassRows {
   const byName = new Map<string, RowMatch[]>();
   const patterned: RowMatch[] = [];
   for (const row of rows)
@@ -76,7 +76,7 @@ function compileClassRows(alias: string, rows: readonly Row[], isSelfDescribed =
     return [...exact, ...patterned.flatMap((match) => patternMatch(match, variable))];
   };
   const stateRows = rows.filter(({ ofState }) => ofState !== undefined);
-  return { alias, isSelfDescribed, rows, stateRows, matchesOf };
+  return { alias, isDeclared, rows, stateRows, matchesOf };
 }
 
 function patternMatch(match: RowMatch, variable: string): readonly RowMatch[] {
@@ -174,18 +174,18 @@ function rulesOf(owner: CatalogueClass): (readonly [readonly string[], RulesAtPa
     const key = JSON.stringify([row.at, row.classId]);
     rowsAt.set(key, [...(rowsAt.get(key) ?? []), row]);
   }
-  // A self-described class needs no row.
+  // A described class needs no row.
   const own = JSON.stringify(['', undefined]);
   if (owner.isDescribed && !rowsAt.has(own)) rowsAt.set(own, []);
   return [...rowsAt.values()].map((rows) => {
     const { at = '', classId } = rows[0] ?? {};
-    const isSelfDescribed = owner.isDescribed && classId === undefined;
+    const isDeclared = owner.isDescribed && classId === undefined;
     const rules = {
       patterns: owner.paths.map((path) => childPattern(path, at)),
       at,
       depth: segmentsOf(at).length,
       parentIds: classId === undefined ? undefined : owner.classIds,
-      classRows: compileClassRows(owner.alias, rows, isSelfDescribed),
+      classRows: compileClassRows(owner.alias, rows, isDeclared),
     };
     return [classId === undefined ? owner.classIds : [classId], rules] as const;
   });

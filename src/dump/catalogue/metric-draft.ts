@@ -1,5 +1,5 @@
 // Drafts the metric of a variable, from its declaration and the words of its name.
-import { selfDescribedName, metricNamePart, prefixOf } from '../../catalogue/names.js';
+import { declaredName, metricNamePart, prefixOf } from '../../catalogue/names.js';
 import type { Declaration, FamilyMetadata, MetricType } from '../../model.js';
 
 /** A base unit, and the factor that converts values to it. */
@@ -144,7 +144,7 @@ export function draftedName(
   type: MetricType,
 ): string {
   const className = withFreeEnding(nameWords(alias)).join('_') || 'class';
-  const name = selfDescribedName({ app, className, variable, unit: '', type });
+  const name = declaredName({ app, className, variable, unit: '', type });
   return `${prefixOf(app)}${name.slice(metricNamePart(app).length + 1)}`;
 }
 

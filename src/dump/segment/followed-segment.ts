@@ -101,7 +101,7 @@ class OpenSegment {
   /** Reads the next changes; false once there are none. */
   #readChanges(endNs: bigint): boolean {
     try {
-      const { hasMore, isReclaiming } = this.#source.sync();
+      const { hasMore, isReclaiming } = this.#source.readChanges();
       if (hasMore && hrtime.bigint() > endNs)
         throw new Fault('SEGMENT_UNSTABLE', 'its structure grows faster than it can be read');
       return hasMore || isReclaiming === true;

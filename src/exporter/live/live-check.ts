@@ -10,7 +10,7 @@ import type { FamilyMetadata } from '../../model.js';
 import { existingText } from '../../shown/shown-text.js';
 import { choose } from '../../streams/choose-root.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
-import type { PollResult, Watch } from '../../streams/watch.js';
+import type { PollResult, Poller } from '../../streams/poller.js';
 import type { TargetDefinition } from '../../targets/formats.js';
 import { INTERNAL_METADATA } from '../../targets/internal-metrics.js';
 import type { Planned, PlannedTarget } from '../plan.js';
@@ -25,19 +25,19 @@ const MAX_POLLS = 4096;
 const MAX_UNSTABLE_POLLS = 100;
 
 /** Polls until the directory is read, and returns the last result. It has `hasMore` if the directory was not read fully. */
-function pollUntilComplete(watch: Watch): PollResult {
-  let result = watch.poll();
+function pollUntilComplete(poller: Poller): PollResult {
+  let result = poller.poll();
   let unstable = 0;
   for (let polls = 1; result.hasMore && polls < MAX_POLLS; polls++) {
     if (result.isUnstable === true && ++unstable >= MAX_UNSTABLE_POLLS) break;
-    result = watch.poll();
+    result = poller.poll();
   }
   return result;
 }
 
-/** The watch of a server key, and its poll result. */
-interface PolledWatch {
-  readonly watch: Watch;
+/** The poller of a server key, and its poll result. */
+interface CheckedKey {
+  readonly poller: Poller;
   readonly result: PollResult;
 }
 
@@ -47,49 +47,49 @@ interface PolledWatch {
  */
 export function liveCheck(
   { config, plan }: Planned,
-  watchOf: (serverKey: string, definition: TargetDefinition) => Watch,
+  pollerOf: (serverKey: string, definition: TargetDefinition) => Poller,
 ): readonly string[] {
-  const watches = new Map<string, PolledWatch>();
-  const pollOnce = (serverKey: string, definition: TargetDefinition): PolledWatch => {
+  const pollers = new Map<string, CheckedKey>();
+  const pollOnce = (serverKey: string, definition: TargetDefinition): CheckedKey => {
     const { format, formatSettings } = definition;
     const key = JSON.stringify([format, formatSettings, serverKey]);
-    const known = watches.get(key);
+    const known = pollers.get(key);
     if (known !== undefined) return known;
-    const watch = watchOf(serverKey, definition);
-    const watched = { watch, result: pollUntilComplete(watch) };
-    watches.set(key, watched);
-    return watched;
+    const poller = pollerOf(serverKey, definition);
+    const checked = { poller, result: pollUntilComplete(poller) };
+    pollers.set(key, checked);
+    return checked;
   };
   try {
     return config.targets.flatMap((target, index) => {
       const planned = plan[index];
       if (planned === undefined) return [];
-      const watched = target.serverKeys.map((key) => pollOnce(key, planned.definition));
-      const lines = targetLines(target, planned, watched, config);
+      const checked = target.serverKeys.map((key) => pollOnce(key, planned.definition));
+      const lines = targetLines(target, planned, checked, config);
       return [`${nameOf(target)}:`, ...lines.map((line) => `  ${line}`)];
     });
   } finally {
-    for (const { watch } of watches.values()) watch.close();
+    for (const { poller } of pollers.values()) poller.close();
   }
 }
 
 function targetLines(
   target: TargetConfig,
   planned: PlannedTarget,
-  watched: readonly PolledWatch[],
+  checked: readonly CheckedKey[],
   config: Config,
 ): readonly string[] {
-  const keys = watched.map(keyLine);
-  const results = watched.map((each) => each.result);
+  const keys = checked.map(keyLine);
+  const results = checked.map((each) => each.result);
   const choice = choose(results, { app: target.app, hint: target.instance });
   if (choice.kind === 'none') return [...keys, `no root: waiting on ${choice.reason}`];
   return [...keys, ...rootLines(choice, target, planned, config)];
 }
 
 /** The state of a server key. If nothing has this key, lists the existing keys. */
-function keyLine({ watch, result: { serverKey, publisher, source } }: PolledWatch): string {
+function keyLine({ poller, result: { serverKey, publisher, source } }: CheckedKey): string {
   const line = `server key ${serverKey}: ${publisher.state}: ${publisher.reason}`;
-  const existing = source === undefined ? watch.availableNames?.() : undefined;
+  const existing = source === undefined ? poller.availableNames?.() : undefined;
   if (existing === undefined || existing.names.includes(existing.name)) return line;
   return `${line}${existingText(existing.name, existing.names)}`;
 }
@@ -148,19 +148,19 @@ function metricsOf(
   const { rules } = filters;
   const tracked = objects.filter(filters.tracks);
   if (catalogue === undefined || rules === undefined)
-    return selfDescribed(describedFamilies(app, tracked));
+    return declared(describedFamilies(app, tracked));
   const { lines, without, families } = rowFindings(catalogue, rules, tracked);
   const { unmatched, withoutRows } = classFindings(catalogue, filters, objects);
   if (!showUncatalogued)
     return { lines: [...unmatched, ...withoutRows, ...lines, ...without], families };
-  const others = selfDescribed(describedFamilies(app, tracked, uncataloguedIn(catalogue, filters)));
+  const others = declared(describedFamilies(app, tracked, uncataloguedIn(catalogue, filters)));
   return {
     lines: [...unmatched, ...lines, ...others.lines],
     families: new Set([...families, ...others.families]),
   };
 }
 
-const selfDescribed = ({ families, shared }: DescribedFamilies): TargetMetrics => ({
+const declared = ({ families, shared }: DescribedFamilies): TargetMetrics => ({
   lines: limitLines(shared, SHARING),
   families,
 });

@@ -7,7 +7,7 @@ import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { NamedVariable } from '../../exposition/read/highlight.js';
 import { TreeWalk, isVariable } from '../../exposition/read/tree-walk.js';
-import { SelfDescribedRows } from '../../exposition/rows/self-described.js';
+import { DeclaredRows } from '../../exposition/rows/declared-rows.js';
 import type { FamilyMetadata, ManagedObject, Variable } from '../../model.js';
 import { Candidates, limitLines, joinNames } from './findings.js';
 import type { ExistingObject, Finding } from './findings.js';
@@ -49,20 +49,20 @@ class SharedNames {
   }
 }
 
-/** Finds the self-described metrics of objects. @param uncatalogued limits them to variables without a row */
+/** Finds the metrics of objects that declarations define. @param uncatalogued limits them to variables without a row */
 export function describedFamilies(
   app: string,
   objects: readonly ExistingObject[],
   uncatalogued?: Uncatalogued,
 ): DescribedFamilies {
-  const described = new SelfDescribedRows(app, uncatalogued?.taken);
+  const described = new DeclaredRows(app, uncatalogued?.taken);
   const families = new Set<FamilyMetadata>();
   const shared = new SharedNames();
   for (const object of objects) {
     const sets = uncatalogued?.rules.rulesFor(object).map(({ classRows }) => classRows) ?? [];
     for (const variable of object.variables.values())
-      if (sets.every((set) => !set.isSelfDescribed && set.matchesOf(variable.name).length === 0)) {
-        const stated = described.statedFor(variable);
+      if (sets.every((set) => !set.isDeclared && set.matchesOf(variable.name).length === 0)) {
+        const stated = described.declaredMetric(variable);
         const { family } = described.rowFor(variable, stated);
         families.add(family);
         shared.add(variable, family, JSON.stringify(stated?.labels));
@@ -96,7 +96,7 @@ export function rowFindings(
   const families = new Set<FamilyMetadata>();
   const unread = new Map<string, Set<string>>();
   const mistyped = new Set<string>();
-  const described = new SelfDescribedRows(app);
+  const described = new DeclaredRows(app);
   const shared = new SharedNames();
 
   const add = (variable: Variable, sets: readonly ClassRows[]): void => {
@@ -113,7 +113,7 @@ export function rowFindings(
       }
     }
     const [first] = sets;
-    if (!isRead && sets.some(({ isSelfDescribed }) => isSelfDescribed)) {
+    if (!isRead && sets.some(({ isDeclared }) => isDeclared)) {
       const { family } = described.rowFor(variable);
       families.add(family);
       shared.add(variable, family);

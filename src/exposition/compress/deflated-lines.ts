@@ -1,11 +1,11 @@
 // Compresses the lines of a block to a deflate block, without producing their text.
 import { SYMBOLS } from './deflate-code.js';
 import type { DeflateCode } from './deflate-code.js';
-import type { Deflater } from './deflater.js';
+import type { DeflateContext } from './deflate-context.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { GROUP_BITS, RECORD_BYTES, TOTAL_BYTES } from '../wasm/layout.js';
 import type { LineTable } from '../wasm/line-table.js';
-import { TextBuffer } from '../text/text-buffer.js';
+import { RenderBuffer } from '../text/render-buffer.js';
 
 const GROUP_LINES = 1 << GROUP_BITS;
 /** Fields in the header of a block, in 4-byte units. */
@@ -16,7 +16,7 @@ const MAX_GROWTH = 0.25;
 
 /** A deflate block in kernel memory, and the CRC and size of its text. */
 export interface DeflateBuffer {
-  readonly buffer: TextBuffer;
+  readonly buffer: RenderBuffer;
   /** Raw CRC and length of the text. */
   readonly crc: number;
   readonly bytes: number;
@@ -51,16 +51,16 @@ export class DeflatedLines {
   }
 
   /** Whether the last deflate block has the current values. */
-  isCurrent({ code }: Deflater): boolean {
-    return this.#code === code && !this.#table.isStreamDirty;
+  isCurrent({ code }: DeflateContext): boolean {
+    return this.#code === code && !this.#table.isDeflateDirty;
   }
 
   /** Writes the lines with their current values. */
-  write(deflater: Deflater): void {
-    const { code, table } = deflater;
+  write(context: DeflateContext): void {
+    const { code, table } = context;
     const last = this.#code === code ? this.#last : undefined;
-    if (this.#haveLinesChanged) this.#prepareRecords(deflater);
-    const to = deflater.scratchFor(this.#table.maxBytes);
+    if (this.#haveLinesChanged) this.#prepareRecords(context);
+    const to = context.scratchFor(this.#table.maxBytes);
     // The kernel updates the records as it writes. They are valid only together with its output.
     this.invalidate();
     const { address } = this.#table;
@@ -81,22 +81,22 @@ export class DeflatedLines {
   }
 
   /** Reuses the last buffer if it has about this size and is not held. */
-  #bufferFor(bytes: number): TextBuffer {
+  #bufferFor(bytes: number): RenderBuffer {
     const last = this.#last?.buffer;
     if (last?.isHeld === false && last.capacity >= bytes && last.capacity <= 2 * bytes)
       return last.reuse();
-    const buffer = TextBuffer.of(this.#kernel, bytes);
+    const buffer = RenderBuffer.of(this.#kernel, bytes);
     last?.release();
     return buffer;
   }
 
   /** Counts the symbols of the lines, and adds them to `counts`. The next render writes all lines. */
-  countSymbols(deflater: Deflater, counts: number[]): void {
-    if (this.#haveLinesChanged) this.#prepareRecords(deflater);
-    const to = deflater.scratchFor(SYMBOLS * 4);
+  countSymbols(context: DeflateContext, counts: number[]): void {
+    if (this.#haveLinesChanged) this.#prepareRecords(context);
+    const to = context.scratchFor(SYMBOLS * 4);
     const at = to >>> 2;
     this.#kernel.u32.fill(0, at, at + SYMBOLS);
-    this.#kernel.run.countSymbols(this.#table.address, deflater.table, to);
+    this.#kernel.run.countSymbols(this.#table.address, context.table, to);
     this.#code = undefined;
     const { u32 } = this.#kernel;
     for (let i = 0; i < SYMBOLS; i++) counts[i] = (counts[i] ?? 0) + (u32[at + i] ?? 0);
@@ -110,15 +110,15 @@ export class DeflatedLines {
   }
 
   /** Prepares the records of all lines, and chooses the line distance if their number changed much. */
-  #prepareRecords(deflater: Deflater): void {
+  #prepareRecords(context: DeflateContext): void {
     const { run } = this.#kernel;
     const { address, count, maxBytes } = this.#table;
     this.#allocateRecords();
     run.prepareRecords(address);
     if (Math.abs(count - this.#countAtChoice) > count * MAX_GROWTH) {
       // If the allocation fails, the next render prepares the records again.
-      const scratch = deflater.scratchFor(maxBytes);
-      this.#header(HEADER.lineDistance, run.bestLineDistance(address, deflater.table, scratch));
+      const scratch = context.scratchFor(maxBytes);
+      this.#header(HEADER.lineDistance, run.bestLineDistance(address, context.table, scratch));
       this.#countAtChoice = count;
     }
     this.#haveLinesChanged = false;

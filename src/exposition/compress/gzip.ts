@@ -14,7 +14,7 @@ const MAX_TASKS = 2;
 /** Options for a few kilobytes: with a larger window, zlib spends most of the time on allocation. */
 const SHORT_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
 
-/** The internal text is not compressed if the compressed text before it is this many times as long. */
+/** The internal metrics are not compressed if the compressed text before them is this many times as long. */
 const STORED_SHARE = 128;
 /** The most bytes of a stored block, which has 16 bits for its length. */
 const MAX_STORED = 0xffff;
@@ -111,7 +111,7 @@ function storedHeader(length: number): Uint8Array {
 /** The header of a gzip member: RFC 1952, with no name, no time, the fastest method, and no particular system. */
 const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
 
-/** The application text of a page. */
+/** The text of the application metrics of a page. */
 export interface GzipInput {
   /** Large buffers are not copied. They must not change until the text is compressed. */
   readonly buffers: readonly Uint8Array[];
@@ -119,7 +119,7 @@ export interface GzipInput {
   readonly deflated?: DeflateStream | undefined;
 }
 
-/** Compresses application text once, and adds the internal text of each page. */
+/** Compresses the application metrics once, and adds the internal metrics of each page. */
 export class GzipText {
   readonly #text: GzipInput;
   readonly #deflate: typeof deflate;
@@ -134,7 +134,7 @@ export class GzipText {
   }
 
   /**
-   * The application text and the internal text as one gzip member, at once if the kernel compressed the text.
+   * The application metrics and the internal metrics as one gzip member, at once if the kernel compressed the text.
    * @param release called when the text may change: when the body is released, or when zlib has compressed the text
    */
   body(internal: readonly Uint8Array[], release: () => void): Body | Promise<Body> {

@@ -148,7 +148,7 @@ export class MetricExplainer {
     for (const { classRows } of bound.rules)
       for (const { row } of classRows.matchesOf(node.name)) names.push(row.family.name);
     if (names.length > 0) return names;
-    const row = bound.selfDescribed?.rowOf(node);
+    const row = bound.declared?.rowOf(node);
     return row === undefined ? names : [row.family.name];
   }
 
@@ -159,7 +159,7 @@ export class MetricExplainer {
     const ofObject = this.#whyObjectUnread(node.object);
     if (ofObject !== '') return ofObject;
     if (this.#rowsOf(node).length > 0) return '';
-    return this.#parts.objects.boundOf(node.object)?.selfDescribed === undefined
+    return this.#parts.objects.boundOf(node.object)?.declared === undefined
       ? 'no row reads it'
       : 'only rows of other classes than those of the target read it';
   }
@@ -167,8 +167,7 @@ export class MetricExplainer {
   /** Why no row reads the variables of an object; empty if a row may. */
   #whyObjectUnread(object: ManagedObject): string {
     const bound = this.#parts.objects.boundOf(object);
-    if (bound === undefined || bound.rules.length > 0 || bound.selfDescribed !== undefined)
-      return '';
+    if (bound === undefined || bound.rules.length > 0 || bound.declared !== undefined) return '';
     if (this.#parts.rules?.hasClass(object.className) !== true) return 'no row is for its class';
     return 'the rows for its class are for objects at other places';
   }
@@ -192,10 +191,10 @@ export class MetricExplainer {
       })),
     );
     if (rows.length > 0) return rows;
-    const { selfDescribed } = bound;
-    const row = selfDescribed?.rowOf(variable);
-    if (selfDescribed === undefined || row === undefined) return rows;
-    return [{ row, reading: row.reads[0], labels: () => selfDescribed.textOf(variable) }];
+    const { declared } = bound;
+    const row = declared?.rowOf(variable);
+    if (declared === undefined || row === undefined) return rows;
+    return [{ row, reading: row.reads[0], labels: () => declared.textOf(variable) }];
   }
 }
 

@@ -5,7 +5,7 @@ import type { Kernel } from '../wasm/kernel.js';
 /** The most unchanged nodes that one check reports again. */
 const MAX_REPEATED = 1024;
 
-interface WatchedCell<T> {
+interface ComparedCell<T> {
   readonly node: T;
   /** The index of the cell's first 4 bytes, which holds the lower bits of its value. */
   readonly at: number;
@@ -16,7 +16,7 @@ interface WatchedCell<T> {
 
 export class CellChangeDetector<T extends { readonly id: number }> {
   readonly #kernel: Pick<Kernel, 'u32'>;
-  readonly #cells: WatchedCell<T>[] = [];
+  readonly #cells: ComparedCell<T>[] = [];
   /** The index of the cell of each node, by the id of the node. */
   readonly #indexOf = new LargeMap<number>();
   /** Ids of the nodes to report at a later check, whether they change or not. */

@@ -105,11 +105,11 @@ export class SlotReader {
   }
 
   /** Reports every change of the node's slot from now on. */
-  watch(node: TreeNode): void {
+  reportChangesOf(node: TreeNode): void {
     this.#detector.add(node, this.address(node.slot));
   }
 
-  unwatch(node: TreeNode): void {
+  ignoreChangesOf(node: TreeNode): void {
     this.#detector.remove(node);
   }
 

@@ -9,7 +9,7 @@ import { numberText } from '../text/text-syntax.js';
 export function opcodeOf({ type }: Variable, wrap32: boolean): Opcode | undefined {
   if (isFramed(type)) return undefined;
   const { bits } = scalarType(type);
-  return bits === 'i64' && wrap32 ? OPCODE.wrapped : OPCODE[bits];
+  return bits === 'i64' && wrap32 ? OPCODE.wrap32 : OPCODE[bits];
 }
 
 /** The value as a double. */

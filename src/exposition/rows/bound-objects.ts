@@ -11,10 +11,10 @@ import type { SlotReader } from '../read/slot-reader.js';
 import { isVariable } from '../read/tree-walk.js';
 import { labelsText } from '../text/text-syntax.js';
 import { CatalogueCoverage } from './catalogue-coverage.js';
-import { ObjectLabels, withStated } from './labels.js';
+import { ObjectLabels, withDeclared } from './labels.js';
 import type { LabelText, RowLabels } from './labels.js';
-import { SelfDescribedByClass, SelfDescribedObject, SelfDescribedRows } from './self-described.js';
-import type { SelfDescribedParts, SelfDescribedVariables } from './self-described.js';
+import { DeclaredByClass, DeclaredObject, DeclaredRows } from './declared-rows.js';
+import type { DeclaredParts, DeclaredVariables } from './declared-rows.js';
 import type { SeriesRegistry } from './series-registry.js';
 
 /** A row that shows the state of an object, with the text of its labels. */
@@ -30,7 +30,7 @@ interface BoundObject {
   readonly below: readonly ClassRows[];
   readonly states: readonly StateRow[];
   /** Rows for variables that no catalogue row reads; undefined if the target does not show these. */
-  readonly selfDescribed: SelfDescribedVariables | undefined;
+  readonly declared: DeclaredVariables | undefined;
   /** The slot of the latest variable of each name. */
   readonly variables: Map<string, number>;
   /** Earlier variables whose name a later variable of the object has. */
@@ -60,7 +60,7 @@ export class BoundObjects {
   readonly #root: ManagedObject;
   readonly #rules: Rules | undefined;
   readonly #uncatalogued: Uncatalogued | undefined;
-  readonly #describedParts: SelfDescribedParts;
+  readonly #describedParts: DeclaredParts;
   /** By the object's id. */
   readonly #bound = new LargeMap<BoundObject>();
   /** The last lookup: the next one is mostly for the same object. */
@@ -80,7 +80,7 @@ export class BoundObjects {
     this.coverage = new CatalogueCoverage(rules?.readingRows ?? 0);
     this.#uncatalogued = uncatalogued;
     const isShown = (name: string) => registry.isShown(name);
-    const rows = new SelfDescribedRows(app, uncatalogued?.taken, isShown);
+    const rows = new DeclaredRows(app, uncatalogued?.taken, isShown);
     this.#describedParts = { rows, kernel, pathLabels };
   }
 
@@ -92,20 +92,20 @@ export class BoundObjects {
       classRows,
       labels: new ObjectLabels(
         this.#kernel,
-        labelsText(withStated(labels, object.labels, classRows.rows)),
+        labelsText(withDeclared(labels, object.labels, classRows.rows)),
       ),
     }));
     const states = rules.flatMap(({ classRows, labels }) =>
       classRows.stateRows.map((row) => ({ row, labels: labels.with(this.#labels.ofRow(row)) })),
     );
-    const own = rules.find(({ classRows }) => classRows.isSelfDescribed)?.labels;
-    const selfDescribed =
+    const own = rules.find(({ classRows }) => classRows.isDeclared)?.labels;
+    const declared =
       own === undefined
-        ? this.#selfDescribedObject(path, object)
-        : new SelfDescribedByClass(this.#describedParts, own);
+        ? this.#declaredObject(path, object)
+        : new DeclaredByClass(this.#describedParts, own);
     const below = this.#rules?.rulesBelow(path) ?? [];
     const variables = new Map<string, number>();
-    const bound = { rules, below, states, selfDescribed, variables, earlier: undefined };
+    const bound = { rules, below, states, declared, variables, earlier: undefined };
     this.#last = undefined;
     this.#bound.set(object.id, bound);
     this.coverage.addObject(classRowsOf(bound));
@@ -207,10 +207,10 @@ export class BoundObjects {
         callback(match.row, labels.with(this.#labels.ofMatch(match)), variable);
       }
     if (isRead) return;
-    const { selfDescribed } = bound;
-    const row = selfDescribed?.rowOf(variable);
-    if (selfDescribed !== undefined && row !== undefined)
-      callback(row, selfDescribed.labelsOf(variable), variable);
+    const { declared } = bound;
+    const row = declared?.rowOf(variable);
+    if (declared !== undefined && row !== undefined)
+      callback(row, declared.labelsOf(variable), variable);
   }
 
   /** Whether a row of the variable must be evaluated again when its value changes. */
@@ -219,7 +219,7 @@ export class BoundObjects {
     if (bound === undefined || !this.#isCurrent(bound, variable)) return false;
     const matches = matchesOf(bound, variable);
     if (matches.length > 0) return matches.some(isComputed);
-    return bound.selfDescribed?.rowOf(variable)?.isComputed === true;
+    return bound.declared?.rowOf(variable)?.isComputed === true;
   }
 
   /** Whether a later variable of its object has its name. */
@@ -262,24 +262,20 @@ export class BoundObjects {
     if (isCounted(bound, matches)) this.coverage.removeVariable(variable, matches);
   }
 
-  #selfDescribedObject(
-    path: ObjectPath,
-    { labels }: ManagedObject,
-  ): SelfDescribedObject | undefined {
+  #declaredObject(path: ObjectPath, { labels }: ManagedObject): DeclaredObject | undefined {
     const all = this.#uncatalogued?.rules;
     if (this.#rules !== undefined && all === undefined) return undefined;
     const found = all === undefined || all === this.#rules ? [] : all.rulesFor(path);
-    const sources = { excluded: found.map(({ classRows }) => classRows), stated: labels };
-    return new SelfDescribedObject(this.#describedParts, path.seedPath, sources);
+    const sources = { excluded: found.map(({ classRows }) => classRows), declared: labels };
+    return new DeclaredObject(this.#describedParts, path.seedPath, sources);
   }
 }
 
 const isComputed = ({ row }: RowMatch): boolean => row.isComputed;
 
-/** Whether coverage counts a variable: rows read it, or its class has rows and is not self-described. */
+/** Whether coverage counts a variable: rows read it, or its class has rows and is not described. */
 const isCounted = ({ rules }: BoundObject, matches: readonly RowMatch[]): boolean =>
-  matches.length > 0 ||
-  (rules.length > 0 && !rules.some(({ classRows }) => classRows.isSelfDescribed));
+  matches.length > 0 || (rules.length > 0 && !rules.some(({ classRows }) => classRows.isDeclared));
 
 const NO_MATCHES: readonly RowMatch[] = [];
 
@@ -298,7 +294,7 @@ function matchesOf({ rules }: BoundObject, { name }: Variable): readonly RowMatc
     : rules.flatMap(({ classRows }) => classRows.matchesOf(name));
 }
 
-function closeBound({ rules, selfDescribed }: BoundObject): void {
+function closeBound({ rules, declared }: BoundObject): void {
   for (const { labels } of rules) labels.close();
-  selfDescribed?.close();
+  declared?.close();
 }

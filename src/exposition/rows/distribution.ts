@@ -1,6 +1,6 @@
 // Histograms and summaries: copies of frames, and the cells computed from them.
 import { Budget } from '../../budget.js';
-import { convert, isSelfDescribed } from '../../catalogue/row.js';
+import { convert, isDeclared } from '../../catalogue/row.js';
 import type { Conversion, Row, Series, Shape } from '../../catalogue/row.js';
 import { LargeMap } from '../../collections/large-map.js';
 import type { Frame, Source, Variable } from '../../model.js';
@@ -132,10 +132,10 @@ interface FrameCopiesParts {
   readonly onOmitted?: OnOmitted | undefined;
 }
 
-/** A catalogue row, or a symbol for the self-described row of a variable, which may be created again. */
-type RowKey = Row | typeof SELF_DESCRIBED;
-const SELF_DESCRIBED = Symbol('self-described');
-const keyOf = (row: Row): RowKey => (isSelfDescribed(row) ? SELF_DESCRIBED : row);
+/** A catalogue row, or a symbol for the declared row of a variable, which may be created again. */
+type RowKey = Row | typeof DECLARED;
+const DECLARED = Symbol('declared');
+const keyOf = (row: Row): RowKey => (isDeclared(row) ? DECLARED : row);
 
 /** The last consistent copy of each frame, and the distributions that rows compute from it. */
 export class FrameCopies {

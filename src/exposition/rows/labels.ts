@@ -4,14 +4,14 @@ import type { RowMatch } from '../../catalogue/match/rules.js';
 import { ownLabelsOf } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 import type { Kernel } from '../wasm/kernel.js';
-import { InternedText } from '../wasm/memory.js';
+import { StoredText } from '../wasm/memory.js';
 import { joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
 
 export interface LabelText {
   /** As `labelsText` gives it. */
   readonly text: string;
   /** The text as part of a line. */
-  readonly interned: InternedText;
+  readonly interned: StoredText;
 }
 
 /** The number of labels at which unused labels are first removed, then again whenever the number doubles. */
@@ -27,7 +27,7 @@ export class ObjectLabels {
   /** @param text as `labelsText` gives it */
   constructor(kernel: Kernel, text: string) {
     this.#kernel = kernel;
-    this.#first = { text, interned: new InternedText(kernel.texts, labelsPart(text)) };
+    this.#first = { text, interned: new StoredText(kernel.texts, labelsPart(text)) };
   }
 
   /** The labels of the object followed by these. */
@@ -38,7 +38,7 @@ export class ObjectLabels {
     if (joined === undefined) {
       if (others.size >= this.#cleanupSize) this.#removeUnused(others);
       const text = joinLabels(this.#first.text, own);
-      joined = { text, interned: new InternedText(this.#kernel.texts, labelsPart(text)) };
+      joined = { text, interned: new StoredText(this.#kernel.texts, labelsPart(text)) };
       others.set(own, joined);
     }
     return joined;
@@ -87,13 +87,13 @@ export class RowLabels {
 }
 
 /** Labels from the path of an object, followed by those of its format that neither path nor rows give. */
-export function withStated(
+export function withDeclared(
   path: LabelValues,
-  stated: LabelValues | undefined,
+  declared: LabelValues | undefined,
   rows: readonly Row[] = [],
 ): LabelValues {
-  if (stated === undefined) return path;
+  if (declared === undefined) return path;
   const own = new Set([...Object.keys(path), ...rows.flatMap(ownLabelsOf)]);
-  const rest = Object.entries(stated).filter(([label]) => !own.has(label));
+  const rest = Object.entries(declared).filter(([label]) => !own.has(label));
   return { ...path, ...Object.fromEntries(rest) };
 }

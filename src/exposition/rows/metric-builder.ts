@@ -63,7 +63,7 @@ export class MetricBuilder {
     this.#update(row, labels, variable, false);
   };
   readonly #showNew = (row: Row, labels: LabelText, variable: Variable): void => {
-    if (row.isComputed) this.#slotReader.watch(variable);
+    if (row.isComputed) this.#slotReader.reportChangesOf(variable);
     this.#update(row, labels, variable, false);
   };
   readonly #showComputed = (row: Row, labels: LabelText, variable: Variable): void => {
@@ -120,17 +120,17 @@ export class MetricBuilder {
   }
 
   /** Starts a refresh. The caller then calls `variableChanged` for each changed variable. */
-  refresh(): void {
+  update(): void {
     this.#frames.refresh();
   }
 
   addObject(object: ManagedObject): void {
-    if (this.#objects.bind(object).length > 0) this.#slotReader.watch(object);
+    if (this.#objects.bind(object).length > 0) this.#slotReader.reportChangesOf(object);
   }
 
   removeObject(object: ManagedObject): void {
     this.objectUnsynced(object);
-    if (this.#objects.statesOf(object).length > 0) this.#slotReader.unwatch(object);
+    if (this.#objects.statesOf(object).length > 0) this.#slotReader.ignoreChangesOf(object);
     this.#objects.unbind(object);
   }
 
@@ -172,7 +172,7 @@ export class MetricBuilder {
       return;
     }
     if (this.#objects.hasComputed(variable)) {
-      this.#slotReader.watch(variable);
+      this.#slotReader.reportChangesOf(variable);
       if (!this.#frames.copy(variable)) return;
     }
     this.#objects.each(variable, this.#show);
@@ -204,7 +204,7 @@ export class MetricBuilder {
 
   #hide(variable: Variable): void {
     this.#objects.each(variable, this.#hideLines);
-    this.#slotReader.unwatch(variable);
+    this.#slotReader.ignoreChangesOf(variable);
     this.#frames.delete(variable);
     this.observed.delete(variable);
   }

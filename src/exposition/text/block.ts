@@ -1,17 +1,17 @@
 // A block: consecutive series lines of one family, which are stored, sorted and compressed together.
 import { DeflatedLines } from '../compress/deflated-lines.js';
 import type { DeflateBuffer } from '../compress/deflated-lines.js';
-import type { Deflater } from '../compress/deflater.js';
+import type { DeflateContext } from '../compress/deflate-context.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { LineTable } from '../wasm/line-table.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
-import type { Scratch, InternedText } from '../wasm/memory.js';
+import type { Scratch, StoredText } from '../wasm/memory.js';
 
 /** The output of a render: text, deflate blocks, or both. */
 export interface RenderOptions {
   readonly hasText: boolean;
   /** Undefined if the render needs no deflate blocks. */
-  readonly deflater: Deflater | undefined;
+  readonly context: DeflateContext | undefined;
 }
 
 /** A unit of render work: writes the text of a chunk or the deflate block of a block of lines. */
@@ -54,7 +54,7 @@ export class Block implements RenderTask {
   }
 
   /** Returns the bytes of name and labels. */
-  insert(index: number, key: LineKey, name: InternedText, line: Line, hash: number): number {
+  insert(index: number, key: LineKey, name: StoredText, line: Line, hash: number): number {
     this.#invalidate();
     return this.lines.insert(index, key, name, line, hash);
   }
@@ -72,7 +72,7 @@ export class Block implements RenderTask {
     other.#invalidate();
   }
 
-  /** Sorts the lines by key. If their order changes, text and stream become dirty. */
+  /** Sorts the lines by key. If their order changes, text and deflate block become dirty. */
   sort(): void {
     if (this.#isSorted) return;
     this.lines.sort();
@@ -80,14 +80,14 @@ export class Block implements RenderTask {
   }
 
   /** Whether the last deflate block has the current values. */
-  isCurrent(deflater: Deflater): boolean {
-    return this.#deflated.isCurrent(deflater);
+  isCurrent(context: DeflateContext): boolean {
+    return this.#deflated.isCurrent(context);
   }
 
-  write({ deflater }: RenderOptions): void {
-    if (deflater === undefined) throw new RangeError('A block writes only deflate blocks');
+  write({ context }: RenderOptions): void {
+    if (context === undefined) throw new RangeError('A block writes only deflate blocks');
     this.sort();
-    this.#deflated.write(deflater);
+    this.#deflated.write(context);
   }
 
   /** The last deflate block, if any. */
@@ -96,9 +96,9 @@ export class Block implements RenderTask {
   }
 
   /** Counts the symbols of the deflate block, and adds them to `counts`. */
-  countSymbols(deflater: Deflater, counts: number[]): void {
+  countSymbols(context: DeflateContext, counts: number[]): void {
     this.sort();
-    this.#deflated.countSymbols(deflater, counts);
+    this.#deflated.countSymbols(context, counts);
   }
 
   close(): void {

@@ -8,7 +8,7 @@ import { CHUNK_BLOCKS_OFFSET, CHUNK_BLOCK_BYTES, REWRITE_VALUE_BYTES } from '../
 import { MAX_VALUE_BYTES } from '../wasm/line-table.js';
 import type { Scratch } from '../wasm/memory.js';
 import type { Block, RenderOptions, RenderTask } from './block.js';
-import { TextBuffer } from './text-buffer.js';
+import { RenderBuffer } from './render-buffer.js';
 
 /** If this share of the lines changed, writing all of them is faster than moving the text between changes. */
 const REWRITE_ALL_SHARE = 0.25;
@@ -36,13 +36,13 @@ export interface ChunkText {
   /** Bytes of the lines. */
   readonly bytes: number;
   /** The lines with the headers. */
-  readonly text: TextBuffer | undefined;
+  readonly text: RenderBuffer | undefined;
   /** The offset of each block with its header in the text, then the length of the text. */
   readonly offsets: readonly number[];
   /** The deflate block of each block, if the render produced them. */
   readonly deflateBlocks: readonly DeflateBlock[] | undefined;
   /** The buffers of its text and deflate blocks. */
-  readonly buffers: readonly TextBuffer[];
+  readonly buffers: readonly RenderBuffer[];
 }
 
 export class Chunk implements RenderTask {
@@ -52,7 +52,7 @@ export class Chunk implements RenderTask {
   readonly #headerBytes: number;
   /** The address of the table of blocks and headers, which the first write allocates. */
   #table = 0;
-  #text: TextBuffer | undefined;
+  #text: RenderBuffer | undefined;
   /** Whether the last write failed. */
   #hasFailed = false;
   /** Number and approximate size of the lines at the last write of all lines. */
@@ -77,20 +77,20 @@ export class Chunk implements RenderTask {
 
   /** Adds the tasks of the render to `dirty`, and frees the text if the render needs none. */
   collectDirty(options: RenderOptions, dirty: RenderTask[]): void {
-    const { hasText, deflater } = options;
+    const { hasText, context } = options;
     const { length } = dirty;
     if (!hasText) this.#releaseText();
     else if (!this.#isCurrent) dirty.push(this);
-    if (deflater !== undefined)
-      for (const { block } of this.blocks) if (!block.isCurrent(deflater)) dirty.push(block);
+    if (context !== undefined)
+      for (const { block } of this.blocks) if (!block.isCurrent(context)) dirty.push(block);
     const last = this.#last;
-    const isSame = last?.hasText === hasText && last.code === deflater?.code;
+    const isSame = last?.hasText === hasText && last.code === context?.code;
     if (!isSame || dirty.length > length) this.#last = undefined;
   }
 
   textFor(options: RenderOptions): ChunkText {
-    const { hasText, deflater } = options;
-    this.#last ??= { hasText, code: deflater?.code, text: this.#makeText(options) };
+    const { hasText, context } = options;
+    this.#last ??= { hasText, code: context?.code, text: this.#makeText(options) };
     return this.#last.text;
   }
 
@@ -109,7 +109,7 @@ export class Chunk implements RenderTask {
     // Allocate first. Allocation can fail, and no state may change before it succeeds.
     const values =
       isInPlace && !writesAll ? scratch.reserve((changes + 1) * REWRITE_VALUE_BYTES) : 0;
-    const next = isInPlace ? last.reuse() : TextBuffer.of(this.#kernel, this.#maxBytes);
+    const next = isInPlace ? last.reuse() : RenderBuffer.of(this.#kernel, this.#maxBytes);
     const previous = this.#text;
     this.#text = next;
     this.#hasFailed = true;
@@ -163,12 +163,12 @@ export class Chunk implements RenderTask {
     );
   }
 
-  #makeText({ hasText, deflater }: RenderOptions): ChunkText {
+  #makeText({ hasText, context }: RenderOptions): ChunkText {
     const text = hasText ? this.#text : undefined;
     const buffers = text === undefined ? [] : [text];
     let bytes = text === undefined ? 0 : text.length - this.#headerBytes;
     let deflateBlocks: DeflateBlock[] | undefined;
-    if (deflater !== undefined) {
+    if (context !== undefined) {
       deflateBlocks = [];
       let deflatedBytes = 0;
       for (const { block } of this.blocks) {

@@ -1,6 +1,6 @@
 // The text of one target: its families with their lines, and the render of the current values.
 import type { FamilyMetadata, Encodings, Snapshot } from '../../model.js';
-import { Deflater, usesKernelDeflate } from '../compress/deflater.js';
+import { DeflateContext, usesKernelDeflate } from '../compress/deflate-context.js';
 import { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsOf, seriesHash } from '../wasm/line-table.js';
@@ -39,7 +39,7 @@ export class ExpositionText {
   readonly #chunks: Chunks;
   readonly #violations = new OpenMetricsViolations();
   readonly #size: TextSize = { lines: 0, blocks: 0, textBytes: 0 };
-  #deflater: Deflater | undefined;
+  #context: DeflateContext | undefined;
   readonly #scratch: Scratch;
   readonly #cost: Cost;
 
@@ -133,11 +133,11 @@ export class ExpositionText {
    */
   *rendering(encodings: Encodings = TEXT_ONLY): Generator<void, Snapshot> {
     const usesKernel = encodings.deflated && this.#usesKernelDeflate(this.#size);
-    const deflater = usesKernel ? yield* this.#updatedDeflater() : undefined;
-    const hasText = encodings.text || deflater === undefined;
-    const options: RenderOptions = { hasText, deflater };
+    const context = usesKernel ? yield* this.#updatedContext() : undefined;
+    const hasText = encodings.text || context === undefined;
+    const options: RenderOptions = { hasText, context };
     yield* this.#chunks.dividing(this.#inOrder());
-    yield* this.#violations.searching(deflater !== undefined);
+    yield* this.#violations.searching(context !== undefined);
     yield* this.#writingDirty(options);
     const all: ChunkText[] = [];
     for (const chunk of this.#chunks.all) {
@@ -149,7 +149,7 @@ export class ExpositionText {
       metadata: this.#chunks.metadata,
       series: this.#size.lines,
       encodings: { text: hasText, deflated: encodings.deflated },
-      isDeflated: deflater !== undefined,
+      isDeflated: context !== undefined,
       violatesOpenMetrics: this.#violations.wereFound,
     });
   }
@@ -180,8 +180,8 @@ export class ExpositionText {
       this.#violations.delete(family);
       yield* family.closing();
     }
-    this.#deflater?.close();
-    this.#deflater = undefined;
+    this.#context?.close();
+    this.#context = undefined;
     this.#order.length = 0;
     Object.assign(this.#size, { lines: 0, blocks: 0, textBytes: 0 });
   }
@@ -203,16 +203,16 @@ export class ExpositionText {
     return low;
   }
 
-  /** The deflater, after an update of its code. */
-  *#updatedDeflater(): Generator<void, Deflater> {
-    const deflater = (this.#deflater ??= new Deflater(this.#kernel));
+  /** The deflate context, after an update of its code. */
+  *#updatedContext(): Generator<void, DeflateContext> {
+    const context = (this.#context ??= new DeflateContext(this.#kernel));
     const families = this.#order;
-    yield* deflater.updatingCode(this.#size.lines, function* (counts, every) {
+    yield* context.updatingCode(this.#size.lines, function* (counts, every) {
       let skipped = every - 1;
       for (const { family } of families)
-        skipped = yield* family.countingSymbols(deflater, counts, every, skipped);
+        skipped = yield* family.countingSymbols(context, counts, every, skipped);
     });
-    return deflater;
+    return context;
   }
 }
 

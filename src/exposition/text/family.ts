@@ -1,11 +1,11 @@
 // One metric family: its metadata, and its lines in blocks, sorted by key.
 import type { FamilyMetadata } from '../../model.js';
-import type { Deflater } from '../compress/deflater.js';
+import type { DeflateContext } from '../compress/deflate-context.js';
 import type { Cost } from '../../budget.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { MAX_LINES } from '../wasm/layout.js';
 import type { Line, LineKey } from '../wasm/line-table.js';
-import { InternedText } from '../wasm/memory.js';
+import { StoredText } from '../wasm/memory.js';
 import type { TextHash } from '../wasm/memory.js';
 import { Block } from './block.js';
 
@@ -41,8 +41,8 @@ export class Family {
   readonly #kernel: Kernel;
   readonly #blocks: Block[] = [];
   /** The names of its lines, by suffix. */
-  readonly #names = new Map<string, InternedText>();
-  #lastName: { readonly suffix: string; readonly name: InternedText } | undefined;
+  readonly #names = new Map<string, StoredText>();
+  #lastName: { readonly suffix: string; readonly name: StoredText } | undefined;
   #lines = 0;
   readonly #size: TextSize;
   readonly #cost: Cost;
@@ -127,7 +127,7 @@ export class Family {
    * @param skipped the number of lines since the last such line of the families before
    */
   *countingSymbols(
-    deflater: Deflater,
+    context: DeflateContext,
     counts: number[],
     every: number,
     skipped: number,
@@ -136,7 +136,7 @@ export class Family {
     for (const block of this.#blocks) {
       pending += block.count;
       if (pending < every) continue;
-      block.countSymbols(deflater, counts);
+      block.countSymbols(context, counts);
       pending %= every;
       yield;
     }
@@ -144,15 +144,15 @@ export class Family {
   }
 
   /**
-   * Searches blocks whose text or stream is dirty for a value that OpenMetrics forbids, some a step. Returns whether it
+   * Searches blocks whose text or deflate block is dirty for a value that OpenMetrics forbids, some a step. Returns whether it
    * found one. Only quantiles may be NaN.
    */
-  *searchingViolations(ofStream: boolean): Generator<void, boolean> {
+  *searchingViolations(ofDeflate: boolean): Generator<void, boolean> {
     const { name, type } = this.metadata;
     const nameBytes = type === 'summary' ? name.length : 0;
     let searched = 0;
     for (const { lines } of this.#blocks) {
-      if (!(ofStream ? lines.isStreamDirty : lines.isTextDirty)) continue;
+      if (!(ofDeflate ? lines.isDeflateDirty : lines.isTextDirty)) continue;
       if (this.#kernel.run.hasNegativeOrNaN(lines.address, nameBytes) !== 0) return true;
       if (++searched % BLOCKS_A_STEP === 0) yield;
     }
@@ -213,7 +213,7 @@ export class Family {
     at: number,
     index: number,
     key: LineKey,
-    name: InternedText,
+    name: StoredText,
     line: Line,
     hash: number,
   ): number {
@@ -235,12 +235,12 @@ export class Family {
     from.moveTail(index, to);
   }
 
-  #name(suffix: string): InternedText {
+  #name(suffix: string): StoredText {
     const last = this.#lastName;
     if (last?.suffix === suffix) return last.name;
     let name = this.#names.get(suffix);
     if (name === undefined) {
-      name = new InternedText(this.#kernel.texts, this.metadata.name + suffix);
+      name = new StoredText(this.#kernel.texts, this.metadata.name + suffix);
       this.#names.set(suffix, name);
     }
     this.#lastName = { suffix, name };

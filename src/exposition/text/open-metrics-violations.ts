@@ -40,10 +40,10 @@ export class OpenMetricsViolations {
   }
 
   /** Searches the blocks that the next render writes, in small steps. */
-  *searching(ofStream: boolean): Generator<void, void> {
+  *searching(ofDeflate: boolean): Generator<void, void> {
     let searched = 0;
     for (const family of this.#suspects) {
-      if (yield* family.searchingViolations(ofStream)) {
+      if (yield* family.searchingViolations(ofDeflate)) {
         this.#suspects.delete(family);
         this.#found.add(family);
       }

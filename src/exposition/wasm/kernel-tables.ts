@@ -165,10 +165,10 @@ export class TargetScales {
   }
 
   /** Returns the opcode that reads and scales a value; undefined while the table of scales is full. */
-  scaledOpcode(scaledOpcode: number, conversion: Conversion): number | undefined {
-    if (conversion === UNCHANGED) return scaledOpcode;
+  scaledOpcode(opcode: number, conversion: Conversion): number | undefined {
+    if (conversion === UNCHANGED) return opcode;
     const flags = this.#flags.get(conversion) ?? this.#acquire(conversion);
-    return flags === undefined ? undefined : (scaledOpcode | flags) >>> 0;
+    return flags === undefined ? undefined : (opcode | flags) >>> 0;
   }
 
   close(): void {

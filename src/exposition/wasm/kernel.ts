@@ -6,7 +6,7 @@ import { CRC_TABLES_POINTER, FREE_AT, POW10_AT, DEFLATE_RESULT_AT } from './layo
 import { Arena, TextStore } from './memory.js';
 
 /** How the kernel decodes the 8 bytes of a value. The flags of `Scales.acquire` are added for a scaled value. */
-export const OPCODE = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
+export const OPCODE = { u64: 1, i64: 2, f64: 3, bool: 4, wrap32: 5 } as const;
 export type Opcode = (typeof OPCODE)[keyof typeof OPCODE];
 
 /** The kernel copies 16 bytes at a time. It may read and overwrite this many bytes after the end of a text. */

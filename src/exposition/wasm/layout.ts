@@ -6,7 +6,7 @@ export const ENTRY_BITS = 11;
 /** The most lines of a block. */
 export const MAX_LINES = 1 << ENTRY_BITS;
 
-/** The number of words that differed in the last `storeChanged`. */
+/** The number of slots whose word differed in the last `storeChanged`. */
 export const CHANGED_WORDS_AT = 12;
 /** The address of the table of scales: pairs of doubles, multiplier and divisor. */
 export const SCALES_POINTER = 16;

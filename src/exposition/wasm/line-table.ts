@@ -3,7 +3,7 @@ import { PADDING_BYTES } from './kernel.js';
 import type { Kernel } from './kernel.js';
 import { CHANGES_OFFSET, ENTRY_BITS, ENTRY_BYTES, KEY_BYTES, MAX_LINES } from './layout.js';
 import { hashOf } from './memory.js';
-import type { InternedText, TextHash } from './memory.js';
+import type { StoredText, TextHash } from './memory.js';
 
 /** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const MAX_VALUE_BYTES = 26;
@@ -35,9 +35,9 @@ const capacityFor = (lines: number): number =>
 /** No node has this id. */
 const NO_NODE = -1;
 
-/** The reasons why text (lower half) and stream (upper half) are dirty: assembly/block.ts. */
+/** The reasons why text (lower half) and deflate block (upper half) are dirty: assembly/block.ts. */
 const TEXT_DIRTY = 0xffff;
-const STREAM_DIRTY = 0xffff_0000;
+const DEFLATE_DIRTY = 0xffff_0000;
 /** Both are dirty, because lines were added or removed. */
 const LINES_CHANGED = 0x0001_0003;
 
@@ -46,7 +46,7 @@ export interface Line {
   /** The end of the series name after the family name, such as `_sum`. */
   readonly suffix: string;
   /** The labels in braces, if any, and a space; a string belongs to this line alone. */
-  readonly labels: InternedText | string;
+  readonly labels: StoredText | string;
   /** The constant value of a line without a cell, and a line feed; '' for others. */
   readonly constant: string;
   /** The address of the cell with the value; 0 for a constant value. */
@@ -133,9 +133,9 @@ export class LineTable {
     return ((this.#kernel.u32[(this.address >>> 2) + HEADER.dirty] ?? 0) & TEXT_DIRTY) !== 0;
   }
 
-  /** Whether values changed, or lines were added or removed, since the stream was written. */
-  get isStreamDirty(): boolean {
-    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.dirty] ?? 0) & STREAM_DIRTY) !== 0;
+  /** Whether values changed, or lines were added or removed, since the deflate block was written. */
+  get isDeflateDirty(): boolean {
+    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.dirty] ?? 0) & DEFLATE_DIRTY) !== 0;
   }
 
   /** Negative if all lines are before `key`, positive if all are after it, else 0. */
@@ -170,7 +170,7 @@ export class LineTable {
   }
 
   /** Inserts a line into a table with fewer than `MAX_LINES` lines; returns the bytes of its name and labels. */
-  insert(index: number, key: LineKey, name: InternedText, line: Line, hash: number): number {
+  insert(index: number, key: LineKey, name: StoredText, line: Line, hash: number): number {
     this.#reserve(this.#count + 1);
     const { run, texts } = this.#kernel;
     const { labels, constant, cell, opcode } = line;
@@ -234,7 +234,7 @@ export class LineTable {
 
   /**
    * Sorts the entries into the order of the lines, so that the kernel reads them sequentially, and frees memory of
-   * removed lines. Text and stream are dirty after that.
+   * removed lines. Text and deflate block are dirty after that.
    */
   sort(): void {
     if (this.#kernel.u32[(this.address >>> 2) + HEADER.isSorted] === 0) this.#sortEntries();

@@ -149,7 +149,7 @@ export class TextStore {
 }
 
 /** A text that lines share. It is in kernel memory from its first use until `close()`. */
-export class InternedText {
+export class StoredText {
   readonly #texts: TextStore;
   readonly text: string;
   #at = 0;

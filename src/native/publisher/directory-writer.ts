@@ -92,7 +92,7 @@ export class DirectoryWriter {
     else this.#hasPendingRemoval = !this.#switch(1);
   }
 
-  get #side(): 0 | 1 {
+  get #active(): 0 | 1 {
     return this.#epoch % 2 === 0 ? 0 : 1;
   }
 
@@ -131,7 +131,7 @@ export class DirectoryWriter {
 
   #hasRoomFor(records: number): boolean {
     const end = (this.#records + records) * RECORD_SIZE;
-    const region = this.#layout.directories[this.#side];
+    const region = this.#layout.directories[this.#active];
     return (
       this.#records + records <= this.#layout.records &&
       this.#reserve(region, end, this.#layout.records * RECORD_SIZE)
@@ -149,7 +149,7 @@ export class DirectoryWriter {
     const bytes = this.#record;
     bytes.writeUInt32LE(this.#records, RECORD.index);
     bytes.writeUInt32LE(crc32(this.#crcRange), RECORD.crc);
-    const at = this.#layout.directories[this.#side] + this.#records * RECORD_SIZE;
+    const at = this.#layout.directories[this.#active] + this.#records * RECORD_SIZE;
     bytes.copy(this.#file.bytes, at);
     this.#records++;
   }
@@ -163,7 +163,7 @@ export class DirectoryWriter {
     const bytes = typeof text === 'string' ? Buffer.from(text) : text;
     const at = this.#stringBytes;
     const end = at + 2 + bytes.length;
-    const region = this.#layout.strings[this.#side];
+    const region = this.#layout.strings[this.#active];
     if (end > this.#layout.stringBytes) return undefined;
     if (!this.#reserve(region, end, this.#layout.stringBytes)) return undefined;
     this.#file.bytes.writeUInt16LE(bytes.length, region + at);
@@ -192,7 +192,7 @@ export class DirectoryWriter {
   }
 
   #storeStringBytes(): void {
-    const at = this.#side === 0 ? MUTABLE.stringBytesA : MUTABLE.stringBytesB;
+    const at = this.#active === 0 ? MUTABLE.stringBytesA : MUTABLE.stringBytesB;
     Atomics.store(this.#word, at / 8, BigInt(this.#stringBytes));
   }
 

@@ -69,7 +69,7 @@ export abstract class PublishedValue {
   readonly ref: SlotRef | undefined;
   readonly #name: string;
   readonly #slot: number;
-  readonly #synced: number;
+  readonly #syncedWord: number;
 
   constructor(memory: SlotMemory, { name, ref }: VariableLocation) {
     this.#memory = memory;
@@ -77,26 +77,26 @@ export abstract class PublishedValue {
     this.ref = ref;
     this.#slot = ref?.slot ?? 0;
     // Word 0 is never synced: a handle without a slot always fails the test below.
-    this.#synced = ref === undefined ? 1 : ((ref.incarnation << 1) | 1) >>> 0;
+    this.#syncedWord = ref === undefined ? 1 : ((ref.incarnation << 1) | 1) >>> 0;
   }
 
   /** Removes the value: the series ends until the next value. */
   unset(): boolean {
     if (!this.isLive()) return false;
-    Atomics.store(this.memory.words, this.#slot, (this.#synced & ~1) >>> 0);
+    Atomics.store(this.memory.words, this.#slot, (this.#syncedWord & ~1) >>> 0);
     return true;
   }
 
   /** True if the slot still belongs to this variable; two loads and a compare. */
   protected isLive(): boolean {
     const word = this.memory.words[this.#slot] ?? 0;
-    return word === this.#synced || (word === this.#synced - 1 && word !== 0);
+    return word === this.#syncedWord || (word === this.#syncedWord - 1 && word !== 0);
   }
 
   /** Marks the variable as having a value. */
-  protected sync(): void {
-    if (this.memory.words[this.#slot] !== this.#synced)
-      Atomics.store(this.memory.words, this.#slot, this.#synced);
+  protected markSynced(): void {
+    if (this.memory.words[this.#slot] !== this.#syncedWord)
+      Atomics.store(this.memory.words, this.#slot, this.#syncedWord);
   }
 
   protected get memory(): SlotMemory {
@@ -130,7 +130,7 @@ export class PublishedScalar extends PublishedValue {
     if (!this.isLive()) return false;
     if (typeof stored === 'number') this.memory.f64[this.slot] = stored;
     else this.memory.i64[this.slot] = stored;
-    this.sync();
+    this.markSynced();
     return true;
   }
 
@@ -154,28 +154,28 @@ export class PublishedScalar extends PublishedValue {
 /** The position of a frame, in 8-byte units. */
 export interface FrameRegion {
   readonly offset: number;
-  readonly words: number;
+  readonly length: number;
 }
 
 /** A framed value, stored in the order begin, payload, end, slot. */
 abstract class PublishedFrame extends PublishedValue {
-  readonly place: FrameRegion;
+  readonly region: FrameRegion;
 
-  constructor(memory: SlotMemory, place: VariableLocation) {
-    super(memory, place);
-    this.place = place.frame;
+  constructor(memory: SlotMemory, region: VariableLocation) {
+    super(memory, region);
+    this.region = region.frame;
   }
 
   protected update(payload: (first: number) => void): boolean {
     if (!this.isLive()) return false;
     const { frames, u64 } = this.memory;
-    const { offset, words } = this.place;
+    const { offset, length } = this.region;
     const next = (frames[offset] ?? 0n) + 1n;
-    Atomics.store(frames, offset + words - 1, next);
+    Atomics.store(frames, offset + length - 1, next);
     payload(offset + 1);
     Atomics.store(frames, offset, next);
     Atomics.store(u64, this.slot, next);
-    this.sync();
+    this.markSynced();
     return true;
   }
 
@@ -204,7 +204,7 @@ export class PublishedText extends PublishedFrame {
       throw this.refusal(`cannot be ${String(text)}: texts are allowed`);
     return this.update((first) => {
       const { frames, frameBytes } = this.memory;
-      const room = (this.place.words - 3) * 8;
+      const room = (this.region.length - 3) * 8;
       const at = (first + 1) * 8;
       const { written } = new TextEncoder().encodeInto(text, frameBytes.subarray(at, at + room));
       frameBytes.fill(0, at + written, at + room);

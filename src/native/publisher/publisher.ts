@@ -163,7 +163,7 @@ export class Publisher {
     const offset = ref === undefined || words === 0 ? 0 : this.#allocateFrame(words);
     if (ref === undefined || offset === undefined)
       return this.#dropVariable(type, { name, ref, frame: NO_FRAME, schema });
-    const frame: FrameRegion = { offset, words };
+    const frame: FrameRegion = { offset, length: words };
     this.#storeFirst(type, ref, frame, synced);
     const id = ++this.#lastId;
     const isAdded = this.#directory.add({
@@ -333,18 +333,18 @@ export class Publisher {
   #storeFirst(
     type: ValueType,
     ref: SlotRef,
-    { offset, words }: FrameRegion,
+    { offset, length }: FrameRegion,
     synced: boolean,
   ): void {
     const { frames, frameFloats, u64 } = this.#memory;
-    const updates = words > 0 && synced ? 1n : 0n;
-    if (words > 0) {
-      frames.fill(0n, offset, offset + words);
+    const updates = length > 0 && synced ? 1n : 0n;
+    if (length > 0) {
+      frames.fill(0n, offset, offset + length);
       // Without observations there are no quantiles.
       if (schemaOf(type) === 'quantiles' && synced)
-        frameFloats.fill(Number.NaN, offset + 3, offset + words - 1);
+        frameFloats.fill(Number.NaN, offset + 3, offset + length - 1);
       frames[offset] = updates;
-      frames[offset + words - 1] = updates;
+      frames[offset + length - 1] = updates;
     }
     u64[ref.slot] = updates;
     this.#storeWord(ref, synced);
@@ -360,7 +360,7 @@ export class Publisher {
   #dropVariable<T extends ValueType>(type: T, place: VariableLocation): PublishedValues[T] {
     const { ref, frame } = place;
     if (ref !== undefined) this.#freeSlot(ref);
-    if (frame.words > 0) this.#frames.free(frame.offset, frame.words);
+    if (frame.length > 0) this.#frames.free(frame.offset, frame.length);
     Atomics.add(this.#header, MUTABLE.variablesDropped / 8, 1n);
     return this.#newHandle(type, { ...place, ref: undefined, frame: NO_FRAME });
   }
@@ -392,7 +392,7 @@ export class Publisher {
       this.#nodes.delete(gone);
       this.#freeSlot(ref);
       if (asOf !== undefined) this.#freeSlot(asOf);
-      if (frame !== undefined && frame.words > 0) this.#frames.free(frame.offset, frame.words);
+      if (frame !== undefined && frame.length > 0) this.#frames.free(frame.offset, frame.length);
     }
   }
 
@@ -428,7 +428,7 @@ export class Publisher {
   }
 }
 
-const NO_FRAME: FrameRegion = { offset: 0, words: 0 };
+const NO_FRAME: FrameRegion = { offset: 0, length: 0 };
 /** The layout of no memory. */
 const EMPTY_LAYOUT = { words: 0, slotValues: 0, frames: 0, slots: 0, frameBytes: 0 };
 

@@ -141,10 +141,13 @@ export class DirectoryReader {
       const count = Math.min(before.records - this.#next, MAX_RECORDS_PER_SLICE);
       if (count < 0) throw corrupt(`the directory shrank to ${before.records} records`);
       if (count === 0 && !isNewDirectory) return undefined;
-      const side = before.epoch % 2;
+      const active = before.epoch % 2;
       // The publisher stores strings before records, and `before` has the number of records.
-      const hasStrings = this.#copyStrings(side, readStringBytes(this.#file, this.#header, side));
-      const words = this.#copyRecords(side, hasStrings ? count : 0);
+      const hasStrings = this.#copyStrings(
+        active,
+        readStringBytes(this.#file, this.#header, active),
+      );
+      const words = this.#copyRecords(active, hasStrings ? count : 0);
       if (this.#epochNow() !== before.epoch) continue;
       this.#epoch = before.epoch;
       const firstIndex = this.#next;
@@ -219,16 +222,16 @@ export class DirectoryReader {
     this.declarations = new Declarations(this);
   }
 
-  #copyRecords(side: number, count: number): Uint32Array {
+  #copyRecords(active: number, count: number): Uint32Array {
     const records = new Uint8Array(count * RECORD_SIZE);
-    const at = (this.#header.directories[side] ?? 0) + this.#next * RECORD_SIZE;
+    const at = (this.#header.directories[active] ?? 0) + this.#next * RECORD_SIZE;
     const read = this.#file.read(records, records.length, at);
     if (read < records.length) throw corrupt(`the file ends within the directory, at ${at + read}`);
     return new Uint32Array(records.buffer);
   }
 
   /** Copies the next part of the strings; false if there is more. Strings are only appended. */
-  #copyStrings(side: number, bytes: number): boolean {
+  #copyStrings(active: number, bytes: number): boolean {
     if (bytes <= this.#stringBytes) return true;
     if (bytes > this.#strings.length) {
       const grown = Buffer.allocUnsafe(Math.min(bytes * 2, this.#header.stringCapacity));
@@ -237,7 +240,7 @@ export class DirectoryReader {
     }
     const end = Math.min(bytes, this.#stringBytes + MAX_STRING_BYTES_PER_SLICE);
     const tail = this.#strings.subarray(this.#stringBytes, end);
-    const at = (this.#header.strings[side] ?? 0) + this.#stringBytes;
+    const at = (this.#header.strings[active] ?? 0) + this.#stringBytes;
     const read = this.#file.read(tail, tail.length, at);
     if (read < tail.length) throw corrupt(`the file ends within the strings, at ${at + read}`);
     this.#stringBytes = end;

@@ -16,7 +16,7 @@ import { Tree, isTooDeep } from './tree.js';
 /** Default limit of live objects and variables; larger segments are rejected. */
 const MAX_ITEMS = 1 << 21;
 /** Default work budget of one `sync`. */
-export const SYNC_STEPS = 8192;
+export const CHANGE_STEPS = 8192;
 /** Budget steps per record read, and per item removed; checking an item is one step. */
 const RECORD_STEPS = 8;
 const REMOVAL_STEPS = 8;
@@ -60,7 +60,7 @@ export class SegmentSource implements Source {
     return this.#tree.roots;
   }
 
-  sync(budget = new Budget({ steps: SYNC_STEPS })): StructureChanges {
+  readChanges(budget = new Budget({ steps: CHANGE_STEPS })): StructureChanges {
     const changes: StructureChange[] = [];
     // Removed items count towards the limit until they are freed, so nothing is read before.
     if (this.#tree.reclaim(budget))

@@ -3,7 +3,7 @@ import { kernelCode } from '../../exposition/wasm/kernel.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import { Scheduler } from '../../streams/scheduler.js';
 import { serverPools } from '../../streams/server-pool.js';
-import { formatWatches } from '../formats.js';
+import { formatPollers } from '../formats.js';
 import type { PoolSettings } from '../formats.js';
 import { ThreadedPartition, partitionThreads } from '../threads/threaded-partition.js';
 import { CatalogueCache } from '../../catalogue/builtin.js';
@@ -24,7 +24,7 @@ export class PartitionSet {
     // Only these fields, since they are sent to threads.
     const bounds = { stalledAfterSeconds, trustedOwners, segmentMaxItems };
     const pool: PoolSettings = { contextId, poolName, ...bounds };
-    const formats = formatWatches({ memory, ...pool });
+    const formats = formatPollers({ memory, ...pool });
     const tasks = new Scheduler();
     const pools = serverPools(formats, { nowMs, tasks });
     const thread = { pools, catalogues: new CatalogueCache(), nowMs, tasks };

@@ -16,7 +16,7 @@ import { NO_PROGRESS } from '../../streams/report.js';
 import type { RefreshReport, Report, TargetState } from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
 import type { ProcessedInput } from '../../streams/view-refresher.js';
-import type { PollResult } from '../../streams/watch.js';
+import type { PollResult } from '../../streams/poller.js';
 import type { TargetDefinition } from '../formats.js';
 
 /** The most clashing series that are logged by name. */
@@ -128,7 +128,7 @@ export class Reporter {
   /** Takes the result of an input; true if readiness or the publisher changed. */
   #noteRefresh({ input, isReady, notifications }: ProcessedInput): boolean {
     this.#notifications = notifications;
-    const isPublisherNew = input.kind === 'change' && this.#notePublisher(input.pollResult);
+    const isPublisherNew = input.kind === 'poll' && this.#notePublisher(input.pollResult);
     const isReadyNew = isReady && !this.#isReady;
     this.#isReady = isReady;
     if (isReadyNew) {

@@ -16,7 +16,7 @@ import type { Observable } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import type { Report } from '../../streams/report.js';
 import { serverPools } from '../../streams/server-pool.js';
-import { formatWatches } from '../formats.js';
+import { formatPollers } from '../formats.js';
 import { CatalogueCache } from '../../catalogue/builtin.js';
 import { LogicalPartition } from '../partitions/logical-partition.js';
 import type { PartitionParts } from '../partitions/logical-partition.js';
@@ -55,7 +55,7 @@ export class PartitionThread {
     this.#memory = new RemoteMemory((message) => {
       this.#fileMessage$.next(message);
     }, open);
-    const formats = formatWatches({ memory: this.#memory, nowNs, ...setup });
+    const formats = formatPollers({ memory: this.#memory, nowNs, ...setup });
     const pools = serverPools(formats, parts);
     const thread = { ...parts, pools, catalogues: new CatalogueCache() };
     this.#partition = new LogicalPartition(setup.number, thread);

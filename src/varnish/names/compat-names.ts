@@ -1,6 +1,6 @@
 // Metric names of prometheus_varnish_exporter 1.6, so that its dashboards and alerts keep working.
 import { metricNamePart } from '../../catalogue/names.js';
-import type { StatedMetric, VariableKind } from '../../model.js';
+import type { DeclaredMetric, VariableKind } from '../../model.js';
 import type { SchemaField } from '../schema.js';
 
 /** Idents of backends that contain a server. */
@@ -36,18 +36,18 @@ export interface Point {
 }
 
 export interface NamedPoint {
-  readonly metric: StatedMetric;
+  readonly metric: DeclaredMetric;
   readonly kind: VariableKind;
 }
 
 /** Metrics of the exporter besides those of Varnish. */
 interface OwnPoints {
-  readonly up: StatedMetric;
+  readonly up: DeclaredMetric;
   /** Start times of manager and child; undefined if the naming has none. */
-  readonly managerStart: StatedMetric | undefined;
-  readonly childStart: StatedMetric | undefined;
+  readonly managerStart: DeclaredMetric | undefined;
+  readonly childStart: DeclaredMetric | undefined;
   /** Result of the last probe of a backend. */
-  readonly backendUp: (ident: string) => StatedMetric;
+  readonly backendUp: (ident: string) => DeclaredMetric;
 }
 
 /** A naming scheme. Its functions are pure: names do not depend on other values. */

@@ -102,7 +102,7 @@ describe('Mirror', () => {
   const mirrored = (capacity = CAPACITY) => {
     const publisher = segments.publish('82', { capacity });
     const mirror = new Mirror(publisher);
-    const watch = segments.watch('82');
+    const watch = segments.poller('82');
     const readBack = () => {
       let pollResult = watch.poll();
       while (pollResult.hasMore) pollResult = watch.poll();

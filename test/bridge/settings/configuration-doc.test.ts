@@ -5,7 +5,7 @@ import { BRIDGE, COMPONENT } from '#app/bridge/settings/component-table.js';
 import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
 import { OPTIONS } from '#app/bridge/settings/options.js';
 import { ODDITIES } from '#app/bridge/tree/component-tree.js';
-import { SelfDescribedRows } from '#app/exposition/rows/self-described.js';
+import { DeclaredRows } from '#app/exposition/rows/declared-rows.js';
 import type { FamilyMetadata, ManagedObject } from '#app/model.js';
 import { freshSegments } from '../../support/segments.js';
 
@@ -34,10 +34,10 @@ describe('bridgeMarkdown', () => {
   it('names each metric of the root of the bridge as the exporter does', () => {
     const publisher = segments.publish('82', { capacity: { records: 512, slots: 512 } });
     new OwnRoot(publisher, { host: 'h', number: 1, name: 'ads', url: 'http://h/sharedmem' });
-    const watch = segments.watch('82');
+    const watch = segments.poller('82');
     let pollResult = watch.poll();
     while (pollResult.hasMore) pollResult = watch.poll();
-    const metrics = new SelfDescribedRows('shm_bridge');
+    const metrics = new DeclaredRows('shm_bridge');
     const familiesOf = ({ variables, children }: ManagedObject): FamilyMetadata[] => [
       ...[...variables].map((variable) => metrics.rowFor(variable).family),
       ...[...children].flatMap(familiesOf),

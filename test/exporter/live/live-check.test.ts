@@ -37,7 +37,7 @@ describe('liveCheck', () => {
     const head = `context_id = "${segments.contextId}"\ncatalogue_files = ["shop.toml"]\n`;
     const config = loadConfig({ configFile: folder.write('c.toml', head + toml), overrides: {} });
     const lines = liveCheck({ config, plan: planTargets(config), warnings: [] }, (key) =>
-      segments.watch(key),
+      segments.poller(key),
     );
     return lines.map((line) => folder.bare(line).replaceAll(segments.contextId, 'test'));
   }

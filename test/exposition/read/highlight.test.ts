@@ -40,7 +40,7 @@ function live(path: string) {
   const root = source.addObject(ROOT, 'Ads');
   const highlight = bound(source, root, path);
   const read = () => {
-    applyChanges(highlight, source.sync().changes);
+    applyChanges(highlight, source.readChanges().changes);
     return highlight.read();
   };
   const add = (name: string, parent = root) => source.addObject(name, 'Class', { parent });
@@ -259,7 +259,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     it(`has no value when its slot is reused after copy ${copies} of a read`, () => {
       const { source, root, highlight } = live('v');
       const variable = source.addVariable(root, 'v', { type: 'u64', value: 1n });
-      applyChanges(highlight, source.sync().changes);
+      applyChanges(highlight, source.readChanges().changes);
       let left = copies;
       source.afterCopy = () => {
         if (--left !== 0) return;
@@ -273,7 +273,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
   it('has no value when its publisher syncs it after its slot was copied', () => {
     const { source, root, highlight } = live('v');
     const variable = source.addVariable(root, 'v', { type: 'u64' });
-    applyChanges(highlight, source.sync().changes);
+    applyChanges(highlight, source.readChanges().changes);
     source.setSlot({ slot: variable.slot, incarnation: 9 }, 5n);
     source.afterCopy = () => {
       source.set(variable, 1n);
@@ -289,7 +289,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     it('has the value that the publisher stored', () => {
       const publisher = segments.publish('82');
       const root = publisher.addRoot(ROOT, 'Ads');
-      const watch = segments.watch('82');
+      const watch = segments.poller('82');
       const { source } = watch.poll();
       const [found] = source?.roots ?? [];
       if (source === undefined || found === undefined) throw new Error('No root');
@@ -354,7 +354,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
         const highlight = bound(source, root, wanted);
         for (const step of [undefined, ...all.slice(start)]) {
           if (step !== undefined) run(step);
-          applyChanges(highlight, source.sync().changes);
+          applyChanges(highlight, source.readChanges().changes);
           const variable = search(root, wanted);
           const read = highlight.read();
           if (variable !== undefined) found++;

@@ -57,7 +57,7 @@ describe('the probe', () => {
     kernel.arena.allocate(2 ** 31);
     const { probe, track, read, valueOf } = probeOf(source, kernel);
     track(sales);
-    probe.watch(sales);
+    probe.reportChangesOf(sales);
     expect(read()).to.deep.equal(['synced sales']);
     expect(valueOf(sales)).to.equal(7n);
     source.set(sales, 8n);
@@ -308,11 +308,11 @@ describe('the probe', () => {
           for (const [round, { toggle, change }] of steps.entries()) {
             const item = all[toggle];
             if (item === undefined) continue;
-            if (watched.delete(item.name)) probe.unwatch(item);
+            if (watched.delete(item.name)) probe.ignoreChangesOf(item);
             else {
               watched.add(item.name);
-              probe.watch(item);
-              probe.watch(item);
+              probe.reportChangesOf(item);
+              probe.reportChangesOf(item);
             }
             const changed = new Set(change.flatMap((index) => all[index] ?? []));
             for (const variable of changed) source.set(variable, BigInt(round + 1));
@@ -345,7 +345,7 @@ describe('the probe', () => {
     for (let i = 0; i < 3000; i++) {
       const variable = source.addVariable(root, `v${i}`, { type: 'u64', value: 1n });
       track(variable);
-      probe.watch(variable);
+      probe.reportChangesOf(variable);
     }
     read();
     expect(kernel.arena.used).to.be.greaterThan(36_000);

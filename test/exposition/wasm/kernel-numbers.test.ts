@@ -24,7 +24,7 @@ function numberOf(bits: bigint, kind: OpKind): bigint | number {
   if (kind === 'u64') return bits;
   if (kind === 'f64') return wide(bits);
   if (kind === 'bool') return bits === 0n ? 0n : 1n;
-  const isWrapped = kind === 'wrapped' && signed < 0n && signed >= -(2n ** 32n);
+  const isWrapped = kind === 'wrap32' && signed < 0n && signed >= -(2n ** 32n);
   return isWrapped ? signed + 2n ** 32n : signed;
 }
 
@@ -111,7 +111,7 @@ describe('the kernel', () => {
       expect(floatText(value)).to.equal(text);
     });
 
-  for (const kind of ['u64', 'i64', 'bool', 'wrapped'] as const)
+  for (const kind of ['u64', 'i64', 'bool', 'wrap32'] as const)
     it(`writes extremes and random bits of type ${kind} exactly`, () => {
       expect(mistakes([...INTEGERS, ...WRAPS], kind)).to.deep.equal([]);
       expect(mistakes(anyBits(), kind)).to.deep.equal([]);
@@ -124,7 +124,7 @@ describe('the kernel', () => {
     [{ multiply: 3, divide: 8 }, 'eighths'],
   ] as const;
   for (const [scale, name] of scales)
-    for (const kind of ['u64', 'i64', 'f64', 'bool', 'wrapped'] as const)
+    for (const kind of ['u64', 'i64', 'f64', 'bool', 'wrap32'] as const)
       it(`converts ${kind} by the scale of ${name}: multiplies first, then divides`, () => {
         const edges = [...INTEGERS, ...WRAPS, ...special.map(([x]) => bitsOf(x))];
         expect(mistakes(edges, kind, scale)).to.deep.equal([]);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel, OPCODE, PADDING_BYTES } from '#app/exposition/wasm/kernel.js';
 import { LineTable, seriesHash } from '#app/exposition/wasm/line-table.js';
-import { InternedText, hashOf } from '#app/exposition/wasm/memory.js';
+import { StoredText, hashOf } from '#app/exposition/wasm/memory.js';
 import { Cells, cellLine } from '../../support/lines.js';
 
 /** The number of bytes after the buffer of a text that must stay unchanged. */
@@ -11,7 +11,7 @@ const CANARY = 64;
 
 function tableOf(kernel: Kernel) {
   const table = new LineTable(kernel);
-  const name = new InternedText(kernel.texts, 'shop_x');
+  const name = new StoredText(kernel.texts, 'shop_x');
   const cells = new Cells(kernel, 4);
   const insert = (index: number, nodeId: number, labels: string, cell: number, opcode: number) =>
     table.insert(
@@ -102,7 +102,7 @@ describe('a line table', () => {
     expect(table.hash(0)).to.equal(7);
     expect(text()).to.match(/^shop_x\{i="1"\} 7\nshop_x\{i="2"\} 0\n/);
     expect(isDirty()).to.equal(false);
-    expect(table.isStreamDirty, 'the stream is still dirty').to.equal(true);
+    expect(table.isDeflateDirty, 'the stream is still dirty').to.equal(true);
     cells.setBits(1, 8n);
     expect(isDirty()).to.equal(true);
   });
@@ -123,7 +123,7 @@ describe('a line table', () => {
     const kernel = new Kernel();
     const before = kernel.arena.used;
     const table = new LineTable(kernel);
-    const name = new InternedText(kernel.texts, 'shop_x');
+    const name = new StoredText(kernel.texts, 'shop_x');
     const cells = new Cells(kernel, 1);
     for (let i = 0; i < 100; i++)
       table.insert(

@@ -25,7 +25,7 @@ describe('A reader that waits on the futex words of segments (segment format, se
   const pages: Mapping[] = [];
   afterEach(() => pages.splice(0).forEach((page) => page.unmap()));
   const waitOn = (serverKey: string): FutexWait => {
-    const { notifications } = segments.watch(serverKey).poll();
+    const { notifications } = segments.poller(serverKey).poll();
     const fd = openSync(segments.path(serverKey), 'r');
     const page = map(fd, PAGE, 'read');
     closeSync(fd);

@@ -167,7 +167,7 @@ const EXHAUSTED = [
 describe('A publisher at its capacity (segment format, section 8)', () => {
   const segments = freshSegments();
   const drops = () => {
-    const { drops, publisher } = segments.watch('82').poll();
+    const { drops, publisher } = segments.poller('82').poll();
     expect(publisher.state).to.equal('live');
     return drops.objects + drops.variables;
   };
@@ -268,7 +268,7 @@ describe('A publisher on a full /dev/shm gets an error instead of a signal, and 
       let fitted = 3;
       while (add(publisher, branch, fitted).ref !== undefined) fitted++;
       for (let again = 0; again < 5; again++) add(publisher, branch, again);
-      const { drops, publisher: verdict } = segments.watch('82').poll();
+      const { drops, publisher: verdict } = segments.poller('82').poll();
       expect([drops.objects + drops.variables, verdict.state]).to.deep.equal([6, 'live']);
 
       for (const leaf of leaves)

@@ -45,7 +45,7 @@ describe('A reader never pairs an old name with a new value (segment format, sec
 
   it(`in ${POLLS} polls of slots and frames whose owners change all the time`, async () => {
     await children.go(await children.ready('churning-publisher', segments.contextId, '82'));
-    const watch = segments.watch('82');
+    const watch = segments.poller('82');
     const wrong: unknown[] = [];
     const names = new Set<string>();
     for (let poll = 0; poll < POLLS; poll++) {
@@ -66,7 +66,7 @@ describe('A publisher that is killed at any instruction (segment format, section
   const segments = freshSegments();
 
   it(`is dead, and the next publisher takes its place, in each of ${KILLS} kills`, async () => {
-    const watch = segments.watch('82');
+    const watch = segments.poller('82');
     let source: Source | undefined;
     const die = async (child: ChildProcess) => {
       await children.go(child);
@@ -78,7 +78,7 @@ describe('A publisher that is killed at any instruction (segment format, section
       source = live;
       await setTimeout(Math.random() * 4);
       await children.kill(child);
-      const { publisher } = segments.watch('82').poll();
+      const { publisher } = segments.poller('82').poll();
       expect(publisher).to.deep.equal({ state: 'dead', reason: 'publisher died without closing' });
     };
     const start = () => children.ready('churning-publisher', segments.contextId, '82');
@@ -97,7 +97,7 @@ describe('A second publisher with the same server key (segment format, section 9
     expect(() => segments.publish('82'))
       .to.throw(Fault, `Another publisher lives in ${segments.path('82')}`)
       .with.property('code', 'SEGMENT_BUSY');
-    expect(segments.watch('82').poll().publisher.state).to.equal('live');
+    expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
   it(`loses a race for the key of a dead publisher, in each of ${RACES} races`, async () => {
@@ -110,9 +110,9 @@ describe('A second publisher with the same server key (segment format, section 9
         `SEGMENT_BUSY: Another publisher lives in ${segments.path('82')}`,
         'placed',
       ]);
-      expect(segments.watch('82').poll().publisher.state).to.equal('live');
+      expect(segments.poller('82').poll().publisher.state).to.equal('live');
       await Promise.all(racers.map((racer) => children.kill(racer)));
-      expect(segments.watch('82').poll().publisher.state).to.equal('dead');
+      expect(segments.poller('82').poll().publisher.state).to.equal('dead');
     }
   });
 });

@@ -8,7 +8,7 @@ import { TINY, freshSegments } from '../../support/segments.js';
 describe('The handles that a program keeps (segment format, section 6)', () => {
   const segments = freshSegments();
   const seen = (): PlainObject[] => {
-    const { source } = segments.watch('82').poll();
+    const { source } = segments.poller('82').poll();
     return source === undefined ? [] : readTree(source, TINY.slots);
   };
 
@@ -84,7 +84,7 @@ describe('The handles that a program keeps (segment format, section 6)', () => {
   it('stay valid through many changes of the directory', () => {
     const publisher = segments.publish('82');
     const handles = handlesOf(publisher);
-    const watch = segments.watch('82');
+    const watch = segments.poller('82');
     for (let round = 0; round < 500; round++)
       publisher.removeObject(publisher.addObject(handles.root, `r.client${round}`, 'Client'));
     expect(segments.bytes('82').readUInt32LE(1220), 'epoch').to.be.above(5);
@@ -141,7 +141,7 @@ describe('The handles that a program keeps (segment format, section 6)', () => {
   it('store values that a demand reads with or without a notification (segment format, section 5)', () => {
     const publisher = segments.publish('82');
     const { stores } = handlesOf(publisher);
-    const watch = segments.watch('82');
+    const watch = segments.poller('82');
     const { notifications } = watch.poll();
     stores.u64[0].set(5);
     expect(watch.poll().notifications).to.equal(notifications);

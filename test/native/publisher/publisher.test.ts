@@ -27,7 +27,7 @@ import {
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import { PublisherFile } from '#app/native/publisher/publisher-file.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { SegmentPoller } from '#app/native/segment/segment-poller.js';
 import { readTree } from '../../support/read-tree.js';
 import { asOrdinaryUser, needsRoot } from '../../support/needs.js';
 import { PROJECT, waitFor } from '../../support/processes.js';
@@ -74,7 +74,7 @@ describe('Publisher', () => {
         reason,
       );
       publisher.addVariable(root, 'good', 'histogram', { schema: [1, 2] }).observe(1);
-      const { publisher: verdict, source } = segments.watch('82').poll();
+      const { publisher: verdict, source } = segments.poller('82').poll();
       expect(verdict.state).to.equal('live');
       const [seen] = source === undefined ? [] : readTree(source, TINY.slots);
       expect(seen?.variables.map(({ name }) => name)).to.deep.equal(['good']);
@@ -90,7 +90,7 @@ describe('Publisher', () => {
       [() => publisher.setAsOf(root, 2n ** 64n), 'u64 allows integers from 0'],
     ];
     for (const [store, message] of refused) expect(store).to.throw(RangeError, message);
-    expect(segments.watch('82').poll().publisher.state).to.equal('live');
+    expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
   it('refuses a 65th object on a path, because no reader accepts it', () => {
@@ -104,7 +104,7 @@ describe('Publisher', () => {
       RangeError,
       '64 objects on a path',
     );
-    expect(segments.watch('82').poll().publisher.state).to.equal('live');
+    expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
   it('updates its heartbeat with each object that it adds, also during a long series', () => {
@@ -137,10 +137,10 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     const publisher = segments.publisher('82');
     publisher.addRoot('r', 'C');
     expect(segments.files()).to.deep.equal([]);
-    expect(segments.watch('82').poll().publisher.state).to.equal('absent');
+    expect(segments.poller('82').poll().publisher.state).to.equal('absent');
     publisher.place();
     expect(segments.files()).to.deep.equal([segments.name('82')]);
-    const { publisher: verdict, changes } = segments.watch('82').poll();
+    const { publisher: verdict, changes } = segments.poller('82').poll();
     expect([verdict.state, changes.length]).to.deep.equal(['live', 1]);
   });
 
@@ -175,7 +175,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     }).to.throw(Fault);
     first.close();
     second.place();
-    expect(segments.watch('82').poll().publisher.state).to.equal('live');
+    expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
   it('throws an error at a limit of the file size, and does not end the program', () => {
@@ -236,7 +236,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
       fs.unlinkSync = unlinkSync;
       syncBuiltinESMExports();
     }
-    expect(segments.watch('82').poll().publisher.state).to.equal('closed');
+    expect(segments.poller('82').poll().publisher.state).to.equal('closed');
   });
 
   it('cannot be placed after it is closed', () => {
@@ -278,7 +278,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     while (!files.includes(descriptor)) files.push(openSync(path, 'r+'));
     for (let number = 0; number < 2000; number++)
       expect(publisher.addVariable(root, `v${number}`, 'u64').ref?.slot).to.equal(number + 2);
-    expect(segments.watch('82').poll().publisher.state).to.equal('live');
+    expect(segments.poller('82').poll().publisher.state).to.equal('live');
     publisher.close();
     files.forEach((file) => closeSync(file));
     expect(readFileSync(path).equals(mine), 'untouched').to.equal(true);
@@ -287,7 +287,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
   it('replaces any file without a lock, also one that is not a segment', () => {
     writeFileSync(segments.path('82'), 'left over');
     segments.publish('82');
-    expect(segments.watch('82').poll().publisher.state).to.equal('live');
+    expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
   it('gets its name when the former publisher closes at the same moment', () => {
@@ -306,7 +306,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
       fs.openSync = openSync;
       syncBuiltinESMExports();
     }
-    expect(segments.watch('82').poll().publisher.state).to.equal('live');
+    expect(segments.poller('82').poll().publisher.state).to.equal('live');
   });
 
   it('has its size, its feature bits and a new generation in its header (segment format, section 7)', () => {
@@ -335,7 +335,7 @@ describe('A segment whose name is removed while its publisher runs', () => {
   const isThere = () => existsSync(segments.path('82'));
   /** Returns the values that a new reader finds, by variable name. */
   const values = () => {
-    const { source } = segments.watch('82').poll();
+    const { source } = segments.poller('82').poll();
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return root?.variables.map(({ name, value }) => [name, value]);
   };
@@ -349,7 +349,7 @@ describe('A segment whose name is removed while its publisher runs', () => {
     sales.set(7);
     region.set('north');
     const before = values();
-    const reader = segments.watch('82');
+    const reader = segments.poller('82');
     expect(reader.poll().publisher.state).to.equal('live');
     rmSync(segments.path('82'));
     await beatUntil(publisher, 'the name is back', isThere);
@@ -430,9 +430,9 @@ describe('A reader of a segment (segment format, section 1)', () => {
         .filter((line) => line.endsWith(segments.path('82')) && line.includes(' r--s '));
     expect(mappings()).to.deep.equal([]);
     const waiter = new FutexWaiter();
-    const watch = new SegmentWatch(posixMemory(waiter), segments.name('82'), '82');
-    watch.poll();
-    watch.wait(0, () => undefined);
+    const poller = new SegmentPoller(posixMemory(waiter), segments.name('82'), '82');
+    poller.poll();
+    poller.wait(0, () => undefined);
     const opened = flagsOf(segments.path('82'));
     expect(opened.length).to.equal(before + 1);
     expect(opened.filter((flags) => flags === 0).length, 'O_RDONLY').to.equal(1);
@@ -441,7 +441,7 @@ describe('A reader of a segment (segment format, section 1)', () => {
       .split(/[- ]/, 2)
       .map((address) => Number.parseInt(address, 16));
     expect([mappings().length, to - from]).to.deep.equal([1, PAGE]);
-    watch.close();
+    poller.close();
     expect(mappings()).to.deep.equal([]);
     const isClosed = () => flagsOf(segments.path('82')).length === before || undefined;
     await waitFor('the descriptor is closed', isClosed);
@@ -453,9 +453,9 @@ describe('A reader of a segment (segment format, section 1)', () => {
     const value = publisher.addVariable(publisher.addRoot('r', 'C'), 'v', 'string');
     value.set('x');
     const before = segments.bytes('82').toString('latin1');
-    const watch = segments.watch('82', () => 1n);
+    const poller = segments.poller('82', () => 1n);
     for (let poll = 0; poll < 20; poll++) {
-      const { source } = watch.poll();
+      const { source } = poller.poll();
       if (source !== undefined) readTree(source, TINY.slots);
     }
     expect(segments.bytes('82').toString('latin1') === before, 'untouched').to.equal(true);

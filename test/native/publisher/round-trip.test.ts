@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ManagedObject, StructureChange, Variable } from '#app/model.js';
-import type { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import type { SegmentPoller } from '#app/native/segment/segment-poller.js';
 import { PublishedModel, STEP_ACTIONS } from '../../support/published-model.js';
 import { readTree } from '../../support/read-tree.js';
 import { freshSegments } from '../../support/segments.js';
@@ -51,11 +51,11 @@ function flatten(objects: Iterable<ManagedObject>): (ManagedObject | Variable)[]
 }
 
 /** A reader with its applied changes; `check` polls and compares them with the published model. */
-function reader(watch: SegmentWatch) {
+function reader(poller: SegmentPoller) {
   const applied = new AppliedChanges();
   return {
     check({ model, capacity }: { model: PublishedModel; capacity: typeof CAPACITY }) {
-      const { publisher, source, changes, drops } = watch.poll();
+      const { publisher, source, changes, drops } = poller.poll();
       if (source === undefined) throw new Error(publisher.reason);
       applied.apply(changes);
       expect(readTree(source, capacity.slots)).to.deep.equal(model.tree());
@@ -83,8 +83,8 @@ describe('A publisher that adds and removes objects and variables at run time (s
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 6 }), (changes, pace) =>
         live(segments, (model) => {
-          const eager = reader(segments.watch('82'));
-          const late = reader(segments.watch('82'));
+          const eager = reader(segments.poller('82'));
+          const late = reader(segments.poller('82'));
           changes.forEach((step, index) => {
             model.run(step);
             if (index % pace === 0) eager.check({ model, capacity: CAPACITY });

@@ -89,7 +89,7 @@ describe('A scalar variable', () => {
   }
 
   function valuesOf(serverKey: string): Record<string, unknown> {
-    const { source } = segments.watch(serverKey).poll();
+    const { source } = segments.poller(serverKey).poll();
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return Object.fromEntries(root?.variables.map(({ name, value }) => [name, value]) ?? []);
   }
@@ -98,7 +98,7 @@ describe('A scalar variable', () => {
 describe('Histograms and summaries', () => {
   const segments = freshSegments();
   const seen = () => {
-    const { source } = segments.watch('82').poll();
+    const { source } = segments.poller('82').poll();
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return Object.fromEntries(root?.variables.map(({ name, value }) => [name, value]) ?? []);
   };
@@ -195,7 +195,7 @@ describe('Histograms and summaries', () => {
 describe('An object id', () => {
   const segments = freshSegments();
   const idsBelowRoot = () => {
-    const { source } = segments.watch('82').poll();
+    const { source } = segments.poller('82').poll();
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return root?.children.map(({ name }) => name);
   };
@@ -216,7 +216,7 @@ describe('An object id', () => {
         RangeError,
         `Object id "${id}" is below "h.1.shop", so it must begin with "h.1.shop." and go on`,
       );
-      const { drops } = segments.watch('82').poll();
+      const { drops } = segments.poller('82').poll();
       expect([idsBelowRoot(), drops.objects]).to.deep.equal([[], 0]);
     });
 

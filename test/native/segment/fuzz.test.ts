@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { env } from 'node:process';
-import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { SegmentPoller } from '#app/native/segment/segment-poller.js';
 import { applyMutations, pollDamaged } from '../../support/poll-damaged.js';
 import { HeapMemory } from '../../support/heap-memory.js';
 import { mutation } from '../../support/mutations.js';
@@ -30,7 +30,7 @@ describe('A reader of a randomly damaged segment never crashes, hangs or exhaust
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
         const memory = new HeapMemory();
         applyMutations(memory.put('82', sample), mutations);
-        const { publisher } = new SegmentWatch(memory, '82', '82', { now: () => 1n }).poll();
+        const { publisher } = new SegmentPoller(memory, '82', '82', { now: () => 1n }).poll();
         if (publisher.state !== 'corrupt') return;
         expect(publisher.reason).to.match(/^[Ss]egment is corrupt: /);
         reasons.add(publisher.reason.replace(/[0-9a-f]*[0-9][0-9a-f]*/g, 'N'));

@@ -1,7 +1,7 @@
 // Tests the verdict on segments that are each damaged in one place.
 import { expect } from 'chai';
 import { HEADER, LIMITS, RECORD } from '#app/native/segment/layout.js';
-import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { SegmentPoller } from '#app/native/segment/segment-poller.js';
 import { VALUE_TYPES } from '#app/published.js';
 import { HeapMemory } from '../../support/heap-memory.js';
 import {
@@ -351,15 +351,15 @@ function watchOver(damage: (bytes: Buffer) => void) {
   damage(bytes);
   const memory = new HeapMemory();
   const segment = memory.put('82', bytes);
-  return { memory, segment, watch: new SegmentWatch(memory, '82', '82', { now: () => 1n }) };
+  return { memory, segment, poller: new SegmentPoller(memory, '82', '82', { now: () => 1n }) };
 }
 
 function describeDamages(kind: string, state: string, lead: string, damages: readonly Damage[]) {
   describe(kind, () => {
     for (const [what, damage, reason] of damages)
       it(`${what} is ${state}`, () => {
-        const { memory, watch } = watchOver(damage);
-        const { publisher, source, changes } = watch.poll();
+        const { memory, poller } = watchOver(damage);
+        const { publisher, source, changes } = poller.poll();
         expect(publisher.state).to.equal(state);
         if (typeof reason === 'string') expect(publisher.reason).to.equal(`${lead}: ${reason}`);
         else expect(publisher.reason.replace(`${lead}: `, '')).to.match(reason);
@@ -376,7 +376,7 @@ describe('A malformed segment never crashes or blocks the reader (segment format
   const segments = freshSegments();
 
   it('the undamaged sample segment is live', () => {
-    expect(watchOver(() => undefined).watch.poll().publisher.state).to.equal('live');
+    expect(watchOver(() => undefined).poller.poll().publisher.state).to.equal('live');
   });
 
   describeDamages('in a segment of another format,', 'incompatible', ANOTHER, INCOMPATIBLE);
@@ -387,9 +387,9 @@ describe('A malformed segment never crashes or blocks the reader (segment format
 
   it('a segment with an unknown state is corrupt', () => {
     for (const state of [4n, (1n << 32n) + 1n]) {
-      const { watch } = watchOver((bytes) => alterWord(bytes, 'state', state));
+      const { poller } = watchOver((bytes) => alterWord(bytes, 'state', state));
       const reason = `segment is corrupt: its state is ${state}`;
-      expect(watch.poll().publisher).to.deep.equal({ state: 'corrupt', reason });
+      expect(poller.poll().publisher).to.deep.equal({ state: 'corrupt', reason });
     }
   });
 
@@ -405,7 +405,7 @@ describe('A malformed segment never crashes or blocks the reader (segment format
       field64(64, RECORD.owner, parent)(bytes);
       const memory = new HeapMemory();
       memory.put('deep', bytes);
-      return new SegmentWatch(memory, 'deep', 'deep', { now: () => 1n }).poll().publisher;
+      return new SegmentPoller(memory, 'deep', 'deep', { now: () => 1n }).poll().publisher;
     };
     expect(verdictOn(63n).state).to.equal('live');
     const reason = 'Segment is corrupt: object 65 is too deep below its root';
@@ -426,9 +426,9 @@ describe('A malformed segment never crashes or blocks the reader (segment format
     ] as const;
     for (const [length, reason] of LENGTHS)
       it(`to ${length} bytes is corrupt`, () => {
-        const { segment, watch } = watchOver(() => undefined);
+        const { segment, poller } = watchOver(() => undefined);
         segment.truncate(length);
-        const { publisher } = watch.poll();
+        const { publisher } = poller.poll();
         expect(publisher.state).to.equal('corrupt');
         expect(publisher.reason).to.equal(`Segment is corrupt: ${reason}`);
       });
@@ -437,11 +437,11 @@ describe('A malformed segment never crashes or blocks the reader (segment format
       const states = new Map<string, number>();
       for (let length = 0; length <= SAMPLE_BYTES; length += 128)
         for (let moment = 1; moment <= 8; moment++) {
-          const { segment, watch } = watchOver(() => undefined);
+          const { segment, poller } = watchOver(() => undefined);
           segment.beforeRead = () => {
             if (segment.reads + 1 >= moment) segment.truncate(length);
           };
-          const { state } = watch.poll().publisher;
+          const { state } = poller.poll().publisher;
           states.set(state, (states.get(state) ?? 0) + 1);
         }
       expect([...states.keys()].sort()).to.deep.equal(['corrupt', 'live']);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { truncateSync } from 'node:fs';
 import { Budget } from '#app/budget.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import { SegmentWatch, segmentWatches } from '#app/native/segment/segment-watch.js';
+import { SegmentPoller, segmentPollers } from '#app/native/segment/segment-poller.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import { freshSegments } from '../../support/segments.js';
 
@@ -16,9 +16,9 @@ describe('The limit of objects and variables in one segment', () => {
     publisher.addVariable(root, 'u', 'u64').set(1);
     const verdictAt = (segmentMaxItems: number) => {
       const pool = { contextId: segments.contextId, poolName: 'pool', segmentMaxItems };
-      const watch = segmentWatches(posixMemory(), pool)('82');
-      const { publisher: verdict } = watch.poll();
-      watch.close();
+      const poller = segmentPollers(posixMemory(), pool)('82');
+      const { publisher: verdict } = poller.poll();
+      poller.close();
       return verdict;
     };
     expect(verdictAt(2).state).to.equal('live');
@@ -37,15 +37,15 @@ describe('The limit of objects and variables in one segment', () => {
     const publisher = segments.publish(serverKey, { capacity });
     const root = publisher.addRoot('r', 'C');
     const pool = { contextId: segments.contextId, poolName: 'pool', segmentMaxItems: 1000 };
-    const watch = segmentWatches(posixMemory(), pool)(serverKey);
+    const poller = segmentPollers(posixMemory(), pool)(serverKey);
     /** Polls until the whole directory is read, and returns the state. */
     const settled = () => {
       for (;;) {
-        const { hasMore, isReclaiming, publisher: seen, source } = watch.poll();
+        const { hasMore, isReclaiming, publisher: seen, source } = poller.poll();
         if (!hasMore && isReclaiming !== true) return { state: seen.state, source };
       }
     };
-    return { publisher, root, settled, close: () => watch.close() };
+    return { publisher, root, settled, close: () => poller.close() };
   };
 
   it('makes a larger segment corrupt, also while a retry reads its directory in slices', () => {
@@ -57,17 +57,17 @@ describe('The limit of objects and variables in one segment', () => {
     let hours = 0n;
     const nowNs = () => process.hrtime.bigint() + hours * 3_600_000_000_000n;
     const pool = { contextId: segments.contextId, poolName: 'pool', segmentMaxItems: 2900 };
-    const watch = segmentWatches(posixMemory(), { ...pool, nowNs })('82');
-    let seen = watch.poll();
+    const poller = segmentPollers(posixMemory(), { ...pool, nowNs })('82');
+    let seen = poller.poll();
     expect(seen).to.deep.include({ hasMore: true });
-    while (seen.hasMore) seen = watch.poll();
+    while (seen.hasMore) seen = poller.poll();
     expect(seen.publisher.state).to.equal('corrupt');
     hours += 1n;
-    const retry = [watch.poll()];
-    while (retry.at(-1)?.hasMore === true) retry.push(watch.poll());
+    const retry = [poller.poll()];
+    while (retry.at(-1)?.hasMore === true) retry.push(poller.poll());
     expect(retry.length).to.be.above(1);
     expect(retry.map((each) => each.publisher.state)).to.deep.equal(retry.map(() => 'corrupt'));
-    watch.close();
+    poller.close();
   });
 
   it('is not exceeded by objects that come and go between two polls', () => {
@@ -128,10 +128,10 @@ describe('A segment that changed its directory often and then became corrupt', (
     // The clock advances by a millisecond at each call.
     const now = () => (nowNs += 1_000_000n);
     const budget = () => new Budget({ steps: 64 });
-    const watch = new SegmentWatch(posixMemory(), segments.name('82'), '82', { now, budget });
+    const poller = new SegmentPoller(posixMemory(), segments.name('82'), '82', { now, budget });
     const settled = () => {
       for (;;) {
-        const { hasMore, isReclaiming, publisher } = watch.poll();
+        const { hasMore, isReclaiming, publisher } = poller.poll();
         if (!hasMore && isReclaiming !== true) return publisher.state;
       }
     };
@@ -152,6 +152,6 @@ describe('A segment that changed its directory often and then became corrupt', (
     publish();
     nowNs += 2_000_000_000n;
     expect(settled()).to.equal('live');
-    watch.close();
+    poller.close();
   });
 });

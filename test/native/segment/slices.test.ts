@@ -5,7 +5,7 @@ import { Budget } from '#app/budget.js';
 import type { ManagedObject, Source } from '#app/model.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { SegmentPoller } from '#app/native/segment/segment-poller.js';
 import { freshSegments } from '../../support/segments.js';
 
 const capacity = { records: 512, slots: 512, stringBytes: 1 << 16, frameBytes: 4096 };
@@ -32,7 +32,7 @@ describe('A directory that is read in slices', () => {
         const key = String(runs++);
         const publisher = segments.publish(key, { capacity, heartbeatMs: 0 });
         let budget = 1;
-        const watch = new SegmentWatch(posixMemory(), segments.name(key), key, {
+        const poller = new SegmentPoller(posixMemory(), segments.name(key), key, {
           budget: () => new Budget({ steps: budget }),
         });
         const keeper = publisher.addRoot('keeper', 'C');
@@ -41,7 +41,7 @@ describe('A directory that is read in slices', () => {
           const object = objects[pick % Math.max(1, objects.length)] ?? keeper;
           if (what === 'poll') {
             budget = slice;
-            watch.poll();
+            poller.poll();
           } else if (what === 'root') objects.push(publisher.addRoot(`r${pick}`, 'C'));
           else if (what === 'object')
             objects.push(publisher.addObject(object, `${object.name}.o${pick}`, 'C'));
@@ -53,14 +53,14 @@ describe('A directory that is read in slices', () => {
             for (let record = 0; record < capacity.records; record += 2)
               publisher.removeObject(publisher.addObject(keeper, 'keeper.passing', 'C'));
         }
-        let seen = watch.poll();
+        let seen = poller.poll();
         for (let polls = 0; seen.hasMore || seen.isReclaiming === true; polls++) {
           expect(polls, 'it ends').to.be.below(10_000);
-          seen = watch.poll();
+          seen = poller.poll();
         }
-        const whole = segments.watch(key);
+        const whole = segments.poller(key);
         expect(treeOf(seen.source)).to.deep.equal(treeOf(whole.poll().source));
-        watch.close();
+        poller.close();
         publisher.close();
       }),
       { numRuns: 40 },

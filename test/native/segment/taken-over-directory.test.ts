@@ -22,7 +22,7 @@ describe('A new active directory without most of the former items', () => {
       publisher.addVariable(object, 'v', 'u64').set(n);
       return object;
     });
-    const watch = segments.watch('82');
+    const watch = segments.poller('82');
     const pollAll = () => {
       while (watch.poll().hasMore);
     };
@@ -109,7 +109,7 @@ describe('A new active directory without most of the former items', () => {
     const child = forge.object({ name: 'r.o', parent: root });
     forge.publish();
     forge.copyDirectory();
-    const watch = segments.watch('83');
+    const watch = segments.poller('83');
     forge.place();
     expect(watch.poll().publisher.state).to.equal('live');
     forge.tombstone(child);

@@ -7,7 +7,7 @@ import {
   RECORD,
   RECORD_SIZE,
 } from '#app/native/segment/layout.js';
-import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { SegmentPoller } from '#app/native/segment/segment-poller.js';
 import { HeapMemory } from '../../support/heap-memory.js';
 import type { HeapSegment } from '../../support/heap-memory.js';
 import {
@@ -25,7 +25,7 @@ const sample = sampleSegment();
 function verdictOn(bytes: Uint8Array, prepare: (segment: HeapSegment) => void = () => undefined) {
   const memory = new HeapMemory();
   prepare(memory.put('82', bytes));
-  return new SegmentWatch(memory, '82', '82', { now: () => 1n }).poll();
+  return new SegmentPoller(memory, '82', '82', { now: () => 1n }).poll();
 }
 
 const TOLERATED: readonly (readonly [string, (bytes: Buffer) => void])[] = [

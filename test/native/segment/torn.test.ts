@@ -30,7 +30,7 @@ describe('A reader never serves a torn value (segment format, section 4) and', (
   it(`returns only complete values, in order, in ${READS} reads of values that change all the time`, async () => {
     const child = children.start('fast-publisher', segments.contextId, '82');
     await children.message(child);
-    const { source } = segments.watch('82').poll();
+    const { source } = segments.poller('82').poll();
     if (source === undefined) throw new Error('The publisher is not live');
     const [word, ...framed] = [...([...source.roots][0]?.variables ?? [])];
     if (word === undefined) throw new Error('There are no variables');

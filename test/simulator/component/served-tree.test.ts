@@ -63,7 +63,7 @@ describe('ServedTree', () => {
   function both(run: (publisher: ObjectPublisher) => void): readonly [Common[], Common[]] {
     const publisher = segments.publish('80', { capacity: ROOM });
     run(publisher);
-    const { source } = segments.watch('80').poll();
+    const { source } = segments.poller('80').poll();
     if (source === undefined) throw new Error('The segment cannot be read');
     const tree = new ServedTree();
     run(tree);

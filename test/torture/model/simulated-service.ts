@@ -6,7 +6,7 @@ import { VIEW_STEPS } from '#app/exposition/tree-binder.js';
 import type { Random } from '#app/simulator/course.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { serverPools } from '#app/streams/server-pool.js';
-import { formatWatches } from '#app/targets/formats.js';
+import { formatPollers } from '#app/targets/formats.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
@@ -119,7 +119,7 @@ export class SimulatedService {
     const { clock, publications } = this.#parts;
     const nowMs = () => clock.now();
     const pool = { contextId: CONTEXT_ID, poolName: POOL_NAME, nowNs: this.#nowNs };
-    const formats = formatWatches({ memory: publications, ...pool });
+    const formats = formatPollers({ memory: publications, ...pool });
     const tasks = this.#tasks();
     const pools = serverPools(formats, { nowMs, scheduler: clock, tasks });
     const catalogues = new CatalogueCache();

@@ -9,16 +9,16 @@ const CHANGES_BYTES: usize = MAX_LINES / 8;
 
 // The header of a block has 552 bytes. An entry keeps its position while its line is in the block. `order` lists
 // the entries in the order of the lines; the block is sorted if line i is entry i. Two bitmaps mark the entries whose
-// values changed since the text or the stream was written. `text` and `stream` are the dirty flags of
-// the two, u16 each, since two threads may write text and stream at once.
+// values changed since the text or the deflate block was written. `text` and `deflate` are the dirty flags of
+// the two, u16 each, since two threads may write them at once.
 //
 //   0         4       8       12     14       16        20        24       28       32         36         40         296        552
 //   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+----------+----------+----------+
-//   | entries | order | count | text | stream | sorted  | records | line   | groups | capacity | totals   | changes  | changes  |
-//   | at      | at    |       | dirty flags   | order   | at      |distance| at     | in lines | at       | of text  | of stream|
+//   | entries | order | count | text | deflate| sorted  | records | line   | groups | capacity | totals   | changes  | changes  |
+//   | at      | at    |       | dirty flags   | order   | at      |distance| at     | in lines | at       | of text  | deflate  |
 //   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+----------+----------+----------+
 export const TEXT_CHANGES: usize = layout.CHANGES_OFFSET;
-export const STREAM_CHANGES: usize = TEXT_CHANGES + CHANGES_BYTES;
+export const DEFLATE_CHANGES: usize = TEXT_CHANGES + CHANGES_BYTES;
 /** Dirty flags: a value changed, or lines were added or removed. */
 const VALUES_CHANGED: u16 = 1;
 const LINES_CHANGED: u16 = 2;
@@ -169,9 +169,9 @@ export function textWritten(block: usize): void {
   store<u16>(block, 0, 12);
 }
 
-/** Marks the stream as current. */
-export function streamWritten(block: usize): void {
-  memory.fill(block + STREAM_CHANGES, 0, CHANGES_BYTES);
+/** Marks the deflate block as current. */
+export function deflateWritten(block: usize): void {
+  memory.fill(block + DEFLATE_CHANGES, 0, CHANGES_BYTES);
   store<u16>(block, 0, 14);
 }
 
@@ -188,7 +188,7 @@ export function markDirty(cell: usize): void {
     const at = block + ((<usize>(entry >> 5)) << 2);
     const bit: u32 = 1 << (entry & 31);
     store<u32>(at, load<u32>(at, TEXT_CHANGES) | bit, TEXT_CHANGES);
-    store<u32>(at, load<u32>(at, STREAM_CHANGES) | bit, STREAM_CHANGES);
+    store<u32>(at, load<u32>(at, DEFLATE_CHANGES) | bit, DEFLATE_CHANGES);
     store<u16>(block, load<u16>(block, 12) | VALUES_CHANGED, 12);
     store<u16>(block, VALUES_CHANGED, 14);
     if ((line & HAS_NEXT) == 0) return;

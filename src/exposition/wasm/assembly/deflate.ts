@@ -2,7 +2,7 @@
 // that is one line distance before it, and literals for the differences.
 import {
   MAX_LINES,
-  STREAM_CHANGES,
+  DEFLATE_CHANGES,
   cellOf,
   countOf,
   labelsLength,
@@ -12,7 +12,7 @@ import {
   opcodeOf,
   prefetch,
   entryAt,
-  streamWritten,
+  deflateWritten,
 } from './block';
 import { copyBits } from './bits';
 import { shiftCrc, updateCrc } from './crc';
@@ -229,10 +229,10 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
   for (let i: u32 = 0; i < count; i++) {
     const entry = entryAt(block, i);
     const record = recordAt(block, i);
-    const back = linesBack(i, lineDistance);
+    const lines = linesBack(i, lineDistance);
     matchLine = matchLineOffset(matchLine, offset, block, i, lineDistance);
     const value = writeLineValue(entry);
-    const text = writeRecordedText(at, code, block, i, back, offset - matchLine);
+    const text = writeRecordedText(at, code, block, i, lines, offset - matchLine);
     const total = totalAt(block, i);
     at = putValue(at, text, code, record, total, value);
     offset += load<u32>(total, 4);
@@ -241,7 +241,7 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
   if (!areCounted()) {
     for (let group: u32 = 0; group << GROUP_BITS < count; group++) combineGroup(block, group);
     combineAll(block);
-    streamWritten(block);
+    deflateWritten(block);
     endBlock(at, code);
   }
   return <u32>(at - start);
@@ -263,7 +263,7 @@ function lineBytesAt(block: usize, index: u32): u32 {
  * in RESULT.
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
-  prefetch(block, STREAM_CHANGES, recordsOf(block), RECORD);
+  prefetch(block, DEFLATE_CHANGES, recordsOf(block), RECORD);
   const start = beginBlock(code, to);
   const count = countOf(block);
   const lineDistance = load<u32>(block, 24);
@@ -277,7 +277,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   memory.fill(LENGTH_DELTAS, 0, MAX_LINES);
   for (let first: u32 = 0; first < count; first += GROUP_LINES) {
     const group = groupAt(block, first >> GROUP_BITS);
-    const changed = load<u32>(block + STREAM_CHANGES + ((<usize>(first >> GROUP_BITS)) << 2));
+    const changed = load<u32>(block + DEFLATE_CHANGES + ((<usize>(first >> GROUP_BITS)) << 2));
     if (changed == 0 && affectedEnd <= first) {
       read += load<u32>(group, 8);
       shift = 0;
@@ -289,7 +289,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       const total = totalAt(block, i);
       const bits = load<u32>(total, 8);
       const isChanged = ((changed >> (i - first)) & 1) != 0;
-      const back = linesBack(i, lineDistance);
+      const lines = linesBack(i, lineDistance);
       const by = i >= lineDistance ? shift : lengthDelta(i - 1);
       if (!isChanged && by == 0) {
         read += bits;
@@ -309,7 +309,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       if (isKept && !isChanged) continue;
       if (!isChanged) value = writeLineValue(entry);
       if (!isKept)
-        at = writeRecordedText(lineStart, code, block, i, back, bytesBetween(block, i - back, i));
+        at = writeRecordedText(lineStart, code, block, i, lines, bytesBetween(block, i - lines, i));
       at = putValue(lineStart, at, code, record, total, value);
       const delta = (load<u32>(record, 4) & 0xff) - (sizes & 0xff);
       if (delta != 0) {
@@ -328,7 +328,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   at = copyBits(at, copyStart, read);
   if (count > 0) at = writeLineFeed(at, code);
   combineAll(block);
-  streamWritten(block);
+  deflateWritten(block);
   endBlock(at, code);
   return <u32>(at - start);
 }

@@ -3,13 +3,13 @@ import { getuid, hrtime } from 'node:process';
 import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, isSystemError, messageOf } from '../../errors.js';
 import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js';
-import { resultWithoutSource } from '../../streams/watch.js';
-import type { AvailableNames, PollResult, Watch } from '../../streams/watch.js';
+import { resultWithoutSource } from '../../streams/poller.js';
+import type { AvailableNames, PollResult, Poller } from '../../streams/poller.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
 import { HeartbeatClock, judge, processOf } from './liveness.js';
 import { checkSize, readHeader, readMutableFields, segmentNames } from './segment-header.js';
 import type { SegmentHeader, MutableFields } from './segment-header.js';
-import { SYNC_STEPS, SegmentSource } from './segment-source.js';
+import { CHANGE_STEPS, SegmentSource } from './segment-source.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
 
 /** Time between two checks of lock and name: these are system calls, one of them through ffi. */
@@ -24,9 +24,9 @@ const within = (ns: bigint, least: bigint, most: bigint): bigint =>
   ns < least ? least : ns > most ? most : ns;
 /** Work budget of one poll. */
 const SLICE = {
-  steps: SYNC_STEPS,
+  steps: CHANGE_STEPS,
   ms: SLICE_MS,
-  leastSteps: SYNC_STEPS / 16,
+  leastSteps: CHANGE_STEPS / 16,
   stepsPerClockRead: 32,
 };
 
@@ -60,7 +60,7 @@ export interface SegmentPoolOptions {
 }
 
 /** Watches the segments of one pool, each by its server key. */
-export const segmentWatches =
+export const segmentPollers =
   (
     memory: SharedMemory,
     {
@@ -72,8 +72,8 @@ export const segmentWatches =
       nowNs,
     }: SegmentPoolOptions,
   ) =>
-  (serverKey: string): SegmentWatch =>
-    new SegmentWatch(memory, segmentName(contextId, poolName, serverKey), serverKey, {
+  (serverKey: string): SegmentPoller =>
+    new SegmentPoller(memory, segmentName(contextId, poolName, serverKey), serverKey, {
       stalledForNs: BigInt(stalledAfterSeconds) * 1_000_000_000n,
       budget: () => new Budget(SLICE),
       maxItems,
@@ -81,7 +81,7 @@ export const segmentWatches =
       ...(trustedOwners.length > 0 && { trusted: [0, getuid?.() ?? 0, ...trustedOwners] }),
     });
 
-export interface SegmentWatchOptions {
+export interface SegmentPollerOptions {
   /** CLOCK_MONOTONIC in ns, the clock of heartbeats. */
   readonly now?: () => bigint;
   /** Time for which a stalled publisher is served; 0 for no limit. */
@@ -93,12 +93,12 @@ export interface SegmentWatchOptions {
   readonly maxItems?: number | undefined;
 }
 
-export class SegmentWatch implements Watch {
+export class SegmentPoller implements Poller {
   readonly #memory: SharedMemory;
   readonly #name: string;
   readonly #serverKey: string;
   readonly #now: () => bigint;
-  readonly #options: SegmentWatchOptions;
+  readonly #options: SegmentPollerOptions;
   #opened: OpenedSegment | undefined;
   /** Why the last segment could not be read, until the next verdict. */
   #failure: Verdict | undefined;
@@ -114,7 +114,7 @@ export class SegmentWatch implements Watch {
     memory: SharedMemory,
     name: string,
     serverKey: string,
-    options: SegmentWatchOptions = {},
+    options: SegmentPollerOptions = {},
   ) {
     this.#memory = memory;
     this.#name = name;
@@ -269,7 +269,7 @@ function sync(
 ): StructureChanges & Pick<PollResult, 'isUnstable'> {
   if (opened.epoch === epoch && opened.records === records) return { changes: [], hasMore: false };
   try {
-    const synced = opened.source.sync(budget);
+    const synced = opened.source.readChanges(budget);
     if (!synced.hasMore && synced.isReclaiming !== true)
       [opened.epoch, opened.records] = [epoch, records];
     return synced;

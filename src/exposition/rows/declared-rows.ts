@@ -5,15 +5,15 @@ import { scalarRow } from '../../catalogue/kinds/scalar.js';
 import type { PathLabels } from '../../catalogue/match/filters.js';
 import type { LabelValues } from '../../catalogue/match/patterns.js';
 import type { ClassRows } from '../../catalogue/match/rules.js';
-import { selfDescribedName, metricNamePart, namesTaken } from '../../catalogue/names.js';
-import type { SelfDescribedNameParts } from '../../catalogue/names.js';
+import { declaredName, metricNamePart, namesTaken } from '../../catalogue/names.js';
+import type { DeclaredNameParts } from '../../catalogue/names.js';
 import { UNCHANGED } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 import type {
   Declaration,
   FamilyMetadata,
   MetricType,
-  StatedMetric,
+  DeclaredMetric,
   ValueType,
   Variable,
   VariableKind,
@@ -21,7 +21,7 @@ import type {
 import { VALUE_TYPES, isFramed } from '../../published.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { labelsText } from '../text/text-syntax.js';
-import { ObjectLabels, withStated } from './labels.js';
+import { ObjectLabels, withDeclared } from './labels.js';
 import type { LabelText } from './labels.js';
 
 /** The prefix of all metrics of an application without a catalogue. */
@@ -46,12 +46,12 @@ const NONE: ReadonlySet<string> = new Set();
 interface CachedRow {
   readonly declaration: Declaration;
   readonly className: string;
-  readonly stated: StatedMetric | undefined;
+  readonly declared: DeclaredMetric | undefined;
   readonly row: Row;
 }
 
 /** Makes one row per variable; variables of one class and name share their family. */
-export class SelfDescribedRows {
+export class DeclaredRows {
   readonly #app: string;
   readonly #taken: ReadonlySet<string>;
   readonly #isShown: (name: string) => boolean;
@@ -74,43 +74,45 @@ export class SelfDescribedRows {
   }
 
   /** The metric that the format of a variable states, unless the catalogue has its name. */
-  statedFor({ declaration: { metric, type, unit, kind } }: Variable): StatedMetric | undefined {
+  declaredMetric({
+    declaration: { metric, type, unit, kind },
+  }: Variable): DeclaredMetric | undefined {
     if (metric === undefined || this.#taken.size === 0) return metric;
     const metadata = { ...metric, unit, type: metricTypeOf(type, kind) };
     return namesTaken(metadata).some((each) => this.#taken.has(each)) ? undefined : metric;
   }
 
-  /** @param stated names its metric; otherwise class and variable do */
-  rowFor(variable: Variable, stated?: StatedMetric): Row {
+  /** @param declared names its metric; otherwise class and variable do */
+  rowFor(variable: Variable, declared?: DeclaredMetric): Row {
     const { declaration, object } = variable;
     const { className } = object;
     const last =
       this.#last?.declaration === declaration ? this.#last : this.#byDeclaration.get(declaration);
-    if (last?.className === className && last.stated === stated) {
+    if (last?.className === className && last.declared === declared) {
       this.#last = last;
       return last.row;
     }
-    const row = this.#knownRow(variable, className, stated);
-    this.#last = { declaration, className, stated, row };
+    const row = this.#knownRow(variable, className, declared);
+    this.#last = { declaration, className, declared, row };
     if (this.#byDeclaration.size >= MAX_DECLARATIONS) this.#byDeclaration = new Map();
     this.#byDeclaration.set(declaration, this.#last);
     return row;
   }
 
-  #knownRow(variable: Variable, className: string, stated: StatedMetric | undefined): Row {
+  #knownRow(variable: Variable, className: string, declared: DeclaredMetric | undefined): Row {
     const { type, kind, unit, name } = variable;
     const own = `${type} ${kind} ${unit.length} ${unit} ${className.length} ${className} ${name}`;
-    const key = stated === undefined ? own : `${stated.name} ${own}`;
+    const key = declared === undefined ? own : `${declared.name} ${own}`;
     const known = this.#rows.get(key);
-    if (known !== undefined && this.#isValid(known.family, variable, stated)) return known;
-    const row = this.#makeRow(variable, stated);
+    if (known !== undefined && this.#isValid(known.family, variable, declared)) return known;
+    const row = this.#makeRow(variable, declared);
     if (known !== undefined || this.#rows.size < MAX_CACHED) this.#rows.set(key, row);
     return row;
   }
 
-  #makeRow(variable: Variable, stated: StatedMetric | undefined): Row {
+  #makeRow(variable: Variable, declared: DeclaredMetric | undefined): Row {
     const { type, kind, name } = variable;
-    const family = this.#family(variable, metricTypeOf(type, kind), stated);
+    const family = this.#family(variable, metricTypeOf(type, kind), declared);
     const conversion = UNCHANGED;
     if (type === 'string') return infoRow({ ...BASE, family }, [['value', name]]);
     if (type === 'histogram' || type === 'summary')
@@ -118,28 +120,32 @@ export class SelfDescribedRows {
     return scalarRow({ ...BASE, family }, { variable: name, conversion, wrap32: false });
   }
 
-  #family(variable: Variable, type: MetricType, stated: StatedMetric | undefined): FamilyMetadata {
+  #family(
+    variable: Variable,
+    type: MetricType,
+    declared: DeclaredMetric | undefined,
+  ): FamilyMetadata {
     const { className } = variable.object;
     const { name: own, unit } = variable;
     const parts = { app: this.#app, className, variable: own, unit, type };
-    const name = stated?.name ?? this.#nameOf(parts);
+    const name = declared?.name ?? this.#nameOf(parts);
     const known = this.#families.get(name);
-    if (known?.type === type && this.#isValid(known, variable, stated)) return known;
-    const family = { name, type, unit, help: helpOf(variable, stated) };
+    if (known?.type === type && this.#isValid(known, variable, declared)) return known;
+    const family = { name, type, unit, help: helpOf(variable, declared) };
     const isKept = known === undefined ? this.#families.size < MAX_CACHED : !this.#isShown(name);
     if (isKept) this.#families.set(name, family);
     return family;
   }
 
   /** Whether a cached family still applies: its help is the publisher's, or its metric is shown already. */
-  #isValid({ name, help }: FamilyMetadata, variable: Variable, stated?: StatedMetric): boolean {
-    return help === helpOf(variable, stated) || this.#isShown(name);
+  #isValid({ name, help }: FamilyMetadata, variable: Variable, declared?: DeclaredMetric): boolean {
+    return help === helpOf(variable, declared) || this.#isShown(name);
   }
 
   /** A metric name that depends on the catalogue, but on no other published variable. */
-  #nameOf(parts: SelfDescribedNameParts): string {
+  #nameOf(parts: DeclaredNameParts): string {
     const { type, unit } = parts;
-    const name = selfDescribedName(parts);
+    const name = declaredName(parts);
     const isTaken = namesTaken({ name, type, unit, help: '' }).some((each) =>
       this.#taken.has(each),
     );
@@ -147,8 +153,8 @@ export class SelfDescribedRows {
   }
 }
 
-function helpOf({ name, help, object }: Variable, stated: StatedMetric | undefined): string {
-  const text = stated?.help ?? help;
+function helpOf({ name, help, object }: Variable, declared: DeclaredMetric | undefined): string {
+  const text = declared?.help ?? help;
   return text === ''
     ? `Variable ${name} of objects of class ${object.className}.`
     : text.slice(0, MAX_HELP);
@@ -158,8 +164,8 @@ function metricTypeOf(type: ValueType, kind: VariableKind): MetricType {
   return isFramed(type) || kind === 'unknown' ? VALUE_TYPES[type].metricType : kind;
 }
 
-export interface SelfDescribedParts {
-  readonly rows: SelfDescribedRows;
+export interface DeclaredParts {
+  readonly rows: DeclaredRows;
   readonly kernel: Kernel;
   readonly pathLabels: PathLabels;
 }
@@ -168,11 +174,11 @@ interface ObjectLabelSources {
   /** Rows of classes that the filters exclude. Variables that they read are not shown. */
   readonly excluded: readonly ClassRows[];
   /** The labels that the format states. */
-  readonly stated: LabelValues | undefined;
+  readonly declared: LabelValues | undefined;
 }
 
 /** Rows and labels from a publisher's declarations, for the variables of an object. */
-export interface SelfDescribedVariables {
+export interface DeclaredVariables {
   /** The row of a variable; undefined if the filters exclude it. */
   rowOf(variable: Variable): Row | undefined;
   /** The labels of the lines of a variable; `textOf` returns them as plain text. */
@@ -181,13 +187,13 @@ export interface SelfDescribedVariables {
   close(): void;
 }
 
-/** Shows the variables that no row of a self-described class reads, with the labels of that class. */
-export class SelfDescribedByClass implements SelfDescribedVariables {
-  readonly #rows: SelfDescribedRows;
+/** Shows the variables that no row of a described class reads, with the labels of that class. */
+export class DeclaredByClass implements DeclaredVariables {
+  readonly #rows: DeclaredRows;
   readonly #labels: ObjectLabels;
 
   /** @param labels of the class, whose owner closes them */
-  constructor({ rows }: SelfDescribedParts, labels: ObjectLabels) {
+  constructor({ rows }: DeclaredParts, labels: ObjectLabels) {
     this.#rows = rows;
     this.#labels = labels;
   }
@@ -206,16 +212,16 @@ export class SelfDescribedByClass implements SelfDescribedVariables {
   }
 }
 
-export class SelfDescribedObject implements SelfDescribedVariables {
-  readonly #parts: SelfDescribedParts;
+export class DeclaredObject implements DeclaredVariables {
+  readonly #parts: DeclaredParts;
   readonly #seedPath: string;
   readonly #sources: ObjectLabelSources;
   /** Made for the first variable that needs it: rows may read all variables of an object. */
   #labels: ObjectLabels | undefined;
   /** The labels of metrics that the format states, different for each. */
-  #stated: ObjectLabels | undefined;
+  #declared: ObjectLabels | undefined;
 
-  constructor(parts: SelfDescribedParts, seedPath: string, sources: ObjectLabelSources) {
+  constructor(parts: DeclaredParts, seedPath: string, sources: ObjectLabelSources) {
     this.#parts = parts;
     this.#seedPath = seedPath;
     this.#sources = sources;
@@ -226,35 +232,37 @@ export class SelfDescribedObject implements SelfDescribedVariables {
     if (this.#sources.excluded.some((set) => set.matchesOf(variable.name).length > 0))
       return undefined;
     const { rows } = this.#parts;
-    return rows.rowFor(variable, rows.statedFor(variable));
+    return rows.rowFor(variable, rows.declaredMetric(variable));
   }
 
   labelsOf(variable: Variable): LabelText {
-    const stated = this.#parts.rows.statedFor(variable);
-    return stated === undefined ? this.#ownLabels() : this.#statedLabels(this.#textWith(stated));
+    const declared = this.#parts.rows.declaredMetric(variable);
+    return declared === undefined
+      ? this.#ownLabels()
+      : this.#declaredLabels(this.#textWith(declared));
   }
 
   textOf(variable: Variable): string {
-    const stated = this.#parts.rows.statedFor(variable);
-    return stated === undefined ? this.#text : this.#textWith(stated);
+    const declared = this.#parts.rows.declaredMetric(variable);
+    return declared === undefined ? this.#text : this.#textWith(declared);
   }
 
   close(): void {
     this.#labels?.close();
-    this.#stated?.close();
+    this.#declared?.close();
   }
 
   /** The seed path or `@root`, the labels of `path_labels`, and those of the format. */
   get #text(): string {
     const object = this.#seedPath === '' ? '@root' : this.#seedPath;
     const labels = { object, ...this.#parts.pathLabels(this.#seedPath) };
-    return labelsText(withStated(labels, this.#sources.stated));
+    return labelsText(withDeclared(labels, this.#sources.declared));
   }
 
   /** Labels without the seed path: those of the format tell its metrics apart. */
-  #textWith({ labels }: StatedMetric): string {
+  #textWith({ labels }: DeclaredMetric): string {
     const ofPath = this.#parts.pathLabels(this.#seedPath);
-    return labelsText({ ...ofPath, ...this.#sources.stated, ...labels });
+    return labelsText({ ...ofPath, ...this.#sources.declared, ...labels });
   }
 
   #ownLabels(): LabelText {
@@ -262,8 +270,8 @@ export class SelfDescribedObject implements SelfDescribedVariables {
     return this.#labels.with('');
   }
 
-  #statedLabels(text: string): LabelText {
-    this.#stated ??= new ObjectLabels(this.#parts.kernel, '');
-    return this.#stated.with(text);
+  #declaredLabels(text: string): LabelText {
+    this.#declared ??= new ObjectLabels(this.#parts.kernel, '');
+    return this.#declared.with(text);
   }
 }

@@ -2,9 +2,9 @@
 import type { Kernel } from '../wasm/kernel.js';
 import { sizeClass } from '../wasm/memory.js';
 
-export class TextBuffer {
+export class RenderBuffer {
   readonly #kernel: Kernel;
-  /** The address of the text. */
+  /** The address of its content. */
   readonly address: number;
   /** The size of the buffer in bytes. */
   readonly capacity: number;
@@ -19,11 +19,11 @@ export class TextBuffer {
     this.capacity = capacity;
   }
 
-  static of(kernel: Kernel, capacity: number): TextBuffer {
-    return new TextBuffer(kernel, kernel.arena.allocate(capacity), sizeClass(capacity));
+  static of(kernel: Kernel, capacity: number): RenderBuffer {
+    return new RenderBuffer(kernel, kernel.arena.allocate(capacity), sizeClass(capacity));
   }
 
-  /** The length of the text in bytes. */
+  /** The length of its content in bytes. */
   get length(): number {
     return this.#length;
   }
@@ -48,8 +48,8 @@ export class TextBuffer {
   }
 
   /** Returns a new buffer with the same memory, and marks this one as freed. It must not be held. */
-  reuse(): TextBuffer {
-    const next = new TextBuffer(this.#kernel, this.address, this.capacity);
+  reuse(): RenderBuffer {
+    const next = new RenderBuffer(this.#kernel, this.address, this.capacity);
     this.#holders = 0;
     return next;
   }

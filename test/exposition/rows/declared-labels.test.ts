@@ -105,7 +105,7 @@ metrics = [
     const { view, text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     text();
     source.remove(queue);
-    view.applyChanges(source.sync().changes);
+    view.applyChanges(source.readChanges().changes);
     expect(text()).not.to.contain('shop_own_queue');
   });
 

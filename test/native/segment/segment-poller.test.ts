@@ -1,7 +1,7 @@
-// Tests the watch of one server key over the lifetimes of its publishers, with a manual clock.
+// Tests the poller of one server key over the lifetimes of its publishers, with a manual clock.
 import { expect } from 'chai';
 import { segmentNames } from '#app/native/segment/segment-header.js';
-import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { SegmentPoller } from '#app/native/segment/segment-poller.js';
 import { HeapMemory } from '../../support/heap-memory.js';
 import {
   alterHeader,
@@ -24,33 +24,33 @@ function beating(seconds: bigint): Buffer {
 }
 
 /** @param stalledForNs how long a stalled publisher is served; 0 for ever */
-function watchedMemory(stalledForNs = 0n) {
+function polledMemory(stalledForNs = 0n) {
   const memory = new HeapMemory();
   let nowNs = 1n;
-  const watch = new SegmentWatch(memory, 'c.p.82', '82', { now: () => nowNs, stalledForNs });
+  const poller = new SegmentPoller(memory, 'c.p.82', '82', { now: () => nowNs, stalledForNs });
   return {
     memory,
-    watch,
-    state: () => watch.poll().publisher.state,
+    poller,
+    state: () => poller.poll().publisher.state,
     pass: (milliseconds: number) => (nowNs += BigInt(milliseconds) * 1_000_000n),
     begin: () => memory.put('c.p.82', beating(nowNs / SECOND)),
   };
 }
 
-describe('SegmentWatch', () => {
+describe('SegmentPoller', () => {
   it('follows a server key from absent over live, stalled, live, closed and absent to live again', () => {
-    const { memory, watch, state, pass, begin } = watchedMemory();
-    expect(watch.poll().publisher).to.deep.equal({
+    const { memory, poller, state, pass, begin } = polledMemory();
+    expect(poller.poll().publisher).to.deep.equal({
       ...{ state: 'absent', reason: 'no segment c.p.82 in shared memory' },
     });
     pass(1000);
     const first = begin();
-    const { publisher, source, changes } = watch.poll();
+    const { publisher, source, changes } = poller.poll();
     expect(publisher.state).to.equal('live');
     expect(changes.length).to.equal(8);
 
     pass(6000);
-    const late = watch.poll();
+    const late = poller.poll();
     expect(late.publisher).to.deep.equal({
       ...{ state: 'stalled', reason: 'no heartbeat from the publisher for 6.0 s' },
       heartbeatAgeSeconds: 6.000000001,
@@ -60,51 +60,51 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
 
     alterWord(first.bytes, 'state', 2n);
-    expect(watch.poll()).to.deep.include({ source: undefined, notifications: 0 });
+    expect(poller.poll()).to.deep.include({ source: undefined, notifications: 0 });
     memory.remove('c.p.82');
     expect(state()).to.equal('absent');
 
     begin();
-    const again = watch.poll();
+    const again = poller.poll();
     expect(again.publisher.state).to.equal('live');
     expect(again.source).not.to.equal(source);
     expect(again.changes.length, 'all changes from the beginning').to.equal(8);
   });
 
   it('serves a stalled publisher up to the limit, and again after its next heartbeat', () => {
-    const { memory, watch, pass, begin } = watchedMemory(2n * SECOND);
+    const { memory, poller, pass, begin } = polledMemory(2n * SECOND);
     pass(1000);
     const segment = begin();
-    const { source } = watch.poll();
+    const { source } = poller.poll();
     pass(6900);
-    expect(watch.poll()).to.deep.include({ source });
+    expect(poller.poll()).to.deep.include({ source });
     pass(200);
     const reason = 'no heartbeat from the publisher for more than 7 s';
-    expect(watch.poll()).to.deep.include({ source: undefined, changes: [], notifications: 0 });
+    expect(poller.poll()).to.deep.include({ source: undefined, changes: [], notifications: 0 });
     [segment.reads, segment.bytesAsked] = [0, 0];
     for (let poll = 0; poll < 5; poll++) {
       pass(1000);
-      expect(watch.poll().publisher).to.deep.include({ state: 'stalled', reason });
+      expect(poller.poll().publisher).to.deep.include({ state: 'stalled', reason });
     }
     expect([segment.reads, memory.openFiles], 'one small read per poll').to.deep.equal([5, 1]);
     expect(segment.bytesAsked).to.be.at.most(5 * 1024);
     alterWord(segment.bytes, 'notifications', 9n);
-    expect(watch.poll().notifications, 'what a wait would begin with').to.equal(9);
+    expect(poller.poll().notifications, 'what a wait would begin with').to.equal(9);
     alterWord(segment.bytes, 'heartbeatNs', 13n * SECOND);
-    const again = watch.poll();
+    const again = poller.poll();
     expect(again.publisher.state).to.equal('live');
     expect(again.source, 'nothing is opened or parsed anew').to.equal(source);
     expect(again.changes).to.deep.equal([]);
   });
 
   it('measures the age of a heartbeat in the future from its first poll', () => {
-    const { watch, state, pass, memory } = watchedMemory();
+    const { poller, state, pass, memory } = polledMemory();
     const segment = memory.put('c.p.82', beating(1_000_000n));
     expect(state()).to.equal('live');
     pass(4900);
     expect(state()).to.equal('live');
     pass(200);
-    expect(watch.poll().publisher).to.deep.include({
+    expect(poller.poll().publisher).to.deep.include({
       ...{ state: 'stalled', reason: 'no heartbeat from the publisher for 5.1 s' },
     });
     alterWord(segment.bytes, 'heartbeatNs', 1_000_001n * SECOND);
@@ -112,64 +112,64 @@ describe('SegmentWatch', () => {
   });
 
   it('measures the age of a heartbeat from a slow clock from the poll that finds it', () => {
-    const { watch, state, pass, memory } = watchedMemory(60n * SECOND);
+    const { poller, state, pass, memory } = polledMemory(60n * SECOND);
     pass(700_000);
     const segment = memory.put('c.p.82', beating(100n));
-    expect(watch.poll()).to.deep.include({ source: undefined });
+    expect(poller.poll()).to.deep.include({ source: undefined });
     for (const second of [101n, 102n]) {
       pass(1000);
       alterWord(segment.bytes, 'heartbeatNs', second * SECOND);
-      expect(watch.poll().publisher).to.deep.include({ state: 'live', heartbeatAgeSeconds: 0 });
+      expect(poller.poll().publisher).to.deep.include({ state: 'live', heartbeatAgeSeconds: 0 });
     }
     pass(4900);
     expect(state()).to.equal('live');
     pass(200);
-    expect(watch.poll().publisher).to.deep.include({
+    expect(poller.poll().publisher).to.deep.include({
       ...{ state: 'stalled', reason: 'no heartbeat from the publisher for 5.1 s' },
     });
   });
 
   it('measures the age of a heartbeat from its own clock to the nanosecond', () => {
-    const { watch, pass, memory } = watchedMemory();
+    const { poller, pass, memory } = polledMemory();
     pass(10_000);
     const segment = memory.put('c.p.82', beating(9n));
-    expect(watch.poll().publisher.heartbeatAgeSeconds).to.be.closeTo(1, 1e-8);
+    expect(poller.poll().publisher.heartbeatAgeSeconds).to.be.closeTo(1, 1e-8);
     pass(1500);
     alterWord(segment.bytes, 'heartbeatNs', 11n * SECOND);
-    expect(watch.poll().publisher.heartbeatAgeSeconds).to.be.closeTo(0.5, 1e-8);
+    expect(poller.poll().publisher.heartbeatAgeSeconds).to.be.closeTo(0.5, 1e-8);
   });
 
   it('detects the end of a publisher that it no longer serves', () => {
-    const { watch, state, pass, begin } = watchedMemory(2n * SECOND);
+    const { poller, state, pass, begin } = polledMemory(2n * SECOND);
     const segment = begin();
-    watch.poll();
+    poller.poll();
     pass(8000);
-    expect(watch.poll().source).to.equal(undefined);
+    expect(poller.poll().source).to.equal(undefined);
     segment.isLocked = false;
     pass(500);
     expect([state(), state()]).to.deep.equal(['dead', 'dead']);
   });
 
   it('stays in the state closed while the closed file keeps its name', () => {
-    const { state, begin } = watchedMemory();
+    const { state, begin } = polledMemory();
     alterWord(begin().bytes, 'state', 2n);
     expect([state(), state()]).to.deep.equal(['closed', 'closed']);
   });
 
   it('reports a new generation under the same name as superseded, then as live at the next poll', () => {
-    const { watch, state, pass, begin } = watchedMemory();
+    const { poller, state, pass, begin } = polledMemory();
     begin();
-    const { source } = watch.poll();
+    const { source } = poller.poll();
     begin();
     expect(state(), 'within half a second of the last asking').to.equal('live');
     pass(500);
     expect(state()).to.equal('superseded');
     expect(state()).to.equal('live');
-    expect(watch.poll().source).not.to.equal(source);
+    expect(poller.poll().source).not.to.equal(source);
   });
 
   it('detects at once a segment that declares itself superseded', () => {
-    const { state, begin } = watchedMemory();
+    const { state, begin } = polledMemory();
     const old = begin();
     state();
     begin();
@@ -178,35 +178,35 @@ describe('SegmentWatch', () => {
   });
 
   it('reports the PID of the publisher, also after its end, and none without a segment', () => {
-    const { watch, pass, begin } = watchedMemory();
-    expect(watch.poll().process).to.equal(undefined);
+    const { poller, pass, begin } = polledMemory();
+    expect(poller.poll().process).to.equal(undefined);
     pass(1000);
     const { bytes } = begin();
-    const { process: owner } = watch.poll();
+    const { process: owner } = poller.poll();
     expect(owner?.pid).to.be.above(0);
     alterWord(bytes, 'state', 2n);
     pass(1000);
-    const closed = watch.poll();
+    const closed = poller.poll();
     expect(closed.publisher.state).to.equal('closed');
     expect(closed.process).to.deep.equal(owner);
   });
 
   it('reports a removed segment as removed, not as replaced', () => {
-    const { memory, watch, state, pass, begin } = watchedMemory();
+    const { memory, poller, state, pass, begin } = polledMemory();
     begin();
     expect(state()).to.equal('live');
     memory.remove('c.p.82');
     pass(500);
-    const { publisher, source } = watch.poll();
+    const { publisher, source } = poller.poll();
     const reason = 'segment was removed from shared memory';
     expect([publisher, source]).to.deep.equal([{ state: 'absent', reason }, undefined]);
-    expect(watch.poll().publisher.reason).to.equal('no segment c.p.82 in shared memory');
+    expect(poller.poll().publisher.reason).to.equal('no segment c.p.82 in shared memory');
     begin();
     expect(state()).to.equal('live');
   });
 
   it('reports a publisher as dead within half a second after the kernel releases its lock', () => {
-    const { state, pass, begin } = watchedMemory();
+    const { state, pass, begin } = polledMemory();
     const segment = begin();
     expect(state()).to.equal('live');
     segment.isLocked = false;
@@ -217,14 +217,14 @@ describe('SegmentWatch', () => {
   });
 
   it('serves nothing until the lock query is answered', () => {
-    const { watch, pass, begin } = watchedMemory();
+    const { poller, pass, begin } = polledMemory();
     const answers: ((isLocked: boolean) => void)[] = [];
     begin().askLock = (answer) => void answers.push(answer);
     const seen = () => {
-      const { publisher, source } = watch.poll();
+      const { publisher, source } = poller.poll();
       return [publisher.state, source !== undefined];
     };
-    expect(watch.poll().publisher).to.deep.equal({
+    expect(poller.poll().publisher).to.deep.equal({
       ...{
         state: 'building',
         reason: 'the system has not said yet whether its publisher is running',
@@ -244,21 +244,21 @@ describe('SegmentWatch', () => {
   });
 
   it('reports an unfinished segment as building, and does not serve it', () => {
-    const { watch, state, begin } = watchedMemory();
+    const { poller, state, begin } = polledMemory();
     const segment = begin();
     alterWord(segment.bytes, 'state', 0n);
-    const { publisher, source } = watch.poll();
+    const { publisher, source } = poller.poll();
     expect([publisher.state, source]).to.deep.equal(['building', undefined]);
     alterWord(segment.bytes, 'state', 1n);
     expect(state()).to.equal('live');
   });
 
   it('reports an emptied segment as corrupt, and serves it once it is complete', () => {
-    const { memory, watch, state, pass, begin } = watchedMemory();
+    const { memory, poller, state, pass, begin } = polledMemory();
     const segment = begin();
     expect(state()).to.equal('live');
     segment.truncate(0);
-    expect(watch.poll().publisher).to.deep.equal({
+    expect(poller.poll().publisher).to.deep.equal({
       ...{ state: 'corrupt', reason: 'Segment is corrupt: the file ends within the header page' },
     });
     expect(memory.openFiles).to.equal(0);
@@ -270,12 +270,12 @@ describe('SegmentWatch', () => {
   });
 
   it('reports a served segment as corrupt within half a second after its file is truncated', () => {
-    const { watch, state, pass, begin } = watchedMemory();
+    const { poller, state, pass, begin } = polledMemory();
     const segment = begin();
     expect(state()).to.equal('live');
     segment.truncate(4096);
     pass(500);
-    expect(watch.poll().publisher).to.deep.equal({
+    expect(poller.poll().publisher).to.deep.equal({
       state: 'corrupt',
       reason: 'Segment is corrupt: the file was cut to 4096 of 30720 bytes',
     });
@@ -285,7 +285,7 @@ describe('SegmentWatch', () => {
   });
 
   it('spends at most 5 % of the time on a segment that fails repeatedly', () => {
-    const { state, pass, begin } = watchedMemory();
+    const { state, pass, begin } = polledMemory();
     const segment = begin();
     alterRecord(segment.bytes, 3, (record) => record.writeUInt8(9, RECORD.recordKind));
     // Each read takes 100 ms; a failed poll needs several reads.
@@ -304,16 +304,16 @@ describe('SegmentWatch', () => {
   });
 
   it('keeps the state corrupt while it reopens a segment, until the lock is known', () => {
-    const { watch, state, pass, begin } = watchedMemory();
+    const { poller, state, pass, begin } = polledMemory();
     const segment = begin();
     segment.truncate(0);
-    const failed = watch.poll().publisher;
+    const failed = poller.poll().publisher;
     expect(failed.state).to.equal('corrupt');
     const answers: ((isLocked: boolean) => void)[] = [];
     segment.askLock = (answer) => void answers.push(answer);
     segment.bytes = Buffer.from(sample);
     pass(1000);
-    expect(watch.poll().publisher).to.deep.equal(failed);
+    expect(poller.poll().publisher).to.deep.equal(failed);
     answers[0]?.(true);
     expect(state()).to.equal('live');
   });
@@ -328,7 +328,7 @@ describe('SegmentWatch', () => {
       const memory = new HeapMemory();
       memory.put('c.p.82', beating(0n)).ownership = { uid, isWritableByAll };
       const options = { now: () => 1n, trusted: [0, 1000] };
-      const { publisher } = new SegmentWatch(memory, 'c.p.82', '82', options).poll();
+      const { publisher } = new SegmentPoller(memory, 'c.p.82', '82', options).poll();
       expect(publisher.state).to.equal(state);
       expect(publisher.reason).to.contain(reason);
       expect(memory.openFiles).to.equal(state === 'live' ? 1 : 0);
@@ -336,10 +336,10 @@ describe('SegmentWatch', () => {
   });
 
   it('reports why it cannot open a segment, and opens it as soon as possible', () => {
-    const { memory, watch, state, pass, begin } = watchedMemory();
+    const { memory, poller, state, pass, begin } = polledMemory();
     begin();
     memory.refuse('c.p.82', 'EACCES: permission denied');
-    expect(watch.poll().publisher).to.deep.equal({
+    expect(poller.poll().publisher).to.deep.equal({
       ...{ state: 'absent', reason: 'Cannot open c.p.82: EACCES: permission denied' },
     });
     memory.admit('c.p.82');
@@ -348,7 +348,7 @@ describe('SegmentWatch', () => {
   });
 
   it('needs at most one small read per poll while nothing changes (segment format, section 10)', () => {
-    const { state, begin } = watchedMemory();
+    const { state, begin } = polledMemory();
     const segment = begin();
     state();
     [segment.reads, segment.bytesAsked] = [0, 0];
@@ -358,22 +358,25 @@ describe('SegmentWatch', () => {
   });
 
   it('reports the number of notifications and the counts of dropped items', () => {
-    const { watch, begin } = watchedMemory();
+    const { poller, begin } = polledMemory();
     const { bytes } = begin();
     alterWord(bytes, 'notifications', (1n << 32n) | 5n);
     alterWord(bytes, 'objectsDropped', 2n);
     alterWord(bytes, 'variablesDropped', 3n);
-    expect(watch.poll()).to.deep.include({ notifications: 5, drops: { objects: 2, variables: 3 } });
+    expect(poller.poll()).to.deep.include({
+      notifications: 5,
+      drops: { objects: 2, variables: 3 },
+    });
   });
 
   it('does not report an unreadable segment as corrupt', () => {
-    const { watch, state, pass, begin } = watchedMemory();
+    const { poller, state, pass, begin } = polledMemory();
     const segment = begin();
     expect(state()).to.equal('live');
     segment.beforeRead = () => {
       throw Object.assign(new Error('EACCES: permission denied, stat'), { syscall: 'stat' });
     };
-    expect(watch.poll().publisher).to.deep.include({
+    expect(poller.poll().publisher).to.deep.include({
       ...{ state: 'absent', reason: 'EACCES: permission denied, stat' },
     });
     segment.beforeRead = () => undefined;
@@ -385,11 +388,11 @@ describe('SegmentWatch', () => {
     expect(segmentNames('/dev/null')).to.deep.equal([]));
 
   it('closes the files that it opened', () => {
-    const { memory, watch, state, begin } = watchedMemory();
+    const { memory, poller, state, begin } = polledMemory();
     begin();
     state();
     expect(memory.openFiles).to.equal(1);
-    watch.close();
+    poller.close();
     expect(memory.openFiles).to.equal(0);
   });
 });

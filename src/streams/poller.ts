@@ -1,4 +1,4 @@
-// The interface of a format: a watch polls one server key.
+// The interface of a format: a poller polls one server key.
 import type { PublisherProcess, Source, StructureChange, Verdict } from '../model.js';
 
 /** The state of a server key at a poll. */
@@ -25,17 +25,17 @@ export interface PollResult {
   readonly drops: { readonly objects: number; readonly variables: number };
 }
 
-/** Starts the watch of a server key. */
-export type WatchFactory = (serverKey: string) => Watch;
+/** Makes the poller of a server key. */
+export type PollerFactory = (serverKey: string) => Poller;
 
-/** The watched name, and the names that exist. */
+/** The polled name, and the names that exist. */
 export interface AvailableNames {
   readonly name: string;
   readonly names: readonly string[];
 }
 
 /** Polls one server key, whatever the format behind it. */
-export interface Watch {
+export interface Poller {
   /** One poll of bounded work; never throws. */
   poll(): PollResult;
   /** Calls `onChange` once when `notifications` changes, if the format has notifications; returns a function that ends the wait. */

@@ -15,8 +15,8 @@ import {
   unreadableReason,
 } from '../foreign/verified-file.js';
 import type { Verdict } from '../model.js';
-import { NO_DROPS, resultWithoutSource } from '../streams/watch.js';
-import type { AvailableNames, PollResult, Watch, WatchFactory } from '../streams/watch.js';
+import { NO_DROPS, resultWithoutSource } from '../streams/poller.js';
+import type { AvailableNames, PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { VarnishManager, uptimeOf } from './varnish-manager.js';
 import { CLEAN_NAMES } from './names/clean-names.js';
 import { COMPAT_NAMES } from './names/compat-names.js';
@@ -25,7 +25,7 @@ import type { VarnishSettings } from './settings.js';
 import { VarnishInstance } from './varnish-instance.js';
 import { NAMELESS, folderOf } from './settings.js';
 
-export interface VarnishWatchOptions {
+export interface VarnishPollerOptions {
   /** Trusted users, besides root and the user of this process; with none, all users are trusted. */
   readonly trustedOwners?: readonly number[] | undefined;
   /** Limit of objects and variables. */
@@ -52,20 +52,20 @@ interface OpenedInstance {
   instance: VarnishInstance | undefined;
 }
 
-export const varnishWatches =
-  (settings: VarnishSettings, options: VarnishWatchOptions = {}): WatchFactory =>
+export const varnishPollers =
+  (settings: VarnishSettings, options: VarnishPollerOptions = {}): PollerFactory =>
   (serverKey) =>
-    new VarnishWatch(serverKey, settings, options);
+    new VarnishPoller(serverKey, settings, options);
 
-export class VarnishWatch implements Watch {
+export class VarnishPoller implements Poller {
   readonly #serverKey: string;
   readonly #settings: VarnishSettings;
-  readonly #options: VarnishWatchOptions;
+  readonly #options: VarnishPollerOptions;
   readonly #isTrusted: (uid: number) => boolean;
   readonly #nowMs: () => number;
   #opened: OpenedInstance | undefined;
 
-  constructor(serverKey: string, settings: VarnishSettings, options: VarnishWatchOptions) {
+  constructor(serverKey: string, settings: VarnishSettings, options: VarnishPollerOptions) {
     this.#serverKey = serverKey;
     this.#settings = settings;
     this.#options = options;
@@ -126,7 +126,7 @@ export class VarnishWatch implements Watch {
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const isOpening = instance.update(budget);
     const { count, refusals } = instance;
-    const { changes, hasMore } = instance.source.sync();
+    const { changes, hasMore } = instance.source.readChanges();
     return {
       serverKey: this.#serverKey,
       publisher: { state: 'live', reason: shownReason(count, ['segment', 'segments'], refusals) },

@@ -2,8 +2,8 @@
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
 import type { Variable } from '../model.js';
-import { NO_DROPS } from '../streams/watch.js';
-import type { PollResult, Watch, WatchFactory } from '../streams/watch.js';
+import { NO_DROPS } from '../streams/poller.js';
+import type { PollResult, Poller, PollerFactory } from '../streams/poller.js';
 import { ContainerFileFinder, HostFileFinder } from './jvm-discovery.js';
 import { CLOCKS, DirectoryWatch } from '../foreign/directory-listing.js';
 import { JvmTracker } from './jvm-tracker.js';
@@ -13,7 +13,7 @@ import { trusting } from '../foreign/verified-file.js';
 import type { HsperfdataSettings } from './settings.js';
 import { fitsAny } from '../rules/formats.js';
 
-export interface HsperfdataWatchOptions {
+export interface HsperfdataPollerOptions {
   /** Trusted users, besides root and the user of this process; with none, all users are trusted. */
   readonly trustedOwners?: readonly number[] | undefined;
   /** Limit of objects and variables of all JVMs together. */
@@ -29,12 +29,12 @@ const LEAST_STEPS = 256;
 const INSTANCE = '1';
 const APPLICATION = 'jvm';
 
-export const hsperfdataWatches =
-  (settings: HsperfdataSettings, options: HsperfdataWatchOptions = {}): WatchFactory =>
+export const hsperfdataPollers =
+  (settings: HsperfdataSettings, options: HsperfdataPollerOptions = {}): PollerFactory =>
   (serverKey) =>
-    new HsperfdataWatch(serverKey, settings, options);
+    new HsperfdataPoller(serverKey, settings, options);
 
-export class HsperfdataWatch implements Watch {
+export class HsperfdataPoller implements Poller {
   readonly #serverKey: string;
   readonly #source: PolledSource;
   readonly #hostFiles: HostFileFinder;
@@ -48,7 +48,7 @@ export class HsperfdataWatch implements Watch {
   readonly #waiting = new Set<() => void>();
   #notifications = 0;
 
-  constructor(serverKey: string, settings: HsperfdataSettings, options: HsperfdataWatchOptions) {
+  constructor(serverKey: string, settings: HsperfdataSettings, options: HsperfdataPollerOptions) {
     const { trustedOwners, segmentMaxItems = MAX_ITEMS, clocks = CLOCKS, proc } = options;
     const { directories, containers, users, mainClasses } = settings;
     const source = (this.#source = new PolledSource(segmentMaxItems));
@@ -79,7 +79,7 @@ export class HsperfdataWatch implements Watch {
     const refusals = [...found.refusals, ...truncations, ...this.#jvms.refusals];
     this.#set(this.#shown, this.#jvms.count);
     this.#set(this.#leftOut, refusals.length);
-    const { changes, hasMore } = this.#source.sync();
+    const { changes, hasMore } = this.#source.readChanges();
     return {
       serverKey: this.#serverKey,
       publisher: {

@@ -33,7 +33,7 @@ const INITIAL_LENGTHS = [...repeat(226, 8), ...repeat(60, 9), ...repeat(2, 4), .
 /** Counts the symbols of each block with an `every`-th line, and adds them to `counts`, a block a step. */
 export type CountSymbols = (counts: number[], every: number) => Generator<void, void>;
 
-export class Deflater {
+export class DeflateContext {
   readonly #kernel: Kernel;
   readonly #scratch: Scratch;
   /** The current code. */

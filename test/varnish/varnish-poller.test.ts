@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { expect } from 'chai';
 import type { Verdict } from '#app/model.js';
-import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
+import type { VarnishPoller } from '#app/varnish/varnish-poller.js';
 import { folderOf } from '#app/varnish/settings.js';
 import { valuesOf, pollAll } from '../support/polled-values.js';
 import { asOrdinaryUser } from '../support/needs.js';
@@ -34,11 +34,11 @@ import { IDS, VBE, instanceFolder } from './instance-folder.js';
 const PID = 4711;
 const UID = getuid?.() ?? 0;
 
-describe('A watch of an instance of Varnish', () => {
+describe('A poller of an instance of Varnish', () => {
   const folder = instanceFolder();
   const pass = (ms: number) => (folder.clocks.ms += ms);
-  const values = (watch: VarnishWatch) => valuesOf(pollAll(watch));
-  const verdict = (watch: VarnishWatch): Verdict => pollAll(watch).publisher;
+  const values = (poller: VarnishPoller) => valuesOf(pollAll(poller));
+  const verdict = (poller: VarnishPoller): Verdict => pollAll(poller).publisher;
 
   describe('with the process of its manager', () => {
     beforeEach(() => {
@@ -47,26 +47,26 @@ describe('A watch of an instance of Varnish', () => {
 
     it('has the values of manager and child under their names in Varnish', () => {
       folder.instance();
-      const watch = folder.watch();
-      expect(Object.fromEntries(values(watch))).to.deep.equal({
+      const poller = folder.poller();
+      expect(Object.fromEntries(values(poller))).to.deep.equal({
         ' up': 1n,
         ...{ 'MGT uptime': 10n, 'MGT child_panic': 0n },
         ...{ 'MAIN uptime': 9n, 'MAIN client_req': 1000n, 'MAIN n_object': 7n },
         'MAIN s_req_hdrbytes': 123_456n,
       });
-      expect(verdict(watch)).to.deep.equal({ state: 'live', reason: '2 segments are shown' });
+      expect(verdict(poller)).to.deep.equal({ state: 'live', reason: '2 segments are shown' });
     });
 
     it('has a root named after the host, the instance and the application', () => {
       folder.instance('shop.eu');
-      const [root] = pollAll(folder.watch({}, {}, 'shop.eu')).source?.roots ?? [];
+      const [root] = pollAll(folder.poller({}, {}, 'shop.eu')).source?.roots ?? [];
       expect(root?.name).to.match(/\.shop_eu\.varnish$/);
     });
 
     it('reads current values at each copy', () => {
       const { main } = folder.instance();
-      const watch = folder.watch();
-      const { source } = pollAll(watch);
+      const poller = folder.poller();
+      const { source } = pollAll(poller);
       setValue(main, 1, 1001n);
       expect(valuesOf({ source }).get('MAIN client_req')).to.equal(1001n);
     });
@@ -75,7 +75,7 @@ describe('A watch of an instance of Varnish', () => {
       const { main } = folder.instance();
       setValue(main, 1, 2n ** 64n - 1n);
       setValue(main, 2, 2n ** 64n - 3n);
-      const shown = values(folder.watch());
+      const shown = values(folder.poller());
       expect(BigInt.asUintN(64, shown.get('MAIN client_req') as bigint)).to.equal(2n ** 64n - 1n);
       expect(shown.get('MAIN n_object')).to.equal(0n);
     });
@@ -85,20 +85,20 @@ describe('A watch of an instance of Varnish', () => {
       const file = child.cluster();
       child.within(file, 16, 'VBE.boot.a', segmentBytes(1, IDS.vbe, bodyOf([0n, 11n])));
       child.within(file, 200, 'VBE.boot.b', segmentBytes(1, IDS.vbe, bodyOf([0n, 22n])));
-      const shown = values(folder.watch());
+      const shown = values(folder.poller());
       expect([shown.get('VBE.boot.a req'), shown.get('VBE.boot.b req')]).to.deep.equal([11n, 22n]);
     });
 
     it('reports whether a backend is up only after its first successful probe', () => {
       const { child } = folder.instance();
       const backend = child.values('VBE.boot.a', IDS.vbe, [0n, 1n]);
-      const watch = folder.watch();
-      expect(values(watch).has('VBE.boot.a up')).to.equal(false);
+      const poller = folder.poller();
+      expect(values(poller).has('VBE.boot.a up')).to.equal(false);
       setValue(backend, 0, 1n);
-      values(watch);
-      expect(values(watch).get('VBE.boot.a up')).to.equal(1n);
+      values(poller);
+      expect(values(poller).get('VBE.boot.a up')).to.equal(1n);
       setValue(backend, 0, 2n);
-      expect(values(watch).get('VBE.boot.a up')).to.equal(0n);
+      expect(values(poller).get('VBE.boot.a up')).to.equal(0n);
     });
 
     it('has a backend of several VCL programs once with the compatible names, with the values of the last program', () => {
@@ -106,20 +106,20 @@ describe('A watch of an instance of Varnish', () => {
       const [first, second] = ['VBE.boot.a', 'VBE.reload_2.a'].map((ident, index) =>
         child.values(ident, IDS.vbe, [0n, BigInt(index)]),
       );
-      const backends = (watch: VarnishWatch) =>
-        [...values(watch).keys()].filter((key) => key.startsWith('VBE') && key.endsWith('req'));
-      const watch = folder.watch();
-      expect(backends(watch)).to.deep.equal(['VBE.reload_2.a req']);
-      expect(backends(folder.watch({ names: 'clean' }))).to.have.lengthOf(2);
+      const backends = (poller: VarnishPoller) =>
+        [...values(poller).keys()].filter((key) => key.startsWith('VBE') && key.endsWith('req'));
+      const poller = folder.poller();
+      expect(backends(poller)).to.deep.equal(['VBE.reload_2.a req']);
+      expect(backends(folder.poller({ names: 'clean' }))).to.have.lengthOf(2);
       if (second !== undefined) child.remove(second);
-      expect(backends(watch)).to.deep.equal(['VBE.boot.a req']);
+      expect(backends(poller)).to.deep.equal(['VBE.boot.a req']);
       if (first !== undefined) setReady(first, 2);
-      expect(backends(watch)).to.deep.equal([]);
+      expect(backends(poller)).to.deep.equal([]);
     });
 
     it('has the start times of its processes with the clean names', () => {
       folder.instance();
-      const shown = values(folder.watch({ names: 'clean' }));
+      const shown = values(folder.poller({ names: 'clean' }));
       expect(shown.get('manager started')).to.equal(1_700_001_000n);
       expect(shown.get('child started')).to.equal(1_700_001_001n);
     });
@@ -132,12 +132,12 @@ describe('A watch of an instance of Varnish', () => {
 
     it('adds new segments, and drops removed ones', () => {
       const { child } = folder.instance();
-      const watch = folder.watch();
-      values(watch);
+      const poller = folder.poller();
+      values(poller);
       const place = child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);
-      expect(values(watch).get('VBE.boot.a req')).to.equal(5n);
+      expect(values(poller).get('VBE.boot.a req')).to.equal(5n);
       child.remove(place);
-      expect(values(watch).has('VBE.boot.a req')).to.equal(false);
+      expect(values(poller).has('VBE.boot.a req')).to.equal(false);
     });
 
     it('waits for the end of an incomplete line of the index', () => {
@@ -145,17 +145,17 @@ describe('A watch of an instance of Varnish', () => {
       const place = child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);
       const { size } = statSync(child.index);
       truncateSync(child.index, size - 4);
-      const watch = folder.watch();
-      expect(values(watch).has('VBE.boot.a req')).to.equal(false);
+      const poller = folder.poller();
+      expect(values(poller).has('VBE.boot.a req')).to.equal(false);
       appendFileSync(child.index, `${place.line}\n`.slice(-4));
-      expect(values(watch).get('VBE.boot.a req')).to.equal(5n);
+      expect(values(poller).get('VBE.boot.a req')).to.equal(5n);
     });
 
     it('shows a segment only while Varnish marks it as ready', () => {
       const { child } = folder.instance();
       const place = child.values('VBE.boot.a', IDS.vbe, [0n, 5n], 0);
-      const watch = folder.watch();
-      const has = () => values(watch).get('VBE.boot.a req');
+      const poller = folder.poller();
+      const has = () => values(poller).get('VBE.boot.a req');
       expect(has()).to.equal(undefined);
       setReady(place, 1);
       expect(has()).to.equal(5n);
@@ -168,12 +168,12 @@ describe('A watch of an instance of Varnish', () => {
     it('keeps objects when the same process rewrites the index', () => {
       const { child } = folder.instance();
       const gone = child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);
-      const watch = folder.watch();
-      const before = [...(pollAll(watch).source?.roots ?? [])][0]?.children;
+      const poller = folder.poller();
+      const before = [...(pollAll(poller).source?.roots ?? [])][0]?.children;
       const main = [...(before ?? [])].find(({ name }) => name.endsWith('MAIN'));
       child.remove(gone);
       child.rewrite();
-      const { source, changes } = pollAll(watch);
+      const { source, changes } = pollAll(poller);
       expect(changes.map(({ kind }) => kind)).to.deep.equal(['object-removed']);
       expect([...(source?.roots ?? [])][0]?.children.has(main as never)).to.equal(true);
     });
@@ -183,33 +183,33 @@ describe('A watch of an instance of Varnish', () => {
       const file = child.cluster();
       const bytes = (req: bigint) => segmentBytes(1, IDS.vbe, bodyOf([0n, req]));
       const first = child.within(file, 16, 'VBE.boot.a', bytes(11n));
-      const watch = folder.watch();
-      const { source } = pollAll(watch);
+      const poller = folder.poller();
+      const { source } = pollAll(poller);
       child.remove(first);
       child.within(file, 16, 'VBE.boot.b', bytes(22n));
       expect(valuesOf({ source }).get('VBE.boot.a req')).to.equal(undefined);
-      const shown = values(watch);
+      const shown = values(poller);
       expect(shown.has('VBE.boot.a req')).to.equal(false);
       expect(shown.get('VBE.boot.b req')).to.equal(22n);
     });
 
     it('has the values of a restarted child', () => {
       folder.instance();
-      const watch = folder.watch();
-      const { source } = pollAll(watch);
+      const poller = folder.poller();
+      const { source } = pollAll(poller);
       const { main } = folder.child('shop', PID + 9);
       setValue(main, 1, 3n);
       expect(valuesOf({ source }).get('MAIN client_req')).to.equal(undefined);
-      expect(values(watch).get('MAIN client_req')).to.equal(3n);
-      expect(pollAll(watch).source).to.equal(source);
+      expect(values(poller).get('MAIN client_req')).to.equal(3n);
+      expect(pollAll(poller).source).to.equal(source);
     });
 
     it('shows the manager alone while there is no child', () => {
       const { child } = folder.instance();
-      const watch = folder.watch();
-      values(watch);
+      const poller = folder.poller();
+      values(poller);
       rmSync(child.path, { recursive: true });
-      expect(Object.fromEntries(values(watch))).to.deep.equal({
+      expect(Object.fromEntries(values(poller))).to.deep.equal({
         ' up': 1n,
         ...{ 'MGT uptime': 10n, 'MGT child_panic': 0n },
       });
@@ -217,11 +217,11 @@ describe('A watch of an instance of Varnish', () => {
 
     it('is a new source after a restart of the manager', () => {
       folder.instance();
-      const watch = folder.watch();
-      const before = pollAll(watch).source?.generation;
+      const poller = folder.poller();
+      const before = pollAll(poller).source?.generation;
       folder.process(PID + 5);
       folder.instance('shop', PID + 5);
-      const after = pollAll(watch).source?.generation;
+      const after = pollAll(poller).source?.generation;
       expect(after).to.be.a('string').and.not.equal(before);
     });
   });
@@ -230,10 +230,10 @@ describe('A watch of an instance of Varnish', () => {
     it('is dead when the manager ends, and live with a new manager', () => {
       folder.process(PID);
       folder.instance();
-      const watch = folder.watch();
-      expect(verdict(watch).state).to.equal('live');
+      const poller = folder.poller();
+      expect(verdict(poller).state).to.equal('live');
       folder.kill(PID);
-      const seen = watch.poll();
+      const seen = poller.poll();
       expect(seen.source).to.equal(undefined);
       expect(seen.publisher).to.deep.equal({
         state: 'dead',
@@ -241,7 +241,7 @@ describe('A watch of an instance of Varnish', () => {
       });
       folder.process(PID + 5);
       folder.instance('shop', PID + 5);
-      expect(verdict(watch).state).to.equal('live');
+      expect(verdict(poller).state).to.equal('live');
     });
 
     for (const [what, startS, name] of [
@@ -251,10 +251,10 @@ describe('A watch of an instance of Varnish', () => {
       it(`does not accept ${what} with the PID of the manager`, () => {
         folder.process(PID, startS, name);
         folder.instance();
-        const watch = folder.watch();
-        expect(verdict(watch).state).to.equal('building');
+        const poller = folder.poller();
+        expect(verdict(poller).state).to.equal('building');
         pass(3001);
-        expect(verdict(watch)).to.deep.equal({
+        expect(verdict(poller)).to.deep.equal({
           state: 'dead',
           reason:
             'varnishd ended or hangs: its process 4711 is not one of this PID namespace, and its uptime stands still',
@@ -265,46 +265,46 @@ describe('A watch of an instance of Varnish', () => {
       folder.process(PID);
       const { path } = folder.instance();
       folder.lock(path, PID);
-      expect(verdict(folder.watch()).state).to.equal('live');
+      expect(verdict(folder.poller()).state).to.equal('live');
       folder.lock(folder.instance('other').path, PID);
-      expect(verdict(folder.watch()).reason).to.equal('its uptime has not been seen to move yet');
+      expect(verdict(folder.poller()).reason).to.equal('its uptime has not been seen to move yet');
     });
 
     it('uses the heartbeat if the process is invisible, as in another container', () => {
       const { mgt } = folder.instance();
-      const watch = folder.watch();
-      expect(verdict(watch).state).to.equal('building');
+      const poller = folder.poller();
+      expect(verdict(poller).state).to.equal('building');
       for (const beat of [11n, 12n, 13n]) {
         pass(1000);
         setValue(mgt, 0, beat);
-        expect(verdict(watch).state).to.equal('live');
+        expect(verdict(poller).state).to.equal('live');
       }
       pass(2900);
-      expect(verdict(watch).state).to.equal('live');
+      expect(verdict(poller).state).to.equal('live');
       pass(200);
-      expect(pollAll(watch).source).to.equal(undefined);
+      expect(pollAll(poller).source).to.equal(undefined);
       setValue(mgt, 0, 14n);
-      expect(verdict(watch).state).to.equal('live');
+      expect(verdict(poller).state).to.equal('live');
     });
 
     it('is absent with a reason if there is no directory, or a directory without a process', () => {
-      const watch = folder.watch();
+      const poller = folder.poller();
       const path = folder.path('shop');
       const absent = (reason: string) => ({ state: 'absent', reason });
-      expect(verdict(watch)).to.deep.equal(absent(`there is no directory ${path}`));
+      expect(verdict(poller)).to.deep.equal(absent(`there is no directory ${path}`));
       mkdirSync(path, { recursive: true });
-      expect(verdict(watch)).to.deep.equal(absent(`no varnishd runs in ${path}`));
+      expect(verdict(poller)).to.deep.equal(absent(`no varnishd runs in ${path}`));
       folder.instance('other');
-      expect(watch.availableNames()).to.deep.equal({ name: 'shop', names: ['other'] });
+      expect(poller.availableNames()).to.deep.equal({ name: 'shop', names: ['other'] });
     });
   });
 
   it('explains that server key default means the folder of the host if a folder named default exists', () => {
-    const watch = folder.watch({}, {}, 'default');
+    const poller = folder.poller({}, {}, 'default');
     const rule = `there is no directory ${folder.path(hostname())}: server key default means the instance without a name (varnishd -n), whose folder is named after the host`;
-    expect(verdict(watch).reason).to.equal(rule);
+    expect(verdict(poller).reason).to.equal(rule);
     folder.instance('default');
-    expect(verdict(watch).reason).to.equal(
+    expect(verdict(poller).reason).to.equal(
       `${rule}, and not the folder default: give that instance another name`,
     );
   });
@@ -317,25 +317,25 @@ describe('A watch of an instance of Varnish', () => {
     it('follows no link to or inside a work directory', () => {
       const { path } = folder.instance('real');
       symlinkSync(path, folder.path('shop'));
-      expect(verdict(folder.watch()).state).to.equal('absent');
+      expect(verdict(folder.poller()).state).to.equal('absent');
       const { child } = folder.instance('own');
       renameSync(child.path, `${child.path}.moved`);
       symlinkSync(`${child.path}.moved`, child.path);
-      const watch = folder.watch({}, {}, 'own');
-      expect(values(watch).has('MAIN uptime')).to.equal(false);
-      expect(verdict(watch).reason).to.contain('1 left out: ').and.to.contain('_.vsm_child');
+      const poller = folder.poller({}, {}, 'own');
+      expect(values(poller).has('MAIN uptime')).to.equal(false);
+      expect(verdict(poller).reason).to.contain('1 left out: ').and.to.contain('_.vsm_child');
     });
 
     it('refuses directories and files that other users may write', () => {
       const { child, main } = folder.instance();
       chmodSync(main.path, 0o662);
-      const watch = folder.watch();
-      expect(values(watch).has('MAIN uptime')).to.equal(false);
-      expect(verdict(watch).reason).to.equal(
+      const poller = folder.poller();
+      expect(values(poller).has('MAIN uptime')).to.equal(false);
+      expect(verdict(poller).reason).to.equal(
         '1 segment is shown, 1 left out: MAIN may be written by others',
       );
       chmodSync(child.path, 0o770);
-      expect(verdict(folder.watch()).reason).to.contain('_.vsm_child may be written by others');
+      expect(verdict(folder.poller()).reason).to.contain('_.vsm_child may be written by others');
     });
 
     // Only root can read as somebody else, and make a directory that belongs to somebody else.
@@ -344,7 +344,7 @@ describe('A watch of an instance of Varnish', () => {
         const { manager } = folder.instance();
         chmodSync(manager.path, 0o700);
         chmodSync(folder.path('..'), 0o755);
-        expect(asOrdinaryUser(() => verdict(folder.watch()))).to.deep.equal({
+        expect(asOrdinaryUser(() => verdict(folder.poller()))).to.deep.equal({
           state: 'absent',
           reason: `${folder.path('shop')} may not be read by this user: it needs the group of ${folder.path('shop')}/_.vsm_mgt, mostly varnish`,
         });
@@ -358,10 +358,10 @@ describe('A watch of an instance of Varnish', () => {
         ])
           chownSync(path, 4321, 0);
         const shown = (trustedOwners: readonly number[]) =>
-          values(folder.watch({}, { trustedOwners })).has('MAIN uptime');
+          values(folder.poller({}, { trustedOwners })).has('MAIN uptime');
         expect([shown([]), shown([4321]), shown([1234])]).to.deep.equal([true, true, false]);
         chownSync(folder.path('shop'), 4321, 0);
-        expect(verdict(folder.watch({}, { trustedOwners: [1234] })).reason).to.contain(
+        expect(verdict(folder.poller({}, { trustedOwners: [1234] })).reason).to.contain(
           'belongs to user 4321, who is not trusted',
         );
       });
@@ -382,7 +382,7 @@ describe('A watch of an instance of Varnish', () => {
       expect(folderNow()).to.equal('host');
       folder.instance('varnishd');
       expect(folderNow()).to.equal('varnishd');
-      expect(verdict(folder.watch({}, {}, 'default')).state).to.equal('live');
+      expect(verdict(folder.poller({}, {}, 'default')).state).to.equal('live');
       folder.instance('host');
       expect(folderNow()).to.equal('host');
     });
@@ -397,9 +397,9 @@ describe('A watch of an instance of Varnish', () => {
       const { child } = folder.instance();
       child.schema(0x77n, VBE.replace('uint64_t', 'double'));
       child.values('VBE.boot.a', 0x77n, [0n, 1n]);
-      const watch = folder.watch();
-      expect(values(watch).get('MAIN uptime')).to.equal(9n);
-      expect(verdict(watch).reason).to.equal(
+      const poller = folder.poller();
+      expect(values(poller).get('MAIN uptime')).to.equal(9n);
+      expect(verdict(poller).reason).to.equal(
         '2 segments are shown, 1 left out: VBE.boot.a has a schema that has no whole number at happy',
       );
     });
@@ -408,16 +408,16 @@ describe('A watch of an instance of Varnish', () => {
       const { child } = folder.instance();
       const schema = child.schema(0x77n, VBE.replace('uint64_t', 'unknown_'));
       child.segment('Stat', 'VBE.boot.a', segmentBytes(1, 0x77n, bodyOf([1n, 2n])));
-      const watch = folder.watch();
-      expect(values(watch).has('VBE.boot.a req')).to.equal(false);
+      const poller = folder.poller();
+      expect(values(poller).has('VBE.boot.a req')).to.equal(false);
       poke(schema.path, schema.offset + HEADER_BYTES, Buffer.from(VBE));
-      expect(values(watch).get('VBE.boot.a req')).to.equal(2n);
+      expect(values(poller).get('VBE.boot.a req')).to.equal(2n);
       poke(
         schema.path,
         schema.offset + HEADER_BYTES,
         Buffer.from(VBE.replaceAll('"req"', '"res"')),
       );
-      expect(values(watch).get('VBE.boot.a res'), 'under its new name').to.equal(2n);
+      expect(values(poller).get('VBE.boot.a res'), 'under its new name').to.equal(2n);
     });
 
     it('leaves out and counts the segments of schemas above the limit', () => {
@@ -426,7 +426,7 @@ describe('A watch of an instance of Varnish', () => {
         child.schema(id, VBE);
         child.segment('Stat', `VBE.boot.b${id}`, segmentBytes(1, id, bodyOf([1n, 2n])));
       }
-      expect(verdict(folder.watch()).reason).to.match(
+      expect(verdict(folder.poller()).reason).to.match(
         /^257 segments are shown, \d+ left out: VBE\.boot\.b\d+ has one more than 256 schemas$/,
       );
     });
@@ -434,7 +434,7 @@ describe('A watch of an instance of Varnish', () => {
     it('leaves out a segment that is too short for its schema', () => {
       const { child } = folder.instance();
       child.values('MAIN2', IDS.main, [1n]);
-      expect(verdict(folder.watch()).reason).to.contain(
+      expect(verdict(folder.poller()).reason).to.contain(
         '1 left out: MAIN2 has no room for the values of its schema',
       );
     });
@@ -443,9 +443,9 @@ describe('A watch of an instance of Varnish', () => {
       const { child } = folder.instance();
       for (let index = 0; index < 600; index++) child.values(`BAD.b${index}`, IDS.main, [1n]);
       child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);
-      const watch = folder.watch();
-      expect(values(watch).get('VBE.boot.a req')).to.equal(5n);
-      expect(verdict(watch).reason).to.contain(
+      const poller = folder.poller();
+      expect(values(poller).get('VBE.boot.a req')).to.equal(5n);
+      expect(verdict(poller).reason).to.contain(
         '3 segments are shown, 600 left out: BAD.b0 has no room',
       );
     });
@@ -454,15 +454,15 @@ describe('A watch of an instance of Varnish', () => {
       const { child } = folder.instance();
       child.schema(0x99n, schemaJson('lck', [{ name: 'locks' }]));
       for (let index = 0; index < 20; index++) child.values(`LCK.l${index}`, 0x99n, [1n]);
-      const watch = folder.watch({}, { segmentMaxItems: 20 });
-      expect(values(watch).size).to.be.within(8, 20);
-      expect(verdict(watch).reason).to.contain('is one too many: segment_max_items');
+      const poller = folder.poller({}, { segmentMaxItems: 20 });
+      expect(values(poller).size).to.be.within(8, 20);
+      expect(verdict(poller).reason).to.contain('is one too many: segment_max_items');
     });
 
     it('is corrupt with a reason if the index is not of Varnish', () => {
       const { manager } = folder.instance();
       manager.append('what is this\n');
-      expect(verdict(folder.watch())).to.deep.equal({
+      expect(verdict(folder.poller())).to.deep.equal({
         state: 'corrupt',
         reason: `${folder.path('shop')}: line 4 of the index is none of Varnish`,
       });

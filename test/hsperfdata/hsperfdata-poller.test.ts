@@ -16,8 +16,8 @@ import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
-import type { HsperfdataWatch } from '#app/hsperfdata/hsperfdata-watch.js';
-import type { PollResult } from '#app/streams/watch.js';
+import type { HsperfdataPoller } from '#app/hsperfdata/hsperfdata-poller.js';
+import type { PollResult } from '#app/streams/poller.js';
 import { processWithPid } from '../support/process-with-pid.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { perfFolder } from './perf-folder.js';
@@ -28,26 +28,26 @@ import { needsRoot } from '../support/needs.js';
 let file = perfFile(someCounters());
 
 /** Returns the PIDs of the shown JVMs. */
-const pidsOf = (watch: HsperfdataWatch): string[] => pidsIn(pollAll(watch));
+const pidsOf = (poller: HsperfdataPoller): string[] => pidsIn(pollAll(poller));
 
 function pidsIn({ source }: PollResult): string[] {
   const [root] = source?.roots ?? [];
   return [...(root?.children ?? [])].map(({ labels }) => labels?.['pid'] ?? '').sort();
 }
 
-describe('A watch of JVMs', () => {
+describe('A poller of JVMs', () => {
   const folder = perfFolder();
   beforeEach(() => (file = perfFile(someCounters())));
   const clocks = new SetClocks();
   const pass = (ms: number) => (clocks.ms += ms);
-  const openWatch = (settings: Parameters<typeof folder.watch>[0] = {}, options = {}) =>
-    folder.watch(settings, { clocks, ...options });
+  const openPoller = (settings: Parameters<typeof folder.poller>[0] = {}, options = {}) =>
+    folder.poller(settings, { clocks, ...options });
 
   describe('for a running JVM', () => {
     it('has each counter in its object, under the name in the counter file', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
-      const values = valuesOf(pollAll(openWatch()));
+      const values = valuesOf(pollAll(openPoller()));
       expect(Object.fromEntries(values)).to.deep.equal({
         ' shown': 1n,
         ' leftOut': 0n,
@@ -69,7 +69,7 @@ describe('A watch of JVMs', () => {
     it('labels every object with the PID and main class, and no other part of the command line', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
-      const { source } = pollAll(openWatch());
+      const { source } = pollAll(openPoller());
       const [root] = source?.roots ?? [];
       const objects = root === undefined ? [] : [...objectsBelow(root)].slice(1);
       expect(objects.length).to.be.greaterThan(4);
@@ -79,7 +79,7 @@ describe('A watch of JVMs', () => {
 
     it('never stores command lines, properties or arguments', () => {
       folder.write(folder.process(), file.bytes);
-      const seen = pollAll(openWatch());
+      const seen = pollAll(openPoller());
       const names = [...valuesOf(seen).keys()].join('\n');
       expect(names).not.to.match(/vmArgs|javaCommand/);
       expect(JSON.stringify([...valuesOf(seen).values()].map(String))).not.to.contain('hunter2');
@@ -100,7 +100,7 @@ describe('A watch of JVMs', () => {
         ];
         const others = someCounters().filter(({ name }) => name !== 'sun.rt.javaCommand');
         folder.write(folder.process(), perfFile([...texts, ...others]).bytes);
-        const [root] = pollAll(openWatch()).source?.roots ?? [];
+        const [root] = pollAll(openPoller()).source?.roots ?? [];
         const [jvm] = root?.children ?? [];
         expect(jvm?.labels?.['main_class']).to.equal(mainClass);
       });
@@ -109,7 +109,7 @@ describe('A watch of JVMs', () => {
       const [one, other] = [folder.process(), folder.process()];
       folder.write(one, file.bytes);
       folder.write(other, perfFile(someCounters(), { isBigEndian: true }).bytes);
-      const values = valuesOf(pollAll(openWatch()));
+      const values = valuesOf(pollAll(openPoller()));
       for (const name of ['java.threads.started', 'sun.rt.safepointTime', 'sun.os.hrt.frequency'])
         expect(values.get(`${other} ${name}`), name).to.equal(values.get(`${one} ${name}`));
       expect(values.get(`${other}.application org.shop.sales`)).to.equal(-5n);
@@ -127,7 +127,7 @@ describe('A watch of JVMs', () => {
           counter.name === 'sun.os.hrt.frequency' ? { ...counter, value: frequency } : counter,
         );
         folder.write(pid, perfFile(counters).bytes);
-        const values = valuesOf(pollAll(openWatch()));
+        const values = valuesOf(pollAll(openPoller()));
         expect(values.get(`${pid} sun.rt.safepointTime`)).to.equal(nanoseconds);
       });
 
@@ -135,7 +135,7 @@ describe('A watch of JVMs', () => {
       const pid = folder.process();
       const counters = someCounters().filter(({ name }) => name !== 'sun.os.hrt.frequency');
       folder.write(pid, perfFile(counters).bytes);
-      const values = valuesOf(pollAll(openWatch()));
+      const values = valuesOf(pollAll(openPoller()));
       expect(values.has(`${pid} sun.rt.safepointTime`)).to.equal(false);
       expect(values.get(`${pid} java.threads.live`)).to.equal(12n);
     });
@@ -143,7 +143,7 @@ describe('A watch of JVMs', () => {
     it('reads current numbers and texts at each copy', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
-      const seen = pollAll(openWatch());
+      const seen = pollAll(openPoller());
       const number = Buffer.alloc(8);
       number.writeBigInt64LE(99n);
       folder.poke(path, file.valueAt.get('java.threads.live') ?? 0, number);
@@ -156,13 +156,13 @@ describe('A watch of JVMs', () => {
     it('adds later counters once they are complete', () => {
       const pid = folder.process();
       const path = folder.write(pid, perfFile(someCounters(), { unfilled: 1 }).bytes);
-      const watch = openWatch();
-      const seen = pollAll(watch);
+      const poller = openPoller();
+      const seen = pollAll(poller);
       expect(valuesOf(seen).get(`${pid} java.threads.live`)).to.equal(12n);
       const more = [...someCounters(), { name: 'org.shop.queue', value: 3n }];
       folder.poke(path, 0, perfFile(more, { modified: 2n }).bytes);
       valuesOf(seen);
-      const values = valuesOf(pollAll(watch));
+      const values = valuesOf(pollAll(poller));
       expect(values.get(`${pid}.application org.shop.queue`)).to.equal(3n);
       expect(values.get(`${pid}.application org.shop.sales`)).to.equal(-5n);
     });
@@ -170,52 +170,52 @@ describe('A watch of JVMs', () => {
 
   describe('when JVMs start and end', () => {
     it('is live without any JVM, and finds a later directory and file', () => {
-      const watch = openWatch();
-      expect(pollAll(watch).publisher).to.deep.equal({
+      const poller = openPoller();
+      expect(pollAll(poller).publisher).to.deep.equal({
         state: 'live',
         reason: '0 JVMs are shown',
       });
       const pid = folder.process();
       folder.write(pid, file.bytes);
-      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+      expect(pidsOf(poller)).to.deep.equal([String(pid)]);
     });
 
     it('notifies its owner when a file appears in a known directory', async () => {
       folder.make();
-      const watch = openWatch();
-      const { notifications } = pollAll(watch);
+      const poller = openPoller();
+      const { notifications } = pollAll(poller);
       const pid = folder.process();
       await new Promise<void>((resolve) => {
-        watch.wait(notifications, resolve);
+        poller.wait(notifications, resolve);
         folder.write(pid, file.bytes);
       });
-      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+      expect(pidsOf(poller)).to.deep.equal([String(pid)]);
     });
 
     it('removes a JVM whose file is removed', () => {
       const [one, other] = [folder.process(), folder.process()];
       for (const pid of [one, other]) folder.write(pid, file.bytes);
-      const watch = openWatch();
-      expect(pidsOf(watch)).to.have.length(2);
+      const poller = openPoller();
+      expect(pidsOf(poller)).to.have.length(2);
       folder.remove(one);
-      expect(pidsOf(watch)).to.deep.equal([String(other)]);
+      expect(pidsOf(poller)).to.deep.equal([String(other)]);
     });
 
     it('removes a killed JVM whose file remains', async () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
-      const watch = openWatch();
-      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+      const poller = openPoller();
+      expect(pidsOf(poller)).to.deep.equal([String(pid)]);
       await folder.kill(pid);
       pass(500);
-      expect(pidsOf(watch)).to.deep.equal([]);
+      expect(pidsOf(poller)).to.deep.equal([]);
     });
 
     it('does not show the file of an ended JVM whose PID another process has', () => {
       const pid = folder.process();
       const begin = { name: 'sun.rt.createVmBeginTime', value: BigInt(Date.now() - 3_600_000) };
       folder.writeUnmapped(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
-      expect(pidsOf(openWatch())).to.deep.equal([]);
+      expect(pidsOf(openPoller())).to.deep.equal([]);
     });
 
     it('shows a JVM whose maps are unreadable only once its counters change', () => {
@@ -224,26 +224,26 @@ describe('A watch of JVMs', () => {
       const uid = String(getuid?.());
       for (const name of ['maps', 'status']) rmSync(folder.proc(String(pid), name));
       writeFileSync(folder.proc(String(pid), 'status'), `Uid:\t${uid}\nThreads:\t19\n`);
-      const watch = openWatch();
+      const poller = openPoller();
       for (let poll = 0; poll < 3; poll++) {
-        expect(pidsOf(watch)).to.deep.equal([]);
+        expect(pidsOf(poller)).to.deep.equal([]);
         pass(200);
       }
       folder.poke(path, file.valueAt.get('java.threads.live') ?? 0, Buffer.from([13]));
       pass(200);
-      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+      expect(pidsOf(poller)).to.deep.equal([String(pid)]);
     });
 
     it('does not show the file of an ended JVM when another process gets its PID at once', async function () {
       needsRoot(this);
-      let watch = openWatch();
+      let poller = openPoller();
       let other: ChildProcess | undefined;
       // Another process of the system may have taken the PID.
       for (let attempt = 0; other === undefined && attempt < 10; attempt++) {
         const pid = folder.process();
         folder.write(pid, file.bytes);
-        watch = openWatch();
-        expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+        poller = openPoller();
+        expect(pidsOf(poller)).to.deep.equal([String(pid)]);
         // The resolution of process start times is a hundredth of a second.
         await setTimeout(20);
         await folder.kill(pid);
@@ -254,7 +254,7 @@ describe('A watch of JVMs', () => {
         expect(other, 'one with the number').not.to.equal(undefined);
         for (let poll = 0; poll < 3; poll++) {
           pass(6000);
-          expect(pidsOf(watch)).to.deep.equal([]);
+          expect(pidsOf(poller)).to.deep.equal([]);
         }
       } finally {
         other?.kill('SIGKILL');
@@ -264,14 +264,14 @@ describe('A watch of JVMs', () => {
     it('shows a JVM with the PID of a former JVM as a new object', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
-      const watch = openWatch();
-      const before = pollAll(watch);
+      const poller = openPoller();
+      const before = pollAll(poller);
       const [root] = before.source?.roots ?? [];
       const [former] = root?.children ?? [];
       folder.write(pid, perfFile(someCounters('org.shop.Other')).bytes);
       expect(path).to.contain(String(pid));
       valuesOf(before);
-      pollAll(watch);
+      pollAll(poller);
       const [present] = root?.children ?? [];
       expect(present?.id).to.be.greaterThan(former?.id ?? Infinity);
       expect(present?.labels?.['main_class']).to.equal('org.shop.Other');
@@ -280,7 +280,7 @@ describe('A watch of JVMs', () => {
     it('has no values when its file has become that of another JVM', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
-      const seen = pollAll(openWatch());
+      const seen = pollAll(openPoller());
       const renamed = file.bytes
         .toString('latin1')
         .replace('java.threads.live', 'java.threads.nine');
@@ -292,47 +292,47 @@ describe('A watch of JVMs', () => {
       const [one, other] = [folder.process(), folder.process()];
       const path = folder.write(one, file.bytes);
       folder.write(other, perfFile(someCounters(), { isAccessible: false }).bytes);
-      const watch = openWatch();
-      const seen = pollAll(watch);
-      expect(pidsOf(watch)).to.deep.equal([String(one)]);
+      const poller = openPoller();
+      const seen = pollAll(poller);
+      expect(pidsOf(poller)).to.deep.equal([String(one)]);
       truncateSync(path, 100);
       expect(valuesOf(seen).get(`${one} java.threads.live`)).to.equal(undefined);
       folder.write(other, file.bytes);
       pass(200);
-      expect(pidsOf(watch)).to.deep.equal([String(other)]);
+      expect(pidsOf(poller)).to.deep.equal([String(other)]);
     });
 
     it('adds and removes each of fifty JVMs, for every way in which a JVM ends', async () => {
-      const watch = openWatch();
+      const poller = openPoller();
       for (let number = 0; number < 50; number++) {
         const pid = folder.process();
         folder.write(pid, file.bytes);
-        expect(pidsOf(watch), 'as soon as its file is there').to.deep.equal([String(pid)]);
+        expect(pidsOf(poller), 'as soon as its file is there').to.deep.equal([String(pid)]);
         if (number % 2 === 0) folder.remove(pid);
         await folder.kill(pid);
         pass(500);
-        expect(pidsOf(watch), 'as soon as its end is looked for').to.deep.equal([]);
+        expect(pidsOf(poller), 'as soon as its end is looked for').to.deep.equal([]);
       }
     });
 
     it('reuses the slots of an ended JVM with new incarnations', () => {
-      const watch = openWatch();
+      const poller = openPoller();
       const values = new Map<string, bigint | string | undefined>();
       for (let round = 0; round < 20; round++) {
         const pid = folder.process();
         folder.write(pid, file.bytes);
-        for (const [name, value] of valuesOf(pollAll(watch))) values.set(name, value);
+        for (const [name, value] of valuesOf(pollAll(poller))) values.set(name, value);
         expect(values.get(`${pid} java.threads.live`)).to.equal(12n);
         folder.remove(pid);
       }
       const all = Buffer.alloc(65_536 * 8);
-      expect(pollAll(watch).source?.readSlots(0, 65_536, all)).to.be.at.most(1024);
+      expect(pollAll(poller).source?.readSlots(0, 65_536, all)).to.be.at.most(1024);
     });
   });
 
   describe('with JVMs to leave out', () => {
-    const shownOf = (settings: Parameters<typeof folder.watch>[0], options = {}) =>
-      pidsOf(openWatch(settings, options));
+    const shownOf = (settings: Parameters<typeof folder.poller>[0], options = {}) =>
+      pidsOf(openPoller(settings, options));
 
     it('shows only the JVMs of the configured users and main classes', () => {
       const [one, other, third] = [folder.process(), folder.process(), folder.process()];
@@ -393,17 +393,17 @@ describe('A watch of JVMs', () => {
       it(`leaves out ${what}, and the reason names it`, () => {
         const pid = folder.process();
         make(folder.write(pid, file.bytes));
-        const watch = openWatch();
-        const { publisher } = pollAll(watch);
+        const poller = openPoller();
+        const { publisher } = pollAll(poller);
         expect(publisher.reason).to.match(why).and.to.contain(`hsperfdata_shop/${pid} `);
-        expect(pidsOf(watch)).to.deep.equal([]);
+        expect(pidsOf(poller)).to.deep.equal([]);
       });
 
     it('leaves out a directory that other users may write, or that is a link', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       chmodSync(folder.directory(), 0o777);
-      expect(pollAll(openWatch()).publisher.reason).to.match(
+      expect(pollAll(openPoller()).publisher.reason).to.match(
         /^0 JVMs are shown, 1 left out: directory .*hsperfdata_shop may be written by others$/,
       );
       chmodSync(folder.directory(), 0o755);
@@ -414,7 +414,9 @@ describe('A watch of JVMs', () => {
 
     it('does not read a file of an unknown version', () => {
       folder.write(folder.process(), perfFile(someCounters(), { major: 3 }).bytes);
-      expect(pollAll(openWatch()).publisher.reason).to.contain('version 3 of the format, known: 2');
+      expect(pollAll(openPoller()).publisher.reason).to.contain(
+        'version 3 of the format, known: 2',
+      );
     });
 
     it('shows a JVM among thousands of files of ended processes', () => {
@@ -422,13 +424,13 @@ describe('A watch of JVMs', () => {
       for (let i = 0; i < 3000; i++) folder.write(BEYOND_ALL + i, Buffer.alloc(0), 'other');
       const pids = [folder.process()];
       folder.write(pids[0] ?? 0, file.bytes);
-      const watch = openWatch();
+      const poller = openPoller();
       /** Returns the shown PIDs after a complete pass over the names. */
       const shown = () => {
         for (let polls = 0; polls < 500; polls++) {
-          const { hasMore } = watch.poll();
+          const { hasMore } = poller.poll();
           pass(300);
-          if (!hasMore) return pidsIn(watch.poll());
+          if (!hasMore) return pidsIn(poller.poll());
         }
         return ['never'];
       };
@@ -442,27 +444,27 @@ describe('A watch of JVMs', () => {
 
     const HIDDEN = 5_000_000;
     /** Polls before and after a change of the counters in a file. */
-    function pollAroundChange(path: string, settings: Parameters<typeof folder.watch>[0] = {}) {
-      const watch = openWatch(settings);
-      pollAll(watch);
+    function pollAroundChange(path: string, settings: Parameters<typeof folder.poller>[0] = {}) {
+      const poller = openPoller(settings);
+      pollAll(poller);
       folder.poke(path, file.valueAt.get('java.threads.live') ?? 0, Buffer.from([13]));
       pass(200);
-      return { watch, seen: pollAll(watch) };
+      return { poller, seen: pollAll(poller) };
     }
     const leftOut = ({ publisher }: PollResult) => publisher.reason;
 
     it('leaves out a JVM of another PID namespace if a process of this one has its PID', () => {
       const pid = folder.process();
-      const { watch, seen } = pollAroundChange(folder.writeUnmapped(pid, file.bytes));
+      const { poller, seen } = pollAroundChange(folder.writeUnmapped(pid, file.bytes));
       expect(pidsIn(seen)).to.deep.equal([]);
       expect(valuesOf(seen).get(' leftOut')).to.equal(1n);
       expect(leftOut(seen)).to.match(
         /^0 JVMs are shown, 1 left out: \S+\/hsperfdata_shop\/(\d+) belongs to a JVM of another PID namespace, not to process \1 of this one: containers = true finds it$/,
       );
       pass(5000);
-      pollAll(watch);
+      pollAll(poller);
       pass(200);
-      expect(leftOut(pollAll(watch)), 'once it stands still').to.equal('0 JVMs are shown');
+      expect(leftOut(pollAll(poller)), 'once it stands still').to.equal('0 JVMs are shown');
     });
 
     it('leaves out a JVM of another PID namespace if no process of this one has its PID', () => {
@@ -486,7 +488,7 @@ describe('A watch of JVMs', () => {
 
     it('does not count files of ended JVMs or of other main classes as left out', () => {
       folder.writeUnmapped(HIDDEN, file.bytes);
-      const still = openWatch();
+      const still = openPoller();
       pollAll(still);
       pass(200);
       expect(leftOut(pollAll(still))).to.equal('0 JVMs are shown');
@@ -499,38 +501,38 @@ describe('A watch of JVMs', () => {
     it('reports a running JVM whose file was removed until it ends', async () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
-      const watch = openWatch();
-      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+      const poller = openPoller();
+      expect(pidsOf(poller)).to.deep.equal([String(pid)]);
       folder.remove(pid);
-      expect(leftOut(pollAll(watch)), 'it may be about to end').to.equal('0 JVMs are shown');
+      expect(leftOut(pollAll(poller)), 'it may be about to end').to.equal('0 JVMs are shown');
       pass(5000);
-      expect(leftOut(pollAll(watch))).to.match(
+      expect(leftOut(pollAll(poller))).to.match(
         /^0 JVMs are shown, 1 left out: \S+hsperfdata_shop\/\d+ was removed while its JVM runs/,
       );
       await folder.kill(pid);
-      expect(leftOut(pollAll(watch))).to.equal('0 JVMs are shown');
+      expect(leftOut(pollAll(poller))).to.equal('0 JVMs are shown');
     });
 
     it('warns when a limit of names in a directory or of directories is exceeded', () => {
       const own = folder.make();
       for (let i = 0; i <= 65_536; i++) closeSync(openSync(join(own, `x${i}`), 'w'));
       for (let i = 0; i < 1024; i++) folder.make(`u${i}`);
-      const seen = pollAll(openWatch());
+      const seen = pollAll(openPoller());
       expect(valuesOf(seen).get(' leftOut')).to.equal(2n);
       const warnings = seen.warnings?.join('\n');
       expect(warnings)
         .to.match(/has 1025 directories of counter files, and only 1024 are read/)
         .and.to.match(/hsperfdata_shop has more than 65536 names, and only so many are read/);
-      const chosen = pollAll(openWatch({ users: ['u1000'] }));
+      const chosen = pollAll(openPoller({ users: ['u1000'] }));
       expect(chosen.warnings, 'of users who are not wanted').to.deep.equal([]);
     });
 
     it('leaves out the whole JVM that exceeds segment_max_items', () => {
       const [one, other] = [folder.process(), folder.process()];
       for (const pid of [one, other]) folder.write(pid, file.bytes);
-      const watch = openWatch({}, { segmentMaxItems: 30 });
-      expect(pidsOf(watch)).to.have.length(1);
-      expect(pollAll(watch).publisher.reason).to.contain('segment_max_items');
+      const poller = openPoller({}, { segmentMaxItems: 30 });
+      expect(pidsOf(poller)).to.have.length(1);
+      expect(pollAll(poller).publisher.reason).to.contain('segment_max_items');
     });
   });
 });
