@@ -133,7 +133,7 @@ export class ViewRefresher {
     return false;
   }
 
-  /** Renders if the input allows it and the text is dirty or lacks an encoding; true if the text was dirty. */
+  /** Renders if the input allows it and the text is dirty or lacks an encoding; true if it rendered. */
   *#render(input: TargetInput, isDirty: boolean): Generator<void, boolean> {
     if (input.kind !== 'refresh' || !input.mayRender || !this.#isReady) return false;
     const lacksEncoding =
@@ -144,7 +144,7 @@ export class ViewRefresher {
     const next = yield* this.#view.rendering(input.encodings);
     this.#release = next.hold();
     this.#snapshot = next;
-    return isDirty;
+    return true;
   }
 }
 

@@ -293,8 +293,8 @@ describe('ViewRefresher at a render', () => {
     ['returns the last text as outdated at a refresh that may not render', 'RS', '0 new, 0 dirty'],
     ['has no text before the first render', 'SR', '- dirty, 0 new'],
     ['renders nothing for a target that is not ready', 'RR', '- dirty, - dirty', true],
-    ['renders a missing encoding of an unchanged text', 'RppP', '0 new, 1, 1, 2 new'],
-    ['delays a missing encoding until a refresh may render', 'Rqp', '0 new, 0, 1'],
+    ['renders a missing encoding of an unchanged text', 'RppP', '0 new, 1 new, 1, 2 new'],
+    ['delays a missing encoding until a refresh may render', 'Rqp', '0 new, 0, 1 new'],
     ['renders nothing at an input that is not a refresh', 'bRb', '-, 0 new, 0'],
   ] as const satisfies readonly (readonly [string, string, string, boolean?])[];
   for (const [title, keys, wanted, unsynced] of table)

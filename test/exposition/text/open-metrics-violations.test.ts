@@ -23,7 +23,12 @@ function numbers(type: MetricType, opcode: number, suffix = '') {
       { nodeId, seriesIndex: 0 },
       cellLine(`a="${nodeId}"`, cells.of(nodeId), opcode, suffix),
     );
-  return { text, cells };
+  /** Adds one more line for the last cell. */
+  const add = (): void => {
+    const line = cellLine('a="added"', cells.of(LINES - 1), opcode, suffix);
+    text.put(metadata, 0, { nodeId: LINES, seriesIndex: 0 }, line);
+  };
+  return { text, cells, add };
 }
 
 describe('a render', () => {
@@ -38,6 +43,18 @@ describe('a render', () => {
       expect(isFound()).to.equal(true);
       for (let nodeId = 0; nodeId < LINES; nodeId++) text.remove('x', { nodeId, seriesIndex: 0 });
       expect(isFound()).to.equal(false);
+    });
+
+  for (const [name, encodings] of Object.entries(ENCODINGS))
+    it(`as ${name} reports a value that OpenMetrics forbids in a line added since the last render`, () => {
+      const { text, cells, add } = numbers('counter', OPCODE.f64);
+      for (let nodeId = 0; nodeId < LINES; nodeId++)
+        if (nodeId % 2 === 0) text.remove('x', { nodeId, seriesIndex: 0 });
+      text.remove('x', { nodeId: LINES - 1, seriesIndex: 0 });
+      expect(runToEnd(text.rendering(encodings)).violatesOpenMetrics).to.equal(false);
+      cells.set(LINES - 1, -0.5);
+      add();
+      expect(runToEnd(text.rendering(encodings)).violatesOpenMetrics).to.equal(true);
     });
 
   const table: readonly (readonly [

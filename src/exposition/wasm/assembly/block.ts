@@ -221,6 +221,7 @@ export function insert(
   if (entry != index || index != count) store<u32>(block, 0, 16);
   store<u32>(block, count + 1, 8);
   store<u16>(block, VALUES_CHANGED | LINES_CHANGED, 12);
+  store<u16>(block, VALUES_CHANGED, 14);
   const capacity = capacityOf(block);
   const key = entries - (capacity - <usize>entry) * KEY;
   store<f64>(key, nodeId);
