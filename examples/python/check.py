@@ -996,6 +996,7 @@ def threads():
             with p._lock:
                 frame = Seg(p.path).var("text")["frame"]
             ok(len(set(frame[16:80])) == 1, "the text of one thread")
+            time.sleep(.01)                                         # without the lock, which the workers need
         g = Seg(p.path)
         ok(len(g.objects) == 1 and g.dropped == (0, 0), "all removed, none dropped")
         ok(struct.unpack("<dQQ", g.var("h")["frame"][8:32]) == (1800.0, 600, 600), "no observation is lost")
