@@ -1,4 +1,4 @@
-// Builds the bridge from its configuration. It polls each component periodically, or once.
+// Builds the bridge from its configuration. The bridge polls each component periodically, or once.
 import type { LookupFunction } from 'node:net';
 import { concatMap, defer, finalize, from, map, merge, of, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
@@ -21,7 +21,7 @@ import { idlePatterns, scenarioText } from './tree/selection.js';
 /** The process and the clocks that the bridge runs with. */
 interface Around {
   readonly pid: number;
-  /** The permissions that the umask leaves to segments, which a publisher sets regardless of it. */
+  /** The mode of new segment files: what the umask allows. A publisher sets this mode whatever the umask is. */
   readonly segmentMode: number;
   readonly unixMs: () => number;
   /** A monotonic clock. */
@@ -105,7 +105,7 @@ function polls(component: ComponentConfig, shared: Shared): Observable<Polled<Po
   return polling(once, (outcome) => verdictOf({ outcome }) === 'failed', pace, scheduler, steadyMs);
 }
 
-/** A component that reports no data has not failed: it is polled at its usual interval. */
+/** The verdict on a poll. Only `failed` delays the next polls; a component without data is `gone`. */
 function verdictOf({ outcome }: Pick<Polled<PollOutcome>, 'outcome'>): 'good' | 'gone' | 'failed' {
   if (outcome.kind === 'tree') return 'good';
   return outcome.failure.reason === 'no_data' ? 'gone' : 'failed';
@@ -113,7 +113,7 @@ function verdictOf({ outcome }: Pick<Polled<PollOutcome>, 'outcome'>): 'good' | 
 
 /** The result of one poll with --once. */
 interface PolledOnce {
-  /** The tree as a scenario; empty after a failed poll. */
+  /** The tree as the text of a simulator scenario; empty after a failed poll. */
   readonly text: string;
   /** Sentences for the operator. */
   readonly remarks: readonly string[];

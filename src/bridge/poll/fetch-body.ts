@@ -1,4 +1,4 @@
-// Fetches the body of one answer, or gives the reason of the failure.
+// Fetches the body of one HTTP response, or fails with a PollFailure.
 import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -36,7 +36,7 @@ export const FAILURE_REASONS = {
 
 export type FailureReason = keyof typeof FAILURE_REASONS;
 
-/** A poll that gave no tree. The message never contains the security key. */
+/** The failure of a poll. Its message never contains the security key. */
 export class PollFailure extends Error {
   override readonly name = 'PollFailure';
 
@@ -113,7 +113,7 @@ function refusal(status: number, location: string | undefined, hasKey: boolean):
   return new PollFailure('bad_status', `status ${status}, needed is 200`);
 }
 
-/** The reason by the code of the error; the first match wins. */
+/** Failure reasons by patterns of error codes. The first matching pattern wins. */
 const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^ECONNREFUSED$/, 'refused'],
   [/^(ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/, 'timeout'],
@@ -127,13 +127,13 @@ const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^/, 'tls'],
 ];
 
-/** The reason in an error message of OpenSSL, after the code, the library and the function. */
+/** Matches an error message of OpenSSL. Captures the reason, which follows the code, the library and the function. */
 const OPENSSL = /(?:^|:)error:[^:]*:[^:]*:[^:]*:([^:]+)/;
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
-/** The failure for an error of a request; a PollFailure is returned as it is. */
+/** Converts an error of a request to a PollFailure. Returns a PollFailure unchanged. */
 function requestFailure(error: unknown): PollFailure {
   if (error instanceof PollFailure) return error;
   // A name with several addresses gives one error for each of them.
@@ -164,13 +164,13 @@ export interface Endpoint {
 /** A part of the decoded body. */
 export interface BodyChunk {
   readonly bytes: Uint8Array;
-  /** Bytes of the body received so far, compressed or not. */
+  /** The number of body bytes received so far, before decompression. */
   readonly received: number;
 }
 
 /**
- * Emits the body of the answer to one GET. Redirects are not followed, and the connection is not
- * reused; unsubscribing closes it at once. Fails with a PollFailure.
+ * Sends one GET request and emits the body of its response. Follows no redirects, and opens a new connection, which
+ * unsubscribing closes at once. Fails with a PollFailure.
  * @param securityKey empty for none
  * @param lookup finds the addresses of a name; default: the system's
  */
@@ -233,7 +233,7 @@ function send(endpoint: Endpoint, securityKey: string, lookup?: LookupFunction):
   });
 }
 
-/** Emits the decoded body, or its failure. */
+/** Emits the decoded body of a response to `subscriber`, or a PollFailure. */
 function forward(
   response: IncomingMessage,
   maxBodyBytes: number,

@@ -27,12 +27,12 @@ const MINUS = 0x2d;
 const [OPEN_BRACKET, CLOSE_BRACKET] = [0x5b, 0x5d];
 const [OPEN_BRACE, CLOSE_BRACE] = [0x7b, 0x7d];
 const [ZERO, NINE] = [0x30, 0x39];
-/** `.`, `e` and `E` make a number a decimal; `+` follows an `e`. */
+/** The characters that make a number a decimal: `.`, `e`, `E`, and the `+` of an exponent. */
 const DECIMAL = new Set([0x2e, 0x65, 0x45, 0x2b]);
 
-/** 2^53 has 16 digits. */
+/** Every integer with fewer digits is exact as a double: 2^53 has 16 digits. */
 const LEAST_DIGITS = 16;
-/** More digits than any 64-bit integer. */
+/** The most digits of a 64-bit integer. */
 const MAX_DIGITS = 20;
 
 /**
@@ -48,7 +48,7 @@ class JsonScan {
   #commas = 0;
   #isText = false;
   #isEscaped = false;
-  /** Start of the number being scanned, and its digits; -1 for none. */
+  /** The start of the number being scanned (-1 for none), and the count of its digits. */
   #number = -1;
   #digits = 0;
   #isDecimal = false;
@@ -57,7 +57,7 @@ class JsonScan {
     this.#bounds = bounds;
   }
 
-  /** @throws PollFailure `too_deep` or `too_many` */
+  /** Scans the next bytes. @throws PollFailure `too_deep` or `too_many` */
   pass(bytes: Uint8Array): void {
     for (let index = 0; index < bytes.length; index++) {
       const byte = bytes[index] ?? 0;
@@ -81,7 +81,8 @@ class JsonScan {
   }
 
   /**
-   * The long integers, in the order of the document, once all of it is scanned. @throws as `pass`
+   * Ends the scan; returns the long integers in document order.
+   * @throws PollFailure as `pass`
    */
   end(): readonly LongInteger[] {
     if (this.#number >= 0) this.#finish(this.#at);
@@ -133,15 +134,15 @@ export interface JsonObject {
 }
 
 /**
- * The prefix of long integers that are passed to JSON.parse as strings, since it would round the
- * numbers. It is random, so no document can contain it.
+ * Marks each long integer, which JSON.parse gets as a string since it would round the number. The mark is random, so
+ * that no document can contain it.
  */
 const MARK = `\0${randomBytes(12).toString('hex')}`;
 const QUOTED_MARK = JSON.stringify(MARK).slice(0, -1);
 
 const FIRST_BYTES = 1 << 16;
 
-/** The most characters of a parser's message. */
+/** The most characters to quote from an error message of JSON.parse. */
 const LONGEST_COMPLAINT = 160;
 
 /** The exact value of a decimal integer. */
@@ -152,7 +153,7 @@ export function exactNumber(digits: string): number | bigint {
 
 export class JsonDocument {
   readonly #scan: JsonScan;
-  /** One buffer, since a small chunk would take far more memory than its bytes. */
+  /** One buffer for all chunks: a list of small chunks would take far more memory than their bytes. */
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #length = 0;
 
@@ -173,7 +174,7 @@ export class JsonDocument {
     this.#length = length;
   }
 
-  /** The value, once the whole document is written. @throws PollFailure `bad_json` or `too_many` */
+  /** Parses the document after its last chunk. @throws PollFailure `bad_json` or `too_many` */
   end(): Json {
     const longIntegers = this.#scan.end();
     const bytes = this.#bytes.subarray(0, this.#length);
@@ -196,7 +197,7 @@ function marked(bytes: Buffer, longIntegers: readonly LongInteger[]): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** The value with its marked strings replaced by integers. The depth of recursion is limited as the nesting is. */
+/** Replaces the marked strings of a value by integers. The limit on nesting also bounds the recursion. */
 function unmarked(value: Json): Json {
   if (typeof value === 'string')
     return value.startsWith(MARK) ? exactInteger(value.slice(MARK.length)) : value;

@@ -1,9 +1,9 @@
-// Looks up host names. Node.js runs few look-ups at once, so a slow one must not be repeated.
+// Looks up host names. Node.js runs few look-ups at once, so the same slow look-up must not run twice.
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** The delay after which a look-up is answered with the previous result. */
+/** The time after which a pending look-up returns the previous addresses of the name, if it has any. */
 const PATIENCE_MS = 50;
 
 type LookupResult = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
@@ -14,9 +14,7 @@ const resolveBySystem: Resolve = (name, found) => {
   systemLookup(name, { all: true }, found);
 };
 
-/**
- * The look-ups of all components. Callers with the same name share one look-up of the system.
- */
+/** Looks up host names for all components. Concurrent callers with the same name share one look-up of the system. */
 export class NameLookup {
   readonly #resolve: Resolve;
   readonly #known = new Map<string, LookupAddress[]>();

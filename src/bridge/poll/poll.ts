@@ -49,9 +49,9 @@ interface PollSettings {
 }
 
 /**
- * JSON nests twice for each object on a path, and has three arrays and objects for each object and
- * one for each variable; a variable has three members, an object five. They hold little else. A
- * document with more can take the parser far longer than its size suggests.
+ * Bounds for the JSON of a tree within these limits. Each object on a path adds two levels. An object has three arrays
+ * or JSON objects and five members, a variable one JSON object and three members. A document beyond these bounds can
+ * take the parser far longer than its size suggests.
  */
 const boundsFor = ({ maxDepth, maxObjects, maxVariables }: TreeLimits): ScanBounds => ({
   mostNesting: 2 * maxDepth + 8,
@@ -117,8 +117,8 @@ interface Round<T> extends Polled<T> {
 }
 
 /**
- * Polls at once, and then one interval after the start of each poll. From the second failure in a row,
- * each one doubles the interval. Two polls never overlap. Never completes.
+ * Polls at once, and then one interval after the start of each poll. From the second failure in a row, each failure
+ * doubles the interval. Two polls never overlap. Never completes.
  * @param now milliseconds of a monotonic clock
  */
 export function polling<T>(
@@ -154,20 +154,20 @@ function periodAfter(failures: number, { intervalMs, mostBackOffMs }: Pace): num
   return Math.min(most, intervalMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
 }
 
-/** The last tree is old, or too old to be published. */
+/** The last good poll became `stale`, or so old that its tree counts as `lost`. */
 export interface Ageing {
   readonly kind: 'stale' | 'lost';
 }
 
-/** The times since the last good poll at which its tree becomes stale, and lost. */
+/** The ages of the last good poll at which its tree becomes stale and lost. */
 export interface Patience {
   readonly staleAfterMs: number;
   readonly lostAfterMs: number;
 }
 
 /**
- * Emits every poll. Between polls, emits an event when the last good one becomes stale, and another when it counts
- * as lost. Neither follows a poll whose verdict is `gone`.
+ * Emits every poll. Between polls, emits an event when the last good poll becomes stale, and another event when it
+ * counts as lost. After a poll with the verdict `gone`, emits no such event.
  */
 export function standing<P>(
   verdictOf: (polled: P) => 'good' | 'gone' | 'failed',

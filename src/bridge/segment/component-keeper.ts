@@ -23,9 +23,9 @@ export interface Keeping {
   readonly steadyMs: () => number;
 }
 
-/** The most unknown type names that are reported; further ones are only counted. */
+/** The most unknown type names to report in the log; the bridge only counts further names. */
 const MAX_REPORTED_TYPES = 20;
-/** The number of restarts in a row that cannot be real. */
+/** After this many restarts at consecutive polls, two components probably share the address. */
 const MANY_RESTARTS = 3;
 
 type ReportEvent = (level: TargetEvent['level'], message: string) => void;

@@ -26,7 +26,7 @@ interface ShownVariable {
   readonly kind: VariableKind;
   readonly type: ValueType;
   readonly handle: PublishedScalar | PublishedText;
-  /** The most bytes of a text. */
+  /** The capacity for a text, in bytes. */
   readonly room: number;
   value: TypedValue['value'];
 }
@@ -43,9 +43,9 @@ interface ShownObject {
 export interface Changes {
   readonly addedObjects: number;
   readonly removedObjects: number;
-  /** Changed values of existing variables. */
+  /** The number of existing variables whose values changed. */
   readonly changedValues: number;
-  /** Objects and variables without room in the segment. */
+  /** Objects and variables for which the segment had no free space. */
   readonly dropped: number;
   /** How many of the dropped items are objects. */
   readonly droppedObjects: number;
@@ -59,12 +59,12 @@ const NO_CHANGES: Changes = {
   droppedObjects: 0,
 };
 
-/** The least room for a text, in bytes. */
+/** The smallest capacity for a text, in bytes. */
 const LEAST_ROOM = 32;
 
 export class Mirror {
   readonly #publisher: Publisher;
-  /** In the order of publication: parents before their children. */
+  /** The published objects by id, parents before their children. */
   readonly #shown = new Map<string, ShownObject>();
   readonly #roots = new Set<string>();
   #changes = { ...NO_CHANGES };
@@ -105,7 +105,7 @@ export class Mirror {
     }
   }
 
-  /** Removes all roots and everything below; returns the number of removed objects. */
+  /** Removes all roots with all objects below them; returns the number of removed objects. */
   clear(): number {
     const count = this.#shown.size;
     for (const id of this.#roots) {
@@ -223,11 +223,11 @@ function store(handle: PublishedScalar | PublishedText, value: TypedValue['value
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
-/** The room for a text and some growth: a power of two, so that other texts can reuse it. */
+/** The capacity for a text with some growth: a power of two, so that other texts can reuse the space. */
 const roomFor = (text: string): number =>
   Math.min(LIMITS.textBytes, 2 ** Math.ceil(Math.log2(Math.max(LEAST_ROOM, bytesOf(text) + 8))));
 
-/** Limits for a file of at most 1 GiB, of which only the used part takes memory. */
+/** Limits that keep a segment file within 1 GiB. Only the used part of the file takes memory. */
 const MAX_RECORDS = 1 << 22;
 const TEXT_BYTES = 1 << 26;
 

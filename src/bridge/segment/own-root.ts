@@ -63,19 +63,19 @@ export const OWN_TEXTS = {
   url: 'Address of the component.',
 } as const satisfies Readonly<Record<string, string>>;
 
-/** The variable that counts failed polls. One object for each reason has it. */
+/** The counter of failed polls, a variable in each of the root's `Failure` objects. Each reason has one such object. */
 export const FAILED_POLLS = {
   variable: 'polls',
   row: total('Polls that gave no tree, by reason.'),
 };
 
-/** The variable of each object for an oddity. */
+/** The number of irregular items, a variable in each of the root's `Oddity` objects. */
 export const ODD_ITEMS = {
   variable: 'items',
   row: level('Irregular items of the last tree, by kind.'),
 };
 
-/** The facts about the component. The id of the root is `host`.`number`.shm_bridge. */
+/** The component as the root presents it. The id of the root is `host`.`number`.shm_bridge. */
 interface OwnIdentity {
   readonly host: string;
   /** The position of the component in the configuration, from 1. */
@@ -109,7 +109,7 @@ export class OwnRoot {
       handle.set(0);
       return handle;
     };
-    /** One object per key, each with one variable. */
+    /** Publishes one object per key, each with one variable. */
     const children = <K extends string>(
       path: string,
       className: string,
@@ -153,11 +153,11 @@ const mapValues = <K extends string, A, B>(
 
 type State = string | boolean;
 
-/** The states of conditions, which are reported only when they change. */
+/** The current states of conditions. The bridge reports a condition only when its state changes. */
 export class Conditions {
   readonly #states = new Map<string, State>();
 
-  /** Sets a state; true if it differs from the one before. Flags begin as false. */
+  /** Sets the state of a condition; returns true if the state changed. A flag is initially false. */
   changeTo(what: string, state: State): boolean {
     const before = this.#states.get(what) ?? (typeof state === 'boolean' ? false : undefined);
     this.#states.set(what, state);

@@ -12,7 +12,7 @@ import type { Rule } from '../../rules/rule.js';
 const VIEW = '/sharedmem';
 
 /**
- * A rule for texts. `found` describes an invalid text and returns undefined for a valid one; `other`
+ * A rule for texts. `found` describes the fault of an invalid text, and returns undefined for a valid text; `other`
  * describes a value that is no text.
  */
 const judged = (
@@ -30,7 +30,7 @@ const judged = (
   },
 });
 
-/** The base address of a view, for `viewOf`. */
+/** The base address of a component, to which `viewOf` adds the path of the tree. */
 export const baseAddress = judged(
   'an address such as "http://127.0.0.1:8080", without a user, "?" and "#"',
   (raw) => {
@@ -58,7 +58,7 @@ export const keySource = judged(
   () => 'a value that is no text',
 );
 
-/** A prefix of the paths of objects below the root, in the exporter's syntax. */
+/** A prefix of the paths that objects have below the root, in the exporter's syntax. */
 export const seedPrefix: Rule<string> = {
   ...word,
   read(raw, path, report) {
@@ -94,7 +94,7 @@ export class Notes {
     this.warnings.push(`${places.at(offset)}: ${keyPath(path)}: ${sentence}`);
   }
 
-  /** The result of `attempt`, or undefined after its Fault is noted. */
+  /** Returns the result of `attempt`. If it throws a Fault, adds a problem and returns undefined. */
   catch<T>(key: string, attempt: () => T): T | undefined {
     return this.problems.catch([...this.path, key], attempt);
   }

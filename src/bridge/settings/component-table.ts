@@ -34,7 +34,7 @@ interface Times {
   readonly lostAfter: number;
 }
 
-/** The longest delay of a timer; a longer one would fire at once. */
+/** The longest delay of a Node.js timer. A timer with a longer delay would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 
 /** Reports times that contradict each other. */
@@ -206,7 +206,7 @@ export const BRIDGE_FILE = table('a table', {
   components: required('components', components, 'What is polled, one table a component'),
 });
 
-/** @param url where the component is polled */
+/** Adds warnings about settings that are valid but probably not intended. @param url the address to poll */
 function warnOf(table: ComponentTable, url: URL, notes: Notes): void {
   const { securityKey, caFile, tlsVerify, requestTimeoutMs, intervalMs } = table;
   if (url.protocol === 'http:') {
@@ -228,7 +228,7 @@ function warnOf(table: ComponentTable, url: URL, notes: Notes): void {
 /** One component, ready to be polled. */
 export interface ComponentConfig {
   readonly name: string;
-  /** From 1, in the order of the file. */
+  /** The position of the component in the file, from 1. */
   readonly number: number;
   readonly serverKey: string;
   readonly endpoint: Endpoint;
@@ -244,7 +244,7 @@ export interface ComponentConfig {
   readonly selected: SelectionSettings;
 }
 
-/** The component of a checked table; undefined if a problem was noted. */
+/** The component of a checked table; undefined, with a problem in `notes`, if a file or key cannot be used. */
 export function componentOf(
   table: ComponentTable,
   keys: KeyReader,
@@ -287,7 +287,7 @@ export function componentOf(
   };
 }
 
-/** The security key in use. A refused key is read again before the next poll. */
+/** Holds the security key in use. If the component refused the key, reads it again before the next poll. */
 export class KeyHolder {
   readonly #component: Pick<ComponentConfig, 'readKey'>;
   #key: string;
@@ -299,7 +299,7 @@ export class KeyHolder {
     this.#key = component.securityKey;
   }
 
-  /** @throws PollFailure `no_key` when a refused key cannot be read again */
+  /** The key for the next poll. @throws PollFailure `no_key` if a refused key cannot be read again */
   current(): string {
     if (!this.isRefused) return this.#key;
     try {

@@ -14,7 +14,7 @@ import type { ComponentConfig, ComponentTable } from './component-table.js';
 import { OPTIONS, PROGRAM } from './options.js';
 import type { KeyReader } from './security-key.js';
 
-/** Warns of components with the address of an earlier one. */
+/** Warns of each component that has the same address as an earlier component. */
 function warnOfSharedAddresses(
   tables: readonly ComponentTable[],
   notesOf: (index: number) => Notes,
@@ -44,7 +44,7 @@ export interface BridgeConfig {
 }
 
 /**
- * Reads the file, and the files and variables that it names.
+ * Reads the configuration file, and the files and environment variables that it names.
  * @param hostName the name of this host
  * @throws Fault CONFIG_INVALID with every problem of the file, and of the files that it names
  */
@@ -71,7 +71,7 @@ export function loadBridgeConfig(file: string, keys: KeyReader, hostName: string
   };
 }
 
-/** The settings with absolute paths. Relative ones start at the folder of the configuration file. */
+/** The settings with absolute paths. Relative paths start at the folder of the configuration file. */
 function besideFile(file: string, { securityKey, caFile }: ComponentTable) {
   const beside = (path: string) => (isAbsolute(path) ? path : join(dirname(file), path));
   return {
@@ -83,7 +83,7 @@ function besideFile(file: string, { securityKey, caFile }: ComponentTable) {
 }
 
 /**
- * The configuration with only the named component; unchanged without a name.
+ * The configuration with only the component `name`, or with all components if `name` is undefined.
  * @throws Fault USAGE if no component has that name
  */
 export function withComponent(config: BridgeConfig, name: string | undefined): BridgeConfig {

@@ -1,4 +1,4 @@
-// Reads the security key of a component, which no message shows, and the certificates to trust.
+// Reads the security key of a component, and the certificates to trust. No message shows the key.
 import { X509Certificate } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
@@ -33,7 +33,7 @@ export function readSecurityKey(source: string, reader: KeyReader): string {
   return key;
 }
 
-/** The reason why a header cannot contain the key; undefined for a valid key. */
+/** The reason why an HTTP header cannot contain the key; undefined for a valid key. */
 function faultOf(key: string): string | undefined {
   if (key === '') return 'is empty, needed: a key';
   if (key.length > MAX_CHARACTERS)

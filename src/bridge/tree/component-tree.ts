@@ -35,7 +35,7 @@ const numeric: VendorReader = (value) => {
   return Number.isFinite(value) ? { type: 'f64', value } : undefined;
 };
 
-/** A total. A negative one has overflowed 32 bits, or 64 if it needs more than 32. */
+/** A counter. A negative value has overflowed: at 32 bits if it fits into 32 bits, otherwise at 64 bits. */
 const counter: VendorReader = (raw) => {
   const number = numeric(raw);
   if (number?.type !== 'i64')
@@ -46,7 +46,7 @@ const counter: VendorReader = (raw) => {
   return { type: 'u64', value: BigInt(value) + span };
 };
 
-/** A level within limits, as in `42 (0..100)`; the limits are not published. */
+/** A gauge with its limits, such as `42 (0..100)`. The bridge does not publish the limits. */
 const range: VendorReader = (raw) => {
   if (typeof raw !== 'string') return numeric(raw);
   const [, number, digits] =
@@ -66,7 +66,7 @@ const text: VendorReader = (raw) => {
   return isScalar ? { type: 'string', value: String(raw) } : undefined;
 };
 
-/** A value of unknown type, read by the type of its JSON. */
+/** A value of unknown type. Its JSON type decides how to read it. */
 const anything: VendorReader = (raw) => {
   if (typeof raw === 'string') return text(raw);
   return typeof raw === 'boolean' ? flag(raw) : numeric(raw);
@@ -109,7 +109,7 @@ export interface ComponentObject {
   readonly variables: ReadonlyMap<string, ComponentVariable>;
 }
 
-/** The irregular items of a tree, each with its treatment. */
+/** The kinds of irregular items in a tree, each with its treatment. */
 export const ODDITIES = {
   duplicate_objects: 'objects left out because an earlier one has the same Instance',
   duplicate_variables: 'variables replaced by a later one of the same name in the same object',
@@ -122,16 +122,16 @@ export const ODDITIES = {
 export type Oddity = keyof typeof ODDITIES;
 
 export interface ComponentTree {
-  /** Parents before their children, by id. */
+  /** The objects by id, parents before their children. */
   readonly objects: ReadonlyMap<string, ComponentObject>;
   readonly variableCount: number;
   readonly oddities: Readonly<Record<Oddity, number>>;
-  /** Names of unknown types, the first few. */
+  /** The first few names of unknown types. */
   readonly unknownTypes: readonly string[];
 }
 
 /**
- * The object's id without its root's id, empty for a root; an id without that prefix is kept whole.
+ * The object's id without the prefix of its root's id; empty for a root. An id without this prefix is returned whole.
  */
 export function seedPathOf(object: ComponentObject): string {
   let root = object;
@@ -142,7 +142,7 @@ export function seedPathOf(object: ComponentObject): string {
 }
 
 const PROCESS_CLASS = 'ManagedProcess.';
-/** A `time` that changes more often in a row is a clock; one that stays as often is a start time. */
+/** After more consecutive changes, `time` is a clock; after as many polls without a change, it is a start time. */
 const MAX_NEW_TIMES = 3;
 
 interface ComponentIdentity {
@@ -160,9 +160,8 @@ const differs = (before: unknown, now: unknown): boolean =>
   before !== undefined && now !== undefined && before !== now;
 
 /**
- * Detects restarts of a component: `processID` or `time` (of the start) of a process root changed
- * since the last poll. A `time` that keeps changing while the process id stays is no start time. It
- * is ignored until it stops changing.
+ * Detects restarts of a component: `processID` or `time` (of the start) of a process root changed since the last poll.
+ * If `time` keeps changing while the process id stays the same, it is a clock, and is ignored until it stops changing.
  */
 export class RestartWatch {
   #known = new Map<string, ComponentIdentity>();

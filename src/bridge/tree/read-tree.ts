@@ -11,7 +11,7 @@ import type {
   Oddity,
 } from './component-tree.js';
 
-/** States by the letters of their names, since the exact spelling of servers is mostly unknown. */
+/** States by the letters of their names, in lower case. The exact spelling that servers use is mostly unknown. */
 const STATES: ReadonlyMap<string, ObjectState> = new Map<string, ObjectState>([
   ['init', 'init'],
   ['initializing', 'init'],
@@ -31,11 +31,11 @@ function objectState(raw: unknown): ObjectState {
 export interface TreeLimits {
   readonly maxObjects: number;
   readonly maxVariables: number;
-  /** Objects on a path, including the root. */
+  /** The most objects on a path, including the root. */
   readonly maxDepth: number;
 }
 
-/** The most unknown type names kept from one tree. */
+/** The most names of unknown types to keep from one tree. */
 const MAX_TYPES = 10;
 
 /**
@@ -148,7 +148,7 @@ const isObject = (raw: Json | undefined): raw is JsonObject =>
 const isList = (raw: Json | undefined): raw is readonly Json[] => Array.isArray(raw);
 const listOf = (raw: Json | undefined): readonly Json[] => (isList(raw) ? raw : []);
 
-/** A text that a segment accepts as a name. */
+/** The text of `raw` if a segment accepts it as a name; otherwise undefined. */
 function nameOf(raw: Json | undefined): string | undefined {
   if (typeof raw !== 'string' || raw === '') return undefined;
   const text = raw.toWellFormed();

@@ -9,7 +9,7 @@ export interface SelectionSettings {
   /** Class ids; `*` matches any characters. An empty list selects all. */
   readonly classes: readonly string[];
   readonly excludeClasses: readonly string[];
-  /** Prefixes as in the exporter; empty selects all. */
+  /** Prefixes of seed paths, in the exporter's syntax. An empty list selects all. */
   readonly seedPaths: readonly string[];
   /** Names of variables; `*` matches any characters. */
   readonly excludeVariables: readonly string[];
@@ -20,8 +20,8 @@ export type Selected = ReadonlyMap<string, ComponentObject>;
 export type TreeSelection = (tree: ComponentTree) => Selected;
 
 /**
- * Selects objects by class and seed path, and variables by name. An unselected object with a
- * selected one below it is kept without variables; a root is always kept.
+ * Selects objects by class and seed path, and variables by name. Also keeps unselected roots, and unselected ancestors
+ * of selected objects, without variables.
  * @throws Fault CONFIG_INVALID for an invalid seed path
  */
 export function compileSelection(settings: SelectionSettings): TreeSelection {
@@ -78,7 +78,7 @@ function anyOf(patterns: readonly string[]): (text: string) => boolean {
   return (text) => compiled.some((fits) => fits(text));
 }
 
-/** One sentence for each pattern that matches nothing. */
+/** Warns of each pattern that matches nothing, in one sentence. */
 export function idlePatterns(
   { classes, excludeClasses, seedPaths, excludeVariables }: SelectionSettings,
   { objects }: ComponentTree,
@@ -104,7 +104,7 @@ export function idlePatterns(
   ];
 }
 
-/** The segment for a scenario. */
+/** The names of the segment that a scenario describes. */
 interface ScenarioPlace {
   readonly contextId: string;
   readonly poolName: string;
