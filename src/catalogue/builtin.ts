@@ -17,11 +17,11 @@ export type Catalogues = Pick<ReadonlyMap<string, Catalogue>, 'get' | 'keys' | '
   Iterable<readonly [app: string, catalogue: Catalogue]>;
 
 /**
- * A catalogue of the user replaces the built-in one of the same application as a whole; two of the
- * user for one application are an error.
+ * Loads the catalogues. A user's catalogue replaces the whole built-in catalogue of its application. Two user
+ * catalogues for one application are an error.
  * @param own the files of `catalogue_files`, as text
- * @param refuse called with a Fault CONFIG_INVALID for each invalid file; the valid part of such a
- *   file is still among the catalogues, so that other files can be checked against it
+ * @param refuse called with a Fault CONFIG_INVALID for each invalid file; the result still contains the valid part of
+ *   the file, so that other files can be checked against it
  */
 export function loadCatalogues(
   own: readonly CatalogueText[] = [],
@@ -45,7 +45,7 @@ export function loadCatalogues(
   return withBuiltIn(catalogues);
 }
 
-/** Adds the built-in ones, each made on first use: a start needs one of them, mostly. */
+/** Adds the built-in catalogues. Parses each on first use, since most processes need only one of them. */
 function withBuiltIn(catalogues: Map<string, Catalogue>): Catalogues {
   builtInTexts();
   const apps = [...new Set([...BUILT_IN_APPS, ...catalogues.keys()])];
@@ -88,7 +88,7 @@ const MAX_CACHED = 64;
 export class CatalogueCache {
   readonly #parsed = new Map<string, Catalogue>();
 
-  /** @throws Fault CONFIG_INVALID for a text that was not checked before, by this thread or another one */
+  /** Returns the catalogue of a text, which it parses at most once. @throws Fault CONFIG_INVALID */
   get(source: CatalogueText): Catalogue {
     const { text } = source;
     const known = this.#parsed.get(text);

@@ -12,7 +12,7 @@ import type { Table } from './file/table.js';
 export interface CatalogueClass {
   readonly alias: string;
   readonly classIds: readonly string[];
-  /** The paths of the objects; the first that matches wins. All capture the same labels. */
+  /** The patterns of the objects' paths; the first that matches wins. All patterns capture the same labels. */
   readonly paths: readonly PathPattern[];
   readonly rows: readonly Row[];
   /** Whether variables that no row reads are shown as their publisher describes them. */

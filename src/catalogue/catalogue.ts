@@ -12,7 +12,7 @@ import { ROW_KINDS } from './kinds/row-kinds.js';
 import { compileSeedPrefix } from './match/patterns.js';
 import { Table } from './file/table.js';
 
-/** The text of a catalogue file, plain data from which any thread can make the catalogue. */
+/** The text of a catalogue file: plain data, which one thread can send to another to parse. */
 export interface CatalogueText {
   /** The name of the file in messages. */
   readonly file: string;
@@ -41,7 +41,7 @@ export function parseCatalogue(text: string, file: string, kinds = ROW_KINDS): C
   return catalogue;
 }
 
-/** The catalogues that this thread has parsed: threads send each other only the texts. */
+/** The catalogues that this thread has parsed, by `CatalogueText`. Threads send each other only the texts. */
 const made = new WeakMap<CatalogueText, Catalogue>();
 
 /** The catalogue that this thread has parsed from this text object, if any. */

@@ -5,13 +5,13 @@ import type { CatalogueClass } from './catalogue-class.js';
 import { ownLabelsOf } from './row.js';
 import type { Row } from './row.js';
 
-/** The application that first has a metric, by the metric's description without the application. */
+/** The first application with each metric, by the metric's line on the page without the application. */
 type FirstApps = Map<string, string>;
 
 const code = (text: string): string => `\`${text}\``;
 const codes = (texts: readonly string[]): string => texts.map(code).join(', ');
 
-/** The page with the metrics of every built-in application, by class alias, and its groups. */
+/** The page as Markdown: for each built-in application, its metrics by class alias, and its filter groups. */
 export function metricsMarkdown(): string {
   const firstApps: FirstApps = new Map();
   const head = [
@@ -58,7 +58,7 @@ const classSection = (
   ...metricList(owner.rows, app, firstApps),
 ];
 
-/** The metrics of a class: a list, and the names of those that an earlier application has too. */
+/** A list of the metrics of a class. Of metrics that an earlier application describes, it has only the names. */
 function metricList(rows: readonly Row[], app: string, firstApps: FirstApps): readonly string[] {
   const items: string[] = [];
   const shared = new Map<string, string[]>();
@@ -86,7 +86,7 @@ function metricText({ name, type }: Row['family'], rows: readonly Row[]): string
   return type === 'gauge' || /_(total|info)$/.test(name) ? text : `${text} (${type})`;
 }
 
-/** A label with the values that the rows themselves give it. */
+/** A label, with the fixed values that rows give it. */
 function labelText(label: string, rows: readonly Row[]): string {
   const values = new Set(rows.flatMap(({ labels }) => labels[label] ?? []));
   return values.size === 0 ? label : `${label}=${[...values].join('/')}`;

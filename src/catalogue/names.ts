@@ -1,12 +1,12 @@
-// The names of metrics and labels: which are valid, and the names of metrics without a row.
+// Checks the names of metrics and labels, and makes the names of metrics without a row.
 import type { FamilyMetadata, MetricType } from '../model.js';
 
-/** Labels that Prometheus, the scrape or the exposition formats set themselves. */
+/** Labels that Prometheus, a scrape configuration or the exposition formats set themselves. */
 const RESERVED_LABELS: readonly string[] = ['instance', 'job', 'le', 'quantile'];
 
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
-/** Name endings that the type demands, or that would collide with series of other types. */
+/** Name endings that metrics of one type must have, and metrics of other types must not have. */
 const ENDINGS: Readonly<Record<string, MetricType>> = {
   _total: 'counter',
   _info: 'info',
@@ -32,7 +32,7 @@ export const metricNamePart = (text: string): string =>
     .replace(/^_+|_+$/g, '')
     .toLowerCase();
 
-/** Why `label` may not be a label; undefined when it may. */
+/** The reason why `label` is not a valid label name; undefined if it is valid. */
 export function labelProblem(label: string): string | undefined {
   const text = JSON.stringify(label);
   if (!NAME.test(label)) return `${text} is not a label name, allowed: letters, digits and _`;
@@ -47,7 +47,7 @@ type NamedMetric = Pick<FamilyMetadata, 'name' | 'unit'> & {
   readonly type: MetricType | undefined;
 };
 
-/** Everything that is wrong with the name and unit of a metric of `app`. */
+/** All problems with the name and unit of a metric of `app`. */
 export function nameProblems({ name, type, unit }: NamedMetric, app: string): readonly string[] {
   const text = JSON.stringify(name);
   const problems: string[] = [];
@@ -89,8 +89,8 @@ export function namesTaken({ name, type }: FamilyMetadata): readonly string[] {
 }
 
 /**
- * The names that a metric shares with no other metric of its page. They do not include names that a counter or
- * info metric takes in OpenMetrics alone: if another metric has such a name, its type there is unknown.
+ * The names of a metric that no other metric of its page may have. Counter and info metrics occupy further names in
+ * OpenMetrics only: another metric with such a name is of type unknown there.
  */
 export const unsharedNames = (metadata: FamilyMetadata): readonly string[] =>
   metadata.type === 'counter' || metadata.type === 'info' ? [metadata.name] : namesTaken(metadata);
@@ -107,7 +107,7 @@ export class NameOwners {
     for (const name of unsharedNames(metadata)) this.#owners.delete(name);
   }
 
-  /** Why a metric cannot be added: another one has its name or one that its type takes; empty if it can. */
+  /** The reason why a metric cannot be added: another metric has one of its names. Empty if it can be added. */
   refusalOf(metadata: FamilyMetadata): string {
     for (const taken of unsharedNames(metadata)) {
       const owner = this.#owners.get(taken);
@@ -151,9 +151,8 @@ const UNIT_ENDINGS: Readonly<Partial<Record<MetricType, string>>> = {
 };
 
 /**
- * The words of application, class and variable in snake case. Words with which one of them ends and the
- * next begins occur once. A base unit follows that no word of class or variable names, and
- * then the ending of the type.
+ * The words of application, class and variable in snake case, followed by the base unit and the ending of the type.
+ * Leaves out words that would occur twice where two parts meet, and a unit that class or variable contain.
  */
 export function declaredName({ app, className, variable, unit, type }: DeclaredNameParts): string {
   const own = [className, variable].map(wordsOf);

@@ -2,7 +2,7 @@
 import type { FamilyMetadata, ValueType, Variable } from '../model.js';
 import type { LabelValues, VariablePattern } from './match/patterns.js';
 
-/** A value times `multiply`, then divided by `divide`; both are 1 where nothing is converted. */
+/** Multiplies a value by `multiply`, then divides it by `divide`. Both are 1 for no conversion. */
 export interface Conversion {
   readonly multiply: number;
   readonly divide: number;
@@ -44,14 +44,14 @@ export interface ValueReference {
 export interface Series {
   /** The suffix of the metric name, such as `_sum`. */
   readonly suffix?: string;
-  /** Labels beside those that every series of the row has; a number is written like a value. */
+  /** The labels of this series besides the labels of the row. A number is formatted like a value. */
   readonly labels?: Readonly<Record<string, string | number>>;
   readonly value: number | ValueReference;
 }
 
 /**
- * All series of a row; or the value of its only series, which has no labels of its own; or `unchanged` if the row
- * keeps its series, whose values each render reads.
+ * All series of a row; or the value of its only series, if that has no labels of its own; or `unchanged` if the row
+ * keeps its series and only their values change.
  */
 export type RowOutput = readonly Series[] | ValueReference | 'unchanged';
 
@@ -60,14 +60,14 @@ export type Shape =
   | { readonly type: 'histogram'; readonly bounds: readonly number[] }
   | { readonly type: 'summary'; readonly quantiles: readonly number[] };
 
-/** The values of one object, for a row that is evaluated for one of its variables. */
+/** Gives a row the values of one object while the row makes the series of one variable. */
 export interface RowContext {
   /**
    * The variable that the row is evaluated for; its value has a type that the row reads. If the row reads several
    * variables, this is an arbitrary one of them, of any type.
    */
   readonly variable: Variable;
-  /** The variable of that name in the same object, if it has a value and a type that the row reads. */
+  /** The variable called `name` in the same object, if it has a value and a type that the row reads. */
   named(name: string): Variable | undefined;
   /** The text of a variable; for a number, its decimal, or `NaN`, `+Inf`, `-Inf`; undefined for a distribution. */
   text(variable: Variable): string | undefined;
@@ -80,31 +80,31 @@ export interface RowContext {
     wrap32?: boolean,
   ): ValueReference | undefined;
   /**
-   * The published histogram or summary of its variable.
+   * The published histogram or summary of `variable`.
    * @param shapeOf is called once
    * @param conversion applies to the sum and the values of quantiles
    */
   distribution(shapeOf: () => Shape, conversion: Conversion): RowOutput;
-  /** The distribution of the values of its variable, each an observation. */
+  /** A distribution that observes each new value of `variable`. */
   observed(shape: Shape, conversion: Conversion): RowOutput;
 }
 
-/** The most series of one row and variable: a histogram's buckets, its sum and count. */
+/** The most series that one row makes of one variable, such as the buckets, sum and count of a histogram. */
 export const MAX_LINES_A_ROW = 1024;
 
 /** The properties that rows of all kinds have. */
 export interface RowFields {
-  /** The metric; rows of one metric share one object. */
+  /** The metric. All rows of a metric share one metadata object. */
   readonly family: FamilyMetadata;
   /** Labels that every series of this row carries. */
   readonly labels: LabelValues;
-  /** Seed path below the object of the class where the variables live; empty for the object. */
+  /** Path from the object of the class to the object with the variables; empty if they are the same object. */
   readonly at: string;
   /** Class id of the object at `at`; undefined for the object of the class itself. */
   readonly classId: string | undefined;
   /** The key path of the row in its file, for messages; empty for a declared row. */
   readonly where: string;
-  /** Whether its labels or values say something about a person. */
+  /** Whether labels or values of the row contain personal data. */
   readonly isPersonal: boolean;
 }
 
@@ -113,18 +113,18 @@ export const isDeclared = ({ where }: Pick<RowFields, 'where'>): boolean => wher
 
 /** A variable that a row reads. */
 export interface Reading {
-  /** The exact name; the pattern's text where there is a pattern. */
+  /** The exact name; the text of the pattern if there is one. */
   readonly variable: string;
   readonly pattern?: VariablePattern | undefined;
   /** The types that the row can show; the simulator publishes the first. */
   readonly types: readonly ValueType[];
-  /** Converts the published number to the one that is shown. */
+  /** Converts the published number to the shown number. */
   readonly conversion?: Conversion;
   /** The unit of the number that is shown. */
   readonly unit?: string;
   /** Set if a text is read as a point in time. */
   readonly isTime?: true;
-  /** The texts that the row understands, where not every text counts. */
+  /** The texts that the row can show; undefined if it shows every text. */
   readonly texts?: readonly string[];
 }
 
@@ -139,18 +139,18 @@ export interface Row extends RowFields {
    * rendered straight from the values.
    */
   readonly isComputed: boolean;
-  /** The most series that it makes of one variable, or of the state. */
+  /** The most series that the row makes of one variable, or of the object's state. */
   readonly linesOf: (variable?: Variable) => number;
   readonly series: (context: RowContext) => RowOutput;
-  /** The series of an object's state, given by name; only for a row that shows it. */
+  /** The series for an object in the state `state`; only for a row that shows the object's state. */
   readonly ofState?: ((state: string) => readonly Series[]) | undefined;
-  /** The problem with the labels of its series, those of the path included. */
+  /** The problem with all labels of a series, path labels included; undefined if there is none. */
   readonly labelProblem?: ((labels: readonly string[]) => string | undefined) | undefined;
 }
 
 /**
- * A row with these fields. It has all properties, and in one order, so that V8 gives all rows one hidden
- * class: binding a variable reads its row ten times, and a spread creates another hidden class.
+ * Makes a row. All rows have the same properties in the same order, so that V8 gives them one hidden class. Binding a
+ * variable reads its row ten times, and a spread would create another hidden class.
  */
 export function rowOf(fields: RowFields, kind: Omit<Row, keyof RowFields>): Row {
   const { family, labels, at, classId, where, isPersonal } = fields;
@@ -172,7 +172,7 @@ export function rowOf(fields: RowFields, kind: Omit<Row, keyof RowFields>): Row 
   };
 }
 
-/** The labels of a row's series beside those of its path. */
+/** The labels of a row's series besides the labels of the path. */
 export const ownLabelsOf = ({ ownLabels, labels }: Row): readonly string[] => [
   ...ownLabels,
   ...Object.keys(labels),

@@ -32,17 +32,17 @@ const helpText = text(/\S/, 'a string that is not empty');
 export class Families {
   readonly #byName = new Map<string, FamilyMetadata>();
   readonly #owners = new Map<string, string>();
-  /** Names whose first row has no valid type. Problems of their later rows would only repeat that. */
+  /** Metrics whose first row has no valid type. Their later rows are not checked: they would repeat the problem. */
   readonly #broken = new Set<string>();
 
   constructor(readonly app: string) {}
 
-  /** The families in the order of the file. */
+  /** The families by name, in the order of the file. */
   get all(): ReadonlyMap<string, FamilyMetadata> {
     return this.#byName;
   }
 
-  /** The metadata of the metric that a row names; undefined, with a problem, if they are invalid. */
+  /** The metadata of the metric that a row names. If they are invalid, adds a problem and returns undefined. */
   of(row: Table): FamilyMetadata | undefined {
     const name = row.text('name');
     row.needs('name');
@@ -97,14 +97,14 @@ export class RowParser {
   readonly #kinds: readonly RowKind[];
   readonly #known: readonly string[];
 
-  /** @param kinds a row has the first kind that matches it */
+  /** @param kinds in order of precedence: the kind of a row is the first that matches it */
   constructor(families: Families, kinds: readonly RowKind[]) {
     this.#families = families;
     this.#kinds = kinds;
     this.#known = [...new Set([...COMMON, ...kinds.flatMap(keysOf)])];
   }
 
-  /** The row in `table`; undefined, with a problem, if no kind matches it. */
+  /** The row in `table`; undefined if it has a problem, which is then reported. */
   parse(table: Table): Row | undefined {
     const before = table.problems.count;
     table.only(this.#known);
@@ -123,7 +123,7 @@ export class RowParser {
     return row;
   }
 
-  /** Reports required keys that are missing, and keys that the kind does not take. */
+  /** Reports missing keys that the kind requires, and keys that it does not allow. */
   #checkKeys(table: Table, kind: RowKind, { type, name }: FamilyMetadata): void {
     const { types, must } = kind;
     if (!types.includes(type))
@@ -141,7 +141,7 @@ export class RowParser {
   }
 }
 
-/** Checks the keys whose rules are the same for every kind of row, for a row whose kind is unknown. */
+/** Checks a row of unknown kind: only the keys whose rules are the same for every kind. */
 function checkCommonValues(table: Table): void {
   labelPairs(table, 'static');
   labelVariables(table, 'labels_from');
@@ -161,7 +161,7 @@ const fieldsOf = (table: Table, family: FamilyMetadata) => ({
   isPersonal: table.flag('personal') ?? false,
 });
 
-/** `src` and `note` are for people who read the file, but must still be strings. */
+/** Checks that `src` and `note`, which are only for readers of the file, are strings. */
 export function checkRemarks(table: Table): void {
   table.text('src');
   table.text('note');

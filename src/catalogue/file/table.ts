@@ -42,7 +42,7 @@ const texts = list(anyText, {});
 export class Table {
   readonly #values: Readonly<Record<string, unknown>>;
 
-  /** `path` leads to the table; it is empty for the file itself. */
+  /** @param path the position of the table in the file; empty for the file itself */
   constructor(
     values: unknown,
     readonly path: Path,
@@ -76,8 +76,8 @@ export class Table {
   }
 
   /**
-   * The value at `key` by a rule; undefined if it is missing or invalid; an invalid one becomes a
-   * problem.
+   * Reads the value at `key` by a rule. Returns undefined if the value is missing or invalid; reports an invalid value
+   * as a problem.
    */
   read<T>(key: string, rule: Rule<T>): T | undefined {
     if (!this.has(key)) return undefined;
@@ -96,12 +96,12 @@ export class Table {
     return this.read(key, texts) ?? [];
   }
 
-  /** The table at `key`; an empty one when it is missing. */
+  /** The table at `key`; an empty table if the key is missing. */
   table(key: string): Table {
     return new Table(this.has(key) ? this.#values[key] : {}, this.at(key), this.problems);
   }
 
-  /** The tables of the list at `key`; none when it is missing. */
+  /** The tables of the list at `key`; an empty list if the key is missing. */
   tables(key: string): readonly Table[] {
     const item: Rule<Table> = {
       type: anyTable.type,
@@ -118,7 +118,7 @@ export class Table {
   }
 }
 
-/** Below the bound on the series of a row, since a histogram has more series than buckets. */
+/** The most items of a list. A histogram has a few more series than buckets; `MAX_LINES_A_ROW` limits its series. */
 const MAX_ENTRIES = 1000;
 
 const literalPath = text(
@@ -128,18 +128,18 @@ const literalPath = text(
 const positive = number('a number greater than 0', (value) => value > 0);
 const states = list(word, { min: 1, max: MAX_ENTRIES, different: { by: String } });
 
-/** Label names with their texts; an invalid label name is a problem. */
+/** The label names of the table at `key`, each with its text. An invalid label name is a problem. */
 export function labelPairs(table: Table, key: string): readonly (readonly [string, string])[] {
   return [...labelled(table, key).strings()];
 }
 
-/** Labels, and the variables whose texts they are. */
+/** The label names of the table at `key`, each with the variable whose text is the label's value. */
 export function labelVariables(table: Table, key: string): ReturnType<typeof labelPairs> {
   const inner = labelled(table, key);
   return [...inner.keys].map((label) => [label, plainVariable(inner, label)]);
 }
 
-/** A table whose keys are labels. */
+/** The table at `key`, whose keys are label names. An invalid label name is a problem. */
 function labelled(table: Table, key: string): Table {
   const inner = table.table(key);
   for (const label of inner.keys) {
@@ -149,10 +149,10 @@ function labelled(table: Table, key: string): Table {
   return inner;
 }
 
-/** A literal path below the object of the class, or nothing. */
+/** The literal path at `key`, below the object of the class; empty if the key is missing. */
 export const childPath = (table: Table, key: string): string => table.read(key, literalPath) ?? '';
 
-/** The name of a variable, or a pattern; `@state`, the object's state, is neither. */
+/** The name or pattern of variables at `key`. `@state`, which stands for the object's state, is a problem here. */
 export function variableIn(table: Table, key: string): string {
   const name = table.read(key, word) ?? '';
   if (name === '@state')
@@ -163,7 +163,7 @@ export function variableIn(table: Table, key: string): string {
   return name;
 }
 
-/** The name of one variable. */
+/** The name of one variable at `key`. A pattern is a problem. */
 export function plainVariable(table: Table, key: string): string {
   const name = variableIn(table, key);
   if (/[{}]/.test(name))
@@ -178,7 +178,7 @@ export function plainVariable(table: Table, key: string): string {
 export const patternIn = (table: Table, key: string, name: string): VariablePattern | undefined =>
   table.problems.catch(table.at(key), () => compileVariablePattern(name));
 
-/** A total never falls below zero, so a negative one has wrapped, unless the row says otherwise. */
+/** The flag `wrap32`: whether negative values wrapped at 32 bits. True by default for totals, which only grow. */
 export function wraps(table: Table, type: MetricType): boolean {
   const isTotal = type === 'counter' || type === 'summary';
   if (table.has('wrap32') && !isTotal)
@@ -202,7 +202,7 @@ export function conversionIn(table: Table, key: string): Conversion {
   return scale === undefined ? UNCHANGED : conversionOf(scale);
 }
 
-/** At least one number, strictly ascending, from `least` to `most`. */
+/** The list at `key`: at least one number, strictly ascending, from `least` to `most`; empty if invalid. */
 export const ascending = (
   table: Table,
   key: string,
@@ -223,6 +223,6 @@ const climbing = (item: Rule<number>): Rule<readonly number[]> =>
     }
   });
 
-/** At least one name, none twice. */
+/** The list at `key`: at least one state name, without duplicates; empty if invalid. */
 export const stateNames = (table: Table, key: string): readonly string[] =>
   table.read(key, states) ?? [];

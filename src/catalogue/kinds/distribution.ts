@@ -1,4 +1,4 @@
-// A published histogram or summary, passed through.
+// Rows that show a published histogram or summary unchanged.
 import type { Variable } from '../../model.js';
 import { convert, rowOf } from '../row.js';
 import type { Conversion, Row, RowFields, Shape } from '../row.js';

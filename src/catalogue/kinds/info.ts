@@ -1,4 +1,4 @@
-// Always 1; the labels are the texts of variables.
+// Rows of info metrics. The value is always 1; the labels are the texts of variables.
 import { labelVariables } from '../file/table.js';
 import { rowOf } from '../row.js';
 import type { Row, RowFields, RowContext } from '../row.js';
@@ -17,7 +17,7 @@ export const info: RowKind = {
   },
 };
 
-/** A label and the name of the variable with its text. */
+/** A label name, and the variable whose text is the label's value. */
 type Pair = readonly [label: string, variable: string];
 
 export const infoRow = (fields: RowFields, pairs: readonly Pair[]): Row =>

@@ -1,4 +1,4 @@
-// Histograms and summaries of the values that a variable has over time.
+// Rows that compute a histogram or summary of the values that a variable has over time.
 import { ascending, conversionIn, mustBe, plainVariable } from '../file/table.js';
 import { rowOf } from '../row.js';
 import { LEVELS } from './row-kind.js';

@@ -1,4 +1,4 @@
-// A summary without quantiles, from a variable with its sum and one with its count.
+// Rows of summaries without quantiles. One variable is the sum, another variable is the count.
 import { UNCHANGED, rowOf } from '../row.js';
 import { repeated } from '../../rules/rule.js';
 import { conversionIn, plainVariable, wraps } from '../file/table.js';

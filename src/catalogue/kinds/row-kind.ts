@@ -1,4 +1,4 @@
-// What the parser of catalogue files knows about one kind of row.
+// A kind of row: its metric types, its keys, and the function that reads them.
 import type { MetricType, ValueType } from '../../model.js';
 import { SCALAR_TYPES } from '../../published.js';
 import type { ScalarType } from '../../published.js';
@@ -6,14 +6,14 @@ import type { Table } from '../file/table.js';
 import type { Row, RowFields } from '../row.js';
 
 export interface RowKind {
-  /** The metric types that it can give. */
+  /** The metric types that a row of this kind can have. */
   readonly types: readonly MetricType[];
-  /** Its required and optional keys, beside those that every row may have. */
+  /** The required and optional keys of this kind, besides the keys that every row may have. */
   readonly must: readonly string[];
   readonly may?: readonly string[];
-  /** True if a row with these keys may be of this kind; the first such kind of the list wins. */
+  /** True if the keys of a row fit this kind. The kind of a row is the first in `ROW_KINDS` that fits. */
   matches(table: Table, type: MetricType): boolean;
-  /** Reads the keys of its kind; each error becomes a problem of the table. */
+  /** Reads the keys of this kind from `table`; each error becomes a problem. */
   read(table: Table, fields: RowFields): Row;
 }
 

@@ -8,7 +8,7 @@ import { scalar } from './scalar.js';
 import { state, stateset } from './states.js';
 import { timestamp } from './timestamp.js';
 
-/** A row is of the first kind that matches its keys; the last one matches every other row. */
+/** The kinds in order of precedence: the kind of a row is the first that fits its keys. The last kind fits all rows. */
 export const ROW_KINDS: readonly RowKind[] = [
   info,
   pair,

@@ -1,4 +1,4 @@
-// One number, one series, rendered from the slot of its variable.
+// Rows that show a number as one series, rendered from the slot of its variable.
 import type { Conversion, Row, RowFields } from '../row.js';
 import { conversionIn, patternIn, variableIn, wraps } from '../file/table.js';
 import type { VariablePattern } from '../match/patterns.js';
@@ -24,10 +24,10 @@ export const scalar: RowKind = {
 
 interface ScalarRow {
   readonly variable: string;
-  /** One series for each variable that matches, with the rest of its name as the label. */
+  /** Matches several variables. Each has its own series, with the varying part of its name as a label. */
   readonly pattern?: VariablePattern | undefined;
   readonly conversion: Conversion;
-  /** A negative i64 is a total that wrapped at 32 bits: add 2^32 before converting. */
+  /** Whether a negative i64 is a total that wrapped at 32 bits; 2^32 is then added before the conversion. */
   readonly wrap32: boolean;
 }
 

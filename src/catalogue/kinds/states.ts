@@ -1,4 +1,4 @@
-// Rows that show a state: of an object, as one series for each state, or as a number.
+// Rows that show the state of an object or variable, as one series per state or as a number.
 import { OBJECT_STATES } from '../../model.js';
 import { plainVariable, stateNames } from '../file/table.js';
 import { rowOf } from '../row.js';
@@ -6,11 +6,11 @@ import type { Series } from '../row.js';
 import { TEXTS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
-/** 1 for the current state, 0 for the others; OpenMetrics prescribes the label name. */
+/** One series per state: 1 for the current state, otherwise 0. OpenMetrics prescribes the label name. */
 const stateSeries = (name: string, states: readonly string[], present: string): readonly Series[] =>
   states.map((state) => ({ labels: { [name]: state }, value: Number(state === present) }));
 
-/** The problem with a label whose name the states need themselves. */
+/** Finds the problem that a label of the row has the name of the metric, which is the label of the states. */
 const takenByStates =
   (name: string) =>
   (labels: readonly string[]): string | undefined =>
@@ -18,7 +18,7 @@ const takenByStates =
       ? 'gives a label with the name of the metric, which the states take'
       : undefined;
 
-/** Stands in `var` for the state of the object. */
+/** The value of `var` that stands for the state of the object. */
 const STATE = '@state';
 
 export const state: RowKind = {

@@ -1,4 +1,4 @@
-// A point in time, rendered as Unix seconds. Most publishers state it as a text.
+// Rows that show a point in time as Unix seconds. Most publishers publish the time as a text.
 import { mustBe, plainVariable } from '../file/table.js';
 import { rowOf } from '../row.js';
 import { TEXTS } from './row-kind.js';

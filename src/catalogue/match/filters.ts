@@ -1,4 +1,4 @@
-// The filters of a target, and what they match.
+// Compiles the filters of a target, and finds their entries that match no object.
 import { keyPath, quoted } from '../../document/document.js';
 import type { Path } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
@@ -10,7 +10,7 @@ import type { LabelValues, PathPattern, SeedPrefix } from './patterns.js';
 import { compileRules } from './rules.js';
 import type { ObjectPath, Rules } from './rules.js';
 
-/** Called with one problem of the value at `path` inside the target, such as `['classes', 0]`. */
+/** Reports a problem with the value at `path` inside the target, such as `['classes', 0]`. */
 type FilterReport = (path: Path, sentence: string) => void;
 
 /** Throws the first problem. */
@@ -18,7 +18,7 @@ const refuse: FilterReport = (path, sentence) => {
   throw new Fault('CONFIG_INVALID', `${keyPath(path)}: ${sentence}`);
 };
 
-/** The result of `compile`, alone in a list; a Fault is reported at `path` instead. */
+/** A list of the result of `compile`. If it throws a Fault, reports the Fault at `path` and returns an empty list. */
 function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonly T[] {
   try {
     return [compile()];
@@ -43,22 +43,22 @@ export interface Filters {
   readonly tracks: (object: ObjectPath) => boolean;
   /** The setting that excludes an object; undefined for a tracked object. */
   readonly excludedBy: (object: ObjectPath) => FilterName | undefined;
-  /** Each entry of the filters by itself. */
+  /** One condition for each entry of the filters. */
   readonly entries: readonly Condition[];
   /** The rows of the chosen classes, for the metric builder; undefined without a catalogue. */
   readonly rules: Rules | undefined;
-  /** The rows of all classes, chosen or not; the same as `rules` if all are chosen. */
+  /** The rows of all classes, whether the target chose them or not. */
   readonly catalogued: () => Rules | undefined;
 }
 
-/** A setting that filters; seed paths are those of groups as well. */
+/** The name of a filter. `seed_paths` also stands for `seed_path_groups`. */
 type FilterName = 'classes' | 'seed_paths';
 
 /**
- * Compiles the filters of a target. Without any, every object under the root is tracked, whether a
- * row reads it or not.
+ * Compiles the filters of a target. Without filters, the target tracks every object under the root, even if no row
+ * reads the object.
  * @param report called with each unknown alias or group and each bad seed path
- * @throws Fault CONFIG_INVALID at the first of these where there is no `report`
+ * @throws Fault CONFIG_INVALID for the first problem, if `report` is omitted
  */
 export function compileFilters(
   catalogue: Catalogue | undefined,
@@ -128,12 +128,12 @@ function chooseClasses(
   return catalogue.classes.filter(({ alias }) => aliases.includes(alias));
 }
 
-/** The prefixes of one entry: those of a group, or a seed path. */
+/** The prefixes of one filter entry: a single seed path, or all seed paths of a group. */
 interface PrefixEntry {
   readonly prefixes: readonly SeedPrefix[];
 }
 
-/** Undefined when neither groups nor paths are given. */
+/** Compiles groups and seed paths; undefined if there are none of either. */
 function compilePrefixes(
   catalogue: Catalogue | undefined,
   { seedPathGroups, seedPaths }: FilterSettings,
@@ -155,7 +155,7 @@ function compilePrefixes(
   return entries;
 }
 
-/** Explains a name that is not `known`. Prepared once for a list, since a list may be long. */
+/** Returns a function that explains why a name is unknown. It joins `known` only once, since a list may be long. */
 function unknownIn(
   what: string,
   catalogue: Catalogue | undefined,
@@ -169,7 +169,7 @@ function unknownIn(
   return (name) => `found ${quoted(name)}${hint(name, known)}${allowed}`;
 }
 
-/** Only this many entries are checked: each costs a test for each object. */
+/** The most filter entries to check, since each entry is tested with each object. */
 const MAX_ENTRIES = 256;
 
 export class FilterCoverage {
@@ -184,7 +184,7 @@ export class FilterCoverage {
     return this.#unmatched.size;
   }
 
-  /** Adds a tracked object. */
+  /** Notes which entries match a tracked object. */
   addObject(object: ObjectPath): void {
     for (const matches of this.#unmatched) if (matches(object)) this.#unmatched.delete(matches);
   }
@@ -192,13 +192,13 @@ export class FilterCoverage {
 
 /** The parts of a catalogue that restrict variables without a row. */
 export interface Uncatalogued {
-  /** The rows of all classes, whichever of them a target has chosen. */
+  /** The rows of all classes, whether the target chose them or not. */
   readonly rules: Rules;
-  /** The names that its metrics and their series occupy. */
+  /** The names that the catalogue's metrics and their series occupy. */
   readonly taken: ReadonlySet<string>;
 }
 
-/** Undefined without a catalogue. */
+/** Returns undefined if the application has no catalogue. */
 export function uncataloguedIn(
   catalogue: Catalogue | undefined,
   { catalogued }: Pick<Filters, 'catalogued'>,
@@ -208,19 +208,19 @@ export function uncataloguedIn(
   return { rules, taken: new Set([...catalogue.families.values()].flatMap(namesTaken)) };
 }
 
-/** The labels of an object at a seed path, without those that series have anyway. */
+/** Returns the labels that `path_labels` give to the object at a seed path. */
 export type PathLabels = (seedPath: string) => LabelValues;
 
-/** The labels that series without a row have anyway. */
+/** The label names that every series without a row uses itself. */
 const TAKEN: readonly string[] = ['object', 'value'];
 
 const NONE: LabelValues = {};
 
 /**
- * Compiles `path_labels`. The first pattern that an object's path fits gives its labels: as many as the
- * path has segments, so objects above and below the end of a pattern have labels as well.
+ * Compiles `path_labels`. The first pattern that fits an object's path gives its labels. A shorter path gets the labels
+ * of its segments; a longer path gets all labels of the pattern.
  * @param report called with each pattern that is invalid
- * @throws Fault CONFIG_INVALID at the first of these where there is no `report`
+ * @throws Fault CONFIG_INVALID for the first invalid pattern, if `report` is omitted
  */
 export function compilePathLabels(
   patterns: readonly string[],

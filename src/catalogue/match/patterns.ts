@@ -1,9 +1,9 @@
-// Patterns over object ids and variable names, and their parts.
+// Patterns of seed paths and variable names.
 import { Fault } from '../../errors.js';
 import { compileWildcard } from '../../rules/formats.js';
 import { labelProblem } from '../names.js';
 
-/** Letters, digits, _ and -, bracketed classes of them, each followed by at most one of + * ?. */
+/** The allowed expressions: letters, digits, _, - and bracketed classes, each with at most one of + * ? after it. */
 const GRAMMAR = /^(?:(?:[\w-]|\[\^?[\w-]+\])[+*?]?)+$/;
 const MAX_QUANTIFIERS = 2;
 /** With two quantifiers, matching is quadratic in the length, so the length is bounded. */
@@ -11,7 +11,7 @@ const LONGEST_TEXT = 256;
 
 /**
  * Compiles an expression that must match a whole text; texts over 256 characters never match.
- * @throws Fault CONFIG_INVALID for any other expression
+ * @throws Fault CONFIG_INVALID for an expression that `GRAMMAR` or `MAX_QUANTIFIERS` forbids
  */
 function compileRestriction(source: string): (text: string) => boolean {
   const quantifiers = source.match(/[+*?]/g)?.length ?? 0;
@@ -35,7 +35,7 @@ function expression(source: string): RegExp {
   }
 }
 
-/** A part of a path pattern between dots, a literal or a label; the other field is undefined. */
+/** One of the parts into which dots divide a path pattern. Either `label` or `literal` is defined. */
 interface Segment {
   readonly label: string | undefined;
   readonly literal: string | undefined;
@@ -74,31 +74,31 @@ function segmentsOverlap(one: Segment, other: Segment): boolean {
   return true;
 }
 
-/** The segments of a seed path; the root's own path is empty and has none. */
+/** The segments of a seed path; none for the root, whose seed path is empty. */
 export const segmentsOf = (seedPath: string): readonly string[] =>
   seedPath === '' ? [] : seedPath.split('.');
 
 /** Label names with their values. */
 export type LabelValues = Readonly<Record<string, string>>;
 
-/** The pattern, and the seed path prefix, that stands for the root itself. */
+/** The path pattern that matches only the root. Also a seed path prefix with the same meaning. */
 export const ROOT = '@root';
 
 export interface PathPattern {
   readonly text: string;
   readonly segments: readonly Segment[];
   readonly labelNames: readonly string[];
-  /** The labels that the pattern takes out of a seed path; undefined when it does not match. */
+  /** The labels that the pattern captures from a seed path; undefined if the pattern does not match. */
   match(seedPath: string): LabelValues | undefined;
-  /** The same for a path that is split already. */
+  /** As `match`, for the segments of a seed path. */
   matchSegments(found: readonly string[]): LabelValues | undefined;
-  /** The labels of the path segments that pattern and path both have; undefined when one of these does not match. */
+  /** Matches only as many segments as both pattern and path have. Returns their labels, or undefined. */
   along(found: readonly string[]): LabelValues | undefined;
 }
 
 /**
- * Compiles a path pattern: segments split at dots, `{label}` takes one whole segment (an empty one
- * too), `{label~expression}` restricts it, `@root` is the root itself (seed path '').
+ * Compiles a path pattern, whose segments are split at dots. `{label}` captures one whole segment, which may be empty;
+ * `{label~expression}` restricts the segment; `@root` matches only the root (seed path '').
  * @throws Fault CONFIG_INVALID for an empty pattern, a bad segment or a repeated label
  */
 export function compilePathPattern(text: string): PathPattern {
@@ -121,7 +121,7 @@ export function childPattern(pattern: PathPattern, at: string): PathPattern {
   return compilePathPattern(pattern.text === ROOT ? at : `${pattern.text}.${at}`);
 }
 
-/** True if one path may match both, or if that is unknown. */
+/** True if some path can match both patterns, or if that is unknown. */
 export const patternsOverlap = (one: PathPattern, other: PathPattern): boolean =>
   one.segments.length === other.segments.length &&
   one.segments.every((segment, index) => {
@@ -140,19 +140,19 @@ function capture(segments: readonly Segment[], found: readonly string[]): LabelV
   return labels;
 }
 
-/** A family of variables that differ in one part of the name, which becomes a label. */
+/** A pattern for variables whose names differ in one part. This part becomes a label. */
 export interface VariablePattern {
   readonly text: string;
   readonly label: string;
-  /** The text that the label captures; undefined if the name is not of the family. */
+  /** The part of a name that becomes the label; undefined if the pattern does not match the name. */
   capture(name: string): string | undefined;
 }
 
 const PLACEHOLDER = /^([^{}]*)\{([^{}~]*)(?:~([^{}]*))?\}([^{}]*)$/;
 
 /**
- * Compiles a variable pattern with exactly one `{label}` or `{label~expression}`. A variable's
- * name has no segments: the label takes everything, dots included, and at least one character.
+ * Compiles a variable pattern with exactly one `{label}` or `{label~expression}`. A variable's name has no segments, so
+ * the label captures any text of at least one character, dots included.
  * @returns undefined for a plain name, which has no braces
  * @throws Fault CONFIG_INVALID for stray braces, bad label names and bad expressions
  */
@@ -178,8 +178,8 @@ export function compileVariablePattern(text: string): VariablePattern | undefine
 export type SeedPrefix = (found: readonly string[]) => boolean;
 
 /**
- * Compiles a prefix. Path segments are compared whole; `*` matches any text inside one, one may
- * be a placeholder as in a path pattern, and `@root` is the root and nothing below it.
+ * Compiles a prefix of seed paths. Each segment must match whole; `*` matches any text inside a segment, and a segment
+ * may be a placeholder as in a path pattern. `@root` matches only the root.
  * @throws Fault CONFIG_INVALID for an empty prefix, stray braces and a misplaced @root
  */
 export function compileSeedPrefix(text: string): SeedPrefix {

@@ -36,7 +36,7 @@ export function objectPath(root: ManagedObject, object: ManagedObject): ObjectPa
 export interface RowMatch {
   readonly row: Row;
   readonly reading: Reading;
-  /** The label that a pattern takes from the variable's name; empty without a pattern. */
+  /** The label that the pattern captures from the variable's name; empty without a pattern. */
   readonly nameLabels: LabelValues;
 }
 
@@ -46,7 +46,7 @@ export interface ClassRows {
   readonly alias: string;
   /** Whether variables that no row reads are shown by their declarations. */
   readonly isDeclared: boolean;
-  /** In the order of the file. */
+  /** All rows, in the order of the file. */
   readonly rows: readonly Row[];
   /** The rows that show the state of the object itself. */
   readonly stateRows: readonly Row[];
@@ -94,15 +94,15 @@ export interface ObjectRules {
 }
 
 export interface Rules {
-  /** How many rows read variables. */
+  /** The number of rows that read variables. */
   readonly readingRows: number;
   /** The rows for an object, one entry for each class that reads it; empty if none does. */
   rulesFor(object: ObjectPath): readonly ObjectRules[];
-  /** Whether there are rows for objects of that class, at any path. */
+  /** Whether there are rows for objects of a class, at any path. */
   hasClass(className: string): boolean;
   /** Whether any row reads the object. */
   reads(object: ObjectPath): boolean;
-  /** The rows of the object's class that read objects below it. */
+  /** The rows for which `object` is the object of the class, but which read an object below it. */
   rulesBelow(object: ObjectPath): readonly ClassRows[];
 }
 
@@ -112,14 +112,14 @@ interface RulesAtPath {
   readonly at: string;
   /** The number of segments of `at`, the distance up to the object of the class. */
   readonly depth: number;
-  /** The allowed classes of the object of the class; undefined if that is the object itself. */
+  /** The allowed class ids of the object of the class; undefined if `at` is empty. */
   readonly parentIds: readonly string[] | undefined;
   readonly classRows: ClassRows;
 }
 
 const NONE: readonly ObjectRules[] = [];
 
-/** The rows of one class that read objects below its own, with the path from one to the other. */
+/** The rows of one class that read the object at the path `at` below the object of the class. */
 interface RulesBelowClass {
   readonly patterns: readonly PathPattern[];
   readonly at: string;
