@@ -32,7 +32,7 @@ function fail(error: unknown): void {
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
-/** A dump. Its values are copied when the reader takes its buffers. */
+/** Returns a dump as a document. Copies the values of the tree while the caller iterates over the buffers. */
 function documentOf(segment: FollowedSegment, choice: Choice, options: DumpOptions): Document {
   const { status, reading } = segment.read();
   const form = options.catalogue ? treeCatalogue : options.json ? treeJson : treeText;
@@ -61,7 +61,7 @@ function print(segment: FollowedSegment, choice: Choice, options: DumpOptions): 
   all$.subscribe({ error: fail });
 }
 
-/** Shows the tree on a terminal until a key or a signal. */
+/** Shows the tree on a terminal until a key or a signal ends the program. */
 function show(segment: FollowedSegment, choice: Choice, { watch }: DumpOptions): void {
   const screen = new Screen((text) => stdout.write(text));
   process.once('exit', () => {

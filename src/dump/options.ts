@@ -15,7 +15,7 @@ const PART = { group: 'Part of the tree:' };
 const OUTPUT = { group: 'Output:' };
 const OTHER = { group: 'Other:' };
 
-/** The default seconds between two views. */
+/** The default refresh interval in seconds. */
 export const WATCH_SECONDS = 2;
 
 export const OPTIONS = {

@@ -1,4 +1,4 @@
-// Checks configuration and license for a start or reload, and collects all faults.
+// Checks configuration and license before a start or reload, and collects all faults.
 import type { Arguments } from '../config/arguments.js';
 import { ConfigProblems, prefixFault } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
@@ -20,7 +20,7 @@ import type { Planned } from './plan.js';
 import { zoneWarnings } from './process-zone.js';
 import { scopeWarnings } from './scopes.js';
 
-/** The result of checking a start. */
+/** The result of the checks before a start. */
 export type Start =
   | {
       readonly kind: 'accepted';
@@ -57,9 +57,9 @@ export function checkStart(given: Arguments, now: Date, tz?: string): Start {
 }
 
 /**
- * Checks the configuration for a reload. Checks the license at `now` only if its settings changed since the start, so
- * that an expired license does not prevent a reload.
- * @throws Fault with all problems, and the code of the first
+ * Checks the configuration for a reload. Checks the license at `now` only if the license settings changed since the
+ * start, so that an expired license does not prevent a reload.
+ * @throws Fault with all problems, and with the code of the first problem
  */
 export function checkReload(given: Arguments, started: Settings, now: Date): Planned {
   const problems = new ConfigProblems();
@@ -107,7 +107,7 @@ function acceptedLicense(file: string, now: Date, keys: TrustedKeys): LicenseSta
   }
 }
 
-/** The status of the license, or the reason to refuse it. Undefined if an invalid setting names its file or keys. */
+/** Checks the license; returns its status, or a Fault that refuses it. Undefined if a license setting is invalid. */
 function licenseOf(config: Config, now: Date): LicenseStatus | Fault | undefined {
   if (!config.isSound('license_file')) return undefined;
   const { licenseFile, licenseKeysDir } = config.settings;

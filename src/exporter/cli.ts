@@ -29,11 +29,11 @@ import { service } from './service.js';
 
 type Accepted = Extract<Start, { kind: 'accepted' }>;
 
-/** The longest time that running responses get after a signal. */
+/** The time limit for responses in progress after a signal. */
 const DRAIN_MS = 5000;
 
 const say = logWriter(process.stderr, process.stderr.fd);
-/** Reports why the process ends: in a sentence, or while the service runs, in a log line. */
+/** Reports why the process ends: in a log line while the service runs, in a plain sentence before that. */
 let report = (text: string): void => {
   say(`shm_exporter: ${text}\n`);
 };
@@ -173,7 +173,7 @@ function check(given: Arguments, isLive: boolean): void {
   if (start.kind === 'refused') refuse(start.faults);
 }
 
-/** Prints whether the running exporter of a configuration is healthy. Sets the exit status to 0 or 1. */
+/** Prints whether the exporter that runs with a configuration is healthy. Sets the exit status to 0 or 1. */
 async function checkHealth(given: Arguments): Promise<void> {
   const problems = new ConfigProblems();
   const config = loadConfig(given, problems);

@@ -1,4 +1,4 @@
-// Checks the health of the running exporter of a configuration, from another process.
+// Checks, from another process, the health of the exporter that runs with a configuration.
 import { statSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
@@ -12,15 +12,15 @@ import { textfileOf } from './sinks.js';
 
 /** The longest response time of a healthy exporter. */
 const ANSWER_MS = 3000;
-/** The greatest age of a textfile, in intervals. */
+/** The maximum age of the textfile of a healthy exporter, in write intervals. */
 const MAX_INTERVALS = 3;
 /** The TLS alerts to a client without the required certificate, in TLS 1.2 and TLS 1.3. */
 const NO_CERTIFICATE = /SSL alert number (40|116)\b/;
 
 /**
- * Returns why the exporter of a configuration is not healthy; empty if it is. An exporter that prints to stdout cannot
- * be checked and counts as healthy.
- * @throws Fault USAGE if the configuration has no address, since it takes sockets of systemd
+ * Returns why the exporter of a configuration is unhealthy; empty if it is healthy. An exporter that prints to stdout
+ * cannot be checked and counts as healthy.
+ * @throws Fault USAGE if the configuration names no address, since systemd passes the sockets
  */
 export async function healthProblem({ settings, nameOf }: Config, unixMs: number): Promise<string> {
   if (!settings.metricsHttpEnabled)
@@ -53,13 +53,13 @@ function textfileProblem(path: string, intervalSeconds: number, unixMs: number):
   }
 }
 
-/** The address to connect to: the loopback address if the listener has all addresses of this host. */
+/** The address to connect to: the loopback address if the listener binds all addresses of this host. */
 function connectHost(host: string | undefined): string {
   if (host === undefined || host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
 }
 
-/** Why the listener does not answer; empty if it does. Any answer counts, even a refusal: this process has neither a password nor a client certificate. */
+/** Why the listener does not answer. Empty after any response, even a refusal: this process has no credentials. */
 function listenerProblem(tls: ServerTls | null, host: string, port: number): Promise<string> {
   const needsCertificate =
     tls?.clientAuth === 'RequireAnyClientCert' || tls?.clientAuth === 'RequireAndVerifyClientCert';

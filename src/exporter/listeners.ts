@@ -1,4 +1,4 @@
-// The listeners of a configuration: addresses, names, room for connections, and warnings about exposure.
+// The listeners of a configuration: addresses, names, connection limits, and warnings about exposure.
 import { isIP } from 'node:net';
 import type { Config } from '../config/resolve.js';
 import type { Settings } from '../config/settings.js';
@@ -36,11 +36,11 @@ export function isLoopback(address: ListenAddress): boolean {
   return address.host === '::1' || address.host.startsWith('127.');
 }
 
-/** The numbers of file descriptors of the process itself, of a target, and of a thread. */
+/** The number of file descriptors for the process itself, for each target, and for each thread. */
 const OF_PROCESS = 32;
 const OF_TARGET = 2;
 const OF_THREAD = 12;
-/** With fewer connections, probes and scrapes would keep closing each other. */
+/** With a lower limit, health probes and scrapes would keep closing the connections of each other. */
 const MIN_CONNECTIONS = 8;
 
 /** The soft limit of open files in the text of /proc/self/limits; Infinity if the text has none. */
@@ -49,7 +49,7 @@ export function openFilesLimit(limits: string): number {
   return soft === '' ? Infinity : Number(soft);
 }
 
-/** The number of connections that the limit of open files allows, at most `wanted`. The warning is empty if it allows all. */
+/** The number of connections for which file descriptors suffice, at most `wanted`. The warning is empty if all fit. */
 export function connectionLimit(
   wanted: number,
   openFiles: number,
@@ -73,7 +73,7 @@ export function listenerName({ settings, nameOf }: Pick<Config, 'settings' | 'na
 }
 
 /**
- * Warnings about personal data that any machine could read: one about metrics, one about texts without a row.
+ * Warnings about personal data that any machine could read: in catalogue metrics, and in texts without a row.
  * @param web undefined without a web configuration
  */
 export function exposureWarnings(

@@ -1,4 +1,4 @@
-// Events for the log: missing data of targets, targets that are not ready, events of the sink; and a status line.
+// Log events about missing data, unready targets and the sink; and a status line.
 import { asyncScheduler, defer, distinctUntilChanged, interval, map, mergeMap, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { pluralize } from '../pluralize.js';
@@ -79,7 +79,7 @@ function lossStates(
   return new Map([...before, ...now]);
 }
 
-/** The time without readiness after which a target is reported. */
+/** The time after which the log reports an unready target. */
 const MAX_UNREADY_MS = 10_000;
 
 interface Wait {
@@ -87,7 +87,7 @@ interface Wait {
   readonly isReported: boolean;
 }
 
-/** Emits an event when a target has not been ready for too long, and when it becomes ready then. Never completes. */
+/** Emits an event when a target has been unready for too long, and when that target is ready again. Never completes. */
 export function watchReadiness(
   registry: Targets,
   scheduler: SchedulerLike = asyncScheduler,
@@ -142,7 +142,7 @@ export const statusLine = (
     distinctUntilChanged(),
   );
 
-/** The most reasons to report until a snapshot is written again. */
+/** The most reasons for skipped snapshots that the log reports until the sink delivers a snapshot again. */
 const MAX_REASONS = 8;
 
 /** Makes a function that logs the events of a sink. */

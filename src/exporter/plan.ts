@@ -15,7 +15,7 @@ import { FORMATS } from '../targets/formats.js';
 import type { TargetDefinition } from '../targets/formats.js';
 
 export interface PlannedTarget {
-  /** Undefined for an application without a catalogue. */
+  /** Undefined if the application has no catalogue. */
   readonly catalogue: Catalogue | undefined;
   readonly definition: TargetDefinition;
   /** Warnings about valid settings that are probably not intended, one sentence each. */
@@ -25,7 +25,7 @@ export interface PlannedTarget {
 /** The planned targets, in the order of the configuration. */
 export type Plan = readonly PlannedTarget[];
 
-/** The classes of a target's catalogue that its definition selects; none without a catalogue. */
+/** The catalogue classes that the definition of a target selects; empty if the target has no catalogue. */
 export const selectedClasses = ({
   catalogue,
   definition: { classes },
@@ -147,13 +147,13 @@ function readTexts(config: Config, problems: ConfigProblems) {
   return { texts: read, areComplete: read.length === texts.length };
 }
 
-/** The warning about an application without a catalogue whose name is close to a known one. */
+/** The warning about an application that has no catalogue, but a name similar to that of a known application. */
 function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): string {
   const subject = config.subject([...path, 'app']);
   return `${subject}: ${app} has no catalogue${guess}, so its metrics are what its publisher describes`;
 }
 
-/** The warning about path labels without effect: the rows of a catalogue have their own labels. */
+/** The warning about path labels without effect, since the rows of a catalogue define their own labels. */
 function ineffectiveLabels(
   config: Config,
   { app, pathLabels, showUncatalogued, path }: TargetConfig,

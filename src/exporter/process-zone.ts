@@ -1,4 +1,4 @@
-// The time zone of the process, in which it reads times without an offset.
+// The time zone of the process, which applies to times without an offset.
 import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { isSystemError } from '../errors.js';
 import { canonicalZone, knownZones } from '../rules/formats.js';
@@ -6,12 +6,12 @@ import type { Plan } from './plan.js';
 
 const ZONEINFO = '/usr/share/zoneinfo';
 const LOCALTIME = '/etc/localtime';
-/** Larger files are not time zones. */
+/** The most bytes of a zone file. A larger file is not a time zone. */
 const MAX_ZONE_BYTES = 2 ** 17;
 
 /**
- * Sets TZ to the IANA name of its zone if it has another form: a path, or a rule of POSIX. The C library reads all
- * forms, but Node.js would read times as UTC, or without summer time.
+ * Sets TZ to the IANA name of its zone if it has another form: a path, or a POSIX rule. The C library reads all forms,
+ * but Node.js would take such times for UTC, or ignore summer time.
  */
 export function setProcessZone(environment: NodeJS.ProcessEnv): void {
   const { TZ } = environment;
@@ -19,7 +19,7 @@ export function setProcessZone(environment: NodeJS.ProcessEnv): void {
   if (zone !== undefined) environment['TZ'] = zone;
 }
 
-/** The IANA name of the zone of a value of TZ; undefined if none is known. */
+/** The IANA name of the time zone that a value of TZ denotes; undefined if the zone is unknown. */
 export function zoneOf(tz: string): string | undefined {
   const text = tz.replace(/^:/, '');
   if (text === '') return 'UTC';
@@ -62,7 +62,7 @@ function isLinkToZone(): boolean {
   }
 }
 
-/** The zone of a file: by the path that it links to, or by another file with the same content. */
+/** Finds the zone of a file by the path to which it links, else by a zone file with the same content. */
 function zoneOfFile(path: string): string | undefined {
   const [, name] = /\/zoneinfo\/(?:posix\/|right\/)?(.+)$/.exec(realpathSync(path)) ?? [];
   return canonicalZone(name) ?? zoneOfContent(path);
@@ -73,7 +73,7 @@ function zoneOfContent(path: string): string | undefined {
   return knownZones().find((name) => content?.equals(contentOf(`${ZONEINFO}/${name}`) ?? NOTHING));
 }
 
-/** A zone with a rule of POSIX, which is the last line of its file. */
+/** Finds the zone with a POSIX rule such as `CET-1CEST,M3.5.0,M10.5.0/3`: the last line of a zone file is its rule. */
 function zoneOfRule(rule: string): string | undefined {
   if (!/^[\w<>+,./:-]+\d/.test(rule)) return undefined;
   const end = `\n${rule}\n`;

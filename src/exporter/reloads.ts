@@ -23,7 +23,7 @@ export class Reloads {
   readonly #manager: Pick<ServiceManager, 'reloading'>;
   readonly #reload$ = new Subject<Reload>();
 
-  /** @param started the settings of the start, some of which stay in use until the next start */
+  /** @param started the settings of the start, some of which apply until a restart */
   constructor(
     given: Arguments,
     started: Settings,

@@ -10,7 +10,7 @@ import { INTERNAL_METADATA } from '../targets/internal-metrics.js';
 import { selectedClasses } from './plan.js';
 import type { Plan, PlannedTarget } from './plan.js';
 
-/** The metrics that a target can have: those of its catalogue, and the prefix of the others. */
+/** The metrics that a target can have: catalogue metrics, and a name prefix for the self-described metrics. */
 interface Selectable {
   readonly families: readonly FamilyMetadata[];
   readonly prefix: string | undefined;
@@ -94,7 +94,7 @@ function namesFor(planned: PlannedTarget, configs: readonly ScopeConfig[]): read
   return configs.filter(({ metrics }) => metrics.some(applies)).map(({ name }) => name);
 }
 
-/** A warning for each scope that selects nothing, and for each pattern of other scopes that selects nothing. */
+/** Warns of each scope that selects no metric; in the remaining scopes, of each pattern that selects no metric. */
 export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
   const { scopes } = config;
   const names = [

@@ -1,4 +1,4 @@
-// Metrics and facts of the process: build, license and configuration; and the return of its free memory.
+// Metrics about the build, license and configuration of the process; and the return of its free memory to the system.
 import { setInterval } from 'node:timers';
 import { LICENSE_STATES } from '../license/license.js';
 import type { LicenseStatus, LicenseState } from '../license/license.js';
@@ -11,7 +11,7 @@ export interface Build {
   readonly version: string;
   /** The commit in hexadecimal digits; empty if unknown. */
   readonly revision: string;
-  /** The version of Node. */
+  /** The version of Node.js. */
   readonly node: string;
 }
 
@@ -23,7 +23,7 @@ const SEVERITIES = {
   invalid: 'bad',
 } as const satisfies Record<LicenseState, LicenseInfo['severity']>;
 
-/** Sets the metrics of the process. Their names follow those of Prometheus, so that its alert rules fit. */
+/** Sets the metrics of the process. Their names follow those of Prometheus itself, so that its alert rules apply. */
 export class ServiceMetrics {
   readonly #expiry: (value: number) => void;
   readonly #licenseState: (value: number, labels: { readonly state: string }) => void;
@@ -74,7 +74,7 @@ export class ServiceMetrics {
     );
   }
 
-  /** The facts behind the metrics, for the status page. */
+  /** The data behind the metrics, for the status page. */
   get processInfo(): ProcessInfo {
     return this.#processInfo;
   }
@@ -92,7 +92,7 @@ export class ServiceMetrics {
     this.#scopes(count);
   }
 
-  /** Notes that a configuration is in use since `unixMs`. */
+  /** Records that the exporter has used a configuration since `unixMs`. */
   configAccepted(hash: number, unixMs: number): void {
     this.#processInfo = {
       ...this.#processInfo,
@@ -103,7 +103,7 @@ export class ServiceMetrics {
     this.#hash(hash);
   }
 
-  /** Notes that a reload was refused. @param refusedMs its time in Unix milliseconds */
+  /** Records that the exporter refused a reload. @param refusedMs Unix time of the refusal in milliseconds */
   configRefused(refusedMs: number): void {
     const configuration = { ...this.#processInfo.configuration, refusedMs };
     this.#processInfo = { ...this.#processInfo, configuration };
@@ -132,18 +132,18 @@ export function webConfigMetrics(
   };
 }
 
-/** The least size in bytes of blocks that malloc maps one by one and unmaps when they are freed; its initial default. */
+/** The block size in bytes from which malloc uses mmap, and munmap at free: the default of M_MMAP_THRESHOLD. */
 const LARGE_BLOCK = 131_072;
 /** A process is idle if its memory has grown by no more than this factor since the last check. */
 const GROWTH = 1.1;
-/** Free pages are returned to the system again once memory has grown by this many bytes. */
+/** The growth in bytes after which the process returns free pages to the system again. */
 const MIN_GROWTH = 4_000_000;
 const CHECK_MS = 10_000;
 
 /**
- * Returns free memory from now on, as long as the process runs.
- * @param residentBytes returns the resident set size; throws if it cannot be read, such as without /proc or a
- *   free descriptor
+ * Starts to return free memory to the system, periodically until the process ends.
+ * @param residentBytes returns the resident set size; throws if it cannot be read, such as without /proc or a free
+ *   descriptor
  */
 export function returnFreeMemory(residentBytes: () => number): void {
   // By default, malloc raises this threshold and so keeps 4 MB more than is used.

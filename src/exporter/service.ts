@@ -47,7 +47,7 @@ export interface ProcessContext {
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
   readonly stdout: () => DocumentWriter;
-  /** The most connections for which the limit of open files leaves room. */
+  /** The most connections that the limit of open files allows. */
   readonly maxConnections?: number | undefined;
   /** Descriptors of the sockets of socket activation. */
   readonly sockets: readonly number[];
@@ -64,9 +64,9 @@ const MAX_MOVES = 8;
 const MIN_LOAD = 0.01;
 
 /**
- * Runs the service while subscribed. Completes when the reader of stdout has closed it.
- * @param reload$ configurations whose settings of targets and scopes replace the former ones
- * @param sinks the service opens the first one that the settings choose
+ * Runs the service while subscribed. Completes when the reader of stdout closes the pipe.
+ * @param reload$ emits new configurations, whose targets and scopes replace the current ones
+ * @param sinks the table of sinks; the service opens the first sink that the settings choose
  */
 export function service(
   planned: Planned,

@@ -1,4 +1,4 @@
-// The table of sinks, and how each is made from the settings.
+// The table of sinks, and functions that make each sink from the settings.
 import { join } from 'node:path';
 import { EMPTY, catchError, merge, of } from 'rxjs';
 import { monotonicMs } from '../clock.js';
@@ -31,12 +31,12 @@ import { webGuard } from './web-guard.js';
 /** The parts of the service that sinks use. */
 export interface SinkContext {
   readonly settings: Settings;
-  /** How messages name a setting. */
+  /** Returns the name of a setting for messages. */
   readonly nameOf: Config['nameOf'];
   readonly scopes: ScopeRegistry;
-  /** Takes the sink's own metrics. */
+  /** The registry for the sink's own metrics. */
   readonly selfMetrics: SelfMetrics;
-  /** The current facts about the process. */
+  /** Returns the current data about the process. */
   readonly service: () => ProcessInfo;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
@@ -154,7 +154,7 @@ const DOCUMENTS: Readonly<Record<Settings['stdoutFormat'], (context: SinkContext
   merged: mergedDocuments,
 };
 
-/** Merged documents. Counts the metrics that they leave out, and logs each change. */
+/** Merges the documents of targets. Counts the metrics that a merged document omits, and logs each change. */
 function mergedDocuments({
   selfMetrics,
   log,
@@ -203,7 +203,7 @@ function makeTextfile(context: SinkContext): Sink {
   return (registry) => merge(of(opened), print(registry), isOnce ? EMPTY : removedAtEnd(path));
 }
 
-/** Adds the name of a setting to the errors of documents that were not written. */
+/** Adds the name of a setting to the error of a document that could not be written. */
 const namedWriter =
   (write: DocumentWriter, name: string): DocumentWriter =>
   (document) =>

@@ -1,4 +1,4 @@
-// The guard of the HTTP listener, made from a web configuration.
+// Makes the guard of the HTTP listener from a web configuration: TLS, passwords, rate limit and headers.
 import { catchError, map, of, tap } from 'rxjs';
 import { messageOf } from '../errors.js';
 import type { Guard, GuardTls } from '../sinks/http/admission.js';
@@ -12,7 +12,7 @@ import type { Compare } from '../web-config/threads/compare-in-thread.js';
 import type { WatchedWebConfig } from '../web-config/watched-web-config.js';
 import type { RateLimit } from '../web-config/web-config-rule.js';
 
-/** Makes the guard of a listener. @param warn takes the reason when passwords cannot be compared any more */
+/** Makes the guard of a listener. @param warn called with the reason when passwords can no longer be checked */
 export function webGuard(
   config: WatchedWebConfig,
   compare: Compare,

@@ -1,4 +1,4 @@
-// Writes the draft of a catalogue file for a tree. A comment above each line names its guesses.
+// Drafts a catalogue file from the contents of a tree. A comment above each line names the guesses in it.
 import { metricNamePart } from '../../catalogue/names.js';
 import { pluralize } from '../../pluralize.js';
 import { Fault } from '../../errors.js';
@@ -13,7 +13,7 @@ import { RowDrafts, tomlList, tomlTable, tomlText } from './row-drafts.js';
 import { Survey, pathDraft } from './survey.js';
 import type { SeenClass } from './survey.js';
 
-/** Limit for the text of the classes: a catalogue file may have 1 MiB. */
+/** The most bytes of all drafted classes together: a catalogue file may have at most 1 MiB. */
 const MAX_BYTES = 1_000_000;
 
 /** The segment and the roots that a draft describes. */
@@ -26,13 +26,13 @@ interface DraftOrigin {
   readonly application: string;
 }
 
-/** The aliases and metric names of the classes so far. */
+/** The class aliases and metric names that the draft already uses. */
 interface Taken {
   readonly aliases: Set<string>;
   readonly metrics: Set<string>;
 }
 
-/** The lines of the file. Classes beyond the size limit are left out and counted. */
+/** Yields the lines of the file. Omits classes beyond the size limit; the last line says how many items are missing. */
 export function* catalogueDraft(
   survey: Pick<Survey, 'classes' | 'omitted'>,
   origin: DraftOrigin,
@@ -57,7 +57,7 @@ export function* catalogueDraft(
     yield `\n# Left out: ${grouped(leftOut)} objects and variables, too many or with names that no catalogue can have.`;
 }
 
-/** The text of a class; empty for a class without a metric. */
+/** The TOML text of a class; empty for a class without a metric. */
 function classDraft(seen: SeenClass, app: string, taken: Taken): string {
   const alias = freeAlias(metricNamePart(seen.className) || 'class', taken.aliases);
   const path = pathDraft(seen.segments, alias);
@@ -99,12 +99,12 @@ function appOf(published: string): string {
   return accepts(made) ? made : `app_${made}`.replace(/_$/, '');
 }
 
-/** The most roots that the remark about other applications names. */
+/** The most roots of other applications that the final comment lists. */
 const MAX_NAMED = 10;
 
 /**
- * The lines of a catalogue for the application of the first selected root, from all its roots.
- * @throws Fault USAGE if there is no object
+ * Yields the lines of a draft catalogue for the application of the first selected root, from all its roots.
+ * @throws Fault USAGE if the selection has no object
  */
 export function* treeCatalogue(
   { name: segment }: SegmentStatus,

@@ -19,7 +19,7 @@ const ratio = inUnit('ratio');
 const celsius = inUnit('celsius');
 const volts = inUnit('volts');
 
-/** By declared unit or word of a name, in lower case. */
+/** The measure for a declared unit, or for a word of a variable's name. Keys are in lower case. */
 const MEASURES: ReadonlyMap<string, Measure> = new Map([
   ...seconds(1, 'seconds', 'second', 'secs', 'sec', 's'),
   ...seconds(0.001, 'milliseconds', 'millisecond', 'millis', 'msecs', 'msec', 'ms'),
@@ -45,26 +45,26 @@ const MEASURES: ReadonlyMap<string, Measure> = new Map([
 
 const measureOf = (word: string): Measure | undefined => MEASURES.get(word.trim().toLowerCase());
 
-/** Words that are ambiguous in names, and count as units only where they are declared. */
+/** Words that are ambiguous in names: they count as units only if the variable declares them as its unit. */
 const NOT_IN_NAMES: ReadonlySet<string> = new Set(['s', 'us', 'bit', 'bits', 'second', 'fraction']);
 
 /** The unit that a word of a variable's name stands for. */
 const measureInName = (word: string): Measure | undefined =>
   NOT_IN_NAMES.has(word) ? undefined : measureOf(word);
 
-/** Types and abbreviated units. Promtool refuses them in metric names. */
+/** Metric types and abbreviated units, which promtool refuses in metric names. */
 const REFUSED: ReadonlySet<string> = new Set([
   ...['counter', 'gauge', 'histogram', 'summary', 'untyped'],
   ...['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'pb', 'm', 'h', 'd'],
 ]);
 
-/** Units other than base units. Promtool refuses them anywhere in a name. */
+/** Matches units that are no base units. Promtool refuses such units anywhere in a metric name. */
 const NOT_BASE =
   /^(pico|nano|micro|milli|centi|deci|deca|hecto|kilo|kibi|mega|mibi|giga|gibi|tera|tebi|peta|pebi)?(minutes|hours|days|weeks|kelvins|fahrenheit|rankine|inches|yards|miles|bits|calories|pounds|ounces)$/;
 const PREFIXED =
   /^(pico|nano|micro|milli|centi|deci|deca|hecto|kilo|kibi|mega|mibi|giga|gibi|tera|tebi|peta|pebi)(amperes|bytes|celsius|grams|joules|kelvin|meters|metres|moles|seconds|volts)$/;
 
-/** Suffixes that are reserved for some types, each with a replacement. */
+/** Suffixes that Prometheus reserves for some metric types, each with its replacement. */
 const LAST: Readonly<Record<string, string>> = {
   total: 'all',
   info: 'information',
@@ -75,8 +75,8 @@ const LAST: Readonly<Record<string, string>> = {
 };
 
 /**
- * The words of a name in snake case. Words that promtool refuses are left out; units that it refuses only in plural are
- * put in the singular.
+ * Splits a name into snake-case words. Omits each word that promtool refuses; puts a unit into the singular if
+ * promtool refuses only its plural.
  */
 const nameWords = (text: string): readonly string[] =>
   metricNamePart(text)
@@ -84,20 +84,20 @@ const nameWords = (text: string): readonly string[] =>
     .filter((word) => word !== '' && !REFUSED.has(word))
     .map((word) => (NOT_BASE.test(word) || PREFIXED.test(word) ? word.replace(/s$/, '') : word));
 
-/** The words with a reserved suffix replaced. */
+/** Replaces the last word if it is a reserved suffix. */
 function withFreeEnding(words: readonly string[]): readonly string[] {
   const last = words.at(-1) ?? '';
   return Object.hasOwn(LAST, last) ? [...words.slice(0, -1), LAST[last] ?? last] : words;
 }
 
-/** Words of gauges; one of them outweighs any words of counters. */
+/** Matches words that suggest a gauge. One such word outweighs all words that suggest a counter. */
 const GAUGE_WORDS =
   /^(active|age|allocated|available|average|avg|backlog|busy|capacity|configured|current|depth|enabled|fill|free|idle|is|last|latency|length|level|limit|load|max|maximum|mean|min|minimum|mode|num|number|open|outstanding|peak|pending|percent|percentage|pid|pool|port|priority|queue|queued|rate|ratio|remaining|running|size|state|status|temperature|threshold|usage|use|used|utilization|version|waiting|warm)$/;
-/** Words of counters. */
+/** Matches words that suggest a counter. */
 const COUNTER_WORDS =
   /^(accepted|accesses|acks|attempts|bytes|calls|closed|closes|collisions|completed|connects|count|created|delayed|deleted|delivered|denials|discarded|disconnects|dropped|drops|dups|errors|events|executed|expired|failed|failures|faults|filtered|forwarded|handled|hits|in|logins|logouts|lost|merged|messages|misses|msgs|naks|opened|opens|operations|ops|out|overflows|packets|polls|processed|published|rcvd|read|reads|rebooted|reboots|received|recv|refused|rejected|rejections|replies|requests|resets|responses|restarts|resyncs|retransmits|retries|sales|sent|served|sold|stalls|started|timeouts|total|totals|transmitted|tx|rx|updates|writes|written)$/;
 
-/** @param words of a name, in lower case */
+/** @param words the words of a name, in lower case */
 function numberType(words: readonly string[]): 'counter' | 'gauge' {
   if (words.some((word) => GAUGE_WORDS.test(word))) return 'gauge';
   return words.some((word) => COUNTER_WORDS.test(word)) ? 'counter' : 'gauge';
@@ -120,7 +120,7 @@ export type DeclaredMetric = Pick<Declaration, 'name' | 'type' | 'kind' | 'unit'
 
 /**
  * Drafts the metric of a number or a distribution.
- * @param number distinguishes it from metrics that would have the same name; the first has 1
+ * @param number added to the name if it is above 1, so that metrics with the same words have different names
  */
 export function metricDraft(
   declared: DeclaredMetric,
@@ -183,7 +183,7 @@ function typeOf(
 }
 
 interface UnitDraft {
-  /** Empty for none. */
+  /** Empty if the metric has no unit. */
   readonly unit: string;
   readonly scale: number;
   readonly unitGuess: string;

@@ -16,7 +16,7 @@ export const tomlText = (text: string): string =>
 
 export const tomlList = (texts: readonly string[]): string => `[${texts.map(tomlText).join(', ')}]`;
 
-/** An inline table; its keys are letters, digits and underscores. */
+/** An inline table. Its keys consist of letters, digits and underscores. */
 export const tomlTable = (keys: Readonly<Record<string, TomlValue>>): string =>
   `{ ${Object.entries(keys)
     .map(([key, value]) => `${key} = ${tomlValue(value)}`)
@@ -37,7 +37,7 @@ function escaped(character: string): string {
   return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
 }
 
-/** The variables of one metric. They differ in a label. */
+/** The variables that become series of one metric. A label distinguishes these series. */
 interface VariableFamily {
   /** The first variable, with the common prefix as its name. */
   readonly variable: SeenVariable;
@@ -49,18 +49,18 @@ interface VariableFamily {
 
 interface Group {
   readonly variable: SeenVariable;
-  /** The name up to its first dot, common to all variables of the group; undefined without a dot, and for frames. */
+  /** The names up to their first dot, equal in the group; undefined for a name without a dot and a framed value. */
   readonly before: string | undefined;
-  /** The names behind that dot. */
+  /** The names after their first dot. */
   readonly ends: string[];
 }
 
 const PARTS = /^([^.]+)\.(.+)$/;
 
 /**
- * Groups numbers whose names are equal up to the first dot. A single one is a group only if digits
- * follow the dot.
- * @param taken labels that the class has already
+ * Groups number variables whose names are equal up to the first dot. A single variable gets a pattern only if all
+ * characters after its dot are digits.
+ * @param taken the labels that the class already has
  */
 function variableFamilies(
   variables: Iterable<SeenVariable>,
@@ -93,12 +93,12 @@ interface RowDraft {
   readonly guesses: readonly string[];
 }
 
-/** Names of texts that are personal data. */
+/** Matches the names of text variables that are probably personal data. */
 const PERSONAL = /user|login|mail|person|customer|owner|host|address/i;
 
 type NamedDraft = Omit<FamilyMetadata, 'help'>;
 
-/** The most characters of a help text, and the most texts of an info. */
+/** The maximum number of characters in a help text, and of texts in an info metric. */
 const MAX_HELP = 400;
 const MAX_TEXTS = 32;
 
@@ -109,8 +109,8 @@ export class RowDrafts {
   readonly #taken: Set<string>;
 
   /**
-   * @param labels the labels of the path of the class
-   * @param taken the metric names of the catalogue so far; the rows of this class add theirs
+   * @param labels the labels of the class's path
+   * @param taken the metric names that the catalogue already uses; this class adds its own names
    */
   constructor(
     seen: SeenClass,
@@ -190,7 +190,7 @@ export class RowDrafts {
     return { name: draftedName(this.#drafted, variable, type), type, unit: '' };
   }
 
-  /** The first draft whose names are free; it takes them. */
+  /** Calls `make` with 1, 2, … until no name of the draft is in use. Reserves the names of that draft. */
   #free<T extends NamedDraft>(make: (number: number) => T): T {
     for (let number = 1; ; number++) {
       const made = make(number);

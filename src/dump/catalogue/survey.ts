@@ -6,7 +6,7 @@ import type { Declaration, ManagedObject, Variable } from '../../model.js';
 import { quotedText } from '../../shown/shown-text.js';
 import type { TreeItem, TreeReading } from '../tree/tree-items.js';
 
-/** The most classes, variables of a class, and different texts of a path segment that a survey holds. */
+/** The limits of a survey: classes, variables per class, and different texts per path segment. */
 const MAX_CLASSES = 500;
 const MAX_VARIABLES = 1000;
 const MAX_TEXTS = 64;
@@ -17,12 +17,12 @@ export interface SeenVariable extends Omit<Declaration, 'schema'> {
   readonly isTime: boolean;
 }
 
-/** Objects of one class at paths of one length. */
+/** The objects of one class whose paths have the same number of segments. */
 export interface SeenClass {
   readonly className: string;
   /** The different texts of each path segment. */
   readonly segments: readonly Set<string>[];
-  /** By name. */
+  /** Variables by name. */
   readonly variables: Map<string, SeenVariable>;
 }
 
@@ -42,7 +42,7 @@ export class Survey {
     return this.#classes.values();
   }
 
-  /** The number of objects and variables beyond a limit, or with names that no catalogue can have. */
+  /** The number of omitted objects and variables: beyond a limit, or with a name that a catalogue cannot contain. */
   get omitted(): number {
     return this.#omitted;
   }
@@ -101,10 +101,10 @@ export class Survey {
   }
 }
 
-/** Whether a catalogue can have the name: one line, not too long, and without the braces of patterns. */
+/** Whether a catalogue can contain the name: at most 512 characters, no control characters, no braces. */
 const isNameable = (text: string): boolean => /^[^\p{Cc}\p{Cs}{}]{1,512}$/u.test(text);
 
-/** The first text that is a free label in snake case and singular; else a label with a number. */
+/** Returns the first wanted text that is unused as a label, in snake case and singular; else `label_2` and so on. */
 export function freeLabel(wanted: readonly string[], taken: readonly string[]): string {
   const isFree = (word: string): boolean =>
     labelProblem(word) === undefined && !taken.includes(word);
@@ -137,7 +137,7 @@ const LITERAL = /^[^{}@\p{Cc}\p{Cs}]+$/u;
 /**
  * Drafts the path pattern of a class from the paths of its objects.
  * @param segments the different texts of each path segment
- * @param alias the alias of the class, and the name of the last label for want of a better one
+ * @param alias the alias of the class, a fallback for the name of the last label
  */
 export function pathDraft(segments: readonly ReadonlySet<string>[], alias: string): PathDraft {
   const parts: string[] = [];
@@ -162,14 +162,14 @@ export function pathDraft(segments: readonly ReadonlySet<string>[], alias: strin
   return pattern.length > MAX_PATTERN ? anyPath(segments.length) : { pattern, labels, guesses };
 }
 
-/** The pattern for all paths of a length, for want of a shorter one. */
+/** The fallback for a pattern that would be too long: matches all paths of `length` segments. */
 function anyPath(length: number): PathDraft {
   const labels = Array.from({ length }, (_, index) => `part_${index + 1}`);
   const pattern = labels.map((label) => `{${label}}`).join('.');
   return { pattern, labels, guesses: [`any path of ${length} parts`] };
 }
 
-/** The common prefix of texts that end with a number; undefined unless all do. */
+/** The prefix that all texts have before a final number; undefined if a text has another prefix or no final number. */
 function commonNumber(texts: ReadonlySet<string>): { readonly before: string } | undefined {
   const before = new Set(
     [...texts].map((text) => {

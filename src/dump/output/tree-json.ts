@@ -7,7 +7,7 @@ import type { SegmentStatus } from '../segment/followed-segment.js';
 import { treeItems } from '../tree/tree-items.js';
 import type { Choice, TreeReading } from '../tree/tree-items.js';
 
-/** A line about the segment, one line for each object and variable, and one with their numbers. */
+/** Yields a line about the segment, a line for each object and variable, and a line with the numbers of both. */
 export function* treeJson(
   status: SegmentStatus,
   reading: TreeReading,
@@ -29,7 +29,7 @@ export function* treeJson(
   yield lineOf({ kind: 'end', objects, variables, unsynced });
 }
 
-/** Also escapes the control characters that JSON allows in strings, since a terminal would act on them. */
+/** Returns a JSON line. Also escapes control characters that JSON allows, since a terminal would act on them. */
 const lineOf = (fields: object): string => sentence(JSON.stringify(fields));
 
 function segmentFields(status: SegmentStatus, nowMs: number): object {
@@ -100,7 +100,7 @@ function jsonFrame(frame: Frame, schema: readonly number[]): unknown {
   };
 }
 
-/** A JSON number if every reader keeps it exact, else a text. */
+/** A JSON number if a double holds the value exactly, else a string. */
 function json(number: bigint | number): number | string {
   const isExact =
     typeof number === 'number' ? Number.isFinite(number) : Number.isSafeInteger(Number(number));

@@ -41,7 +41,7 @@ interface ItemText {
   readonly isSynced: boolean;
 }
 
-/** Widths of the columns of names and declarations; longer ones shift the rest of the line. */
+/** The widths of the name and declaration columns. A longer text shifts the rest of its line. */
 const NAME_COLUMNS = 26;
 const DECLARED_COLUMNS = 14;
 /** The deepest indentation, in levels. */
@@ -95,7 +95,7 @@ function valueText(value: TreeValue): string {
   return `${quotedText(text)}${more}`;
 }
 
-/** The lines of a whole dump: the segment, its tree, and the numbers of items. */
+/** Yields the lines of a whole dump: the segment, its tree, and the number of items. */
 export function* treeText(
   status: SegmentStatus,
   reading: TreeReading,
@@ -117,11 +117,11 @@ export function* treeText(
   yield `${countText(object, 'object')}, ${countText(variable, 'variable')}, ${waiting}`;
 }
 
-/** The least characters of a buffer, except for the last one. */
+/** The minimum number of characters of each buffer except the last. */
 const BUFFER_CHARACTERS = 32_768;
 
 /**
- * Joins lines to buffers of output.
+ * Joins lines into output buffers.
  * @param onNext called when the reader asks for the next buffer
  */
 export function* buffers(lines: Iterable<string>, onNext: () => void): Generator<Uint8Array> {

@@ -17,7 +17,7 @@ import { SegmentSource } from '../../native/segment/segment-source.js';
 import { existingText } from '../../shown/shown-text.js';
 import { TreeReading } from '../tree/tree-items.js';
 
-/** The time limit for reading a structure that changes meanwhile. */
+/** The time limit for reading a tree whose structure keeps changing. */
 const TIMEOUT_NS = 10_000_000_000n;
 /** The pause before the next attempt. */
 const PAUSE_MS = 20;
@@ -25,13 +25,13 @@ const PAUSE_MS = 20;
 /** The state of a segment, without its tree. */
 export interface SegmentStatus {
   readonly name: string;
-  /** In hexadecimal digits. */
+  /** The generation number in hexadecimal digits. */
   readonly generation: string;
   readonly publisher: Verdict;
   readonly process: PublisherProcess;
   /** Seconds since the last heartbeat; undefined for a publisher without heartbeats. */
   readonly heartbeatAge: number | undefined;
-  /** The items that found no room in the segment. */
+  /** The numbers of items that did not fit into the segment. */
   readonly drops: { readonly objects: number; readonly variables: number };
 }
 
@@ -43,8 +43,8 @@ class OpenSegment {
   readonly #lastBeat = new HeartbeatClock();
 
   /**
-   * The segment of that name; undefined if there is none.
-   * @throws Fault, with the name, if it cannot be read
+   * Opens a segment by name; returns undefined if the segment does not exist.
+   * @throws Fault, with the name, if the segment cannot be read
    */
   static open(memory: SharedMemory, name: string): OpenSegment | undefined {
     const file = memory.open(name);
@@ -60,7 +60,7 @@ class OpenSegment {
 
   /**
    * The current tree.
-   * @throws Fault SEGMENT_CORRUPT, or SEGMENT_UNSTABLE if it changes too fast to be read
+   * @throws Fault SEGMENT_CORRUPT, or SEGMENT_UNSTABLE if the tree changes too fast to be read
    */
   tree(): Source {
     const end = hrtime.bigint() + TIMEOUT_NS;
@@ -98,7 +98,7 @@ class OpenSegment {
     this.#file.close();
   }
 
-  /** Reads the next changes; false once there are none. */
+  /** Reads the next changes. Returns whether there may be more. */
   #readChanges(endNs: bigint): boolean {
     try {
       const { hasMore, isReclaiming } = this.#source.readChanges();
@@ -114,7 +114,7 @@ class OpenSegment {
     }
   }
 
-  /** Returns the result of `read`, and puts the name of the segment before the message of its faults. */
+  /** Returns the result of `read`. If `read` throws a Fault, puts the segment's name before the message. */
   #withName<T>(read: () => T): T {
     try {
       return read();
@@ -140,7 +140,7 @@ export interface SegmentReading {
   readonly reading: TreeReading;
 }
 
-/** The fault for a missing segment. Its message names the existing ones. */
+/** The fault for a missing segment. Its message lists the existing segments. */
 function absence(name: string): Fault {
   const names = segmentNames();
   const pool = name.slice(0, name.lastIndexOf('.') + 1);
@@ -164,7 +164,7 @@ export class FollowedSegment {
     this.#segment = segment;
   }
 
-  /** Reads the segment. After the end of a publisher, it keeps the last values until the next one. */
+  /** Reads the segment. After its publisher ended, returns the last values until a new publisher starts. */
   read(): SegmentReading {
     let status = this.#segment.status();
     const { state } = status.publisher;
@@ -177,7 +177,7 @@ export class FollowedSegment {
     this.#segment.close();
   }
 
-  /** Switches to the segment that has the name now, if it is readable and of another generation. */
+  /** Switches to the segment that now has the name, if that segment is readable and has another generation. */
   #switchToNext(generation: string): boolean {
     try {
       const next = OpenSegment.open(this.#memory, this.#name);

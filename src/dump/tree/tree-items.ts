@@ -1,4 +1,4 @@
-// The selected objects and variables of a tree, in its order, with their values.
+// The selected objects and variables of a tree with their values, in tree order.
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { Fault } from '../../errors.js';
@@ -8,10 +8,10 @@ import { NodeValues, SlotCopies, TreeValues } from '../../exposition/query/tree-
 import { isVariable } from '../../exposition/read/tree-walk.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 
-/** The most objects whose names are compared with an unknown one. */
+/** The maximum number of objects whose names are compared with an unknown name. */
 const MAX_COMPARED = 20_000;
 
-/** The path of an object below its root; an id without the root's prefix is kept whole. */
+/** The path of an object below its root; the whole id if the root's id is not its prefix. */
 export const pathOf = ({ name }: ManagedObject, root: ManagedObject): string =>
   name.startsWith(`${root.name}.`) ? name.slice(root.name.length + 1) : name;
 
@@ -58,7 +58,7 @@ export class TreeReading {
     return bits === undefined ? undefined : Number(bits / 1_000_000n);
   }
 
-  /** Drops the copies of values: a slow reader must not get old ones. */
+  /** Drops the copied values, so that a slow reader gets current values. */
   renew(): void {
     this.#slots.clear();
   }
@@ -76,7 +76,7 @@ export type TreeItem =
       readonly kind: 'object';
       readonly object: ManagedObject;
       readonly root: ManagedObject;
-      /** The number of objects above it. */
+      /** The number of the item's ancestors in the tree. */
       readonly depth: number;
     }
   | { readonly kind: 'variable'; readonly variable: Variable; readonly depth: number };

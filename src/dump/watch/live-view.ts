@@ -21,15 +21,15 @@ import type { Choice, TreeItem, TreeReading } from '../tree/tree-items.js';
 import { fittedText, keysIn } from './screen.js';
 import type { ScreenLine, ScreenSize, TerminalKey } from './screen.js';
 
-/** The items on the screen, out of many. */
+/** The items that the screen shows. */
 interface ItemWindow<T> {
   readonly items: readonly T[];
-  /** The position of the first item. It is lowered if the items behind it would not fill the window. */
+  /** The index of the first shown item: lower than requested if the window would extend beyond the last item. */
   readonly from: number;
   readonly hasMore: boolean;
 }
 
-/** @param all returns the items from the first one; a position beyond the last one calls it again */
+/** @param all returns all items in order; called again if `from` is too high to fill the window */
 function itemWindow<T>(all: () => Iterable<T>, from: number, size: number): ItemWindow<T> {
   const items: T[] = [];
   let count = 0;
@@ -75,7 +75,7 @@ export class LiveView {
     this.#position = Math.max(0, this.#position + by);
   }
 
-  /** Reads the segment, and returns all lines of the screen in its full width. */
+  /** Reads the segment, and returns all lines of the screen, padded to its full width. */
   lines(size: ScreenSize, nowMs: number): readonly ScreenLine[] {
     const segment = this.#segment.read();
     const { generation } = segment.status;
@@ -85,9 +85,9 @@ export class LiveView {
     this.#height = Math.max(1, size.rows - heading.length - 1);
     const { lines, footer } = this.#visibleItems(segment, nowMs, size.columns);
     const body = Array.from({ length: this.#height }, (_, row) => lines[row] ?? plainLine(''));
-    return [...heading, ...body, plainLine(footer)].map(({ text, isBright }) => ({
+    return [...heading, ...body, plainLine(footer)].map(({ text, isBold }) => ({
       text: fittedText(text, size.columns),
-      isBright,
+      isBold,
     }));
   }
 
@@ -122,7 +122,7 @@ export class LiveView {
     this.#shown.set(id, { text, changedMs });
     if (changedMs === undefined) return plainLine(text);
     const age = ageText((nowMs - changedMs) / 1000).padStart(AGE_COLUMNS);
-    return { text: fittedText(text, columns - AGE_COLUMNS) + age, isBright: isChanged };
+    return { text: fittedText(text, columns - AGE_COLUMNS) + age, isBold: isChanged };
   }
 
   #footer(hasMore: boolean): string {
@@ -131,20 +131,20 @@ export class LiveView {
   }
 }
 
-const plainLine = (text: string): ScreenLine => ({ text, isBright: false });
+const plainLine = (text: string): ScreenLine => ({ text, isBold: false });
 
-/** The cause of a drawing: a key that scrolls, or anything else. */
+/** The cause of a redraw: a key that scrolls, or `again` for any other cause. */
 type DrawMoment = Exclude<TerminalKey, 'end'> | 'again';
 
 interface MomentsOptions {
-  /** The time between two drawings without another cause. */
+  /** The redraw interval while neither a key nor a resize causes a redraw. */
   readonly periodMs: number;
   readonly typed$: Observable<string>;
   readonly resized$: Observable<unknown>;
   readonly scheduler: SchedulerLike;
 }
 
-/** Emits at once, and at each cause of a drawing. Completes at a key that ends the program. */
+/** Emits at once, and at each cause of a redraw. Completes when a key ends the program. */
 export function moments({
   periodMs,
   typed$,

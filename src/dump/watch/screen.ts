@@ -3,8 +3,7 @@
 /** One line of a screen. */
 export interface ScreenLine {
   readonly text: string;
-  /** Whether the line is in bold. */
-  readonly isBright: boolean;
+  readonly isBold: boolean;
 }
 
 export interface ScreenSize {
@@ -13,13 +12,13 @@ export interface ScreenSize {
 }
 
 const ESC = '\u001b[';
-/** The alternate screen, without a cursor and without line wrapping. */
+/** Escape sequences: enter and leave the alternate screen, without cursor and line wrapping. */
 const ENTER = `${ESC}?1049h${ESC}?25l${ESC}?7l`;
 const LEAVE = `${ESC}?7h${ESC}?25h${ESC}?1049l`;
-/** Synchronized output: a terminal with support for it shows the text between the two at once. */
+/** Begin and end of synchronized output: a terminal that supports it shows the text between them at once. */
 const [BEGIN, END] = [`${ESC}?2026h`, `${ESC}?2026l`];
 const HOME = `${ESC}H`;
-const [BRIGHT, PLAIN] = [`${ESC}1m`, `${ESC}0m`];
+const [BOLD, PLAIN] = [`${ESC}1m`, `${ESC}0m`];
 const CLEAR_REST = `${ESC}J`;
 
 export class Screen {
@@ -31,11 +30,11 @@ export class Screen {
     this.#write = write;
   }
 
-  /** Draws lines that have the full width of the screen, so that it need not be cleared. */
+  /** Draws lines of the full screen width, so that they overwrite all old text. */
   draw(lines: readonly ScreenLine[], { rows }: ScreenSize): void {
     const drawn = lines
       .slice(0, rows)
-      .map(({ text, isBright }) => (isBright ? `${BRIGHT}${text}${PLAIN}` : text));
+      .map(({ text, isBold }) => (isBold ? `${BOLD}${text}${PLAIN}` : text));
     const enter = this.#isEntered ? '' : ENTER;
     this.#isEntered = true;
     const rest = drawn.length < rows ? `\r\n${CLEAR_REST}` : '';
@@ -49,7 +48,7 @@ export class Screen {
   }
 }
 
-/** How far a key scrolls, in lines and in whole screens; `end` ends the program. */
+/** The effect of a key: scrolls by lines and screens, scrolls to the start, or ends the program. */
 export type TerminalKey = { readonly lines: number; readonly screens: number } | 'start' | 'end';
 
 const KEYS: Readonly<Record<string, TerminalKey>> = {
@@ -71,16 +70,16 @@ const KEYS: Readonly<Record<string, TerminalKey>> = {
   '\u0004': 'end',
 };
 
-/** The escape sequence of a key, or one character. */
+/** Matches the escape sequence of a key, or any single character. */
 const TYPED = /\u001b[[O][0-9;]*[~A-Za-z]|[^]/g; // eslint-disable-line no-control-regex
 
 /** The known keys in the input of a terminal. */
 export const keysIn = (typed: string): readonly TerminalKey[] =>
   [...typed.matchAll(TYPED)].flatMap(([key]) => KEYS[key] ?? []);
 
-/** Combining characters. */
+/** Matches combining characters, which take no column. */
 const NO_COLUMN = /\p{M}/u;
-/** Most characters that take two columns: those of East Asia, and emoji. */
+/** Matches most characters that take two columns: East Asian characters and emoji. */
 const TWO_COLUMNS =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
 

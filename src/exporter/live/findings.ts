@@ -16,7 +16,7 @@ const MAX_VARIABLES = 1_000_000;
 
 /** An object of the existing tree. */
 export interface ExistingObject extends ObjectPath {
-  /** Variables by name; of several with one name, the latest. */
+  /** Variables by name; the latest of several variables with the same name. */
   readonly variables: ReadonlyMap<string, Variable>;
   /** Whether the object has no children. */
   readonly isLeaf: boolean;
@@ -54,7 +54,7 @@ function byName({ variables }: ManagedObject): ReadonlyMap<string, Variable> {
   return latest;
 }
 
-/** The sentence about a class without objects. It names class ids and paths, one of which may be wrong. */
+/** The sentence about a class without objects. It names the class ids and the paths, since either may be wrong. */
 function unmatchedClass({ alias, classIds, paths }: CatalogueClass): string {
   const places = paths.map(({ text }) => text).join(' or ');
   return `no object fits ${quoted(alias)}, which stands for class ${classIds.join(' or ')} at ${places}`;
@@ -67,13 +67,13 @@ const MAX_NAMES = 10;
 /** The maximum number of known names that an unknown one is compared with. */
 const MAX_CANDIDATES = 5000;
 
-/** The first findings, and the number of others. @param what names the findings, in the plural */
+/** The first findings, and a line with the number of omitted findings. @param what names the findings, in the plural */
 export function limitLines(lines: readonly string[], what: string): readonly string[] {
   const more = lines.length - MAX_LINES;
   return more > 0 ? [...lines.slice(0, MAX_LINES), `and ${more} more ${what}`] : lines;
 }
 
-/** Joins names to one line. Of more than `MAX_NAMES` it lists the first, with the number of the others. */
+/** Joins names into one line: lists up to `MAX_NAMES` names, and states the number of omitted names. */
 export function joinNames(names: readonly string[]): string {
   const more = names.length - MAX_NAMES;
   const first = names.slice(0, MAX_NAMES).join(', ');
@@ -96,10 +96,10 @@ interface ClassFindings {
   readonly withoutRows: readonly string[];
 }
 
-/** The tracked objects of one class for which the catalogue has no row. */
+/** A class of tracked objects for which the catalogue has no row. */
 interface UnreadClass {
   readonly className: string;
-  /** The seed path of one of them. */
+  /** The seed path of one object of the class. */
   readonly example: string;
   objects: number;
   variables: number;
@@ -131,7 +131,7 @@ export function classFindings(
   };
 }
 
-/** Whether an object has something for a row to read. A root without variables and a mere group have not. */
+/** Whether a row could read the object: false for a root or a parent of other objects that has no variables. */
 const mayNeedRows = ({ seedPath, variables, isLeaf }: ExistingObject): boolean =>
   variables.size > 0 || (isLeaf && seedPath !== '');
 
@@ -158,13 +158,13 @@ function withoutRowsLine(kinds: readonly UnreadClass[]): string {
   return `no row is for ${pluralize(objects, 'object')} with ${pluralize(variables, 'variable')}: ${examples.join(', ')}${rest}`;
 }
 
-/** A sentence about the value at a path inside the target, such as `['classes', 0]`. */
+/** A sentence about a value in the settings of a target, at a path such as `['classes', 0]` below the target. */
 export interface Finding {
   readonly path: Path;
   readonly sentence: string;
 }
 
-/** Finds each class, group and seed path that matches no object, regardless of the other filters. */
+/** Finds the classes, groups and seed paths that match no object. Checks each filter on its own. */
 export function filterFindings(
   { classes, seedPathGroups, seedPaths }: FilterSettings,
   catalogue: Catalogue | undefined,
@@ -191,7 +191,7 @@ export function filterFindings(
   ];
 }
 
-/** The sentences about values of a list, each with its path. */
+/** The findings about the values of a list setting: one for each value for which `sentenceOf` returns a sentence. */
 const unmatchedIn = (
   key: string,
   values: readonly string[],
@@ -217,7 +217,7 @@ function unmatchedAlias(catalogue: Catalogue | undefined, objects: readonly Obje
   };
 }
 
-/** The first path segments of seed paths, as many as given. */
+/** The seed paths, shortened to their first `segments` path segments. */
 function startsOf(seedPaths: readonly (readonly string[])[], segments: number): Candidates {
   const starts = new Candidates();
   for (const path of seedPaths)

@@ -19,12 +19,12 @@ import type { ExistingObject, Finding } from './findings.js';
 import { SHARING, describedFamilies, rowFindings, variableFinding } from './row-findings.js';
 import type { DescribedFamilies } from './row-findings.js';
 
-/** The largest directory needs fewer polls. */
+/** The most polls of one directory. Even the largest directory needs fewer polls. */
 const MAX_POLLS = 4096;
 /** The most polls of a directory that keeps changing. */
 const MAX_UNSTABLE_POLLS = 100;
 
-/** Polls until the directory is read, and returns the last result. It has `hasMore` if the directory was not read fully. */
+/** Polls until the directory is read. Returns the last result, whose `hasMore` is true if a poll limit came first. */
 function pollUntilComplete(poller: Poller): PollResult {
   let result = poller.poll();
   let unstable = 0;
@@ -42,8 +42,8 @@ interface CheckedKey {
 }
 
 /**
- * Returns lines about each target: the state of its server keys, its root, and the filters, rows and scopes that match
- * nothing in the tree. Reads each server key once.
+ * Returns lines about each target: the states of its server keys, its root, and the filters, rows and scopes that
+ * match nothing in the tree. Polls each server key once.
  */
 export function liveCheck(
   { config, plan }: Planned,
@@ -86,7 +86,7 @@ function targetLines(
   return [...keys, ...rootLines(choice, target, planned, config)];
 }
 
-/** The state of a server key. If nothing has this key, lists the existing keys. */
+/** The line about the state of a server key. If no publisher uses the key, the line lists the existing keys. */
 function keyLine({ poller, result: { serverKey, publisher, source } }: CheckedKey): string {
   const line = `server key ${serverKey}: ${publisher.state}: ${publisher.reason}`;
   const existing = source === undefined ? poller.availableNames?.() : undefined;
@@ -165,7 +165,7 @@ const declared = ({ families, shared }: DescribedFamilies): TargetMetrics => ({
   families,
 });
 
-/** A finding with its key path, and its position if a file has it. */
+/** The line for a finding, with its key path, and with its position if the value is in a file. */
 function withPosition({ path, sentence }: Finding, target: TargetConfig, config: Config): string {
   const whole = [...target.path, ...path];
   const place = config.at(whole);

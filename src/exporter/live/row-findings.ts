@@ -12,7 +12,7 @@ import type { FamilyMetadata, ManagedObject, Variable } from '../../model.js';
 import { Candidates, limitLines, joinNames } from './findings.js';
 import type { ExistingObject, Finding } from './findings.js';
 
-/** The plural noun for the lines of `SharedNames` in messages. */
+/** The plural noun in messages for the variables that `SharedNames` finds. */
 export const SHARING = 'variables that share the name of a metric';
 
 export interface DescribedFamilies {
@@ -49,7 +49,7 @@ class SharedNames {
   }
 }
 
-/** Finds the metrics of objects that declarations define. @param uncatalogued limits them to variables without a row */
+/** Finds the self-described metrics of objects. @param uncatalogued limits the search to variables without a row */
 export function describedFamilies(
   app: string,
   objects: readonly ExistingObject[],
@@ -79,10 +79,10 @@ interface RowFindings {
   readonly families: ReadonlySet<FamilyMetadata>;
 }
 
-/** The variables of the objects that one set of rows reads. */
+/** The variables of all objects to which one set of rows applies. */
 interface ReadVariables {
   readonly names: Candidates;
-  /** Names of existing variables that a row reads. */
+  /** By row: the names of the existing variables that the row reads. */
   readonly found: Map<Row, Set<string>>;
 }
 
@@ -146,7 +146,7 @@ export function rowFindings(
   };
 }
 
-/** Lines about variables that rows read and no object has, each with the nearest existing name. */
+/** Lines about variables that a row reads but no object has, each with the nearest existing name. */
 function unmatchedRows(
   { alias, rows }: ClassRows,
   { names, found }: ReadVariables,
@@ -167,7 +167,7 @@ function unmatchedRows(
 const mistypedLine = (row: Row, { name, type }: Variable, file: string): string =>
   `${positionOf(row, file)}: the variable ${quoted(name)} is of type ${type}, allowed: ${readingOf(row, name)?.types.join(', ') ?? 'none'}`;
 
-/** The reading of a row that matches the name of a variable. */
+/** Finds the reading of a row that applies to a variable of this name. */
 const readingOf = ({ reads }: Row, name: string): Reading | undefined =>
   reads.find(({ variable, pattern }) => pattern !== undefined || variable === name);
 
@@ -179,7 +179,7 @@ function addTo<K>(map: Map<K, Set<string>>, key: K, word: string): void {
   map.set(key, words.add(word));
 }
 
-/** A finding if nothing exists at the path of `variable`; none for an empty path. */
+/** A finding if the path of the setting `variable` leads to no variable; no finding for an empty path. */
 export function variableFinding(
   root: ManagedObject,
   path: string,
@@ -196,7 +196,7 @@ export function variableFinding(
   return [{ path: ['variable'], sentence }];
 }
 
-/** The paths of variables about as long as `path`: only those can be similar enough for `hint`. */
+/** The variable paths whose length is close to that of `path`. Longer or shorter paths are too different for `hint`. */
 function pathsLike(path: string, objects: readonly ExistingObject[]): Candidates {
   const paths = new Candidates();
   for (const { seedPath, variables } of objects)
