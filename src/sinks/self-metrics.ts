@@ -6,10 +6,10 @@ import type { InternalMetric, Target } from '../model.js';
 import { IDENTITY, identitiesOf } from './sink.js';
 import type { IdentityLabels } from './sink.js';
 
-/** An internal metric without its value. */
+/** The name, type and help text of an internal metric. */
 export type InternalFamily = Omit<InternalMetric, 'value'>;
 
-/** The prefix of the exporter's own metrics. No application has it. */
+/** The name prefix of the exporter's own metrics. Metrics of applications never have it. */
 const OWN_PREFIX = 'shm_exporter_';
 
 export class SelfMetrics {
@@ -55,7 +55,7 @@ export class SelfMetrics {
     };
   }
 
-  /** Adds a gauge for a fact of the process, and returns the function that sets it. */
+  /** Adds a gauge, and returns the function that sets it. */
   gauge(
     name: string,
     help: string,
@@ -67,17 +67,17 @@ export class SelfMetrics {
     };
   }
 
-  /** All metrics as text 0.0.4; the internal metrics of targets carry labels that identify the target. */
+  /** All metrics in text format 0.0.4. The internal metrics of a target have the target's identity labels. */
   async text(targets: readonly Target[]): Promise<string> {
     return `${(await this.#texts(targets)).join('\n\n')}\n`;
   }
 
-  /** The text without metrics that every process has and whose names would clash with those of another process. */
+  /** Only the metrics with the exporter's prefix. Names such as `process_cpu_seconds_total` occur in other processes too. */
   async ownText(targets: readonly Target[]): Promise<string> {
     return (await this.#texts(targets, OWN_PREFIX)).map((text) => `${text}\n`).join('');
   }
 
-  /** The text of each metric whose name begins with the prefix, without internal metrics that no target has. */
+  /** The texts of all metrics with a name prefix. Omits internal metrics that no target has. */
   async #texts(targets: readonly Target[], prefix = ''): Promise<readonly string[]> {
     const shown = this.#collectAll(targets);
     const names = this.#registry
@@ -127,13 +127,13 @@ export class SelfMetrics {
   }
 }
 
-/** Longer than a process runs, so that Node.js never samples the histogram behind `LAG_STATISTICS`. */
+/** A time that no process reaches, so that Node.js never samples the histogram behind `LAG_STATISTICS`. */
 const NEVER_MS = 0x7fffffff;
 const LAG_STATISTICS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 
 /**
- * Adds the default metrics of the process and Node.js. Replaces the event loop lag, which would wake up Node.js a
- * hundred times a second, by the event loop utilization, which Node.js always counts.
+ * Adds the default metrics of the process and Node.js. Replaces the event loop lag, which would
+ * wake up Node.js a hundred times a second, by the utilization, which Node.js always counts.
  */
 function processMetrics(registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });

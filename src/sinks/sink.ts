@@ -7,17 +7,17 @@ import type { Target } from '../model.js';
 export type SinkEvent =
   /** Metrics are available at `where`. */
   | { readonly kind: 'opened'; readonly where: string }
-  /** One response or document is over. */
+  /** A response or document has ended. */
   | {
       readonly kind: 'served';
-      /** Bytes that were written. */
+      /** The number of written bytes. */
       readonly bytes: number;
       readonly outcome: Outcome;
     }
-  /** A snapshot was not written. */
+  /** The sink skipped a snapshot. */
   | { readonly kind: 'skipped'; readonly reason: string };
 
-/** `refused`: an error instead of metrics. `cut`: the reader did not get the complete response. */
+/** `refused`: the reader got an error instead of metrics. `cut`: the reader got an incomplete response. */
 type Outcome = 'delivered' | 'refused' | 'cut';
 
 /** The current targets; a reload replaces the list. */
@@ -26,12 +26,12 @@ export interface Targets {
 }
 
 /**
- * The end of the pipeline. Subscribing opens the sink, unsubscribing closes it. A sink knows targets and pages, but no
- * segments and no streams.
+ * The last stage of the pipeline. Subscribing opens the sink, unsubscribing closes it. A sink uses
+ * targets and pages, but no segments and no streams.
  */
 export type Sink = (registry: Targets) => Observable<SinkEvent>;
 
-/** The routing parameters of a request; undefined if not given. */
+/** The routing parameters of a request; each is undefined if the request lacks it. */
 interface RoutingParameters {
   readonly serverKey: string | undefined;
   readonly app: string | undefined;
@@ -45,8 +45,8 @@ export const matches = (target: Target, { serverKey, app, instance }: RoutingPar
   (instance === undefined || (instance !== '' && instanceOf(target) === instance));
 
 /**
- * The fewest parameters that select a target, whether it is ready or not. None for a single target with several server
- * keys, since its current key may change.
+ * The fewest parameters that select a target, ready or not. Empty for a single target with several
+ * server keys, since its current key may change.
  */
 export function parametersOf(
   target: Target,
@@ -62,14 +62,14 @@ export function parametersOf(
   return { server_key: serverKey, app, ...(isAlone ? {} : { instance }) };
 }
 
-/** The server key of the last root, else the first server key. */
+/** The server key of the last root; the first server key if there was no root. */
 const serverKeyOf = ({ lastRoot, serverKeys }: Target): string =>
   lastRoot?.serverKey ?? serverKeys[0] ?? '';
 
-/** The id of the last root, else the configured hint. */
+/** The id of the last root; the configured hint if there was no root. */
 const instanceOf = ({ lastRoot, instance }: Target): string => lastRoot?.id ?? instance;
 
-/** Whether a target reads a server key: with a root only the key of the root, else any of its keys. */
+/** Whether a target reads a server key. A target with a root reads only the root's key. */
 function isOnKey(target: Target, serverKey: string): boolean {
   if (!target.serverKeys.includes(serverKey)) return false;
   if (target.serverKeys.length === 1) return true;
@@ -84,8 +84,8 @@ export type IdentityLabels = Readonly<Record<string, string>>;
 export const IDENTITY = ['app', 'server_key', 'hint', 'twin'] as const;
 
 /**
- * The unique identity of each target. It depends on the configuration and not on the root, so that series continue
- * when a root is lost. The label `twin` numbers targets with the same configuration, from the second on.
+ * The unique identity labels of each target. They depend on the configuration and not on the root, so series continue
+ * after the loss of a root. The label `twin` numbers targets with equal configuration.
  */
 export function identitiesOf(targets: readonly Target[]): ReadonlyMap<Target, IdentityLabels> {
   const seen = new Map<string, number>();
@@ -100,10 +100,10 @@ export function identitiesOf(targets: readonly Target[]): ReadonlyMap<Target, Id
   return new Map(identities);
 }
 
-/** The period of checks for readiness. */
+/** The interval of the readiness checks, in milliseconds. */
 const CHECK_MS = 50;
 
-/** Emits once, when all targets are ready or `longestMs` are over. */
+/** Emits once, when all targets are ready, or at the latest after `longestMs`. */
 export const whenReady = (
   registry: Targets,
   longestMs: number,

@@ -24,10 +24,10 @@ import type { PollResult, Poller, PollerFactory } from './poller.js';
 
 interface PoolParts {
   readonly makePoller: PollerFactory;
-  /** Runs polls without a wait; timers by default. */
+  /** Runs polls that are due at once. Without a scheduler, timers run the polls. */
   readonly tasks?: Scheduler | undefined;
   readonly scheduler?: SchedulerLike | undefined;
-  /** Milliseconds of a clock that does not step; by default the scheduler's. */
+  /** Reads a monotonic clock in milliseconds. Defaults to the clock of `scheduler`. */
   readonly nowMs?: (() => number) | undefined;
 }
 

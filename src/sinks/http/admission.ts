@@ -1,4 +1,4 @@
-// Limits concurrent requests, and the interface of a guard that authorizes clients.
+// Limits the number of concurrent requests, and defines `Guard`, which authorizes clients.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
@@ -21,15 +21,15 @@ import type { DispatchedRequest } from './dispatch.js';
 
 type RequestKind = DispatchedRequest['kind'];
 
-/** The responses of a connection are sent in order: while one is sent, the next is prepared. */
+/** A connection sends its responses in order. While it sends one response, the exporter prepares the next. */
 const MAX_RUNNING_PER_CONNECTION = 2;
-/** Includes waiting requests. A client that reads its responses does not pipeline more. */
+/** The most running and waiting requests of a connection. A client that reads its responses sends fewer ahead. */
 const MAX_REQUESTS_PER_CONNECTION = 64;
 
-/** The longest wait of a request before it is refused. */
+/** The longest time that a request waits for a permit. After that time the exporter refuses the request. */
 const MAX_WAIT_MS = 1000;
 
-/** Makes the response to a request, or to a refused one with the text of the refusal. */
+/** Makes the response to a request. `refusal` is the error text if the request is refused. */
 type AdmittedAnswer<T> = (refusal?: string) => Observable<T>;
 
 interface Connection {
@@ -38,7 +38,7 @@ interface Connection {
 }
 
 /**
- * Makes a function that answers requests within limits.
+ * Makes a function that answers requests, and refuses requests that exceed the limits.
  * @param max the most concurrent requests of each kind, so that slow scrapes do not block probes
  */
 export function admission(
@@ -61,7 +61,7 @@ export function admission(
       () => acquire(kind),
       () => answer(),
     );
-  /** Emits once whether a permit is free: when a request releases one, in FIFO order, or after the longest wait. */
+  /** Waits for a permit, in FIFO order and at most `MAX_WAIT_MS`. Emits whether a permit is free. */
   const permit$ = (kind: RequestKind): Observable<boolean> =>
     merge(
       released$.pipe(filter((of) => of === kind && hasPermit(kind))),
@@ -105,7 +105,7 @@ const newConnection = (): Connection => ({
   limited: limitConcurrency(MAX_RUNNING_PER_CONNECTION),
 });
 
-/** The TLS settings of a listener, and its check of client certificates. */
+/** The TLS settings of a listener and its check of client certificates. */
 export interface GuardTls {
   /** Whether the server requests a client certificate, and whether it requires a valid one. */
   readonly requestCert: boolean;
@@ -118,13 +118,13 @@ export interface GuardTls {
 
 /** Authorizes the clients of a listener. */
 export interface Guard {
-  /** Undefined for plain HTTP. */
+  /** The TLS settings; undefined for plain HTTP. */
   readonly tls: GuardTls | undefined;
-  /** Whether every admitted client has a password or a certificate. */
+  /** Whether each admitted client has sent a valid password or certificate. */
   readonly authenticatesClients: () => boolean;
   /** The headers of every response. */
   readonly headers: () => HeaderFields;
-  /** Emits once: the refusal of a request, or undefined to admit it. Undefined itself if all requests are admitted. */
+  /** Emits the error reply, or undefined to admit the request. The field is undefined if the guard admits all requests. */
   readonly refusal: ((request: IncomingMessage) => Observable<Reply | undefined>) | undefined;
 }
 

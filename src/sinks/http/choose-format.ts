@@ -1,4 +1,4 @@
-// Chooses the format and coding of a response by the headers of the request (RFC 9110, 12.5).
+// Chooses the format and the content coding of a response from the request headers (RFC 9110, 12.5).
 import type { Format } from '../../model.js';
 
 /** An entry of an Accept or Accept-Encoding header, in lower case. */
@@ -7,13 +7,13 @@ interface AcceptEntry {
   readonly name: string;
   /** The parameter `version`. */
   readonly version: string | undefined;
-  /** The quality from 0 to 1; 0 refuses. An invalid quality is 0. */
+  /** The quality from 0 to 1; 0 means "not acceptable". An invalid quality counts as 0. */
   readonly quality: number;
 }
 
 const parseAccept = (header: string): AcceptEntry[] => header.split(',').map(parseAcceptEntry);
 
-/** Parses one entry; parameters other than version and q have no effect here. */
+/** Parses one entry. Ignores all parameters except `version` and `q`. */
 function parseAcceptEntry(text: string): AcceptEntry {
   const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const valueOf = (parameter: string): string | undefined =>
@@ -25,12 +25,12 @@ function parseAcceptEntry(text: string): AcceptEntry {
   return { name, version: valueOf('version'), quality: quality >= 0 && quality <= 1 ? quality : 0 };
 }
 
-/** The size of the cache. Few clients have other headers. */
+/** The most cached headers. All scrapers together rarely send more different headers. */
 const MAX_HEADERS = 32;
-/** The longest header to cache. */
+/** The most characters of a header that the cache stores. */
 const MAX_LENGTH = 256;
 
-/** Caches the results of a function for the last short headers. */
+/** Caches the results of a function of a header, except for long headers. */
 export function cachedByHeader<T>(of: (header: string) => T): (header: string) => T {
   const known = new Map<string, T>();
   return (header) => {
@@ -52,7 +52,7 @@ const entryOf = cachedByHeader(parseAcceptEntry);
 
 const PROTOBUF = 'application/vnd.google.protobuf';
 const OPEN_METRICS = 'application/openmetrics-text';
-/** Lower than any quality of a header: a quality has at most three decimals. */
+/** A quality below every quality that a header can give: those have at most three decimals. */
 const LAST_RESORT = 1e-4;
 
 /**
@@ -78,7 +78,7 @@ export function chooseFormat(formats: Formats, accept = '*/*'): Format {
 const isOpenMetrics = ({ contentType }: Format): boolean =>
   entryOf(contentType).name === OPEN_METRICS;
 
-/** Whether a client accepts protobuf with at least this quality. */
+/** Whether a client accepts protobuf with at least the quality `least`. */
 const prefersProtobuf = (entries: readonly AcceptEntry[], least: number): boolean =>
   entries.some(({ name, quality }) => name === PROTOBUF && quality > 0 && quality >= least);
 

@@ -13,22 +13,22 @@ import { route } from './route.js';
 
 export interface ScrapeOptions {
   readonly formats: Formats;
-  /** The current scope of a name. */
+  /** Returns the current scope with a name. */
   readonly scope: (name: string) => Scope | undefined;
   readonly notReady: (progress: SyncProgress) => string;
 }
 
-/** The parameters of a scrape; path and query may both name a scope. */
+/** The parameters of a scrape. The path and the query can each name a scope. */
 interface ScrapeRequest {
   readonly scope: string | undefined;
   readonly query: URLSearchParams;
   /** The Accept header. */
   readonly accept: string | undefined;
-  /** The encoding to render. `encoded` in reply.ts decides on the encoding of the response. */
+  /** Whether to render gzip. The function `encoded` in reply.ts decides on the coding of the response. */
   readonly prefersGzip: boolean;
 }
 
-/** The scope in a path, after the base path; undefined for a path that is no scrape. */
+/** The scope in a path, after the base path; undefined for a path that is not a scrape path. */
 function scopeInPath(
   pathname: string,
   base: string,
@@ -44,7 +44,7 @@ function scopeInPath(
   }
 }
 
-/** Answers a scrape. Checks in order: routing 400 or 404, readiness 503, scope 404. */
+/** Answers a scrape. Checks the routing (400 or 404), then the readiness (503), then the scope (404). */
 function scrape(
   request: ScrapeRequest,
   targets: readonly Target[],
@@ -90,14 +90,14 @@ export interface DispatchedRequest {
   readonly reply: () => Observable<Reply>;
 }
 
-/** The path of trees. A base scrape path that is the same takes precedence. */
+/** The path of the tree page. If the base scrape path is also `/tree`, the scrape takes precedence. */
 export const TREE_PATH = '/tree';
 
 const ALLOWED = new Set(['GET', 'HEAD']);
 
 /**
- * Dispatches a request. Checks in order: path 404, method 405; a scrape then checks the rest.
- * @param targets returns the current targets when the reply is made, which may be later
+ * Dispatches a request. Checks the path (404), then the method (405), then any scrape parameters.
+ * @param targets returns the targets at the time when the reply is made
  */
 export function dispatch(
   request: IncomingMessage,
@@ -141,7 +141,7 @@ const refusal = (...reply: Parameters<typeof textReply>): DispatchedRequest => (
   reply: () => of(textReply(...reply)),
 });
 
-/** The path and query of a request target. A proxy may send it with scheme and authority. */
+/** The path and query of a request target. A proxy may send the target with scheme and authority. */
 function splitTarget(target: string): { pathname: string; query: URLSearchParams } {
   const url = target.replace(/^[A-Za-z]+:\/\/[^/?]*/, '');
   const mark = url.indexOf('?');

@@ -14,9 +14,9 @@ import type { ListenAddress } from './listen-address.js';
 type ConnectionKey = Socket | string;
 
 /**
- * Limits the connections of a server. Above `max`, closes the connection with the longest idle time, which is the new
- * one if all others have running requests. A connection with an incomplete request is idle.
- * @returns a function that closes all idle connections, also those without any request yet
+ * Limits the connections of a server. Above `max`, closes the connection with the longest idle time, or the new
+ * connection if all others have running requests. A connection with an incomplete request counts as idle.
+ * @returns a function that closes all idle connections, even those that have sent no request
  */
 function limitConnections(server: Server, max: number, onDrop: () => void): () => void {
   const keyOf = server instanceof TlsServer ? tlsKeyOf : (socket: Socket): ConnectionKey => socket;
@@ -63,10 +63,10 @@ function limitConnections(server: Server, max: number, onDrop: () => void): () =
 }
 
 let unnamed = 0;
-/** The keys of connections without ports, such as over a UNIX socket. */
+/** The keys of connections without port numbers, such as connections over a UNIX socket. */
 const names = new WeakMap<Socket, string>();
 
-/** A key that the TCP socket of a connection shares with its TLS socket. */
+/** Returns one key for the TCP socket and the TLS socket of a connection. */
 function tlsKeyOf(socket: Socket): string {
   const name = names.get(socket);
   if (name !== undefined) return name;
@@ -84,37 +84,37 @@ export interface IncomingRequest {
 }
 export interface Listening {
   readonly kind: 'listening';
-  /** Scheme, host and bound port of the listener, or words for a UNIX socket. */
+  /** Scheme, host and bound port of the listener, or a description of a UNIX socket. */
   readonly origin: string;
 }
-/** An idle connection was closed to admit another. */
+/** The event that the server closed an idle connection to admit a new connection. */
 interface Dropped {
   readonly kind: 'dropped';
 }
 
 export interface ListenerOptions {
-  /** At least one. */
+  /** The addresses to listen at: at least one. */
   readonly addresses: readonly ListenAddress[];
   readonly guard: Guard;
-  /** The longest time in which a client sends a request. */
+  /** The longest time that a client may take to send a request, in milliseconds. */
   readonly headerMs: number;
   /** The most bytes of the head of a request. */
   readonly maxHeaderBytes: number;
   readonly maxConnections: number;
 }
 
-/** Stands in the log, for a UNIX socket, where a TCP listener has `scheme://host:port`. */
+/** The text for a UNIX socket in the log. For a TCP listener the log has `scheme://host:port`. */
 const UNIX_SOCKET = 'the UNIX socket of systemd, path ';
 /** The longest idle time between two requests of a connection. */
 const IDLE_MS = 65_000;
-/** The time in which a new connection can send its request after the listener has closed. */
+/** The time for which a connection may still send its first request after the listener closed. */
 const GRACE_MS = 250;
-/** The period in which Node.js checks requests for timeouts, at most; its default is 30 seconds. */
+/** The longest interval between checks for request timeouts by Node.js, whose default is 30 seconds. */
 const MAX_CHECK_MS = 1000;
 
 /**
- * Listens at all addresses while subscribed, and finishes running responses after that. Errors with Fault
- * LISTENER_FAILED if an address cannot be used.
+ * Listens at all addresses while subscribed. Unsubscribing lets running responses finish. Errors
+ * with Fault LISTENER_FAILED if the server cannot use an address.
  */
 export function listen(
   options: ListenerOptions,
@@ -169,7 +169,7 @@ export function listen(
   });
 }
 
-/** Answers 503 to a request that arrived or waited for the guard while the listener closed. */
+/** Answers 503 to a request that arrived, or waited for the guard, while the listener was closing. */
 export function refuseDuringShutdown(response: ServerResponse): void {
   const text = 'the exporter is ending\n';
   const length = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length };
@@ -208,8 +208,8 @@ function serverOf(tls: GuardTls | undefined, options: ServerOptions): Server {
 }
 
 /**
- * Closes the connection if the response is not over after `ms`. A socket timeout would restart with each byte and
- * never end a slow reader.
+ * Closes the connection if the response takes longer than `ms`. A socket timeout cannot stop a slow
+ * reader: each byte restarts it.
  */
 export function deadline<T>(ms: number, socket: Socket): MonoTypeOperatorFunction<T> {
   return (response$) =>

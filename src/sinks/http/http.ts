@@ -30,9 +30,9 @@ import type { ScrapeOptions } from './dispatch.js';
 
 /** The HTTP sink's own counters. */
 interface HttpMetrics {
-  /** Counts a response that is over. */
+  /** Counts a response that has ended. */
   readonly count: (sent: Sent) => void;
-  /** Counts a connection that was closed to admit another. */
+  /** Counts a connection that the server closed to admit a new connection. */
   readonly dropped: () => void;
 }
 
@@ -82,8 +82,8 @@ function failed(
 }
 
 /**
- * Makes a function that sends a reply and emits when the response is over. Emits nothing if the connection closes
- * before the reply. `headers` are sent with every response.
+ * Makes a function that sends a reply and emits when the response has ended. Emits nothing if the
+ * connection closes before the reply. Every response has the headers `headers`.
  */
 function responder(
   log: (message: string) => void,
@@ -120,18 +120,18 @@ function responder(
 
 export interface HttpOptions
   extends ListenerOptions, ScrapeOptions, Omit<OwnPagesOptions, 'tree' | 'treePath'> {
-  /** Whether trees are on. */
+  /** Whether the configuration enables the tree page. */
   readonly hasTrees: boolean;
-  /** Whether trees show texts that no row reads. */
+  /** Whether the tree page shows texts that no catalogue row reads. */
   readonly showsUnreadTexts: () => boolean;
-  /** The longest time of a response, from its request to its last byte. */
+  /** The longest time from the request to the last byte of its response, in milliseconds. */
   readonly responseMs: number;
   /** The most concurrent scrapes. */
   readonly maxScrapes: number;
   readonly log: (message: string) => void;
 }
 
-/** The most concurrent requests of the exporter's own pages. */
+/** The most concurrent requests for the exporter's own pages. */
 const MAX_PAGES = 64;
 
 export function httpSink(options: HttpOptions): Sink {
@@ -185,7 +185,7 @@ function treeOf(options: HttpOptions): Pick<OwnPagesOptions, 'tree' | 'treePath'
   return { tree: treeResponder({ ...options, treePath: TREE_PATH }), treePath: TREE_PATH };
 }
 
-/** The decision of the guard. Refuses a request that still waits for the decision when the sink ends. */
+/** The decision of the guard. When the sink ends, it refuses each request that still waits for a decision. */
 const decided = (
   refusal$: Observable<Reply | undefined>,
   { response }: IncomingRequest,

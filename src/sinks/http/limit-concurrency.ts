@@ -3,8 +3,8 @@ import { Subject, Subscription, defer, first, mergeMap, using } from 'rxjs';
 import type { Observable } from 'rxjs';
 
 /**
- * Makes an operator to share between several streams: at most `max` of their sources are subscribed to at once. The
- * others wait in FIFO order.
+ * Makes an operator that several streams share. It subscribes to at most `max` of its source
+ * observables at a time. The next sources wait in FIFO order.
  */
 export function limitConcurrency(max: number): <T>(source: Observable<T>) => Observable<T> {
   let free = max;

@@ -1,11 +1,11 @@
-// Addresses of listeners: listening, their texts, and the fault of one that cannot be used.
+// Listener addresses: listening at an address, its text, and the fault if the server cannot use it.
 import type { AddressInfo, ListenOptions, Server } from 'node:net';
 import { Fault } from '../../errors.js';
 
 export type ListenAddress =
   /** A host and port. An undefined host stands for all addresses of the machine, IPv6 and IPv4. */
   | { readonly host: string | undefined; readonly port: number }
-  /** A listening socket of systemd. */
+  /** A file descriptor of a listening socket that systemd opened. */
   | { readonly fd: number };
 
 export function listenAt(server: Server, address: ListenAddress, opened: () => void): void {
@@ -17,15 +17,15 @@ export function listenAt(server: Server, address: ListenAddress, opened: () => v
   }
 }
 
-/** An address for messages. */
+/** The text of an address in messages. */
 function shownAddress(address: ListenAddress): string {
   if ('fd' in address) return `descriptor ${address.fd}`;
   return authorityOf(address.host ?? '', address.port);
 }
 
 /**
- * The host and bound port of a listener as in a URL; undefined for a UNIX socket.
- * @param bound the address from the server
+ * The host and bound port of a listener, written as in a URL; undefined for a UNIX socket.
+ * @param bound the address that the server reports
  */
 export function boundAuthority(
   address: ListenAddress,
@@ -36,11 +36,11 @@ export function boundAuthority(
   return authorityOf(host, bound.port);
 }
 
-/** Host and port as in a URL. */
+/** Host and port, written as in a URL. */
 export const authorityOf = (host: string, port: number): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
-/** Fault LISTENER_FAILED for the error of a server that listens at `address`. */
+/** Makes a Fault LISTENER_FAILED from the error of a server that listens at `address`. */
 export function listenFault(address: ListenAddress, error: Error): Fault {
   const isTaken = 'code' in error && error.code === 'EADDRINUSE' && 'port' in address;
   const way = isTaken ? `; "ss -ltnp 'sport = :${address.port}'" shows who has it` : '';

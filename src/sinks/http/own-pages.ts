@@ -14,12 +14,12 @@ import type { TreeResponder } from './pages/tree.js';
 import { compressiblePage, plainPage, textReply } from './reply.js';
 import type { Reply } from './reply.js';
 
-/** Matches a host name, IPv4 address or IPv6 address in brackets, perhaps with a port. */
+/** Matches a host name, an IPv4 address or an IPv6 address in brackets, with or without a port. */
 const AUTHORITY = /^(?:[\w-][\w.-]{0,252}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
- * The document of service discovery: a group for each target, ready or not, in JSON. The labels of a target do not
- * depend on its root.
+ * The JSON document of service discovery: a group for each target, ready or not. The labels of a
+ * target do not depend on its root.
  * @param authority host and port at which Prometheus reaches this listener
  * @param path base scrape path
  * @param isSecure whether Prometheus uses HTTPS
@@ -63,7 +63,7 @@ export type ReloadAnswer =
     }
   | {
       readonly kind: 'refused';
-      /** Every reason; the configuration before stays in use. */
+      /** All errors of the new configuration. The former configuration stays in use. */
       readonly reasons: readonly string[];
     };
 
@@ -75,14 +75,14 @@ export interface OwnPagesOptions {
   readonly service: () => ProcessInfo;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
-  /** The path of trees; undefined if trees are off. */
+  /** The path of the tree page; undefined if the configuration disables it. */
   readonly treePath: string | undefined;
-  /** Undefined if trees are off. */
+  /** Answers requests for the tree page; undefined if the configuration disables it. */
   readonly tree: TreeResponder | undefined;
   readonly scope: (name: string) => Scope | undefined;
   /** The names of the current scopes of a target. */
   readonly scopeNames: (target: Target) => readonly string[];
-  /** Reloads the configuration. Undefined if clients may not request it. */
+  /** Reloads the configuration; undefined if the configuration disables reloads by HTTP. */
   readonly reload: (() => ReloadAnswer) | undefined;
 }
 
@@ -119,10 +119,10 @@ export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>(
   ],
 ]);
 
-/** The path of reloads, for POST only. */
+/** The path that reloads the configuration; accepts only POST. */
 export const RELOAD_PATH = '/-/reload';
 
-/** Reloads the configuration. The reply is 200 with the settings that need a restart, or 500 with the reasons to refuse it. */
+/** Reloads the configuration. Replies 200 with the settings that need a restart, or 500 with all errors. */
 export function reloaded(reload: () => ReloadAnswer): Observable<Reply> {
   const answer = reload();
   return of(
@@ -132,7 +132,7 @@ export function reloaded(reload: () => ReloadAnswer): Observable<Reply> {
   );
 }
 
-/** The status page, with the targets from the position `from` of the query. */
+/** The status page. The parameter `from` of the query is the position of the first target. */
 function status(
   targets: readonly Target[],
   { path, treePath, service, unixMs, scope, scopeNames }: OwnPagesOptions,

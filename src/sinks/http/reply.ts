@@ -1,11 +1,11 @@
-// Replies, and sending them: `send` emits when the response is over.
+// Replies and the function `send`, which emits when the response has ended.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Observable, from, map } from 'rxjs';
 import { GzipText } from '../../exposition/compress/gzip.js';
 import type { Body, Page } from '../../model.js';
 import { prefersGzip } from './choose-format.js';
 
-/** The longest time without progress of a response. */
+/** The longest time that a response may make no progress. */
 const MAX_STALL_MS = 30_000;
 
 export type HeaderFields = Readonly<Record<string, string>>;
@@ -16,20 +16,20 @@ export interface Reply {
   readonly page: Page;
 }
 
-/** A reply whose body is in the content encoding that the client accepts, compressed or not. */
+/** A reply whose body has a content coding that the client accepts, compressed or not. */
 export interface EncodedReply extends Reply {
   readonly body: Body;
-  /** Bytes that compressing saved; never negative. */
+  /** The bytes that compression saved; never negative. */
   readonly saved: number;
 }
 
-/** A response that is over. */
+/** The result of a response that has ended. */
 export interface Sent {
   readonly status: number;
-  /** The bytes of the body if it was written completely; otherwise 0. */
+  /** The size of the body in bytes; 0 if the exporter could not write all of it. */
   readonly bytes: number;
   readonly saved: number;
-  /** Whether the connection ended before the body was written completely. */
+  /** Whether the connection ended before the exporter had written the whole body. */
   readonly isCut: boolean;
 }
 
@@ -38,7 +38,7 @@ export function textReply(status: number, text: string, headers: HeaderFields = 
   return { status, headers, page: plainPage(`${text}\n`, 'text/plain; charset=utf-8') };
 }
 
-/** A page that is not compressed: it is short, or a secret and a text of the client would be compressed together. */
+/** A page without compression: it is short, or compression would mix a secret with text from the client. */
 export function plainPage(text: string, contentType: string): Page {
   const body = Buffer.from(text);
   return { contentType, buffers: [body], bytes: body.length, release: () => undefined };
@@ -49,10 +49,10 @@ export function compressiblePage(text: string, contentType: string): Page {
   return { ...page, gzip: () => new GzipText(page).body([], page.release) };
 }
 
-/** Smaller bodies fit one packet as they are. */
+/** The smallest body that is compressed, in bytes. Smaller bodies fit into one packet anyway. */
 const MIN_BYTES = 1024;
 
-/** The reply as gzip, if a client with this Accept-Encoding header prefers that and it makes the body smaller. */
+/** The reply, with a gzip body if the Accept-Encoding header of the client prefers gzip and gzip is smaller. */
 export function encoded(
   reply: Reply,
   acceptEncoding: string | undefined,
@@ -73,7 +73,7 @@ export function encoded(
 }
 
 /**
- * Sends a reply. Emits once when the response is over, complete or not. Unsubscribing does not cut the response.
+ * Sends a reply. Emits once when the response has ended. Unsubscribing does not cut the response.
  * @param common headers of every response; headers of the reply replace them
  */
 export function send(

@@ -15,11 +15,11 @@ const PARAMETERS = ['server_key', 'app', 'instance'] as const;
 
 const refused = (status: 400 | 404, text: string): Routed => ({ kind: 'refused', status, text });
 
-/** The text of spec 7 rule 1. */
+/** The error text of specification 7, rule 1. */
 const ROUTING_STILL_REQUIRED =
   'scope selected, but target routing still required when multiple targets are configured';
 
-/** Routes a request. @param inPath the scope in the path; undefined without one */
+/** Routes a request. @param inPath the scope in the path; undefined if the path has no scope */
 export function route(targets: readonly Target[], query: URLSearchParams, inPath?: string): Routed {
   const twice = [...PARAMETERS, 'scope'].find((name) => query.getAll(name).length > 1);
   if (twice !== undefined) return refused(400, `parameter ${twice} is given more than once`);
@@ -50,10 +50,10 @@ export function route(targets: readonly Target[], query: URLSearchParams, inPath
   return { kind: 'target', target: match, scope };
 }
 
-/** The most targets that a refusal lists. */
+/** The most targets that an error text lists. */
 const MAX_LISTED = 20;
 
-/** The refusal of parameters that match no target. It lists the parameters of the targets. */
+/** The error text if no target matches the parameters. It lists the parameters of the targets. */
 function noTarget(targets: readonly Target[]): string {
   const listed = targets.slice(0, MAX_LISTED).map((target) => {
     const parameters = new URLSearchParams(parametersOf(target, targets));

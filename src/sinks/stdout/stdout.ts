@@ -1,4 +1,4 @@
-// The stdout sink: prints snapshots at each interval, or once (spec 1.4).
+// The stdout sink. Prints snapshots once or at each interval (spec 1.4).
 import { createWriteStream, fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
@@ -26,10 +26,10 @@ import type { Document, Exposition, InternalMetric, Target } from '../../model.j
 import { identitiesOf, whenReady } from '../sink.js';
 import type { IdentityLabels, Sink, SinkEvent } from '../sink.js';
 
-/** Writes a document. Emits its number of bytes when all are written. */
+/** Writes a document. After the last byte, emits the number of bytes. */
 export type DocumentWriter = (document: Document) => Observable<number>;
 
-/** The error of a writer whose pipe was closed by the reader. The sink then completes. */
+/** The error of a writer after the reader closed the pipe. The sink then completes. */
 export class BrokenPipe extends Error {
   override readonly name = 'ReaderGone';
 }
@@ -45,7 +45,7 @@ interface IdentifiedPage {
   readonly exposition: Exposition;
 }
 
-/** One document for each target, with metrics of this sink, or one for all targets. */
+/** How to print the targets: a document for each target, with metrics of the sink, or one document for all targets. */
 export type Documents =
   | {
       readonly kind: 'each';
@@ -64,7 +64,7 @@ type MergeDocuments = (
 
 interface StdoutOptions {
   readonly intervalSeconds: number;
-  /** Whether to print once, when all targets are ready or an interval is over. */
+  /** Whether to print only once: when all targets are ready, or at the latest after an interval. */
   readonly isOnce: boolean;
   readonly documents: Documents;
   readonly write: DocumentWriter;
@@ -81,9 +81,9 @@ const skippedTicks = (value: number): InternalMetric => ({
 });
 
 /**
- * Makes a sink that prints all targets at each tick. It skips ticks until the last documents are written, so that
- * memory does not grow, and counts skipped ticks in the next documents. If it prints once and a target is not ready, it
- * errors with Fault NOT_READY after printing.
+ * Makes a sink that prints all targets at each tick. It skips ticks while it still writes
+ * documents, so that memory does not grow. The next documents count the skipped ticks. With
+ * `isOnce`, it errors with Fault NOT_READY after printing if a target is not ready.
  */
 export function stdoutSink(options: StdoutOptions): Sink {
   const { intervalSeconds, isOnce, documents, write, slow, scheduler = asyncScheduler } = options;
@@ -155,7 +155,7 @@ const notReady = (reasons: ReadonlySet<string>): Fault => {
   return new Fault('NOT_READY', `not all targets were ready: waiting on ${first}`);
 };
 
-/** Prints one document of all targets. Holds the snapshots of all targets until it is written. */
+/** Prints one document of all targets. Keeps the snapshots of all targets until the document is written. */
 function printMerged(
   targets: readonly Target[],
   demanded: (target: Target) => Observable<Exposition>,
@@ -191,7 +191,7 @@ function printMerged(
   });
 }
 
-/** Opens a stream: a socket for pipes and sockets, to write without blocking; otherwise a file stream. */
+/** Opens a stream: a socket for pipes and sockets, so that writes do not block; a file stream for all other files. */
 function streamOf(fd: number): Writable {
   const kind = fstatSync(fd);
   if (kind.isFIFO() || kind.isSocket()) return new Socket({ fd, readable: false, writable: true });
@@ -199,8 +199,8 @@ function streamOf(fd: number): Writable {
 }
 
 /**
- * Writes documents to a file descriptor. A document that was begun is written to its end, even after its subscriber
- * has left. If a write fails, its document errors with `NotWritten`, and the next one begins on a line of its own.
+ * Writes documents to a file descriptor. Unsubscribing does not stop a started document. If a write
+ * fails, the document errors with `NotWritten`, and the next document begins on a new line.
  */
 export function pipeWriter(fd: number): DocumentWriter {
   const opened = (): Writable => {

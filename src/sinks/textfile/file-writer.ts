@@ -1,4 +1,4 @@
-// Writes documents to a file. Each replaces the file atomically.
+// Writes documents to a file. Each document replaces the file atomically.
 import { randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -9,10 +9,10 @@ import { messageOf } from '../../errors.js';
 import { NotWritten } from '../stdout/stdout.js';
 import type { DocumentWriter } from '../stdout/stdout.js';
 
-/** All users can read the file, regardless of the umask: the collector runs as another user. */
+/** The mode of the file regardless of the umask. All users can read it, since the collector runs as another user. */
 const MODE = 0o644;
 
-/** Makes a writer that replaces the file by each document. After an error `NotWritten` the file is unchanged. */
+/** Makes a writer that replaces the file with each document. The error `NotWritten` leaves the file unchanged. */
 export const fileWriter =
   (path: string): DocumentWriter =>
   ({ buffers, release }) =>
@@ -62,14 +62,14 @@ async function replaced(
   }
 }
 
-/** The reason of a system error, without the name of the temporary file: that differs each time. */
+/** The reason of a system error, without the name of the temporary file, which differs each time. */
 function reasonOf(error: unknown): string {
   const number = (error as NodeJS.ErrnoException).errno ?? 0;
   const [code, words] = getSystemErrorMap().get(number) ?? [];
   return code === undefined ? messageOf(error) : `${code}: ${words}`;
 }
 
-/** Removes the file when the subscription ends, so that no reader takes its values for current ones. */
+/** Removes the file when the subscription ends, so that no collector reads outdated values. */
 export const removedAtEnd = (path: string): Observable<never> =>
   new Observable(() => () => {
     rm(path, { force: true }).catch(() => undefined);

@@ -1,4 +1,4 @@
-// Pages for people: HTML templates with escaping, style, script, tables and error pages.
+// HTML pages: templates with escaping, style, script, tables and error pages.
 import { createHash } from 'node:crypto';
 import { sentence } from '../../../shown/shown-text.js';
 import { compressiblePage, plainPage } from '../reply.js';
@@ -12,7 +12,7 @@ export class Html {
     this.text = text;
   }
 
-  /** Joins a template. @param strings its literal parts: trusted HTML */
+  /** Joins the parts of a template. @param strings its literal parts, which are trusted HTML */
   static of(strings: TemplateStringsArray, parts: readonly HtmlPart[]): Html {
     return new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
   }
@@ -20,7 +20,7 @@ export class Html {
 
 export type HtmlPart = Html | string | number | readonly HtmlPart[] | undefined;
 
-/** A template tag for HTML. Escapes values that are not HTML, joins lists, and omits undefined. */
+/** A template tag for HTML. It escapes plain texts, joins lists, and omits undefined values. */
 export const markup = (strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html =>
   Html.of(strings, parts);
 
@@ -33,8 +33,9 @@ function textOf(part: HtmlPart): string {
 }
 
 /**
- * Updates the page every `data-refresh` milliseconds, an attribute of the body. Keeps focus and scroll position, stops
- * while the page is hidden, and shows a note if the exporter does not answer.
+ * Updates the page every `data-refresh` milliseconds (an attribute of the body). Keeps focus and
+ * scroll position, stops while the page is hidden, and shows a note if the exporter does not
+ * answer.
  */
 const SCRIPT = `
 (() => {
@@ -100,7 +101,7 @@ const SCRIPT = `
 })();
 `;
 
-/** One style for wide and narrow screens, light and dark. */
+/** The style sheet for wide and narrow screens, in light and dark colours. */
 const STYLE = `
 :root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1b1f24;--muted:#565f6a;--line:#d9dee4;--link:#0b57d0;
 --good:#116329;--bad:#b3261e;--warn:#8a4b00;--good-bg:#e6f4ea;--bad-bg:#fcebea;--warn-bg:#fdf3e0;--head:#eef0f3}
@@ -179,11 +180,11 @@ export interface PageParts {
   readonly severity: Severity;
   /** The content of the header. */
   readonly heading: Html;
-  /** The target of the first link: the id of an element of `main`. */
+  /** The element of `main` to which the first link of the page skips. */
   readonly skipTo: { readonly id: string; readonly name: string };
   readonly main: Html;
   readonly footer?: Html;
-  /** Whether the page contains parts of its address. It is not compressed then: its length would reveal other content. */
+  /** Whether the page repeats parts of its address. If so, it is not compressed: its length would reveal other content. */
   readonly isEcho?: boolean;
   /** The period of updates in milliseconds; undefined for none. */
   readonly refreshMs?: number | undefined;
@@ -200,7 +201,7 @@ const COLOURS: Readonly<Record<Severity, string>> = {
 const hashOf = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** Allows style and script by their hashes, the icon in the page, and forms and updates to this listener. */
+/** The Content-Security-Policy: allows this style and script by hash, the inline icon, and requests to this listener. */
 const POLICY = [
   "default-src 'none'",
   `style-src ${hashOf(STYLE)}`,
@@ -219,7 +220,7 @@ const HEADERS = {
   Vary: 'Accept-Encoding',
 };
 
-/** The reply with a page. Its headers replace those of a web configuration. */
+/** The reply with a page. Headers of the page replace headers of the web configuration. */
 export function pageReply(status: number, parts: PageParts): Reply {
   const pageOf = parts.isEcho === true ? plainPage : compressiblePage;
   return { status, headers: HEADERS, page: pageOf(pageText(parts), 'text/html; charset=utf-8') };
@@ -247,7 +248,7 @@ ${script}</body></html>
 }
 
 /**
- * Allows line breaks in words after the dots of an id, but not in a number.
+ * Allows line breaks after the dots of an id, but not inside a number.
  * @param text has no unsafe characters
  */
 export const breakable = (text: string): readonly Html[] =>
@@ -258,7 +259,7 @@ export const breakable = (text: string): readonly Html[] =>
 
 const WBR = markup`<wbr>`;
 
-/** Prevents line breaks at other characters, such as hyphens. */
+/** Prevents line breaks at characters such as hyphens. */
 const whole = (part: string): Html | string =>
   /[^\w.,:;()\s]/.test(part) ? markup`<span class="whole">${part}</span>` : part;
 
@@ -272,7 +273,7 @@ interface TableParts {
   readonly rows: readonly Html[];
 }
 
-/** A table in a scrolling region. The roles are explicit, since the style for narrow screens changes `display`. */
+/** A table in a scrolling region. Its ARIA roles are explicit, since the style for narrow screens changes `display`. */
 export const tableOf = ({ id, name, className, caption, heads, rows }: TableParts): Html =>
   markup`<div class="scroll" id="${id}" tabindex="0" role="region" aria-label="${name}">
     <table class="${className}" role="table">

@@ -13,34 +13,34 @@ import type { Html, Severity, PageParts } from './page.js';
 import { HEADS, conditionOf, queryOf, targetRow, urgencyOf } from './target-row.js';
 import type { TargetCondition } from './target-row.js';
 
-/** Facts about the process. */
+/** Information about the exporter process. */
 export interface ProcessInfo {
   readonly version: string;
-  /** The commit; empty if unknown. */
+  /** The commit of this build; empty if unknown. */
   readonly revision: string;
   /** The version of Node. */
   readonly node: string;
-  /** Like all times here, in Unix milliseconds. */
+  /** The start time of the process. All times in this file are Unix milliseconds. */
   readonly startedMs: number;
-  /** Undefined before the first check. */
+  /** The license; undefined before the first check. */
   readonly license: LicenseInfo | undefined;
   readonly configuration: ConfigurationInfo;
 }
 
 export interface LicenseInfo {
-  /** Such as `valid`. */
+  /** The state of the license, such as `valid`. */
   readonly state: string;
-  /** `good` if valid, `warn` in the grace period, `bad` if a start would be refused. */
+  /** `good` if valid, `warn` in the grace period, `bad` if the exporter would refuse to start. */
   readonly severity: Severity;
   readonly expiresMs: number;
-  /** Empty if there is none. */
+  /** The warning text; empty if there is no warning. */
   readonly warning: string;
 }
 
 interface ConfigurationInfo {
-  /** The time since which the configuration is in use. */
+  /** The time when the exporter accepted the configuration. */
   readonly acceptedMs: number;
-  /** The time of the last refused reload; undefined if none was refused since. */
+  /** The time of the last refused reload; undefined if no reload was refused after `acceptedMs`. */
   readonly refusedMs: number | undefined;
 }
 
@@ -100,10 +100,10 @@ function configurationFact({ acceptedMs, refusedMs }: ConfigurationInfo, nowMs: 
 export interface StatusPageOptions {
   /** Base scrape path, such as `/metrics`. */
   readonly path: string;
-  /** The path of trees; undefined if trees are off. */
+  /** The path of the tree page; undefined if the configuration disables it. */
   readonly treePath: string | undefined;
   readonly service: ProcessInfo;
-  /** The scopes that may select metrics of a target. */
+  /** Returns the scopes that may select metrics of a target. */
   readonly scopesFor: (target: Target) => readonly Scope[];
   readonly nowMs: number;
 }
@@ -119,7 +119,7 @@ interface RankedTarget {
   readonly condition: TargetCondition;
 }
 
-/** The status page. @param from the number of targets to skip, in the order of the page */
+/** Makes the status page. @param from the number of targets to skip, in the order of the page */
 export function statusPage(
   targets: readonly Target[],
   options: StatusPageOptions,

@@ -1,4 +1,4 @@
-// A target of the status page: its condition, its links and its row.
+// The row of a target on the status page: its condition and its links.
 import { nounFor } from '../../../pluralize.js';
 import type {
   NewestBy,
@@ -26,9 +26,9 @@ import type { Html, HtmlPart, Severity } from './page.js';
 export interface TargetCondition {
   readonly severity: Severity;
   readonly word: string;
-  /** The reason of a condition that is not good; otherwise empty. */
+  /** The reason of a condition that is not good; empty for a good condition. */
   readonly reason: string;
-  /** Whether it is not ready although it has a root and a live publisher. */
+  /** Whether the target has a root and a live publisher but is not ready. */
   readonly isSyncing: boolean;
 }
 
@@ -57,7 +57,7 @@ const SEVERITIES: readonly Severity[] = ['bad', 'warn', 'good'];
 /** The sort order of conditions, the most urgent first. */
 export const urgencyOf = ({ severity }: TargetCondition): number => SEVERITIES.indexOf(severity);
 
-/** The source of the time of the newest value, in words. */
+/** Words for the source of the time of the newest value. */
 export const NEWEST_BY: Readonly<Record<NewestBy, string>> = {
   stated: 'as the publisher states',
   notified: 'last notification',
@@ -71,8 +71,8 @@ export function queryOf(target: Target, targets: readonly Target[]): URLSearchPa
 }
 
 /**
- * The relative URL of a page with further parameters; empty ones are left out. All pages are in one folder, so a
- * relative URL also works below the path prefix of a proxy.
+ * The relative URL of a page, with all parameters that are not empty. All pages are in one folder,
+ * so a relative URL also works below the path prefix of a proxy.
  */
 export function address(
   path: string,
@@ -85,7 +85,7 @@ export function address(
 }
 
 interface TargetRowOptions {
-  /** A unique and stable id. */
+  /** The id of the row: unique, and the same at each update of the page. */
   readonly id: string;
   readonly target: Target;
   readonly status: TargetStatus;
@@ -94,7 +94,7 @@ interface TargetRowOptions {
   readonly query: URLSearchParams | undefined;
   /** Base scrape path. */
   readonly path: string;
-  /** The path of trees; undefined if trees are off. */
+  /** The path of the tree page; undefined if the configuration disables it. */
   readonly treePath: string | undefined;
   /** The scopes that can select metrics of the target. */
   readonly scopes: readonly Scope[];
@@ -102,7 +102,7 @@ interface TargetRowOptions {
 }
 
 const SERIES = 'shm_exporter_target_series';
-/** A metric on every page of a target, beside its internal metrics. */
+/** A metric that every page of a target has in addition to the internal metrics. */
 const TARGET_INFO = { name: 'shm_exporter_target_info', type: 'info' } as const;
 
 export const HEADS = ['state', 'target', 'synced', 'newest value', 'publisher', 'pages'] as const;
@@ -180,7 +180,7 @@ function publisherCell({ target: { format }, status, nowMs }: TargetRowOptions):
   return markup`<span class="whole">${state}${owner && `, ${heart}`}</span>${pid}${certainty(format)}`;
 }
 
-/** The guarantees of a foreign format about its values. */
+/** A note about the guarantees that a foreign format gives for its values; undefined for the native format. */
 const certainty = ({ name, certainty: text }: FormatInfo): Html | undefined =>
   name === 'native' ? undefined : markup`<span class="sub">format ${name}: ${text}</span>`;
 
@@ -212,13 +212,13 @@ function pagesCell(facts: TargetRowOptions): Html {
 
 const shownScope = (name: string): Html => markup`<span class="whole">${nameText(name)}</span>`;
 
-/** Whether a scope selects metrics of the last rendered text. Its page is 404 otherwise. */
+/** Whether a scope selects metrics of the last render. If not, a scrape of the scope gets 404. */
 function answers(scope: Scope, { target, status }: TargetRowOptions): boolean {
   const shown = [...(target.lastFamilies ?? []), ...target.internal(), TARGET_INFO];
   return status.isReady && shown.some((facts) => scope.selects(facts));
 }
 
-/** The scopes that have no page now. */
+/** A note with the names of the scopes that now select no metrics. */
 function silentScopes(scopes: readonly Scope[], { target, status }: TargetRowOptions): Html {
   const names = scopes.map(({ name }, i) => markup`${i === 0 ? ' ' : ', '}${shownScope(name)}`);
   const isUnknown = status.isReady && target.lastFamilies === undefined;

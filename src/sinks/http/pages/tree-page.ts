@@ -1,4 +1,4 @@
-// The page of a tree with its search form, and the parameters of its address.
+// The tree page with its search form, and the parameters of its address.
 import { TREE_CHOICES, TREE_FIELDS } from '../../../model.js';
 import type { Scope, Target, TreeAnswer, TreeChoice, TreeField, TreePart } from '../../../model.js';
 import {
@@ -15,7 +15,7 @@ import { NEWEST_BY, address, conditionOf } from './target-row.js';
 import type { TargetCondition } from './target-row.js';
 import { TREE_HEADS, treeRows } from './tree-rows.js';
 
-/** The parameters of a tree's address, except those of the target. */
+/** The parameters of the tree page, except those that select the target. */
 interface TreeParameters {
   /** The id of an object, or its path below the root; empty for the whole tree. */
   readonly object: string;
@@ -23,19 +23,19 @@ interface TreeParameters {
   readonly q: string;
   readonly field: TreeField;
   readonly choice: TreeChoice;
-  /** The positions of the parts before this one and, as the last, of this one. */
+  /** The start positions of the visited parts of the tree. The last one is the start of the current part. */
   readonly trail: readonly number[];
   /** Whether the page updates itself. */
   readonly isLive: boolean;
 }
 
 const NAMES = ['object', 'q', 'in', 'show', 'from', 'live'] as const;
-/** The most parts to go back by the link `previous`. */
+/** The number of parts that the link `previous` can go back. */
 const MAX_TRAIL = 32;
 const MAX_POSITION = 2 ** 32;
 const MAX_TEXT = 1024;
 
-/** Reads the parameters. Invalid parameters give a sentence about the problem. */
+/** Reads the parameters. Returns a sentence about the first invalid parameter. */
 export function readParameters(
   query: URLSearchParams,
 ): TreeParameters | { readonly problem: string } {
@@ -62,7 +62,7 @@ export function readParameters(
 
 const shown = (text: string): string => JSON.stringify(text.slice(0, 80));
 
-/** The parameters of an address, without those with their default value. */
+/** The parameters of an address, without parameters that have their default value. */
 export const writeParameters = ({
   object,
   q,
@@ -95,7 +95,7 @@ const CHOICES: Readonly<Record<TreeChoice, string>> = {
   unsynced: 'what is not synced',
 };
 
-/** The search form. It works without scripts. @param query selects the target */
+/** The search form. It works without JavaScript. @param query selects the target */
 function treeForm(path: string, query: URLSearchParams, given: TreeParameters): Html {
   const { object, q, field, choice, isLive } = given;
   const kept = [
@@ -134,7 +134,7 @@ interface TreePageOptions {
 
 const LIVE_MS = 5000;
 
-/** The parameters of a whole tree from its beginning. */
+/** The parameters that show a whole tree from its start. */
 const ALL: TreeParameters = {
   ...{ object: '', q: '', field: 'any', choice: 'all' },
   ...{ trail: [0], isLive: false },
@@ -177,7 +177,7 @@ export function treePage(
   };
 }
 
-/** The note that there is no tree. Omits a reason that the condition already names. */
+/** The note that there is no tree. Omits the reason if the condition already states it. */
 function absence(reason: string, condition: TargetCondition): Html {
   const isSaid = condition.reason.includes(reason);
   return markup`<p id="tree" class="note">There is no tree${
@@ -195,7 +195,7 @@ function freshness(target: Target, nowMs: number): Html {
   return markup`<p class="muted">Values as read at <span class="whole">${timeText(nowMs)}</span>; ${age}. Of a single value publishers do not say when it changed.</p>`;
 }
 
-/** The query without its scope: a scope may select nothing. */
+/** The query without its scope, since the scope may select no metrics. */
 function targetOnly(query: URLSearchParams): URLSearchParams {
   const own = new URLSearchParams(query);
   own.delete('scope');

@@ -15,7 +15,7 @@ export interface TreeTableOptions {
   readonly root: string;
   /** The scope in the address. */
   readonly scope: Scope | undefined;
-  /** The address of the tree below an object. */
+  /** Returns the address of the tree below an object. */
   readonly below: (id: string) => string;
 }
 
@@ -26,7 +26,7 @@ const MAX_LEVEL = 6;
 
 export const TREE_HEADS = ['object or variable', 'type', 'value', 'becomes'] as const;
 
-/** The rows in HTML. The variables of an object follow it, indented. */
+/** The rows in HTML. Each object precedes its variables, which are indented. */
 export function treeRows(rows: readonly TreeRow[], facts: TreeTableOptions): readonly Html[] {
   let depth = 0;
   return rows.map((row) => {

@@ -1,4 +1,4 @@
-// Answers requests for trees: routes them, queries the target, and makes the page.
+// Answers requests for the tree page: routes a request, queries the target, and makes the page.
 import { map, of, take, timeout } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Scope, Target, TreeAnswer, TreeQuery } from '../../../model.js';
@@ -22,12 +22,12 @@ export interface TreeOptions {
   readonly unixMs: () => number;
 }
 
-/** The most links to trees on a page without a target. */
+/** The most links to target trees on a tree page that names no target. */
 const MAX_LINKS = 100;
 /** The most rows and characters of a page. */
 const MAX_ROWS = 200;
 const MAX_CHARACTERS = 262_144;
-/** The longest run time of a query, and the longest time until its answer. */
+/** The longest time that a query may run, and the longest time until its answer. */
 const QUERY_MS = 1500;
 const MAX_WAIT_MS = 10_000;
 /** The most concurrent queries. A query shares the thread of its target with refreshes. */
@@ -39,8 +39,8 @@ export type TreeResponder = (
 ) => Observable<Reply>;
 
 /**
- * Makes the responder. Checks in order: routing 400 or 404, scope 404, parameters 400. The query may then give 503
- * without a tree, or 404 without the object.
+ * Makes the responder. Checks the routing (400 or 404), the scope (404), then the parameters (400).
+ * The query may then give 503 without a tree, or 404 if the object does not exist.
  */
 export function treeResponder(options: TreeOptions): TreeResponder {
   const limited = limitConcurrency(MAX_QUERIES);
@@ -100,7 +100,7 @@ function treeLinks(targets: readonly Target[], treePath: string): Html {
   return markup`<p>Trees of:</p><ul class="list">${links}</ul>`;
 }
 
-/** Only the parameters that select a target and a scope. */
+/** The parameters of a query that select a target and a scope. */
 function selection(query: URLSearchParams): URLSearchParams {
   const own = new URLSearchParams();
   for (const name of ['server_key', 'app', 'instance', 'scope']) {
