@@ -5,11 +5,11 @@ import { monotonicMs } from './clock.js';
 export const SLICE_MS = 1;
 
 export interface BudgetLimits {
-  /** The most items that are visited, added or removed. */
+  /** The maximum number of items that are visited, added or removed. */
   readonly steps?: number;
-  /** The most bytes that are copied. */
+  /** The maximum number of bytes that are copied. */
   readonly bytes?: number;
-  /** The most milliseconds since the budget was made. */
+  /** The maximum number of milliseconds since the budget was made. */
   readonly ms?: number;
   /** Steps that `ms` does not limit, so that work advances even while the thread is often preempted. */
   readonly leastSteps?: number;

@@ -1,4 +1,4 @@
-// Every failure the service can name, with the status it leaves the process with.
+// All named failures, with the exit status of each.
 
 /**
  * Exit statuses: 1 unexpected, 2 usage or configuration, 3 license, 4 listener, shared memory or

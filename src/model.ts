@@ -11,7 +11,7 @@ export interface DeclaredMetric {
   /** A valid name. */
   readonly name: string;
   readonly help: string;
-  /** Labels that go before those of the object; no others than these are put on it. */
+  /** Labels of the metric, which take precedence over those of its object. It has no label `object`. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
@@ -48,13 +48,13 @@ export interface LiveCollection<T> extends Iterable<T> {
 /** A managed object with its variables and children. Its slot holds its state. */
 export interface ManagedObject extends SlotRef {
   readonly id: number;
-  /** The object id of the management world, such as `host.1.ads.userDatabase`. */
+  /** The object id, such as `host.1.ads.userDatabase`. */
   readonly name: string;
   readonly className: string;
   readonly parent: ManagedObject | undefined;
   readonly children: LiveCollection<ManagedObject>;
   readonly variables: LiveCollection<Variable>;
-  /** The identity that a root states; empty texts for unstated parts. */
+  /** The identity of a root, with an empty text for each part that the root does not state. */
   readonly identity: RootIdentity;
   /** Labels that the format states for the metrics of this object. Labels of a catalogue take precedence. */
   readonly labels?: Readonly<Record<string, string>>;
@@ -69,7 +69,7 @@ export type StructureChange =
   | { readonly kind: 'object-removed'; readonly object: ManagedObject }
   | { readonly kind: 'variable-removed'; readonly variable: Variable };
 
-/** Changes in their order. `hasMore` is true if the next call returns more of them. */
+/** Structure changes, oldest first. `hasMore` is true if the next call returns more of them. */
 export interface StructureChanges {
   readonly changes: readonly StructureChange[];
   readonly hasMore: boolean;
@@ -110,7 +110,7 @@ export interface Source {
    * @throws Fault SEGMENT_CORRUPT if the structure is inconsistent
    */
   readChanges(): StructureChanges;
-  /** Whether the structure has changed since the last `sync()`; true if unknown. */
+  /** Whether the structure has changed since the last `readChanges()`; true if unknown. */
   hasChanges(): boolean;
   /** Copies up to `count` slots of 8 bytes; returns the number of copied slots. Must not change the tree: the caller walks it. */
   readSlots(first: number, count: number, into: Uint8Array): number;
@@ -118,7 +118,7 @@ export interface Source {
   readWords(first: number, count: number, into: Uint8Array): number;
   /**
    * The value of a framed variable; undefined if a bounded number of attempts gave no consistent copy.
-   * @param budget pays for the copied bytes. The first attempt (two copies) costs no step, each further one costs one;
+   * @param budget counts the copied bytes, and one step for each attempt (two copies) after the first;
    *   unlimited by default
    */
   readFrame(variable: Variable, budget?: Budget): Frame | undefined;
@@ -148,7 +148,7 @@ export interface Verdict {
 /** The process of the publisher, as it states itself. */
 export interface PublisherProcess {
   readonly pid: number;
-  /** Whether it belongs to another PID namespace, as far as this user can read. */
+  /** Whether it belongs to another PID namespace; undefined if this user may not read that. */
   readonly isElsewhere?: boolean;
   /** When it made its segment, in Unix milliseconds. */
   readonly startedUnixMs: number;
@@ -187,7 +187,7 @@ export interface FamilyText {
   readonly metadata: FamilyMetadata;
   /** The sample lines in order, without the header: it depends on the format. */
   readonly buffers: readonly Uint8Array[];
-  /** The same lines as a string, if they were made as one. */
+  /** The same lines as a string, if a string was rendered. */
   readonly text?: string | undefined;
   /** The same lines with their header of text 0.0.4 as ranges of memory, if the kernel wrote them as text. */
   readonly textRanges?: TextRanges | undefined;
@@ -213,7 +213,7 @@ export interface TextRanges {
   readonly ranges: readonly number[];
 }
 
-/** The encodings of a snapshot. It can produce any other encoding, but that takes longer. */
+/** The encodings that a render produced. A snapshot converts them to others on request, which takes longer. */
 export interface Encodings {
   readonly text: boolean;
   readonly deflated: boolean;
@@ -221,11 +221,11 @@ export interface Encodings {
 
 /** The rendered metrics of one target at one moment. Its bytes stay valid while it is held. */
 export interface Snapshot {
-  /** The metadata of its families, in the order of a page: the same list while they are the same. */
+  /** The metadata of its families, in the order of a page. Snapshots with the same families share the list. */
   readonly metadata: readonly FamilyMetadata[];
-  /** Views of the text of its families, which may be made at the first read: always the same list. */
+  /** The text of its families. The list may be made at the first read; later reads return the same list. */
   readonly families: readonly FamilyText[];
-  /** The page of text 0.0.4, if it is in memory: always the same list. */
+  /** The page of text 0.0.4, if it is in memory. Each read returns the same list. */
   readonly page?: readonly Uint8Array[] | undefined;
   /** Bytes of the lines, without headers. */
   readonly bytes: number;
@@ -262,7 +262,7 @@ export interface ReadyExposition {
   readonly kind: 'ready';
   /** The application's metrics. */
   readonly snapshot: Snapshot;
-  /** The families that a scope selects: the same list for the same snapshot and scope. Undefined without a scope. */
+  /** The families that the scope selects; undefined without a scope. Each snapshot and scope has one list. */
   readonly selected?: readonly FamilyText[] | undefined;
   /** The metrics about the target itself at the time of the demand. Spec 2.5. */
   readonly internal: readonly FamilyText[];
@@ -307,9 +307,9 @@ export interface Format {
 /** The status of a target. */
 export interface TargetStatus {
   readonly app: string;
-  /** The key whose root was chosen, else the first configured one. */
+  /** The server key of the chosen root, or the first configured key if no root is chosen. */
   readonly serverKey: string;
-  /** Id of the chosen root; empty while none is. */
+  /** The id of the chosen root; empty if no root is chosen. */
   readonly root: string;
   readonly isReady: boolean;
   readonly progress: SyncProgress;
@@ -342,7 +342,7 @@ export interface TargetTimes {
 /** `stated`: the publisher states the time; `notified`: the time at which the exporter read its last notification. */
 export type NewestBy = 'stated' | 'notified';
 
-/** The fields of an object or variable to search; `any` is all of them. */
+/** The fields of an object or variable to search; `any` searches all of them. */
 export const TREE_FIELDS = ['any', 'object', 'class', 'variable', 'metric', 'value'] as const;
 export type TreeField = (typeof TREE_FIELDS)[number];
 
@@ -362,13 +362,13 @@ export interface TreeQuery {
   readonly choice: TreeChoice;
   /** Whether the answer shows, and the search finds, texts that no row reads. */
   readonly showsUnreadTexts: boolean;
-  /** The most rows of the answer, the most characters of their texts, and the most milliseconds from the position on. */
+  /** The limits of the answer: rows, characters of their texts, and milliseconds of work after the position. */
   readonly maxRows: number;
   readonly maxCharacters: number;
   readonly maxMs: number;
 }
 
-/** A value for people; texts are unescaped. */
+/** A value as the tree page shows it; texts are not escaped. */
 export type TreeValue =
   /** No value, with the reason. */
   | { readonly kind: 'none'; readonly reason: string }
@@ -385,7 +385,7 @@ export interface TreeMetric {
   readonly labels: string;
   /** The number of shown series. */
   readonly series: number;
-  /** The reason for no series; empty otherwise. */
+  /** Why it has no series; empty if it has some. */
   readonly why: string;
 }
 
@@ -395,20 +395,20 @@ interface TreeRowFields {
   readonly isSynced: boolean;
   readonly value: TreeValue;
   readonly metrics: readonly TreeMetric[];
-  /** The reason for no metrics; empty if it has metrics, and for objects whose variables state it. */
+  /** Why the node has no metrics. Empty if it has metrics, and for objects whose variables give the reason. */
   readonly why: string;
 }
 
 export interface TreeObject extends TreeRowFields {
   readonly kind: 'object';
-  /** Its id in the management world. */
+  /** The object id, such as `host.1.ads.userDatabase`. */
   readonly name: string;
   readonly className: string;
   /** The number of objects above it. */
   readonly depth: number;
   readonly variables: number;
   readonly children: number;
-  /** False for an object that only has a match below it. */
+  /** False for an object that is shown only because a node below it matches. */
   readonly isMatch: boolean;
 }
 

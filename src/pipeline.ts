@@ -40,7 +40,7 @@ export interface HostingParts extends DesiredRoot {
   readonly queue: RefreshQueue;
   /** The unanswered refresh. It outlives roots: after the loss of a root, the answer has no root. */
   readonly openRefresh$: BehaviorSubject<Refresh | undefined>;
-  /** Whether each change is rendered or logged without a demand. */
+  /** Whether the target renders or logs each change, without a demand. */
   readonly needsEachChange: boolean;
   /** Polls the server keys for a refresh. */
   readonly poll: () => void;
@@ -95,7 +95,7 @@ export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> =>
     }),
   );
 
-/** Answers refreshes without a root. */
+/** Answers refreshes while no root is chosen. */
 const withoutRoot = (
   choice: Exclude<RootChoice, ChosenRoot>,
   { openRefresh$, poll }: HostingParts,

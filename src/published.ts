@@ -19,7 +19,7 @@ interface ScalarTypeRow extends ValueTypeRow {
 /** A type whose values are a frame of several words; the slot counts its updates. */
 interface FramedTypeRow extends ValueTypeRow {
   readonly frame: {
-    /** The number of 8-byte words of a frame without entries, with the two words that enclose it. */
+    /** The number of 8-byte words of a frame without entries, including its first and last word. */
     readonly words: number;
     /** The bytes for each byte of text, bound or quantile. */
     readonly entryBytes: number;
@@ -62,7 +62,7 @@ const FRAMED: ReadonlySet<ValueType> = new Set(
   TYPES.filter((type) => 'frame' in VALUE_TYPES[type]),
 );
 
-/** True if the values of the type are frames, and a slot only counts the updates of one. */
+/** True if the values of the type are frames; the slot then counts the updates. */
 export const isFramed = (type: ValueType): type is FramedType => FRAMED.has(type);
 
 export const SCALAR_TYPES: readonly ScalarType[] = TYPES.filter(

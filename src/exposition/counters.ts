@@ -1,4 +1,4 @@
-// The counters of a target's views: views add to this record, reports carry differences of it, internal metrics read it.
+// The counters of a target's views: views add to them, reports carry differences, internal metrics read them.
 
 /**
  * Each counter, by its kind. A view counts an `event` when it happens. It counts a `condition` when it begins, so a
@@ -36,6 +36,6 @@ export function addCounts(to: Counters, counts: Counts): void {
 export const diffOf = (now: Counts, before: Counts): Counts =>
   countersOf((name) => now[name] - before[name]);
 
-/** The counts without those of conditions. */
+/** The counts of events; conditions are 0. */
 export const countsOfEvents = (counts: Counts): Counts =>
   countersOf((name) => (KINDS[name] === 'event' ? counts[name] : 0));

@@ -10,7 +10,7 @@ export interface Omissions {
   readonly omittedVariables: number;
 }
 
-/** The most items that are remembered. */
+/** The maximum number of items that are recorded. */
 const MAX_ITEMS = 10_000;
 
 /**
@@ -28,7 +28,7 @@ export class OmittedItems {
     return this.#amount + this.#others;
   }
 
-  /** Adds an item that stands for `amount` series, objects or variables, or changes its amount. */
+  /** Adds an item of `amount` series, objects or variables, or changes its amount. */
   add(group: number, key: string | number, amount = 1): void {
     this.delete(group, key);
     if (this.#items >= MAX_ITEMS) {
@@ -42,7 +42,7 @@ export class OmittedItems {
     this.#amount += amount;
   }
 
-  /** Counts one for all items that are not remembered. */
+  /** Counts all items that are not recorded as one. */
   addOthers(): void {
     this.#others = 1;
   }

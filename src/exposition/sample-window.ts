@@ -15,7 +15,7 @@ export interface Durations {
 
 export class SampleWindow {
   #samples: number[] = [];
-  /** The same in ascending order, for percentiles at each scrape. */
+  /** The samples in ascending order, for percentiles at each scrape. */
   #sorted: number[] = [];
   #next = 0;
   #count = 0;
@@ -56,7 +56,7 @@ export class SampleWindow {
     return qs.map((q) => this.#sorted[Math.max(0, Math.ceil(q * length) - 1)] ?? 0);
   }
 
-  /** The index of the first that is not smaller. */
+  /** The index of the first sorted sample that is not smaller. */
   #placeOf(sample: number): number {
     let low = 0;
     let high = this.#sorted.length;

@@ -37,18 +37,18 @@ export class TargetUsage {
   readonly #size: TargetLimits;
   readonly limits: TargetLimits;
 
-  /** @param size present numbers of the target: getters, read at each check */
+  /** @param size the current numbers of the target; its getters are called at each check */
   constructor(size: TargetLimits, limits = DEFAULT_LIMITS) {
     this.#size = size;
     this.limits = limits;
   }
 
-  /** The limit that leaves no room for one more, with so many bytes of text; undefined if there is room. */
+  /** The limit that one more item with this many bytes of text would exceed; undefined if none. */
   reached(kind: 'objects' | 'variables' | 'series', textBytes = 0): keyof TargetLimits | undefined {
     return this.#size[kind] >= this.limits[kind] ? kind : this.reachedByText(textBytes);
   }
 
-  /** The limit that leaves no room for this many further bytes of text. */
+  /** The limit that this many more bytes of text would exceed; undefined if none. */
   reachedByText(textBytes: number): keyof TargetLimits | undefined {
     return this.#size.textBytes + textBytes > this.limits.textBytes ? 'textBytes' : undefined;
   }
@@ -62,7 +62,7 @@ interface LimitedVariable extends LimitedObject {
   readonly object: LimitedObject;
 }
 
-/** Admits items while there is room, and counts those that it left out. */
+/** Admits nodes up to the limits, and counts the nodes that it leaves out. */
 export class NodeLimiter {
   readonly #usage: TargetUsage;
   readonly #onOmitted: OnOmitted;
@@ -106,7 +106,7 @@ export class NodeLimiter {
     return false;
   }
 
-  /** Notes that an object was removed with its variables. */
+  /** Stops counting an object that was removed, and its variables. */
   objectGone({ id }: LimitedObject): void {
     this.#omittedObjects.deleteAll(id);
     this.#omittedVariables.deleteAll(id);

@@ -1,4 +1,4 @@
-// The live state of one target: what it tracks below its root, how far it is synced, and its text.
+// The state of one target: the nodes that it tracks below its root, their sync progress, and its text.
 import type {
   Encodings,
   ManagedObject,
@@ -58,7 +58,7 @@ export class TargetView {
   get filtersUnmatched(): number {
     return this.#tree.filterCoverage.unmatched;
   }
-  /** How well the catalogue fits the tracked nodes at present. */
+  /** How well the catalogue covers the nodes that are tracked now. */
   get coverage(): CatalogueCoverage {
     return this.#tree.builder.coverage;
   }
@@ -80,12 +80,12 @@ export class TargetView {
     return { objects, variables, reason };
   }
 
-  /** The numbers of `progress`, without searching for what is missing. */
+  /** The numbers of `progress`, without its reason, which needs a search. */
   get counts(): Omit<SyncProgress, 'reason'> {
     return this.#tree.counts.now;
   }
 
-  /** Whether something is left to bind, or to show of what was copied. */
+  /** Whether nodes are left to bind, or copied values are left to show. */
   get hasMore(): boolean {
     return this.#binder.hasMore;
   }
@@ -94,7 +94,7 @@ export class TargetView {
     return !this.hasMore && this.#tree.counts.areAllSynced;
   }
 
-  /** The highlighted variable as it is now, tracked or not; the same object while unchanged. */
+  /** The current value of the highlighted variable, tracked or not. Unchanged values return the same object. */
   get highlighted(): HighlightedValue | undefined {
     return this.#isClosed ? undefined : this.#tree.highlight?.read();
   }
@@ -154,7 +154,7 @@ export class TargetView {
     return this.#tree.isDirty;
   }
 
-  /** Answers a query of the tree, in small steps: it changes nothing, and goes on while the view changes. */
+  /** Answers a query of the tree in small steps. It changes nothing; the view may change between steps. */
   queryTree(query: TreeQuery): Generator<void, TreeAnswer> {
     const { root, source } = this.#parts;
     const tracking = this.#tree.trackingExplainer(() => this.#binder.isBound);
@@ -174,7 +174,7 @@ export class TargetView {
 
   /**
    * Renders the values that were copied last, without removed nodes, in small steps; see
-   * `ExpositionText.rendering`. Nothing else may be done with the view before the last.
+   * `ExpositionText.rendering`. No other method may be called before the last step.
    */
   *rendering(encodings?: Encodings): Generator<void, Snapshot> {
     while (this.#binder.removeNext()) yield;
@@ -182,7 +182,7 @@ export class TargetView {
     return yield* this.#text.rendering(encodings);
   }
 
-  /** Frees everything, in small steps. The view is closed from the first on, and the text gone. */
+  /** Frees everything, in small steps. The first step closes the view and removes its text. */
   *closing(): Generator<void, void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -45,7 +45,7 @@ export interface ViewParts {
   /** The limits of the target; by default `DEFAULT_LIMITS`. */
   readonly limits?: TargetLimits;
   readonly onOmitted?: OnOmitted;
-  /** The most work of one call if the rest can wait; by default `VIEW_STEPS`. */
+  /** The maximum work of one call if the rest can wait; by default `VIEW_STEPS`. */
   readonly slice?: () => Budget;
 }
 
@@ -67,11 +67,11 @@ export class TrackedTree implements SlotListener {
   readonly filterCoverage: FilterCoverage;
   readonly highlight: Highlight | undefined;
   readonly #cost: Cost;
-  /** Whether the text is not the one that was rendered last. */
+  /** Whether the text differs from the last render. */
   isDirty = true;
 
   /**
-   * @param text that its lines are put into
+   * @param text the text to put its lines into
    * @param cost counts the work of tracked nodes and their lines
    * @param onReplaced called with an object whose slot another object has taken: remove it with everything below it
    */
@@ -148,7 +148,7 @@ export class TrackedTree implements SlotListener {
     });
   }
 
-  /** Tracks a node that is in the tree, if the filters take it and there is room. */
+  /** Tracks a node of the tree, if the filters include it and no limit is reached. */
   add(node: TreeNode): void {
     this.#cost.steps += isVariable(node) ? VARIABLE_COST : OBJECT_COST;
     if (isVariable(node)) this.#addVariable(node);
@@ -187,7 +187,7 @@ export class TrackedTree implements SlotListener {
 
   /**
    * Stops waiting for a node that was removed, though its publisher could not record the removal.
-   * It stays tracked without a value, until its removal arrives after all.
+   * It stays tracked without a value until its removal arrives.
    */
   replaced(node: TreeNode): void {
     // A removed root is waited for: without it there is nothing to show.
@@ -199,7 +199,7 @@ export class TrackedTree implements SlotListener {
     else this.builder.objectChanged(node);
   }
 
-  /** Frees everything but the text, in small steps. */
+  /** Frees everything except the text, in small steps. */
   *closing(): Generator<void, void> {
     yield* this.builder.closing();
     this.slotReader.close();
@@ -269,7 +269,7 @@ export class TrackedTree implements SlotListener {
     return true;
   }
 
-  /** Hides an object's own lines now, and has it removed with everything below it. */
+  /** Hides the lines of an object, and queues its removal with everything below it. */
   #evict(object: ManagedObject): void {
     if (this.slotReader.isSynced(object)) this.unsynced(object);
     if (this.slotReader.isReportedReplaced(object)) this.counts.of(object).total++;
@@ -285,7 +285,7 @@ export class TrackedTree implements SlotListener {
     );
   }
 
-  /** Takes a node that is not tracked any more out of the numbers. */
+  /** Removes a node that is no longer tracked from the counts. */
   #discount(node: TreeNode): void {
     this.isDirty = true;
     if (!this.slotReader.isReportedReplaced(node)) this.counts.of(node).total--;
@@ -293,7 +293,7 @@ export class TrackedTree implements SlotListener {
   }
 }
 
-/** The present size of a target, by getters: the limits are checked for each series. */
+/** The current size of a target. Getters compute it, since the limits are checked for each series. */
 const sizeOf = (
   objects: LargeMap<ManagedObject>,
   counts: SyncCounts,

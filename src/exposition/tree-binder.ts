@@ -7,12 +7,12 @@ import type { TrackedTree } from './tracked-tree.js';
 
 /** Steps of work in one slice. Adding, looking up or removing a line is one step, or more for a long line. */
 export const VIEW_STEPS = 1024;
-/** The steps of any node, beside those of tracking it. */
+/** The steps of a node, without the steps of tracking it. */
 const NODE_COST = 1;
 const FEW_NODES = 8;
 /** Steps between two checks for lost values and for the end of the slice. */
 const FEW_STEPS = 16;
-/** The most queued changes: a caller that adds more must wait for them. */
+/** The maximum number of queued changes. Further changes are applied before the caller continues. */
 const MAX_PENDING = 1 << 18;
 
 export interface TreeBinderParts {
@@ -20,9 +20,9 @@ export interface TreeBinderParts {
   readonly source: Source;
   readonly tree: TrackedTree;
   readonly pending: PendingNodes;
-  /** What the tree adds to, too. */
+  /** The cost, to which the tree adds as well. */
   readonly cost: Cost;
-  /** The most work of one call if the rest can wait; by default `VIEW_STEPS`. */
+  /** The maximum work of one call if the rest can wait; by default `VIEW_STEPS`. */
   readonly slice: (() => Budget) | undefined;
 }
 
@@ -56,7 +56,7 @@ export class TreeBinder {
     return !this.isBound || this.#tree.slotReader.hasUnreported;
   }
 
-  /** Whether new nodes are too many to be shown with the next copy at once. */
+  /** Whether there are more new nodes than the next copy may show at once. */
   get #hasManyNew(): boolean {
     return this.#tree.slotReader.newNodes > FEW_NODES;
   }
@@ -113,7 +113,7 @@ export class TreeBinder {
   }
 
   /**
-   * Takes the next node that was removed or lost its value out of the text; false if there is none.
+   * Removes the next node that was removed or lost its value from the text; false if there is none.
    */
   removeNext(): boolean {
     const node = this.#pending.nextRemoved();
@@ -130,7 +130,7 @@ export class TreeBinder {
     return true;
   }
 
-  /** Drops all that is queued. */
+  /** Drops all queued work. */
   close(): void {
     this.#wake = undefined;
     this.#pending.clear();
@@ -163,7 +163,7 @@ export class TreeBinder {
     return true;
   }
 
-  /** Shows the next nodes that got their values, then binds the next nodes of the tree: a few of both. */
+  /** Shows a few nodes that got their values, then binds a few nodes of the tree. */
   #bindNext(budget: Budget): boolean {
     const cost = this.#cost;
     const { slotReader } = this.#tree;
@@ -185,7 +185,7 @@ export class TreeBinder {
     return isDone;
   }
 
-  /** True if an object is below the root now: a removed one is in no set of children. */
+  /** True if an object is below the root now. A removed object is in no set of children. */
   #isInTree(object: ManagedObject): boolean {
     const { root, source } = this.#parts;
     let at = object;

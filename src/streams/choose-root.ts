@@ -4,7 +4,7 @@ import type { Observable } from 'rxjs';
 import type { FoundRoot, ManagedObject, RootIdentity, Source, Verdict } from '../model.js';
 import type { PollResult } from './poller.js';
 
-/** The identity that the root's record states, else its id parsed from the right: host names hold dots. */
+/** The identity of a root: from its record, or parsed from its id. Parsing starts at the right, since host names contain dots. */
 export function identityOf({
   name,
   identity,
@@ -23,7 +23,7 @@ export interface DesiredRoot {
   readonly app: string;
   /** A full root id or an instance number; empty for none. */
   readonly hint: string;
-  /** The root that the target had in another hosting. Preferred if it exists and fits. */
+  /** The root that the target had in another hosting. It is chosen if it exists and matches. */
   readonly former?: FoundRoot | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface ChosenRoot {
   readonly serverKey: string;
   readonly source: Source;
   readonly root: ManagedObject;
-  /** The ids of other roots that fit. */
+  /** The ids of the other roots that match. */
   readonly others: readonly string[];
 }
 
@@ -47,13 +47,13 @@ interface Candidate {
   readonly identity: RootIdentity;
   /** The index of the server key. */
   readonly order: number;
-  /** The number of segments of its id. */
+  /** The number of dot-separated parts of its id. */
   readonly segments: number;
-  /** The instance number; the greatest number if the instance is none. */
+  /** The instance number; the greatest number if the instance is not a number. */
   readonly instance: number;
 }
 
-/** The most roots of a server key that are compared: a publisher has a handful. */
+/** The maximum number of roots to compare for a server key. A publisher has a few. */
 const MAX_ROOTS = 16_384;
 
 const ABSENT: Verdict = { state: 'absent', reason: 'no server key has been polled yet' };
@@ -87,7 +87,7 @@ function isThere(choice: RootChoice, results: readonly PollResult[]): boolean {
   return pollResult?.source === choice.source && choice.source.roots.has(choice.root);
 }
 
-/** The best root of these poll results; none while a directory is being read, since it may hold a better one. */
+/** Returns the best root of these poll results. While a directory is being read it returns none: a better root may follow. */
 export function choose(results: readonly PollResult[], desired: DesiredRoot): RootChoice {
   // A directory that changes all the time must not block the roots behind the other keys.
   const reading = results.find(({ hasMore, isUnstable }) => hasMore && isUnstable !== true);
@@ -127,7 +127,7 @@ function candidates({ serverKey, source }: PollResult, order: number): Candidate
   return found;
 }
 
-/** Fewest segments, then the order of the server keys, then the lowest instance, then the id. */
+/** Orders candidates by the number of parts of their ids, then by server key, instance and id. */
 function byPreference(a: Candidate, b: Candidate): number {
   return (
     a.segments - b.segments ||
@@ -166,7 +166,7 @@ function* namesOf({ roots }: Source): Generator<string> {
   }
 }
 
-/** At most a few names, and how many more there are. */
+/** Joins the first few names, and states how many more there are. */
 export const shortened = (names: readonly string[], count = names.length): string =>
   count <= MAX_NAMED
     ? names.join(', ')

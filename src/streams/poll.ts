@@ -1,4 +1,4 @@
-// Polls a segment: the schedule of polls, and the repetition.
+// Polls a segment repeatedly, and decides when to poll it next.
 import { Observable, Subscription, asyncScheduler } from 'rxjs';
 import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Scheduler } from './scheduler.js';
@@ -92,7 +92,7 @@ export function repeatPoll<T>(
       next();
       return true;
     };
-    /** Keeps a timer for the same moment: replacing it takes longer. */
+    /** Sets the timer, unless one is set for the same moment. */
     const setTimer = (ms: number): void => {
       const atMs = scheduler.now() + ms;
       if (timer !== undefined && Math.abs(timer.atMs - atMs) < 1) return;

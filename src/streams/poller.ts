@@ -5,7 +5,7 @@ import type { PublisherProcess, Source, StructureChange, Verdict } from '../mode
 export interface PollResult {
   readonly serverKey: string;
   readonly publisher: Verdict;
-  /** Sentences that each target logs once. A condition has the same sentence at each poll. */
+  /** Warnings, which each target logs once. A condition has the same text at each poll. */
   readonly warnings?: readonly string[];
   /** The publisher's process, if the format states it. */
   readonly process?: PublisherProcess;
@@ -34,7 +34,7 @@ export interface AvailableNames {
   readonly names: readonly string[];
 }
 
-/** Polls one server key, whatever the format behind it. */
+/** Polls one server key, in any format. */
 export interface Poller {
   /** One poll of bounded work; never throws. */
   poll(): PollResult;

@@ -8,11 +8,11 @@ import { NOT_POLLED } from './poller.js';
 
 /** The present state of a target in its partition. */
 export interface TargetState {
-  /** The server key of the chosen root, else the first configured one. */
+  /** The server key of the chosen root, or the first configured key if no root is chosen. */
   readonly serverKey: string;
   /** The id of the chosen root; empty without one. */
   readonly root: string;
-  /** Whether the first sync of the root is complete and its publisher is served. */
+  /** Whether the first sync of the root is complete, and its publisher's values may be served. */
   readonly isReady: boolean;
   readonly publisher: Verdict;
   /** The publisher's process, if the format states it. */

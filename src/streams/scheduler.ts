@@ -4,11 +4,11 @@ import { SLICE_MS } from '../budget.js';
 import { monotonicMs } from '../clock.js';
 
 interface Task {
-  /** Takes a short step; true once the work is done. */
+  /** Does a short step of the work; true once all work is done. */
   readonly step: () => boolean;
   /** Whether a client waits for the result; may change while the task waits. */
   readonly isUrgent: () => boolean;
-  /** When the task began to wait for its next slice. */
+  /** The time at which the task began to wait for its next slice. */
   sinceMs: number;
   isCancelled: boolean;
 }
@@ -28,7 +28,7 @@ export class Scheduler {
   /** The tasks that wait for a slice, in FIFO order. */
   readonly #waiting = new Set<Task>();
   #isArmed = false;
-  /** When a task that is not urgent had its last slice. */
+  /** The time of the last slice of a task that is not urgent. */
   #othersRanMs = -Infinity;
 
   /**
@@ -100,7 +100,7 @@ export class Scheduler {
     } while (--left > 0 && this.#nowMs() < startMs + SLICE_MS / 2);
   }
 
-  /** The first urgent task, or the first other one if there is none or it has waited for too long. */
+  /** Returns the first urgent task. Without one, or if another task has waited for `MAX_WAIT_MS`, returns the first other task. */
   #next(nowMs: number): Task | undefined {
     let urgent: Task | undefined;
     let other: Task | undefined;

@@ -42,7 +42,7 @@ interface PolledKey {
   poll: () => void;
   /** The number of polled keys before this one. */
   readonly ordinal: number;
-  /** One function for each subscriber: whether it needs each change at once. */
+  /** A function of each subscriber; it returns whether that subscriber needs each change at once. */
   readonly urgent: Set<() => boolean>;
   last: PollResult | undefined;
 }

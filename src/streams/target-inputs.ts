@@ -32,7 +32,7 @@ class PendingInputs {
   #pollInput: PollInput | undefined;
   #bind: TargetInput | undefined;
   #refresh: Refresh | undefined;
-  /** When the first pending input came. */
+  /** The time at which the first pending input arrived. */
   sinceMs = 0;
 
   get isEmpty(): boolean {
@@ -50,7 +50,7 @@ class PendingInputs {
     else this.#refresh = input;
   }
 
-  /** Removes and returns all inputs but the refresh. */
+  /** Removes and returns all inputs except the refresh. */
   takeStructure(): readonly TargetInput[] {
     const structure = [this.#bind, this.#pollInput].filter((input) => input !== undefined);
     this.#pollInput = this.#bind = undefined;
@@ -62,7 +62,7 @@ class PendingInputs {
   }
 }
 
-/** The later poll result with the structure of both. */
+/** Merges two poll results: the later one, with the structure changes of both. */
 function merged(first: PollInput | undefined, next: PollInput): PollInput {
   if (first === undefined) return next;
   const changes = first.pollResult.changes.concat(next.pollResult.changes);
@@ -73,7 +73,7 @@ export interface InputProcessing<T> {
   readonly process: (input: TargetInput) => Generator<void, T>;
   /** Polls the server keys for a refresh; its result is an input. */
   readonly poll: () => void;
-  /** Whether the page of a refresh would lack objects: the refresh then polls again. */
+  /** Whether the page of a refresh would lack objects. If so, the refresh polls again. */
   readonly isPageIncomplete: () => boolean;
   /** Called with the duration of each task. */
   readonly onTaskEnd: (tookMs: number) => void;
@@ -117,7 +117,7 @@ export const processInputs =
       );
     });
 
-/** Yields after each poll, since a poll that finds the root lost cancels the task. */
+/** Processes the pending inputs. It yields after each poll, since a poll that finds no root cancels the task. */
 function* processPending<T>(
   pending: PendingInputs,
   queue: RefreshQueue,

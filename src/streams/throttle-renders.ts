@@ -68,7 +68,7 @@ class RenderThrottle {
     return this.#next();
   }
 
-  /** Ignores a delayed render that another render has replaced. */
+  /** Starts the delayed render, unless another render has replaced it. */
   endDelay(delayed: DelayedRender): ThrottleOutput {
     if (delayed !== this.#delayed) return {};
     this.#delayed = undefined;

@@ -43,7 +43,7 @@ export class ViewRefresher {
   readonly #source: Pick<Source, 'hasChanges'>;
   #isReady = false;
   #notifications: number | undefined;
-  /** The numbers of the last received and the last processed change, and of the change that completes the tree. */
+  /** The numbers of the last received and the last processed change, and of the change after which the tree is complete. */
   #receivedChanges = 0;
   #processedChanges = 0;
   #requiredChanges = Infinity;
@@ -61,7 +61,7 @@ export class ViewRefresher {
     return this.#isReady;
   }
 
-  /** Whether a page would lack objects of a directory that is still being read. False before the first full sync. */
+  /** Whether a page would lack objects, since their directory is still being read. False before the first full sync. */
   get isPageIncomplete(): boolean {
     return this.#isReady && this.#hasMore && !this.#isUnstable;
   }
@@ -110,7 +110,7 @@ export class ViewRefresher {
     this.#snapshot = undefined;
   }
 
-  /** Copies values if the input needs them; true if the text would differ. */
+  /** Copies values if the input needs them. Returns true if a render would produce a different text. */
   *#copy(input: TargetInput, observes: boolean): Generator<void, boolean> {
     const view = this.#view;
     const isTreeIncomplete = () => this.#hasMore || view.hasMore;
@@ -133,7 +133,7 @@ export class ViewRefresher {
     return false;
   }
 
-  /** Renders if the input allows it and the text is dirty or lacks an encoding; true if it rendered. */
+  /** Renders if the input allows it and the text is dirty or lacks an encoding. Returns whether it rendered. */
   *#render(input: TargetInput, isDirty: boolean): Generator<void, boolean> {
     if (input.kind !== 'refresh' || !input.mayRender || !this.#isReady) return false;
     const lacksEncoding =

@@ -16,7 +16,7 @@ import { varnishPollers } from '../varnish/varnish-poller.js';
 
 export interface TargetDefinition extends FilterSettings {
   readonly app: string;
-  /** One of `FORMATS`. */
+  /** A key of `FORMATS`. */
   readonly format: string;
   /** The checked settings of that format. */
   readonly formatSettings: FormatSettings;
@@ -27,12 +27,12 @@ export interface TargetDefinition extends FilterSettings {
   readonly variable: string;
   /** Whether variables that no row of the catalogue reads are shown as well. */
   readonly showsUncatalogued: boolean;
-  /** Patterns of paths, for labels of series without a row. */
+  /** Patterns of object paths, from which series without a row get labels. */
   readonly pathLabels: readonly string[];
   /** The time zone of the publisher's texts: an IANA name, or '' for the exporter's own. */
   readonly publisherTimeZone: string;
   readonly limits: TargetLimits;
-  /** Undefined for an application without one. */
+  /** Undefined if the application has no catalogue. */
   readonly catalogue: CatalogueText | undefined;
   /** `render_min_interval_ms`. */
   readonly minRenderIntervalMs: number;
@@ -44,11 +44,11 @@ export interface TargetDefinition extends FilterSettings {
 export interface PoolSettings {
   readonly contextId: string;
   readonly poolName: string;
-  /** How long a publisher without heartbeats is served; 0 for ever. */
+  /** How long a publisher without heartbeats is served; 0 means without limit. */
   readonly stalledAfterSeconds?: number | undefined;
-  /** The users whose segments are read, beside root and the process's own user; empty reads all. */
+  /** The users whose segments are read, in addition to root and this process's user. If empty, all segments are read. */
   readonly trustedOwners?: readonly number[] | undefined;
-  /** The most objects and variables of a segment. */
+  /** The maximum number of objects and variables of a segment. */
   readonly segmentMaxItems?: number | undefined;
 }
 

@@ -15,7 +15,7 @@ const HIGHLIGHTED = {
   unit: '',
 } as const satisfies FamilyMetadata;
 
-/** A gauge with the path as its label; a text is the label `value` of an info metric. */
+/** A gauge with the path as its label. For a text it is an info metric with the text as the label `value`. */
 export const highlightedMetric = ({ path, value, text }: HighlightedValue): InternalMetric => ({
   name: HIGHLIGHTED.name,
   type: HIGHLIGHTED.type,
@@ -30,7 +30,7 @@ export interface Rebalances {
   readonly lastMs: number;
 }
 
-/** The counters of a target: those of its views, and the scrapes that each cache served or not. */
+/** The counters of a target: the counters of its views, and the hits and misses of its caches. */
 export type TargetCounters = Counters &
   Record<'cacheHits' | 'cacheMisses' | 'scopeHits' | 'scopeMisses', number>;
 
@@ -262,7 +262,7 @@ export const INTERNAL_METRICS: readonly Omit<InternalMetric, 'value'>[] = [
   { ...HIGHLIGHTED, labels: { path: '', value: '' } },
 ];
 
-/** The metadata of the metrics of a page that are not the application's. */
+/** The metadata of the internal metrics of a page, including the info metric that names the target. */
 export const INTERNAL_METADATA: readonly FamilyMetadata[] = [
   ...METADATA.values(),
   HIGHLIGHTED,

@@ -12,7 +12,7 @@ export class LastSnapshot {
   }
 
   /**
-   * Returns the text to serve: the one that a refresh reports, else the last one. Holds it. Call it during the report.
+   * Returns and holds the text to serve: the reported text, or the last one if none is reported. Call it during the report.
    */
   replace(reported: Snapshot | undefined): Snapshot | undefined {
     if (reported === undefined) return this.#snapshot;
@@ -23,17 +23,17 @@ export class LastSnapshot {
     return reported;
   }
 
-  /** Releases the text before a render, unless its hosting has ended; the next report replaces it. */
+  /** Releases the text before a render, whose report replaces it. Keeps the text of a hosting that has ended. */
   releaseForRender(): void {
     if (!this.#isRetained) this.release();
   }
 
-  /** Keeps the text through renders. Call it when its hosting has ended, which leaves no other holder. */
+  /** Keeps the text through renders. Call it when its hosting has ended: then the text has no other holder. */
   retain(): void {
     this.#isRetained = this.#snapshot !== undefined;
   }
 
-  /** Releases the text, which is not served any more. */
+  /** Releases the text, which is no longer served. */
   release(): void {
     this.#release?.();
     this.#release = undefined;

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
-/** The highest number of partitions, whatever is configured. */
+/** The maximum number of partitions, even if more are configured. */
 const MAX_PARTITIONS = 64;
 
 /**
- * The configured number of partitions; 0 means one for each target, within the cap. More threads than cores
+ * The configured number of partitions; 0 means one for each target, up to the maximum. More threads than cores
  * gain nothing.
  */
 export function partitionCount(
@@ -26,7 +26,7 @@ export function partitionCount(
 const MULTIPLIER = 2862933555777941757n;
 
 /**
- * The partition of a key, from 0 on. With more partitions, a key stays or moves to a new one. Jump
+ * Returns the partition of a key, counted from 0. If partitions are added, a key stays or moves to an added one. Jump
  * consistent hash, Lamping and Veach 2014.
  */
 export function hashPartition(key: string, partitions: number): number {
@@ -61,7 +61,7 @@ const MIN_DIFFERENCE = 0.2;
 
 /**
  * Plans moves that balance the loads, the most useful first. Each moves a target to the partition with the lowest
- * load, from the one with the highest load that has a suitable target: the one whose move leaves the smallest difference.
+ * load, from the fullest partition with a suitable target: the target whose move leaves the smallest difference of loads.
  * @param most the most moves
  * @param least no target leaves a partition below this load
  */
@@ -91,7 +91,7 @@ export function planMoves(
   return moves;
 }
 
-/** Partitions by their loads. The fullest may have one target, which cannot move. */
+/** Partitions by their loads. The fullest partition may have a single target, which does not move. */
 const byLoadDescending = (loads: readonly number[]): number[] =>
   [...loads.keys()].sort((a, b) => (loads[b] ?? 0) - (loads[a] ?? 0));
 

@@ -7,7 +7,7 @@ export class TargetHistory {
   #isReady = false;
   #root = '';
   #notifications: number | undefined;
-  /** When the number of notifications changed last. */
+  /** The time of the last change of the number of notifications. */
   #notifiedMs: number | undefined;
   /** The moment of the values that the publisher states, in Unix ms. */
   #statedMs: number | undefined;

@@ -1,4 +1,4 @@
-// The present targets, and the partition of each. Spec 1.3.3.
+// The current targets, and the partition of each. Spec 1.3.3.
 import { isDeepStrictEqual } from 'node:util';
 import { EMPTY, Subject, concat, defer, finalize, merge, mergeMap, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -21,7 +21,7 @@ export interface RegistryParts extends Omit<
 interface Entry {
   readonly target: ServedTarget;
   readonly ended$: Subject<void>;
-  /** When its load was measured last, and its busy time then. */
+  /** The time of the last measurement of its load, and its busy time at that moment. */
   measured: { readonly atMs: number; readonly busyMs: number };
   /** The share of time that its refreshes took; undefined until it is measured. */
   load: number | undefined;

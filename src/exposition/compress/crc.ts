@@ -1,10 +1,10 @@
-// CRC-32 of parts of a text that are joined later. A raw CRC is one without the initial and the final inversion.
+// CRC-32 of parts of a text that are joined later. A *raw CRC* lacks the initial and the final inversion.
 
 /** The polynomial, reflected. RFC 1952, section 8. */
 const POLYNOMIAL = 0xedb88320;
 /** x to the power 0, reflected. */
 const ONE = 0x80000000;
-/** The maximum number of digits of a byte count, in base 16 in the kernel and base 256 here. A 0 shifts nothing. */
+/** The maximum number of digits of a byte count: base 16 in the kernel, base 256 here. The digit 0 needs no shift. */
 const DIGITS = 4;
 const MAX_KERNEL_DIGIT = 15;
 const MAX_DIGIT = 255;
@@ -28,7 +28,7 @@ const timesX = (a: number): number => (a >>> 1) ^ (POLYNOMIAL & -(a & 1));
 /** x to the power 8 · digit · 256^position, for each position and each digit from 1 on. */
 let powers: readonly number[] | undefined;
 
-/** Takes 2 ms, so it runs at the first use. */
+/** Computes `powers`. It takes 2 ms, so it runs at the first use. */
 function computePowers(): readonly number[] {
   const all: number[] = [];
   // x^8: seven shifts of x, which is the second highest bit.
@@ -89,7 +89,7 @@ function kernelShifts(): readonly number[] {
   return all;
 }
 
-/** The raw CRC of each bit followed by this many zero bytes. The highest bit stands for x to the power 0. */
+/** The raw CRC of each bit followed by this many zero bytes. The highest bit is the coefficient of x to the power 0. */
 function shiftOf(bytes: number): Uint32Array {
   const ofBits = new Uint32Array(32);
   let shifted = shiftedCrc(ONE, bytes);

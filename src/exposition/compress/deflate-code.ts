@@ -2,12 +2,12 @@
 import { BitWriter, blockHeader, codeBits, codeLengths, wordsFor } from './huffman.js';
 import type { Bits, CodeLengths } from './huffman.js';
 
-/** The number of literal/length symbols, which come first, and of distance symbols. */
+/** The number of literal and length symbols, which come first, and the number of distance symbols. */
 const LITERAL_LENGTH_SYMBOLS = 286;
 const DISTANCE_SYMBOLS = 30;
 export const SYMBOLS = LITERAL_LENGTH_SYMBOLS + DISTANCE_SYMBOLS;
 const END_OF_BLOCK = 256;
-/** Bits of the longest code of deflate. */
+/** The maximum number of bits of a code in deflate. */
 const LONGEST_CODE = 15;
 
 /** Bytes of the table of assembly/symbols.ts, and the offsets of its parts. */
@@ -40,7 +40,7 @@ export class DeflateCode {
     this.#distanceCodes = codeBits(this.#distanceLengths);
   }
 
-  /** The best code for symbols with these counts. Symbols that did not occur get long codes, so that all can occur. */
+  /** Returns the best code for symbols with these counts. A symbol that did not occur gets a long code, since it may occur later. */
   static of(counts: readonly number[]): DeflateCode {
     // A symbol that never occurred counts for an eighth.
     const weights = counts.map((count) => 8 * count + 1);

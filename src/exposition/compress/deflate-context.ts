@@ -5,7 +5,7 @@ import type { CodeLengths } from './huffman.js';
 import type { Kernel } from '../wasm/kernel.js';
 import { Scratch } from '../wasm/memory.js';
 
-/** A check of the code counts the blocks of this many evenly spread lines. */
+/** A check of the code counts the symbols of the blocks that contain this many evenly spaced lines. */
 const LINES_A_CHECK = 8;
 /** The code is checked after this many renders, and when the number of lines has changed by this share. */
 const RENDERS_A_CHECK = 256;
@@ -27,7 +27,7 @@ export const usesKernelDeflate = ({ lines, blocks }: { lines: number; blocks: nu
 const repeat = (symbols: number, bits: number): CodeLengths =>
   Array.from({ length: symbols }, () => bits);
 
-/** The code before any symbol is counted. Its lengths differ as little as those of a complete code can. */
+/** The code before any symbol is counted. It is the complete code with the smallest differences between lengths. */
 const INITIAL_LENGTHS = [...repeat(226, 8), ...repeat(60, 9), ...repeat(2, 4), ...repeat(28, 5)];
 
 /** Counts the symbols of each block with an `every`-th line, and adds them to `counts`, a block a step. */

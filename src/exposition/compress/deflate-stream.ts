@@ -4,7 +4,7 @@ import { joinSmall } from '../../bytes.js';
 import { finalCrc, rawCrc, shiftedCrc } from './crc.js';
 import { memoize } from '../memoize.js';
 
-/** An empty block, marked as the last: with fixed codes, only the end of the block. */
+/** An empty last block with fixed codes: it has only its end-of-block symbol. */
 const END_OF_STREAM = Buffer.from([3, 0]);
 
 /** Lines as a block of a deflate stream. A line feed must come before them, since their first match refers to it. */
@@ -28,7 +28,7 @@ export interface DeflateStream {
 /** Smaller blocks are copied together, since small writes cost more than the copy. */
 const SMALL = 4096;
 
-/** Options for little memory: allocating more would take most of the time for a header. */
+/** Options that keep memory small: for a header, a larger allocation would take most of the time. */
 const HEADER_OPTIONS = {
   finishFlush: constants.Z_SYNC_FLUSH,
   windowBits: 12,

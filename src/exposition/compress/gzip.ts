@@ -16,7 +16,7 @@ const SHORT_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 40
 
 /** The internal metrics are not compressed if the compressed text before them is this many times as long. */
 const STORED_SHARE = 128;
-/** The most bytes of a stored block, which has 16 bits for its length. */
+/** The maximum number of bytes of a stored block, which has 16 bits for its length. */
 const MAX_STORED = 0xffff;
 
 /** Compresses buffers in other threads. Large ones are not copied. They must not change until the promise settles. */
@@ -52,7 +52,7 @@ function deflateInThread(text: Uint8Array): Promise<Uint8Array> {
 let running = 0;
 const waiting: (() => void)[] = [];
 
-/** Runs a task as soon as fewer than `MAX_TASKS` others run, first come first served. */
+/** Runs tasks in FIFO order, at most `MAX_TASKS` at a time. */
 async function withTaskLimit<T>(task: () => Promise<T>): Promise<T> {
   if (running === MAX_TASKS) await new Promise<void>((resolve) => waiting.push(resolve));
   else running++;
@@ -135,7 +135,7 @@ export class GzipText {
 
   /**
    * The application metrics and the internal metrics as one gzip member, at once if the kernel compressed the text.
-   * @param release called when the text may change: when the body is released, or when zlib has compressed the text
+   * @param release called when the text may change: once zlib has compressed it, or once the body is released
    */
   body(internal: readonly Uint8Array[], release: () => void): Body | Promise<Body> {
     const last = Buffer.concat(internal);
@@ -151,7 +151,7 @@ export class GzipText {
     return this.#deflating.then((text) => member(text, last));
   }
 
-  /** Finishes even if no client waits for the result, since the next page uses it. */
+  /** Compresses the text once. It finishes even if no client waits, since the next page uses the result. */
   #deflateOnce(release: () => void): Promise<DeflateStream> {
     const deflating = this.#deflate(this.#text.buffers).finally(release);
     deflating.catch(() => {

@@ -54,7 +54,7 @@ function reversed(bits: number, length: number): number {
   return result;
 }
 
-/** The order in which the lengths of the code of code lengths are given. */
+/** The order in which a header lists the lengths of the code-length code. RFC 1951, 3.2.7. */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 /** Bits, lowest first, and their number. */

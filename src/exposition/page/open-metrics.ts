@@ -18,7 +18,7 @@ const escape = (text: string): string =>
 const UNITLESS = new Set(['info', 'stateset']);
 
 interface PageMetadata extends FamilyMetadata {
-  /** Whether the family has no unit, and the family before it has one. */
+  /** Whether the family has no unit but the family before it has one. */
   readonly hasEmptyUnit?: boolean;
 }
 
@@ -40,7 +40,7 @@ export function openMetricsHeader(metadata: PageMetadata): string {
   return `# TYPE ${family} ${type}\n${unitLine}# HELP ${family} ${escape(help)}\n`;
 }
 
-/** The same family with type unknown, whose samples keep the whole name. */
+/** The same family with type unknown: the name of its samples is the whole family name. */
 const asUnknown = memoize((metadata: FamilyMetadata): FamilyMetadata => ({
   ...metadata,
   type: 'unknown',
@@ -72,7 +72,7 @@ const withEmptyUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
 
 /**
  * The families of a part of a page as OpenMetrics can express them.
- * @param isFirst false if other families come before, since the last of them may have a unit
+ * @param isFirst false if other families come before these: the last of them may have a unit
  */
 export function openMetricsFamilies(
   families: readonly FamilyMetadata[],
@@ -86,7 +86,7 @@ export function openMetricsFamilies(
   });
 }
 
-/** Pages of OpenMetrics 1.0; names have letters, digits and underscores only, as `escaping` states. */
+/** Pages of OpenMetrics 1.0; the parameter `escaping` states that names have letters, digits and underscores only. */
 export const OPEN_METRICS = textFormat({
   contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
   headerOf: cachedHeaderOf(openMetricsHeader),

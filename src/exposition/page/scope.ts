@@ -6,7 +6,7 @@ import { memoize } from '../memoize.js';
 /** The properties of a metric that patterns match. */
 export type NamedMetric = Pick<FamilyMetadata, 'name' | 'type'>;
 
-/** The names that a pattern may match: that of the metric, and those of the series of a summary or histogram. */
+/** The names that a pattern may match: the metric's name, and the names of the series of a summary or histogram. */
 const namesOf = ({ name, type }: NamedMetric): readonly string[] =>
   type === 'histogram'
     ? [name, `${name}_sum`, `${name}_count`, `${name}_bucket`]
@@ -38,7 +38,7 @@ export function compileScope(scope: {
 }
 
 interface Selection {
-  /** The same list for the same snapshot and scope. The snapshot owns the text. */
+  /** The selected families. Each snapshot and scope has one list. The snapshot owns the text. */
   readonly families: readonly FamilyText[];
   /** Whether it was in the cache. */
   readonly isHit: boolean;

@@ -24,10 +24,10 @@ export const notReadyText = ({ objects, variables, reason }: SyncProgress): stri
 /** The parts of a text format that differ from other text formats. */
 interface Syntax {
   readonly contentType: string;
-  /** The header of a family; the same object for the same metadata. */
+  /** Returns the header of a family. Each metadata object has one header object. */
   readonly headerOf: HeaderOf;
   /**
-   * Adapts metadata to the limits of the format: first of the families of a snapshot, then of the internal metrics.
+   * Adapts the metadata of families to the limits of the format. It is called for a snapshot, then for the internal metrics.
    */
   readonly adapt?: (
     families: readonly FamilyMetadata[],
@@ -40,7 +40,7 @@ interface Syntax {
 
 export function textFormat(syntax: Syntax): Format {
   const { contentType, end, accepts, adapt = (all: readonly FamilyMetadata[]) => all } = syntax;
-  /** By snapshot, or by the list of families that a scope selects. */
+  /** The application texts, by snapshot or by the list of families that a scope selects. */
   const applications = new WeakMap<object, ApplicationText>();
   const applicationText = (exposition: ReadyExposition): ApplicationText => {
     const { snapshot, selected } = exposition;
@@ -52,7 +52,7 @@ export function textFormat(syntax: Syntax): Format {
     applications.set(key, application);
     return application;
   };
-  /** The internal metrics, some of which are new each time, and the last line. */
+  /** The text of the internal metrics, which change with each page, and the last line. */
   const internalText = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
     const adapted = adapt(
       internal.map(({ metadata }) => metadata),

@@ -1,4 +1,4 @@
-// Explains a node: why it is not tracked, which metrics it gives, or why none.
+// Explains a node: why it is not tracked, which metrics show it, or why no metric does.
 import type { Filters } from '../../catalogue/match/filters.js';
 import { objectPath } from '../../catalogue/match/rules.js';
 import type { Rules } from '../../catalogue/match/rules.js';
@@ -132,7 +132,7 @@ export class MetricExplainer {
     return registry.omitted === 0 ? nothing : `${nothing}, or a limit of the target left it out`;
   }
 
-  /** The rows of a node; none for a variable whose name a later variable of its object has. */
+  /** The rows of a node. A variable has none if a later variable of its object has its name. */
   #rowsOf(node: TreeNode): readonly MatchingRow[] {
     if (!isVariable(node)) return this.#ofState(node);
     return this.#parts.objects.isHidden(node) ? [] : this.#ofVariable(node);
@@ -152,7 +152,7 @@ export class MetricExplainer {
     return row === undefined ? names : [row.family.name];
   }
 
-  /** Why no row reads a tracked node; empty if a row does, and for objects whose variables are read. */
+  /** Why no row reads a tracked node. Empty if a row reads it, or if it is an object whose variables rows read. */
   whyUnread(node: TreeNode): string {
     if (!isVariable(node)) return this.#whyObjectUnread(node);
     if (this.#parts.objects.isHidden(node)) return 'a later variable of this object has its name';
@@ -198,7 +198,7 @@ export class MetricExplainer {
   }
 }
 
-/** The series of a row of several variables belong to their object. */
+/** The id of the owner of a row's series: the object if the row reads several variables. */
 const ownerOf = ({ id, object }: Variable & { readonly object: ManagedObject }, reads: number) =>
   reads > 1 ? object.id : id;
 

@@ -2,7 +2,7 @@
 import type { ManagedObject, TreeQuery } from '../../model.js';
 import type { TreeNode } from '../read/tree-walk.js';
 
-/** In the order of the tree. */
+/** Yields the objects below an object, in tree order. */
 export function* objectsBelow(top: ManagedObject): Generator<ManagedObject, void> {
   yield top;
   const levels = [top.children[Symbol.iterator]()];
@@ -36,7 +36,7 @@ interface LoweredObject {
   readonly lowerClass: string;
 }
 
-/** Finds words in fields, whatever the case of their letters. */
+/** Finds words in fields, ignoring case. */
 export class Search {
   readonly #words: readonly string[];
   readonly #field: TreeQuery['field'];

@@ -30,7 +30,7 @@ export interface QueryContext {
   readonly metrics: MetricExplainer;
   readonly tracking: TrackingExplainer;
   readonly tracked: () => { readonly objects: number; readonly variables: number };
-  /** Whether the target has lost its root meanwhile. */
+  /** Whether the target has lost its root since the query began. */
   readonly isClosed: () => boolean;
 }
 
@@ -56,7 +56,7 @@ export class TreeQueryEvaluator {
     this.#search = new Search(query);
   }
 
-  /** Ends with the answer; no step is longer than one node with its value. */
+  /** Runs the query and returns its answer. A step reads at most one node with its value. */
   *steps(): Generator<void, TreeAnswer> {
     const { root, isClosed } = this.#parts;
     const top = yield* this.#find();

@@ -12,7 +12,7 @@ const MAX_PAGES = 64;
 
 interface SlotPage {
   readonly values: Buffer;
-  /** Before and after the values: a value is valid if both say so (docs/segment-format.md, 9). */
+  /** The words, copied before and after the values: a value is valid if both words say so (docs/segment-format.md, 9). */
   readonly before: Buffer;
   readonly after: Buffer;
 }
@@ -69,7 +69,7 @@ const MAX_REPEATS = 10_000;
 export type NodeValue =
   /** It has no value yet. */
   | { readonly kind: 'unsynced' }
-  /** No whole copy of its frame could be had in time. */
+  /** No consistent copy of its frame was made in time. */
   | { readonly kind: 'no-copy' }
   /** A bool is 0 or 1. */
   | { readonly kind: 'number'; readonly number: bigint | number }
@@ -78,7 +78,7 @@ export type NodeValue =
 export class NodeValues {
   readonly #source: Pick<Source, 'readFrame'>;
   readonly #slots: SlotCopies;
-  /** Twice what the copies of an honest publisher's frames take. */
+  /** The budget of copies: twice the size of all frames of a valid publisher. */
   readonly #frames: Budget;
 
   constructor(source: Pick<Source, 'readFrame' | 'frameBytes'>, slots: SlotCopies) {
@@ -110,13 +110,13 @@ export class NodeValues {
   }
 }
 
-/** The most characters of a text, and the most buckets or quantiles. */
+/** The maximum number of characters of a text, and the maximum number of buckets or quantiles. */
 const MAX_TEXT = 160;
 const MAX_PARTS = 8;
 
 export interface ReadValue {
   readonly value: TreeValue;
-  /** The whole text, for searches. */
+  /** The value as an uncut text, for searches. */
   readonly text: string;
   readonly isSynced: boolean;
 }

@@ -2,7 +2,7 @@
 import { LargeMap } from '../../collections/large-map.js';
 import type { Kernel } from '../wasm/kernel.js';
 
-/** The most unchanged nodes that one check reports again. */
+/** The maximum number of unchanged nodes that one check reports again. */
 const MAX_REPEATED = 1024;
 
 interface ComparedCell<T> {
@@ -26,7 +26,7 @@ export class CellChangeDetector<T extends { readonly id: number }> {
     this.#kernel = kernel;
   }
 
-  /** Watches the 8 bytes at `address` for a node, once. */
+  /** Compares the 8 bytes at `address` at each check. Does nothing if the node has a cell already. */
   add(node: T, address: number): void {
     if (this.#indexOf.has(node.id)) return;
     const { u32 } = this.#kernel;
@@ -50,7 +50,7 @@ export class CellChangeDetector<T extends { readonly id: number }> {
     this.#again.add(id);
   }
 
-  /** The nodes whose bits differ from the last check, and the oldest ones of `reportAgain`. */
+  /** Returns the nodes whose bits differ from the last check, and the oldest nodes passed to `reportAgain`. */
   changed(): readonly T[] {
     const { u32 } = this.#kernel;
     const repeated = this.#takeRepeated();

@@ -1,4 +1,4 @@
-// The value of the variable that the operator chose by its path, while objects come and go.
+// The value of the variable that the operator chose by its path. Objects may be added and removed.
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { objectPath } from '../../catalogue/match/rules.js';
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
@@ -84,7 +84,7 @@ interface CurrentValue {
 }
 
 export interface HighlightedValue extends CurrentValue {
-  /** As configured. */
+  /** The path, as configured. */
   readonly path: string;
 }
 
@@ -106,7 +106,7 @@ export class Highlight {
   }
 
   /**
-   * The current value: the same object as before while nothing changed. Undefined while the
+   * The current value: unchanged values return the same object. Undefined while the
    * variable does not exist or is not synced. If a frame cannot be copied whole, the variable keeps
    * its last value.
    */

@@ -17,7 +17,7 @@ export interface SlotListener {
   unsynced(node: TreeNode): void;
   /** Another node uses the slot now, so this node never gets a value again; called by `reportUnsynced`. */
   replaced(node: TreeNode): void;
-  /** The slot of a watched node changed; called by `read`. */
+  /** The slot of a node changed after `reportChangesOf`; called by `reading`. */
   changed(node: TreeNode): void;
 }
 
@@ -31,7 +31,7 @@ export class SlotReader {
   #newNodes = 0;
   /** Slots whose words changed during both copies of a read: their values count after the next read. */
   readonly #unstable = new Set<number>();
-  /** Slots whose nodes gained or lost a value that the listener has not heard of yet. */
+  /** Slots of nodes that gained or lost a value, which is not yet reported to the listener. */
   readonly #gained = new FifoQueue<number>();
   readonly #lost = new FifoQueue<number>();
 
@@ -113,7 +113,7 @@ export class SlotReader {
     this.#detector.remove(node);
   }
 
-  /** Makes the next read report a watched node as changed, whether its slot changes or not. */
+  /** Makes the next read report a node as changed, even if its slot does not change. */
   reportAgain(node: TreeNode): void {
     this.#detector.reportAgain(node);
   }
@@ -124,7 +124,7 @@ export class SlotReader {
   }
 
   /**
-   * Copies the tracked slots, finds the nodes that gained or lost a value, and reports changes of watched nodes. A
+   * Copies the tracked slots, finds the nodes that gained or lost a value, and reports changes. A
    * value is valid if its slot had the expected word before and after the copy (docs/segment-format.md, section 9).
    * It works in small steps; until the last one, no other method may be called.
    * @returns whether any value differs from the last copy
@@ -274,7 +274,7 @@ export class SlotReader {
   }
 
   *#reportingChanges(): Generator<void, boolean> {
-    // The listener may watch and unwatch nodes during the reports.
+    // The listener may call reportChangesOf and ignoreChangesOf during the reports.
     const changed = this.#detector.changed();
     for (const node of changed) {
       if (!this.isTracked(node)) continue;

@@ -1,4 +1,4 @@
-// The slots that a slot reader tracks, by pages: copies of their values and words in kernel memory, and the node of each.
+// The slots that a slot reader tracks, in pages: cells in kernel memory with copies of values and words, and the nodes.
 import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../wasm/kernel.js';
@@ -9,7 +9,7 @@ import type { TreeNode } from './tree-walk.js';
 /** Slots per page: 4 KiB of values and 2 KiB of words in the source, 8 KiB of cells here. */
 const PAGE_SLOTS = 512;
 const PAGE_BYTES = PAGE_SLOTS * CELL_BYTES;
-/** The most pages of one copy: few enough to stay in the processor's cache until they are compared. */
+/** The maximum number of pages of one copy: few enough to stay in the processor's cache until they are compared. */
 const MAX_RANGE_PAGES = 64;
 /** An extent that continues another one reserves this many times its pages, up to a maximum. */
 const EXTENT_PAGES = 16;
@@ -96,7 +96,7 @@ export class SlotPages {
     this.#read.add(page);
   }
 
-  /** The copied word of a slot; 0 where its page is not read. */
+  /** The copied word of a slot; 0 if its page is not read. */
   word(slot: number): number {
     const extent = this.#extentOf(Math.floor(slot / PAGE_SLOTS));
     if (extent === undefined) return 0;
@@ -201,7 +201,7 @@ export class SlotPages {
     return this.#addExtent({ firstPage: page, capacity, used: 1, cells });
   }
 
-  /** Splits an extent: the pages after its first ones become another. */
+  /** Splits an extent after its first `pages` pages; returns the extent of the others. */
   #split(extent: PageExtent, pages: number): PageExtent {
     const capacity = extent.capacity - pages;
     extent.capacity = pages;
@@ -252,7 +252,7 @@ export const FLAG = {
   synced: 1,
   /** Another node uses the slot now. */
   replaced: 2,
-  /** The listener was told so. */
+  /** `replaced` of the listener was called. */
   reportedReplaced: 4,
   /** A report of a gained or lost value is queued. */
   reportsGained: 8,
@@ -270,9 +270,9 @@ interface NodePage {
   readonly ids: Float64Array;
   readonly incarnations: Uint32Array;
   readonly flags: Uint8Array;
-  /** Each node, or the object of the variable. */
+  /** The object of each slot; for a slot of a variable, the object of that variable. */
   readonly objects: (ManagedObject | undefined)[];
-  /** Undefined for objects. */
+  /** The declaration of each variable; undefined for an object. */
   readonly declarations: (Declaration | undefined)[];
 }
 

@@ -1,4 +1,4 @@
-// How many of the tracked objects and variables there are, and how many of them have a value.
+// The numbers of tracked objects and variables, and how many of each have a value.
 import type { SyncProgress } from '../../model.js';
 import { isVariable } from './tree-walk.js';
 import type { TreeNode } from './tree-walk.js';
@@ -22,7 +22,7 @@ export class SyncCounts {
     return objects.synced === objects.total && variables.synced === variables.total;
   }
 
-  /** The numbers that a node counts for. */
+  /** The counts of objects or of variables, depending on the node. */
   of(node: TreeNode): Count {
     return isVariable(node) ? this.variables : this.objects;
   }

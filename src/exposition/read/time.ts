@@ -24,7 +24,7 @@ class UtcOffsets {
 
   /**
    * The moment at which local clocks show `wall`, both in milliseconds, `wall` as if it were UTC.
-   * Of two such moments the first; for a time that the clocks skipped, by the offset before.
+   * If there are two, the first; if the clocks skipped `wall`, the moment by the earlier offset.
    * JavaScript reads local times the same way. NaN beyond the range of Date.
    */
   utcOf(wall: number): number {
@@ -56,7 +56,7 @@ class UtcOffsets {
   }
 }
 
-/** A sign and digits after the clock or at the end, or the name of a zone that Date.parse knows. */
+/** An offset (a sign and digits) after the time or at the end, or a zone name that Date.parse knows. */
 const OWN_OFFSET =
   /:\d{2}(\.\d+)?\s*[+-]\d|\s[+-]\d{2}:?\d{2}$|(\d|\s|^)(Z|UTC?|GMT|[ECMP][SD]T)(\s|[+-]|$)/i;
 
@@ -68,7 +68,7 @@ export class PointInTime {
   readonly #zone: string;
   #offsets: UtcOffsets | undefined;
 
-  /** @param zone of texts without an offset: an IANA name, or '' for the zone of the process */
+  /** @param zone the time zone of texts without an offset: an IANA name, or '' for the zone of the process */
   constructor(zone: string) {
     this.#zone = zone;
   }

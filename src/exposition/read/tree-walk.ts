@@ -1,11 +1,11 @@
-// Walks a tree one step at a time while nodes come and go, and queues added and removed nodes.
+// Walks a tree one step at a time, and queues nodes that are added and removed meanwhile.
 import { FifoQueue } from '../../collections/by-id.js';
 import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 
 /** An object, whose slot holds its state, or a variable, whose slot holds its value. */
 export type TreeNode = ManagedObject | Variable;
 
-/** Removals go first; that loses nothing, since nodes added and removed again are skipped. */
+/** Queues added and removed nodes. Removals go first, which is safe: a node that was added and removed again is skipped. */
 export class PendingNodes {
   readonly #removed = new FifoQueue<TreeNode>();
   readonly #added = new FifoQueue<TreeNode>();
@@ -72,7 +72,7 @@ export class PendingNodes {
     }
   }
 
-  /** The next added node, whether it still exists or not. */
+  /** The next added node, which may have been removed since. */
   nextAdded(): TreeNode | undefined {
     return this.#added.next();
   }
@@ -111,7 +111,7 @@ export class TreeWalk {
   readonly #levels: Level[] = [];
   /** The object that was entered last, until it is visited. */
   #entered: ManagedObject | undefined;
-  /** The last answer of `willVisit` about the variables of an object since the last step. */
+  /** The last result of `willVisit` for variables, and their object; reset at each step. */
   #lastObject: ManagedObject | undefined;
   #lastAnswer = false;
 

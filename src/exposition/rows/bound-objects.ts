@@ -33,7 +33,7 @@ interface BoundObject {
   readonly declared: DeclaredVariables | undefined;
   /** The slot of the latest variable of each name. */
   readonly variables: Map<string, number>;
-  /** Earlier variables whose name a later variable of the object has. */
+  /** Earlier variables, by their name, if a later variable of the object has the same name. */
   earlier: Map<string, IndexedHeap<Variable>> | undefined;
 }
 
@@ -191,7 +191,7 @@ export class BoundObjects {
   }
 
   /**
-   * Calls back with each row that reads a variable, or with none if a later variable has its name. It allocates no
+   * Calls back with each row that reads a variable; not at all if a later variable has its name. It allocates no
    * list, since it runs for each of a million variables.
    */
   each(

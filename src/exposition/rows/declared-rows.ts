@@ -1,4 +1,4 @@
-// Self-described variables: rows and labels from declarations of the publisher instead of a catalogue.
+// Rows and labels of variables without a catalogue row, made from the publisher's declarations.
 import { distributionRow } from '../../catalogue/kinds/distribution.js';
 import { infoRow } from '../../catalogue/kinds/info.js';
 import { scalarRow } from '../../catalogue/kinds/scalar.js';
@@ -27,22 +27,22 @@ import type { LabelText } from './labels.js';
 /** The prefix of all metrics of an application without a catalogue. */
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
 
-/** The most cached rows and families. Further rows and families are created again at each use. */
+/** The maximum number of cached rows and families. Further rows and families are created again at each use. */
 const MAX_CACHED = 20_000;
 
-/** The most declarations with a cached row. At the limit the cache is cleared, including those of former publishers. */
+/** The maximum number of declarations with a cached row. At the limit the cache is cleared, including those of former publishers. */
 const MAX_DECLARATIONS = 4096;
 
-/** The most characters of a publisher's help that are shown. */
+/** The maximum number of characters of a publisher's help that are shown. */
 const MAX_HELP = 512;
 
 const BASE = { labels: {}, at: '', classId: undefined, isPersonal: false, where: '' };
 
-/** The word added to a name that a metric of the catalogue has. */
+/** The word that is appended to a name if a metric of the catalogue has that name. */
 const MARK = ' uncatalogued';
 const NONE: ReadonlySet<string> = new Set();
 
-/** A row with all that it depends on. */
+/** A row, and everything that determines it. */
 interface CachedRow {
   readonly declaration: Declaration;
   readonly className: string;
@@ -65,7 +65,7 @@ export class DeclaredRows {
 
   /**
    * @param taken names of metrics and series that a catalogue owns
-   * @param isShown whether the metric of that name has series. As long as it has, its first help text stays.
+   * @param isShown whether the metric of that name has series; if it has, its help text does not change
    */
   constructor(app: string, taken = NONE, isShown: (name: string) => boolean = () => true) {
     this.#app = app;
@@ -82,7 +82,7 @@ export class DeclaredRows {
     return namesTaken(metadata).some((each) => this.#taken.has(each)) ? undefined : metric;
   }
 
-  /** @param declared names its metric; otherwise class and variable do */
+  /** @param declared the metric to use; without it, class and variable determine the metric's name */
   rowFor(variable: Variable, declared?: DeclaredMetric): Row {
     const { declaration, object } = variable;
     const { className } = object;
@@ -192,7 +192,7 @@ export class DeclaredByClass implements DeclaredVariables {
   readonly #rows: DeclaredRows;
   readonly #labels: ObjectLabels;
 
-  /** @param labels of the class, whose owner closes them */
+  /** @param labels the labels of the class; the caller closes them */
   constructor({ rows }: DeclaredParts, labels: ObjectLabels) {
     this.#rows = rows;
     this.#labels = labels;
@@ -218,7 +218,7 @@ export class DeclaredObject implements DeclaredVariables {
   readonly #sources: ObjectLabelSources;
   /** Made for the first variable that needs it: rows may read all variables of an object. */
   #labels: ObjectLabels | undefined;
-  /** The labels of metrics that the format states, different for each. */
+  /** The labels of declared metrics, which differ for each metric. */
   #declared: ObjectLabels | undefined;
 
   constructor(parts: DeclaredParts, seedPath: string, sources: ObjectLabelSources) {

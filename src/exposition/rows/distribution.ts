@@ -114,7 +114,7 @@ function bitsOf(value: number): bigint {
   return doubleBits[0] ?? 0n;
 }
 
-/** Limits of one refresh, so that other targets need not wait. */
+/** The limits of one refresh, which keep other targets from waiting. */
 const MAX_BYTES = 2 ** 30;
 const MAX_RETRIES = 4096;
 /** Copies of each frame that a refresh may make, on average; two are needed. */
@@ -264,7 +264,7 @@ export class FrameCopies {
   }
 }
 
-/** Bytes of memory of a frame's content; a text may have two for each character. */
+/** The bytes of memory of a frame's content. A text may have two bytes for each character. */
 function sizeOf(frame: Frame | undefined): number {
   if (frame === undefined) return 0;
   if (frame.type === 'string') return 2 * frame.text.length;

@@ -8,7 +8,7 @@ import { StoredText } from '../wasm/memory.js';
 import { joinLabels, labelsPart, labelsText } from '../text/text-syntax.js';
 
 export interface LabelText {
-  /** As `labelsText` gives it. */
+  /** The result of `labelsText`. */
   readonly text: string;
   /** The text as part of a line. */
   readonly interned: StoredText;
@@ -24,7 +24,7 @@ export class ObjectLabels {
   #others: Map<string, LabelText> | undefined;
   #cleanupSize = CLEANUP_SIZE;
 
-  /** @param text as `labelsText` gives it */
+  /** @param text the result of `labelsText` */
   constructor(kernel: Kernel, text: string) {
     this.#kernel = kernel;
     this.#first = { text, interned: new StoredText(kernel.texts, labelsPart(text)) };
@@ -69,7 +69,7 @@ export class RowLabels {
   /** The labels of each row of the catalogue. */
   readonly #texts = new Map<Row, string>();
 
-  /** The labels that a row gives to a variable, beside those of its object. */
+  /** The labels that a row adds to those of the object of a variable. */
   ofMatch({ row, reading, nameLabels }: RowMatch): string {
     const text = this.ofRow(row);
     return reading.pattern === undefined ? text : joinLabels(labelsText(nameLabels), text);
@@ -86,7 +86,7 @@ export class RowLabels {
   }
 }
 
-/** Labels from the path of an object, followed by those of its format that neither path nor rows give. */
+/** Labels from the path of an object, followed by labels of its format that neither the path nor rows define. */
 export function withDeclared(
   path: LabelValues,
   declared: LabelValues | undefined,

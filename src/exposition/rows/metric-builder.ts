@@ -35,7 +35,7 @@ export interface BuilderParts {
   readonly counters: Counters;
   readonly usage: TargetUsage;
   readonly onOmitted: OnOmitted | undefined;
-  /** Both undefined for an application without a catalogue. */
+  /** Both are undefined if the application has no catalogue. */
   readonly catalogue: Catalogue | undefined;
   readonly rules: Rules | undefined;
   /** Set if variables without a row of the catalogue are shown as well. */
@@ -182,7 +182,7 @@ export class MetricBuilder {
     this.#hide(variable);
   }
 
-  /** Evaluates the computed rows of a watched variable again. */
+  /** Evaluates the computed rows of a variable again after a change. */
   variableChanged(variable: Variable): void {
     if (!this.#slotReader.isSynced(variable)) return;
     if (isFramed(variable.type) && !this.#frames.copyAgain(variable)) return;

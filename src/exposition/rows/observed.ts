@@ -85,7 +85,7 @@ export class ObservedVariables {
     return this.#observed.size === 0;
   }
 
-  /** Observes a variable from now on; returns the series that show it. */
+  /** Begins to observe a variable; returns the series that show it. */
   show(variable: Variable, shape: Shape, conversion: Conversion, series: string): RowOutput {
     const all = this.#observed.get(variable.id)?.all ?? [];
     const key = observedKey(shape, conversion, series);

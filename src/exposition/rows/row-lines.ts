@@ -95,7 +95,7 @@ export class RowLines {
   }
 }
 
-/** All series of a row, or none if they are too many: half a histogram is useless. */
+/** Returns all series of a row, or none if there are too many: a part of a histogram is useless. */
 const fitting = (series: readonly Series[]): readonly Series[] =>
   series.length > MAX_LINES_A_ROW ? [] : series;
 

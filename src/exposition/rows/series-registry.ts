@@ -22,7 +22,7 @@ export interface ClashingSeries {
   readonly hash: number;
 }
 
-/** The most clashing series that are kept. Dropped series together count as one. */
+/** The maximum number of clashing series that are kept. Dropped series together count as one. */
 const MAX_CLASHING = 10_000;
 
 const positionOf = (name: string, { nodeId, seriesIndex }: LineKey): string =>
@@ -31,7 +31,7 @@ const positionOf = (name: string, { nodeId, seriesIndex }: LineKey): string =>
 class ClashingList {
   readonly #byPosition = new Map<string, ClashingSeries>();
   readonly #byHash = new Map<number, Set<ClashingSeries>>();
-  /** By each unshared name of the metric of a series. */
+  /** The series by each name that only their metric uses. */
   readonly #byName = new Map<string, Set<ClashingSeries>>();
   #dropped = 0;
 
@@ -71,7 +71,7 @@ class ClashingList {
     return [...(this.#byHash.get(hash) ?? [])];
   }
 
-  /** The series whose metrics have a name of that metric, oldest first for each name. */
+  /** The series whose metrics share a name with that metric, oldest first for each name. */
   forMetric(metadata: FamilyMetadata): readonly ClashingSeries[] {
     const found = unsharedNames(metadata).flatMap((name) => [...(this.#byName.get(name) ?? [])]);
     return [...new Set(found)];
@@ -90,7 +90,7 @@ function removeFrom<K>(map: Map<K, Set<ClashingSeries>>, key: K, series: Clashin
   if (set?.size === 0) map.delete(key);
 }
 
-/** The most families that one target shows. */
+/** The maximum number of families that one target shows. */
 const MAX_FAMILIES = 10_000;
 /** The prefix of the exporter's own metrics. */
 const OWN_PREFIX = 'shm_exporter_';
@@ -155,7 +155,7 @@ export class SeriesRegistry {
     return this.#owners.refusalOf(metadata) || SAME_SERIES;
   }
 
-  /** Why no further series of that name can be shown, whatever its labels; empty if it can. */
+  /** Why no further series of that name can be shown; empty if one can. */
   refusalOf(metadata: FamilyMetadata): string {
     const { name } = metadata;
     if (name.startsWith(OWN_PREFIX))
@@ -283,7 +283,7 @@ export class SeriesRegistry {
   }
 
   /**
-   * Reserves name and labels for a series, in place of the one with the hash `former`. Returns false if another
+   * Reserves name and labels for a series, which replaces the series with the hash `former`. Returns false if another
    * series has them, or another metric the name of its metric.
    * @param family of its name, if there is one
    */

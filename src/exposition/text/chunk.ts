@@ -10,7 +10,7 @@ import type { Scratch } from '../wasm/memory.js';
 import type { Block, RenderOptions, RenderTask } from './block.js';
 import { RenderBuffer } from './render-buffer.js';
 
-/** If this share of the lines changed, writing all of them is faster than moving the text between changes. */
+/** If more than this share of the lines changed, writing all lines is faster than moving the text between changes. */
 const REWRITE_ALL_SHARE = 0.25;
 
 /** Going to the next block takes as long as writing this many bytes of text. */

@@ -34,7 +34,7 @@ export class ExpositionText {
   readonly #kernel: Kernel;
   readonly #usesKernelDeflate: typeof usesKernelDeflate;
   readonly #families = new Map<string, OrderedFamily>();
-  /** In the order of a page. */
+  /** The families, in the order of a page. */
   readonly #order: OrderedFamily[] = [];
   readonly #chunks: Chunks;
   readonly #violations = new OpenMetricsViolations();
@@ -114,7 +114,7 @@ export class ExpositionText {
     this.#order.splice(this.#indexOf(ordered), 1);
   }
 
-  /** The hash of name and labels of a line of a family. */
+  /** The hash of the name and the labels of a line. */
   seriesHash(family: string, line: Line): number {
     const { suffix } = line;
     const name = this.family(family)?.nameHash(suffix) ?? hashOf(family + suffix);

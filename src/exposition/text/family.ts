@@ -18,7 +18,7 @@ const MOVED_A_STEP = 2;
 /** Searching this many full blocks for a value takes 0.2 ms. */
 const BLOCKS_A_STEP = 16;
 
-/** The block of a line, and its index in the block, or `-1 - index` of where it would be inserted. */
+/** The block of a line, and its index in the block. For a missing line it is `-1 - index` of the position to insert it at. */
 interface LinePosition {
   nodeId: number;
   seriesIndex: number;
@@ -109,7 +109,7 @@ export class Family {
     return lineIndex < 0 ? 0 : (this.#blocks[blockIndex]?.lines.lineBytes(lineIndex) ?? 0);
   }
 
-  /** In the order of their lines. */
+  /** The blocks, in the order of their lines. */
   get blocks(): readonly Block[] {
     return this.#blocks;
   }
@@ -173,7 +173,7 @@ export class Family {
     this.#lines = 0;
   }
 
-  /** Valid until the next call. */
+  /** Returns the position of the line with that key, valid until the next call. */
   #locate(key: LineKey): Readonly<LinePosition> {
     const position = this.#position;
     if (position.nodeId === key.nodeId && position.seriesIndex === key.seriesIndex) return position;

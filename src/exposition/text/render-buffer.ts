@@ -37,7 +37,7 @@ export class RenderBuffer {
     return (this.#view ??= this.#kernel.view(this.address, this.#length));
   }
 
-  /** Whether it has holders beside its creator. */
+  /** Whether it has holders other than its creator. */
   get isHeld(): boolean {
     return this.#holders > 1;
   }

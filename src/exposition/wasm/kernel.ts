@@ -22,12 +22,12 @@ let compiled: WebAssembly.Module | undefined;
 export const kernelCode = (): WebAssembly.Module =>
   (compiled ??= new WebAssembly.Module(readFileSync(new URL('kernel.wasm', import.meta.url))));
 
-/** Makes this thread use the code that another thread loaded. An upgrade may replace the file later. */
+/** Makes this thread use code that another thread loaded, since an upgrade may have replaced the file. */
 export function shareKernelCode(code: WebAssembly.Module): void {
   compiled = code;
 }
 
-/** Shared memory: its buffers stay valid when it grows, and a socket can send from it while a worker renders. */
+/** Reserves shared memory. Its buffers stay valid when it grows, and sockets send from it while a worker renders. */
 function reserve(maximum: number): WebAssembly.Memory {
   try {
     return new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum, shared: true });
@@ -41,7 +41,7 @@ function reserve(maximum: number): WebAssembly.Memory {
   }
 }
 
-/** The functions of assembly/index.ts. A block is passed as the address of its header; chunks and cells as theirs. */
+/** The functions of assembly/index.ts. Blocks are passed as the addresses of their headers, chunks and cells as their addresses. */
 interface KernelExports {
   markDirty(cell: number): void;
   insert(
@@ -74,7 +74,7 @@ interface KernelExports {
 }
 
 export interface KernelOptions {
-  /** The most pages of 64 KiB that the memory may grow to. */
+  /** The maximum number of pages of 64 KiB that the memory may grow to. */
   readonly maxPages?: number | undefined;
 }
 

@@ -1,9 +1,9 @@
 // Addresses and sizes in the kernel's memory, for both compilers: TypeScript and AssemblyScript. The drawings are in
 // assembly/block.ts, deflate.ts and lines.ts.
 
-/** Bits of the number of an entry in its block. */
+/** The number of bits of an entry number. */
 export const ENTRY_BITS = 11;
-/** The most lines of a block. */
+/** The maximum number of lines of a block. */
 export const MAX_LINES = 1 << ENTRY_BITS;
 
 /** The number of slots whose word differed in the last `storeChanged`. */
@@ -29,12 +29,12 @@ export const LENGTH_DELTAS_AT = VALUE_AT + 80;
 /** The first free byte. */
 export const FREE_AT = LENGTH_DELTAS_AT + MAX_LINES;
 
-/** A value of 8 bytes, the word beside it, and the first line that shows it. */
+/** A cell: a value of 8 bytes, its word, and the id of the first line that shows it. */
 export const CELL_BYTES = 16;
-/** An entry of a block, and the key beside it. */
+/** The sizes of an entry of a block and of its key. */
 export const ENTRY_BYTES = 20;
 export const KEY_BYTES = 16;
-/** A block's header before the bits of its changes. */
+/** The offset of the change bitmaps in a block's header. */
 export const CHANGES_OFFSET = 40;
 
 /** The record of a compressed line, and the total of a line or a group of lines: assembly/deflate.ts. */
@@ -42,7 +42,7 @@ export const RECORD_BYTES = 24;
 export const TOTAL_BYTES = 12;
 export const GROUP_BITS = 5;
 
-/** The blocks of a chunk follow their number: assembly/lines.ts. */
+/** The offset of the blocks in a chunk's table, and the size of each: assembly/lines.ts. */
 export const CHUNK_BLOCKS_OFFSET = 4;
 export const CHUNK_BLOCK_BYTES = 16;
 /** Scratch bytes for each value in `rewrite`. */

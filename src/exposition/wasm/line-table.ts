@@ -5,7 +5,7 @@ import { CHANGES_OFFSET, ENTRY_BITS, ENTRY_BYTES, KEY_BYTES, MAX_LINES } from '.
 import { hashOf } from './memory.js';
 import type { StoredText, TextHash } from './memory.js';
 
-/** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
+/** The maximum number of bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const MAX_VALUE_BYTES = 26;
 
 /** The fields and two bitmaps, one bit for each entry: assembly/block.ts. */
@@ -20,7 +20,7 @@ const LENGTH_BYTES = 1;
 const ORDER_OFFSET = KEY_BYTES + ENTRY_BYTES + SERIES_INDEX_BYTES + OFFSET_BYTES;
 const LINE_BYTES = ORDER_OFFSET + ORDER_BYTES + LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
-/** A table with memory for this many times its lines shrinks to twice its lines. */
+/** A table whose capacity is this many times its number of lines shrinks to twice that number. */
 const SPARSE_RATIO = 8;
 const HAS_NEXT = 0x80000000;
 
@@ -38,7 +38,7 @@ const NO_NODE = -1;
 /** The reasons why text (lower half) and deflate block (upper half) are dirty: assembly/block.ts. */
 const TEXT_DIRTY = 0xffff;
 const DEFLATE_DIRTY = 0xffff_0000;
-/** Both are dirty, because lines were added or removed. */
+/** The flags that mark both as dirty after lines were added or removed. */
 const LINES_CHANGED = 0x0001_0003;
 
 /** The parts of a line after the name of its family. */
@@ -88,7 +88,7 @@ export class LineTable {
   /** The key of the last line, cached for appending lines in order; `NO_NODE` if it is not cached. */
   #lastNodeId = NO_NODE;
   #lastSeriesIndex = 0;
-  /** Entries of removed lines. */
+  /** The free entries, which belonged to removed lines. */
   #free: number[] = [];
   /** Bytes of all names and labels. */
   #textBytes = 0;
@@ -123,7 +123,7 @@ export class LineTable {
   get textBytes(): number {
     return this.#textBytes;
   }
-  /** The most bytes that the lines may take as text. */
+  /** The maximum number of bytes that the lines may take as text. */
   get maxBytes(): number {
     return this.#textBytes + this.#count * MAX_VALUE_BYTES + PADDING_BYTES;
   }
@@ -145,7 +145,7 @@ export class LineTable {
     return this.#compareAt(0, key) > 0 ? 1 : 0;
   }
 
-  /** The index of the line with `key`, or `-1 - index` of where it belongs. */
+  /** The index of the line with `key`. If there is none, `-1 - index` of the position to insert it at. */
   find(key: LineKey): number {
     let low = 0;
     let high = this.#count;
@@ -373,7 +373,7 @@ export class LineTable {
     bytes.copyWithin(other.#seriesIndexOf(to), seriesIndexes, seriesIndexes + SERIES_INDEX_BYTES);
   }
 
-  /** Keys come first, for 8-byte alignment. */
+  /** The address of the key of an entry. Keys come first, for 8-byte alignment. */
   #keyOf(entry: number): number {
     return this.#at + entry * KEY_BYTES;
   }

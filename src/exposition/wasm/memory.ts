@@ -1,4 +1,4 @@
-// The kernel's memory: an arena, a scratch buffer, and interned texts.
+// The kernel's memory: an arena, a scratch buffer, and reference-counted texts.
 /** Rounds a size up to a quarter of a power of two: at most a fifth is wasted. */
 export function sizeClass(bytes: number): number {
   if (bytes <= 64) return Math.max(16, Math.ceil(bytes / 16) * 16);

@@ -13,7 +13,7 @@ for (const file of Object.keys(createRequire(import.meta.url).cache))
   if (/\/(ffi|ref)-napi\/.*\.node$/.test(file)) ffi.DynamicLibrary(file);
 
 const POINTER_BYTES = 8;
-/** Minimum size of a result, whatever its type. */
+/** The minimum size of a result of any type. */
 const RESULT_BYTES = 8;
 
 /** The type of an argument, and the memory of its value. The caller fills it before a call. */
@@ -74,7 +74,7 @@ const PROT_READ = 1;
 const PROT_WRITE = 2;
 const MAP_SHARED = 1;
 const MAP_FIXED = 0x10;
-/** MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS and MAP_NORESERVE: zeros in place of another mapping. */
+/** MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS and MAP_NORESERVE: zeros that replace another mapping. */
 const MAP_ZEROS_OVER = 0x2 | 0x10 | 0x20 | 0x4000;
 const MAP_FAILED = 'ffffffffffffffff';
 const AT_FDCWD = -100;

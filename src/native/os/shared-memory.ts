@@ -12,7 +12,7 @@ import {
 import type { Stats } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 
-/** The file to which a name refers now, compared to the file that was opened under it. */
+/** Whether a name now refers to the file that was opened by it, to another file, or to none. */
 export type NameHolder = 'this' | 'another' | 'none';
 
 /** The users who can write a file: its owner, or all. */

@@ -2,7 +2,7 @@
 import type { SlotRef } from '../../published.js';
 
 const MAX_INCARNATIONS = 0x7fffffff;
-/** Freed slots that are held back from reuse. More would spread the values over more memory. */
+/** The number of freed slots that are not reused yet. A higher number would spread the values over more memory. */
 const QUARANTINE = 64;
 
 export class SlotAllocator {

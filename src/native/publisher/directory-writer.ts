@@ -43,7 +43,7 @@ export class DirectoryWriter {
   #epoch = 0;
   #records = 0;
   #stringBytes = 2;
-  /** Offsets of the active strings. Bounded by the size of the region. */
+  /** The offset of each string in the active directory. The size of the region bounds it. */
   #offsets = new Map<string, number>();
   /** True after a switch that freed too little, until the next removal. */
   #isFull = false;

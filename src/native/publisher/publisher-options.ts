@@ -15,7 +15,7 @@ export interface PublisherOptions {
   readonly heartbeatMs?: number;
   /** Permission bits of the file. Default 0644. */
   readonly mode?: number;
-  /** Default: the one of this process. */
+  /** Default: the pid of this process. */
   readonly pid?: number;
   /** CLOCK_REALTIME in ns. Default: the system's. */
   readonly realtimeNs?: () => bigint;
@@ -36,7 +36,7 @@ export interface VariableOptions {
   readonly help?: string;
   /** Upper bounds of a histogram's buckets without +Inf, or quantiles of a summary; ascending. */
   readonly schema?: readonly number[];
-  /** The most bytes of a text. Default 64. */
+  /** The maximum number of bytes of a text. Default 64. */
   readonly textBytes?: number;
   /**
    * Whether the variable starts with a value: no observations, 0, false, or an empty text. Default: true for

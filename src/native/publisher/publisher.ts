@@ -144,7 +144,7 @@ export class Publisher {
   }
 
   /**
-   * Adds a variable. Its first value syncs it; histograms and summaries are synced from the start,
+   * Adds a variable. It is synced at its first value; histograms and summaries are synced from the start,
    * without observations, unless `options.synced` is false.
    * @throws RangeError for values that the format does not allow; then nothing is published
    */
@@ -254,7 +254,7 @@ export class Publisher {
     Atomics.store(this.#header, MUTABLE.variablesDropped / 8, BigInt(variables));
   }
 
-  /** Wakes the readers: after a batch of stores, or from a timer. */
+  /** Wakes the readers. Call it after a batch of stores, or from a timer. */
   notify(): void {
     this.beat();
     Atomics.add(this.#header, MUTABLE.notifications / 8, 1n);
@@ -429,7 +429,7 @@ export class Publisher {
 }
 
 const NO_FRAME: FrameRegion = { offset: 0, length: 0 };
-/** The layout of no memory. */
+/** The layout of a segment without capacity. */
 const EMPTY_LAYOUT = { words: 0, slotValues: 0, frames: 0, slots: 0, frameBytes: 0 };
 
 function slotMemory(

@@ -23,7 +23,7 @@ export interface SegmentLayout extends Capacity {
 
 const pages = (bytes: number) => Math.ceil(bytes / PAGE) * PAGE;
 
-/** The most bytes of a mapping that Node can access. */
+/** The maximum number of bytes of a mapping that Node can access. */
 const MAX_FILE_BYTES = 2 ** 30 - 1;
 
 /** @throws RangeError if a capacity exceeds the limits of the format or of this publisher */

@@ -33,7 +33,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
   /** Set once, after the object was created. */
   object!: ManagedObject;
   #rows = NONE;
-  /** Frames of rows, as far as there are any. */
+  /** The frames of the rows, up to the last row with one. */
   #frames = NONE;
   /** Undefined for removed variables and unused rows. */
   #declarations = NO_DECLARATIONS;
@@ -89,10 +89,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
     return variable;
   }
 
-  /**
-   * Records that a round named a variable, so that `unmarked` of that round passes over it; false if there is none
-   * with that id.
-   */
+  /** Marks a variable, which `unmarked` of that round then skips; false if there is none with that id. */
   mark(id: number, round: number): boolean {
     const row = this.#find(id);
     if (row >= 0) this.#rows[row * STRIDE + ROUND] = round;
@@ -106,7 +103,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
     return false;
   }
 
-  /** Yields, per variable, the id if a round did not name it, else undefined. */
+  /** Yields for each variable its id, or undefined if the round marked it. */
   *unmarked(round: number): Generator<number | undefined, void> {
     for (let row = 0; row < this.#used; row++)
       if (this.#declarations[row] !== undefined)

@@ -17,10 +17,10 @@ import {
   RECORD_SIZE,
 } from './layout.js';
 
-/** The immutable facts of a segment. Offsets and sizes in bytes. */
+/** The immutable fields of a segment. Offsets and sizes in bytes. */
 export interface SegmentHeader {
   readonly generation: bigint;
-  /** The publisher's process, as it states. */
+  /** The pid that the publisher states. */
   readonly pid: bigint;
   readonly startedRealtimeNs: bigint;
   readonly heartbeatPeriodNs: bigint;

@@ -1,4 +1,4 @@
-// Watches the segment of one server key, across generations, and judges its publisher.
+// Polls the segment of one server key, across generations, and judges its publisher.
 import { getuid, hrtime } from 'node:process';
 import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, isSystemError, messageOf } from '../../errors.js';
@@ -59,7 +59,7 @@ export interface SegmentPoolOptions {
   readonly nowNs?: (() => bigint) | undefined;
 }
 
-/** Watches the segments of one pool, each by its server key. */
+/** Makes pollers of the segments of one pool, each for a server key. */
 export const segmentPollers =
   (
     memory: SharedMemory,

@@ -21,13 +21,13 @@ import type { Refresh } from '../../streams/target-inputs.js';
 import { Hosting } from './hosting.js';
 import type { Assignment } from './hosting.js';
 
-/** The time limit of a standby. One with a new definition then takes over unready; any other one is ended. */
+/** The time limit of a standby. A standby with a new definition then takes over without being ready; others are ended. */
 export const MAX_STANDBY_MS = 60_000;
 
 export class Handover {
   readonly #scheduler: SchedulerLike | undefined;
   readonly #report$ = new Subject<Report>();
-  /** Emits when the serving hosting is the desired one. */
+  /** Emits when the serving hosting has the desired assignment. */
   readonly #settled$ = new Subject<void>();
   readonly #started$ = new Subject<Hosting>();
   #desired: Assignment;
@@ -51,7 +51,7 @@ export class Handover {
   get serving(): Pick<Hosting, 'partition' | 'state' | 'failure' | 'queryTree'> {
     return this.#serving;
   }
-  /** Whether a report would answer a refresh. */
+  /** Whether the serving hosting answers refreshes. */
   get isServing(): boolean {
     return this.#isRunning && this.#serving.failure === '';
   }
@@ -160,7 +160,7 @@ export class Handover {
     if (!this.#serving.state.isReady) this.#switch();
   }
 
-  /** Makes the standby serve, which answers the open refresh. */
+  /** Makes the standby the serving hosting. It answers the open refresh. */
   #switch(): void {
     const former = this.#serving;
     const next = this.#standby;

@@ -44,7 +44,7 @@ export class Hosting implements Assignment {
   readonly ended$ = this.#end$.asObservable();
   #hosted: HostedTarget | undefined;
   #state: TargetState;
-  /** The present root, or the one to choose if it exists. */
+  /** The current root, or the root to choose if it exists. */
   #root: FoundRoot | undefined;
   #failure = '';
 
@@ -72,7 +72,7 @@ export class Hosting implements Assignment {
     this.#hosted?.send(refresh);
   }
 
-  /** One answer from the tree, whatever happens to the partition. */
+  /** Emits one answer from the tree, even if the partition fails. */
   queryTree(query: TreeQuery): Observable<TreeAnswer> {
     return defer(() => this.#hosted?.queryTree(query) ?? EMPTY).pipe(
       catchError(() => EMPTY),

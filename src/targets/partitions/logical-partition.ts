@@ -1,4 +1,4 @@
-// Runs targets in the thread that it was made in: processes their inputs, and reports.
+// Runs targets in the current thread: processes their inputs, and reports.
 import {
   BehaviorSubject,
   asyncScheduler,
@@ -33,7 +33,7 @@ import type { TargetDefinition } from '../formats.js';
 import type { HostedTarget, Partition } from './partition.js';
 import { Reporter } from './reporter.js';
 
-/** What all partitions of a thread share. */
+/** The parts that all partitions of a thread share. */
 export interface PartitionParts {
   readonly pools: ServerPools;
   readonly catalogues: CatalogueCache;
@@ -41,7 +41,7 @@ export interface PartitionParts {
   /** Milliseconds of a clock that does not step. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
-  /** Makes the budget of one slice of binding; by default one by the clock of the process. */
+  /** Makes the budget of one slice of binding; by default, it reads the clock of the process. */
   readonly budget?: ((limits: BudgetLimits) => Budget) | undefined;
 }
 
@@ -133,7 +133,7 @@ export class LogicalPartition implements Partition {
     this.#kernel = undefined;
   }
 
-  /** @throws Fault NATIVE_FAILED without memory for the kernel: only the targets of this partition fail */
+  /** @throws Fault NATIVE_FAILED if the kernel gets no memory; only the targets of this partition fail */
   #viewMaker(definition: TargetDefinition, reporter: Reporter): (chosen: ChosenRoot) => TargetView {
     const { app, variable, limits, showsUncatalogued, catalogue: text } = definition;
     const catalogue = text && this.#parts.catalogues.get(text);

@@ -5,13 +5,13 @@ import type { Report } from '../../streams/report.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
 
-/** A target that a partition runs. */
+/** A target in a partition. */
 export interface HostedTarget {
   /** Runs the target while it is subscribed to; errors when the partition fails as a whole. */
   readonly report$: Observable<Report>;
   /** Sends a refresh, while the target runs. At most one refresh is open at a time. */
   send(refresh: Refresh): void;
-  /** One answer from its tree, while the target runs. Errors when the partition fails meanwhile. */
+  /** Emits one answer from its tree, while the target runs. Errors if the partition fails before the answer. */
   queryTree(query: TreeQuery): Observable<TreeAnswer>;
 }
 

@@ -19,11 +19,11 @@ import type { ProcessedInput } from '../../streams/view-refresher.js';
 import type { PollResult } from '../../streams/poller.js';
 import type { TargetDefinition } from '../formats.js';
 
-/** The most clashing series that are logged by name. */
+/** The maximum number of duplicate series that are logged by name. */
 const MAX_NAMED_CLASHES = 100;
-/** The most warnings of a format that are logged. */
+/** The maximum number of warnings of a format that are logged. */
 const MAX_WARNINGS = 16;
-/** The most events that wait for the next update. */
+/** The maximum number of events that wait for the next update. */
 const MAX_WAITING_EVENTS = 1000;
 
 export class Reporter {
@@ -54,7 +54,7 @@ export class Reporter {
     this.#queue = queue;
   }
 
-  /** Whether the state may differ from the last reported one in more than the load of the queue. */
+  /** Whether the state may differ from the last report in more than the load of the queue. */
   get hasChanged(): boolean {
     return this.#hasNewUpdate || !this.#isReady || this.#publisherState !== 'live';
   }
@@ -125,7 +125,7 @@ export class Reporter {
     return this.#flush();
   }
 
-  /** Takes the result of an input; true if readiness or the publisher changed. */
+  /** Records the result of an input. Returns whether readiness or the publisher changed. */
   #noteRefresh({ input, isReady, notifications }: ProcessedInput): boolean {
     this.#notifications = notifications;
     const isPublisherNew = input.kind === 'poll' && this.#notePublisher(input.pollResult);

@@ -22,7 +22,7 @@ export interface SnapshotLayout extends Pick<
   readonly ranges: Uint32Array<ArrayBuffer>;
   /** Start and end address of each buffer of the page; undefined without a page. */
   readonly page?: Uint32Array<ArrayBuffer> | undefined;
-  /** The lines of the families for deflate streams, if the kernel compressed them. */
+  /** The deflate blocks of the families, if the kernel compressed them. */
   readonly deflated?: Uint32Array<ArrayBuffer> | undefined;
 }
 

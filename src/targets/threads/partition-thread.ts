@@ -48,7 +48,7 @@ export class PartitionThread {
   readonly #partition: LogicalPartition;
   readonly #sender = new SnapshotSender();
   readonly #running = new Map<number, RunningTarget>();
-  /** Emits to end each open query. */
+  /** A subject for each open query; its emission ends the query. */
   readonly #queries = new Map<number, Subject<void>>();
 
   constructor({ setup, open, nowNs, ...parts }: ThreadParts) {
@@ -110,7 +110,7 @@ export class PartitionThread {
     );
   }
 
-  /** One answer; undefined if the target does not run here, or the query fails. */
+  /** Emits one answer; the answer is undefined if the target does not run here or the query fails. */
   #queryTree({ target, id, query }: Extract<ToThread, { kind: 'query' }>): Observable<FromThread> {
     return defer(() => {
       const end$ = new Subject<void>();

@@ -55,7 +55,7 @@ export class SnapshotSender {
   }
 }
 
-/** @param sentMetadata those of the snapshot that was sent before */
+/** @param sentMetadata the metadata of the snapshot that was sent before */
 function layoutOf(
   snapshot: Snapshot,
   sentMetadata: readonly FamilyMetadata[] | undefined,

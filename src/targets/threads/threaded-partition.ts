@@ -90,7 +90,7 @@ export class ThreadedPartition implements Partition {
   #lastTarget = 0;
   #lastQuery = 0;
 
-  /** @param memory for locks and waits, which need foreign functions */
+  /** @param memory queries locks and waits for notifications, which need foreign functions */
   constructor(
     setup: ThreadSetup,
     memory: SharedMemory,
@@ -131,7 +131,7 @@ export class ThreadedPartition implements Partition {
     };
   }
 
-  /** Empty if the target does not run in a thread. */
+  /** Completes without an answer if the target does not run in a thread. */
   #queryTree(target: number, query: TreeQuery): Observable<TreeAnswer> {
     return defer(() => {
       const thread = this.#thread;

@@ -1,6 +1,6 @@
 // Bits of a deflate stream, lowest first, at bit addresses: byte addresses times 8. RFC 1951, 3.1.1.
 
-/** Up to this many bits, copying without alignment is faster. */
+/** For at most this many bits, copying without alignment is faster. */
 const SHORT_BITS: u64 = 448;
 
 /** Writes up to 56 bits at a bit address. */

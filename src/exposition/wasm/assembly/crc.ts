@@ -8,7 +8,7 @@ const TABLES_POINTER: usize = CRC_TABLES_POINTER;
 const SHIFT_BYTES: usize = 512;
 const SHIFT_TABLES: usize = 4096;
 const DIGIT_TABLES: usize = 15 * SHIFT_BYTES;
-/** The most zero bytes that one lookup shifts a CRC over. */
+/** The maximum number of zero bytes that one lookup shifts a CRC over. */
 const MAX_BYTES: u32 = 0xffff;
 
 /** The raw CRC after more bytes. */
@@ -34,7 +34,7 @@ export function shiftCrc(crc: u32, bytes: u32): u32 {
   return shiftByDigit(shiftTables + 3 * DIGIT_TABLES, bytes >> 12, crc);
 }
 
-/** The raw CRC after the zero bytes of one digit. */
+/** The raw CRC after the number of zero bytes that one digit of the count means. */
 function shiftByDigit(digitTables: usize, digit: u32, crc: u32): u32 {
   if (digit == 0) return crc;
   const tables = digitTables + <usize>(digit - 1) * SHIFT_BYTES;

@@ -52,7 +52,7 @@ const TOTAL: usize = layout.TOTAL_BYTES;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_BITS: u32 = layout.GROUP_BITS;
 const GROUP_LINES: u32 = 1 << GROUP_BITS;
-/** Up to this many changes in a group, its total is corrected for each of them; otherwise it is computed anew. */
+/** With at most this many changes in a group, its total is corrected for each; with more, it is computed again. */
 const MAX_CORRECTED: u32 = 6;
 
 const LINE_FEED: u32 = 0x0a;
@@ -108,7 +108,7 @@ function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, b
   return writeDiff(at, code, before, name, labels, bytes, labelsOf(other), otherBytes, back);
 }
 
-/** Does the same, and stores the matches in the record of the line. */
+/** Does the same as `writeText`, and stores the matches in the record of the line. */
 function writeRecordedText(
   at: u64,
   code: usize,
@@ -123,7 +123,7 @@ function writeRecordedText(
   return at;
 }
 
-/** Adds `by` to the distances of the matches of a line whose bits begin at `start`; false if that is impossible. */
+/** Adds `by` to the distances of the matches of a line whose bits begin at `start`; false if a distance would be out of range. */
 function shiftMatches(start: u64, code: usize, record: usize, by: i32): bool {
   for (let at = record + RECORDED_MATCHES; at < record + RECORD; at += 4) {
     const recorded = load<u32>(at);
@@ -144,7 +144,7 @@ function linesBack(index: u32, lineDistance: u32): u32 {
   return index >= lineDistance ? lineDistance : min<u32>(index, 1);
 }
 
-/** Writes the text of a line's value to VALUE; returns its end. A read right after it would wait for the store. */
+/** Writes the text of a line's value to VALUE; returns its end. Reading VALUE right after this would stall on the store. */
 function writeLineValue(entry: usize): usize {
   const cell = cellOf(entry);
   return cell == 0 ? VALUE : writeValue(load<u64>(cell), opcodeOf(entry), VALUE);
@@ -165,7 +165,7 @@ function putValue(start: u64, at: u64, code: usize, record: usize, total: usize,
   return at;
 }
 
-/** Initializes the records of all lines; `deflateAll` must follow. */
+/** Initializes the records of all lines. Call `deflateAll` next. */
 export function prepareRecords(block: usize): void {
   const count = countOf(block);
   for (let i: u32 = 0; i < count; i++) {

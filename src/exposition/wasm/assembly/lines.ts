@@ -34,7 +34,7 @@ import { numberOf, writeValue } from './values';
 const BLOCKS: usize = layout.CHUNK_BLOCKS_OFFSET;
 const CHUNK_BLOCK: usize = layout.CHUNK_BLOCK_BYTES;
 
-/** No line. */
+/** The index that means no line. */
 const NONE: u32 = 0xffffffff;
 
 /** The size of a value in the scratch buffer of `rewrite`. Its last byte is the length of the text. */

@@ -34,7 +34,7 @@ export function storeChanged(
   return i == count ? changed : changed + storeOne(cells, values, words, i, out);
 }
 
-/** Does the same for one cell; returns 1 if it differs, else 0. */
+/** Does the same as `storeChanged` for one cell; returns 1 if it differs, else 0. */
 function storeOne(cells: usize, values: usize, words: usize, index: u32, out: usize): u32 {
   const cell = cells + <usize>index * CELL;
   const bits = load<u64>(values + ((<usize>index) << 3));

@@ -20,7 +20,7 @@ const END: usize = 2756;
 const HEADER: usize = 2760;
 
 const LONGEST_CODE: u32 = 15;
-/** The most bytes of a match; longer ones are split. */
+/** The maximum number of bytes of a match; longer ones are split. */
 export const MAX_MATCH: u32 = 258;
 const LINE_FEED: u32 = 0x0a;
 

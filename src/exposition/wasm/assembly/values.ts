@@ -4,7 +4,7 @@ import { POW10_AT, SCALES_POINTER } from '../layout';
 const SCALES: usize = SCALES_POINTER; // the address of the scales: pairs of doubles, multiplier and divisor
 const POW10: usize = POW10_AT; // 617 entries of 16 bytes, high word first, exponents -292 to 324
 
-/** A relative difference above the error of two roundings to 53 bits. */
+/** A relative difference that is larger than the error of two roundings to 53 bits. */
 const NEAR: f64 = 1e-15;
 
 const ASCII: u64 = 0x3030303030303030;
@@ -54,7 +54,7 @@ function digitsOf(n: u32): u64 {
   return tens + ((twos - tens * 10) << 8);
 }
 
-/** Overwrites up to 7 bytes after the number. */
+/** Writes a whole number. Overwrites up to 7 bytes after it. */
 function writeInteger(n: u64, at: usize): usize {
   if (n < 100_000_000) return writeSmall(<u32>n, at);
   const high = n / 100_000_000;
@@ -131,7 +131,7 @@ function writeFloat(x: f64, at: usize): usize {
   return writeShortest(reinterpret<u64>(x), at);
 }
 
-/** Writes a whole number and hundred-millionths behind its point, not 0, without trailing zeros. */
+/** Writes a whole number, a point and a number of hundred-millionths other than 0, without trailing zeros. */
 function writeFixed(whole: u64, parts: u32, at: usize): usize {
   at = writeInteger(whole, at);
   store<u8>(at, 0x2e);
@@ -194,7 +194,7 @@ function writeShortest(bits: u64, at: usize): usize {
   return writeStripped(chosen(isShorter, tens + above, digits), k + <i32>isShorter, at);
 }
 
-/** One of two numbers, without a branch. */
+/** Selects one of two numbers without a branch. */
 function chosen(isFirst: u64, first: u64, second: u64): u64 {
   return second ^ ((first ^ second) & (0 - isFirst));
 }
@@ -205,12 +205,12 @@ function writeStripped(digits: u64, k: i32, at: usize): usize {
   return writeDecimal(digits, k, at);
 }
 
-/** Only a multiple of ten is that small after a multiplication by the inverse of 5 and a rotation by one bit. */
+/** Whether 10 divides a number: then the number times the inverse of 5, rotated by one bit, is small. */
 function isMultipleOfTen(n: u64): bool {
   return rotr<u64>(n * 0xcccccccccccccccd, 1) <= u64.MAX_VALUE / 10;
 }
 
-/** Writes digits, of which the last is not 0, times 10^k the way JavaScript does. */
+/** Writes digits times 10^k as JavaScript writes it. The last digit is not 0. */
 function writeDecimal(digits: u64, k: i32, at: usize): usize {
   const count = <i32>digitCount(digits);
   const point = k + count; // position of the decimal point, counted from the first digit
