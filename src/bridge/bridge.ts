@@ -16,7 +16,7 @@ import { OwnRoot } from './segment/own-root.js';
 import { KeyHolder } from './settings/component-table.js';
 import type { ComponentConfig } from './settings/component-table.js';
 import type { BridgeConfig } from './settings/configuration.js';
-import { idlePatterns, scenarioText } from './tree/selection.js';
+import { scenarioText, unmatchedPatterns } from './tree/selection.js';
 
 /** The process and the clocks that the bridge runs with. */
 interface Around {
@@ -153,7 +153,7 @@ function shown(outcome: PollOutcome, component: ComponentConfig, config: BridgeC
     remarks: [
       `${about}: ${pluralize(tree.objects.size, 'object')}, ${pluralize(tree.variableCount, 'variable')}; ${took}`,
       `${name}: to be published under server key ${serverKey}: ${pluralize(objects.size, 'object')}, ${pluralize(published, 'variable')}`,
-      ...idlePatterns(selected, tree).map((sentence) => `${name}: ${sentence}`),
+      ...unmatchedPatterns(selected, tree).map((sentence) => `${name}: ${sentence}`),
       ...odd.map(([oddity, count]) => `${name}: ${count} ${oddity.replaceAll('_', ' ')}`),
       ...tree.unknownTypes.map((type) => `${name}: unknown type ${JSON.stringify(type)}`),
     ],

@@ -1,10 +1,10 @@
-// Collections for millions of items in which no operation takes long: lists by id, ranges of ids, and queues.
+// Collections for millions of items, whose operations all take little time: lists by id, ranges of ids, and queues.
 import type { LiveCollection } from '../model.js';
 
 /** Items per chunk, the unit that one operation may move. */
 const CHUNK = 512;
 
-/** Shared by all empty lists: most objects have no children. */
+/** The chunks of all empty lists: most objects have no children. */
 const NONE: never[] = [];
 
 interface HasId {
@@ -13,12 +13,12 @@ interface HasId {
 
 /** Items in ascending order of id. An iteration continues while items are added and removed. */
 export class ById<T extends HasId> implements LiveCollection<T> {
-  /** No chunk is empty. */
+  /** The items in chunks. No chunk is empty. */
   #chunks: T[][] = NONE;
-  /** A lower bound of the ids of each chunk: its first id when it was made. Deletions do not update it. */
+  /** A lower bound of the ids of each chunk: its first id at creation. Deletions do not update the bound. */
   #firsts: number[] = NONE;
   #size = 0;
-  /** Counts moves of items: a move invalidates the position of an iteration. */
+  /** The number of moved items. A move invalidates the position of an iteration. */
   #moves = 0;
 
   get size(): number {
@@ -144,7 +144,7 @@ export class IdRanges<T> {
   /** The owner of the last range. */
   #latest: T | undefined;
 
-  /** @param isNeeded whether an owner still has an id from `first` on and below `end` */
+  /** @param isNeeded whether an owner still has an id that is at least `first` and less than `end` */
   constructor(isNeeded: (owner: T, first: number, end: number) => boolean) {
     this.#isNeeded = isNeeded;
   }
@@ -173,7 +173,7 @@ export class IdRanges<T> {
     return owners[lastWhere(firsts.length, (at) => (firsts[at] ?? 0) <= id)];
   }
 
-  /** Drops unneeded ranges of the next chunk, and merges it with the one before it. */
+  /** Drops unneeded ranges of the next chunk, and merges that chunk with the previous one. */
   #cleanUpNext(): void {
     if (this.#next >= this.#chunks.length) this.#next = 0;
     const at = this.#next++;
@@ -219,9 +219,9 @@ const QUEUE_CHUNK = 1024;
 
 /** A FIFO queue that grows and shrinks in small steps. */
 export class FifoQueue<T> {
-  /** Only the last may be empty. */
+  /** The items in chunks. Only the last chunk may be empty. */
   #chunks: T[][] = [[]];
-  /** Number of items of the first chunk that were taken. */
+  /** The number of items that `next` has taken from the first chunk. */
   #taken = 0;
   #size = 0;
 
@@ -236,7 +236,7 @@ export class FifoQueue<T> {
     this.#size++;
   }
 
-  /** Takes the first item; undefined if the queue is empty. */
+  /** Removes and returns the first item; undefined if the queue is empty. */
   next(): T | undefined {
     if (this.#size === 0) return undefined;
     const item = this.#chunks[0]?.[this.#taken++];

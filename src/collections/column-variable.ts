@@ -1,7 +1,7 @@
-// A variable that is created on demand from columns.
+// The variable objects that column stores create on demand instead of keeping one for each variable.
 import type { Declaration, ManagedObject, Variable } from '../model.js';
 
-/** A variable that reads its declaration through getters, in half the memory of a copy. */
+/** A variable that refers to its declaration instead of copying it, which halves the memory. */
 export class ColumnVariable implements Variable {
   readonly object: ManagedObject;
   readonly id: number;

@@ -4,14 +4,14 @@
 export class IndexedHeap<T extends { readonly id: number }> {
   readonly #isBefore: (a: T, b: T) => boolean;
   readonly #heap: T[] = [];
-  /** By id. */
+  /** The index of each item in the heap, by item id. */
   readonly #indexOf = new Map<number, number>();
 
   constructor(isBefore: (a: T, b: T) => boolean) {
     this.#isBefore = isBefore;
   }
 
-  /** The item that is before all others. */
+  /** The item that comes before all other items; undefined if the heap is empty. */
   get first(): T | undefined {
     return this.#heap[0];
   }
@@ -78,6 +78,6 @@ export class IndexedHeap<T extends { readonly id: number }> {
   }
 }
 
-/** Whether an item was created later than another: ids ascend. For heaps whose newest item comes first. */
+/** Whether one item was created later than another, since ids ascend. For heaps whose newest item comes first. */
 export const isNewer = (item: { readonly id: number }, than: { readonly id: number }): boolean =>
   item.id > than.id;

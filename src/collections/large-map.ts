@@ -1,15 +1,15 @@
-// A map and a set of millions of numbers that grow in small steps.
+// A map and a set of millions of numbers. Both grow in small steps.
 
-/** Entries up to which a map has one part. */
+/** The most entries of a map that has a single part. */
 const MAX_UNDIVIDED = 4096;
-/** A prime distributes ids at regular intervals evenly. */
+/** The number of parts: a prime, so that ids at regular intervals are distributed evenly. */
 const PARTS = 251;
 
-/** A map by number, divided into parts once it is large. Iterations have no order. */
+/** A map from numbers to values, divided into parts once it is large. Iterations have no order. */
 export class LargeMap<V> {
   #parts: Map<number, V>[] = [new Map<number, V>()];
   #size = 0;
-  /** The result of the last lookup: the next one usually repeats it. */
+  /** The key and value of the last lookup: the next lookup usually has the same key. */
   #lastKey: number | undefined;
   #lastValue: V | undefined;
 
@@ -76,11 +76,11 @@ export class LargeMap<V> {
   }
 }
 
-/** Each part grows separately, so that one step moves only a part of the entries. */
+/** The number of parts of a set. Each part grows separately, so that no step moves many entries. */
 const HASH_PARTS = 256;
 const FIRST_CAPACITY = 8;
 const NONE = new Float64Array(0);
-/** Marks an empty place; the hash 0 is stored separately. */
+/** The value of an empty place, so a flag stores whether a set contains the hash 0. */
 const EMPTY = 0;
 
 interface HashPart {
@@ -89,8 +89,8 @@ interface HashPart {
 }
 
 /**
- * A set of evenly distributed integers from 0 to 2^53 - 1. Hashes with the same last 8 bits share a part: lookups in
- * that order keep the part in the processor's caches.
+ * A set of hashes: evenly distributed integers from 0 to 2^53 - 1. Hashes with the same last 8 bits share a part, so
+ * that lookups sorted by these bits use the processor's caches well.
  */
 export class NumberSet {
   readonly #parts = Array.from({ length: HASH_PARTS }, (): HashPart => {
@@ -104,7 +104,7 @@ export class NumberSet {
     return places.length > 0 && places[placeOf(places, hash)] === hash;
   }
 
-  /** Adds a hash; false if it was present. */
+  /** Adds a hash; returns false if the set already has it. */
   add(hash: number): boolean {
     if (hash === EMPTY) {
       const isNew = !this.#hasZero;
@@ -153,7 +153,7 @@ export class NumberSet {
 const firstPlace = (places: Float64Array, hash: number): number =>
   Math.floor(hash / HASH_PARTS) & (places.length - 1);
 
-/** The place of a hash, or the empty place where it belongs. */
+/** The index of a hash, or of the empty place where the hash belongs. */
 function placeOf(places: Float64Array, hash: number): number {
   let at = firstPlace(places, hash);
   while (places[at] !== EMPTY && places[at] !== hash) at = (at + 1) & (places.length - 1);

@@ -6,7 +6,7 @@ import type { Config } from './resolve.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
 
-/** The settings that a reload applies. A change of any other one is reported: it needs a restart. */
+/** The settings that a reload applies. A change of any other setting needs a restart, and the reload reports it. */
 const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'app',
   'format',
@@ -28,7 +28,7 @@ const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'targetMaxTextBytes',
 ]);
 
-/** The TOML keys of the changed settings that take effect at the next start, in the order of the reference page. */
+/** The TOML keys of changed settings that need a restart, in the order of the reference page. */
 export function changedSettings(before: Settings, after: Settings): string[] {
   const was = new Map(Object.entries(before));
   const is = new Map(Object.entries(after));

@@ -23,12 +23,12 @@ export class ConfigProblems {
     return problems;
   }
 
-  /** Adds a fault whose message has its own position. */
+  /** Adds a fault whose message already contains a position. */
   note(fault: Fault): void {
     this.#all.push(fault);
   }
 
-  /** Returns the result of `read`. If it throws a Fault, adds it and returns undefined. */
+  /** Returns the result of `read`. If `read` throws a Fault, adds the Fault and returns undefined. */
   attempt<T>(read: () => T): T | undefined {
     try {
       return read();
@@ -59,7 +59,7 @@ export const prefixedFault = (prefix: string, thrown: unknown): unknown =>
     ? new Fault(thrown.code, `${prefix}: ${thrown.message}`, { cause: thrown })
     : thrown;
 
-/** Returns the result of `attempt`, and adds a prefix to its Fault. */
+/** Returns the result of `attempt`. If `attempt` throws a Fault, adds a prefix to its message. */
 export function prefixFault<T>(prefix: string, attempt: () => T): T {
   try {
     return attempt();

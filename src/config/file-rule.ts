@@ -8,7 +8,7 @@ import { isTable, optional, required, table } from '../rules/table.js';
 import type { KeyRemark, ValuesOf } from '../rules/table.js';
 import { SETTINGS, formatSettings } from './settings.js';
 
-/** JSON text of values of a file, to compare them. An integer of a file is a bigint, and becomes a string. */
+/** Converts a raw value of a file to JSON text for comparisons. Integers of a file are bigints, and become strings. */
 export const jsonOf = (value: unknown): string =>
   JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
 
@@ -62,7 +62,7 @@ export type ScopeConfig = ValuesOf<typeof SCOPE>;
 
 const topLevel = new Set(Object.values(SETTINGS).map(({ key }) => key));
 
-/** The remark on a setting below a table header: in TOML it is a key of that table. */
+/** The remark on a top-level setting below a table header: TOML reads such a setting as a key of that table. */
 const misplaced: KeyRemark = (key) =>
   topLevel.has(key) ? ' in a table, but one of the top level: put it above the first table' : '';
 

@@ -14,7 +14,7 @@ const RARE = { isRare: true };
 
 const overrides = ({ key }: Field<unknown>) => ({ setting: key });
 
-/** Overrides a setting and shows its default in the help. */
+/** The properties of an option that overrides a setting. The help shows the default of the setting. */
 const overridesShown = ({ key, fallback }: Field<unknown>) => ({
   setting: key,
   shownDefault: [fallback].flat().join(', '),

@@ -12,7 +12,7 @@ import type { Settings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
 import type { TargetsDocument } from './warnings.js';
 
-/** One target to export. Settings that are not given are empty texts and lists. */
+/** One target to export. A missing setting is an empty text or an empty list. */
 export interface TargetConfig {
   readonly app: string;
   /** The server keys to search for the root, in order of preference. */
@@ -28,27 +28,27 @@ export interface TargetConfig {
   readonly showUncatalogued: boolean;
   readonly pathLabels: readonly string[];
   readonly publisherTimeZone: string;
-  /** The path of its keys: empty in single-target mode, else `['targets', index]`. */
+  /** The path of the target's keys: empty in single-target mode, else `['targets', index]`. */
   readonly path: Path;
 }
 
 export interface Config {
   readonly settings: Settings;
   readonly mode: 'single' | 'multi';
-  /** Exactly one in single-target mode, at least one in multi-target mode. */
+  /** Exactly one target in single-target mode, at least one in multi-target mode. */
   readonly targets: readonly TargetConfig[];
   readonly scopes: readonly ScopeConfig[];
   /** Settings and options without effect, one sentence each. */
   readonly warnings: readonly string[];
   /** `file:line:column` of a value, or of its nearest parent; empty for a value of no file. */
   at(path: Path): string;
-  /** The name of a value in messages, with its option. The option comes first if it gave the value. */
+  /** The name of a value in messages, with its option. The name starts with the option if that gave the value. */
   readonly nameOf: (path: Path) => string;
   /** The start of a message about a value: its position in a file, and its name. */
   readonly subject: (path: Path) => string;
   /** The file of the value at a path. */
   documentOf(path: Path): SettingsDocument;
-  /** Whether a top-level key has its own value: false if the default replaces an invalid or unreadable one. */
+  /** False if the value of a top-level key is invalid or its file cannot be read, so that the default applies. */
   isSound(key: string): boolean;
 }
 
@@ -122,7 +122,7 @@ function legacyTargets(file: string, problems: ConfigProblems): TargetsDocument 
   return { document, targets: values?.targets ?? [] };
 }
 
-/** The settings that are paths. They are relative to the folder of the configuration file, or absolute without a file. */
+/** The settings that are paths, resolved against the folder of the configuration file, if there is one. */
 function resolvedPaths(file: string, settings: Settings) {
   const { licenseFile, licenseKeysDir, catalogueFiles, webConfigFile, textfileDir } = settings;
   const resolvePath = (path: string) =>

@@ -19,7 +19,7 @@ class LineError extends Error {
   }
 }
 
-/** The word `target`, or a key with its value, without quotes and escapes. */
+/** A word of a line, without quotes and escapes: `target`, or a key with its value. */
 interface Word {
   /** The word as the line spells it, with its quotes and escapes. */
   readonly spelling: string;
@@ -59,10 +59,10 @@ const unquoted = (value: string) =>
 const syntaxSentence = (rest: string) =>
   `found ${quoted(/^\S*/.exec(rest)?.[0] ?? '')}, allowed: key=value or key="value", with \\" and \\\\ inside quotes`;
 
-/** The type of each key. Commas separate the items of an array. */
+/** The value type of each key of a target. */
 const TYPES = new Map(Object.values(TARGET).map(({ key, rule }) => [key, rule.type]));
 
-/** Returns the collection for the problems of a document. */
+/** Returns the problem list of a document. */
 type ProblemsOf = (document: SettingsDocument) => Problems;
 
 /**
@@ -74,8 +74,8 @@ export const readTargetsFile = (file: string, problemsOf: ProblemsOf): SettingsD
   parseTargets(file, readText(file), problemsOf);
 
 /**
- * Reads the raw targets of a legacy text.
- * @param file its name in messages
+ * Reads the raw targets from the text of a legacy file.
+ * @param file the name of the file in messages
  * @throws Fault CONFIG_INVALID for invalid lines if `problemsOf` is not given
  */
 export function parseTargets(
@@ -111,7 +111,7 @@ export function parseTargets(
   return document;
 }
 
-/** A word for a message. A longer one may be a line of a key, if the file is a web configuration. */
+/** A word for a message. Hides a long word, since it may be part of a private key if the file is the wrong one. */
 const wordText = (word: string): string =>
   word.length <= 16 ? quoted(word) : `a word of ${word.length} characters`;
 
@@ -140,7 +140,7 @@ function targetOf([first, ...pairs]: readonly Word[], index: number, note: Note)
   return Object.fromEntries(target);
 }
 
-/** A boolean; any other text stays a text, so that the rule of the key refuses it. */
+/** Converts `true` and `false` to a boolean. The rule of the key refuses any other text. */
 const flagOf = (value: string) =>
   value === 'true' || value === 'false' ? value === 'true' : value;
 
@@ -155,7 +155,7 @@ interface Overlap {
   readonly sentence: string;
 }
 
-/** Finds targets that share server key and application with an earlier target, and may share its root. */
+/** Finds targets that have the server key and application of an earlier target, and may select the same root. */
 export function overlappingTargets(targets: readonly TargetTable[]): readonly Overlap[] {
   return targets.flatMap((target, index) => {
     const peers = [...targets.slice(0, index).entries()].filter(
@@ -172,7 +172,7 @@ export function overlappingTargets(targets: readonly TargetTable[]): readonly Ov
   });
 }
 
-/** Whether two hints may select the same root. No hint selects any root, and a root id contains its instance. */
+/** Whether two hints may select the same root. An empty hint allows every root; a root id contains its instance. */
 const mayShareRoot = (one: string, other: string): boolean =>
   one === '' || other === '' || instanceOf(one) === other || instanceOf(other) === one;
 
@@ -187,7 +187,7 @@ function selectorOf({ serverKeys, instance }: Arguments['overrides']): string {
   return given.filter(Boolean).join(' and ');
 }
 
-/** The warning that targets are ignored, with the origin of the application of the single target. */
+/** The warning that the exporter ignores [[targets]]. It says where the application of the single target comes from. */
 export function ignoredTargets(
   overrides: Arguments['overrides'],
   isInFile: boolean,
@@ -199,8 +199,8 @@ export function ignoredTargets(
 }
 
 /**
- * For the case that no target matches all options, but some match all except `--app`: the applications of these, each
- * by the index of its first target. Empty if a target matches all.
+ * The applications of the targets that match all options but `--app`, by the index of the first target of each
+ * application. Empty if a target matches all options.
  */
 export function otherApplications(
   { serverKeys, instance }: Arguments['overrides'],

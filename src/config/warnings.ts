@@ -35,7 +35,7 @@ const SINGLE_TARGET_KEYS = Object.entries(SETTINGS)
   .filter(([name]) => name in TARGET || name === 'serverKeys')
   .map(([, { key }]) => key);
 
-/** A file with targets, and the targets. */
+/** A settings file, and the targets in it. */
 export interface TargetsDocument {
   readonly document: SettingsDocument;
   readonly targets: readonly TargetTable[];
@@ -44,7 +44,7 @@ export interface TargetsDocument {
 interface LoadedConfiguration {
   readonly given: Arguments;
   readonly toml: TargetsDocument;
-  /** The targets of the legacy file; undefined without one. */
+  /** The targets of the legacy file; undefined if the arguments name no such file. */
   readonly legacy: TargetsDocument | undefined;
   readonly settings: Settings;
   readonly mode: 'single' | 'multi';
@@ -106,7 +106,7 @@ function aboutMulti({ given, toml, legacy }: LoadedConfiguration): readonly stri
   ];
 }
 
-/** The sentence with its position; empty if the file has no such key. */
+/** The sentence with the position of a key; empty if the file does not have the key. */
 function at({ places }: SettingsDocument, path: Path, sentence: string): readonly string[] {
   const offset = places.offset(path, 'key');
   return offset === undefined ? [] : [`${places.at(offset)}: ${sentence}`];

@@ -4,7 +4,7 @@ import { Fault } from '../errors.js';
 /** The path to a value inside a file, such as `['targets', 1, 'classes', 0]`. */
 export type Path = readonly (string | number)[];
 
-/** A date or time of a TOML file. No key allows one. */
+/** A date or time of a TOML file. No key accepts this type. */
 export class TomlDate {
   constructor(readonly text: string) {}
 }
@@ -20,7 +20,7 @@ export function keyPath(path: Path): string {
   return parts.join('').replace(/^\./, '');
 }
 
-/** A raw TOML value as a file could spell it; arrays and tables by their kind only. */
+/** A raw TOML value as it could appear in a file; for an array or table, only the name of its type. */
 export function shown(raw: unknown): string {
   if (raw === undefined || raw === null) return 'nothing';
   if (typeof raw === 'string') return quoted(raw);
@@ -55,10 +55,10 @@ export type Marks = ReadonlyMap<string, Mark>;
 /** The key of a path in `Marks`. */
 export const markKey = (path: Path): string => JSON.stringify(path);
 
-/** Begins the lines of an excerpt in a message. */
+/** The indentation of the excerpt lines in a message. */
 const INDENT = '  ';
 
-/** The lines of a message without its excerpts: only a terminal can show these. */
+/** The lines of a message without its excerpts, for outputs other than a terminal. */
 export const withoutExcerpts = (message: string): readonly string[] =>
   message.split('\n').filter((line) => !line.startsWith(INDENT));
 
@@ -76,7 +76,7 @@ export class SourcePositions {
     this.#marksOf = marksOf;
   }
 
-  /** The offset of a path, or of its nearest parent; undefined if there is none. */
+  /** The offset of a path, or of its nearest parent; undefined if the file has neither. */
   offset(path: Path, part: keyof Mark): number | undefined {
     this.#marks ??= this.#marksOf();
     for (let depth = path.length; depth > 0; depth--) {
@@ -94,7 +94,7 @@ export class SourcePositions {
     return `${this.file}:${line}:${characters(this.text.slice(start, offset)) + 1}`;
   }
 
-  /** The whole line of an offset. */
+  /** The whole line that contains an offset. */
   line(offset: number): string {
     return this.text.slice(this.#lineStart(offset)).split('\n', 1)[0] ?? '';
   }
@@ -115,7 +115,7 @@ export class SourcePositions {
   }
 }
 
-/** Counts as editors do: a character outside the basic plane is one. */
+/** Counts code points, as editors do, instead of UTF-16 units. */
 const characters = (text: string) => Array.from(text).length;
 
 const caretAfter = (before: string) => `${' '.repeat(characters(before))}^`;
@@ -135,7 +135,7 @@ export interface Problem {
 /** The most problems that one fault lists: thousands of problems usually have one cause. */
 const MAX_SHOWN = 100;
 
-/** The fault with the problems of a file, in the order of the file. */
+/** The fault that lists the problems of a file, sorted by offset. */
 export function invalid(places: SourcePositions, problems: readonly Problem[]): Fault {
   const sorted = problems.toSorted((a, b) => a.offset - b.offset);
   const lines = sorted

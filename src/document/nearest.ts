@@ -1,11 +1,11 @@
 // Suggests a known word for a misspelled one.
 
-/** A shorter word is the end of too many others. */
+/** The minimum length of a word for `endingWith`: too many known words end with a shorter word. */
 const MIN_ENDING_LENGTH = 3;
 
 /**
- * Returns the known word that fits best: first one within one edit, then the only one that ends with `word`
- * (`--metrics-port` for `--port`), then, for words of more than four letters, one within two edits.
+ * Returns the most similar known word: within one edit; else the only known word that ends with `word`
+ * (`--metrics-port` for `--port`); else, if `word` has more than four letters, within two edits.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const words = [...known];
@@ -36,7 +36,7 @@ function endingWith(word: string, known: readonly string[]): string | undefined 
   return others.length === 0 ? only : undefined;
 }
 
-/** ` (did you mean "x"?)` if a known word is near; otherwise empty. */
+/** Returns ` (did you mean "x"?)` if a known word is similar, else an empty text. */
 export function hint(word: string, known: Iterable<string>): string {
   const near = nearest(word, known);
   return near === undefined ? '' : ` (did you mean ${JSON.stringify(near)}?)`;

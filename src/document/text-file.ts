@@ -26,8 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
 /**
  * Handles failed writes to stdout.
  * @param fail ends the program with a message
- * @param onReaderGone ends the program when the reader has closed the pipe; without it, that is a
- *   failure too
+ * @param onReaderGone ends the program after its reader has closed the pipe; by default, `fail` does so
  */
 export function onStdoutFailure(
   stdout: Writable,
@@ -40,20 +39,20 @@ export function onStdoutFailure(
   });
 }
 
-/** Explains a failed system call without its path: the sentence around it names the file. */
+/** Explains a failed system call without its path, since the message around the reason names the file. */
 export function systemReason(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return REASONS[code] ?? messageOf(cause);
 }
 
-/** Opens a pipe without waiting for its writer. */
+/** Flags of open(2). O_NONBLOCK opens a pipe without waiting for its writer. */
 const OPEN_FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;
 const CHUNK_BYTES = 65_536;
 const KIB = 1024;
 
 interface FileReading {
   readonly maxBytes: number;
-  /** Throws to refuse a regular file before it is read. */
+  /** Called before a regular file is read; throws to refuse the file. */
   readonly inspect?: (stats: Stats) => void;
   /**
    * Makes the fault from a clause such as `is a folder`.
@@ -67,8 +66,8 @@ const configFault = (place: string, clause: string): Fault =>
   new Fault('CONFIG_INVALID', `${place}: ${clause}`);
 
 /**
- * Reads the bytes of a file, up to its end: files under /proc have a size of 0, whatever their content.
- * @throws Fault of `refusal` when it cannot be read, is no regular file, or is larger than `maxBytes`
+ * Reads the bytes of a file, up to its end, since stat(2) reports a size of 0 for files under /proc.
+ * @throws Fault of `refusal` if the file cannot be read, is not regular, or is larger than `maxBytes`
  */
 export function readRegularFile(file: string, reading: FileReading): Buffer {
   const { maxBytes, refusal = configFault } = reading;
@@ -127,8 +126,8 @@ const REPLACEMENT = '\uFFFD';
 
 /**
  * Reads the text of a file without its byte order mark. The default limit is 1 MiB.
- * @throws Fault of `refusal` (by default CONFIG_INVALID) when it cannot be read, is no regular file, is
- *   too large or is not UTF-8
+ * @throws Fault of `refusal` (by default CONFIG_INVALID) if the file cannot be read, is not regular, is too large or
+ *   is not UTF-8
  */
 export function readText(file: string, reading: Partial<FileReading> = {}): string {
   const bytes = readRegularFile(file, { maxBytes: MAX_BYTES, ...reading });
@@ -136,7 +135,7 @@ export function readText(file: string, reading: Partial<FileReading> = {}): stri
   return new TextDecoder().decode(bytes);
 }
 
-/** The fault at the first invalid byte. Decoding replaces it by U+FFFD, but the file may also contain that. */
+/** The fault at the first invalid byte. A U+FFFD in the text is either an invalid byte or a character of the file. */
 function notUtf8(file: string, bytes: Buffer, refusal: NonNullable<FileReading['refusal']>): Fault {
   const clause = 'has bytes that are not UTF-8 text';
   const text = bytes.toString('utf8');

@@ -10,7 +10,7 @@ import { readText } from './text-file.js';
 /** The depth of `classes[1].metrics[2].static.label`, the deepest path of any rule. Bounds hostile key chains. */
 const MAX_PATH = 6;
 
-/** The marks of a valid TOML text. */
+/** The positions of all keys and values in a valid TOML text. */
 function tomlMarks(text: string, maxDepth: number): Marks {
   const marks = new Map<string, Mark>();
   const lengths = new Map<string, number>();
@@ -20,7 +20,7 @@ function tomlMarks(text: string, maxDepth: number): Marks {
     if (path.length <= MAX_PATH && !marks.has(at)) marks.set(at, { key, value });
   };
 
-  /** Returns the path of dotted `keys` below `from`, and notes each table on it at `offset`. */
+  /** Returns the path of dotted `keys` below `from`. Records `offset` as the position of each table on the path. */
   const descend = (from: Path, keys: readonly string[], offset: number): Path => {
     let path = from;
     for (const key of keys) {
@@ -69,7 +69,7 @@ function tomlMarks(text: string, maxDepth: number): Marks {
   return marks;
 }
 
-/** An error of the TOML parser. A grammar error has `location` and the expected tokens, others `line` and `column`. */
+/** A parser error. A grammar error has `location` and `expected`; other errors have `line` and `column`. */
 interface ParserError {
   readonly message: string;
   readonly line?: number;
@@ -100,7 +100,7 @@ function loneCarriageReturn(text: string, errorAt = -1): number | undefined {
   return [errorAt, errorAt - 1].find((at) => text[at] === '\r' && text[at + 1] !== '\n');
 }
 
-/** Sentences for expected tokens. The first row whose tokens are all expected applies. */
+/** Sentences for grammar errors. The first row applies whose literals are all among the expected tokens. */
 const EXPECTATIONS: readonly (readonly [literals: readonly string[], sentence: string])[] = [
   [['true', ']'], 'expected a value or "]"'],
   [['true'], 'expected a value (strings stand in quotes)'],
@@ -142,12 +142,12 @@ function offsetOf(text: string, line: number, column: number): number {
   return start + column - 1;
 }
 
-/** Far deeper than any configuration, far below the stack limit. */
+/** The maximum nesting: far deeper than any configuration, far below the stack limit. */
 const MAX_NESTING = 64;
 
 const dates = { from: (text: string) => new TomlDate(text) };
 
-/** Reads integers as bigint, so that 9464.0 is no integer, and dates as a type that no rule allows. */
+/** Parser options: integers become bigint, so that 9464.0 is no integer; dates become a type that no rule allows. */
 const OPTIONS = {
   bigint: true,
   maxDepth: MAX_NESTING,
@@ -163,14 +163,14 @@ const OPTIONS = {
 /**
  * Reads the raw values of a TOML file.
  * @param hasSecrets whether messages must not quote the file
- * @throws Fault CONFIG_INVALID when it cannot be read, or is not TOML: then with the line and a caret, unless the
- *   file has secrets or the line looks like YAML or JSON
+ * @throws Fault CONFIG_INVALID if the file cannot be read or is not TOML. A syntax error quotes the line, unless the
+ *   file has secrets or the line looks like YAML or JSON.
  */
 export function readToml(file: string, hasSecrets = false): SettingsDocument {
   return parseToml(file, readText(file), hasSecrets);
 }
 
-/** Reads the raw values of TOML text. @param file its name in messages */
+/** Reads the raw values of TOML text. @param file the name of the file in messages */
 export function parseToml(file: string, text: string, hasSecrets = false): SettingsDocument {
   try {
     return documentOf(file, text, parse(text, OPTIONS) as SettingsDocument['values']);

@@ -6,7 +6,7 @@ import type { Mark, Marks, Path, SettingsDocument } from './document.js';
 import { SourcePositions, markKey } from './document.js';
 import { readText } from './text-file.js';
 
-/** Reads integers as bigint, as in TOML, and keys as texts. Does not print warnings: they quote the file. */
+/** Parser options. Integers become bigint, as in TOML, and keys become texts. Warnings are off: they quote the file. */
 const OPTIONS = {
   intAsBigInt: true,
   version: '1.2',
@@ -15,7 +15,7 @@ const OPTIONS = {
   logLevel: 'error',
 } as const;
 
-/** Replaces sentences in which the library quotes the file: it may hold secrets, and messages reach logs and clients. */
+/** Replaces library sentences that quote the file: a file may hold secrets, and messages reach logs and clients. */
 const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
   BAD_COLLECTION_TYPE: 'this tag does not fit its value',
   BAD_DIRECTIVE: 'unknown directive',
@@ -29,12 +29,12 @@ const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
 
 /**
  * Reads the raw values of a YAML file; an empty file has none.
- * @throws Fault CONFIG_INVALID when it cannot be read, or is not YAML: then with line and column, and
- *   without text of the file
+ * @throws Fault CONFIG_INVALID if the file cannot be read or is not YAML. A syntax error has line and column, but no
+ *   text of the file.
  */
 export const readYaml = (file: string): SettingsDocument => parseYaml(file, readText(file));
 
-/** Reads the raw values of YAML text. @param file its name in messages */
+/** Reads the raw values of YAML text. @param file the name of the file in messages */
 export function parseYaml(file: string, text: string): SettingsDocument {
   const document = parseDocument(text, OPTIONS);
   const places = new SourcePositions(file, text, () => marksOf(document.contents));
@@ -61,7 +61,7 @@ function sentenceOf({ code, message }: YAMLError): string {
 /** Removes keys without a value. */
 const withoutNull = (_key: unknown, value: unknown): unknown => value ?? undefined;
 
-/** The marks of all keys and items below a node. */
+/** The positions of all keys and items below a node. */
 function marksOf(root: Node | null): Marks {
   const marks = new Map<string, Mark>();
   const visit = (node: unknown, path: Path) => {

@@ -4,8 +4,8 @@ import { getuid } from 'node:process';
 import { Fault, messageOf } from '../errors.js';
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-/** Mode bits: writable by the group or by others. */
-const OTHERS_WRITE = 0o022;
+/** Mode bits of write permission for the group and for others. */
+const GROUP_OR_OTHERS_WRITE = 0o022;
 /**
  * statfs(2) types of Btrfs and overlayfs: stat(2) and /proc/PID/maps report different devices for their files.
  */
@@ -74,7 +74,8 @@ export class VerifiedFile {
     if (stat.nlink !== 1n) throw refused(`has ${stat.nlink} names`);
     if (uid !== directoryUid)
       throw refused(`belongs to user ${uid}, its directory to ${directoryUid}`);
-    if ((Number(stat.mode) & OTHERS_WRITE) !== 0) throw refused('may be written by others');
+    if ((Number(stat.mode) & GROUP_OR_OTHERS_WRITE) !== 0)
+      throw refused('may be written by others');
     if (stat.size > maxBytes) throw refused(`has ${stat.size} bytes`);
     const { type } = statfsSync(`/proc/self/fd/${this.#fd}`);
     const device = TYPES_WITHOUT_DEVICE.has(type) ? undefined : deviceText(stat.dev);
@@ -119,7 +120,7 @@ export function withDirectory<T>(
   const fd = opened(place);
   try {
     const { uid, mode } = fstatSync(fd);
-    if (!isShared && (mode & OTHERS_WRITE) !== 0)
+    if (!isShared && (mode & GROUP_OR_OTHERS_WRITE) !== 0)
       throw new Fault('NATIVE_FAILED', `directory ${pathOf(place)} may be written by others`);
     return use({ path: `/proc/self/fd/${fd}`, uid });
   } finally {

@@ -1,11 +1,11 @@
-// Formats texts, times and counts for people. Texts of publishers become safe for pages and terminals.
+// Formats texts, times and counts for people, and escapes texts of publishers for pages and terminals.
 import { nounFor } from '../pluralize.js';
 import { nearest } from '../document/nearest.js';
 
-/** Invisible characters and those that change the display: control, format, separators except the blank, surrogates. */
+/** Matches control, format and surrogate characters, and separators except the blank: they can change the display. */
 const UNSAFE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
-/** Visible words with single blanks between them that do not begin with a quote. */
+/** Matches visible words with single blanks between them, except a text that begins with a quote. */
 const PLAIN = /^(?!")[\p{L}\p{M}\p{N}\p{P}\p{S}]+( [\p{L}\p{M}\p{N}\p{P}\p{S}]+)*$/u;
 
 /** A sentence with its unsafe characters escaped. */
@@ -25,8 +25,8 @@ const codeUnit = (unit: number): string => `\\u${unit.toString(16).padStart(4, '
 const MAX_NAMES = 20;
 
 /**
- * The end of a sentence about a missing name: the nearest existing name, and the list of existing names, with the
- * longest common prefix first.
+ * The end of a sentence about a missing name: suggests the nearest existing name, and lists the existing names. A name
+ * that shares a longer prefix with the missing name comes first.
  */
 export function existingText(missing: string, names: readonly string[]): string {
   if (names.length === 0) return ' (there is none)';
@@ -40,7 +40,7 @@ export function existingText(missing: string, names: readonly string[]): string 
   return `${guess} (there are: ${first.map(nameText).join(', ')}${rest})`;
 }
 
-/** The length of the common prefix. */
+/** The length of the common prefix of two texts. */
 function prefixLength(a: string, b: string): number {
   let length = 0;
   while (length < a.length && a[length] === b[length]) length++;
@@ -72,20 +72,20 @@ export function ageText(seconds: number): string {
   return parts.filter(Boolean).join(' ');
 }
 
-/** The age of a time, such as `3 s ago`; `in the future` for a time of a clock that is ahead. */
+/** The age of a time, such as `3 s ago`; `in the future` for a time after now. */
 export function agoText(unixMs: number, nowMs: number): string {
   const text = ageText((nowMs - unixMs) / 1000);
   return nowMs < unixMs ? text : `${text} ago`;
 }
 
-/** A time such as `2026-01-05 08:00:00Z`; a number of ms outside of the range of a date. */
+/** A time such as `2026-01-05 08:00:00Z`; a number of milliseconds if the time is out of range for Date. */
 export function timeText(unixMs: number): string {
   const time = new Date(unixMs);
   if (Number.isNaN(time.getTime())) return `${unixMs} ms`;
   return time.toISOString().replace('T', ' ').replace(/\.\d+/, '');
 }
 
-/** `1 object`, `1,234 objects`. */
+/** A count with its noun, such as `1 object` or `1,234 objects`. */
 export const countText = (count: number, noun: string, plural?: string): string =>
   `${grouped(count)} ${nounFor(count, noun, plural)}`;
 

@@ -54,11 +54,11 @@ const sharePanel = ({ title, description, expr, legend }: Share): Drawing =>
 /** The metrics of a class, each with its first row. */
 const shownFamilies = (
   owner: CatalogueClass,
-  { many, stated = [] }: AppLayout,
+  { many, formatLabels = [] }: AppLayout,
 ): readonly ShownFamily[] =>
   owner.rows
     .filter((row, at) => owner.rows.findIndex(({ family }) => family === row.family) === at)
-    .map((row) => ({ owner, row, isMany: many.includes(owner.alias), stated }));
+    .map((row) => ({ owner, row, isMany: many.includes(owner.alias), formatLabels }));
 
 const classSection = (title: string, owner: CatalogueClass, layout: AppLayout): Section => ({
   title: `${title} (class ${owner.alias})`,
@@ -79,7 +79,7 @@ function ofClass({ app, classes }: Catalogue, alias: string): CatalogueClass {
   return owner;
 }
 
-/** The panels at the top: whether there are metrics, and what the application says about itself. */
+/** The panels at the top: the readiness of the targets, and the state of the application and its process. */
 function health(app: string, families: ReadonlyMap<string, ShownFamily>): readonly Drawing[] {
   const target = `app="${app}",server_key=~"$server_key"`;
   // The exporter's metrics have no root; the scrapes of its targets do.

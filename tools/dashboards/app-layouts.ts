@@ -1,6 +1,6 @@
 // The order of metrics on the dashboards of the built-in applications.
 
-/** A panel of a ratio of metrics of the catalogue. */
+/** A panel that shows a ratio of catalogue metrics. */
 export interface Share {
   readonly title: string;
   readonly description: string;
@@ -10,16 +10,16 @@ export interface Share {
 }
 
 export interface AppLayout {
-  /** The application in titles. */
+  /** The name of the application in titles. */
   readonly name: string;
-  /** The open sections: names of metrics, and shares. The most important come first. */
+  /** The open sections: names of metrics, and shares. The most important section comes first. */
   readonly first: Readonly<Record<string, readonly (string | Share)[]>>;
   /** The titles of the collapsed sections, by class; one for each class with metrics. */
   readonly classes: Readonly<Record<string, string>>;
   /** Classes with so many objects that their panels show only the highest values. */
   readonly many: readonly string[];
-  /** Labels of all series that come from the format of the segment instead of the catalogue. */
-  readonly stated?: readonly string[];
+  /** Labels that the segment format adds to all series, besides the labels of the catalogue. */
+  readonly formatLabels?: readonly string[];
 }
 
 export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
@@ -239,6 +239,6 @@ export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
       generation: 'Generations',
     },
     many: ['jvm', 'gc', 'pool', 'generation'],
-    stated: ['main_class'],
+    formatLabels: ['main_class'],
   },
 };

@@ -1,4 +1,4 @@
-// The JSON model of a Grafana dashboard, as far as ours use it, and the layout of panels.
+// The part of Grafana's JSON model for dashboards that our dashboards use, and the layout of panels.
 
 interface GridPos {
   readonly x: number;
@@ -19,7 +19,7 @@ interface FieldConfig {
   readonly overrides: readonly unknown[];
 }
 
-/** The expressions of a panel, by legend. */
+/** The PromQL expressions of a panel, by legend. */
 export type Queries = Readonly<Record<string, string>>;
 
 /** A panel before its layout, without position and id. */
@@ -70,7 +70,7 @@ interface DashboardFacts {
   readonly variables: readonly LabelVariable[];
 }
 
-/** Returns a whole dashboard with these panels, which have their positions. */
+/** Returns a whole dashboard. The panels already have positions. */
 export const dashboard = (
   { uid, title, description, variables }: DashboardFacts,
   panels: readonly Panel[],
@@ -121,7 +121,7 @@ const DATASOURCE_VARIABLE = {
   current: {},
 };
 
-/** Selects all values by default: `.*`, which also matches series without the label. */
+/** A variable that selects all values by default: `.*`, which also matches series without the label. */
 const labelVariable = ({ name, label, query }: LabelVariable) => ({
   name,
   label,
@@ -161,7 +161,7 @@ export function layOut(sections: readonly Section[]): readonly Panel[] {
   return panels;
 }
 
-/** Places panels from left to right; a new line begins below the highest panel of the last. */
+/** Returns positions from left to right. A panel that is too wide for the rest of a line starts a new line. */
 function placesOf(drawings: readonly Drawing[], top: number): readonly GridPos[] {
   let x = 0;
   let y = top;

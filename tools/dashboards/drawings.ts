@@ -16,7 +16,7 @@ type ThresholdStep = readonly [value: number | null, color: string];
 const HEIGHT = 7;
 const STAT_HEIGHT = 4;
 
-/** Lines over time. @param unit the id of a unit in Grafana */
+/** A panel of lines over time. @param unit the id of a unit in Grafana */
 export const timeSeries = (unit: string, { w = 8, h = HEIGHT, ...facts }: PanelFacts): Drawing => ({
   ...facts,
   type: 'timeseries',
@@ -45,7 +45,7 @@ interface StatFacts extends PanelFacts {
   readonly steps?: readonly ThresholdStep[];
 }
 
-/** The newest value, large. */
+/** A panel that shows the newest value in large digits. */
 export const stat = (
   unit: string,
   { w = 4, h = STAT_HEIGHT, mappings = [], steps = PLAIN, ...facts }: StatFacts,
@@ -67,7 +67,7 @@ export const stat = (
   },
 });
 
-/** States over time, one line for each series. */
+/** A panel of states over time, with one line for each series. */
 export const stateTimeline = (
   mappings: readonly ValueMapping[],
   { w = 8, h = HEIGHT, ...facts }: PanelFacts,

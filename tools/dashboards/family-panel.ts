@@ -36,21 +36,21 @@ interface StateSet {
   /** The label that names the state. */
   readonly label: string;
   readonly states: readonly string[];
-  /** The rest of the selector, such as `job="a"`. */
+  /** The other label matchers, such as `job="a"`. */
   readonly selector: string;
   readonly by: readonly string[];
 }
 
 /**
- * An expression for the index of the current state, from 1; 0 for none. A timeline then has one line
- * for each object.
+ * A PromQL expression for the number of the current state, from 1; 0 if no state is set. A timeline of the expression
+ * has one line for each object.
  */
 export function stateNumber({ metric, label, states, selector, by }: StateSet): string {
   const each = states.map((state, at) => `${metric}{${selector},${label}="${state}"} * ${at + 1}`);
   return `sum by (${by.join(', ')}) (${each.join(' or ')})`;
 }
 
-/** The texts and colours for the values of `stateNumber`. */
+/** The texts and colours for the results of `stateNumber`. */
 export const stateMappings = (states: readonly string[]): readonly ValueMapping[] => [
   mapping(['none', ...states].map((state) => [state, COLORS[state] ?? 'text'])),
 ];
@@ -74,21 +74,21 @@ export interface ShownFamily {
   readonly row: Row;
   /** True if the panel shows only the ten highest series. */
   readonly isMany: boolean;
-  /** Labels of all series that come from the format of the segment instead of the catalogue. */
-  readonly stated: readonly string[];
+  /** Labels that the segment format adds to all series, besides the labels of the catalogue. */
+  readonly formatLabels: readonly string[];
 }
 
-/** Label matchers of the targets that the variables of the dashboard select. */
+/** Label matchers for the targets that the user selects in the dashboard. */
 export const SELECTOR = 'job=~"$job",server_key=~"$server_key",root=~"$root"';
 const RANGE = '[$__rate_interval]';
 const QUANTILES = [0.5, 0.95, 0.99];
 const MANY = 10;
 const YES_OR_NO = flagMappings(['no', 'text'], ['yes', 'blue']);
 
-export function familyPanel({ owner, row, isMany, stated }: ShownFamily): Drawing {
+export function familyPanel({ owner, row, isMany, formatLabels }: ShownFamily): Drawing {
   const { name, type, unit, help } = row.family;
   const pathLabels = owner.paths[0]?.labelNames ?? [];
-  const labels = ['root', ...pathLabels, ...ownLabelsOf(row), ...stated];
+  const labels = ['root', ...pathLabels, ...ownLabelsOf(row), ...formatLabels];
   const legend = labels.map((label) => `{{${label}}}`).join(' ');
   const few = (expr: string): string => (isMany ? `topk(${MANY}, ${expr})` : expr);
   const facts = (queries: Queries) => ({
@@ -135,10 +135,10 @@ export function familyPanel({ owner, row, isMany, stated }: ShownFamily): Drawin
   }
 }
 
-/** A summary of a sum and a count has no quantiles. */
+/** Whether a summary consists of sum and count only, without quantiles. */
 const isPair = ({ reads }: Row): boolean => reads.length === 2;
 
-/** Phrases of help texts that repeat what the panel shows. */
+/** Phrases of help texts that a title omits, since the panel itself shows them. */
 const DRAWN = [
   /^1 (?:when|while) /,
   /, 0 when [^;:.]*/,

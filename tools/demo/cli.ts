@@ -13,7 +13,7 @@ import { bannerLines } from './banner.js';
 import { PROGRAM } from './options.js';
 import type { DemoOptions } from './options.js';
 
-/** The time for a process to end before it is killed. */
+/** The time that a process has to end before the demo kills it. */
 const PATIENCE_MS = 6000;
 const READY_WITHIN_MS = 60_000;
 const PULSE_MS = 3000;
@@ -102,7 +102,7 @@ function run(options: DemoOptions): void {
   });
 }
 
-/** The hint for a port in use, the most likely failure. */
+/** The hint that another process may use the exporter's port, the most likely cause of a failure. */
 const hintOf = (name: string): string =>
   name === EXPORTER ? '; when its port is taken, choose another: npm run demo -- --port N' : '';
 
@@ -111,7 +111,7 @@ const isPipe = (fd: number): boolean => {
   return stat.isFIFO() || stat.isSocket();
 };
 
-/** Writes to the pipe, since only a write detects that its reader has closed it. */
+/** Writes to stdout, since only a write detects that the reader has closed the pipe. */
 const pulse = (): void => void process.stdout.write('\n');
 
 try {

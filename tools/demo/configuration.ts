@@ -22,7 +22,7 @@ export const TARGETS = [
   { app: 'ats', serverKey: '999', root: 'demo-host.1.ats' },
 ] as const satisfies readonly DemoTarget[];
 
-/** A component that the bridge publishes, with the bridge's own root beside it. */
+/** The target of the component that the bridge publishes. The segment also contains the bridge's own root. */
 export const BRIDGED = {
   app: 'ads',
   serverKey: '83',
@@ -38,7 +38,7 @@ interface NamedTarget {
   readonly serverKey: string;
   readonly variable?: string;
 }
-/** The exporter's targets of our own format, in the order of its pages. */
+/** The exporter's targets in the native segment format, in the order of the exporter's pages. */
 const NATIVE: readonly NamedTarget[] = [
   ...TARGETS,
   BRIDGED,
@@ -47,7 +47,7 @@ const NATIVE: readonly NamedTarget[] = [
 /** All targets of the exporter. */
 export const EXPORTED: readonly NamedTarget[] = [...NATIVE, JVMS];
 
-/** Patterns by scope name. */
+/** Metric name patterns by scope name. */
 export const SCOPES = {
   overview: [
     '*_process_health_level',
@@ -72,7 +72,7 @@ interface DemoPlaces {
   readonly port: number;
 }
 
-/** JSON strings are valid TOML strings. */
+/** The lines of a TOML table. JSON strings are valid TOML strings. */
 const table = (entries: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.entries(entries).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
 

@@ -1,4 +1,4 @@
-// Loaded before each program of the demo: ends it when the demo has ended, even if it was killed.
+// Loaded into each program of the demo. Ends the program as soon as the demo has ended, even by SIGKILL.
 
 // The demo holds the other end of the pipe, and writes nothing to it.
 const { stdin } = process;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** The exit status of a process, if it has one, and a phrase such as `by SIGKILL`. */
+/** How a process ended: its exit status (undefined after a signal), and a phrase such as `by SIGKILL`. */
 export interface Ended {
   readonly status: number | undefined;
   readonly how: string;
@@ -16,7 +16,7 @@ interface Script {
   readonly program: string;
   readonly args: readonly string[];
   readonly onLine: (line: string) => void;
-  /** Called once. */
+  /** Called once, when the process has ended. */
   readonly onEnd: (ended: Ended) => void;
 }
 
@@ -32,7 +32,7 @@ export class Children {
     this.#node = node;
   }
 
-  /** Starts a program that shares our stdout. Does nothing after a call of `end`. */
+  /** Starts a program that shares the demo's stdout. Does nothing after a call of `end`. */
   start({ program, args, onLine, onEnd }: Script): void {
     if (this.#onEmpty !== undefined) return;
     const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
@@ -96,9 +96,9 @@ function processOf(pid: number): { readonly name: string; readonly parent: numbe
 }
 
 /**
- * Detects that npm has ended, or the shell between npm and the demo, since neither forwards every
- * signal. An orphaned process gets another parent.
- * @param parent returns the current id of our parent
+ * Detects the end of npm, or of the shell between npm and the demo: neither forwards every signal to the demo. An
+ * orphaned process gets another parent.
+ * @param parent returns the current id of the demo's parent process
  */
 export function parentWatch(parent: () => number): () => boolean {
   const first = parent();
@@ -133,7 +133,7 @@ export class Restarts {
   readonly #nowMs: () => number;
   #times: number[] = [];
 
-  /** @param max restarts in any minute */
+  /** @param max the most restarts within one minute */
   constructor(max: number, nowMs: () => number) {
     this.#max = max;
     this.#nowMs = nowMs;

@@ -12,7 +12,7 @@ import type { Children, Ended } from './processes.js';
 
 /** The counters of an OpenJDK 17 after some garbage collections, without personal data. */
 const RECORDING = new URL('recorded.hsperfdata.gz', import.meta.url);
-/** The size of a JVM's counter file. The recording has only its used part. */
+/** The size of a JVM's counter file. The recording has only the used part of the file. */
 const FILE_BYTES = 32_768;
 /** The offset of `sun.rt.createVmBeginTime` in the recording, Unix milliseconds. */
 const BEGAN_AT = 472;
@@ -39,7 +39,7 @@ function recordedJvm(folder: string, pid: number, unixMs: number): string {
 
 const DAY_MS = 86_400_000;
 export const EXPORTER = 'the exporter';
-/** The directories in which JVMs keep their counters, one for each user. */
+/** Matches the directories in which JVMs keep their counters. Each user has one directory. */
 const HOST_JVMS = '/tmp/hsperfdata_*';
 /** The size of a simulated tree, with enough changes for two scrapes to differ. */
 const TREE_OPTIONS = ['--objects', '200', '--rate', '2', '--change-fraction', '0.5'];
@@ -51,18 +51,15 @@ interface ProcessParts {
   /** The id of this process. */
   readonly pid: number;
   readonly unixMs: () => number;
-  /** Called with log lines worth reading. */
+  /** Called with each log line that the user of the demo should see. */
   readonly log: (line: string) => void;
   /** Called once, when the exporter serves all targets. */
   readonly onReady: () => void;
-  /** Called when a process ends. `again` restarts it, where that is possible. */
+  /** Called when a process has ended. `again` restarts the process; undefined if a restart is impossible. */
   readonly onEnd: (name: string, ended: Ended, again?: () => void) => void;
 }
 
-/**
- * Starts the simulated servers and the bridge to one of them. The exporter starts when all of these
- * are ready.
- */
+/** Starts the simulated servers and the bridge to one of them. Starts the exporter once they are all ready. */
 export function startProcesses(parts: ProcessParts): void {
   // The bridge is ready once it has published the tree of its server.
   let missing: number = TARGETS.length + 1;
@@ -98,7 +95,7 @@ function startSimulator(parts: ProcessParts, target: DemoTarget, onReady: () => 
 
 /**
  * Starts a server that shows its tree over HTTP, for the bridge.
- * @param port the port of the server; 0 takes a free one
+ * @param port the port of the server; 0 for any free port
  * @param onUrl called with the address of the server
  */
 function startComponent(parts: ProcessParts, port: string, onUrl: (url: string) => void): void {

@@ -79,7 +79,7 @@ function anyOf(patterns: readonly string[]): (text: string) => boolean {
 }
 
 /** Warns of each pattern that matches nothing, in one sentence. */
-export function idlePatterns(
+export function unmatchedPatterns(
   { classes, excludeClasses, seedPaths, excludeVariables }: SelectionSettings,
   { objects }: ComponentTree,
 ): readonly string[] {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ComponentObject, ComponentVariable } from '#app/bridge/tree/component-tree.js';
-import { compileSelection, idlePatterns, scenarioText } from '#app/bridge/tree/selection.js';
+import { compileSelection, scenarioText, unmatchedPatterns } from '#app/bridge/tree/selection.js';
 import type { SelectionSettings } from '#app/bridge/tree/selection.js';
 import { compileSeedPrefix } from '#app/catalogue/match/patterns.js';
 import { OBJECT_STATES } from '#app/model.js';
@@ -239,10 +239,10 @@ describe('compileSelection', () => {
   });
 });
 
-describe('idlePatterns', () => {
+describe('unmatchedPatterns', () => {
   it('names the patterns without a match, by key', () =>
     expect(
-      idlePatterns(
+      unmatchedPatterns(
         {
           classes: ['User', 'Usr', 'S*'],
           excludeClasses: ['Item', 'X*'],
@@ -258,7 +258,8 @@ describe('idlePatterns', () => {
       'exclude_variables: "loginname" fits nothing in this tree',
     ]));
 
-  it('returns nothing for empty lists', () => expect(idlePatterns(ALL, TREE)).to.deep.equal([]));
+  it('returns nothing for empty lists', () =>
+    expect(unmatchedPatterns(ALL, TREE)).to.deep.equal([]));
 });
 
 // scenarioText converts a tree to the scenario that --once prints.

@@ -16,7 +16,7 @@ const license = stateNumber({
   by: ['instance'],
 });
 
-/** Whether the exporter runs, and whether it would start again. */
+/** Panels that show whether the exporter runs, and whether it could start again. */
 export const health: readonly Drawing[] = [
   stat('none', {
     title: 'Exporter',
@@ -76,7 +76,7 @@ export const health: readonly Drawing[] = [
   }),
 ];
 
-/** What the pages of targets lack. */
+/** Panels about data that the pages of targets lack. */
 export const losses: readonly Drawing[] = [
   timeSeries('short', {
     title: 'No room in the segment',
@@ -131,7 +131,7 @@ const COMPONENT = 'app="shm_bridge",instance=~"$instance",server_key=~"$server_k
 const bridgeRate = (name: string): string => rate(`shm_bridge_${name}{${COMPONENT}}`);
 const component = (name: string): string => `shm_bridge_component_${name}{${COMPONENT}}`;
 
-/** The components that the bridge polls. */
+/** Panels about the components that the bridge polls. */
 export const bridge: readonly Drawing[] = [
   stateTimeline(flagMappings(['no tree', 'red'], ['polled', 'green']), {
     title: 'Components',

@@ -4,7 +4,7 @@ import type { Drawing, Queries } from '../dashboard.js';
 import { labelTable, stat, stateTimeline, timeSeries } from '../drawings.js';
 import { flagMappings, stateMappings, stateNumber } from '../family-panel.js';
 
-/** Label matchers of the exporters and targets that the variables of the dashboard select. */
+/** Label matchers for the exporters and targets that the user selects in the dashboard. */
 export const OWN = 'job=~"$job",instance=~"$instance"';
 const TARGET = `${OWN},app=~"$app",server_key=~"$server_key"`;
 export const OF_TARGET = '{{app}} {{server_key}} {{hint}} {{instance}}';
@@ -12,7 +12,7 @@ export const OF_EXPORTER = '{{instance}}';
 const RANGE = '[$__rate_interval]';
 const QUANTILES = ['p50', 'p95', 'p99'];
 
-/** The selector of a metric of the exporter, and of one of its targets. */
+/** PromQL selectors: `own` for a metric of the exporter, `target` for a metric of its targets. */
 export const own = (name: string): string => `shm_exporter_${name}{${OWN}}`;
 export const target = (name: string): string => `shm_exporter_${name}{${TARGET}}`;
 export const rate = (series: string): string => `rate(${series}${RANGE})`;
@@ -35,7 +35,7 @@ const wordsOf = (name: string): string =>
     .replace(/_total$/, '')
     .replaceAll('_', ' ');
 
-/** How many scrapes there are, and how long they take. */
+/** Panels about the number and duration of scrapes. */
 export const scrapes: readonly Drawing[] = [
   timeSeries('reqps', {
     title: 'Responses by status',
@@ -84,7 +84,7 @@ export const scrapes: readonly Drawing[] = [
   }),
 ];
 
-/** How targets share the partitions, and the highlighted variables. */
+/** Panels about the distribution of targets over partitions, and about highlighted variables. */
 export const partitions: readonly Drawing[] = [
   timeSeries('short', {
     title: 'Busy to idle',
@@ -117,7 +117,7 @@ export const partitions: readonly Drawing[] = [
   }),
 ];
 
-/** What the process of the exporter uses, and its configuration. */
+/** Panels about the resources of the exporter's process, and its configuration. */
 export const resources: readonly Drawing[] = [
   timeSeries('percentunit', {
     title: 'Processor',
@@ -169,7 +169,7 @@ const publisher = stateNumber({
   by: ['instance', 'app', 'server_key', 'hint', 'twin'],
 });
 
-/** Which targets have metrics, and how old their values are. */
+/** Panels that show which targets have metrics, and how old the values are. */
 export const targets: readonly Drawing[] = [
   stateTimeline(flagMappings(['not ready', 'red'], ['ready', 'green']), {
     title: 'Readiness',
