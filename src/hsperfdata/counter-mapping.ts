@@ -5,14 +5,14 @@ export interface JvmPart {
   readonly className: 'Collector' | 'Generation' | 'Pool' | 'Application';
   /** Unique among the parts of the JVM. */
   readonly key: string;
-  /** The counters whose texts, joined, are the part's name. */
+  /** The counters with the part's name. Their texts, joined, are the name. */
   readonly namedBy: readonly string[];
-  /** The name if those counters are missing. */
+  /** The part's name if these counters are missing. */
   readonly name: string;
 }
 
 export interface CounterMapping {
-  /** Undefined for the JVM itself. */
+  /** The object with the variable; undefined for the JVM's own object. */
   readonly part: JvmPart | undefined;
   /** The variable's name in that object. */
   readonly variable: string;

@@ -30,7 +30,7 @@ function show({ keysDir }: OptionValues<typeof SHOW.options>, path: string): voi
   print(`${'standing'.padEnd(11)} ${stateText(path, keysDir)}`);
 }
 
-/** The state of a license with its warning, or why it is refused. */
+/** The state of a license and its warning, or the reason why the exporter refuses it, as text. */
 function stateText(path: string, keysDir: string): string {
   try {
     const { state, warning } = readLicense(path, now, trustedKeys(keysDir));

@@ -5,7 +5,7 @@ import { integer, rule } from '../rules/rule.js';
 
 /**
  * The fault for a license that cannot be used.
- * @param origin says where to get another license
+ * @param origin a sentence on where to get another license
  * @param cause the system's error, if the file cannot be read
  */
 export const refusal = (sentence: string, origin = '', cause?: unknown): Fault =>
@@ -131,9 +131,9 @@ interface Term {
 }
 
 /**
- * The term of a license. It begins at `--issued-at`, by default now, and lasts `--days`. `--expires-at` overrides
- * `--days`. Without `--issued-at`, the term begins at least `--days` before `--expires-at`: `--days 30 --expires-at
- * <yesterday>` is a license of 30 days that has expired.
+ * The term of a license. It begins at `--issued-at`, by default now, and ends `--days` later or at `--expires-at`. With
+ * `--days`, `--expires-at` and no `--issued-at`, it begins now or `--days` before its end, whichever is earlier:
+ * `--days 30 --expires-at <yesterday>` gives an expired license of 30 days.
  * @throws Fault USAGE if neither `--days` nor `--expires-at` is given
  */
 export function termOf(options: TermOptions, now: Date): Term {

@@ -11,7 +11,7 @@ import { refusal } from './license-document.js';
 /** Ed25519 public keys by key id. */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 
-/** Everybody has the private half of the evaluation key, so the licenses that it signs are short. */
+/** The package contains the private evaluation key, so anyone can sign with it. Its licenses are therefore short. */
 export const EVALUATION_KEY_ID = 'evaluation';
 export const EVALUATION_DAYS = 31;
 
@@ -19,8 +19,8 @@ export const KEY_FOLDER = fileURLToPath(new URL('keys/', import.meta.url));
 const PUBLIC_SUFFIX = '.pub.pem';
 
 /**
- * Reads the shipped keys and the keys of a folder. A key of the folder replaces no shipped key and is never the
- * evaluation key, even if the installation deleted that.
+ * Reads the shipped keys and the keys of a folder. Ignores folder keys with the id of a shipped key. Always ignores a
+ * folder key with the id of the evaluation key, even if that key is not shipped.
  * @param folder may be missing; empty for none
  * @throws Fault LICENSE_REJECTED if a folder or one of its public keys cannot be used
  */
@@ -33,7 +33,7 @@ export function trustedKeys(folder: string, shippedFolder = KEY_FOLDER): Trusted
 
 const shippedByFolder = new Map<string, TrustedKeys>();
 
-/** Reads a folder of shipped keys once: an upgrade may replace or remove it while the program runs. */
+/** Reads a folder of shipped keys once, since an upgrade may replace or remove the folder while the program runs. */
 function shippedKeys(folder: string): TrustedKeys {
   const keys = shippedByFolder.get(folder) ?? loadTrustedKeys(folder);
   shippedByFolder.set(folder, keys);

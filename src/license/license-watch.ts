@@ -23,9 +23,9 @@ const MIN_PERIOD_MS = 1000;
 const MAX_PERIOD_MS = DAY_MS;
 
 /**
- * Emits the status of the license at once and at each change, in the grace period every hour. Calls `load` once a
- * period to find a renewed file. If `load` throws, the status has the error as its warning, and the last license stays
- * in use. Never errors, never completes.
+ * Emits the status of the license at once, at each change, and every hour of the grace period. Calls `load` once a
+ * period to find a renewed file. If `load` throws, emits the last license with the error as warning. Never errors,
+ * never completes.
  * @param everyMs period of the checks in ms, limited to between a second and a day
  */
 export function watchLicense(
@@ -65,7 +65,7 @@ const isSame = (one: LicenseStatus, other: LicenseStatus): boolean =>
   one.license.id === other.license.id &&
   one.expirySeconds === other.expirySeconds;
 
-/** A hundred times the size of a license. */
+/** The most bytes of a license file, a hundred times the usual size. */
 const MAX_FILE_BYTES = 65_536;
 
 /**

@@ -10,7 +10,7 @@ export const PRODUCT = 'shm_exporter';
 const SIGNATURE_BYTES = 64;
 const DAY_MS = 86_400_000;
 
-/** A license with a valid signature. Whether it is in force at a moment is the result of `statusOf`. */
+/** A license with a valid signature. `statusOf` tells whether the license is in force. */
 export interface License {
   readonly id: string;
   readonly licensee: string;
@@ -24,7 +24,7 @@ export const signedBytes = (fields: Omit<LicenseDocument, 'signature'>): Buffer 
   Buffer.from(JSON.stringify(fields, Object.keys(fields).sort()), 'utf8');
 
 /**
- * Verifies a license. Checks the signature before the dates, so that the only fault of a forged file is its forgery.
+ * Verifies a license. Checks the signature before the dates: the fault of a forged file then names the signature.
  * @throws Fault LICENSE_REJECTED with a sentence that begins with `place`
  */
 export function verifyDocument(
@@ -92,13 +92,13 @@ function verifyTerm({ keyId, issuedAt, expiresAt }: License, place: string): voi
 /** A path that needs no quotes in a shell. */
 const PLAIN_PATH = /^[\w./-]+$/;
 
-/** The remedy for a license that exists and cannot be read. */
+/** The remedy for a license file that exists but cannot be read. */
 const GIVE_ACCESS =
   'give it to the user that runs the exporter, with the folders above it: docs/license.md of the package';
 
 /**
- * The remedy for a missing license: how to get one for production, and one for evaluation if the installation trusts
- * the evaluation key. If the file cannot be read: which user needs access.
+ * The remedy for a license file that is missing or cannot be read: how to get a license, or who needs access to the
+ * file. Suggests an evaluation license only if the installation trusts the evaluation key.
  * @param file the configured path; empty if there is none
  * @param cause the system's error, if the file cannot be read
  */
@@ -119,7 +119,7 @@ const HOUR_MS = 3_600_000;
 /** Spec 8: a license is accepted for 36 hours after its expiry, the last instant included. */
 const GRACE_HOURS = 36;
 
-/** `invalid`: the file of a running service is missing or has no valid signature. */
+/** The states of a license. `invalid`: while the service runs, the file is missing or has no valid signature. */
 export const LICENSE_STATES = ['valid', 'grace', 'expired', 'early', 'invalid'] as const;
 /** The exporter starts with a license in the state `valid` or `grace` only. */
 export type LicenseState = (typeof LICENSE_STATES)[number];

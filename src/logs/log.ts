@@ -11,7 +11,7 @@ interface LogEntry {
   /** ISO 8601; empty if the reader of the lines adds its own time. */
   readonly time: string;
   readonly level: LogLevel;
-  /** One line. */
+  /** The text of the event, without line breaks. */
   readonly message: string;
   readonly about: TargetEvent['about'];
 }
@@ -39,7 +39,7 @@ const fieldsOf = ({ time, level, message, about }: LogEntry): Readonly<Record<st
 const logfmtValue = (text: string): string =>
   /^[^\s"=\\]+$/.test(text) ? text : JSON.stringify(text);
 
-/** The longest message; the rest of a longer one is cut off. */
+/** The most characters of a message. The logger cuts off the rest of a longer message. */
 const MAX_CHARACTERS = 16_384;
 
 /** The priorities of syslog. The journal reads them in angle brackets. */
@@ -47,7 +47,7 @@ const PRIORITIES: Readonly<Record<LogLevel, number>> = { error: 3, warning: 4, i
 
 export interface LogOptions {
   readonly now: () => Date;
-  /** The least level to write. */
+  /** The logger drops events below this level. */
   readonly level: LogLevel;
   readonly format: LogFormat;
   /** Whether the journal of systemd reads the lines. They then have a priority and no time. */

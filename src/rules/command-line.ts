@@ -38,7 +38,7 @@ export type CommandLine<O extends CommandOptions> =
   | { readonly kind: 'given'; readonly options: OptionValues<O>; readonly operand: string }
   | { readonly kind: 'text'; readonly text: string };
 
-/** An option with its argument: true for an option without one, undefined if the option is not given. */
+/** The key and argument of an option. The argument is true for a flag, undefined if the option is not given. */
 type ParsedOption = readonly [
   key: string,
   option: CommandOption<unknown>,

@@ -5,10 +5,10 @@ import { Fault } from '../errors.js';
 import type { Rule } from './rule.js';
 
 export interface CommandOption<T> {
-  /** As in `--server-key <key>`. */
+  /** The name and the argument, such as `--server-key <key>`. */
   readonly flags: string;
   readonly meaning: string;
-  /** Reads the argument; true stands for none. @throws Fault USAGE for an invalid argument */
+  /** Reads the argument, which is true if there is none. @throws Fault USAGE for an invalid argument */
   readonly read: (argument: string | true) => T;
   /** The value if the option is not given. */
   readonly fallback: T | undefined;
@@ -23,7 +23,7 @@ export interface CommandOption<T> {
   readonly group?: string | undefined;
   /** The configuration key whose value the option overrides. */
   readonly setting?: string | undefined;
-  /** Names of the options that exclude this one, such as `--instance`. */
+  /** Names of the options, such as `--instance`, that must not be given together with this option. */
   readonly conflicts?: readonly string[] | undefined;
 }
 
@@ -38,7 +38,7 @@ type More = Partial<
   Pick<CommandOption<unknown>, 'group' | 'conflicts' | 'shownDefault' | 'isRare' | 'setting'>
 >;
 
-/** An option from its own properties and the defaults of the others. */
+/** Makes an option. Gives defaults to the properties that are in neither `own` nor `more`. */
 const option = <T>(
   own: Pick<CommandOption<T>, 'flags' | 'meaning' | 'fallback' | 'read'>,
   more: Partial<CommandOption<T>>,
@@ -87,7 +87,7 @@ export function defaultOption<T>(
   return option(own, { shownDefault: String(fallback), ...more });
 }
 
-/** An option whose argument is optional: without one its value is true. */
+/** An option that may be given with or without an argument. Its value is the argument, or true if there is none. */
 export function openOption<T>(
   flags: string,
   rule: Rule<T>,
@@ -99,13 +99,13 @@ export function openOption<T>(
   return option<T | true | undefined>({ flags, meaning, fallback: undefined, read }, more);
 }
 
-/** `--server-key` of `--server-key <key>`. */
+/** The name of an option: `--server-key` for the flags `--server-key <key>`. */
 export const nameOf = ({ flags }: Pick<CommandOption<unknown>, 'flags'>): string =>
   flags.split(' ')[0] ?? '';
 
 type LabelledOption = Pick<CommandOption<unknown>, 'flags' | 'setting'>;
 
-/** The name of an option's argument, or of one of its items, in messages: with the setting that the option overrides. */
+/** The name of an option, or of one item of its argument, for messages. Adds the setting that the option overrides. */
 export const labelOf = ({ flags, setting }: LabelledOption, path: Path = []): string =>
   `${nameOf({ flags })}${keyPath(path)}${setting === undefined ? '' : ` (${setting})`}`;
 
@@ -132,7 +132,7 @@ const readBy =
     return value ?? refuse([], `found ${quoted(text)}, allowed: ${rule.allowed}`);
   };
 
-/** An argument as the raw value of a TOML file. Commas separate the items of a list. */
+/** Converts an argument to a raw value, as in a TOML file. Commas separate the items of a list. */
 function rawOf(text: string, type: string): unknown {
   if (type.endsWith('array')) return text.split(',');
   if (type === 'integer' && /^-?\d{1,20}$/.test(text)) return BigInt(text);
@@ -140,7 +140,7 @@ function rawOf(text: string, type: string): unknown {
   return text;
 }
 
-/** The options of every program, in their order in the help. --help-all exists if some options are rare. */
+/** The options that every program has, in the order of the help. --help-all exists only if some options are rare. */
 export function builtInOptions({
   options,
   lastGroup: group,

@@ -13,7 +13,7 @@ export const name = text(
   // A server key such as 82 without quotes is an integer.
   (raw) => (typeof raw === 'bigint' && raw >= 0n ? ` (write "${raw}")` : ''),
 );
-/** An application, the prefix of its metric names. */
+/** The name of an application, which begins its metric names. */
 export const application = text(
   /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
   'a string of 1 to 64 letters, digits and "_" that starts with a letter',
@@ -46,7 +46,7 @@ export function hostAndPort(
   if (ipv6 !== undefined && !isIPv6(ipv6)) return undefined;
   return { host: ipv6 ?? host, port: Number(port) };
 }
-/** A base path of scrapes. `/` and all paths below `/-` are the exporter's own pages. */
+/** The base path of the scrape URLs. `/` and all paths below `/-` are the exporter's own pages. */
 export const urlPath = text(
   /^(?!\/-(\/|$))(?=.{2,256}$)(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/,
   'a path such as "/metrics" whose parts are letters, digits, ".", "_", "~" and "-", ' +
@@ -54,15 +54,15 @@ export const urlPath = text(
 );
 
 const level = oneOf(...LOG_LEVELS);
-/** A log level. Accepts `warn`, the word of Prometheus, for `warning`. */
+/** A log level. Also accepts `warn`, which Prometheus uses for `warning`. */
 export const logLevel: Rule<LogLevel> = {
   ...level,
   read: (raw, path, report) => level.read(raw === 'warn' ? 'warning' : raw, path, report),
 };
 
 /**
- * Returns a function that matches texts with a pattern, where `*` matches any text, also an empty one. Its time is
- * bounded by the product of the lengths of pattern and text.
+ * Returns a function that matches texts with a pattern. `*` in the pattern matches any text, also an empty one. The
+ * time of a match is at most proportional to the product of the lengths of pattern and text.
  */
 export function compileWildcard(pattern: string): (text: string) => boolean {
   const [start = '', ...rest] = pattern.split('*');

@@ -11,12 +11,12 @@ import { Fault } from '../errors.js';
 import type { ReportProblem, Rule } from './rule.js';
 
 export class Problems {
-  /** Problems by position and text: the same problem of two items of a list is reported once. */
+  /** Problems by position and text. The same problem of two items of a list is reported once. */
   readonly #found = new Map<string, Problem>();
 
   readonly #keys = new Set<string | number>();
 
-  /** @param nameOf how messages name the value at a path */
+  /** @param nameOf returns the name of the value at a path, for messages */
   constructor(
     readonly places: SourcePositions,
     readonly nameOf: (path: Path) => string = keyPath,
@@ -48,7 +48,7 @@ export class Problems {
     this.#found.set(`${problem.offset} ${problem.text}`, problem);
   }
 
-  /** `add` as a function for rules. */
+  /** Calls `add`; a function, since rules take one. */
   readonly report: ReportProblem = (path, sentence, mark) => {
     this.add(path, sentence, mark);
   };
@@ -78,7 +78,7 @@ export class Problems {
 
 /**
  * Reads the values of a document by a rule.
- * @param nameOf how messages name the value at a path
+ * @param nameOf returns the name of the value at a path, for messages
  * @throws Fault CONFIG_INVALID with one line for each problem, in the order of the file
  */
 export function checked<T>(

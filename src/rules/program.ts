@@ -4,13 +4,13 @@ import { builtInOptions, effectOf } from './command-option.js';
 import type { CommandOption, CommandOptions } from './command-option.js';
 
 export interface Program<O extends CommandOptions> {
-  /** As in `shm_license issue`. */
+  /** The program, with its command if it has one, such as `shm_license issue`. */
   readonly name: string;
   readonly purpose: string;
   /** The usage line after the name. By default `usageOf` makes it from the options. */
   readonly usage?: string;
   readonly options: O;
-  /** The heading of --version and --help, if options have headings. */
+  /** The heading above --version and --help, for programs whose options have headings. */
   readonly lastGroup?: string | undefined;
   /** The name of its only operand, such as `file`; undefined for none. */
   readonly operand?: string | undefined;
@@ -19,11 +19,11 @@ export interface Program<O extends CommandOptions> {
   /** Command lines that work as written, in a folder with the files that they name. */
   readonly examples: readonly (readonly [purpose: string, line: string])[];
   readonly statuses: Readonly<Record<number, string>>;
-  /** Names further documentation. */
+  /** The last sentence of the help, which names further documentation. */
   readonly reference: string;
 }
 
-/** Wide enough for one line per option, narrow enough for any terminal. */
+/** The width of help texts: wide enough for one line per option, narrow enough for any terminal. */
 const HELP_COLUMNS = 80;
 
 /** Makes the parser of a program. @param print gets the texts of --version and --help */

@@ -1,9 +1,9 @@
-// Rules, which check raw TOML values, convert them and describe the allowed ones.
+// Rules check raw TOML values, convert them and describe the allowed values.
 import { hint } from '../document/nearest.js';
 import { keyPath, shown } from '../document/document.js';
 import type { Path } from '../document/document.js';
 
-/** Takes one problem of the value at `path`, or of its key if `mark` is `key`. */
+/** Reports one problem with the value at `path`, or with its key if `mark` is `key`. */
 export type ReportProblem = (path: Path, sentence: string, mark?: 'key') => void;
 
 export interface Rule<T> {
@@ -12,8 +12,8 @@ export interface Rule<T> {
   /** The allowed values, in words that follow "allowed:". */
   readonly allowed: string;
   /**
-   * Reads one raw TOML value: string, bigint, number (floats only), boolean, array or table.
-   * Reports every error in the value, and returns its valid part; undefined if there is none.
+   * Reads one raw TOML value: string, bigint, number (floats only), boolean, array or table. Reports every error in the
+   * value. Returns the valid part of the value, or undefined if no part is valid.
    */
   read(raw: unknown, path: Path, report: ReportProblem): T | undefined;
 }
@@ -37,7 +37,7 @@ export function rule<T>(
   return { type, allowed, read };
 }
 
-/** Adds a check to a rule: `check` reports problems of a value whose parts are all valid. */
+/** Adds a check to a rule. `check` gets only values whose parts are all valid. */
 export const refined = <T>(
   inner: Rule<T>,
   check: (value: T, path: Path, report: ReportProblem) => void,
@@ -50,7 +50,7 @@ export const refined = <T>(
   },
 });
 
-/** Adds the index to each item of a list, since a list leaves out invalid items. */
+/** Adds to each item its index in the list of the file. The result of a list rule leaves out invalid items. */
 export const indexed = <T extends object>(
   inner: Rule<T>,
 ): Rule<T & { readonly index: number }> => ({
@@ -61,7 +61,7 @@ export const indexed = <T extends object>(
   },
 });
 
-/** Reads a value. `isWhole` is true if it has no problem. */
+/** Reads a value. `isWhole` is true if the value has no problem. */
 function readWhole<T>(inner: Rule<T>, raw: unknown, path: Path, report: ReportProblem) {
   let isWhole = true;
   const value = inner.read(raw, path, (...problem) => {

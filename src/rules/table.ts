@@ -128,14 +128,14 @@ export function settingNames(options: CommandOptions): SettingNames {
   };
 }
 
-/** Short forms of frequent types, by the text of a rule. */
+/** Short names of frequent types, by the allowed values of their rules. */
 const SHORT_TYPES = new Map([
   [nameRule.allowed, 'a name'],
   [line.allowed, 'a line'],
   [words.allowed, 'an array of lines'],
 ]);
 
-/** The legend of a reference page for the short forms of types, in Markdown. */
+/** The legend, in Markdown, that explains the short type names on reference pages. */
 export const TYPE_LEGEND = [
   `A *name* is ${nameRule.allowed};`,
   `a *line* is ${line.allowed}; an *array of lines* is`,
@@ -143,7 +143,7 @@ export const TYPE_LEGEND = [
 ].join('\n');
 
 /**
- * TOML with each field at its default, below comments with its meaning, type and allowed values.
+ * TOML with each field at its default, below a comment with its meaning, type and allowed values.
  * @param examples values of required fields, as TOML, by key
  */
 export function fieldsToml(
@@ -170,7 +170,7 @@ export function fieldsToml(
 const commentLines = (text: string): readonly string[] =>
   (text.match(/.{1,108}(?:\s|$)/g) ?? []).map((line) => `# ${line.trimEnd()}`);
 
-/** A Markdown table of options, each with the setting that it overrides or with its effect. */
+/** A Markdown table of options. Each row has the setting that the option overrides, or else the option's effect. */
 export function optionsMarkdown(program: Program<CommandOptions>): string {
   const rows = [...Object.values(program.options), ...builtInOptions(program)].map((option) => [
     `\`${option.flags}\``,
@@ -189,7 +189,7 @@ export const markdownTable = (
 /** Escapes the special characters of Markdown. */
 export const plain = (text: string): string => text.replace(/[\\*_|<>[\]]/g, '\\$&');
 
-/** A default value as TOML. The default of a table is empty. */
+/** A default value as TOML. The default of a table is always an empty table. */
 const asToml = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(asToml).join(', ')}]`;
   if (typeof value === 'object' && value !== null) return '{}';

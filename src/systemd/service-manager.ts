@@ -2,10 +2,10 @@
 import { EMPTY, asyncScheduler, ignoreElements, interval, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 
-/** The longest interval between two watchdog messages. A timer of Node.js holds at most 24 days. */
+/** The longest interval between two watchdog messages. Timers of Node.js are limited to 24 days. */
 const MAX_WATCHDOG_MS = 30_000;
 
-/** Sends a datagram to a UNIX socket; returns 0 or an errno. Never waits. */
+/** Sends a datagram to a UNIX socket; returns 0 or an errno. Never blocks. */
 type SendDatagram = (address: string, text: string) => number;
 
 export interface ServiceManagerOptions {
@@ -19,10 +19,10 @@ export interface ServiceManagerOptions {
   readonly scheduler?: SchedulerLike;
 }
 
-/** Sends notifications to systemd if the environment names its socket; otherwise sends nothing. */
+/** Sends notifications to systemd. Sends nothing if the environment does not name the socket of systemd. */
 export class ServiceManager {
   readonly #options: ServiceManagerOptions;
-  /** A path, or `@` and a name in the abstract namespace; empty for none. */
+  /** The socket of systemd: a path, or `@` and a name in the abstract namespace; empty for none. */
   readonly #address: string;
   #isReady = false;
   #isWarned = false;
@@ -32,7 +32,7 @@ export class ServiceManager {
     this.#address = options.environment['NOTIFY_SOCKET'] ?? '';
   }
 
-  /** Whether systemd expects notifications. */
+  /** Whether the environment names a socket of systemd for notifications. */
   get isListening(): boolean {
     return this.#address !== '';
   }
@@ -42,7 +42,7 @@ export class ServiceManager {
     this.#notify('READY=1');
   }
 
-  /** Runs a reload between the notifications that it begins and that it is over, accepted or not. */
+  /** Runs a reload. Notifies systemd of its start and its end, even if the reload throws. */
   reloading<T>(reload: () => T): T {
     // During a start, systemd waits for its end.
     if (!this.#isReady) return reload();
@@ -63,7 +63,7 @@ export class ServiceManager {
     this.#notify(`STATUS=${text}`);
   }
 
-  /** Sends watchdog messages while subscribed, at half the interval of systemd. Completes if it expects none. */
+  /** Sends watchdog messages while subscribed, two per watchdog interval. Completes if systemd expects no messages. */
   watchdog(): Observable<never> {
     const { environment, pid, scheduler = asyncScheduler } = this.#options;
     const { WATCHDOG_USEC: limit = '', WATCHDOG_PID: forPid = String(pid) } = environment;
@@ -86,7 +86,7 @@ export class ServiceManager {
 /** The first descriptor of socket activation, SD_LISTEN_FDS_START. */
 const FIRST = 3;
 
-/** The sockets of socket activation (sd_listen_fds(3)); none if they are for another process, such as the parent. */
+/** The sockets of socket activation (sd_listen_fds(3)); none if systemd passed them to another process. */
 export function activatedSockets(
   env: Readonly<Record<string, string | undefined>>,
   pid: number,

@@ -4,24 +4,24 @@ import { ReplaySubject, finalize, map, of, share, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Compare } from './threads/compare-in-thread.js';
 
-/** `busy`: too many comparisons are pending. */
+/** The result of a check. `busy` means that too many comparisons are pending. */
 export type PasswordVerdict = 'admitted' | 'refused' | 'busy';
 
-/** The size of the cache of right passwords: Prometheus sends the same one at each scrape. */
+/** The size of the cache of right passwords. Prometheus sends the same password at each scrape. */
 const MAX_RIGHT = 1024;
 /** The size of the cache of wrong passwords. */
 const MAX_WRONG = 128;
 const MAX_PENDING = 16;
-/** The longest header; a longer one is refused. */
+/** The most characters of an Authorization header. The check refuses a longer header. */
 const MAX_CHARACTERS = 4096;
-/** Salt and hash of random bytes, for unknown user names. */
+/** A random salt and hash, for unknown user names. */
 const RANDOM_HASH = 'PKC/x5dwmSNuIqITcsSa/uW3yT8mHV7ULICfBytPPlVi3k9Lk3R9G';
 const LEAST_COST = 10;
 
 /** Compares passwords with their hashes and caches the results. */
 export class Passwords {
   readonly #compare: Compare;
-  /** Key of the HMAC that the caches hold in place of passwords, since their memory may leak. */
+  /** Key of the HMACs of passwords. The caches hold the HMACs, not the passwords, since memory may leak. */
   readonly #secret = randomBytes(32);
   /** Separate caches: wrong passwords of an attacker do not evict right ones. */
   readonly #right = new Set<string>();
@@ -53,7 +53,7 @@ export class Passwords {
     return isSame$.pipe(map((isSame) => (isSame && hash !== undefined ? 'admitted' : 'refused')));
   }
 
-  /** Compares a password. Concurrent calls with one key share a comparison. Undefined if too many are pending. */
+  /** Compares a password. Calls with one key share a comparison. Returns undefined if too many are pending. */
   #compared(key: string, password: string, hash: string): Observable<boolean> | undefined {
     const running = this.#running.get(key);
     if (running !== undefined) return running;
@@ -132,7 +132,7 @@ export class TokenBucket {
     this.#filledMs = nowMs();
   }
 
-  /** Takes a token. Returns false if there is none. */
+  /** Takes a token. Returns false if the bucket is empty. */
   take(): boolean {
     if (this.#intervalMs === 0) return true;
     const nowMs = this.#nowMs();

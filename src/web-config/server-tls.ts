@@ -9,7 +9,7 @@ import { CIPHER_SUITES, CURVES, TLS_VERSIONS } from './web-config-rule.js';
 import type { TlsTable } from './web-config-rule.js';
 
 export interface ServerTls {
-  /** The options of the secure context of new connections. */
+  /** The options of the TLS context that new connections use. */
   readonly context: SecureContextOptions;
   readonly clientAuth: TlsTable['clientAuthType'];
   readonly allowedSans: readonly string[];
@@ -24,7 +24,7 @@ type MakeFault = (sentence: string, key?: string) => Fault;
 const VERIFYING = new Set(['VerifyClientCertIfGiven', 'RequireAndVerifyClientCert']);
 
 /**
- * Reads the files of the TLS settings and checks them together.
+ * Reads the files of the TLS settings, and checks that they fit together.
  * @param resolvePath makes paths absolute
  * @throws the fault of `refused` for files that are missing, cannot be read or do not fit together
  */

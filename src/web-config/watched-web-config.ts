@@ -1,4 +1,4 @@
-// A web configuration that is read again when its files change, as renewed certificates do.
+// Reads a web configuration again when its files change, for example at the renewal of a certificate.
 import { statSync } from 'node:fs';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import type { TargetEvent } from '../model.js';
@@ -46,7 +46,7 @@ export class WatchedWebConfig {
     this.#onReload({ isInUse: true, current: this.#current });
   }
 
-  /** The configuration of the files; of their last valid content if they became invalid. */
+  /** The configuration from the last valid content of the files. */
   get current(): WebConfig {
     const nowMs = this.#nowMs();
     if (nowMs - this.#checkedMs >= PERIOD_MS) {

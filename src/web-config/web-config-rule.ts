@@ -32,7 +32,7 @@ export const TLS_VERSIONS = { TLS12: 'TLSv1.2', TLS13: 'TLSv1.3' } as const;
 const namesOf = <T extends object>(names: T): (keyof T & string)[] =>
   Object.keys(names) as (keyof T & string)[];
 
-/** A table with any keys that the rule `key` allows, as a map. */
+/** A rule that reads a table as a map. The keys of the table must pass the rule `key`. */
 function mapOf<T>(name: string, key: Rule<string>, value: Rule<T>): Rule<ReadonlyMap<string, T>> {
   const read = (raw: unknown, path: Path, report: ReportProblem) => {
     if (!isTable(raw)) {
@@ -78,7 +78,7 @@ const pem = secret(/^-----BEGIN /, 'text in PEM');
 const TRUE = /^(y|Y|yes|Yes|YES|on|On|ON)$/;
 const FALSE = /^(n|N|no|No|NO|off|Off|OFF)$/;
 
-/** A boolean, or a word of YAML 1.1 for one, like other exporters. */
+/** A boolean, also written as one of the words of YAML 1.1, which other exporters accept as well. */
 const yesOrNo = rule<boolean>('boolean', 'true or false', (raw) => {
   if (typeof raw !== 'string') return typeof raw === 'boolean' ? raw : undefined;
   if (TRUE.test(raw)) return true;
@@ -157,7 +157,7 @@ const tls: Rule<TlsTable | null> = {
     isTable(raw) && Object.keys(raw).length === 0 ? null : filled.read(raw, at, report),
 };
 
-/** The headers that the format allows. They are safe for any page. */
+/** The response headers that the format allows. They are safe for every page. */
 const HEADERS = [
   'Content-Security-Policy',
   'Strict-Transport-Security',
@@ -242,13 +242,13 @@ const webConfig = table('a table', {
   ),
 });
 
-/** Matches a quoted value that may be a secret, which is every one except a short text of letters, digits and path characters. */
+/** Matches a quoted value that may be a secret: any text except a short one of letters, digits and path characters. */
 const FOUND_SECRET = /^found "(?![\w .:/-]{1,32}")(?:[^"\\]|\\.)*"/;
 
 /** Matches any quoted value, and any number. */
 const FOUND_SCALAR = /^found (?:"(?:[^"\\]|\\.)*"|[-.\d][^,]*)/;
 
-/** Whether the value at a path may be a password: a file that is no table, or a value below `basic_auth_users`. */
+/** Whether the value at a path may be a password: below `basic_auth_users`, or in a file that is no table. */
 const mayBePassword = ([section]: Path): boolean =>
   section === undefined || section === 'basic_auth_users';
 

@@ -22,7 +22,7 @@ export interface WebConfig {
   readonly files: readonly string[];
 }
 
-/** Reads a web configuration. @throws Fault CONFIG_INVALID with all problems of the file, or the first of another file */
+/** Reads a web configuration. @throws Fault CONFIG_INVALID with all problems of the file, or one of a named file */
 export function readWebConfig(file: string): WebConfig {
   const document = readYaml(file);
   const { tls, http, users, rate } = checked(document, WEB_CONFIG, webConfigName);

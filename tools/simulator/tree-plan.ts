@@ -102,14 +102,14 @@ interface PlannedKind {
   readonly most: number;
 }
 
-/** The most instances of a class. Names of its labels limit them. */
+/** The most instances of a class. The known names for its labels limit the number. */
 function mostOf({ paths }: CatalogueClass): number {
   const labels = paths[0]?.labelNames ?? [];
   if (TRANSIENT.has(labels.at(-1) ?? '')) return Infinity;
   return Math.max(1, ...labels.map((label) => NAMES[label]?.length ?? Infinity));
 }
 
-/** The number of instances per class with which the classes have about `objects` objects in all. */
+/** The number of instances of each class that makes about `objects` objects in total. */
 function instancesFor(kinds: readonly PlannedKind[], objects: number): number {
   let instances = 0;
   let left = objects;

@@ -1,6 +1,6 @@
 // A terminal: its screen, its keys, and the widths of texts.
 
-/** One line of a screen. */
+/** A line to show on the terminal. */
 export interface ScreenLine {
   readonly text: string;
   readonly isBold: boolean;

@@ -15,7 +15,7 @@ export interface Compared {
   readonly isSame: boolean;
 }
 
-/** Emits once whether the hash is that of the password. Errors if the thread fails. */
+/** Emits once whether `hash` is a hash of `password`. Errors if the thread fails. */
 export type Compare = (password: string, hash: string) => Observable<boolean>;
 
 export interface PasswordThread {

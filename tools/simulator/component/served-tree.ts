@@ -38,7 +38,7 @@ const STORED = {
   bool: Boolean,
 };
 
-/** Handles of the types that have frames in a segment. Texts end where a segment's would. */
+/** Makes handles for the types that have frames in a segment. Cuts texts to the length that a segment would keep. */
 const HANDLES: { readonly [T in FramedType]: (kept: ServedVariable) => ValueHandles[T] } = {
   string: (kept) => ({ ref: kept.ref, set: (text) => store(kept, cut(text, kept.room)) }),
   // The vendor has neither of these types: their values are not kept.
