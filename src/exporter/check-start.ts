@@ -7,7 +7,7 @@ import type { Settings } from '../config/settings.js';
 import { readText } from '../document/text-file.js';
 import { Fault } from '../errors.js';
 import { readDocument, readLicense } from '../license/license-watch.js';
-import { licenseOrigin } from '../license/license.js';
+import { licenseRemedy } from '../license/license.js';
 import type { LicenseStatus } from '../license/license.js';
 import { refusal } from '../license/license-document.js';
 import { trustedKeys } from '../license/license-keys.js';
@@ -103,7 +103,7 @@ function acceptedLicense(file: string, now: Date, keys: TrustedKeys): LicenseSta
     return readLicense(file, now, keys);
   } catch (thrown) {
     if (!(thrown instanceof Fault) || thrown.code === 'LICENSE_EARLY') throw thrown;
-    throw refusal(thrown.message, licenseOrigin(file, keys, thrown.cause));
+    throw refusal(thrown.message, licenseRemedy(file, keys, thrown.cause));
   }
 }
 

@@ -102,7 +102,7 @@ const GIVE_ACCESS =
  * @param file the configured path; empty if there is none
  * @param cause the system's error, if the file cannot be read
  */
-export function licenseOrigin(file: string, keys: TrustedKeys, cause?: unknown): string {
+export function licenseRemedy(file: string, keys: TrustedKeys, cause?: unknown): string {
   if (isDenied(cause)) return GIVE_ACCESS;
   const out = PLAIN_PATH.test(file) ? file : 'license.json';
   const issue = `shm_license issue --licensee NAME --days 30 --out ${out}`;

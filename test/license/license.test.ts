@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fault } from '#app/errors.js';
-import { licenseOrigin } from '#app/license/license.js';
+import { licenseRemedy } from '#app/license/license.js';
 import { refusal } from '#app/license/license-document.js';
 import {
   KEY_FOLDER,
@@ -26,7 +26,7 @@ describe('The advice for a missing license', () => {
     ['$(reboot)', 'license.json'],
   ] as const)
     it(`has a command that is safe in a shell if the file is "${file}"`, () =>
-      expect(licenseOrigin(file, loadTrustedKeys())).to.equal(`${issue} ${out}; ${forGood}`));
+      expect(licenseRemedy(file, loadTrustedKeys())).to.equal(`${issue} ${out}; ${forGood}`));
 
   it('omits the evaluation license if the evaluation key is deleted', () => {
     makeKeyPair(inFolder('own'), 'acme');
@@ -34,12 +34,12 @@ describe('The advice for a missing license', () => {
     makeKeyPair(inFolder('shipped'), 'vendor');
     const keys = trustedKeys(inFolder('own'), inFolder('shipped'));
     expect([...keys.keys()]).to.have.members(['acme', 'vendor']);
-    expect(licenseOrigin('l.json', keys)).to.equal(forGood);
+    expect(licenseRemedy('l.json', keys)).to.equal(forGood);
   });
 
   it('names only the missing permission if the license exists', () => {
     const denied = Object.assign(new Error('EACCES'), { code: 'EACCES' });
-    expect(licenseOrigin('l.json', loadTrustedKeys(), denied)).to.equal(
+    expect(licenseRemedy('l.json', loadTrustedKeys(), denied)).to.equal(
       'give it to the user that runs the exporter, with the folders above it: docs/license.md of the package',
     );
     const missing = () => loadLicense(inFolder('none.json'));
