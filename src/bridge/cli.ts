@@ -13,7 +13,7 @@ import { sendDatagram } from '../native/os/libc.js';
 import { startThreadPool } from '../native/os/futex-waiter.js';
 import { ServiceManager } from '../systemd/service-manager.js';
 
-// Reads the umask: setting it is the only way that is not deprecated.
+// Sets the umask to read it: process.umask() without an argument is deprecated.
 const umask = process.umask(0o077);
 process.umask(umask);
 

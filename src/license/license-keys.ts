@@ -72,7 +72,7 @@ function loadKey(path: string): KeyObject {
   try {
     const pem = readText(path);
     const key = createPublicKey(pem);
-    // createPublicKey takes private keys as well, and a private key must not be shipped.
+    // createPublicKey accepts private keys as well, but a private key must not be shipped.
     if (key.asymmetricKeyType === 'ed25519' && !pem.includes('PRIVATE')) return key;
   } catch {
     // The message below says enough.

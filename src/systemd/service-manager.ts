@@ -44,7 +44,7 @@ export class ServiceManager {
 
   /** Runs a reload. Notifies systemd of its start and its end, even if the reload throws. */
   reloading<T>(reload: () => T): T {
-    // During a start, systemd waits for its end.
+    // A reload during the start is part of the start for systemd.
     if (!this.#isReady) return reload();
     this.#notify('RELOADING=1', `MONOTONIC_USEC=${this.#options.monotonicUs()}`);
     try {

@@ -140,7 +140,7 @@ export class Mirror {
   #add(object: ComponentObject): ShownObject | undefined {
     const { id, className, state, parent } = object;
     const above = parent === undefined ? undefined : this.#shown.get(parent.id);
-    // Without room for an object, nothing below it is published either.
+    // If the segment has no space for an object, the objects below it are not published either.
     const isHomeless = parent !== undefined && above === undefined;
     const published = isHomeless
       ? undefined

@@ -158,7 +158,7 @@ export const COMPONENT = {
   maxBodyBytes: optional(
     'max_body_bytes',
     64 * MIB,
-    // V8 has no longer texts.
+    // The maximum is the longest string that V8 supports.
     integer(KIB, 511 * MIB),
     'Most bytes of a body, compressed or decompressed',
   ),

@@ -132,7 +132,7 @@ export function scenarioText(objects: Selected, place: ScenarioPlace): string {
 }
 
 function variableLine({ name, kind, value: { type, value } }: ComponentVariable): string {
-  // Integers that not every JSON reader keeps exact become decimal strings.
+  // Many JSON readers round large integers, so these become decimal strings.
   const exact = typeof value === 'bigint' ? String(value) : value;
   const facts = { type, ...(kind !== 'unknown' && { kind }), value: exact };
   return `  ${JSON.stringify(name)}:${JSON.stringify(facts)}`;

@@ -16,7 +16,7 @@ import {
 } from './table.js';
 import type { Table } from './table.js';
 
-// The metrics of one catalogue: the first row of a name defines it, later ones must agree.
+// The first row of a metric defines its type, unit and help. Later rows of the metric must agree.
 const TYPES: readonly MetricType[] = [
   'counter',
   'gauge',

@@ -13,7 +13,7 @@ import { labelProblem } from '../names.js';
 import { UNCHANGED, conversionOf } from '../row.js';
 import type { Conversion } from '../row.js';
 
-// Describes the keys of a catalogue, for messages about missing ones.
+// The values that keys need, for messages about missing keys.
 const WORDS: Readonly<Record<string, string>> = {
   app: 'the name of the application',
   classes: 'an array of [[classes]] tables, perhaps empty',

@@ -30,7 +30,7 @@ export const infoRow = (fields: RowFields, pairs: readonly Pair[]): Row =>
     isComputed: true,
     linesOf: () => 1,
     series(context) {
-      // A variable without a value leaves its label out; without any label there is no series.
+      // A variable without a value gives no label, and a row without labels gives no series.
       const labels = Object.fromEntries(pairs.flatMap((each) => labelOf(each, context)));
       return Object.keys(labels).length === 0 ? [] : [{ labels, value: 1 }];
     },

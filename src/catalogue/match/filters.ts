@@ -119,7 +119,7 @@ function chooseClasses(
   aliases: readonly string[],
   report: FilterReport,
 ): Catalogue['classes'] | undefined {
-  // Without a catalogue they are the classes that the publisher declares, unknown until it is read.
+  // Without a catalogue, aliases are classes of the publisher, which are unknown until its segment is read.
   if (catalogue === undefined || aliases.length === 0) return catalogue?.classes;
   const known = catalogue.classes.map(({ alias }) => alias);
   const unknown = unknownIn('class alias', catalogue, known);

@@ -174,7 +174,7 @@ function rulesOf(owner: CatalogueClass): (readonly [readonly string[], RulesAtPa
     const key = JSON.stringify([row.at, row.classId]);
     rowsAt.set(key, [...(rowsAt.get(key) ?? []), row]);
   }
-  // A described class needs no row.
+  // A class that shows variables without a row tracks its objects even if it has no rows at all.
   const own = JSON.stringify(['', undefined]);
   if (owner.isDescribed && !rowsAt.has(own)) rowsAt.set(own, []);
   return [...rowsAt.values()].map((rows) => {

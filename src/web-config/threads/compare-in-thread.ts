@@ -50,7 +50,7 @@ export function passwordThread(): PasswordThread {
     thread.on('exit', () => {
       ended(new Error('the thread that compares passwords ended'));
     });
-    // After the listeners, which would keep the process alive again.
+    // Call this after adding the listeners: each of them would keep the process alive again.
     thread.unref();
     return thread;
   };
