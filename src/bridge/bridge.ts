@@ -21,7 +21,7 @@ import { scenarioText, unmatchedPatterns } from './tree/selection.js';
 /** The process and the clocks that the bridge runs with. */
 interface Around {
   readonly pid: number;
-  /** The mode of new segment files: what the umask allows. A publisher sets this mode whatever the umask is. */
+  /** The mode of new segment files. It respects the umask, which the publisher's chmod would ignore. */
   readonly segmentMode: number;
   readonly unixMs: () => number;
   /** A monotonic clock. */

@@ -242,7 +242,7 @@ const webConfig = table('a table', {
   ),
 });
 
-/** Matches a quoted value that may be a secret, that is, every text except a short one of letters, digits and path characters. */
+/** Matches a quoted value that may be a secret: not a short text of letters, digits and path characters only. */
 const FOUND_SECRET = /^found "(?![\w .:/-]{1,32}")(?:[^"\\]|\\.)*"/;
 
 /** Matches any quoted value, and any number. */

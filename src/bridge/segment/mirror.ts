@@ -45,7 +45,7 @@ export interface Changes {
   readonly removedObjects: number;
   /** The number of existing variables whose values changed. */
   readonly changedValues: number;
-  /** Objects and variables for which the segment had no free space. */
+  /** The number of objects and variables for which the segment had no free space. */
   readonly dropped: number;
   /** How many of the dropped items are objects. */
   readonly droppedObjects: number;

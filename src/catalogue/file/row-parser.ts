@@ -104,7 +104,7 @@ export class RowParser {
     this.#known = [...new Set([...COMMON, ...kinds.flatMap(keysOf)])];
   }
 
-  /** The row in `table`; undefined if it has a problem, which is then reported. */
+  /** Parses the row in `table`. If it has problems, reports them and returns undefined. */
   parse(table: Table): Row | undefined {
     const before = table.problems.count;
     table.only(this.#known);

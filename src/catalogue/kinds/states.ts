@@ -10,7 +10,7 @@ import type { RowKind } from './row-kind.js';
 const stateSeries = (name: string, states: readonly string[], present: string): readonly Series[] =>
   states.map((state) => ({ labels: { [name]: state }, value: Number(state === present) }));
 
-/** Finds the problem that a label of the row has the name of the metric, which is the label of the states. */
+/** Rejects a label with the name of the metric, since the series of the states use this label themselves. */
 const takenByStates =
   (name: string) =>
   (labels: readonly string[]): string | undefined =>

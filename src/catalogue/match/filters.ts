@@ -18,7 +18,7 @@ const refuse: FilterReport = (path, sentence) => {
   throw new Fault('CONFIG_INVALID', `${keyPath(path)}: ${sentence}`);
 };
 
-/** A list of the result of `compile`. If it throws a Fault, reports the Fault at `path` and returns an empty list. */
+/** A list with the result of `compile`. If it throws a Fault, reports the Fault at `path` and returns an empty list. */
 function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonly T[] {
   try {
     return [compile()];
@@ -211,7 +211,7 @@ export function uncataloguedIn(
 /** Returns the labels that `path_labels` give to the object at a seed path. */
 export type PathLabels = (seedPath: string) => LabelValues;
 
-/** The label names that every series without a row uses itself. */
+/** The label names that series without a row use themselves. */
 const TAKEN: readonly string[] = ['object', 'value'];
 
 const NONE: LabelValues = {};

@@ -35,7 +35,7 @@ function expression(source: string): RegExp {
   }
 }
 
-/** One of the parts into which dots divide a path pattern. Either `label` or `literal` is defined. */
+/** A part of a path pattern between dots. Either `label` or `literal` is defined. */
 interface Segment {
   readonly label: string | undefined;
   readonly literal: string | undefined;
