@@ -1,4 +1,4 @@
-// Collections for millions of items, whose operations all take little time: lists by id, ranges of ids, and queues.
+// Lists by id, ranges of ids, and queues for millions of items. Each operation takes only a short time.
 import type { LiveCollection } from '../model.js';
 
 /** Items per chunk, the unit that one operation may move. */

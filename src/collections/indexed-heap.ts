@@ -78,6 +78,6 @@ export class IndexedHeap<T extends { readonly id: number }> {
   }
 }
 
-/** Whether one item was created later than another, since ids ascend. For heaps whose newest item comes first. */
+/** Whether an item has a higher id than another item, so is newer. For heaps with the newest item first. */
 export const isNewer = (item: { readonly id: number }, than: { readonly id: number }): boolean =>
   item.id > than.id;

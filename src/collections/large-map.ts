@@ -80,7 +80,7 @@ export class LargeMap<V> {
 const HASH_PARTS = 256;
 const FIRST_CAPACITY = 8;
 const NONE = new Float64Array(0);
-/** The value of an empty place, so a flag stores whether a set contains the hash 0. */
+/** Marks an empty place. A separate flag says whether the set contains the hash 0. */
 const EMPTY = 0;
 
 interface HashPart {

@@ -9,7 +9,7 @@ import type { Settings } from './settings.js';
 const PURPOSE = `Reads managed objects from shared memory and exposes them as Prometheus metrics:
 over HTTP with --enable-metrics-http, else as snapshots on stdout.`;
 
-/** Command lines that work as written, in a folder with the files that they name. */
+/** Example command lines. They work as written in a folder that contains the named files. */
 export const EXAMPLES: readonly (readonly [purpose: string, line: string])[] = [
   [
     'Serve what a file describes at http://localhost:9464/metrics',
@@ -49,7 +49,7 @@ export interface Arguments {
   readonly configFile?: string | undefined;
   /** The path of the legacy target file, from `--targets-config`. */
   readonly targetsFile?: string | undefined;
-  /** The settings that options override. */
+  /** The settings whose values come from options. */
   readonly overrides: Overrides;
 }
 

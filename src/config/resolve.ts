@@ -40,15 +40,15 @@ export interface Config {
   readonly scopes: readonly ScopeConfig[];
   /** Settings and options without effect, one sentence each. */
   readonly warnings: readonly string[];
-  /** `file:line:column` of a value, or of its nearest parent; empty for a value of no file. */
+  /** `file:line:column` of a value, or of its nearest parent; empty for a value that is in no file. */
   at(path: Path): string;
-  /** The name of a value in messages, with its option. The name starts with the option if that gave the value. */
+  /** The name of a value in messages, with its option. The option comes first if the command line gave the value. */
   readonly nameOf: (path: Path) => string;
   /** The start of a message about a value: its position in a file, and its name. */
   readonly subject: (path: Path) => string;
   /** The file of the value at a path. */
   documentOf(path: Path): SettingsDocument;
-  /** False if the value of a top-level key is invalid or its file cannot be read, so that the default applies. */
+  /** Whether the value of a top-level key is valid; false if the file cannot be read. */
   isSound(key: string): boolean;
 }
 

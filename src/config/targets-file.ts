@@ -111,7 +111,7 @@ export function parseTargets(
   return document;
 }
 
-/** A word for a message. Hides a long word, since it may be part of a private key if the file is the wrong one. */
+/** Quotes a word for a message, unless it is long: a file given by mistake may contain a private key. */
 const wordText = (word: string): string =>
   word.length <= 16 ? quoted(word) : `a word of ${word.length} characters`;
 
@@ -147,7 +147,7 @@ const flagOf = (value: string) =>
 const itemsOf = (value: string) =>
   value === '' ? [] : value.split(',').map((item) => item.trim());
 
-/** A target that may show the same root as an earlier one. */
+/** A target that may select the same root as an earlier target. */
 interface Overlap {
   readonly index: number;
   /** The index of the earlier target. */

@@ -100,7 +100,7 @@ function loneCarriageReturn(text: string, errorAt = -1): number | undefined {
   return [errorAt, errorAt - 1].find((at) => text[at] === '\r' && text[at + 1] !== '\n');
 }
 
-/** Sentences for grammar errors. The first row applies whose literals are all among the expected tokens. */
+/** Sentences for grammar errors. A row applies if the parser expects all its literals; the first such row wins. */
 const EXPECTATIONS: readonly (readonly [literals: readonly string[], sentence: string])[] = [
   [['true', ']'], 'expected a value or "]"'],
   [['true'], 'expected a value (strings stand in quotes)'],

@@ -52,7 +52,7 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** Reports the faults of a start and exits with the status of the first. */
+/** Reports the faults of a start and exits with the status of the first fault. */
 function refuse(faults: readonly Fault[]): never {
   for (const { message } of faults) say(`shm_exporter: ${message}\n`);
   process.exit(faults[0]?.exit ?? 1);
@@ -135,7 +135,7 @@ function run(relative: Arguments, isOnce: boolean): void {
   );
 }
 
-/** The text of /proc/self/limits; empty if it cannot be read. */
+/** The text of /proc/self/limits; empty if the file cannot be read. */
 function limitsOfProcess(): string {
   try {
     return readFileSync('/proc/self/limits', 'latin1');
@@ -158,7 +158,7 @@ function liveLines(planned: Planned): readonly string[] {
 const licenseWarnings = ({ planned, license }: Accepted): readonly string[] =>
   license.warning === '' ? [] : [`${planned.config.subject(['license_file'])}: ${license.warning}`];
 
-/** Prints the warnings of a start, and the faults that would prevent it. */
+/** Prints the warnings of a start, and the faults that would prevent the start. */
 function check(given: Arguments, isLive: boolean): void {
   const start = checkStart(given, new Date(), process.env['TZ']);
   const warnings = [

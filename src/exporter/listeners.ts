@@ -40,7 +40,7 @@ export function isLoopback(address: ListenAddress): boolean {
 const OF_PROCESS = 32;
 const OF_TARGET = 2;
 const OF_THREAD = 12;
-/** With a lower limit, health probes and scrapes would keep closing the connections of each other. */
+/** With a lower limit, health probes and scrapes would keep closing each other's connections. */
 const MIN_CONNECTIONS = 8;
 
 /** The soft limit of open files in the text of /proc/self/limits; Infinity if the text has none. */
@@ -49,7 +49,7 @@ export function openFilesLimit(limits: string): number {
   return soft === '' ? Infinity : Number(soft);
 }
 
-/** The number of connections for which file descriptors suffice, at most `wanted`. The warning is empty if all fit. */
+/** How many connections the open-files limit allows, at most `wanted`. Warns if the limit allows fewer. */
 export function connectionLimit(
   wanted: number,
   openFiles: number,

@@ -128,7 +128,7 @@ export function watchReadiness(
   });
 }
 
-/** Emits a line about ready targets when it changes, at most every five seconds. Never completes. */
+/** Emits a line about ready targets whenever the line changes, at most every five seconds. Never completes. */
 export const statusLine = (
   registry: Targets,
   scheduler: SchedulerLike = asyncScheduler,

@@ -36,7 +36,7 @@ export const selectedClasses = ({
 export interface Planned {
   readonly config: Config;
   readonly plan: Plan;
-  /** Warnings that concern no single target. */
+  /** Warnings about the configuration as a whole. */
   readonly warnings: readonly string[];
 }
 

@@ -40,7 +40,7 @@ export class Reloads {
     return this.#reload$;
   }
 
-  /** Reloads the configuration. Returns the reasons to refuse it, or the settings that need a restart. */
+  /** Reloads the configuration. Returns the reasons for a refusal, or the settings that need a restart. */
   run(): ReloadAnswer {
     return this.#manager.reloading(() => this.#run());
   }

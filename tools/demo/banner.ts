@@ -3,7 +3,7 @@ import { BRIDGED, BRIDGE_APP, JVMS, TARGETS } from './configuration.js';
 
 const [{ serverKey: ADS, variable }, { serverKey: ADH }, { app, root, serverKey: ATS }] = TARGETS;
 
-/** Commands to try. Every address in them answers with status 200. */
+/** Commands to try. Every URL in these commands answers with status 200. */
 export function bannerLines(port: number): readonly string[] {
   const base = `http://127.0.0.1:${port}`;
   const tries: readonly (readonly [string, string])[] = [

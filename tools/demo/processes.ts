@@ -65,9 +65,7 @@ export class Children {
     for (const child of this.#running) child.kill(signal);
   }
 
-  /**
-   * Ends all processes, and kills those that take longer than `patienceMs`. Resolves once all have ended.
-   */
+  /** Ends all processes. Kills each process that takes longer than `patienceMs`. Resolves once all have ended. */
   async end(patienceMs: number): Promise<void> {
     if (this.#running.size === 0) return;
     const empty = new Promise<void>((resolve) => {
@@ -84,7 +82,7 @@ export class Children {
 
 const SHELLS = new Set(['sh', 'dash', 'bash']);
 
-/** Name and parent of a process; undefined once it is gone. */
+/** Name and parent of a process; undefined once the process has ended. */
 function processOf(pid: number): { readonly name: string; readonly parent: number } | undefined {
   try {
     const [, name = '', parent = ''] =
@@ -107,11 +105,11 @@ export function parentWatch(parent: () => number): () => boolean {
   return () => parent() !== first || (isShell && processOf(first)?.parent !== shell.parent);
 }
 
-/** Reports targets of the exporter that become unready after the start, and ready again. */
+/** Reports when a target becomes unready after the start of the exporter, and when it is ready again. */
 export class TargetReports {
   readonly #lost = new Set<string>();
 
-  /** Converts a line of the exporter's log to a readable one; undefined for other lines. */
+  /** A readable sentence for a log line about a target's readiness; undefined for any other line. */
   of(line: string): string | undefined {
     const [, target = '', event = ''] =
       / (?:info|warning) (target \S+ on \S+) (waiting on .*|ready: .*)$/.exec(line) ?? [];
@@ -139,7 +137,7 @@ export class Restarts {
     this.#nowMs = nowMs;
   }
 
-  /** Uses one restart, if any is left. */
+  /** Counts a restart; returns false if the limit is already reached. */
   take(): boolean {
     const now = this.#nowMs();
     this.#times = this.#times.filter((time) => now - time < WINDOW_MS);

@@ -49,9 +49,9 @@ interface VariableFamily {
 
 interface Group {
   readonly variable: SeenVariable;
-  /** The names up to their first dot, equal in the group; undefined for a name without a dot and a framed value. */
+  /** The part before the first dot, equal for the whole group; undefined for names without a dot, and for frames. */
   readonly before: string | undefined;
-  /** The names after their first dot. */
+  /** The parts of the names after the first dot. */
   readonly ends: string[];
 }
 

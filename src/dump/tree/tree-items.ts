@@ -52,7 +52,7 @@ export class TreeReading {
     this.values = new NodeValues(source, this.#slots);
   }
 
-  /** The time of a root's values in Unix milliseconds, if its publisher declares it. */
+  /** The Unix time of a root's values in milliseconds; undefined if the publisher declares none. */
   asOfMs({ asOf }: ManagedObject): number | undefined {
     const bits = asOf && this.#slots.bits(asOf);
     return bits === undefined ? undefined : Number(bits / 1_000_000n);

@@ -46,7 +46,7 @@ function itemWindow<T>(all: () => Iterable<T>, from: number, size: number): Item
 const AGE_COLUMNS = 12;
 const KEYS = 'up, down, page up, page down, home; q ends';
 
-/** The last line of an item, and the time of its last visible change. */
+/** The line of an item at the latest redraw, and the time of its last visible change. */
 interface ShownLine {
   readonly text: string;
   readonly changedMs: number | undefined;

@@ -64,7 +64,7 @@ function unmatchedClass({ alias, classIds, paths }: CatalogueClass): string {
 const MAX_LINES = 20;
 /** The most names in one line. */
 const MAX_NAMES = 10;
-/** The maximum number of known names that an unknown one is compared with. */
+/** The most known names with which an unknown name is compared. */
 const MAX_CANDIDATES = 5000;
 
 /** The first findings, and a line with the number of omitted findings. @param what names the findings, in the plural */
@@ -131,7 +131,7 @@ export function classFindings(
   };
 }
 
-/** Whether a row could read the object: false for a root or a parent of other objects that has no variables. */
+/** Whether a row could read the object: false for an object without variables that is a root or has children. */
 const mayNeedRows = ({ seedPath, variables, isLeaf }: ExistingObject): boolean =>
   variables.size > 0 || (isLeaf && seedPath !== '');
 

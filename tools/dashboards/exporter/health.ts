@@ -5,7 +5,7 @@ import { flagMappings, stateMappings, stateNumber } from '../family-panel.js';
 import { OF_EXPORTER, OF_TARGET, OWN, byTarget, own, rate, target } from './load.js';
 
 const LICENSE_STATES = ['valid', 'grace', 'expired', 'early', 'invalid'];
-/** The threshold of the alert ShmLicenseExpiring. */
+/** The threshold of the alert ShmLicenseExpiring, in seconds. */
 const TWO_WEEKS = 14 * 86_400;
 
 const license = stateNumber({
