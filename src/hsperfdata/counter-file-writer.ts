@@ -8,7 +8,7 @@ import {
 } from '../foreign/processes.js';
 import type { Certainty } from '../foreign/processes.js';
 
-/** A JVM records its start time soon after its process starts. A process that starts later than this reused the PID. */
+/** The most milliseconds by which a process may start after the recorded JVM start. A later process reused the PID. */
 const MAX_EARLY_MS = 10_000;
 
 export interface Writer {
@@ -20,14 +20,14 @@ export interface Writer {
   readonly uid: number;
   readonly device: string | undefined;
   readonly inode: bigint;
-  /** The start time that the JVM states, in Unix milliseconds. */
+  /** The start time that the JVM recorded, in Unix milliseconds. */
   readonly jvmStartUnixMs: number | undefined;
 }
 
 /**
- * Whether a process is the JVM that writes a counter file: a JVM has its file mapped as long as it runs. The PID in
- * the file's name proves little. A killed JVM leaves its file, and a PID of another PID namespace may belong to
- * another process here.
+ * Whether a process is the JVM that writes a counter file. A JVM keeps its file mapped as long as it runs. The PID in
+ * the file name is not enough: a killed JVM leaves its file, and a PID from another PID namespace may belong to an
+ * unrelated process here.
  */
 export function isJvmOf(writer: Writer, proc = '/proc'): Certainty {
   const { pid, name, startTicks, uid, jvmStartUnixMs } = writer;
@@ -43,6 +43,6 @@ export function isJvmOf(writer: Writer, proc = '/proc'): Certainty {
   return startedUnixMs(startTicks, proc) > latestMs ? 'no' : 'perhaps';
 }
 
-/** Real, effective, saved and file system UID. The owner of /proc/PID may be root instead. proc(5). */
+/** The real, effective, saved and file system UIDs of a process. The owner of /proc/PID may be root instead. proc(5). */
 const usersOf = (status: string): readonly number[] =>
   (/^Uid:\t(.*)$/m.exec(status)?.[1]?.split('\t') ?? []).map(Number);

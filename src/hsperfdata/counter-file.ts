@@ -4,10 +4,10 @@ import { VerifiedFile } from '../foreign/verified-file.js';
 import { HEADER, LIMITS, corrupt, readPerfHeader } from './perf-entries.js';
 import type { PerfHeader } from './perf-entries.js';
 
-/** The number of first bytes of a file that include the JVM's clock: it always changes. */
+/** The number of bytes at the start of a file that `digest` reads. They include the JVM's clock, which always changes. */
 const DIGESTED_BYTES = 65_536;
 
-/** A counter file, open for reading. A JVM that finds its file locked at its start gives up shared counters for good. */
+/** A counter file, open for reading and never locked. A JVM that finds its file locked at its start disables shared counters. */
 export class CounterFile extends VerifiedFile {
   #sizeAtCopy = 0;
 
@@ -17,8 +17,8 @@ export class CounterFile extends VerifiedFile {
   }
 
   /**
-   * Copies header and entries; undefined while the JVM has not finished them. The bytes are aligned to 8 in memory,
-   * and valid until `into` is used again.
+   * Copies header and entries; undefined while the JVM has not finished them. The bytes are aligned to 8 in memory, and
+   * valid until the next copy into `into`.
    * @throws Fault SEGMENT_CORRUPT or SEGMENT_INCOMPATIBLE for content that no JVM writes
    */
   copy(into: {
@@ -52,20 +52,20 @@ export class CounterFile extends VerifiedFile {
 
 const roundedUp = (bytes: number): number => 2 ** Math.ceil(Math.log2(Math.max(bytes, 4096)));
 
-/** Files whose first digest is kept. */
+/** The most files whose first digest is stored. */
 const MAX_FILES = 64;
 
-/** Detects changes of files by comparing pairs of digests. */
+/** Detects changes of files: compares two digests of each file. */
 export class ChangeDetector {
-  /** The first of the two digests, by file name. */
+  /** The first digest of each file, by file name, until the second digest arrives. */
   readonly #first = new Map<string, string>();
 
-  /** Whether a file can be compared now; otherwise it waits until another file has its second digest. */
+  /** Whether a first digest can be stored now. If not, the file waits until another file has its second digest. */
   hasRoom(name: string): boolean {
     return this.#first.has(name) || this.#first.size < MAX_FILES;
   }
 
-  /** Whether a file changed between two calls; undefined for the first of them. */
+  /** Whether a file changed since its first digest; undefined if `digest` is the first one. */
   changed(name: string, digest: string): boolean | undefined {
     const first = this.#first.get(name);
     if (first === undefined) this.#first.set(name, digest);

@@ -1,26 +1,26 @@
 // Maps each counter to an object and a variable in the tree of its JVM.
 
-/** A child object of the JVM's object. */
+/** A child of the JVM's object: a collector, a generation, a memory pool or the application. */
 export interface JvmPart {
   readonly className: 'Collector' | 'Generation' | 'Pool' | 'Application';
-  /** Unique among the parts of the JVM. */
+  /** A key that is unique among the parts of the JVM. */
   readonly key: string;
   /** The counters with the part's name. Their texts, joined, are the name. */
   readonly namedBy: readonly string[];
-  /** The part's name if these counters are missing. */
+  /** The part's name if the counters of `namedBy` are missing. */
   readonly name: string;
 }
 
 export interface CounterMapping {
-  /** The object with the variable; undefined for the JVM's own object. */
+  /** The part that has the variable; undefined for the JVM's own object. */
   readonly part: JvmPart | undefined;
-  /** The variable's name in that object. */
+  /** The name of the variable in its object. */
   readonly variable: string;
 }
 
 const PART =
   /^sun\.gc\.(?:generation\.(?<g>\d{1,4})\.(?:space\.(?<s>\d{1,4})\.)?|collector\.(?<c>\d{1,4})\.|(?<pool>metaspace|compressedclassspace)\.)(?<rest>.+)$/;
-/** Counters of the JVM and of the libraries that come with it. */
+/** Matches counters of the JVM and of its standard libraries. */
 const OWN = /^(?:sun|java|jdk|com\.sun)\./;
 
 const POOL_NAMES: Readonly<Record<string, string>> = {
@@ -64,7 +64,7 @@ function generationPart(generation: string, space: string | undefined): JvmPart 
   };
 }
 
-/** Texts that are exported. Other texts hold command lines, properties and paths: these may contain passwords. */
+/** The counters whose texts are exported. Other texts hold command lines, properties and paths, which may contain passwords. */
 const EXPORTED_TEXTS: ReadonlySet<string> = new Set([
   'java.property.java.vm.name',
   'java.property.java.vm.vendor',

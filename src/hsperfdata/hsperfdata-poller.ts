@@ -1,4 +1,4 @@
-// Watches all JVMs of a host: every server key shows the same tree. It lives as long as the exporter.
+// Polls all JVMs of a host. Every server key shows the same tree, which exists as long as the exporter runs.
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
 import type { Variable } from '../model.js';
@@ -14,16 +14,16 @@ import type { HsperfdataSettings } from './settings.js';
 import { fitsAny } from '../rules/formats.js';
 
 export interface HsperfdataPollerOptions {
-  /** Trusted users, besides root and the user of this process; with none, all users are trusted. */
+  /** The UIDs of trusted users, in addition to root and the user of this process. An empty list trusts all users. */
   readonly trustedOwners?: readonly number[] | undefined;
-  /** Limit of objects and variables of all JVMs together. */
+  /** The most objects and variables of all JVMs together. */
   readonly segmentMaxItems?: number | undefined;
   readonly clocks?: Clocks;
   readonly proc?: string | undefined;
 }
 
 const MAX_ITEMS = 1 << 21;
-/** Work budget of one poll: a few files, or a part of the host's processes. */
+/** The work budget of one poll: enough for a few files, or for a part of the host's processes. */
 const STEPS = 4096;
 const LEAST_STEPS = 256;
 const INSTANCE = '1';
@@ -72,7 +72,7 @@ export class HsperfdataPoller implements Poller {
     // The budget does not cover listing the names: that may take longer.
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const inContainers = this.#containers?.find(budget) ?? [];
-    // Files of containers first: if a file is found in both ways, only the container's entry has the host's PID.
+    // Files of containers first: of two entries for one file, only the entry from the container has the PID on the host.
     const isOpening = this.#jvms.track([...inContainers, ...found.files], budget);
     this.#directories.follow(this.#hostFiles.paths);
     const truncations = [...found.truncations, ...(this.#containers?.truncations ?? [])];

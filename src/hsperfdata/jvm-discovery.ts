@@ -15,11 +15,11 @@ import type { Clocks, DirectoryNames } from '../foreign/directory-listing.js';
 import { innermostPidOf } from '../foreign/processes.js';
 import { fitsAny } from '../rules/formats.js';
 
-/** A possible counter file of a JVM. */
+/** A file that may be the counter file of a JVM. */
 export interface FoundFile {
   readonly place: DirectoryPath;
   readonly name: string;
-  /** The PID in this PID namespace; inside of a container, the process has another one. */
+  /** The PID in the exporter's PID namespace. The PID in a container's namespace differs. */
   readonly pid: number;
 }
 
@@ -33,9 +33,7 @@ interface DirectoryFiles {
   readonly isTruncated: boolean;
 }
 
-/**
- * The counter files of one user. Reading throws an Error, or Fault NATIVE_FAILED if others may write the directory.
- */
+/** The counter files of one user. Reads throw Error, or Fault NATIVE_FAILED if other users may write the directory. */
 const userDirectory = (place: DirectoryPath, clocks: Clocks): CachedListing<DirectoryFiles> =>
   new CachedListing(
     pathOf(place),
@@ -47,12 +45,12 @@ const userDirectory = (place: DirectoryPath, clocks: Clocks): CachedListing<Dire
     clocks,
   );
 
-/** Directories that one setting may match. */
+/** The most directories that one configured path may match. */
 const MAX_DIRECTORIES = 1024;
 
 interface FoundFiles {
   readonly files: readonly FoundFile[];
-  /** Why directories were left out, one sentence each. */
+  /** The reasons why directories were skipped, one sentence each. */
   readonly refusals: readonly string[];
   /** Warnings about truncated directories, one sentence each. */
   readonly truncations: readonly string[];
@@ -68,8 +66,8 @@ export class HostFileFinder {
   #directories = new Map<string, CachedListing<DirectoryFiles>>();
 
   /**
-   * @param directories paths whose last part may contain *
-   * @param users patterns of the users to include; empty for all
+   * @param directories paths whose last part may contain `*`
+   * @param users patterns of the user names to include; empty for all users
    */
   constructor(directories: readonly string[], users: readonly string[], clocks: Clocks) {
     this.#globs = directories.map((path) => {
@@ -88,12 +86,12 @@ export class HostFileFinder {
     this.#clocks = clocks;
   }
 
-  /** The directories that the last `find` found. */
+  /** The directories that the last call of `find` found. */
   get paths(): readonly string[] {
     return [...this.#directories.keys()];
   }
 
-  /** Returns the present files; never throws. */
+  /** Returns the files that exist now; never throws. */
   find(): FoundFiles {
     const found: FoundFile[] = [];
     const refusals: string[] = [];
@@ -133,22 +131,22 @@ export class HostFileFinder {
   }
 }
 
-/** Threads of a process whose namespaces are read. */
+/** The most threads of a process whose namespaces are read. */
 const MAX_THREADS = 64;
-/** Truncated directories that get a warning. */
+/** The most truncated directories that get a warning. */
 const MAX_WARNINGS = 16;
-/** Time between two walks through all processes. */
+/** The time between two walks through all processes, in milliseconds. */
 const WALK_EVERY_MS = 5000;
-/** Budget steps for checking a process, and for reading its directories. */
+/** The budget steps to check a process, and to read its directories. */
 const CHECK_STEPS = 2;
 const READ_STEPS = 20;
 
-/** Reads the names in the directory at `path`; messages call it `shownPath`. */
+/** Reads the names in the directory at `path`. Messages show the path `shownPath` instead. */
 type NamesOf = (shownPath: string, path: string) => readonly string[];
 
 /** The namespaces and the root directory of a process. */
 interface Home {
-  /** Mount and PID namespace. */
+  /** The mount namespace and the PID namespace. */
   readonly namespaces: string;
   readonly root: string;
 }
@@ -174,7 +172,7 @@ export class ContainerFileFinder {
     return [...this.#truncations];
   }
 
-  /** Continues the walk within the budget; returns the files of the last complete walk. */
+  /** Continues the walk through the processes within the budget. Returns the files of the last complete walk. */
   find(budget: Budget): readonly FoundFile[] {
     if (this.#walk === undefined && this.#nowMs() - this.#walkedAtMs >= WALK_EVERY_MS)
       this.#walk = this.#walking();
@@ -214,7 +212,7 @@ export class ContainerFileFinder {
     return found;
   }
 
-  /** The counter files of a process, named after its PID in the container. */
+  /** The counter files of a process. Their names are its PID in the container. */
   #filesOf(pid: string, base: string, namesOf: NamesOf): FoundFile[] {
     const status = readFileSync(`${this.#proc}/${pid}/status`, 'latin1');
     const inside = innermostPidOf(status) ?? pid;
@@ -231,7 +229,7 @@ export class ContainerFileFinder {
     });
   }
 
-  /** The home of a process, read from another thread if the main thread has ended. */
+  /** Reads namespaces and root directory of a process; from another thread if the main thread has ended. */
   #homeOf(pid: string): Home | undefined {
     const own = `${this.#proc}/${pid}`;
     try {
@@ -246,7 +244,7 @@ export class ContainerFileFinder {
     return undefined;
   }
 
-  /** The result of a call; undefined if it throws, as for a process that ended or belongs to another user. */
+  /** The result of `read`; undefined if it throws, for example because the process ended or belongs to another user. */
   #attempt<T>(read: () => T): T | undefined {
     try {
       return read();

@@ -1,4 +1,4 @@
-// Tracks the JVMs of the counter files: opens new files, and removes JVMs that have ended.
+// Tracks the JVMs of counter files: opens new files, and removes JVMs that have ended.
 import type { Budget } from '../budget.js';
 import { Fault } from '../errors.js';
 import { ChangeDetector, CounterFile } from './counter-file.js';
@@ -10,27 +10,27 @@ import { isJvmOf } from './counter-file-writer.js';
 import type { PolledObject, PolledSource } from '../foreign/polled-source.js';
 import { PerfData } from './perf-data.js';
 
-/** Files that are open at the same time. */
+/** The most files that are open at the same time. */
 const MAX_FILES = 1024;
-/** Budget steps for opening a file, and for checking whether its process runs. */
+/** The budget steps to open a file, and to check whether its process runs. */
 const OPEN_STEPS = 128;
 const CHECK_STEPS = 2;
-/** Time until the next attempt: for a file that a JVM is creating, and for any other unusable file. */
+/** The time until the next attempt: for a file that a JVM is still creating, and for any other unusable file. */
 const RETRY_UNFINISHED_MS = 200;
 const RETRY_UNUSABLE_MS = 5000;
-/** Time between two checks whether a process runs. */
+/** The time between two checks whether a process runs, in milliseconds. */
 const CHECK_EVERY_MS = 500;
-/** Time in which a JVM writes the name of its main class; some have none. */
+/** The time that a JVM has to write the name of its main class. Some JVMs never write a name. */
 const MAIN_CLASS_TIMEOUT_MS = 1000;
 
-/** Distinguishes a JVM from earlier ones that used the same file. */
+/** Distinguishes a JVM from earlier JVMs with the same file name. */
 interface JvmIdentity {
   readonly startTicks: number;
   readonly inode: bigint;
   readonly jvmStartUnixMs: number | undefined;
 }
 
-/** An open file; `jvm` is undefined if the configuration excludes its main class. */
+/** An open file. The field `jvm` is undefined if the configuration excludes its main class. */
 interface TrackedJvm extends JvmIdentity {
   readonly pid: number;
   readonly file: CounterFile;
@@ -42,13 +42,13 @@ interface TrackedJvm extends JvmIdentity {
 interface WaitingFile {
   readonly firstMs: number;
   readonly untilMs: number;
-  /** Empty for a file that a JVM is creating, that has a second name, or whose JVM has ended. */
+  /** The reason to report. Empty if a JVM is still creating the file, the file has a second name, or its JVM has ended. */
   readonly refusal: string;
-  /** Identity of a file whose JVM was not found. */
+  /** The identity of the file if its JVM was not found. */
   readonly identity?: string;
 }
 
-/** A file that was removed while its JVM runs. */
+/** A removed file whose JVM still runs. */
 interface RemovedFile {
   readonly pid: number;
   readonly startTicks: number;
@@ -58,7 +58,7 @@ interface RemovedFile {
 /** A file whose JVM was not found. */
 interface UnownedFile {
   readonly identity: string;
-  /** Whether the counters changed; undefined until there are two digests. */
+  /** Whether the counters changed; undefined before the second digest. */
   readonly isChanged: boolean | undefined;
 }
 
@@ -68,7 +68,7 @@ export interface JvmTrackerOptions {
   readonly isWanted: (mainClass: string) => boolean;
   readonly isTrusted: (uid: number) => boolean;
   readonly nowMs: () => number;
-  /** Whether containers are searched for JVMs. */
+  /** Whether the exporter also searches containers for JVMs. */
   readonly hasContainers: boolean;
   readonly proc?: string | undefined;
 }
@@ -78,9 +78,9 @@ export class JvmTracker {
   readonly #scratch = { buffer: Buffer.from(new ArrayBuffer(65_536)) };
   readonly #trackedJvms = new Map<string, TrackedJvm>();
   readonly #waitingFiles = new Map<string, WaitingFile>();
-  /** The rest of the files that were due at the start of this round; each is tried once per round. */
+  /** The files that this round has yet to try. A round tries each file that was due at its start once. */
   #round: Iterator<string> = [].values();
-  /** JVMs that ended and left their files. A process that reuses such a PID did not write the file. */
+  /** Ended JVMs whose files still exist. A process that reuses the PID did not write the file. */
   readonly #endedJvms = new Map<string, JvmIdentity>();
   /** Removed files of running JVMs, by their former paths. */
   readonly #removedFiles = new Map<string, RemovedFile>();
@@ -92,14 +92,14 @@ export class JvmTracker {
     this.#options = options;
   }
 
-  /** Number of JVMs in the tree. */
+  /** The number of JVMs in the tree. */
   get count(): number {
     let count = 0;
     for (const { jvm } of this.#trackedJvms.values()) if (jvm !== undefined) count++;
     return count;
   }
 
-  /** Why files were left out, one sentence each. */
+  /** The reasons why files were skipped, one sentence each. */
   get refusals(): readonly string[] {
     const shown = new Set([...this.#trackedJvms.values()].map(({ file }) => file.identity.key));
     const refused = [...this.#waitingFiles.values()].flatMap(({ refusal, identity = '' }) =>
@@ -124,8 +124,8 @@ export class JvmTracker {
   }
 
   /**
-   * Replaces the set of tracked files, within the budget; returns whether more files of this round wait. The work goes
-   * in rounds because there may be many files without a running process, and each is checked again and again.
+   * Replaces the set of tracked files, within the budget. Returns whether this round has more files to try. Rounds
+   * ensure that repeated checks of many files without a running process do not delay the other files.
    */
   track(files: readonly FoundFile[], budget: Budget): boolean {
     const wanted = new Map(files.map((found) => [keyOf(found), found]));
@@ -218,7 +218,7 @@ export class JvmTracker {
     }
   }
 
-  /** Why the JVM of a file was not found, and the remedy. */
+  /** The reason why the JVM of a file was not found, and the remedy. */
   #whyUnowned({ name }: FoundFile): string {
     const { hasContainers, proc } = this.#options;
     const option = hidingOption(proc);
@@ -233,7 +233,7 @@ export class JvmTracker {
   }
 
   /**
-   * Opens a file and adds its JVM to the tree; undefined if its JVM is not ready yet, or has ended.
+   * Opens a file and adds its JVM to the tree; undefined if the JVM is not ready yet or has ended.
    * @throws Fault or Error for an unusable file
    */
   #open(
@@ -280,7 +280,7 @@ export class JvmTracker {
   }
 
   /**
-   * Compares a file without a known JVM with its last digest; undefined if the file is incomplete, or the
+   * Compares a file whose JVM is unknown with its last digest; undefined if the file is incomplete, or the
    * configuration excludes its main class.
    * @throws Fault for content that no JVM writes
    */
@@ -293,7 +293,7 @@ export class JvmTracker {
     return { identity: file.identity.key, isChanged };
   }
 
-  /** Whether the file is open under another name. */
+  /** Whether a tracked JVM has the same file open under another name. */
   #isOpen(identity: string): boolean {
     for (const { file } of this.#trackedJvms.values())
       if (file.identity.key === identity) return true;
@@ -314,7 +314,7 @@ export class JvmTracker {
   }
 }
 
-/** The remedy if /proc hides processes. */
+/** The remedy if a mount option of /proc hides processes. */
 const UNHIDE =
   'give the exporter CAP_SYS_PTRACE or the group of the mount option gid= of /proc, and its unit ProtectProc=default';
 

@@ -14,11 +14,11 @@ const NANOSECONDS = 1_000_000_000n;
 
 /** Converts ticks of a JVM's clock to nanoseconds. */
 interface TickScale {
-  /** `i64` if the clock's frequency divides 10^9, so that results are exact. */
+  /** The type of the results: `i64`, which is exact, if the clock's frequency divides 10^9. */
   readonly type: 'i64' | 'f64';
-  /** Undefined if the result exceeds 64 bits. */
+  /** The exact nanoseconds; undefined if they exceed 64 bits. */
   exact(ticks: bigint): bigint | undefined;
-  /** The nearest double. */
+  /** The nanoseconds as the nearest double. */
   near(ticks: bigint): number;
 }
 
@@ -40,10 +40,10 @@ interface ShownCounter {
   readonly variable: Variable;
 }
 
-/** The overflow field of the file's header, under the name that other readers of these files use. */
+/** The overflow field of the file header. Other readers of these files use the same name. */
 const OVERFLOW = gauge('sun.perfdata.overflow', 'i64', 'bytes');
 
-/** Prefixes of object names by class. */
+/** The name prefixes of objects, by class. */
 const PREFIXES: Readonly<Record<JvmPart['className'], string>> = {
   Collector: 'gc.',
   Generation: 'generation.',
@@ -65,7 +65,7 @@ export class Jvm implements SlotOwner {
   readonly #overflow: Variable;
   #isLost = false;
 
-  /** Adds a JVM below the root. @param pid unique below the root */
+  /** Adds a JVM below the root. @param pid distinguishes the JVMs below the root */
   constructor(source: PolledSource, root: PolledObject, pid: number, data: PerfData) {
     this.data = data;
     this.mainClass = data.mainClass ?? '';
@@ -78,12 +78,12 @@ export class Jvm implements SlotOwner {
     this.#add([...data.entries.values()]);
   }
 
-  /** Whether the file no longer holds the counters of this JVM. */
+  /** Whether the counters of this JVM are gone from the file. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** Adds the counters that the JVM has created since. */
+  /** Adds the counters that the JVM has created since the last call. */
   addNewCounters(): void {
     if (this.#isLost || !this.data.hasNewEntries) return;
     try {
@@ -186,7 +186,7 @@ export class Jvm implements SlotOwner {
     slots.setSynced(slot, nanoseconds !== undefined);
   }
 
-  /** Stores a text. JVMs overwrite texts in place, so a new text counts only if two copies agree. */
+  /** Stores a text. JVMs overwrite texts in place, so a new text is stored only if two copies agree. */
   #setText(entry: PerfEntry, variable: Variable, bytes: Buffer): void {
     const text = this.data.text(bytes, entry);
     const known = this.#source.readFrame(variable);

@@ -4,12 +4,12 @@ import type { CounterFile } from './counter-file.js';
 import { LIMITS, UNIT, VARIABILITY, readEntries } from './perf-entries.js';
 import type { PerfEntry, PerfHeader, Position } from './perf-entries.js';
 
-/** Characters after which the name of a main class is cut. */
+/** The most characters of the name of a main class. */
 const MAX_CLASS_NAME = 128;
 
 /**
- * Returns the name of the main class or jar file of a command; empty if it has none. Drops the arguments (all after
- * the first blank) and the module or directory (all before the last slash).
+ * Returns the name of the main class or jar file of a command; empty if it has none. Drops the arguments (all text
+ * after the first blank) and the module or directory (all text before the last slash).
  * @param classPath with -jar, the path of the jar; the command starts with it, and it may contain blanks
  */
 function mainClassOf(command: string, classPath = ''): string {
@@ -20,8 +20,8 @@ function mainClassOf(command: string, classPath = ''): string {
 }
 
 /**
- * The bytes of a file's entries without their values. JVMs never change an entry, so the known offsets are valid as
- * long as these bytes are the same. A new JVM may reuse the file at any moment.
+ * The bytes of a file's entries without their values. JVMs never change an entry. So as long as these bytes are the
+ * same, the known offsets are valid. A new JVM may reuse the file at any moment.
  */
 class EntryImage {
   readonly #bytes: Int32Array;
@@ -50,12 +50,12 @@ class EntryImage {
 /** The start time of the JVM in Unix milliseconds. It distinguishes JVMs that use the same file. */
 const START_TIME = 'sun.rt.createVmBeginTime';
 const FREQUENCY = 'sun.os.hrt.frequency';
-/** Main class and arguments. Only the class may be exported. */
+/** The main class and its arguments. Only the class may be exported. */
 const COMMAND = 'sun.rt.javaCommand';
-/** The JVM writes it before the command. */
+/** The class path. The JVM writes it before the command. */
 const CLASS_PATH = 'java.property.java.class.path';
 
-/** Bytes that are read of either text. */
+/** The most bytes to read of the command and of the class path. */
 const MAX_COMMAND = 4096;
 
 /** Memory for a copy of a file, shared by all files. */
@@ -72,13 +72,13 @@ export class PerfData {
   #image: EntryImage;
   readonly #startTime: bigint | undefined;
   readonly frequency: bigint | undefined;
-  /** Main class or jar; undefined until the JVM has written it. */
+  /** The main class or jar file; undefined until the JVM has written it. */
   readonly mainClass: string | undefined;
   #hasNewEntries = false;
   #overflow = 0;
 
   /**
-   * Reads a file; undefined until its JVM has finished the first counters.
+   * Reads a file; undefined until its JVM has written the first counters.
    * @throws Fault SEGMENT_CORRUPT or SEGMENT_INCOMPATIBLE for content that no JVM writes
    */
   static of(file: CounterFile, scratch: CopyBuffer): PerfData | undefined {
@@ -106,7 +106,7 @@ export class PerfData {
     return this.#startTime === undefined ? undefined : Number(this.#startTime);
   }
 
-  /** The known entries by name, the first of several with the same name. */
+  /** The known entries by name. Of several entries with the same name, the first counts. */
   get entries(): ReadonlyMap<string, PerfEntry> {
     return this.#entries;
   }
@@ -115,19 +115,19 @@ export class PerfData {
     return this.#header.isLittleEndian;
   }
 
-  /** Whether the last copy had entries that are not known yet. */
+  /** Whether the last copy had entries that have not been read yet. */
   get hasNewEntries(): boolean {
     return this.#hasNewEntries;
   }
 
-  /** Bytes of counters that did not fit in the file. */
+  /** The bytes of counters that did not fit in the file. */
   get overflow(): number {
     return this.#overflow;
   }
 
   /**
-   * Copies the file; undefined if it no longer holds the same JVM's counters at the same offsets. The copy is valid
-   * until the next copy of any file.
+   * Copies the file; undefined if the file no longer has the same counters of this JVM at the same offsets. The copy is
+   * valid until the next copy of any file.
    */
   read(): Buffer | undefined {
     const copy = this.#copy();
@@ -138,7 +138,7 @@ export class PerfData {
     return copy.bytes;
   }
 
-  /** Reads the complete entries that were added since; undefined if the JVM is gone. */
+  /** Reads the complete entries that the JVM added since the last call; undefined if the JVM is gone. */
   readNewEntries(): readonly PerfEntry[] | undefined {
     const copy = this.#copy();
     if (copy === undefined) return undefined;
@@ -147,7 +147,7 @@ export class PerfData {
     return [...this.#entries.values()].slice(known);
   }
 
-  /** The text of an entry in a copy, cut after `maxBytes`. */
+  /** The text of an entry in a copy of the file, truncated to `maxBytes`. */
   text(bytes: Buffer, { valueAt, valueBytes }: PerfEntry, maxBytes: number = LIMITS.text): string {
     const value = bytes.subarray(valueAt, valueAt + Math.min(valueBytes, maxBytes));
     const end = value.indexOf(0);
@@ -180,13 +180,13 @@ export class PerfData {
   }
 }
 
-/** Corrections for counters whose entries state a wrong unit. */
+/** The units of counters whose entries state a wrong unit. */
 const UNITS: ReadonlyMap<string, number> = new Map([
   ['sun.cls.defineAppClasses', UNIT.events],
   ['sun.ci.threads', UNIT.none],
 ]);
 
-/** Units of the exported values; ticks are converted to nanoseconds. */
+/** The names of units in the tree. Ticks are converted to nanoseconds. */
 const UNIT_TEXTS: Readonly<Record<number, string>> = {
   [UNIT.bytes]: 'bytes',
   [UNIT.ticks]: 'nanoseconds',
@@ -196,7 +196,7 @@ const UNIT_TEXTS: Readonly<Record<number, string>> = {
 /** The unit of a counter: one of `UNIT`, or an unknown number. */
 export const unitOf = ({ name, unit }: PerfEntry): number => UNITS.get(name) ?? unit;
 
-/** Declares the variable of a counter. @param number the value type, if the counter is a number */
+/** Makes the declaration of a counter's variable. @param number the type of a number; texts ignore it */
 export function declarationOf(
   entry: PerfEntry,
   variable: string,

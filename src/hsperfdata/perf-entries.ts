@@ -1,10 +1,10 @@
-// Parses header and entries of a counter file: names and properties of its counters, and offsets of their values.
+// Parses the header and the entries of a counter file: the properties of each counter, and the offset of its value.
 import { Fault } from '../errors.js';
 
-/** The first bytes of the file, independent of its byte order. */
+/** The first bytes of the file. They do not depend on its byte order. */
 const MAGIC = [0xca, 0xfe, 0xc0, 0xc0] as const;
 
-/** Offsets in the header, and its size. */
+/** The offsets of the header fields, and the size of the header. */
 export const HEADER = {
   byteOrder: 4,
   major: 5,
@@ -17,10 +17,10 @@ export const HEADER = {
   bytes: 32,
 } as const;
 
-/** The only version that defines this entry format. */
+/** The only major version that defines this entry format. */
 const MAJOR = 2;
 
-/** Offsets in an entry, and its size. `nameOffset` and `dataOffset` count from the start of the entry. */
+/** The offsets of the entry fields, and their size. `nameOffset` and `dataOffset` count from the start of the entry. */
 const ENTRY = {
   length: 0,
   nameOffset: 4,
@@ -32,7 +32,7 @@ const ENTRY = {
   bytes: 20,
 } as const;
 
-/** Data types: the characters of Java's type descriptors. */
+/** The data types. Their codes are the characters of Java's type descriptors. */
 const LONG = 'J'.charCodeAt(0);
 const BYTE = 'B'.charCodeAt(0);
 
@@ -45,11 +45,11 @@ export const LIMITS = { bytes: 4 * 2 ** 20, entries: 16_384, name: 256, text: 25
 /** A validated header. */
 export interface PerfHeader {
   readonly isLittleEndian: boolean;
-  /** Bytes of header and entries. */
+  /** The size of header and entries, in bytes. */
   readonly used: number;
-  /** Bytes of counters that did not fit in the file. */
+  /** The bytes of counters that did not fit in the file. */
   readonly overflow: number;
-  /** Time of the last added entry, in ticks of the JVM. */
+  /** The time when the JVM added the last entry, in ticks of its clock. */
   readonly modified: bigint;
   readonly entryOffset: number;
   readonly entries: number;
@@ -93,7 +93,7 @@ function check({ used, entryOffset, entries }: PerfHeader, size: number): void {
   if (entries < 0 || entries > LIMITS.entries) throw corrupt(`says that it has ${entries} entries`);
 }
 
-/** Whether the file still consists of zeros, as a JVM creates it. */
+/** Whether the magic is still zero, as in a file that a JVM has just created. */
 const isBlank = (bytes: Uint8Array): boolean => MAGIC.every((_byte, index) => bytes[index] === 0);
 
 export const corrupt = (what: string): Fault => new Fault('SEGMENT_CORRUPT', what);
@@ -102,28 +102,28 @@ export const corrupt = (what: string): Fault => new Fault('SEGMENT_CORRUPT', wha
 export interface PerfEntry {
   readonly name: string;
   readonly type: 'long' | 'text';
-  /** One of `UNIT`, or an unknown number. */
+  /** The unit: one of `UNIT`, or an unknown number. */
   readonly unit: number;
-  /** One of `VARIABILITY`, or an unknown number. */
+  /** The variability: one of `VARIABILITY`, or an unknown number. */
   readonly variability: number;
-  /** Offsets in the file where the entry starts and ends. */
+  /** The offsets in the file at which the entry starts and ends. */
   readonly start: number;
   readonly end: number;
-  /** Offset of the value in the file. */
+  /** The offset of the value in the file. */
   readonly valueAt: number;
-  /** 8, or the capacity of a text. */
+  /** The size of the value: 8 bytes for a number, the capacity for a text. */
   readonly valueBytes: number;
 }
 
-/** Offset of the next entry, and the number of entries before it. */
+/** The offset of the next entry, and the number of entries before it. */
 export interface Position {
   readonly at: number;
   readonly count: number;
 }
 
 /**
- * Reads the complete entries from a position on: a JVM counts an entry before it fills it. Skips entries of unknown
- * types and with invalid names.
+ * Reads the complete entries from a position on. An entry may be incomplete, since a JVM counts it before it fills it.
+ * Skips entries with unknown types or invalid names.
  */
 export function readEntries(
   bytes: Buffer,
@@ -143,8 +143,8 @@ export function readEntries(
 }
 
 /**
- * Reads the entry at `start`. Returns undefined if it is incomplete. The result has no `entry` if the reader must skip
- * it.
+ * Reads the entry at `start`. Returns undefined if the entry is incomplete. The result has no `entry` if the reader
+ * must skip it.
  */
 function readEntry(
   bytes: Buffer,
@@ -179,7 +179,7 @@ function readEntry(
 /** Whether only alignment bytes lie between two parts of an entry. */
 const isPadding = (from: number, to: number): boolean => to >= from && to - from < 8;
 
-/** Bytes of a value; undefined for an unknown type. */
+/** The size of a value in bytes; undefined for an unknown type. */
 function bytesOf(dataType: number, vector: number): number | undefined {
   if (dataType === LONG && vector === 0) return 8;
   return dataType === BYTE && vector > 0 ? vector : undefined;

@@ -1,4 +1,4 @@
-// Parses schemas: JSON documents of Varnish that describe the values of a class of segments.
+// Parses schemas: JSON documents in which Varnish describes the values of a class of segments.
 import { Fault } from '../errors.js';
 import { isTable } from '../rules/table.js';
 import { LIMITS, VALUE_BYTES } from './segment-index.js';
@@ -9,15 +9,15 @@ export interface SchemaField {
   readonly kind: 'counter' | 'gauge' | 'bitmap';
   readonly unit: '' | 'bytes' | 'seconds';
   readonly help: string;
-  /** Offset of the value in the body of a segment. */
+  /** The offset of the value in the body of a segment. */
   readonly at: number;
 }
 
 export interface Schema {
-  /** The class of the segments, such as `vbe`. */
+  /** The class of the segments that the schema describes, such as `vbe`. */
   readonly name: string;
   readonly fields: readonly SchemaField[];
-  /** Bytes of a body with all values. */
+  /** The size of a segment body with all values, in bytes. */
   readonly bodyBytes: number;
 }
 
@@ -37,7 +37,7 @@ const MAX_HELP = 512;
 
 /**
  * Parses a schema.
- * @throws Fault SEGMENT_CORRUPT or SEGMENT_INCOMPATIBLE; the message follows the name of the schema
+ * @throws Fault SEGMENT_CORRUPT or SEGMENT_INCOMPATIBLE; the caller puts the schema name before the message
  */
 export function parseSchema(json: string): Schema {
   const raw = parsed(json);

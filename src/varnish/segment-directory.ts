@@ -1,4 +1,4 @@
-// Reads a directory in which one process of Varnish keeps its segments: index, files and schemas.
+// Reads a directory of Varnish segments: the index, files and schemas of one process.
 import { Fault } from '../errors.js';
 import { VerifiedFile, withDirectory, pathOf } from '../foreign/verified-file.js';
 import type { DirectoryPath } from '../foreign/verified-file.js';
@@ -7,17 +7,17 @@ import type { Schema } from './schema.js';
 import { HEADER, IndexFile, LIMITS, READY } from './segment-index.js';
 import type { IndexEntry, IndexWriter, SegmentIndex } from './segment-index.js';
 
-/** The header of a segment with values or a schema. */
+/** The header of a segment, which holds values or a schema. */
 export interface VarnishSegmentHeader {
-  /** One of `READY`, or another number. */
+  /** The state: one of `READY`, or an unknown number. */
   readonly ready: number;
-  /** Offset of the body from the start of the segment. */
+  /** The offset of the body from the start of the segment. */
   readonly bodyOffset: number;
-  /** Id of the schema that describes the values, or of the schema itself. It changes when Varnish restarts. */
+  /** The id of the schema that describes the values; for a schema, its own id. It changes when Varnish restarts. */
   readonly schemaId: bigint;
 }
 
-/** @param bytes aligned to 8 in memory */
+/** Decodes a header. @param bytes aligned to 8 in memory */
 export function headerOf(bytes: Uint8Array): VarnishSegmentHeader {
   const { buffer, byteOffset } = bytes;
   const [ready = 0] = new Int32Array(buffer, byteOffset + HEADER.ready, 1);
@@ -35,7 +35,7 @@ interface KnownSchema {
   readonly schema: Schema | Fault;
   /** The text of the schema; undefined if it is unreadable. */
   readonly json: string | undefined;
-  /** The stamp of its file when the schema was last read. */
+  /** The stamp of the schema's file at the last read of the schema. */
   stamp: string;
 }
 
@@ -43,16 +43,16 @@ export class SegmentDirectory {
   readonly #path: DirectoryPath;
   readonly #isTrusted: (uid: number) => boolean;
   readonly #files = new Map<string, VerifiedFile>();
-  /** Schemas that were read, usable or not. */
+  /** The schemas that have been read, usable or not. */
   readonly #schemas = new Map<IndexEntry, KnownSchema>();
-  /** Entries of schemas by id, in hexadecimal. */
+  /** The index entries of schemas, by schema id in hexadecimal. */
   #schemaEntries: ReadonlyMap<string, IndexEntry> = new Map();
   readonly #header = Buffer.from(new ArrayBuffer(HEADER.bytes));
   #indexFile: IndexFile;
 
   /**
    * Opens a directory and reads its index.
-   * @throws Fault or Error if the directory cannot be read, or its owner is not trusted
+   * @throws Fault or Error if this user cannot read the directory, or does not trust its owner
    */
   constructor(path: DirectoryPath, isTrusted: (uid: number) => boolean) {
     this.#path = path;
@@ -69,13 +69,13 @@ export class SegmentDirectory {
     return this.#indexFile.index;
   }
 
-  /** Undefined until the process has written the first line of the index. */
+  /** The process that writes the index; undefined until it has written the first line. */
   get writer(): IndexWriter | undefined {
     return this.index.writer;
   }
 
   /**
-   * Reads changes of the index; false if the directory no longer belongs to the same process.
+   * Reads changes of the index; false if a different process now owns the directory.
    * @throws Fault SEGMENT_CORRUPT for an invalid index
    */
   update(): boolean {
@@ -86,7 +86,7 @@ export class SegmentDirectory {
     return true;
   }
 
-  /** Reads the schemas in changed files again: an incomplete schema may be complete by now. */
+  /** Reads schemas again if their files changed: an incomplete schema may now be complete. */
   updateSchemas(): void {
     for (const [entry, known] of this.#schemas) {
       const stamp = this.#stampOf(entry);
@@ -110,12 +110,12 @@ export class SegmentDirectory {
     }
   }
 
-  /** Reads the header of a segment; undefined if the file ends before. @throws Fault or Error */
+  /** Reads the header of a segment; undefined if the file ends before the end of the header. @throws Fault or Error */
   headerAt(entry: IndexEntry): VarnishSegmentHeader | undefined {
     return this.read(entry, this.#header) ? headerOf(this.#header) : undefined;
   }
 
-  /** Copies the first bytes of a segment; false if the file ends before. @throws Fault or Error */
+  /** Fills `into` with the first bytes of a segment; false if the file is too short. @throws Fault or Error */
   read(entry: IndexEntry, into: Uint8Array): boolean {
     if (entry.offset % 8 !== 0 || entry.length < into.length)
       throw new Fault('SEGMENT_CORRUPT', `has a segment of ${entry.length} bytes`);
@@ -123,7 +123,7 @@ export class SegmentDirectory {
   }
 
   /**
-   * The schema with an id; undefined while it is missing or incomplete.
+   * The schema with an id; undefined while the schema is missing or incomplete.
    * @throws Fault for an invalid schema
    */
   schema(id: bigint): Schema | undefined {
@@ -155,7 +155,7 @@ export class SegmentDirectory {
     }
   }
 
-  /** Opens the index that replaced the former one; false if another process wrote it. */
+  /** Opens the index that replaced the former index; false if a different process wrote it. */
   #reopenIndex(): boolean {
     const before = this.writer;
     const next = this.#openIndex(this.index);
@@ -169,7 +169,7 @@ export class SegmentDirectory {
     return true;
   }
 
-  /** Updates the schema entries, and closes files without segments. */
+  /** Updates the entries of schemas, and closes files that the index no longer lists. */
   #dropUnlisted(): void {
     const entries = new Set(this.index.entries);
     const files = new Set([...entries].map(({ file }) => file));
@@ -196,7 +196,7 @@ export class SegmentDirectory {
     return file;
   }
 
-  /** Reads a schema into the cache; undefined while Varnish writes it. @throws Fault beyond the limit of schemas */
+  /** Reads a schema into the cache; undefined while Varnish writes it. @throws Fault if there are too many schemas */
   #parseSchema(entry: IndexEntry, id: bigint): KnownSchema | undefined {
     if (this.#schemas.size >= LIMITS.schemas)
       throw new Fault('NATIVE_FAILED', `has one more than ${LIMITS.schemas} schemas`);
@@ -217,7 +217,7 @@ export class SegmentDirectory {
     return known;
   }
 
-  /** The stamp of an entry's file; empty if it cannot be opened. */
+  /** The stamp of an entry's file; empty if the file cannot be opened. */
   #stampOf({ file }: IndexEntry): string {
     try {
       return this.#file(file).stamp;
@@ -239,10 +239,10 @@ export class SegmentDirectory {
   }
 }
 
-/** Known headers that one poll reads again; the next poll continues with the following ones. */
+/** The number of cached headers that a poll reads again. The next poll continues with the headers after them. */
 const READS_PER_POLL = 512;
 
-/** A header, or the error of reading it. */
+/** A header, or the error that occurred when it was read. */
 type CachedHeader =
   | { readonly header: VarnishSegmentHeader | undefined; readonly error?: undefined }
   | { readonly error: Error };
@@ -253,13 +253,13 @@ export class HeaderCache {
   #from = 0;
   #position = 0;
 
-  /** Starts a poll. It must get the headers in the same order as the last poll. */
+  /** Starts a poll. Each poll must call `get` for the headers in the same order. */
   startPoll(): void {
     this.#from = this.#from + READS_PER_POLL >= this.#position ? 0 : this.#from + READS_PER_POLL;
     this.#position = 0;
   }
 
-  /** Returns a header, perhaps from the cache; undefined if the file ends before. @throws Error */
+  /** Returns a cached or new header; undefined if the file ends before the end of the header. @throws Error */
   get(directory: SegmentDirectory, entry: IndexEntry): VarnishSegmentHeader | undefined {
     const at = this.#position++;
     const isDue = at >= this.#from && at < this.#from + READS_PER_POLL;

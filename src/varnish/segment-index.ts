@@ -1,52 +1,52 @@
-// Reads the index in which a process of Varnish lists its segments.
+// Reads the index file in which a process of Varnish lists its segments.
 import { Fault } from '../errors.js';
 import { VerifiedFile } from '../foreign/verified-file.js';
 
-/** Offsets in a segment's header, and its size. Values are in the byte order of the machine. */
+/** The offsets of the fields of a segment header, and its size. Numbers are in the byte order of the machine. */
 export const HEADER = { ready: 0, bodyOffset: 8, schemaId: 16, bytes: 24 } as const;
 
-/** States of a segment. */
+/** The states of a segment. */
 export const READY = { building: 0, visible: 1, hidden: 2 } as const;
 
-/** Size and alignment of a value. */
+/** The size and alignment of a value. */
 export const VALUE_BYTES = 8;
 
 export const LIMITS = {
-  /** Bytes of an index, and of one of its lines. */
+  /** The most bytes of an index, and of one of its lines. */
   indexBytes: 2 ** 22,
   lineBytes: 1024,
-  /** Segments with values, and segments with schemas, per directory. */
+  /** The most segments with values, and with schemas, per directory. */
   segments: 8192,
   schemas: 256,
-  /** Open files per directory, and bytes of a file. */
+  /** The most open files per directory, and bytes of a file. */
   files: 1024,
   fileBytes: 2 ** 26,
-  /** Bytes of a schema, and number of values that it describes. */
+  /** The most bytes of a schema, and values that it describes. */
   schemaBytes: 2 ** 20,
   fields: 4096,
-  /** Bytes of a segment with values. */
+  /** The most bytes of a segment with values. */
   bodyBytes: 2 ** 16,
 } as const;
 
-/** One line of the index: a segment in a file. */
+/** A line of the index: the location of a segment in a file. */
 export interface IndexEntry {
   readonly file: string;
   readonly offset: number;
   readonly length: number;
   readonly className: 'Stat' | 'StatDoc';
-  /** The owner of the values, such as `VBE.boot.origin`; for a schema, its id in hexadecimal. */
+  /** The name of the object that the values describe, such as `VBE.boot.origin`; for a schema, its id in hexadecimal. */
   readonly ident: string;
 }
 
 /** The process that writes an index. */
 export interface IndexWriter {
   readonly pid: number;
-  /** Start time of the index, in Unix seconds. */
+  /** The time when the process created the index, in Unix seconds. */
   readonly birth: number;
 }
 
 const FIRST_LINE = /^# (?<pid>[1-9]\d{0,9}) (?<birth>\d{1,12})$/;
-/** A line with empty class and ident declares a file of several segments. */
+/** Matches a line. If class and ident are empty, the line declares a file that holds several segments. */
 const LINE =
   /^(?<sign>[+-]) (?<file>_\.[A-Za-z0-9_.-]{1,128}) (?<offset>\d{1,15}) (?<length>\d{1,15}) (?<className>\S*) (?<ident>.*)$/;
 const LINE_FEED = 10;
@@ -54,36 +54,36 @@ const LINE_FEED = 10;
 /** The entries of an index, parsed line by line. */
 export class SegmentIndex {
   readonly #entries = new Map<string, IndexEntry>();
-  /** Keys of the entries by file and offset: only one segment can be there at a time. */
+  /** The keys of the entries, by file and offset. Only one segment at a time can be at a location. */
   readonly #keyByLocation = new Map<string, string>();
   #writer: IndexWriter | undefined;
   #rest: Buffer = Buffer.alloc(0);
   #lines = 0;
   #leftOut = 0;
 
-  /** Undefined until the first line is complete. */
+  /** The process that writes the index; undefined until its first line is complete. */
   get writer(): IndexWriter | undefined {
     return this.#writer;
   }
 
-  /** Segments with values or schemas, in the order of their lines. */
+  /** The entries of segments with values or schemas, in the order of their lines. */
   get entries(): Iterable<IndexEntry> {
     return this.#entries.values();
   }
 
-  /** Number of segments beyond the limit. */
+  /** The number of segments beyond the limit, which are omitted. */
   get leftOut(): number {
     return this.#leftOut;
   }
 
-  /** The present entry with the same content: the same object for as long as the segment exists. */
+  /** Returns the entry that equals `entry`. While the segment exists, each call returns the same object. */
   same(entry: IndexEntry): IndexEntry | undefined {
     return this.#entries.get(keyOf(entry));
   }
 
   /**
-   * Parses the next bytes of the file; an incomplete last line waits for more.
-   * @param former an index of the same process; equal lines reuse its entry objects
+   * Parses the next bytes of the file, and keeps an incomplete last line for the next call.
+   * @param former an earlier index of the same process; equal lines reuse its entry objects
    * @throws Fault SEGMENT_CORRUPT for an invalid line
    */
   append(bytes: Uint8Array, former?: SegmentIndex): void {
@@ -157,13 +157,13 @@ const locationOf = ({ file, offset }: IndexEntry): string => `${file} ${offset}`
 const keyOf = ({ file, offset, length, className, ident }: IndexEntry): string =>
   `${file} ${offset} ${length} ${className} ${ident}`;
 
-/** Bytes from the start of the file that must stay the same. */
+/** The number of bytes at the start of the file that must not change. */
 const START_BYTES = 64;
 
-/** The file of an index. Varnish only appends to it or replaces it. */
+/** The file of an index. Varnish only appends to the file or replaces it. */
 export class IndexFile {
   readonly #file: VerifiedFile;
-  /** The content at the last `update`. */
+  /** The parsed content of the file at the last `update`. */
   readonly index = new SegmentIndex();
   readonly #former: SegmentIndex | undefined;
   #stamp = '';
@@ -186,8 +186,8 @@ export class IndexFile {
   }
 
   /**
-   * Reads the lines that were appended; returns whether there were any.
-   * @throws Fault SEGMENT_CORRUPT if the file was changed in another way, or has an invalid line
+   * Reads appended lines; returns whether the file had any.
+   * @throws Fault SEGMENT_CORRUPT for an invalid line, or if the file changed other than by appending
    */
   update(): boolean {
     const { stamp } = this.#file;

@@ -27,12 +27,12 @@ export const VARNISH_SETTINGS = {
 
 export type VarnishSettings = ValuesOf<typeof VARNISH_SETTINGS>;
 
-/** The server key of the instance without a name. */
+/** The server key of the Varnish instance that has no name. */
 export const NAMELESS = 'default';
-/** The directory of the instance without a name since Varnish 7.6; before, it is the host name. */
+/** The directory of the instance without a name, since Varnish 7.6. Older versions use the host name. */
 const NAMELESS_FOLDER = 'varnishd';
 
-/** The name of an instance's directory below `directory`. */
+/** The name of the subdirectory of `directory` that belongs to an instance. */
 export function folderOf(serverKey: string, directory: string, host = hostname()): string {
   if (serverKey !== NAMELESS) return serverKey;
   const isThere = (name: string) => {

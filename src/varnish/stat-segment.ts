@@ -1,4 +1,4 @@
-// Segments with values: reads the values, and shows a segment as an object with a variable per value.
+// Segments with values: reads the values, and shows a segment as an object with a variable for each value.
 import { Fault } from '../errors.js';
 import { gauge } from '../foreign/polled-source.js';
 import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
@@ -10,7 +10,7 @@ import { headerOf } from './segment-directory.js';
 import { HEADER, LIMITS, READY, VALUE_BYTES } from './segment-index.js';
 import type { IndexEntry } from './segment-index.js';
 
-/** Larger gauges are counters that fell below zero for a moment; like varnishstat, they are shown as 0. */
+/** The largest value of a gauge. A larger value has dropped below zero for a moment, and is shown as 0, as in varnishstat. */
 const MAX_OF_A_GAUGE = 2n ** 63n;
 
 /** Copies the values of one segment. */
@@ -44,8 +44,8 @@ export class SegmentValues {
   }
 
   /**
-   * Copies the values; false if the segment was replaced. Never throws. Another segment may reuse its location, so
-   * the index is checked after the copy.
+   * Copies the values; false if Varnish replaced the segment. Never throws. Varnish may reuse the location for another
+   * segment, so this checks the index after the copy.
    */
   copy(): boolean {
     try {
@@ -83,16 +83,16 @@ interface StatSegmentOptions {
   readonly values: SegmentValues;
 }
 
-/** The class of backends, and their value with a bitmap of probe results. */
+/** The class of backends, and the name of their value with a bitmap of probe results. */
 const BACKEND = 'vbe';
 const PROBES = 'happy';
 
-/** A segment with values in the tree. */
+/** A segment with values, as an object in the tree. */
 export class StatSegment implements SlotOwner {
   readonly #options: StatSegmentOptions;
   readonly #object: PolledObject;
   readonly #shown: readonly ShownValue[];
-  /** Result of the last probe; added after the first good probe. */
+  /** The variable with the result of the last probe. It exists from the first good probe on. */
   #up: Variable | undefined;
   #wasHappy = false;
   #isLost = false;
@@ -113,12 +113,12 @@ export class StatSegment implements SlotOwner {
     this.addProbeResult();
   }
 
-  /** Whether the segment was replaced, so that its values have ended. */
+  /** Whether Varnish replaced the segment, so that its values are no longer valid. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** Adds the probe result of a backend after its first good probe: without a probe, the bitmap is always 0. */
+  /** Adds the probe result of a backend after its first good probe. A backend without probes has a bitmap of 0 forever. */
   addProbeResult(): void {
     if (!this.#wasHappy || this.#up !== undefined || this.#isLost) return;
     const { source, naming, ident } = this.#options;
@@ -146,7 +146,7 @@ export class StatSegment implements SlotOwner {
     this.#options.source.remove(this, this.#object);
   }
 
-  /** @param results the probe bitmap; its lowest bit is the last probe */
+  /** Sets the variable of the last probe. @param results the probe bitmap; its lowest bit is the last probe */
   #setProbeResult(results: bigint): void {
     if (this.#isLost) {
       if (this.#up !== undefined) this.#options.source.slots.setSynced(this.#up.slot, false);

@@ -1,4 +1,4 @@
-// Shows an instance of Varnish as a tree: a root, and an object per segment of manager and child.
+// Shows an instance of Varnish as a tree: a root, and an object for each segment of manager and child.
 import type { Budget } from '../budget.js';
 import { PolledSource, Slots, gauge } from '../foreign/polled-source.js';
 import type { PolledObject } from '../foreign/polled-source.js';
@@ -13,9 +13,9 @@ import type { IndexEntry } from './segment-index.js';
 import { SegmentValues, StatSegment } from './stat-segment.js';
 import { StartTime } from './varnish-manager.js';
 
-/** Slots per block: about as many as a lock, a pool or a backend needs. */
+/** The number of slots per block: about as many as a lock, a pool or a backend needs. */
 const BLOCK = 32;
-/** Budget steps for adding a segment, besides one per value. */
+/** The budget steps to add a segment, in addition to one step per value. */
 const OPEN_STEPS = 64;
 
 export interface InstanceOptions {
@@ -25,7 +25,7 @@ export interface InstanceOptions {
   readonly childPath: DirectoryPath;
   readonly naming: Naming;
   readonly isTrusted: (uid: number) => boolean;
-  /** Limit of objects and variables. */
+  /** The most objects and variables of the instance. */
   readonly maxItems: number;
 }
 
@@ -45,9 +45,9 @@ export class VarnishInstance {
   readonly #options: InstanceOptions;
   readonly #root: PolledObject;
   readonly #headers = new HeaderCache();
-  /** Keys of segments: two segments with one key have the same series. */
+  /** The keys of segments. Two segments with the same key have the same series. */
   readonly #keys = new WeakMap<IndexEntry, string>();
-  /** Segments in the tree, by key. */
+  /** The segments in the tree, by key. */
   readonly #shown = new Map<string, ShownSegment>();
   #child: SegmentDirectory | undefined;
   #childStart: StartTime | undefined;
@@ -64,17 +64,17 @@ export class VarnishInstance {
     this.#addStartTime('manager', manager);
   }
 
-  /** Number of segments in the tree. */
+  /** The number of segments in the tree. */
   get count(): number {
     return this.#shown.size;
   }
 
-  /** Why segments were left out, one sentence each. */
+  /** The reasons why segments were omitted, one sentence each. */
   get refusals(): readonly string[] {
     return this.#refusals;
   }
 
-  /** Adds and removes segments within the budget; returns whether it must be called again. */
+  /** Adds and removes segments within the budget. Returns whether the caller must call `update` again. */
   update(budget: Budget): boolean {
     this.#refusals = [];
     this.#followChild();
@@ -107,7 +107,7 @@ export class VarnishInstance {
       }
   }
 
-  /** Opens the directory of the running child; it is missing while the child starts. */
+  /** Opens the directory of the running child. The directory is missing while the child starts. */
   #followChild(): void {
     try {
       if (this.#child?.update() === true) return;
@@ -144,7 +144,7 @@ export class VarnishInstance {
     return new StartTime(this.source, this.#root, { name: process, metric }, writer.birth);
   }
 
-  /** The visible segments; of several with the same series, as after a reload, the last one. */
+  /** The visible segments. If several have the same series, as after a reload, only the last one is included. */
   #visible(): ReadonlyMap<string, VisibleSegment> {
     const visible = new Map<string, VisibleSegment>();
     this.#headers.startPoll();
@@ -177,7 +177,7 @@ export class VarnishInstance {
     }
   }
 
-  /** Adds a segment to the tree, if it is readable. */
+  /** Adds a segment to the tree if it can be read. */
   #show(key: string, { directory, entry, header }: VisibleSegment, budget: Budget): void {
     const { source } = this;
     const { naming } = this.#options;

@@ -1,4 +1,4 @@
-// Judges whether the manager of an instance runs: by its process, or by its uptime counter if that is out of sight.
+// Judges whether the manager of an instance runs: by its process, or by its uptime if another PID namespace hides it.
 import { lstatSync } from 'node:fs';
 import { gauge } from '../foreign/polled-source.js';
 import type { PolledObject, PolledSource, SlotOwner } from '../foreign/polled-source.js';
@@ -8,16 +8,16 @@ import type { SegmentDirectory } from './segment-directory.js';
 import type { IndexWriter } from './segment-index.js';
 import { SegmentValues } from './stat-segment.js';
 
-/** Name of the manager's process. */
+/** The name of the manager's process. */
 const NAME = 'varnishd';
-/** The file in its work directory that a running manager locks. */
+/** The file in the work directory that a running manager locks. */
 const LOCKED = '_.pid';
 /**
- * A manager writes its index soon after its start. A process that started more than this time after the birth stated in
- * the index is another one, which reused the PID.
+ * The most milliseconds by which a process may start after the creation time in the index. A process that started later
+ * reused the PID of the manager.
  */
 const MAX_EARLY_MS = 10_000;
-/** Time without a change of the uptime that counts as dead: it changes each second, and is polled each second. */
+/** The time after which an unchanged uptime means "dead". A live manager changes it each second; polls read it as often. */
 const UPTIME_TIMEOUT_MS = 3000;
 
 export class VarnishManager {
@@ -25,7 +25,7 @@ export class VarnishManager {
   readonly #path: string;
   readonly #nowMs: () => number;
   readonly #proc: string;
-  /** Start of the manager's process; undefined if it belongs to another PID namespace. */
+  /** The start time of the manager's process; undefined if it runs in another PID namespace. */
   readonly #startTicks: number | undefined;
   readonly #firstMs: number;
   #uptime: bigint | undefined;
@@ -49,7 +49,7 @@ export class VarnishManager {
     return this.#startTicks === undefined;
   }
 
-  /** @param uptime reads the uptime; used if the process is out of sight */
+  /** Judges whether the manager runs. @param uptime reads the uptime; needed if the manager runs in another PID namespace */
   judge(uptime: () => bigint | undefined): Verdict {
     const { pid } = this.#writer;
     if (this.#startTicks === undefined) return this.#judgeByUptime(uptime());
@@ -73,7 +73,7 @@ export class VarnishManager {
   }
 
   /**
-   * The start of the manager's process; undefined if the PID belongs to another process, since the manager runs in
+   * The start time of the manager's process; undefined if another process has the PID, since the manager runs in
    * another PID namespace.
    */
   #processStart(): number | undefined {
@@ -86,8 +86,8 @@ export class VarnishManager {
   }
 
   /**
-   * Whether the process with the PID is the manager of another work directory. /proc/locks lists only locks of this
-   * PID namespace. False if it cannot be read.
+   * Whether the process with the PID is the manager of another work directory; false if /proc/locks is unreadable.
+   * /proc/locks lists only locks of the exporter's PID namespace.
    */
   #isLockedByAnother(): boolean {
     const locks = textOf(`${this.#proc}/locks`);
@@ -97,7 +97,7 @@ export class VarnishManager {
   }
 }
 
-/** The start time of a process of Varnish, as an object that ends with the process. */
+/** An object with the start time of a Varnish process. The object is removed when the process ends. */
 export class StartTime implements SlotOwner {
   readonly #source: PolledSource;
   readonly #object: PolledObject;
@@ -129,7 +129,7 @@ export class StartTime implements SlotOwner {
 const IDENT = 'MGT';
 const UPTIME = 'uptime';
 
-/** The uptime of a manager in seconds, counted by itself each second; undefined if it is not readable. */
+/** The uptime in seconds, which the manager counts itself; undefined if it cannot be read. */
 export function uptimeOf(directory: SegmentDirectory): bigint | undefined {
   try {
     for (const entry of directory.index.entries) {

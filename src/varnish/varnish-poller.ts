@@ -1,4 +1,4 @@
-// Watches one instance of Varnish, across restarts, and judges whether it runs.
+// Polls one instance of Varnish, across restarts, and judges whether it runs.
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
@@ -26,19 +26,19 @@ import { VarnishInstance } from './varnish-instance.js';
 import { NAMELESS, folderOf } from './settings.js';
 
 export interface VarnishPollerOptions {
-  /** Trusted users, besides root and the user of this process; with none, all users are trusted. */
+  /** The UIDs of trusted users, in addition to root and the user of this process. An empty list trusts all users. */
   readonly trustedOwners?: readonly number[] | undefined;
-  /** Limit of objects and variables. */
+  /** The most objects and variables of an instance. */
   readonly segmentMaxItems?: number | undefined;
   readonly clocks?: Clocks;
   readonly proc?: string;
 }
 
 const MAX_ITEMS = 1 << 21;
-/** Work budget of one poll: some hundred segments. */
+/** The work budget of one poll: enough for some hundred segments. */
 const STEPS = 32_768;
 const LEAST_STEPS = 4096;
-/** Directories that `existing` checks. */
+/** The most directories that `availableNames` checks for Varnish instances. */
 const MAX_NAMES = 1024;
 const MANAGER = '_.vsm_mgt';
 const CHILD = '_.vsm_child';
@@ -48,7 +48,7 @@ interface OpenedInstance {
   readonly directory: SegmentDirectory;
   readonly manager: VarnishManager;
   readonly process: NonNullable<PollResult['process']>;
-  /** Undefined while the manager does not run. */
+  /** The tree of the instance; undefined while the manager does not run. */
   instance: VarnishInstance | undefined;
 }
 
@@ -82,12 +82,12 @@ export class VarnishPoller implements Poller {
     }
   }
 
-  /** Varnish sends no notifications: its values are read at demands. */
+  /** Returns a no-op: Varnish sends no notifications, so values are read on demand. */
   wait(): () => void {
     return () => undefined;
   }
 
-  /** The instances that run or were killed. */
+  /** The names of instances that run or whose manager was killed. */
   availableNames(): AvailableNames {
     const { directory } = this.#settings;
     const hasManager = (name: string) => existsSync(`${directory}/${name}/${MANAGER}`);
@@ -142,7 +142,7 @@ export class VarnishPoller implements Poller {
   #open(): OpenedInstance | undefined {
     const { directory: base } = this.#settings;
     const folder = this.#folder;
-    // Others may write the work directory, like /tmp: only its owner matters.
+    // Other users may write the work directory, as they may write /tmp. So only its owner is checked.
     withDirectory(
       { base, below: [folder] },
       ({ uid }) => {
@@ -207,7 +207,7 @@ function stateOf(error: unknown): Verdict['state'] {
   return error.code === 'SEGMENT_CORRUPT' ? 'corrupt' : 'absent';
 }
 
-/** A regular end of Varnish removes the directories of its processes, and keeps that of the instance. */
+/** The reason why an instance is absent. At a clean exit, Varnish keeps only the directory of the instance. */
 function whyAbsent(path: string, serverKey: string): string {
   if (existsSync(path)) return `no varnishd runs in ${path}`;
   const missing = `there is no directory ${path}`;

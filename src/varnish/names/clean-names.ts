@@ -1,18 +1,18 @@
-// Metric names as Prometheus recommends them: base units, `_total`, and labels instead of name parts.
+// Metric names in the style that Prometheus recommends: base units, `_total`, and labels instead of name parts.
 import { metricNamePart } from '../../catalogue/names.js';
 import type { VariableKind } from '../../model.js';
 import type { NamedPoint, Naming, Point } from './compat-names.js';
 
-/** Values of Varnish that get another name. Counters also get the suffix `_total`. */
+/** A row that renames values of Varnish. Counters also get the suffix `_total`. */
 interface CleanRow {
-  /** The class, or `storage` for all classes of storage. */
+  /** The class of the segment, or `storage` for all storage classes. */
   readonly group: string;
-  /** Matches the names of the values; several values are distinguished by labels. */
+  /** Matches the names of the values. If several names match, labels distinguish the values. */
   readonly fields: RegExp;
-  /** Without the prefix `varnish_`, and without the suffixes of unit and type. */
+  /** The metric name without the prefix `varnish_`, and without the suffixes of unit and type. */
   readonly name: string;
   readonly labels?: (field: string) => Readonly<Record<string, string>>;
-  /** Replaces the help text of Varnish, since that describes only one of the values. */
+  /** Replaces the help text of Varnish, which describes only one of the values. */
   readonly help?: string;
   readonly kind?: VariableKind;
 }
@@ -23,7 +23,7 @@ const renamed = (group: string, field: string, name: string, more = {}): CleanRo
   ...more,
 });
 
-/** A row that merges values into one metric: the group `of` of the pattern captures the label's value. */
+/** A row that merges values into one metric. The group `of` of the pattern captures the value of the label. */
 function merged(
   [group, name, label]: readonly [string, string, string],
   fields: RegExp,
@@ -175,18 +175,18 @@ const RENAMED: readonly CleanRow[] = [
   renamed('mempool', 'randry', 'mempool_ran_dry'),
 ];
 
-/** The first matching row names a value; without one, class and value do. */
+/** The first matching row names a value. If no row matches, the name consists of the class and the value. */
 const CLEAN_TABLE: readonly CleanRow[] = [...RENAMED, ...MERGED];
 
-/** The classes of storage. They share metrics. */
+/** The storage classes, which share metrics. */
 const STORAGE: ReadonlySet<string> = new Set(['sma', 'smf', 'smu', 'umem', 'mse', 'mse4']);
-/** The label that distinguishes the segments of a class. */
+/** The label that distinguishes the segments of one class, by class. */
 const LABELS: Readonly<Record<string, string>> = {
   storage: 'storage',
   lck: 'lock',
   mempool: 'pool',
 };
-/** Classes with one segment per process. */
+/** The classes with only one segment per process. */
 const SINGLE: ReadonlySet<string> = new Set(['main', 'mgt']);
 
 function cleanName({ ident, className, field }: Point): NamedPoint {
@@ -206,7 +206,7 @@ function cleanName({ ident, className, field }: Point): NamedPoint {
 const rowOf = (group: string, field: string): CleanRow | undefined =>
   CLEAN_TABLE.find((row) => row.group === group && row.fields.test(field));
 
-/** Strips the prefix letter of counters and gauges: type and suffix express the same. */
+/** Strips the prefix letter of counters and gauges, since the metric type and the suffix show the same. */
 const plainWord = (field: string): string => metricNamePart(field).replace(/^[cgns]_(?=.)/, '');
 
 function labelsOf(group: string, ident: string): Record<string, string> {

@@ -3,14 +3,14 @@ import { metricNamePart } from '../../catalogue/names.js';
 import type { DeclaredMetric, VariableKind } from '../../model.js';
 import type { SchemaField } from '../schema.js';
 
-/** Idents of backends that contain a server. */
+/** Matches the ident of a backend that contains a server id. */
 const SERVER_ID =
   /(?<server>[0-9a-z]{8}-[0-9a-z]{4}-[0-9a-z]{4}-[89ab][0-9a-z]{3}-[0-9a-z]{12})(?<backend>.*)$/;
 const ADDRESS = /^(?<backend>.*)\((?<server>.*)\)/;
 
 /**
- * Labels of a backend by its ident in lower case, such as `boot.origin`. Names of VCL programs that mark the present
- * one are stripped, so that a backend keeps its series over a reload.
+ * The labels of a backend, from its ident in lower case, such as `boot.origin`. Strips the name of the current VCL
+ * program, so that a backend keeps its series over a reload.
  */
 function backendLabels(ident: string): Record<string, string> {
   const { backend, server } = (SERVER_ID.exec(ident) ?? ADDRESS.exec(ident))?.groups ?? {};
@@ -26,11 +26,11 @@ const withoutProgram = (name: string): string =>
     .replace(/^root:/, '')
     .replace(/^reload_[^.]*\./, '');
 
-/** A value, its segment and its class. */
+/** The description of a value, its segment and its class. */
 export interface Point {
-  /** The segment, such as `VBE.boot.origin`. */
+  /** The name of the segment, such as `VBE.boot.origin`. */
   readonly ident: string;
-  /** The name of the schema, such as `vbe`. */
+  /** The name of the schema that describes the segment, such as `vbe`. */
   readonly className: string;
   readonly field: Pick<SchemaField, 'name' | 'kind' | 'unit' | 'help'>;
 }
@@ -40,25 +40,25 @@ export interface NamedPoint {
   readonly kind: VariableKind;
 }
 
-/** Metrics of the exporter besides those of Varnish. */
+/** Metrics that the exporter adds to the metrics of Varnish. */
 interface OwnPoints {
   readonly up: DeclaredMetric;
-  /** Start times of manager and child; undefined if the naming has none. */
+  /** The start times of manager and child; undefined if the naming scheme has no such metrics. */
   readonly managerStart: DeclaredMetric | undefined;
   readonly childStart: DeclaredMetric | undefined;
-  /** Result of the last probe of a backend. */
+  /** The result of the last probe of a backend. */
   readonly backendUp: (ident: string) => DeclaredMetric;
 }
 
-/** A naming scheme. Its functions are pure: names do not depend on other values. */
+/** A naming scheme. Its functions are pure: the name of a value does not depend on other values. */
 export interface Naming {
-  /** Equal for two segments whose metrics would be the same series. */
+  /** Returns the same key for two segments whose metrics would be the same series. */
   readonly keyOf: (ident: string) => string;
   readonly named: (point: Point) => NamedPoint;
   readonly own: OwnPoints;
 }
 
-/** Name prefixes by the first part of an ident; all others get that of MAIN. */
+/** The name prefixes by the first part of an ident. All other idents get the prefix of MAIN. */
 const GROUPS: Readonly<Record<string, string>> = {
   main: 'main',
   mgt: 'mgt',
@@ -74,7 +74,7 @@ const RENAMED: ReadonlyMap<string, string> = new Map([
   ['lck_destroy', 'lock_destroyed'],
   ['lck_locks', 'lock_operations'],
 ]);
-/** Values whose last words become a label, and the value with their sum. */
+/** Groups of values that share a metric. The last words of a value become a label; `total` is the value with the sum. */
 const MERGED = [
   { prefix: 'main_fetch', total: 'main_s_fetch', name: 'main_fetch', help: 'Number of fetches' },
   { prefix: 'main_sess', total: 'main_s_sess', name: 'main_sessions', help: 'Number of sessions' },
@@ -85,7 +85,7 @@ const MERGED = [
 ];
 const NONE = {};
 
-/** Splits an ident, in lower case, into its group's prefix and the part that is unique in the group. */
+/** Splits an ident, in lower case, into the prefix of its group and the part that is unique in the group. */
 function partsOf(ident: string): { readonly group: string | undefined; readonly id: string } {
   const small = ident.toLowerCase();
   const dot = small.indexOf('.');

@@ -33,9 +33,8 @@ function textOf(part: HtmlPart): string {
 }
 
 /**
- * Updates the page every `data-refresh` milliseconds (an attribute of the body). Keeps focus and
- * scroll position, stops while the page is hidden, and shows a note if the exporter does not
- * answer.
+ * Updates the page every `data-refresh` milliseconds (an attribute of the body). Keeps focus and scroll position, stops
+ * while the page is hidden, and shows a note if the exporter does not answer.
  */
 const SCRIPT = `
 (() => {
