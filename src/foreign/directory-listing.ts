@@ -4,17 +4,17 @@ import type { FSWatcher } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { monotonicMs } from '../clock.js';
 
-/** Names of a directory that are read; further ones are ignored. */
+/** The most names to read from a directory. Further names are ignored. */
 const MAX_NAMES = 65_536;
-/** A directory may change twice within this time with the same time stamp. */
+/** The milliseconds within which two changes of a directory may leave the same time stamp. */
 const RECENT_MS = 50;
-/** A directory is read again after this time, even with the same time stamp. */
+/** The milliseconds after which a directory is read again, even if its time stamp is unchanged. */
 const RESCAN_MS = 10_000;
 
 export interface Clocks {
-  /** Milliseconds of a monotonic clock. */
+  /** Reads a monotonic clock, in milliseconds. */
   readonly nowMs: () => number;
-  /** Milliseconds since the Unix epoch. */
+  /** Reads the wall clock, in milliseconds since the Unix epoch. */
   readonly unixMs: () => number;
 }
 
@@ -32,7 +32,7 @@ export class CachedListing<T> {
   #stamp = '';
   #readAtMs = -Infinity;
 
-  /** @param read makes the data from the directory's content */
+  /** @param read makes the data from the current content of the directory */
   constructor(path: string, read: () => T, clocks: Clocks) {
     this.path = path;
     this.#read = read;
@@ -78,14 +78,14 @@ export function readNames(path: string): DirectoryNames {
   return { names, isTruncated: false };
 }
 
-/** Like `readNames`, for callers that ignore the truncation. */
+/** Reads names like `readNames`, and ignores truncation. */
 export const namesIn = (path: string): string[] => readNames(path).names;
 
 /** The warning about a directory with more names than the limit. */
 export const truncationWarning = (path: string): string =>
   `${path} has more than ${MAX_NAMES} names, and only so many are read: remove unused files`;
 
-/** Directories that are watched by inotify; further ones are only polled. */
+/** The most directories that inotify watches. Further directories are only polled. */
 const MAX_WATCHES = 256;
 
 /** Watches a changing set of directories for added and removed names. */
@@ -93,7 +93,7 @@ export class DirectoryWatch {
   readonly #watchers = new Map<string, FSWatcher>();
   readonly #onChange: () => void;
 
-  /** @param onChange called when a name was added or removed */
+  /** @param onChange called after a name was added or removed */
   constructor(onChange: () => void) {
     this.#onChange = onChange;
   }

@@ -1,4 +1,4 @@
-// A source for formats without notifications: the owners of slots refresh the values when a reader copies them.
+// A source for formats without notifications. Before a reader copies values, the owners of the slots refresh them.
 import { randomUUID } from 'node:crypto';
 import type { Budget } from '../budget.js';
 import { pluralize } from '../pluralize.js';
@@ -13,33 +13,33 @@ import type {
   Variable,
 } from '../model.js';
 
-/** Default number of slots per block. It divides the number of slots that a reader copies, so no block is split. */
+/** The default number of slots per block. It divides the number of slots that a reader copies, so no read splits a block. */
 const BLOCK = 256;
 
 /** The owner of slots, such as one JVM or one Varnish segment. */
 export interface SlotOwner {
-  /** Stores the present values in the slots; never throws. */
+  /** Stores the current values in the slots; never throws. */
   refresh(): void;
 }
 
-/** Slots in blocks of equal size, each block with one owner. */
+/** Slots in blocks of equal size. Each block has one owner. */
 export class Slots {
   readonly #block: number;
   #values: BigInt64Array;
   #words: Uint32Array;
   /** The owner of each block; undefined for a free block. */
   readonly #owners: (SlotOwner | undefined)[] = [];
-  /** Free slots of each owner's last block; the next one to take is last. */
+  /** The free slots of each owner's last block. The last slot of the array is taken first. */
   readonly #free = new Map<SlotOwner, number[]>();
 
-  /** @param block slots per block: about as many as most owners need */
+  /** @param block the number of slots per block: about as many as most owners need */
   constructor(block = BLOCK) {
     this.#block = block;
     this.#values = new BigInt64Array(block);
     this.#words = new Uint32Array(block);
   }
 
-  /** Takes a free slot of a block that belongs to `owner`. */
+  /** Takes a free slot from a block of `owner`. */
   take(owner: SlotOwner): number {
     const free = this.#free.get(owner) ?? [];
     this.#free.set(owner, free);
@@ -87,7 +87,7 @@ export class Slots {
     });
   }
 
-  /** Copies values after their owners have refreshed them; returns how many. */
+  /** Lets the owners refresh the values, and copies them. Returns the number of copied values. */
   readValues(first: number, count: number, into: Uint8Array): number {
     const end = Math.min(first + count, this.#values.length);
     const owners = this.#owners.slice(
@@ -102,7 +102,7 @@ export class Slots {
     return copy(this.#words, first, Math.min(first + count, this.#words.length), into);
   }
 
-  /** The slots of a new block, from the last to the first. */
+  /** Takes a new block for `owner`. Returns its slots, from the last to the first. */
   #newBlock(owner: SlotOwner): readonly number[] {
     const vacant = this.#owners.indexOf(undefined);
     const block = vacant < 0 ? this.#owners.length : vacant;
@@ -133,7 +133,7 @@ export interface PolledObject extends ManagedObject {
   readonly variables: Set<Variable>;
 }
 
-/** Declares a gauge without a schema. `metric`, if given, states the name and help text of its Prometheus metric. */
+/** Makes the declaration of a gauge without a schema. `metric` states the name and help text of its Prometheus metric. */
 export const gauge = (
   name: string,
   type: 'i64' | 'u64',
@@ -144,7 +144,7 @@ export const gauge = (
   ...(metric && { metric }),
 });
 
-/** The reason of a live verdict: how many things are shown, and why others were left out. */
+/** The reason text of a verdict `live`: how many segments or JVMs are shown, and why others are left out. */
 export const shownReason = (
   count: number,
   [singular, plural]: readonly [string, string],
@@ -155,11 +155,11 @@ export const shownReason = (
   return first === undefined ? shown : `${shown}, ${refusals.length} left out: ${first}`;
 };
 
-/** The most changes that one call of `sync` returns. */
+/** The most changes that one call of `readChanges` returns. */
 const SLICE = 8192;
-/** Number of the management state `normal`. */
+/** The number of the management state `normal`. */
 const NORMAL = 1n;
-/** Characters after which a text is cut. */
+/** The most characters of a text. */
 const MAX_TEXT = 256;
 const NO_IDENTITY = { host: '', instance: '', application: '' };
 
@@ -175,14 +175,14 @@ export class PolledSource implements Source {
 
   /**
    * @param maxItems the most objects and variables of the source
-   * @param slots with a block size that fits most owners
+   * @param slots empty slots, with a block size that fits most owners
    */
   constructor(maxItems: number, slots = new Slots()) {
     this.#maxItems = maxItems;
     this.slots = slots;
   }
 
-  /** Whether `items` more objects and variables may be added. */
+  /** Whether the source has room for `items` more objects and variables. */
   hasRoom(items = 1): boolean {
     return this.#items + items <= this.#maxItems;
   }
@@ -191,7 +191,7 @@ export class PolledSource implements Source {
     return this.#texts.size * MAX_TEXT * 4;
   }
 
-  /** Adds an object in the state `normal`; without a parent it is a root. */
+  /** Adds an object in the state `normal`. An object without a parent is a root. */
   addObject(
     owner: SlotOwner,
     { name, className, labels }: Pick<ManagedObject, 'name' | 'className' | 'labels'>,
@@ -214,7 +214,7 @@ export class PolledSource implements Source {
     return object;
   }
 
-  /** Adds a variable; its owner sets the first value later. */
+  /** Adds a variable without a value. Its owner sets the first value later. */
   addVariable(owner: SlotOwner, object: PolledObject, declaration: Declaration): Variable {
     const slot = this.slots.take(owner);
     const incarnation = this.slots.incarnation(slot);
@@ -240,7 +240,7 @@ export class PolledSource implements Source {
     return variable;
   }
 
-  /** Removes an object with its subtree, and releases the slots of `owner`. It must own the whole subtree. */
+  /** Removes an object with its subtree, and releases the slots of `owner`, which must own the whole subtree. */
   remove(owner: SlotOwner, object: PolledObject): void {
     (object.parent as PolledObject | undefined)?.children.delete(object);
     this.#changes.push({ kind: 'object-removed', object });

@@ -1,13 +1,13 @@
-// Facts about processes from /proc: their PIDs, start times and memory maps. proc(5).
+// Reads information about processes from /proc: their PIDs, start times and memory maps. proc(5).
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { namesIn } from './directory-listing.js';
 
 /** Clock ticks per second in /proc (USER_HZ), the same on every Linux. */
 const TICKS_A_SECOND = 100;
-/** Bytes of a process's maps that are read. */
+/** The most bytes to read of a process's memory maps. */
 const MAPS_BYTES = 2 ** 22;
-/** Threads of a process whose maps are read. */
+/** The most threads of a process whose memory maps are read. */
 const MAX_THREADS = 64;
 
 /** The text of a file in /proc; empty if it cannot be read. */
@@ -20,8 +20,8 @@ export function textOf(path: string): string {
 }
 
 /**
- * When a process started, in clock ticks since boot; undefined if no such process runs. The state in /proc is that
- * of the main thread, which may have ended (Z) while other threads still run.
+ * The start time of a process, in clock ticks since boot; undefined if no such process runs. The state in /proc is the
+ * state of the main thread, which may have ended (Z) while other threads still run.
  */
 export function startTicksOf(pid: number, proc = '/proc'): number | undefined {
   const stat = textOf(`${proc}/${pid}/stat`);
@@ -33,7 +33,7 @@ export function startTicksOf(pid: number, proc = '/proc'): number | undefined {
   return startTicks;
 }
 
-/** Converts start ticks to Unix milliseconds. */
+/** Converts a start time in clock ticks since boot to Unix milliseconds. */
 export function startedUnixMs(startTicks: number, proc = '/proc'): number {
   const [, boot] = /^btime (\d+)$/m.exec(textOf(`${proc}/stat`)) ?? [];
   // With the mount option subset=pid, /proc has no boot time.
@@ -41,7 +41,7 @@ export function startedUnixMs(startTicks: number, proc = '/proc'): number {
   return bootMs + (startTicks * 1000) / TICKS_A_SECOND;
 }
 
-/** The mount option of /proc that hides processes of other users; undefined if none are hidden. */
+/** The mount option of /proc that hides processes of other users; undefined if /proc hides no processes. */
 export function hidingOption(proc = '/proc'): string | undefined {
   // Every PID namespace has a process 1. It is hidden whenever any process is hidden.
   if (startTicksOf(1, proc) !== undefined) return undefined;
@@ -53,18 +53,18 @@ function optionIn(mounts: string, proc: string): string | undefined {
   return /\bhidepid=\w+/.exec(lines.at(-1) ?? '')?.[0];
 }
 
-/** `perhaps`: this user may not read the evidence, and nothing contradicts a yes. */
+/** An answer. `perhaps`: this user may not read the evidence, and no other evidence says `no`. */
 export type Certainty = 'yes' | 'perhaps' | 'no';
 
 export interface MappedFile {
-  /** The device in the form of /proc/PID/maps; undefined where stat(2) may report another one. */
+  /** The device as in /proc/PID/maps; undefined on file systems where stat(2) may report a different device. */
   readonly device: string | undefined;
   readonly inode: bigint;
 }
 
 /**
  * The PID of the process that holds a write lock on a file, by flock(2) or fcntl(2); undefined if no process of this
- * PID namespace does.
+ * PID namespace holds such a lock.
  * @param locks the text of /proc/locks
  */
 export function lockHolderOf(locks: string, { device, inode }: MappedFile): number | undefined {
@@ -80,8 +80,8 @@ export const innermostPidOf = (status: string): string | undefined =>
   /^NSpid:.*?(\d+)$/m.exec(status)?.[1];
 
 /**
- * Whether a process has mapped a file. If the main thread has ended, its maps are empty, and the maps of other
- * threads decide.
+ * Whether a process has mapped a file. If the main thread has ended, its list of maps is empty, and this reads the maps
+ * of other threads.
  * @param path the directory of the process in /proc
  * @param pathPart text that the line of the file must contain
  */
@@ -99,7 +99,7 @@ export function hasMapped(path: string, file: MappedFile, pathPart = ''): Certai
   }
 }
 
-/** Whether a maps file lists a file; undefined if it is empty. @throws Error if this user may not read it */
+/** Whether a maps file lists a file; undefined if the maps file is empty. @throws Error if this user may not read it */
 function hasInMaps(
   path: string,
   { device, inode }: MappedFile,

@@ -1,4 +1,4 @@
-// Opens files and directories of other programs, and verifies type, owner and mode first.
+// Opens files and directories of other programs. Before the use, verifies type, owner and mode.
 import { closeSync, constants, fstatSync, openSync, readSync, statfsSync } from 'node:fs';
 import { getuid } from 'node:process';
 import { Fault, messageOf } from '../errors.js';
@@ -7,31 +7,31 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** Mode bits of write permission for the group and for others. */
 const GROUP_OR_OTHERS_WRITE = 0o022;
 /**
- * statfs(2) types of Btrfs and overlayfs: stat(2) and /proc/PID/maps report different devices for their files.
+ * The statfs(2) types of Btrfs and overlayfs. For their files, stat(2) and /proc/PID/maps report different devices.
  */
 const TYPES_WITHOUT_DEVICE = new Set([0x9123_683e, 0x794c_7630]);
 
 interface FileIdentity {
-  /** `device:inode`. */
+  /** The identity as a text: `device:inode`. */
   readonly key: string;
-  /** The device in the form of /proc/PID/maps; undefined where stat(2) may report another one. */
+  /** The device as in /proc/PID/maps; undefined on file systems where stat(2) may report a different device. */
   readonly device: string | undefined;
   readonly inode: bigint;
   readonly uid: number;
 }
 
 /**
- * A file of another program, open for reading. It is never written, mapped or locked: the program may give up a
- * file that it finds locked.
+ * A file of another program, open for reading. The exporter never writes, maps or locks the file: a program may stop
+ * using a file that it finds locked.
  */
 export class VerifiedFile {
   readonly identity: FileIdentity;
   readonly #fd: number;
 
   /**
-   * Opens a regular file that has one hard link, belongs to the owner of its directory, and is writable by the
-   * owner only.
-   * @throws Fault NATIVE_FAILED for any other file, and for one of more than `maxBytes`; an Error if open(2) fails
+   * Opens a regular file that has one hard link, belongs to the owner of its directory, and is writable only by this
+   * owner.
+   * @throws Fault NATIVE_FAILED for any other file, or a file of more than `maxBytes`; an Error if open(2) fails
    */
   constructor(path: string, directoryUid: number, maxBytes: number) {
     this.#fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -43,12 +43,12 @@ export class VerifiedFile {
     }
   }
 
-  /** Whether the file's name was removed. */
+  /** Whether the file has been unlinked. */
   get isUnlinked(): boolean {
     return fstatSync(this.#fd).nlink === 0;
   }
 
-  /** A text that changes when the file is written, truncated or unlinked. */
+  /** A text that differs after the file was written, truncated or unlinked. */
   get stamp(): string {
     const { size, mtimeNs, ctimeNs, nlink } = fstatSync(this.#fd, { bigint: true });
     return `${size} ${mtimeNs} ${ctimeNs} ${nlink}`;
@@ -58,7 +58,7 @@ export class VerifiedFile {
     return fstatSync(this.#fd).size;
   }
 
-  /** Copies bytes from `position` on; returns how many. */
+  /** Copies bytes from `position` on. Returns the number of copied bytes. */
   read(into: Uint8Array, position: number): number {
     return readSync(this.#fd, into, 0, into.length, position);
   }
@@ -83,7 +83,7 @@ export class VerifiedFile {
   }
 }
 
-/** Major and minor number of a device in hexadecimal, as in /proc/PID/maps. makedev(3). */
+/** The major and minor number of a device in hexadecimal, as in /proc/PID/maps. makedev(3). */
 export function deviceText(device: bigint): string {
   const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & ~0xfffn);
   const minor = (device & 0xffn) | ((device >> 12n) & 0xffff_ff00n);
@@ -92,14 +92,14 @@ export function deviceText(device: bigint): string {
 
 const refused = (what: string): Fault => new Fault('NATIVE_FAILED', what);
 
-/** The path of a directory: a trusted base, and names below it, none of which may be a symbolic link. */
+/** The path of a directory: a trusted base, and the names below it. No name may be a symbolic link. */
 export interface DirectoryPath {
   readonly base: string;
   readonly below: readonly string[];
 }
 
 interface OpenDirectory {
-  /** A path in /proc/self/fd: it stays valid if the directory is renamed. */
+  /** A path in /proc/self/fd, which stays valid if the directory is renamed. */
   readonly path: string;
   readonly uid: number;
 }
@@ -141,19 +141,19 @@ function opened({ base, below }: DirectoryPath): number {
   return fd;
 }
 
-/** Returns a test of user ids: all pass without `owners`, else the owners, root and the user of this process. */
+/** Returns a test of user ids. It accepts the owners, root and the user of this process; with no owners, all users. */
 export function trusting(owners: readonly number[] = []): (uid: number) => boolean {
   const trusted = new Set([0, getuid?.() ?? 0, ...owners]);
   return (uid) => owners.length === 0 || trusted.has(uid);
 }
 
-/** Whether an error says that the file or process does not exist. */
+/** Whether an error means that the file or process does not exist. */
 export const isGone = (error: unknown): boolean => ['ENOENT', 'ESRCH'].includes(codeOf(error));
 
-/** Whether an error says that permission is missing. */
+/** Whether an error means that permission is missing. */
 export const isForbidden = (error: unknown): boolean => ['EACCES', 'EPERM'].includes(codeOf(error));
 
-/** Why a file cannot be read, as the part of a sentence that follows its path. */
+/** The reason why a file cannot be read, as text that follows the path in a sentence. */
 export function unreadableReason(error: unknown): string {
   if (error instanceof Fault) return error.message;
   if (isForbidden(error)) return 'may not be read by this user';

@@ -36,7 +36,7 @@ const planOf = ({ app, objects }: SimulatorOptions): readonly PlannedInstance[] 
   return planPlainTree(objects);
 };
 
-/** Publishes the initial tree at once, and changes it while subscribed. */
+/** Publishes the initial tree at the call. The returned observable changes the tree while subscribed. */
 function simulate(
   publisher: ObjectPublisher,
   scenario: Scenario | undefined,
@@ -53,7 +53,7 @@ function simulate(
   return live(publisher, tree, rate, changeFraction);
 }
 
-/** Publishes in a segment. It becomes visible once the initial tree is complete. */
+/** Publishes in a segment. The segment becomes visible when the initial tree is complete. */
 function publish(options: SimulatorOptions, scenario: Scenario | undefined): Observable<Ending> {
   const serverKey = options.serverKey ?? scenario?.serverKey ?? undefined;
   if (serverKey === undefined)
@@ -77,7 +77,7 @@ function publish(options: SimulatorOptions, scenario: Scenario | undefined): Obs
   return merge(run$, heartbeat(publisher));
 }
 
-/** Capacity for many times the initial tree. Unused capacity takes no memory. */
+/** The capacity of the segment: many times the initial tree. Unused capacity takes no memory. */
 const capacityFor = (objects: number) => ({
   records: Math.min(1 << 22, Math.max(1 << 18, objects * 256)),
   slots: Math.min(1 << 24, Math.max(1 << 18, objects * 256)),
@@ -106,7 +106,7 @@ async function serve(
   return run$;
 }
 
-/** @throws Fault USAGE if the file cannot be read */
+/** Reads the PEM file of an option. @throws Fault USAGE if the file cannot be read */
 function readPem(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');

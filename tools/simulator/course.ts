@@ -1,13 +1,13 @@
-// The courses of simulated values over time, and repeatable random numbers.
+// How simulated values change over time, and repeatable random numbers.
 import type { Reading } from '#app/catalogue/row.js';
 import type { FamilyMetadata } from '#app/model.js';
 
 export type Course =
-  /** Rises by up to `step` per change. */
+  /** A counter that rises by up to `step` per change. */
   | { readonly kind: 'total'; readonly step: number }
-  /** Rises rarely, as counters of errors do. */
+  /** A counter that rises rarely, as counters of errors do. */
   | { readonly kind: 'mishaps' }
-  /** Wanders between 0 and `most`. */
+  /** A gauge that varies between 0 and `most`. */
   | { readonly kind: 'level'; readonly most: number }
   | { readonly kind: 'constant'; readonly value: number }
   | { readonly kind: 'fixed'; readonly text: string }
@@ -36,7 +36,7 @@ const MAX_OF_UNIT: Readonly<Record<string, number>> = {
   users: 30,
   variables: 20_000,
 };
-/** The constant values of metrics that state a limit, by unit: above the maximum of that unit. */
+/** The constant values of metrics that state a limit, by unit. They exceed the maximum of that unit. */
 const LIMITS: Readonly<Record<string, number>> = { bytes: 2 ** 28, clients: 100 };
 
 const MISHAPS =
@@ -59,7 +59,7 @@ export function courseOf({ name, help }: FamilyMetadata, reading: Reading): Cour
   return { kind: 'level', most: conversion?.divide === 100 ? 100 : (MAX_OF_UNIT[unit] ?? 100) };
 }
 
-/** The seeded generator mulberry32: a seed always gives the same tree and values. */
+/** The seeded random number generator mulberry32. The same seed always gives the same tree and values. */
 export class Random {
   #state: number;
 
@@ -67,7 +67,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 to below 1. */
+  /** Returns a random number from 0 (inclusive) to 1 (exclusive). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let t = this.#state;
@@ -76,13 +76,13 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from 0 to below `end`. */
+  /** Returns a random integer from 0 (inclusive) to `end` (exclusive). */
   below(end: number): number {
     return Math.floor(this.next() * end);
   }
 }
 
-/** The largest step, as a fraction of the range. */
+/** The largest step of a random walk, as a fraction of its range. */
 const STRIDE = 1 / 20;
 
 export class RandomWalk {
@@ -90,7 +90,7 @@ export class RandomWalk {
   readonly #stride: number;
   readonly #perUnit: number;
   readonly #random: Random;
-  /** In multiples of the grain, so that sums are exact. */
+  /** The current value in multiples of the grain, so that sums are exact. */
   #at: number;
 
   /**

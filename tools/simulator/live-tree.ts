@@ -11,7 +11,7 @@ import { RandomWalk } from './course.js';
 import type { Course, Random } from './course.js';
 import type { PlannedInstance, PlannedObject, PlannedVariable } from './tree-plan.js';
 
-/** The handles of variables, with the methods that a simulation needs. */
+/** The types of variable handles, with only the methods that a simulation needs. */
 export type ValueHandles = {
   readonly [T in ValueType]: Omit<PublishedValues[T], 'region' | 'unset'>;
 };
@@ -26,7 +26,7 @@ export interface ObjectPublisher {
     className: string,
     options?: ObjectOptions,
   ): PublishedObject;
-  /** Adds a variable. Its first value syncs it, unless `options.synced` says that it is synced already. */
+  /** Adds a variable. Its first value marks it as synced. With `options.synced`, it is synced from the start. */
   addVariable<T extends ValueType>(
     object: PublishedObject,
     name: string,
@@ -37,7 +37,7 @@ export interface ObjectPublisher {
   setSynced(object: PublishedObject): boolean;
   removeObject(object: PublishedObject): void;
   removeVariable(value: Pick<ValueHandle, 'ref'>): void;
-  /** Marks the end of a batch of stores. */
+  /** Marks the end of a batch of new values. */
   notify(): void;
 }
 
@@ -47,10 +47,10 @@ type ScalarHandle = ValueHandles['u64'];
 type Histogram = ValueHandles['histogram'];
 type Summary = ValueHandles['summary'];
 
-/** A counter of mishaps rises once in this number of changes, on average. */
+/** The average number of changes between two increments of a counter of mishaps. */
 const CHANGES_PER_MISHAP = 20;
 
-/** Publishes the first value; undefined if the variable never changes. */
+/** Publishes the first value. Returns the function for the next values; undefined if the variable never changes. */
 function begin(
   handle: ValueHandle,
   { type, course }: PlannedVariable,
@@ -119,7 +119,7 @@ interface LiveInstance {
   readonly moves: readonly PublishNext[];
 }
 
-/** The percentage of ticks at which a client comes or goes. */
+/** The percentage of ticks at which a client connects or disconnects. */
 const TURNOVER_PERCENT = 30;
 
 export class LiveTree {
@@ -129,7 +129,7 @@ export class LiveTree {
   readonly #random: Random;
   readonly #objects = new Map<string, PublishedObject>();
   readonly #instances: LiveInstance[] = [];
-  /** Removed instances that may return. */
+  /** The removed instances, which may return. */
   readonly #away: PlannedInstance[] = [];
   readonly #transients: number;
   #dropped = 0;
@@ -150,19 +150,19 @@ export class LiveTree {
     this.#transients = plans.filter(({ isTransient }) => isTransient).length;
   }
 
-  /** The number of objects and variables that found no room. */
+  /** The number of objects and variables for which the publisher had no space. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Changes about `fraction` of all values. At some ticks, a client comes or goes. */
+  /** Changes about `fraction` of all values. At some ticks, also adds or removes a client. */
   tick(fraction: number): void {
     for (const { moves } of this.#instances)
       for (const move of moves) if (this.#random.next() < fraction) move();
     if (this.#transients > 0 && this.#random.below(100) < TURNOVER_PERCENT) this.#churn();
   }
 
-  /** Removes or restores an instance; at most half of them are removed at a time. */
+  /** Removes or restores an instance. At most half of the transient instances are removed at a time. */
   #churn(): void {
     const isReturning = this.#random.below(this.#transients) < this.#away.length * 2;
     if (isReturning) this.#restore();
@@ -241,7 +241,7 @@ function kindOf({ type, course }: PlannedVariable): VariableKind {
   return course.kind === 'total' || course.kind === 'mishaps' ? 'counter' : 'gauge';
 }
 
-/** The variables of each worker in a plain tree: one of each type. */
+/** The variables of each worker in a plain tree: one variable of each type. */
 const VARIABLES: readonly PlannedVariable[] = [
   { name: 'requests', type: 'u64', course: { kind: 'total', step: 100 }, schema: [] },
   { name: 'queueLength', type: 'i64', course: { kind: 'level', most: 100 }, schema: [] },

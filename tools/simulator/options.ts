@@ -17,7 +17,7 @@ const securityKey = text(
   'ASCII characters, as a header has them, without a blank at either end',
 );
 
-/** Options that need --json-port. */
+/** The options that require --json-port. */
 const JSON_OPTIONS = {
   jsonBase: optionalOption('--json-base <path>', base, 'Path before /sharedmem', RARE_JSON),
   securityKey: optionalOption(
@@ -110,7 +110,7 @@ until a signal.`,
   reference: 'In the folder of the package, README.md is the way in.',
 };
 
-/** @throws Fault USAGE for unknown or conflicting options, and for invalid arguments */
+/** Parses the command line. @throws Fault USAGE for unknown or conflicting options, and for invalid arguments */
 export function parseOptions(
   argv: readonly string[],
   version: string,

@@ -12,7 +12,7 @@ import type { Rule } from '#app/rules/rule.js';
 import { anyTable, optional, required, table } from '#app/rules/table.js';
 import type { Field } from '#app/rules/table.js';
 
-/** Integers; JSON has those beyond 2^53 as decimal strings. */
+/** Integers. Integers beyond 2^53 are decimal strings in JSON. */
 const integer = (min: bigint, max: bigint): Rule<bigint> =>
   rule('integer', `an integer from ${min} to ${max}, beyond 2^53 as a decimal string`, (raw) => {
     const isDecimal = typeof raw === 'string' && /^-?\d{1,20}$/.test(raw);
@@ -33,7 +33,7 @@ const float = rule('number', 'a number, "NaN", "Infinity" or "-Infinity"', (raw)
 
 const anything: Rule<unknown> = rule('any', 'any value', (raw) => raw);
 
-/** A key without a default; its value is null if the file lacks it. */
+/** An optional key. Its value is null if the file lacks the key. */
 const nullable = <T>(key: string, value: Rule<T>, meaning: string): Field<T | null> => ({
   key,
   rule: { ...value, read: (raw, ...at) => (raw === null ? null : value.read(raw, ...at)) },
@@ -41,7 +41,7 @@ const nullable = <T>(key: string, value: Rule<T>, meaning: string): Field<T | nu
   fallback: null,
 });
 
-/** Objects with any keys: pairs of key and value, in the order of the file. */
+/** JSON objects with any keys, as pairs of key and value in the order of the file. */
 const entries = <T>(value: Rule<T>): Rule<readonly (readonly [key: string, value: T])[]> => ({
   ...anyTable,
   read: (raw, path, report) =>
@@ -71,7 +71,7 @@ const histogram = refined(
   },
 );
 
-/** Pairs of quantile and value, ascending. */
+/** Pairs of quantile and value, in ascending order of the quantiles. */
 const quantiles: Rule<readonly (readonly [quantile: number, value: number])[]> = {
   ...anyTable,
   read(raw, path, report) {
@@ -129,7 +129,7 @@ const variable: Rule<Omit<ScenarioVariable, 'name'>> = {
   },
 };
 
-/** Variables by name. */
+/** The variables of an object, by name. */
 const variables: Rule<readonly ScenarioVariable[]> = {
   ...anyTable,
   read: (raw, path, report) =>
@@ -177,8 +177,8 @@ export type Scenario = ValueOf<typeof scenario>;
 const MAX_SHOWN = 50;
 
 /**
- * The value that a rule makes of `raw`.
- * @param source begins each line of the message
+ * Validates `raw` by a rule, and returns its value.
+ * @param source begins each line of the error message
  * @throws Fault SCENARIO_INVALID with one line for each problem
  */
 export function readValid<T>(rule: Rule<T>, raw: unknown, source: string, path: Path = []): T {
@@ -192,7 +192,7 @@ export function readValid<T>(rule: Rule<T>, raw: unknown, source: string, path: 
   throw new Fault('SCENARIO_INVALID', [...problems.slice(0, MAX_SHOWN), ...rest].join('\n'));
 }
 
-/** @throws Fault SCENARIO_INVALID with one line for each problem */
+/** Reads a scenario file. @throws Fault SCENARIO_INVALID with one line for each problem */
 export function readScenario(path: string): Scenario {
   let text: string;
   try {

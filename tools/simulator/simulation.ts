@@ -1,4 +1,4 @@
-// Runs a simulated publisher: a generated tree that changes, or a scenario.
+// Runs a simulated publisher: a generated tree that changes, or a scenario file.
 import {
   EMPTY,
   concatMap,
@@ -38,7 +38,7 @@ interface StagedObject {
   readonly variables: Map<string, Staged>;
 }
 
-/** The least room for texts in bytes, so that steps can set longer ones. */
+/** The smallest capacity for a text, in bytes, so that later steps can set longer texts. */
 const TEXT_ROOM = 128;
 
 /** Publishes the objects of a scenario, and performs its steps. */
@@ -168,7 +168,7 @@ function store(handle: ValueHandle, value: ScenarioValue): void {
 /** The end of a simulation: a clean close, or SIGKILL. */
 export type Ending = 'clean' | 'kill';
 
-/** Changes the tree at this rate while subscribed. */
+/** Changes about `fraction` of the tree's values `rateHz` times a second while subscribed; never emits. */
 export function live(
   publisher: ObjectPublisher,
   tree: LiveTree,
@@ -185,14 +185,14 @@ export function live(
   return rateHz > 0 ? tick$ : EMPTY;
 }
 
-/** Publishes the scenario's objects on a stage; call it before the publisher is placed. */
+/** Publishes the objects of a scenario on a new stage. Call it before `place` of the publisher. */
 export function stageOf(publisher: ObjectPublisher, { objects }: Scenario): SimulationStage {
   const stage = new SimulationStage(publisher);
   for (const object of objects) stage.add(object);
   return stage;
 }
 
-/** Plays the steps one after the other; keeps publishing after the last one. */
+/** Plays the steps in order. Keeps publishing after the last step. */
 export function play(
   publisher: ObjectPublisher,
   stage: SimulationStage,

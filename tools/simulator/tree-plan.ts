@@ -7,7 +7,7 @@ import type { ValueType } from '#app/model.js';
 import { courseOf } from './course.js';
 import type { Course } from './course.js';
 
-/** Realistic values of labels. Other labels have numbers. */
+/** Realistic values of labels. Labels that are not listed have numbers as values. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   transport: ['ripc', 'ws', 'rest', 'ipc'],
   service: ['ELEKTRON_DD', 'IDN_RDF', 'DELAYED_FEED', 'CONTRIB', 'FX_POLLED', 'BONDS'],
@@ -16,7 +16,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   model: ['SPREAD', 'VWAP', 'MID', 'BASKET'],
 };
 
-/** The texts of variables by name; instances alternate between them. */
+/** The texts of variables, by name. The instances use the texts in turn. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   version: ['3.8.0.L1'],
   releaseVersion: ['3.8.0.L1.linux'],
@@ -34,7 +34,7 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
   cacheType: ['SOURCE'],
 };
 
-/** Labels whose objects come and go while an application runs. */
+/** The labels whose objects come and go while an application runs. */
 const TRANSIENT = new Set(['session', 'mount', 'user', 'channel']);
 
 /** The text of `variable` in the `n`th instance. */
@@ -43,7 +43,7 @@ const textOf = (variable: string, n: number): string => {
   return texts[n % Math.max(1, texts.length)] ?? `${variable}-${n + 1}`;
 };
 
-/** The seed path of the `n`th instance that fits a pattern. */
+/** The seed path of the `n`th instance that matches a pattern. */
 function pathFor(pattern: PathPattern, n: number): string {
   return pattern.segments
     .map(({ literal, label = '', matches }, depth) => {
@@ -70,15 +70,15 @@ export interface PlannedObject {
   readonly variables: readonly PlannedVariable[];
 }
 
-/** Objects that come and go together: an instance of a class, with its children. */
+/** An instance of a class, with its children. All its objects are added and removed together. */
 export interface PlannedInstance {
   readonly objects: readonly PlannedObject[];
   readonly isTransient: boolean;
 }
 
 /**
- * Plans about `objects` objects. All classes whose paths have labels get the same number of instances,
- * but at most one for each name, and at least one.
+ * Plans a tree of about `objects` objects. All classes with labels in their paths get the same number of instances: at
+ * least one, and at most as many as the labels have names.
  */
 export function planTree(catalogue: Catalogue, objects: number): readonly PlannedInstance[] {
   const single = catalogue.classes.filter(({ paths }) => paths[0]?.labelNames.length === 0);
@@ -95,14 +95,14 @@ export function planTree(catalogue: Catalogue, objects: number): readonly Planne
   return [...fixed, ...repeated];
 }
 
-/** A class, with the objects of an instance and the most instances. */
+/** A class, the number of objects per instance, and the most instances. */
 interface PlannedKind {
   readonly owner: CatalogueClass;
   readonly size: number;
   readonly most: number;
 }
 
-/** The most instances of a class. The known names for its labels limit the number. */
+/** The most instances of a class. The number of realistic label values limits it. */
 function mostOf({ paths }: CatalogueClass): number {
   const labels = paths[0]?.labelNames ?? [];
   if (TRANSIENT.has(labels.at(-1) ?? '')) return Infinity;
@@ -166,7 +166,7 @@ function variableFor(row: Row, reading: Reading, n: number): PlannedVariable {
 const nameOf = ({ variable, pattern }: Reading): string =>
   pattern === undefined ? variable : variable.replace(/\{[^}]*\}/, '14002');
 
-/** The plan, with this process id and start time as constants of its root. */
+/** The plan, with the process id and start time as constant variables of its root. */
 export function withRunFacts(
   plan: readonly PlannedInstance[],
   pid: number,
@@ -195,7 +195,7 @@ export function withRunFacts(
   return [{ objects: [root], isTransient: false }, ...others];
 }
 
-/** As C's asctime writes UTC, such as `Mon Jan  5 08:00:00 2026`. */
+/** A UTC time in the format of asctime(3), such as `Mon Jan  5 08:00:00 2026`. */
 function startText(at: Date): string {
   const [weekday = '', day = '', month = '', year = '', time = ''] = at.toUTCString().split(' ');
   return `${weekday.slice(0, 3)} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`;

@@ -1,4 +1,4 @@
-// The HTTP server of a simulated component. It serves a tree as JSON like the vendor's programs.
+// The HTTP server of a simulated component. It serves a tree as JSON, as the vendor's programs do.
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -12,11 +12,11 @@ const ADDRESS = '127.0.0.1';
 const MAX_CONNECTIONS = 512;
 
 export interface ComponentOptions {
-  /** Path before `/sharedmem`, such as `/rtds`. Default empty. */
+  /** The path before `/sharedmem`, such as `/rtds`. The default is empty. */
   readonly base?: string;
-  /** Required value of the header Security-Key. Default: none is required. */
+  /** The required value of the header Security-Key. By default the server requires none. */
   readonly securityKey?: string | undefined;
-  /** PEM texts; with them it serves HTTPS. */
+  /** The certificate and key as PEM texts. If they are given, the server uses HTTPS. */
   readonly tls?: TlsPair | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface TlsPair {
   readonly key: string;
 }
 
-/** Serves a tree on 127.0.0.1. Each request gets the current values. */
+/** Serves a tree on 127.0.0.1. Each response has the current values. */
 export class ComponentServer {
   readonly #tree: ServedTree;
   readonly #base: string;
@@ -46,7 +46,7 @@ export class ComponentServer {
     });
   }
 
-  /** Listens on a port; 0 takes a free one. @throws Fault LISTENER_FAILED */
+  /** Listens on a port; with port 0, on any free port. @throws Fault LISTENER_FAILED */
   async listen(port: number): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.#server.on('error', (error) => {
@@ -57,13 +57,13 @@ export class ComponentServer {
     });
   }
 
-  /** The address above `/sharedmem`: scheme, address, port and base. Listen first. */
+  /** The URL above `/sharedmem`: scheme, address, port and base. It exists only after `listen`. */
   get url(): string {
     const { port } = this.#server.address() as AddressInfo;
     return `${this.#scheme}://${ADDRESS}:${port}${this.#base}`;
   }
 
-  /** Ends all connections at once. */
+  /** Closes the server and all its connections at once. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
@@ -99,7 +99,7 @@ function secureServer(tls: TlsPair): Server {
   }
 }
 
-/** True if an Accept-Encoding allows deflate. */
+/** Whether an Accept-Encoding header allows deflate. */
 export const acceptsDeflate = (header = ''): boolean =>
   header
     .split(',')

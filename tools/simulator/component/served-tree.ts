@@ -1,4 +1,4 @@
-// A tree of managed objects in memory, for a component that serves it.
+// A tree of managed objects in memory, which a component serves.
 import type { ObjectState, SlotRef, ValueType, VariableKind } from '#app/model.js';
 import type {
   ObjectOptions,
@@ -9,10 +9,10 @@ import { isFramed, scalarType } from '#app/published.js';
 import type { FramedType } from '#app/published.js';
 import type { ObjectPublisher, ValueHandle, ValueHandles } from '../live-tree.js';
 
-/** Integers are bigints, so that all 64 bits are exact. */
+/** A value of a variable. Integers are bigints, so that all 64 bits are exact. */
 export type ServedValue = bigint | number | boolean | string;
 
-/** A variable; only its handle changes it. */
+/** A variable. Only its handle changes it. */
 export interface ServedVariable {
   readonly name: string;
   readonly type: ValueType;
@@ -20,7 +20,7 @@ export interface ServedVariable {
   readonly ref: SlotRef;
   /** The most bytes of a text. */
   readonly room: number;
-  /** Undefined for a variable that has no value yet. */
+  /** The value; undefined for a variable that has no value yet. */
   value: ServedValue | undefined;
   isGone: boolean;
 }
@@ -30,7 +30,7 @@ type ServedScalar = number | bigint | boolean;
 const integer = (value: ServedScalar): bigint =>
   BigInt(typeof value === 'number' ? Math.trunc(value) : value);
 
-/** Integers wrap at 64 bits. */
+/** Converts numbers to stored values by type. Integers wrap at 64 bits. */
 const STORED = {
   u64: (value: ServedScalar) => BigInt.asUintN(64, integer(value)),
   i64: (value: ServedScalar) => BigInt.asIntN(64, integer(value)),
@@ -74,14 +74,14 @@ function store(kept: ServedVariable, value: ServedValue): boolean {
   return true;
 }
 
-/** The text without the characters that do not fit, as well-formed Unicode. */
+/** The text as well-formed Unicode, truncated to the bytes in `room`. */
 function cut(text: string, room: number): string {
   const bytes = Buffer.alloc(Math.min(room, text.length * 3));
   const { written } = new TextEncoder().encodeInto(text, bytes);
   return bytes.toString('utf8', 0, written);
 }
 
-/** An object; variables and children are in the order of their addition. */
+/** An object. Variables and children are in the order in which they were added. */
 export interface ServedObject {
   readonly id: string;
   readonly className: string;
@@ -93,10 +93,10 @@ export interface ServedObject {
   state: ObjectState;
 }
 
-/** Far more levels than any real tree, and few enough for recursion. */
+/** The most levels of a tree: more than any real tree has, and few enough for recursion. */
 const MAX_DEPTH = 1000;
 
-/** Ignores whether an object is synced, since the vendor's view does not show it. */
+/** A tree in memory. It ignores whether an object is synced, since the vendor's JSON does not show it. */
 export class ServedTree implements ObjectPublisher {
   readonly #roots = new Set<ServedObject>();
   readonly #objects = new Map<number, ServedObject>();
@@ -112,7 +112,7 @@ export class ServedTree implements ObjectPublisher {
   }
 
   /**
-   * Adds an object. Below a removed one, nothing is added and the handle has the id 0.
+   * Adds an object. Below a removed parent, it adds nothing and the handle has the id 0.
    * @throws RangeError for a depth of more than 1000 levels
    */
   addObject(
@@ -218,5 +218,5 @@ export class ServedTree implements ObjectPublisher {
   }
 }
 
-/** Names are sent as UTF-8: it has no lone surrogates. */
+/** Replaces lone surrogates in a name, since UTF-8 cannot encode them. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();

@@ -1,8 +1,8 @@
-// The objects of a component in the shape and the JSON of the vendor's programs.
+// The objects of a component in the shape and the JSON syntax of the vendor's programs.
 import type { ObjectState, ValueType, VariableKind } from '#app/model.js';
 import type { ServedObject, ServedValue, ServedVariable } from './served-tree.js';
 
-/** The vendor's names of types. */
+/** The vendor's names of the types. */
 export const VENDOR_TYPES = {
   counter: 'Counter',
   gauge: 'Gauge',
@@ -10,14 +10,14 @@ export const VENDOR_TYPES = {
   large: 'Large Numeric',
   flag: 'Boolean',
   text: 'String',
-  /** Not a type of the vendor, which has no fractions. Readers must tell it from the JSON value, not from this name. */
+  /** A type that the vendor does not have. Readers must recognize a fraction by the JSON value, not by this name. */
   fraction: 'Floating',
 } as const;
 
 const MIN = -(2n ** 31n);
 const MAX = 2n ** 31n - 1n;
 
-/** The vendor's type of a variable; undefined if the vendor has none for it. */
+/** The vendor's type of a variable; undefined if the vendor has no such type. */
 export function vendorType(
   type: ValueType,
   kind: VariableKind,
@@ -42,7 +42,7 @@ export function vendorType(
   }
 }
 
-/** A bigint is an integer, a number is a fraction. */
+/** A value in the JSON: a bigint is an integer, a number is a fraction. */
 export type VendorValue = bigint | number | boolean | string | null;
 
 export interface VendorVariable {
@@ -68,7 +68,7 @@ export const STATE_TEXTS: Readonly<Record<ObjectState, string>> = {
   invalid: 'Invalid',
 };
 
-/** Converts an object. Normal objects get no `State`; histograms and summaries are left out. */
+/** Converts an object. Omits `State` for normal objects, and omits histograms and summaries. */
 export function vendorObject({
   id,
   className,
@@ -94,12 +94,12 @@ function vendorVariables(variables: Iterable<ServedVariable>): VendorVariable[] 
   return made;
 }
 
-/** The JSON of a value; NaN and infinities are null. */
+/** The JSON of a value; `null` for NaN and infinities. */
 export function valueJson(value: Exclude<VendorValue, string>): string {
   return typeof value === 'number' ? fractionText(value) : String(value);
 }
 
-/** `42.0` for 42, so that readers of the text do not take it for an integer. */
+/** The JSON of a fraction: `42.0` for 42, so that readers of the text do not mistake it for an integer. */
 function fractionText(value: number): string {
   if (!Number.isFinite(value)) return 'null';
   if (Object.is(value, -0)) return '-0.0';
