@@ -1,5 +1,6 @@
 // TargetView: the items that it tracks, the items that it waits for, and the series that it shows.
 import { expect } from 'chai';
+import { pluralize } from '#app/pluralize.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
@@ -237,7 +238,7 @@ describe('a target view', () => {
       [{ classes: ['shop'] }, 1, 7],
     ] as const;
     for (const [filter, objects, series] of filters)
-      it(`${JSON.stringify(filter)} tracks ${objects} objects`, () => {
+      it(`${JSON.stringify(filter)} tracks ${pluralize(objects, 'object')}`, () => {
         const { source, root, till } = shop();
         till('floor.1.t1', 1);
         till('floor.2.t2', 2);

@@ -80,7 +80,7 @@ const gzipOf = (page: Page): Buffer => {
 const codeOf = ({ families: [family] }: Snapshot): string =>
   Buffer.from(family?.deflateBlocks?.[0]?.data.subarray(0, 40) ?? []).toString('hex');
 
-describe('a page that the kernel compresses', () => {
+describe('a page of compressed lines', () => {
   const fleet = new Fleet();
 
   for (const [program, words] of [
@@ -137,7 +137,7 @@ describe('a page that the kernel compresses', () => {
     boolean,
     (i: number) => string,
   ])[])
-    it(`is at most 1.15 times as large as the output of zlib, or has families too short for the kernel: ${what}`, () => {
+    it(`is at most 1.15 times as large as the output of zlib, or has families too short to compress by lines: ${what}`, () => {
       const text = new ExpositionText(new Kernel());
       fill(text, { families, lines, labels });
       const snapshot = runToEnd(text.rendering({ text: false, deflated: true }));

@@ -54,7 +54,7 @@ describe('the unit of an OpenMetrics family', () => {
       .split('\n')
       .filter((line) => line.startsWith('# UNIT'));
 
-  it('is followed by an empty UNIT line of the next family if that has no unit', () => {
+  it('is reset by an empty UNIT line of the next family if that family has no unit', () => {
     expect(unitLines([b, a, b, c, d, a, c], true)).to.deep.equal([
       ...['# UNIT a_seconds seconds', '# UNIT b '],
       ...['# UNIT d_bytes bytes', '# UNIT a_seconds seconds', '# UNIT c '],
@@ -66,7 +66,7 @@ describe('the unit of an OpenMetrics family', () => {
   });
 });
 
-describe('families whose names clash in OpenMetrics', () => {
+describe('the OpenMetrics types of families', () => {
   const table: readonly (readonly [string, string, string])[] = [
     ['a counter alone', 'a_total counter', 'counter'],
     ['a counter without _total', 'a counter', 'unknown'],
@@ -93,7 +93,7 @@ describe('families whose names clash in OpenMetrics', () => {
     ['no clash', 'a_total counter, b_total counter, a_b gauge', 'counter counter gauge'],
   ];
   for (const [what, given, wanted] of table)
-    it(`get types without a clash (${what}): ${given} become ${wanted}`, () => {
+    it(`are ${wanted} for ${given} (${what})`, () => {
       const families = given.split(', ').map((each) => {
         const [name = '', type] = each.split(' ');
         return metadata(name, type as MetricType);
@@ -300,16 +300,19 @@ describe('the strict reader of OpenMetrics', () => {
   const histogram =
     '# TYPE h histogram\nh_bucket{le="1"} 1\nh_bucket{le="+Inf"} 2\nh_count 2\nh_sum 3\n';
   const right = [
-    '',
-    '# TYPE a gauge\n# UNIT a \n# HELP a \na 1\na{b="c"} NaN\na{b="\\n\\"\\\\,} 1"} -Inf\n',
-    '# TYPE a_s counter\n# UNIT a_s s\na_s_total 1e+21\n',
-    '# TYPE a info\na_info{b="c"} 1\n',
-    '# TYPE a stateset\na{a="x"} 0\na{a="y"} 1\na{a="x",b="c"} 0\n',
-    '# TYPE s summary\ns{quantile="0.5"} NaN\ns_sum 1\ns_count 1\n',
-    histogram,
-  ];
-  for (const page of right)
-    it(`accepts ${JSON.stringify(page)}`, () => {
+    ['an empty page', ''],
+    [
+      'a gauge with escaped labels',
+      '# TYPE a gauge\n# UNIT a \n# HELP a \na 1\na{b="c"} NaN\na{b="\\n\\"\\\\,} 1"} -Inf\n',
+    ],
+    ['a counter with a unit', '# TYPE a_s counter\n# UNIT a_s s\na_s_total 1e+21\n'],
+    ['an info metric', '# TYPE a info\na_info{b="c"} 1\n'],
+    ['a state set', '# TYPE a stateset\na{a="x"} 0\na{a="y"} 1\na{a="x",b="c"} 0\n'],
+    ['a summary', '# TYPE s summary\ns{quantile="0.5"} NaN\ns_sum 1\ns_count 1\n'],
+    ['a histogram', histogram],
+  ] as const;
+  for (const [what, page] of right)
+    it(`accepts ${what}`, () => {
       expect(() => readOpenMetrics(`${page}# EOF\n`)).not.to.throw();
     });
 

@@ -60,7 +60,7 @@ const metricsOf = (part: TreePart, index = 0): string => {
 };
 
 describe('a tree query', () => {
-  describe('shows for a variable', () => {
+  describe('states that a variable has', () => {
     const histogram: Frame = { type: 'histogram', counts: BigUint64Array.of(1n, 2n), sum: 3 };
     const cases: readonly [
       what: string,
@@ -204,7 +204,7 @@ describe('a tree query', () => {
     });
   });
 
-  describe('shows for an object', () => {
+  describe('explains for an object', () => {
     const catalogue = () => shopCatalogue('', row('a', 'var = "v"'));
     const objectAt = (path: string, className: string, options: TestViewOptions = {}) => {
       const { part, source } = shop({}, { catalogue: catalogue(), ...options }, (made, parent) => {
@@ -225,7 +225,7 @@ describe('a tree query', () => {
         'Till',
         'the rows for its class are for objects at other places',
       ],
-      ['no reason if a row is for it', 'floor.1.2', 'Till', ''],
+      ['nothing if a row is for it', 'floor.1.2', 'Till', ''],
     ] as const)
       it(what, () => {
         const { why, variable } = objectAt(path, className);
@@ -243,7 +243,7 @@ describe('a tree query', () => {
       ],
       ['a limit on objects', { limits: { objects: 1 } }, 'left out: target_max_objects is 1'],
     ] as const)
-      it(`that ${what} omits an object, and no values`, () => {
+      it(`that ${what} omits it, and shows no values`, () => {
         const { why, variable, text } = objectAt('floor.1.2', 'Till', options);
         expect(why).to.equal(wanted);
         for (const each of [variable, text]) {
@@ -252,7 +252,7 @@ describe('a tree query', () => {
         }
       });
 
-    it('that a limit on variables omits one', () => {
+    it('that a limit on variables omits one of its variables', () => {
       const { variable, text } = objectAt('floor.1.2', 'Till', { limits: { variables: 1 } });
       expect(variable?.why).to.equal('');
       expect(text?.why).to.equal('left out: target_max_variables is 1');
@@ -338,7 +338,7 @@ describe('a tree query', () => {
     });
   });
 
-  describe('finds the right objects and variables:', () => {
+  describe('finds the right objects and variables', () => {
     const setUp = () =>
       shop(
         { sales: { type: 'i64', value: 42n }, note: { type: 'string', value: 'Fresh Fish' } },
@@ -371,17 +371,18 @@ describe('a tree query', () => {
       [{ object: 'floor.1.2', words: ['late'] }, [TILL, 'late']],
     ];
     for (const [query, wanted] of cases)
-      it(JSON.stringify(query), () => expect(names(setUp().part(query))).to.deep.equal(wanted));
+      it(`for ${JSON.stringify(query)}`, () =>
+        expect(names(setUp().part(query))).to.deep.equal(wanted));
 
-    it('the ancestors of a match, marked as no match', () => {
+    it('and the ancestors of a match, marked as no match', () => {
       const [above] = objectsOf(setUp().part({ words: ['late'], field: 'variable' }));
       expect(above).to.include({ name: TILL, isMatch: false, variables: 2, children: 0, depth: 1 });
     });
 
-    it('the ancestors of the chosen object', () =>
+    it('and the ancestors of the chosen object', () =>
       expect(setUp().part({ object: TILL }).above).to.deep.equal([ROOT]));
 
-    it('no object for an unknown path', () =>
+    it('and none for an unknown path', () =>
       expect(setUp().queryTree({ object: 'floor' })).to.deep.equal({ kind: 'no-object' }));
   });
 

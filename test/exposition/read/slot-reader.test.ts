@@ -49,7 +49,7 @@ const shop = (source = new FakeSource()) => ({
   root: source.addObject('h.1.shop', 'Shop'),
 });
 
-describe('the probe', () => {
+describe('a slot reader', () => {
   it('works with memory addresses beyond 2 GiB', () => {
     const { source, root } = shop();
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 7n });
@@ -79,7 +79,7 @@ describe('the probe', () => {
     expect([near, far, late].map(valueOf)).to.deep.equal([4n, 2n, undefined]);
   });
 
-  it('reports an item once it is synced, also if it was synced before it was tracked', () => {
+  it('reports a node once it is synced, also if it was synced before it was tracked', () => {
     const { source, root } = shop();
     const early = source.addVariable(root, 'early', { type: 'u64', value: 1n });
     const late = source.addVariable(root, 'late', { type: 'u64' });
@@ -100,7 +100,7 @@ describe('the probe', () => {
     ]);
   });
 
-  it('reports an item as replaced once its slot has another incarnation', () => {
+  it('reports a node as replaced once its slot has another incarnation', () => {
     const { source, root } = shop();
     const [sales, late] = [
       source.addVariable(root, 'sales', { type: 'u64', value: 1n }),
@@ -118,7 +118,7 @@ describe('the probe', () => {
     expect(replaced).to.deep.equal(['sales', 'late']);
   });
 
-  it('reports when an item loses its value and when it has one again', () => {
+  it('reports when a node loses its value and when it has a value again', () => {
     const { source, root } = shop();
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
     const { probe, track, read, valueOf } = probeOf(source);
@@ -135,7 +135,7 @@ describe('the probe', () => {
     expect(probe.isTracked(sales)).to.equal(false);
   });
 
-  it('returns no value for a removed item whose slot is reused', () => {
+  it('returns no value for a removed node whose slot is reused', () => {
     const { source, root } = shop();
     const former = source.addVariable(root, 'former', { type: 'u64', value: 1n });
     const { probe, track, read, valueOf } = probeOf(source);
@@ -177,7 +177,7 @@ describe('the probe', () => {
     expect(reused).to.equal(40);
   });
 
-  it('reads only the pages that hold tracked items', () => {
+  it('reads only the pages that contain tracked nodes', () => {
     const { source, root } = shop();
     const at = (slot: number) => source.addVariable(root, `v${slot}`, { type: 'u64', slot });
     const { probe, track, read } = probeOf(source);
@@ -217,7 +217,7 @@ describe('the probe', () => {
     expect(probe.bits(asOf)).to.equal(7n);
   });
 
-  it('never returns a value of another item, and finally the own value of each, under random changes between copies', () =>
+  it('never returns the value of another node under random changes between copies, and at last the value of each node', () =>
     fc.assert(
       fc.property(
         fc.array(
@@ -289,7 +289,7 @@ describe('the probe', () => {
       { numRuns: 100 },
     ));
 
-  it('reports only watched items whose slots changed', () =>
+  it('reports changed slots only for the nodes that it reports changes of', () =>
     fc.assert(
       fc.property(
         fc.array(

@@ -118,23 +118,38 @@ describe('the coverage of a catalogue', () => {
     expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 2 });
   });
 
-  const types: readonly (readonly [string, Variable['type'], boolean])[] = [
-    [row('x', 'histogram', 'var = "v"'), 'i64', false],
-    [row('x', 'histogram', 'var = "v"'), 'summary', false],
-    [row('x', 'histogram', 'var = "v"'), 'histogram', true],
-    [row('x', 'summary', 'var = "v"'), 'summary', true],
-    [row('x', 'gauge', 'var = "v"'), 'string', false],
-    [row('x', 'gauge', 'var = "v"'), 'bool', true],
-    [row('x', 'histogram', 'var = "v", observe = true, buckets = [1]'), 'string', false],
-    [row('x', 'summary', 'var = "v", observe = true, quantiles = [1]'), 'f64', true],
-    [row('x', 'summary', 'sum_var = "v", count_var = "v2"'), 'histogram', false],
-    [row('x_info', 'info', 'labels_from = { v = "v" }'), 'histogram', false],
-    [row('x_info', 'info', 'labels_from = { v = "v" }'), 'f64', true],
-    [row('x', 'gauge', 'var = "v", conv = "timestamp"'), 'summary', false],
-    [row('x', 'stateset', 'var = "v", states = ["0"]'), 'u64', true],
+  const types: readonly (readonly [string, string, Variable['type'], boolean])[] = [
+    ['a histogram row', row('x', 'histogram', 'var = "v"'), 'i64', false],
+    ['a histogram row', row('x', 'histogram', 'var = "v"'), 'summary', false],
+    ['a histogram row', row('x', 'histogram', 'var = "v"'), 'histogram', true],
+    ['a summary row', row('x', 'summary', 'var = "v"'), 'summary', true],
+    ['a gauge row', row('x', 'gauge', 'var = "v"'), 'string', false],
+    ['a gauge row', row('x', 'gauge', 'var = "v"'), 'bool', true],
+    [
+      'an observed histogram row',
+      row('x', 'histogram', 'var = "v", observe = true, buckets = [1]'),
+      'string',
+      false,
+    ],
+    [
+      'an observed summary row',
+      row('x', 'summary', 'var = "v", observe = true, quantiles = [1]'),
+      'f64',
+      true,
+    ],
+    [
+      'a row of a sum and a count',
+      row('x', 'summary', 'sum_var = "v", count_var = "v2"'),
+      'histogram',
+      false,
+    ],
+    ['an info row', row('x_info', 'info', 'labels_from = { v = "v" }'), 'histogram', false],
+    ['an info row', row('x_info', 'info', 'labels_from = { v = "v" }'), 'f64', true],
+    ['a timestamp row', row('x', 'gauge', 'var = "v", conv = "timestamp"'), 'summary', false],
+    ['a stateset row', row('x', 'stateset', 'var = "v", states = ["0"]'), 'u64', true],
   ];
-  for (const [rows, type, isFit] of types)
-    it(`counts ${isFit ? 'no row' : 'one row'} of the wrong type for a variable of type ${type}: ${rows}`, () => {
+  for (const [what, rows, type, isFit] of types)
+    it(`counts ${isFit ? 'no row' : 'one row'} of the wrong type if ${what} reads a variable of type ${type}`, () => {
       const { source, root, view, render } = setUp(rows);
       const variable = source.addVariable(root, 'v', { type });
       source.addVariable(root, 'v2', { type: 'u64' });

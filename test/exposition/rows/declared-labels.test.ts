@@ -41,7 +41,7 @@ function shop() {
 const linesOf = (text: string) =>
   text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
-describe('labels that a format states', () => {
+describe('the labels of a format', () => {
   it('follow the labels of the path, and labels of the path or of a row replace them', () => {
     const { source, root } = shop();
     const { text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
@@ -58,7 +58,7 @@ describe('labels that a format states', () => {
   });
 });
 
-describe('a self-described class', () => {
+describe('a described class', () => {
   it('shares a metric name with a row of the catalogue', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');

@@ -121,7 +121,7 @@ describe('an application without a catalogue', () => {
     ]);
   });
 
-  describe('whose format states the metric of a variable,', () => {
+  describe('and with a format that states the metric of a variable', () => {
     const metric = (type: string) => ({ name: 'pumps_flows', help: 'Flows.', labels: { type } });
 
     function twoFlows() {

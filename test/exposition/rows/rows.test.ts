@@ -137,7 +137,12 @@ describe('a catalogue row', () => {
       { type: 'i64', value: -1 },
       'shop_x_total -1',
     ],
-    ['an unknown', row('x', 'unknown', 'var = "v"'), { type: 'u64', value: 0 }, 'shop_x 0'],
+    [
+      'a metric of type unknown',
+      row('x', 'unknown', 'var = "v"'),
+      { type: 'u64', value: 0 },
+      'shop_x 0',
+    ],
   ];
   for (const [what, rows, variable, wanted] of scalars)
     it(`shows ${what} as ${wanted}`, () => {

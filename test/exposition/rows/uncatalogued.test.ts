@@ -53,7 +53,7 @@ describe('show_uncatalogued', () => {
     expect(lines()).to.deep.equal([OPEN, SALES]);
   });
 
-  it('does not change a self-described class', () => {
+  it('does not change a described class', () => {
     const till = `alias = "till"
 class_ids = ["Till"]
 paths = ["floor.{floor}.{till}"]
@@ -88,7 +88,7 @@ metrics = []`;
     expect(view.coverage.variablesWithoutRow).to.equal(1);
   });
 
-  describe('if a row of the catalogue has the same metric name,', () => {
+  describe('for a metric name that a row of the catalogue has', () => {
     const owned: readonly (readonly [string, string, string, VariableOptions, string])[] = [
       [
         'with the same type',
@@ -105,7 +105,7 @@ metrics = []`;
         'shop_coins_uncatalogued_total',
       ],
       [
-        'in OpenMetrics alone',
+        'only in OpenMetrics',
         row('coins_total', 'counter', 'var = "open"'),
         'coins',
         gauge(3),
@@ -119,7 +119,7 @@ metrics = []`;
         'shop_wait_sum_uncatalogued',
       ],
       [
-        'and whose first alternative it owns, too,',
+        'and _uncatalogued too',
         row('coins', 'gauge', 'var = "open"') +
           row('coins_uncatalogued', 'gauge', 'var = "nothing"'),
         'coins',

@@ -126,7 +126,7 @@ describe('the exposition text', () => {
       { numRuns: 60 },
     ));
 
-  it('equals that output with thousands of lines, which split and merge blocks', () =>
+  it('equals the naive output with thousands of lines, which split and merge blocks', () =>
     fc.assert(
       fc.property(fc.array(largeStep, { minLength: 8, maxLength: 25 }), (steps) => {
         runSteps([{ kind: 'putMany', family: 0, from: 0, count: 5003, by: 7, value: 1 }, ...steps]);
@@ -134,7 +134,7 @@ describe('the exposition text', () => {
       { numRuns: 4 },
     ));
 
-  it('equals that output with hundreds of families, which share chunks', () =>
+  it('equals the naive output with hundreds of families, which share chunks', () =>
     fc.assert(
       fc.property(fc.array(familyStep, { minLength: 5, maxLength: 20 }), (steps) => {
         runSteps([{ kind: 'putFamilies', first: 0, count: 300, lines: 2 }, ...steps], HUNDREDS);

@@ -10,28 +10,27 @@ import type { MetricType } from '#app/model.js';
 
 describe('the text format 0.0.4', () => {
   const labels = [
-    [{}, ''],
-    [{ a: '' }, ''],
-    [{ a: '', b: 'x', c: '' }, 'b="x"'],
-    [{ a: 'x', b: 'y' }, 'a="x",b="y"'],
-    [{ a: 'say "no"' }, 'a="say \\"no\\""'],
-    [{ a: 'back\\slash' }, 'a="back\\\\slash"'],
-    [{ a: 'two\nlines' }, 'a="two\\nlines"'],
-    [{ a: '\\n' }, 'a="\\\\n"'],
-    [{ a: 'x{y="z"},\t#é€😀' }, 'a="x{y=\\"z\\"},\t#é€😀"'],
+    ['no labels as an empty text', {}, ''],
+    ['a label with an empty value as an empty text', { a: '' }, ''],
+    ['only labels with a value', { a: '', b: 'x', c: '' }, 'b="x"'],
+    ['labels in the given order, separated by commas', { a: 'x', b: 'y' }, 'a="x",b="y"'],
+    ['a quote with a backslash', { a: 'say "no"' }, 'a="say \\"no\\""'],
+    ['a backslash as two', { a: 'back\\slash' }, 'a="back\\\\slash"'],
+    ['a line feed as a backslash and n', { a: 'two\nlines' }, 'a="two\\nlines"'],
+    ['a backslash and n as two backslashes and n', { a: '\\n' }, 'a="\\\\n"'],
+    ['all other characters unchanged', { a: 'x{y="z"},\t#é€😀' }, 'a="x{y=\\"z\\"},\t#é€😀"'],
   ] as const;
-  for (const [given, text] of labels)
-    it(`writes the labels ${JSON.stringify(given)} as ${text}`, () =>
-      expect(labelsText(given)).to.equal(text));
+  for (const [title, given, text] of labels)
+    it(`writes ${title} in labels`, () => expect(labelsText(given)).to.equal(text));
 
   const helps = [
-    ['', '# HELP x \n'],
-    ['Say "no".', '# HELP x Say "no".\n'],
-    ['Two\nlines.', '# HELP x Two\\nlines.\n'],
-    ['Back\\slash.', '# HELP x Back\\\\slash.\n'],
+    ['an empty text', '', '# HELP x \n'],
+    ['a quote unchanged', 'Say "no".', '# HELP x Say "no".\n'],
+    ['a line feed as a backslash and n', 'Two\nlines.', '# HELP x Two\\nlines.\n'],
+    ['a backslash as two', 'Back\\slash.', '# HELP x Back\\\\slash.\n'],
   ] as const;
-  for (const [help, line] of helps)
-    it(`writes the help ${JSON.stringify(help)} as ${line.trimEnd()}`, () =>
+  for (const [title, help, line] of helps)
+    it(`writes ${title} in a HELP line`, () =>
       expect(headerText({ name: 'x', type: 'gauge', unit: '', help })).to.equal(
         `${line}# TYPE x gauge\n`,
       ));
