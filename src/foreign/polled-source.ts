@@ -144,7 +144,7 @@ export const gauge = (
   ...(metric && { metric }),
 });
 
-/** The reason text of a verdict `live`: how many segments or JVMs are shown, and why others are left out. */
+/** The reason text of a verdict `live`: how many segments or JVMs are shown, and the first reason to omit some. */
 export const shownReason = (
   count: number,
   [singular, plural]: readonly [string, string],

@@ -103,7 +103,7 @@ export class VarnishInstance {
       try {
         directory.updateSchemas();
       } catch {
-        // Segments without a readable schema are left out, each with its reason.
+        // The exporter omits segments without a readable schema, each with a reason.
       }
   }
 
@@ -196,7 +196,7 @@ export class VarnishInstance {
         root: this.#root,
       });
       this.#shown.set(key, { directory, entry, header, schema, segment });
-      // Segments that are left out cost little, and must not delay others.
+      // Only shown segments cost budget: omitted segments cost little time, and must not delay other segments.
       budget.spend(OPEN_STEPS + schema.fields.length);
     } catch (error) {
       this.#refuse(ident, error);

@@ -207,7 +207,7 @@ export function readScenario(path: string): Scenario {
 export function parseScenario(text: string, source: string): Scenario {
   let json: unknown;
   try {
-    // Rules expect integers as bigints, as those of TOML files are.
+    // The rules expect integers as bigints, as the TOML parser returns them.
     json = JSON.parse(text, (_key, value: unknown) =>
       isSafeInteger(value) && !Object.is(value, -0) ? BigInt(value) : value,
     );

@@ -52,13 +52,13 @@ const entryOf = cachedByHeader(parseAcceptEntry);
 
 const PROTOBUF = 'application/vnd.google.protobuf';
 const OPEN_METRICS = 'application/openmetrics-text';
-/** A quality below every quality that a header can give: those have at most three decimals. */
+/** A quality below every quality in a header, since header values have at most three decimals. */
 const LAST_RESORT = 1e-4;
 
 /**
- * Returns the format with the highest quality, the first of equal ones. A Prometheus that reads start timestamps
- * prefers protobuf. In OpenMetrics it would search each family for `_created` lines once per sample, in quadratic
- * time, so it gets another format that it accepts.
+ * Returns the format with the highest quality; of equal qualities, the first. A Prometheus that reads start timestamps
+ * prefers protobuf. From OpenMetrics it would search each family for `_created` lines once per sample, in quadratic
+ * time. So it gets a different format that it accepts.
  */
 export function chooseFormat(formats: Formats, accept = '*/*'): Format {
   const entries = entriesOf(accept);

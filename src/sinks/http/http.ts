@@ -100,14 +100,14 @@ function responder(
       return of({ ...reply, body: reply.page, saved: 0 });
     };
     const sent = (reply: EncodedReply): Observable<Sent> => send(request, response, reply, headers);
-    // Like a response that is being sent, one that is being compressed is not cut.
+    // The end of a subscription cuts neither the compression nor the sending of a response.
     const sentLater = (compressed$: Observable<EncodedReply>): Observable<Sent> =>
       compressed$.pipe(
         catchError(errorReply),
         mergeMap(sent),
         share({ resetOnRefCountZero: false }),
       );
-    // The end of a connection frees its place for other clients at once.
+    // When a connection ends, it frees its permit for other clients at once.
     const closed$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
     const awaited$ = reply$.pipe(take(1), takeUntil(closed$));
     return awaited$.pipe(

@@ -128,8 +128,8 @@ export function send(
       isComplete = true;
       response.end();
     };
-    // All buffers are sent together, so the callback of the last one is enough. The cork sends them at once: without
-    // it, Node waits until the current synchronous work is over.
+    // Node sends all buffers together, so the callback of the last buffer is enough. Without the cork, Node would send
+    // them only after the current synchronous work.
     response.cork();
     let left = buffers.length;
     for (const buffer of buffers) response.write(buffer, --left === 0 ? allWritten : undefined);

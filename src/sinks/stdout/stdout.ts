@@ -216,10 +216,10 @@ export function pipeWriter(fd: number): DocumentWriter {
       let bytes = 0;
       const fail = (error: unknown) => {
         release();
-        // A pipe or socket whose write failed is closed.
+        // A pipe or socket is closed after a failed write.
         if (stream instanceof Socket) subscriber.error(new BrokenPipe());
         else if (isSystemError(error)) {
-          // A stream that failed accepts no further writes.
+          // A stream accepts no more writes after a failed write.
           stream = opened();
           isTruncated = true;
           subscriber.error(new NotWritten(`stdout cannot be written: ${messageOf(error)}`));
