@@ -12,7 +12,7 @@ const ROWS = page
 
 describe('the comparison with other exporters', () => {
   for (const [feature = '', ...cells] of ROWS)
-    it(`has a test or a reason for: ${feature}`, () => {
+    it(`has a test or a reason for the row "${feature}"`, () => {
       expect(cells).to.have.length(4);
       const ours = cells.at(-1) ?? '';
       if (ours.startsWith('no: ')) {

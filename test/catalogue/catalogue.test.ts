@@ -394,7 +394,7 @@ describe('a catalogue file', () => {
     ],
   ];
   for (const [text, message] of wrong)
-    it(`is refused with the message ${message}`, () => {
+    it(`is refused with a message that contains: ${message}`, () => {
       const fault = faultOf(text);
       expect(fault.code).to.equal('CONFIG_INVALID');
       expect(fault.message).to.include(message);
@@ -402,7 +402,7 @@ describe('a catalogue file', () => {
     });
 
   for (const type of ['counter', 'info'])
-    it(`does not report a clash of a metric with itself if a ${type} lacks its suffix`, () => {
+    it(`does not report that a metric of type ${type} without its suffix clashes with itself`, () => {
       const row = `name = "x_m", type = "${type}", help = "H", var = "v"`;
       expect(faultOf(withRows(row)).message).not.to.include('x_m and x_m');
     });

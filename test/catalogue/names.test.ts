@@ -13,7 +13,7 @@ const named = (
   unit = '',
 ): string => declaredName({ app, className, variable, type, unit });
 
-describe('the name of a metric without a catalogue', () => {
+describe('declaredName', () => {
   const words: readonly (readonly [string, string, string, string])[] = [
     ['shop', 'Till', 'openDrawers', 'shop_till_open_drawers'],
     ['shop', 'Shop', 'sales', 'shop_sales'],
@@ -39,7 +39,7 @@ describe('the name of a metric without a catalogue', () => {
     ['лавка', 'Till', 'sales', 'u43bu430u432u43au430_till_sales'],
   ];
   for (const [app, className, variable, name] of words)
-    it(`of ${variable} in ${className} of ${app} is ${name}`, () =>
+    it(`returns ${name} for variable ${variable} in class ${className} of application ${app}`, () =>
       expect(named([app, className, variable])).to.equal(name));
 
   it('differs for different words in other scripts', () => {
@@ -71,7 +71,7 @@ describe('the name of a metric without a catalogue', () => {
     ['name', 'info', 'bytes', 'x_session_name_info'],
   ];
   for (const [variable, type, unit, name] of endings)
-    it(`of a ${type} ${variable} in ${unit || 'no unit'} is ${name}`, () =>
+    it(`returns ${name} for ${variable} of type ${type} ${unit === '' ? 'without a unit' : `in ${unit}`}`, () =>
       expect(named(['x', 'Session', variable], type, unit)).to.equal(name));
 
   it('does not repeat a unit of the class name, but a unit in the application name', () => {
@@ -82,7 +82,7 @@ describe('the name of a metric without a catalogue', () => {
   });
 
   for (const unit of BASE_UNITS)
-    it(`ends with the base unit ${unit}`, () =>
+    it(`appends the base unit ${unit}`, () =>
       expect(named(['x', 'Y', 'z'], 'gauge', unit)).to.equal(`x_y_z_${unit}`));
 
   it('begins with the application, keeps the words of the variable, and repeats none between parts', () => {

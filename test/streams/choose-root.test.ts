@@ -17,7 +17,7 @@ const polled = (serverKey: string, ...roots: readonly (string | ManagedObject)[]
     source: sourceOf(...roots.map((each) => (typeof each === 'string' ? root(each) : each))),
   });
 
-describe('the root choice', () => {
+describe('the choice of a root', () => {
   /** Title, hint, the roots of each server key in order, the id of the chosen root. */
   const table: readonly (readonly [string, string, readonly (readonly string[])[], string])[] = [
     ['takes the root whose full id is the hint', 'H.2.ads', [['H.1.ads', 'H.2.ads']], 'H.2.ads'],
@@ -134,9 +134,21 @@ describe('the root choice', () => {
 
   const formers = [
     ['the former root before a better one', { serverKey: '456', id: 'a.b.9.ads' }, 'a.b.9.ads'],
-    ['no other root of the former key', { serverKey: '456', id: 'gone.ads' }, 'H.1.ads'],
-    ['no root of the former id behind another key', { serverKey: '82', id: 'H.2.ads' }, 'H.1.ads'],
-    ['a former root only if it fits', { serverKey: '82', id: 'H.1.adh' }, 'H.1.ads'],
+    [
+      'no other root of the server key of the former root',
+      { serverKey: '456', id: 'gone.ads' },
+      'H.1.ads',
+    ],
+    [
+      'no root with the id of the former root on another server key',
+      { serverKey: '82', id: 'H.2.ads' },
+      'H.1.ads',
+    ],
+    [
+      'a former root only if it is of the application',
+      { serverKey: '82', id: 'H.1.adh' },
+      'H.1.ads',
+    ],
   ] as const;
   for (const [what, former, wanted] of formers)
     it(`takes ${what}`, () => {
@@ -177,7 +189,7 @@ describe('the root choice', () => {
     ],
   ];
   for (const [what, seen, hint, reason] of reasons)
-    it(`without a root names ${what} in the reason`, () => {
+    it(`that finds no root names ${what} in the reason`, () => {
       expect(choose(seen, { app: 'ads', hint })).to.deep.include({ kind: 'none', reason });
     });
 

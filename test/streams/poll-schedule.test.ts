@@ -96,7 +96,7 @@ describe('isSamePollResult', () => {
       a,
       { ...a, publisher: { ...a.publisher, heartbeatAgeSeconds: 2 } },
     ],
-    ['only the former one had changes', pollResult({ source, changes: [added()] }), a],
+    ['only the first of the two has changes', pollResult({ source, changes: [added()] }), a],
     [
       'only the reason of a stalled publisher differs',
       stalled('not for 4.0 s'),
@@ -110,7 +110,7 @@ describe('isSamePollResult', () => {
     ['the end of a stall', stalled('not for 4.0 s'), a],
     ['the reason for a missing source', unseen('corrupt', 'a CRC'), unseen('corrupt', 'a length')],
     ['changes', a, pollResult({ source, changes: [added()] })],
-    ['more waiting changes', a, pollResult({ source, hasMore: true })],
+    ['hasMore', a, pollResult({ source, hasMore: true })],
     [
       'an unstable directory',
       pollResult({ source, hasMore: true }),
@@ -120,14 +120,14 @@ describe('isSamePollResult', () => {
     ['dropped variables', a, pollResult({ source, drops: { objects: 0, variables: 1 } })],
   ];
   for (const [what, before, after] of same)
-    it(`is true when ${what}`, () => expect(isSamePollResult(before, after)).to.equal(true));
+    it(`is true if ${what}`, () => expect(isSamePollResult(before, after)).to.equal(true));
   for (const [what, before, after] of different)
     it(`is false for a difference in ${what}`, () =>
       expect(isSamePollResult(before, after)).to.equal(false));
 
   for (const [what, before, after] of different) {
     const isNotification = what === 'the notifications';
-    it(`is ${isNotification ? 'true' : 'false'} in isSameStructure for a difference in ${what}`, () =>
+    it(`${isNotification ? 'is false, but isSameStructure is true' : 'and isSameStructure are false'} for a difference in ${what}`, () =>
       expect(isSameStructure(before, after)).to.equal(isNotification));
   }
 

@@ -15,6 +15,6 @@ describe('identityOf', () => {
     ['H.1.ads', { application: 'adh' }, ['H', '1', 'adh']],
   ] as const;
   for (const [name, stated, [host, instance, application]] of table)
-    it(`returns ${host}, ${instance}, ${application} for ${name} with ${JSON.stringify(stated)}`, () =>
+    it(`returns host ${host || 'empty'}, instance ${instance || 'empty'}, application ${application || 'empty'} for ${name || 'an empty id'} with ${JSON.stringify(stated)}`, () =>
       expect(identityOf(root(name, stated))).to.deep.equal({ host, instance, application }));
 });

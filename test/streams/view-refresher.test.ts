@@ -74,13 +74,13 @@ describe('ViewRefresher', () => {
   const table = [
     { title: 'copies the values at a refresh', inputs: 'cdd', notes: 'a0r r r' },
     {
-      title: 'copies only new values at a refresh of a incomplete tree before the first sync',
+      title: 'copies only new values at a refresh of an incomplete tree before the first sync',
       inputs: 'mdgdcbd',
       unsynced: true,
       notes: 'a0f f bf f a0r br r',
     },
     {
-      title: 'copies all values at a refresh of a incomplete tree after the first sync',
+      title: 'copies all values at a refresh of an incomplete tree after the first sync',
       inputs: 'cgd',
       notes: 'a0r bf r',
     },

@@ -1,5 +1,6 @@
 // The partition in which a target is placed. Spec 1.10.
 import { expect } from 'chai';
+import { pluralize } from '#app/pluralize.js';
 import fc from 'fast-check';
 import { hashPartition, leastLoaded, partitionCount } from '#app/targets/placement.js';
 
@@ -19,7 +20,7 @@ describe('partitionCount (spec 8)', () => {
     [65, 'logical', 2, 64],
   ] as const;
   for (const [targetWorkers, workerExecutionMode, targets, count] of table)
-    it(`is ${count} for ${targetWorkers} ${workerExecutionMode} workers and ${targets} targets`, () =>
+    it(`is ${count} for target_workers = ${targetWorkers}, mode ${workerExecutionMode} and ${pluralize(targets, 'target')}`, () =>
       expect(partitionCount({ targetWorkers, workerExecutionMode }, targets, 4)).to.equal(count));
 });
 

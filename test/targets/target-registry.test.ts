@@ -102,7 +102,7 @@ describe('TargetRegistry', () => {
   });
 
   const identities: readonly (readonly [string, Partial<TargetDefinition>, boolean])[] = [
-    ['filters', { seedPaths: ['@root'] }, true],
+    ['the filter', { seedPaths: ['@root'] }, true],
     ['show_uncatalogued', { showsUncatalogued: true }, true],
     ['path_labels', { pathLabels: ['{area}'] }, true],
     ['the interval', { minRenderIntervalMs: 7 }, true],

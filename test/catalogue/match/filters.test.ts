@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { labelsText } from '#app/exposition/text/text-syntax.js';
 import fc from 'fast-check';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
@@ -56,7 +57,7 @@ describe('seed path filters', () => {
     ['', '', 'refused'],
   ] as const;
   for (const [prefix, path, wanted] of rows)
-    it(`${wanted === 'refused' ? 'refuse' : wanted ? 'select' : 'exclude'} ${path || 'the root'} for ${prefix || 'an empty path'}`, () => {
+    it(`with ${prefix || 'an empty path'} ${wanted === 'refused' ? 'are refused' : `${wanted ? 'select' : 'exclude'} ${path || 'the root'}`}`, () => {
       const filters = () => compileFilters(undefined, settings({ seedPaths: [prefix] }));
       if (wanted === 'refused') expect(filters).to.throw(Fault, 'seed_paths[0]: ');
       else expect(filters().tracks(placed('C', path))).to.equal(wanted);
@@ -229,7 +230,7 @@ describe('path_labels', () => {
       [['{a}.{b}'], 'hall.', { a: 'hall', b: '' }],
     ];
   for (const [patterns, path, labels] of table)
-    it(`${JSON.stringify(patterns)} give ${path || 'the root'} the labels ${JSON.stringify(labels)}`, () =>
+    it(`${patterns.join(' and ') || 'without a pattern'} give ${path || 'the root'} ${labelsText(labels) || 'no labels'}`, () =>
       expect(compilePathLabels(patterns)(path)).to.deep.equal(labels));
 
   it('give each object its whole path in labels if they name each segment', () => {
@@ -260,7 +261,7 @@ describe('path_labels', () => {
     ['a{b}', '"a{b}" has a stray brace, allowed: a name, {label} or {label~expression}'],
   ];
   for (const [pattern, why] of refused)
-    it(`must not be ${pattern}`, () =>
+    it(`refuse the pattern ${pattern}`, () =>
       expect(faultMessage('CONFIG_INVALID', () => compilePathLabels(['{fine}', pattern]))).to.equal(
         `path_labels[1]: ${why}`,
       ));
@@ -269,7 +270,7 @@ describe('path_labels', () => {
 // FilterFit: the filter entries of a target that match no object.
 const NONE: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
 
-describe('FilterFit', () => {
+describe('the coverage of filters', () => {
   const unmatched = (settings: Partial<FilterSettings>, objects: readonly [string, string][]) => {
     const filters = compileFilters(undefined, { ...NONE, ...settings });
     const fit = new FilterCoverage(filters);

@@ -31,7 +31,7 @@ paths = ["db.{mount}"]
 metrics = [{ name = "x_also", type = "gauge", help = "H", var = "items" }]
 `;
 
-describe('rules', () => {
+describe('the rules of a catalogue', () => {
   const rules = compileRules(parseCatalogue(CATALOGUE, 'x.toml'));
   const aliases = (...place: Parameters<typeof placed>) =>
     rules.rulesFor(placed(...place)).map(({ classRows, labels }) => [classRows.alias, labels]);
@@ -56,21 +56,21 @@ describe('rules', () => {
     ['a grandchild of the root', ['K', 'deep.child', { '': 'P' }], [['process', {}]]],
   ];
   for (const [what, place, wanted] of reads)
-    it(`read ${what}`, () => {
+    it(`match ${what}`, () => {
       expect(aliases(...place)).to.deep.equal(wanted);
       expect(rules.reads(placed(...place))).to.equal(true);
     });
 
   const leaves: [string, Parameters<typeof placed>][] = [
     ['an unknown class', ['Z', 'db.m1']],
-    ['a known class in the wrong place', ['M2', 'db.x']],
+    ['a known class at another path', ['M2', 'db.x']],
     ['a child whose parent does not exist', ['A', 'db.m1.attributes']],
     ['a child whose parent is of another class', ['A', 'db.m1.attributes', { 'db.m1': 'Z' }]],
     ['a grandchild with an unexpected parent', ['K', 'deep.child', { deep: 'P' }]],
     ['a root of another class', ['M', '']],
   ];
   for (const [what, place] of leaves)
-    it(`ignore ${what}`, () => {
+    it(`do not match ${what}`, () => {
       expect(aliases(...place)).to.deep.equal([]);
       expect(rules.reads(placed(...place))).to.equal(false);
     });
@@ -138,7 +138,7 @@ function object(name: string, className: string, parent?: ManagedObject): Manage
   };
 }
 
-describe('placeUnder', () => {
+describe('objectPath', () => {
   const root = object('a.b.1.adh', 'Root');
   const far = object('a.b.1.adh.0.x.y', 'Far', root);
   const child = object('a.b.1.adh.0.x.y.z', 'Child', far);
