@@ -119,11 +119,11 @@ const TRIALS: readonly Trial[] = [
   },
   {
     ...ODD,
-    name: 'a tree with everything that a component can show',
+    name: 'a tree with every value that a component can show',
   },
   {
     ...ODD,
-    name: 'that tree with every oddity of real ones, over https, compressed, behind a key',
+    name: 'a tree with every value and every irregularity of real components, over HTTPS with compression and a key,',
     options: {
       oddities: Object.keys(ODDITIES) as OddityName[],
       tls: COMPONENT_TLS,
@@ -168,12 +168,12 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     });
 
     for (const [variable, value] of Object.entries(exact ?? {}))
-      it(`shows ${variable} exactly as ${value}`, () =>
+      it(`shows the variable ${variable} exactly as ${value}`, () =>
         expect(page).to.match(
           new RegExp(`^odd_net_rec_src_${variable}\\{object="numbers"\\} ${value}$`, 'm'),
         ));
 
-    it('gives the same page after values change', async () => {
+    it('gives the same page as its own segment after values change', async () => {
       for (let round = 0; round < 2; round++) {
         const count = Math.ceil(objects.length);
         pair.play({ set: changes(objects, count, random) });
@@ -181,7 +181,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       }
     });
 
-    it('gives the same page after objects disappear, and after they return', async () => {
+    it('gives the same page as its own segment after objects disappear, and after these objects return', async () => {
       const gone = isBelow(objects, comesAndGoes);
       pair.play({ remove: [comesAndGoes] });
       page = await pair.same('after they went', page);
@@ -189,7 +189,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       page = await pair.same('after they came back', page);
     });
 
-    it('gives the same page after an object returns with another class', async () => {
+    it('gives the same page as its own segment after an object returns with another class', async () => {
       const gone = isBelow(objects, classed);
       const back = objects.filter(({ id }) => gone.has(id));
       const other = back.map((each) => (each.id === classed ? { ...each, className: 'B' } : each));
@@ -200,14 +200,14 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     });
 
     if (showsState)
-      it('gives the same page after states change', async () => {
+      it('gives the same page as its own segment after states change', async () => {
         pair.play({ state: [[root, 'manual_recovery']] });
         page = await pair.same('in manual recovery', page);
         pair.play({ state: [[root, 'normal']] });
         page = await pair.same('normal again', page);
       });
 
-    it('gives the same series while totals need the 64th bit, and afterwards', async () => {
+    it('gives the same series as its own segment while totals need the 64th bit, and afterwards', async () => {
       // Such a value makes another variable of it, whose series comes last in its family.
       const totals = objects.flatMap(({ id, variables }) =>
         variables
@@ -220,7 +220,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       }
     });
 
-    it('gives the same page after the component restarts', async () => {
+    it('gives the same page as its own segment after the component restarts', async () => {
       const roots = objects.filter(({ parent }) => parent === null).map(({ id }) => id);
       const reset = ({ type, name: variable, value }: ScenarioVariable): unknown => {
         if (variable === 'processID') return 31_337;
@@ -236,7 +236,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
       expect(body).to.match(/^shm_bridge_component_restarts_total\{object="@root"\} 1$/m);
     });
 
-    it('gets only GET requests, each on a new connection', () => {
+    it('is read by GET requests only, each on a new connection', () => {
       const { requests } = pair.server;
       const asked = requests.map(({ method, headers }) => `${method} ${headers.connection ?? ''}`);
       expect(new Set(asked)).to.deep.equal(new Set(['GET close']));

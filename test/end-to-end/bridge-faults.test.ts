@@ -47,7 +47,7 @@ const LEAVES_TREE: readonly FaultName[] = FAULT_NAMES.filter(
     FAULT_NAMES.findIndex((each) => REASON_OF[each] === REASON_OF[fault]) === index,
 );
 
-describe('a faulty component behind the bridge', function () {
+describe('a component behind the bridge', function () {
   this.slow(10_000);
   const programs = testPrograms();
   let pair: BridgePair;
@@ -74,7 +74,7 @@ describe('a faulty component behind the bridge', function () {
   });
 
   for (const fault of LEAVES_TREE)
-    it(`keeps its last page during ${fault}, which counts as ${REASON_OF[fault]}, and recovers within three polls`, async () => {
+    it(`with the fault ${fault} keeps its last page, is counted as ${REASON_OF[fault]}, and recovers within three polls`, async () => {
       const reason = REASON_OF[fault];
       const before = await ownOf(pair);
       pair.server.fault = fault;
@@ -104,7 +104,7 @@ describe('a faulty component behind the bridge', function () {
     });
 
   for (const fault of ['no_content', 'empty_array'] as const)
-    it(`answers 503 while it returns no objects (${fault}), and 200 afterwards`, async () => {
+    it(`with the fault ${fault} returns no objects, and its page is 503 until the fault ends`, async () => {
       pair.server.fault = fault;
       const { body } = await waitFor('503', async () => {
         const reply = await bridged();
@@ -130,7 +130,7 @@ describe('a faulty component behind the bridge', function () {
     });
   });
 
-  it('causes at most two log lines for each reason', () => {
+  it('causes at most two log lines for each reason of failed polls', () => {
     const lines = pair.bridge?.stderr.split('\n') ?? [];
     for (const reason of new Set(LEAVES_TREE.map((fault) => REASON_OF[fault]))) {
       const told = lines.filter((line) => line.includes(`no tree (${reason})`));
@@ -199,7 +199,7 @@ describe('a component that does not answer for a long time', function () {
     await pair.bridge?.line(/info twin: received its tree after \d+ s/);
   });
 
-  it('has its segment closed when the bridge ends, so that no reader waits for it', async () => {
+  it('loses its segment when the bridge ends, so that no reader waits for the segment', async () => {
     const ended = await pair.bridge?.stop();
     expect(ended).to.deep.equal({ status: 0, signal: null });
     const { body } = await bridged(({ status }) => status === 503, '503');

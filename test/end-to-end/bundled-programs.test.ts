@@ -18,19 +18,19 @@ describe('bundled programs', () => {
     ));
 
   for (const file of files)
-    it(`are executable: ${file}`, () => {
+    it(`include the executable file ${file}`, () => {
       const { stdout } = spawnSync(join(BIN, file), ['--version'], { encoding: 'utf8' });
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
     });
 
-  it('get the same options of Node.js in the container image', () => {
+  it('have the same Node.js options in the container image', () => {
     const image = readFileSync(join(PROJECT, 'deploy/container/Containerfile'), 'utf8');
     const [, words = ''] = /^ENTRYPOINT (.*?\])/ms.exec(image) ?? [];
     const entry = JSON.parse(words.replace('\\\n', '')) as readonly string[];
     expect(entry.slice(1, -1)).to.deep.equal(LAUNCHED_WITH);
   });
 
-  it('run in the process that starts them, with their options of Node.js', async () => {
+  it('replace the process that starts them, and set their Node.js options', async () => {
     const program = join(BIN, 'shm_simulator.js');
     const words = ['--context-id', programs.contextId, '--app', 'ads', '--server-key', '1'];
     const running = programs.command([program, ...words]);

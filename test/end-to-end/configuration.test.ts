@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.js';
 import { PROJECT, delay, waitFor, testPrograms } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
 
-describe('the command line of shm_exporter', function () {
+describe('shm_exporter', function () {
   this.slow(3000);
   const programs = testPrograms();
   const run = (...args: readonly string[]) => {
@@ -50,7 +50,7 @@ describe('the command line of shm_exporter', function () {
   });
 
   for (const option of ['--help', '--version', '--check-config'])
-    it(`reports in one line, with status 1, that it cannot write ${option} to a full stdout`, async () => {
+    it(`reports in one line, with status 1, that it cannot write the output of ${option} to a full stdout`, async () => {
       const config = option === '--check-config' ? ['--config', programs.config({})] : [];
       const program = [
         process.execPath,
@@ -65,16 +65,7 @@ describe('the command line of shm_exporter', function () {
       );
     });
 
-  for (const program of ['bridge', 'dump', 'license', 'simulator'] as const)
-    it(`reports in one line that shm_${program} cannot write --help to a full stdout`, async () => {
-      const running = programs.start(program, ['--help'], { stdoutTo: '/dev/full' });
-      expect(await running.ended).to.deep.equal({ status: 1, signal: null });
-      expect(running.stderr).to.equal(
-        `shm_${program}: stdout cannot be written: no space left on the device\n`,
-      );
-    });
-
-  it('reports in one line, with status 4, that --once cannot write to a full stdout', async () => {
+  it('reports in one line, with status 4, that it cannot write the snapshot of --once to a full stdout', async () => {
     const path = programs.config({ metrics_interval_seconds: 1 });
     const args = ['--once', '--config', path];
     const exporter = programs.start('exporter', args, { stdoutTo: '/dev/full' });
@@ -84,7 +75,7 @@ describe('the command line of shm_exporter', function () {
     );
   });
 
-  it('reports a full stdout once, and prints whole snapshots as soon as there is room', async function () {
+  it('reports a full stdout once, and prints complete snapshots again as soon as stdout has space', async function () {
     needsPrograms(this, 'prlimit');
     const settings = { metrics_http_enabled: false, metrics_interval_seconds: 1 };
     const out = programs.path('snapshots');
@@ -142,7 +133,7 @@ describe('the command line of shm_exporter', function () {
       stderr: '',
     }));
 
-  it('warns only of those scopes and patterns that can select nothing', () => {
+  it('warns only of scopes and patterns that can select nothing', () => {
     const scope = (name: string, ...metrics: readonly string[]) =>
       `[[metric_scopes]]\nname = "${name}"\nmetrics = ${JSON.stringify(metrics)}\n`;
     const scopes = [
@@ -198,7 +189,7 @@ describe('the command line of shm_exporter', function () {
       });
     });
 
-  it('warns with --check-config that an application resembles a known one', () => {
+  it('warns with --check-config that the name of an application resembles a known application', () => {
     const { status, stdout } = run('--config', programs.config({ app: 'asd' }), '--check-config');
     expect(status).to.equal(0);
     expect(stdout).to.match(
@@ -206,7 +197,7 @@ describe('the command line of shm_exporter', function () {
     );
   });
 
-  it('rejects an unusable license with --check-config as a start does, with status 3', () => {
+  it('rejects an unusable license with status 3, both with --check-config and at a start', () => {
     const gone = programs.path('gone.json');
     const refusals = {
       [gone]: `License file ${gone} cannot be read: no such file or folder`,
@@ -240,7 +231,7 @@ describe('the command line of shm_exporter', function () {
     );
   });
 
-  it('reports the mistakes of all kinds at once, the configuration first, with status 2', () => {
+  it('reports all mistakes at once, first of the configuration, then of the license, with status 2', () => {
     const targets = '\n[[targets]]\napp = "ads"\nserver_key = "1"\nclasses = ["mont"]\n';
     const config = programs.config({ metrics_port: 'x', license_file: 'gone.json' }, targets);
     for (const more of [['--check-config'], []]) {
@@ -258,7 +249,7 @@ describe('the command line of shm_exporter', function () {
     }
   });
 
-  it('suggests the option that a misspelt one resembles, with status 2', () => {
+  it('suggests the known option that a misspelt option resembles, with status 2', () => {
     const { status, stdout, stderr } = run('--metrics-prt', '1');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     expect(stderr).to.equal(
@@ -266,7 +257,7 @@ describe('the command line of shm_exporter', function () {
     );
   });
 
-  it('lists the class aliases of the application for an unknown one, with status 2', () => {
+  it('lists the class aliases of the application if an alias is unknown, with status 2', () => {
     for (const more of [['--check-config'], []]) {
       const { status, stderr } = run('--config', programs.config({ classes: ['mont'] }), ...more);
       expect(status).to.equal(2);
@@ -283,7 +274,7 @@ describe('the command line of shm_exporter', function () {
     });
     before(() => programs.publish({ server_key: '1', objects: [object('left'), object('right')] }));
 
-    it('compares the file with the existing segments for --check-config --live, with status 0', () => {
+    it('compares the file with the existing segments for --check-config --live', () => {
       const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\nseed_paths = ["floor"]\n';
       const config = programs.config({}, targets);
       const { status, stdout, stderr } = run('--config', config, '--check-config', '--live');
@@ -297,7 +288,7 @@ describe('the command line of shm_exporter', function () {
       expect(stdout).to.match(/\nconfiguration is valid\n$/);
     });
 
-    it('replaces app, server_keys and targets by --app and --server-key (spec 1.1, 1.6)', async () => {
+    it('uses --app and --server-key instead of app, server_keys and targets of the file (spec 1.1, 1.6)', async () => {
       const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\n';
       const config = programs.config({ app: 'left', server_keys: ['nobody'] }, targets);
       const args = ['--config', config, '--server-key', '1', '--app', 'right'];
@@ -306,7 +297,7 @@ describe('the command line of shm_exporter', function () {
       expect(page).not.to.contain('left_root');
     });
 
-    it('names the existing scopes if a scope is unknown, in either format (spec 2.3, 4.2)', async () => {
+    it('answers a scope as text and as OpenMetrics, and 404 for an unknown scope (spec 2.3, 4.2)', async () => {
       const scope = '\n[[metric_scopes]]\nname = "few"\nmetrics = ["left_root_*"]\n';
       const config = programs.config({ app: 'left', server_keys: ['1'] }, scope);
       const url = await programs.start('exporter', ['--config', config]).url();
@@ -327,7 +318,7 @@ describe('the command line of shm_exporter', function () {
       );
     });
 
-    it('overrides it with --enable-metrics-http and --metrics-port', async () => {
+    it('lets --enable-metrics-http and --metrics-port override the file', async () => {
       const config = programs.config({ app: 'left', metrics_http_enabled: false, metrics_port: 1 });
       const more = ['--enable-metrics-http', '--metrics-port', '0', '--server-key', '1'];
       const exporter = programs.start('exporter', ['--config', config, ...more]);
@@ -357,12 +348,12 @@ describe('the command line of shm_exporter', function () {
     expect(exporter.stderr).to.contain('SIGINT: ending');
   });
 
-  describe('ends with status 0 after the running scrape, without waiting for idle connections,', () => {
+  describe('at SIGTERM', () => {
     // More than sockets take in on their own.
     const size = ['--objects', '9000', '--rate', '0'];
     before(() => programs.simulator('--app', 'big', '--server-key', '2', ...size));
 
-    it('at SIGTERM', async () => {
+    it('ends with status 0 after the running scrape, and waits for no idle connection', async () => {
       const exporter = programs.exporter({ app: 'big', server_keys: ['2'] });
       const url = new URL(await exporter.url());
       await readyPage(url.href);
@@ -398,3 +389,16 @@ describe('the command line of shm_exporter', function () {
     });
   });
 });
+
+for (const program of ['bridge', 'dump', 'license', 'simulator'] as const)
+  describe(`shm_${program}`, () => {
+    const programs = testPrograms();
+
+    it('reports in one line, with status 1, that it cannot write the output of --help to a full stdout', async () => {
+      const running = programs.start(program, ['--help'], { stdoutTo: '/dev/full' });
+      expect(await running.ended).to.deep.equal({ status: 1, signal: null });
+      expect(running.stderr).to.equal(
+        `shm_${program}: stdout cannot be written: no space left on the device\n`,
+      );
+    });
+  });

@@ -70,7 +70,7 @@ describe('npm run demo', function () {
     return { demo, port, context };
   }
 
-  describe('serves its targets', () => {
+  describe('while it runs', () => {
     let demo: Running;
     let base: string;
     let context: string;
@@ -80,7 +80,7 @@ describe('npm run demo', function () {
       base = `http://127.0.0.1:${port}`;
     });
 
-    it('and every address that it prints answers 200', async () => {
+    it('answers 200 at every address that it prints', async () => {
       const addresses = addressesIn(demo.stdout);
       expect(addresses.filter(({ accept }) => accept !== undefined)).to.have.lengthOf(1);
       const paths = addresses.map(({ url }) => url.slice(base.length));
@@ -93,7 +93,7 @@ describe('npm run demo', function () {
       }
     });
 
-    it('and every link of its status page, also for scopes, answers 200', async () => {
+    it('answers 200 at every link of its status page, also for scopes', async () => {
       // Which scopes have metrics is known of a target once it was scraped.
       for (const { serverKey, app } of [...TARGETS, BRIDGED])
         await scrape(`${base}/metrics?server_key=${serverKey}&app=${app}`);
@@ -108,7 +108,7 @@ describe('npm run demo', function () {
     });
 
     for (const { app, serverKey } of TARGETS) {
-      it(`with all metrics of ${app}, whose values change`, async () => {
+      it(`serves all metrics of ${app}, whose values change`, async () => {
         const values = async () => {
           const { body } = await scrape(`${base}/metrics?server_key=${serverKey}`);
           const own = samplesOf(body).filter(({ name }) => name.startsWith(`${app}_`));
@@ -126,7 +126,7 @@ describe('npm run demo', function () {
       });
 
       for (const [scope, patterns] of Object.entries(SCOPES))
-        it(`with a page of ${app} for the scope ${scope}`, async () => {
+        it(`serves a page of ${app} for the scope ${scope}`, async () => {
           const { status, body } = await scrape(`${base}/metrics/${scope}?server_key=${serverKey}`);
           expect(status).to.equal(200);
           const hasOwn = samplesOf(body).some(({ name }) => name.startsWith(`${app}_`));
@@ -134,7 +134,7 @@ describe('npm run demo', function () {
         });
     }
 
-    it('with the metrics of a bridged ads component, and of the bridge', async () => {
+    it('serves the metrics of a bridged ads component, and of the bridge', async () => {
       const { serverKey, app } = BRIDGED;
       const { body } = await scrape(`${base}/metrics?server_key=${serverKey}&app=${app}`);
       for (const family of loadCatalogues().get(app)?.families.keys() ?? [])
@@ -145,7 +145,7 @@ describe('npm run demo', function () {
       expect(own).to.match(/^shm_bridge_component_up\{object="@root"\} 1$/m);
     });
 
-    it('with the JVMs of the host, and a recorded one', async () => {
+    it('serves the JVMs of the host, and a recorded JVM', async () => {
       const { body } = await scrape(`${base}/metrics?server_key=${JVMS.serverKey}`);
       const labels = `pid="${demo.pid}",main_class="shop\\.Till"`;
       const pattern = new RegExp(`^jvm_start_time_seconds\\{${labels}\\} (.+)$`, 'm');
@@ -154,14 +154,14 @@ describe('npm run demo', function () {
       expect(body).to.match(/^jvm_processes [1-9]/m);
     });
 
-    it('with a highlighted variable', async () => {
+    it('serves a highlighted variable', async () => {
       const { body } = await scrape(`${base}/metrics/exporter?server_key=${TARGETS[0].serverKey}`);
       expect(body).to.contain(`highlighted_value{path="${TARGETS[0].variable}"} `);
     });
 
-    it('without output on stderr', () => expect(linesOf(demo)).to.deep.equal([]));
+    it('prints nothing to stderr', () => expect(linesOf(demo)).to.deep.equal([]));
 
-    it('while a second demo on the same port reports how to choose another', async () => {
+    it('makes a second demo on its port report how to choose another port', async () => {
       const from = demo.stderr.length;
       const second = programs.start('demo', ['--port', String(port)]);
       const context = await contextOf(second);
@@ -171,7 +171,7 @@ describe('npm run demo', function () {
       expect(linesOf(demo, from)).to.deep.equal([]);
     });
 
-    it('while another demo ends with status 1 because its exporter was killed', async () => {
+    it('is not affected by another demo that ends with status 1 because its exporter is killed', async () => {
       const from = demo.stderr.length;
       const { demo: another, context: itsContext } = await ready();
       const [victim = 0] = processesWith(itsContext).filter((pid) =>
@@ -184,7 +184,7 @@ describe('npm run demo', function () {
       expect(linesOf(demo, from)).to.deep.equal([]);
     });
 
-    it("prints the exporter's messages about a killed simulated server, and restarts that server", async () => {
+    it("prints the exporter's messages about a killed simulated server, and restarts the server", async () => {
       const [victim = 0] = processesWith(context).filter((pid) =>
         processesWith('--app\0adh').includes(pid),
       );
@@ -201,7 +201,7 @@ describe('npm run demo', function () {
       );
     });
 
-    it('until Ctrl-C, which leaves nothing behind', async () => {
+    it('leaves nothing behind after Ctrl-C', async () => {
       expect(processesWith(context)).to.have.lengthOf(6);
       expect(await demo.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
       expect(tracesOf(context)).to.deep.equal([]);

@@ -45,7 +45,7 @@ describe('an application without a catalogue', function () {
     programs.publish(SHOP);
   });
 
-  it('gets metric names without repeated words and with units, which OpenMetrics declares', async () => {
+  it('gets metric names with units and without repeated words, and OpenMetrics declares the units', async () => {
     const url = await programs.exporter(single).url();
     expect(shopOf(await readyPage(url))).to.deep.equal({
       'shop_sales_total{"object":"@root"}': '7',
@@ -56,7 +56,7 @@ describe('an application without a catalogue', function () {
     expect(page).to.contain('\n# UNIT shop_till_received_bytes bytes\n');
   });
 
-  it('gets labels from paths by a reload during which no scrape fails', async () => {
+  it('gets labels from paths after a reload, and no scrape fails during the reload', async () => {
     const path = programs.config(single);
     const exporter = programs.start('exporter', ['--config', path]);
     const url = await exporter.url();
@@ -75,7 +75,7 @@ describe('an application without a catalogue', function () {
     });
   });
 
-  it('does not start with a pattern that gives no label', () => {
+  it('is rejected at the start if a pattern of path_labels gives no label', () => {
     const config = programs.config({ ...single, path_labels: ['floor'] });
     const { status, stderr } = programs.run('exporter', '--config', config);
     expect(status).to.equal(2);
@@ -114,7 +114,7 @@ describe('a variable that no row of the catalogue reads', function () {
     expect(await tree('2')).to.contain('no row is for its class');
   });
 
-  it('appears and disappears by reloads during which no scrape fails', async () => {
+  it('appears and disappears when reloads change show_uncatalogued, and no scrape fails', async () => {
     const single = { ...settings, app: 'shop', server_keys: ['1'] };
     const path = programs.config(single);
     const exporter = programs.start('exporter', ['--config', path]);
@@ -134,7 +134,7 @@ describe('a variable that no row of the catalogue reads', function () {
     expect(exporter.stderr).not.to.contain('show_uncatalogued takes effect');
   });
 
-  it('can be selected in the legacy target file', async () => {
+  it('becomes a metric if the legacy target file sets show_uncatalogued', async () => {
     const line = 'target app=shop server_key=1 show_uncatalogued=true\n';
     const legacy = programs.write('targets.txt', line);
     const url = await programs.exporter(settings, '--targets-config', legacy).url();

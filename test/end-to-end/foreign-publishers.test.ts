@@ -10,7 +10,7 @@ import { pageWith, scrape } from './page.js';
 const namesOf = (series: ReadonlyMap<string, string>): Set<string> =>
   new Set([...series.keys()].map((key) => key.slice(0, key.indexOf('{'))));
 
-describe('a publisher in another language', function () {
+describe('a publisher', function () {
   this.slow(15_000);
   const programs = testPrograms();
   const exporterOf = (app: string, key: string) =>
@@ -199,7 +199,7 @@ while True:
     expect(isThere()).to.equal(undefined);
   });
 
-  it('in Python passes its own checks of the bytes', () => {
+  it('in Python writes the bytes that its own checks expect', () => {
     const check = join(PROJECT, 'examples/python/check.py');
     const { status, stdout, stderr } = spawnSync('python3', [check], { encoding: 'utf8' });
     expect(status, stdout + stderr).to.equal(0);

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { delay, testPrograms } from '../support/processes.js';
 import { needsPrograms } from '../support/needs.js';
 
-describe('gzip end to end', function () {
+describe('a compressed page', function () {
   const programs = testPrograms();
   /** Families with a hundred lines each: enough for lines to refer to each other. */
   const ITEMS = Array.from({ length: 100 }, (_, i) => `H.1.demo.item${i}`);
@@ -22,7 +22,7 @@ describe('gzip end to end', function () {
   };
 
   for (const mode of ['logical', 'threaded'])
-    it(`yields pages with every series in mode ${mode}`, async function () {
+    it(`has every series in ${mode} mode while values change`, async function () {
       needsPrograms(this, 'curl');
       const key = mode === 'logical' ? '81' : '82';
       await programs.simulatorOf({

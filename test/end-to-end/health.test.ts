@@ -72,7 +72,7 @@ describe('--healthy', function () {
     healthProblem(loadConfig({ configFile, overrides: {} }), Date.now());
 
   for (const [name, settings] of listeners)
-    it(`reports a listener ${name} as healthy, and as unhealthy once it has ended`, async function () {
+    it(`reports a listener ${name} as healthy, and as unhealthy once the exporter has ended`, async function () {
       needs(this, name !== 'on IPv6' || hasIpv6, 'this machine has no IPv6');
       const path = programs.config({
         ...settings(await freePort()),
@@ -88,7 +88,7 @@ describe('--healthy', function () {
       );
     });
 
-  it('reports an exporter that accepts connections and never answers as unhealthy', async () => {
+  it('reports as unhealthy an exporter that accepts connections and never answers', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => silent.once('listening', resolve));
     const address = silent.address();
@@ -99,7 +99,7 @@ describe('--healthy', function () {
     expect(said).to.contain('/-/healthy does not answer within 3000 ms\n');
   });
 
-  it('reports a listener that fails for every client as unhealthy', async () => {
+  it('reports as unhealthy a listener that fails for every client', async () => {
     // Without a certificate, the server has no cipher that a client supports.
     const broken = tlsServer().listen(0, '127.0.0.1');
     await once(broken, 'listening');
@@ -109,7 +109,7 @@ describe('--healthy', function () {
     expect(found).to.match(/\/-\/healthy does not answer: .*SSL alert number/);
   });
 
-  it('accepts the options of the exporter', async () => {
+  it('accepts the other options of the exporter', async () => {
     const path = programs.config({ app: 'ads', server_keys: ['82'] });
     const port = `--metrics-port=${await freePort()}`;
     const exporter = programs.start('exporter', ['--config', path, port]);

@@ -39,7 +39,7 @@ describe('an exporter of JVMs', function () {
     return { pid: running.pid, path: join(directory, String(running.pid)) };
   }
 
-  it('is ready without a JVM, and shows each JVM while it runs', async () => {
+  it('is ready before a JVM runs, and shows each JVM while it runs', async () => {
     const url = await exporterOf('come');
     expect(await readyPage(url)).to.match(/^jvm_processes 0$/m);
     const { pid, path } = await jvm('come');

@@ -8,7 +8,7 @@ import { testPrograms } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
 import { needs } from '../support/needs.js';
 
-describe('the addresses of the listener', function () {
+describe('the HTTP listener', function () {
   this.slow(3000);
   const programs = testPrograms();
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
@@ -19,7 +19,7 @@ describe('the addresses of the listener', function () {
   const urls = (text: string) =>
     [...text.matchAll(/metrics at (http:\S+)/g)].map(([, url = '']) => url);
 
-  it('can be several, each with the same pages', async () => {
+  it('can have several addresses, each with the same pages', async () => {
     const exporter = start({ metrics_listen_addresses: ['127.0.0.1:0', '127.0.0.2:0'] });
     await exporter.line(/metrics at[^]*metrics at/);
     const all = urls(exporter.stderr);
@@ -28,7 +28,7 @@ describe('the addresses of the listener', function () {
     await exporter.stop();
   });
 
-  it('can be IPv6, in brackets', async function () {
+  it('can have an IPv6 address in brackets', async function () {
     needs(this, await hasIpv6(), 'this machine has no IPv6');
     const exporter = start(
       {},
@@ -43,7 +43,7 @@ describe('the addresses of the listener', function () {
     await exporter.stop();
   });
 
-  it('end the start with status 4 and name the one that is in use', async () => {
+  it('ends the start with status 4 and names the address that is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.2');
     await new Promise((resolve) => taken.once('listening', resolve));
     const address = taken.address();
@@ -66,7 +66,7 @@ describe('the addresses of the listener', function () {
     return programs.start('exporter', ['--config', path], { under: ['python3', '-c', script] });
   };
 
-  it('can be a socket that systemd opened', async () => {
+  it('can be a TCP socket that systemd opened', async () => {
     const exporter = withSocket('s = socket.socket(); s.bind(("127.0.0.1", 0))');
     const url = await exporter.url();
     await readyPage(url);
@@ -74,7 +74,7 @@ describe('the addresses of the listener', function () {
     await exporter.stop();
   });
 
-  it('can be a UNIX socket that systemd opened, as the log says', async () => {
+  it('can be a UNIX socket that systemd opened, and the log mentions the UNIX socket', async () => {
     const path = programs.path('socket');
     const exporter = withSocket(
       `s = socket.socket(socket.AF_UNIX); s.bind(${JSON.stringify(path)})`,

@@ -24,7 +24,7 @@ const ownThreads = (): number => {
   return Number(spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' }).stdout);
 };
 
-inBothModes('an exporter at the limit of processes', function (mode) {
+inBothModes('an exporter that reaches its process limit', function (mode) {
   this.slow(5000);
   const programs = testPrograms();
   before(function () {
@@ -48,7 +48,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     expect(status).to.equal(0);
   };
 
-  it('that is reached at the start ends the exporter with status 4 and one line', async () => {
+  it('during the start ends with status 4 and one line on stderr', async () => {
     const exporter = start(['prlimit', `--nproc=${ownThreads() + 2}`]);
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
@@ -56,7 +56,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     );
   });
 
-  it('that is reached later stops neither the service of a restarted publisher nor a normal end', async () => {
+  it('after the start still serves a restarted publisher, and ends normally', async () => {
     const first = publish();
     const exporter = start([]);
     const url = await exporter.url();
@@ -70,7 +70,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
-  it('lets the exporter compare passwords in an existing thread, or answer 503 without one', async () => {
+  it('compares passwords in an existing thread, or answers 503 if no such thread exists', async () => {
     publish('2');
     programs.write('users.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);
     const known = start([], { server_keys: ['2'], web_config_file: 'users.yml' });

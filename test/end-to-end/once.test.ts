@@ -5,7 +5,7 @@ import { waitFor, testPrograms } from '../support/processes.js';
 import { LINTED, promtoolLines, samplesOf, scrape, seriesKey, seriesOf } from './page.js';
 import { needsPrograms } from '../support/needs.js';
 
-describe('an exporter that prints one snapshot or documents of all targets', function () {
+describe('an exporter without HTTP', function () {
   this.slow(5000);
   const programs = testPrograms();
   const tables = `
@@ -38,7 +38,7 @@ server_key = "83"
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--root', 'h.1.ads'));
 
   describe('while a target is missing', () => {
-    it('prints the other targets after an interval, and exits with status 5 and the reason', async () => {
+    it('prints the ready targets with --once after an interval, and exits with status 5 and the reason', async () => {
       const exporter = start(3, '--once');
       expect(await exporter.ended).to.deep.equal({ status: 5, signal: null });
       expect(exporter.stdout).to.match(/^# snapshot app=ads [^]*\nads_[^]*^# EOF$/m);
@@ -48,7 +48,7 @@ server_key = "83"
       expect(exporter.stderr).to.match(/not all targets were ready: waiting on .*adh/);
     });
 
-    it('shows in one document which target is not ready', async () => {
+    it('shows in a merged document which target is not ready', async () => {
       const exporter = start(3, '--once', '--stdout-format', 'merged');
       expect(await exporter.ended).to.deep.equal({ status: 5, signal: null });
       const ready = byApp(exporter.stdout, 'shm_exporter_internal_target_ready');
@@ -62,14 +62,14 @@ server_key = "83"
   describe('when all targets are ready', () => {
     before(() => programs.simulate('--app', 'adh', '--server-key', '83', '--root', 'h.1.adh'));
 
-    it('prints each target once, and exits with status 0', async () => {
+    it('prints each target once with --once, and exits with status 0', async () => {
       const exporter = once();
       expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
       expect(exporter.stdout.match(/^# snapshot app=(ads|adh) /gm)).to.have.length(2);
       expect(exporter.stdout.match(/^# EOF$/gm)).to.have.length(2);
     });
 
-    it('prints one JSON object for each series', async () => {
+    it('prints one JSON object for each series with --stdout-format json', async () => {
       const exporter = once('--stdout-format', 'json');
       expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
       const rows = exporter.stdout.trimEnd().split('\n');
@@ -77,7 +77,7 @@ server_key = "83"
       expect(new Set(apps)).to.deep.equal(new Set(['ads', 'adh']));
     });
 
-    it('prints one document without new findings of promtool', async function () {
+    it('prints a merged document in which promtool finds only the known problems', async function () {
       needsPrograms(this, 'promtool');
       const exporter = once('--stdout-format', 'merged');
       expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
@@ -99,7 +99,7 @@ server_key = "83"
       expect(exporter.stdout).not.to.match(/^(process|nodejs)_/m);
     });
 
-    it('writes one file with --textfile, and keeps it after --once', async () => {
+    it('writes one file with --textfile, and leaves the file after --once', async () => {
       const folder = programs.path('once');
       mkdirSync(folder, { recursive: true });
       const exporter = once('--textfile', folder);
@@ -113,7 +113,7 @@ server_key = "83"
       expect(exporter.stdout).to.equal('');
     });
 
-    it('reports a file that it cannot write, and continues', async () => {
+    it('reports that it cannot write the file of --textfile, and continues', async () => {
       const folder = programs.path('later');
       // It is there if this is tried again.
       rmSync(folder, { recursive: true, force: true });
@@ -126,7 +126,7 @@ server_key = "83"
       expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
     });
 
-    it('has its values and targets on the page of node_exporter until it ends', async function () {
+    it('shows its values and targets on the page of node_exporter until it ends', async function () {
       needsPrograms(this, 'prometheus-node-exporter');
       const folder = programs.path('collected');
       mkdirSync(folder, { recursive: true });

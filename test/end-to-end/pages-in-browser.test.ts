@@ -101,7 +101,7 @@ describe('the HTML pages in Chromium', function () {
     expect(height).to.be.within(40, 70);
   });
 
-  it('show that a target becomes ready without a reload, and keep focus and scroll position', async () => {
+  it('show without a reload that a target becomes ready, and keep focus and scroll position', async () => {
     const watched = await open('/', { viewport: { width: 1280, height: 300 } });
     const { page } = watched;
     expect(await stateOf(watched, 'target-1')).to.equal('syncing');
@@ -163,7 +163,7 @@ describe('the HTML pages in Chromium', function () {
     await page.context().close();
   });
 
-  describe('find the values of a search', () => {
+  describe('let a user search for values', () => {
     for (const javaScriptEnabled of [true, false])
       it(javaScriptEnabled ? 'by keyboard' : 'without scripts', async () => {
         const watched = await open('/', { ...WIDE, javaScriptEnabled });
@@ -184,7 +184,7 @@ describe('the HTML pages in Chromium', function () {
         await page.context().close();
       });
 
-    it('and update them if live updates are on', async () => {
+    it('and update the results if live updates are on', async () => {
       const watched = await open('/tree?server_key=91&object=tills.front-left&live=1');
       const { page } = watched;
       const text = () => page.locator('tbody').textContent();
@@ -205,7 +205,7 @@ describe('the HTML pages in Chromium', function () {
   ];
   for (const [what, options] of SCREENS)
     for (const path of PATHS)
-      it(`fit the screen and are accessible: ${path}, ${what}`, async () => {
+      it(`fit a ${what} screen and are accessible at ${path}`, async () => {
         const watched = await open(path, options);
         const { page } = watched;
         expect(await watched.overflow(), 'wider than the window').to.equal(0);
@@ -238,7 +238,7 @@ describe('the HTML pages in Chromium', function () {
     await page.context().close();
   });
 
-  describe('without the exporter', () => {
+  describe('after the exporter ended', () => {
     it('show since when the exporter has not answered', async () => {
       const watched = await open('/');
       await exporter?.stop('SIGTERM');

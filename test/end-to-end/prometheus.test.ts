@@ -35,7 +35,7 @@ const shop = (app: string, tills: number, first: number): ScenarioFile => ({
   ],
 });
 
-describe('Prometheus, over TLS and with passwords', function () {
+describe('Prometheus over TLS with passwords', function () {
   this.slow(30_000);
   const programs = testPrograms();
   let prometheus = '';
@@ -146,7 +146,7 @@ ${discoveries.join('')}`,
     ]);
   });
 
-  it('has every value of the real tree', async () => {
+  it('stores every value of the recorded tree', async () => {
     const recorded = JSON.parse(readFileSync(RECORDED, 'utf8')) as ScenarioFile;
     const wanted = [...expectedSeries('adh', recorded, ADH_ROOT)].filter(
       ([, value]) => value !== UNOBSERVED,
@@ -163,7 +163,7 @@ ${discoveries.join('')}`,
     ['north', 40, 1000],
     ['south', 50, 9_007_199_254_740_000],
   ] as const)
-    it(`has every value of ${app}, and no other`, async () => {
+    it(`stores every value of the application ${app}, and no other value`, async () => {
       const wanted = Array.from({ length: tills }, (_, at): [string, number] => [
         seriesKey(`${app}_till_sales_total`, { object: `till${at}` }),
         first + at,

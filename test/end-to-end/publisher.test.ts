@@ -54,7 +54,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(url)).to.equal('10');
   });
 
-  it("is shown up to the target's limits of objects, variables and series, and the log names the first omitted of each", async () => {
+  it("is shown up to the target's limits of objects, variables and series, and the log names the first omitted object, variable and series", async () => {
     const tills = ['a', 'b', 'c'].map((till) => ({
       ...{ id: `h.1.shop.${till}`, parent: 'h.1.shop', class: 'Till' },
       variables: { u: { type: 'u64', value: 1 }, v: { type: 'u64', value: 1 } },
@@ -227,14 +227,14 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(exporter('9'))).to.equal('90');
   });
 
-  it('ends cleanly at a scenario step for that, and leaves no segment', async () => {
+  it('ends cleanly at a scenario step with exit = clean, and leaves no segment', async () => {
     const steps = [{ after_ms: 50, exit: 'clean' }];
     const publisher = await programs.simulatorOf(shop('6', 60, steps));
     expect(await publisher.ended).to.deep.equal({ status: 0, signal: null });
     expect(programs.segments().filter((name) => name.includes('.pool.6'))).to.deep.equal([]);
   });
 
-  it('is killed at a scenario step for that, and leaves its segment', async () => {
+  it('is killed at a scenario step with exit = kill, and leaves its segment', async () => {
     const steps = [{ after_ms: 50, exit: 'kill' }];
     const publisher = await programs.simulatorOf(shop('7', 70, steps));
     expect(await publisher.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
@@ -245,7 +245,7 @@ describe('a publisher that comes and goes', function () {
     expect(body).to.contain('waiting on a root of application shop, server key 7: ');
   });
 
-  it('repeats the steps of a scenario with repeat', async () => {
+  it('repeats the steps of a scenario if repeat is true', async () => {
     const set = (value: number) => ({ after_ms: 100, set: { 'h.1.shop': { sales: value } } });
     programs.publish({ ...shop('8', 0, [set(81), set(82)]), repeat: true });
     const url = exporter('8');

@@ -72,7 +72,7 @@ describe('a program with several publishers', function () {
     }
   });
 
-  it('in C has one publisher for each forked process, and an executed program inherits none', async () => {
+  it('in C has one publisher for each forked process, and an executed program inherits no publisher', async () => {
     const source = programs.write(
       'processes.c',
       `#include "shm_publisher.h"

@@ -25,7 +25,7 @@ const lines = (series: ReadonlyMap<string, string>): string[] =>
   [...series].map(([key, value]) => `${key} ${value}`).sort();
 const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
+inBothModes('the target of a recorded ADH 3.8', function (worker_execution_mode) {
   this.slow(3000);
   const programs = testPrograms();
   const recorded = (): ScenarioFile => JSON.parse(readFileSync(RECORDED, 'utf8')) as ScenarioFile;
@@ -63,7 +63,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
       await exporter.line(new RegExp(`ready: ${objects.length} objects, ${variables} variables`));
     });
 
-    it('has every application value of the scenario, and no other', () => {
+    it('has every application value of the scenario, and no other value', () => {
       const wanted = expectedSeries('adh', recorded(), ROOT);
       expect(wanted.size).to.be.greaterThan(150);
       const found = seriesOf(applicationPart(page));
@@ -72,7 +72,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
       expect(lines(found)).to.deep.equal(lines(wanted));
     });
 
-    it('with show_uncatalogued has every value of every variable, and does not change the metrics of rows', async () => {
+    it('shows every value of every variable if show_uncatalogued is true, and keeps the metrics of rows', async () => {
       const settings = { app: 'adh', server_keys: ['80'], worker_execution_mode };
       const exporter = programs.exporter({ ...settings, show_uncatalogued: true });
       const page = await readyPage(await exporter.url());
@@ -103,7 +103,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
     });
   });
 
-  describe('under an application without a catalogue', () => {
+  describe('without a catalogue', () => {
     const APP = 'other_name';
     const root = ROOT.replace(/adh$/, APP);
     let page = '';
@@ -115,7 +115,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
       page = await readyPage(await exporter.url());
     });
 
-    it('shows every number under class, variable and seed path, whatever their names contain', () => {
+    it('shows every number under its class, variable and seed path, whatever characters these names contain', () => {
       const shown = new Map<string, string[]>();
       for (const { name, labels, value } of samplesOf(applicationPart(page))) {
         const key = seriesKey(value, { object: labels['object'] ?? '' });
@@ -139,7 +139,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
       expect(missing).to.deep.equal([]);
     });
 
-    it('shows each text as an info metric, and nothing that is not a variable', () => {
+    it('shows each text as an info metric, and shows nothing but variables', () => {
       const objects = subtree(recorded(), ROOT);
       const texts = objects.flatMap(({ variables }) =>
         Object.values(variables).flatMap(({ type, value }) => (type === 'string' ? [value] : [])),
@@ -152,7 +152,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
       expect(samples.length).to.equal(all.length);
     });
 
-    it('contains the unusual names of the recorded tree', () => {
+    it('shows the unusual names of the recorded tree', () => {
       const objects = new Set(samplesOf(page).map(({ labels }) => labels['object'] ?? ''));
       expect(
         [...objects].some((path) => /^\d/.test(path)),
@@ -166,7 +166,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
         ).to.be.true;
     });
 
-    it('is a valid page for promtool', function () {
+    it('gives a page that promtool accepts', function () {
       needsPrograms(this, 'promtool');
       const errors = promtoolLines(page).filter((line) => /error|invalid|expected/i.test(line));
       expect(errors).to.deep.equal([]);

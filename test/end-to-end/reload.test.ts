@@ -11,7 +11,7 @@ interface TargetText {
   readonly seedPaths?: readonly string[];
 }
 
-describe('SIGHUP', function () {
+describe('a reload by SIGHUP', function () {
   this.slow(5000);
   const programs = testPrograms();
   const KEYS = ['1', '2', '3'];
@@ -97,7 +97,7 @@ describe('SIGHUP', function () {
     await exporter.stop();
   });
 
-  it('changes nothing if the file has mistakes, and reports all of them', async () => {
+  it('changes nothing if the file has mistakes, and reports every mistake', async () => {
     const { exporter, path, page, hangUp, rewrite } = await start(targets({ key: '1' }));
     await readyPage(page('1'));
     writeFileSync(path, `${programs.settings()}debg = true\ntarget_workers = 65\n`);
@@ -121,7 +121,7 @@ describe('SIGHUP', function () {
     await exporter.stop();
   });
 
-  it('sets metrics for the success of the reload and the hash of the configuration', async () => {
+  it('sets metrics for its success and for the hash of the configuration', async () => {
     const { exporter, path, url, hangUp, rewrite } = await start(targets({ key: '1' }));
     const own = new URL('/-/metrics', url).href;
     const metric = async (name: string) =>
@@ -148,7 +148,7 @@ describe('SIGHUP', function () {
     await exporter.stop();
   });
 
-  it('has the same effect as POST /-/reload, if the settings allow that', async () => {
+  it('has the same effect as POST /-/reload, which http_reload_enabled allows', async () => {
     const settings = { http_reload_enabled: true };
     const { exporter, path, url } = await start(targets({ key: '1' }), settings);
     const post = () => fetch(new URL('/-/reload', url), { method: 'POST' });
@@ -178,7 +178,7 @@ describe('SIGHUP', function () {
     await exporter.stop();
   });
 
-  it('names the changed settings that take effect at the next start', async () => {
+  it('logs the changed settings that take effect only at the next start', async () => {
     const { exporter, path, hangUp } = await start(targets({ key: '1' }));
     const changed = { target_workers: 3, metrics_path: '/other', render_min_interval_ms: 100 };
     writeFileSync(path, programs.settings(changed) + targets({ key: '1' }));
@@ -221,7 +221,7 @@ describe('SIGHUP', function () {
       };
     };
 
-    it(`fails no scrape of unchanged targets in ${RELOADS} reloads, and each page is complete`, async () => {
+    it(`lets no scrape of an unchanged target fail when repeated ${RELOADS} times, and each page is complete`, async () => {
       const stay = [{ key: '1' }, { key: '2', seedPaths: ['@root'] }];
       const { exporter, url, page, rewrite } = await start(
         targets(...stay, { key: '3' }) + scope('always', 'shop_*'),
@@ -265,7 +265,7 @@ describe('SIGHUP', function () {
     });
   });
 
-  it('does not stop the service of targets if the files of the program were removed', async () => {
+  it('does not interrupt targets if the files of the program were removed', async () => {
     const program = programs.path('program');
     for (const name of ['dist', 'package.json'])
       cpSync(join(PROJECT, name), join(program, name), { recursive: true });

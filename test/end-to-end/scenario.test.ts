@@ -88,8 +88,10 @@ describe('a scenario of all value types', function () {
       ['shop_size_sum', '1e+21'],
       ['shop_size_count', '9007199254740995'],
     ];
-    for (const [name, value, labels] of values)
-      it(`shows ${name} ${JSON.stringify(labels ?? {})} as ${value}`, () => {
+    for (const [name, value, labels] of values) {
+      const { le, quantile } = labels ?? {};
+      const part = le ? `{le="${le}"}` : quantile ? `{quantile="${quantile}"}` : '';
+      it(`shows ${name}${part} as ${value}`, () => {
         const shown = samplesOf(page).filter((sample) => sample.name === name);
         const wanted = { object: '@root', ...labels };
         const [match] = shown.filter(
@@ -97,8 +99,9 @@ describe('a scenario of all value types', function () {
         );
         expect(match?.value).to.equal(value);
       });
+    }
 
-    it('shows nothing else', () =>
+    it('shows no other series', () =>
       expect(samplesOf(applicationPart(page)).length).to.equal(values.length));
 
     it('declares the type of each family', () => {
@@ -130,7 +133,7 @@ describe('a scenario of all value types', function () {
       });
     });
 
-    it('answers 503 with the counts until it is synced (spec 3, 7)', async () => {
+    it('answers 503 with the number of synced objects and variables before the sync ends (spec 3, 7)', async () => {
       const { body, headers } = await unready(url, /objects 3.4/);
       expect(body).to.equal(
         'scrape not ready: objects 3/4 synced, variables 3/4 synced, ' +
@@ -142,12 +145,12 @@ describe('a scenario of all value types', function () {
       expect(own.body).to.match(/^shm_exporter_internal_target_pending_sync_items\{[^}]*\} 2$/m);
     });
 
-    it('counts the values that were synced meanwhile', async () => {
+    it('updates the number of synced variables in the 503 answer when a value is synced', async () => {
       publisher.go({ set: { [`${ROOT}.b`]: { sales: 6 } } });
       await unready(url, /objects 3\/4 synced, variables 4\/4 synced, waiting on .*h\.1\.shop\.c/);
     });
 
-    it('answers 200 after that, with readiness in the page (spec 3)', async () => {
+    it('answers 200 with readiness in the page after the sync (spec 3)', async () => {
       publisher.go({ sync: [`${ROOT}.c`] });
       const found = seriesOf(await readyPage(url));
       expect(found.get('shm_exporter_internal_target_ready{}')).to.equal('1');
@@ -157,7 +160,7 @@ describe('a scenario of all value types', function () {
       expect(found.get(series('shop_till_sales_total', `${ROOT}.c`))).to.equal('7');
     });
 
-    it('stays ready when late objects appear, and adds them once synced (spec 3)', async () => {
+    it('stays ready when an object appears later, and adds the object once it is synced (spec 3)', async () => {
       const pending = 'shm_exporter_internal_target_pending_sync_items{}';
       const late = series('shop_till_sales_total', `${ROOT}.late`);
       publisher.go({ add: [till('late')] });
@@ -169,7 +172,7 @@ describe('a scenario of all value types', function () {
       expect(after.get(late)).to.equal('8');
     });
 
-    it('ends the series of a removed object, and gives a reused name its new value', async () => {
+    it('ends the series of a removed object, and shows the new value when its name is reused', async () => {
       const removed = series('shop_till_sales_total', `${ROOT}.a`);
       publisher.go({ remove: [`${ROOT}.a`] });
       const without = await pageWith(url, (found) => !found.has(removed), 'the object is gone');

@@ -17,7 +17,7 @@ const residentBytes = (pid: number): number => {
   return Number(kilobytes) * 1024;
 };
 
-describe('stdout mode through a pipe', function () {
+describe('an exporter that prints to a pipe', function () {
   this.slow(5000);
   const programs = testPrograms();
   const settings = {
@@ -82,7 +82,7 @@ describe('stdout mode through a pipe', function () {
       expectTicks(spansBetween(reader.stdout), 600, 1700);
     });
 
-    it("prints the application's metrics and the internal ones", () => {
+    it("prints the application's metrics and the internal metrics", () => {
       for (const body of bodies) {
         const series = seriesOf(body);
         expect(series.get('shm_exporter_internal_target_ready{}')).to.equal('1');
@@ -90,7 +90,7 @@ describe('stdout mode through a pipe', function () {
       }
     });
 
-    it('prints bodies without new findings of promtool', function () {
+    it('prints documents in which promtool finds only the known problems', function () {
       needsPrograms(this, 'promtool');
       expect(promtoolLines(bodies[0] ?? '').sort()).to.deep.equal(LINTED);
     });
@@ -142,7 +142,7 @@ describe('stdout mode through a pipe', function () {
     expect(samplesOf(reader.stdout)).to.deep.equal([]);
   });
 
-  it('skips ticks while its reader has stopped, without using more memory', async function () {
+  it('skips snapshots while its reader is stopped, and uses no more memory', async function () {
     await programs.simulator(
       ...['--app', 'adh', '--server-key', '83', '--root', 'h.1.adh', '--objects', '3000'],
       ...['--change-fraction', '1', '--rate', '2'],

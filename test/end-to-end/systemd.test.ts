@@ -14,7 +14,7 @@ while True:
     print(listener.recv(4096).decode().replace('\\n', ' '), flush=True)
 `;
 
-describe('a service of systemd', function () {
+describe('the exporter as a systemd service', function () {
   this.slow(5000);
   const programs = testPrograms();
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
@@ -35,10 +35,10 @@ describe('a service of systemd', function () {
 
   const addresses = [
     ['a path', () => programs.path('notify')],
-    ['a name of the abstract namespace', () => `@${programs.contextId}`],
+    ['an abstract name', () => `@${programs.contextId}`],
   ] as const;
   for (const [kind, address] of addresses)
-    it(`gets readiness, status, reloads and the end from the exporter at ${kind}`, async () => {
+    it(`notifies systemd of readiness, status, reloads and its end through a socket with ${kind}`, async () => {
       const { listener, under } = await systemd(address());
       const config = programs.config({ app: 'ads', server_keys: ['82'] });
       const exporter = programs.start('exporter', ['--config', config], { under });
@@ -58,7 +58,7 @@ describe('a service of systemd', function () {
       await listener.stop();
     });
 
-  it('gets watchdog messages from a running process, and none from a stopped one', async () => {
+  it('sends watchdog messages while its process runs, but not while its process is stopped', async () => {
     const life = ['WATCHDOG_USEC=100000'];
     const { listener, under } = await systemd(programs.path('life'), life);
     const config = programs.config({ app: 'ads', server_keys: ['82'] });
@@ -77,7 +77,7 @@ describe('a service of systemd', function () {
     await listener.stop();
   });
 
-  it('gets readiness from an exporter that writes to stdout', async () => {
+  it('notifies systemd of readiness also if it writes to stdout', async () => {
     const { listener, under } = await systemd(programs.path('stdout'));
     const settings = { app: 'ads', server_keys: ['82'], metrics_http_enabled: false };
     const exporter = programs.start('exporter', ['--config', programs.config(settings)], { under });
@@ -86,7 +86,7 @@ describe('a service of systemd', function () {
     await listener.stop();
   });
 
-  it('does not hinder the exporter if its socket has no reader', async () => {
+  it('works normally if nobody reads the socket of systemd', async () => {
     const under = ['env', `NOTIFY_SOCKET=${programs.path('nobody')}`];
     const config = programs.config({ app: 'ads', server_keys: ['82'] });
     const exporter = programs.start('exporter', ['--config', config], { under });

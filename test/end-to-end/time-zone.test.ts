@@ -44,7 +44,7 @@ describe('publisher_time_zone', function () {
   });
 
   for (const worker_execution_mode of ['logical', 'threaded'])
-    it(`of a table applies to its target alone (${worker_execution_mode})`, async () => {
+    it(`in a [[targets]] table applies only to the target of the table (${worker_execution_mode} mode)`, async () => {
       const tables = targets(
         { app: 'shop', server_key: '1', publisher_time_zone: 'America/New_York' },
         { app: 'shop', server_key: '2', publisher_time_zone: 'Asia/Tokyo' },
@@ -72,15 +72,15 @@ describe('publisher_time_zone', function () {
     '/usr/share/zoneinfo/Asia/Tokyo',
     ':/usr/share/zoneinfo/Asia/Tokyo',
     'JST-9',
-    'a copy',
-    'a link',
+    'a path to a copy of a zone file',
+    'a path to a link to a zone file',
   ];
   for (const form of forms)
-    it(`defaults to TZ: ${form}`, async function () {
+    it(`defaults to the zone that TZ gives as ${form}`, async function () {
       needs(this, existsSync(TOKYO), 'this machine has no /usr/share/zoneinfo');
       const file = programs.path('zone');
       rmSync(file, { force: true });
-      if (form === 'a copy') copyFileSync(TOKYO, file);
+      if (form.includes('copy')) copyFileSync(TOKYO, file);
       else symlinkSync(TOKYO, file);
       const exporter = zoned(form.startsWith('a ') ? `:${file}` : form);
       expect(await startOf(await exporter.url(), '1')).to.equal(EIGHT_IN['Asia/Tokyo']);
@@ -101,7 +101,7 @@ describe('publisher_time_zone', function () {
   });
 
   for (const tz of ['Europe/Nowhere', ':/etc/nowhere'])
-    it(`causes a warning if it is not set and TZ names no zone: ${tz}`, async () => {
+    it(`causes a warning if it is not set and TZ is ${tz}, which names no zone`, async () => {
       const said =
         `the environment variable TZ is "${tz}", which is not the name of a time zone that Node.js knows: ` +
         'times that shop writes without an offset may be read hours off';
@@ -110,7 +110,7 @@ describe('publisher_time_zone', function () {
       expect(checked.stdout).to.contain(`warning: ${said}`);
     });
 
-  it('causes no warning if no target reads times', async () => {
+  it('causes no warning about TZ if every target sets its time zone', async () => {
     const path = programs.config(
       { ...settings },
       targets({ app: 'shop', server_key: '1', publisher_time_zone: 'Asia/Tokyo' }),
@@ -121,7 +121,7 @@ describe('publisher_time_zone', function () {
     expect(checked.stdout).not.to.contain('TZ');
   });
 
-  it('with a misspelt name ends the start and suggests the nearest known name', () => {
+  it('with a misspelt zone ends the start and suggests the nearest known zone', () => {
     const config = programs.config({ ...settings, publisher_time_zone: 'Asia/Tokio' });
     const { status, stderr } = programs.run('exporter', '--config', config);
     expect(status).to.equal(2);

@@ -80,7 +80,7 @@ server_key = "91"
     return html;
   };
 
-  it('names every metric of the page, and no other', async () => {
+  it('names every metric of the scrape page, and no other metric', async () => {
     const samples = samplesOf(await readyPage(`${origin}/metrics?server_key=82`));
     const own = new Set(
       samples
@@ -94,7 +94,7 @@ server_key = "91"
     expect([...shown].toSorted()).to.deep.equal([...own].toSorted());
   });
 
-  it('shows the values of the page', async () => {
+  it('shows the values of the scrape page', async () => {
     const samples = samplesOf(await readyPage(`${origin}/metrics?server_key=82`));
     const html = await whole('server_key=82&show=metrics&q=ads_mounts_active_users&in=metric');
     const wanted = samples.find(({ name }) => name === 'ads_mounts_active_users')?.value;
@@ -104,7 +104,7 @@ server_key = "91"
     );
   });
 
-  it('shows a target that is not ready, escapes its texts, and marks values without a metric', async () => {
+  it('also shows a target that is not ready, with escaped texts and a mark for values without a metric', async () => {
     const { status, body } = await scrape(`${origin}/tree?server_key=91`);
     expect(status).to.equal(200);
     expect(textOf(body)).to.contain('syncing: waiting on variable time of h.1.ads');
@@ -146,14 +146,14 @@ server_key = "91"
     expect(textOf(body)).to.match(/heartbeat \d s ago/);
   });
 
-  describe('with texts that have no row', () => {
+  describe('with texts that no catalogue row reads', () => {
     const hidden = 'unread text string (hidden: no row reads this text) no metric: no row reads it';
     const textRow = async (url: string, headers: Record<string, string> = {}) => {
       const answer = await fetch(`${url}/tree?server_key=91&q=unread+text`, { headers });
       return { status: answer.status, row: rowsOf(await answer.text())[1] };
     };
 
-    it('neither shows nor finds them for other machines', async () => {
+    it('neither shows nor finds these texts for other machines', async () => {
       const url = await exporter({ metrics_bind_address: '0.0.0.0' }, TARGETS);
       await readyPage(`${url}/metrics?server_key=82`);
       const row = await waitFor('there is a tree', async () => {
@@ -167,7 +167,7 @@ server_key = "91"
       expect(rowsOf(number)).to.have.lengthOf(2);
     });
 
-    it('shows them to other machines only with a password', async () => {
+    it('shows these texts to other machines only with a password', async () => {
       programs.write('web.yml', `basic_auth_users:\n  alice: ${hashSync('s:cret', 4)}\n`);
       const settings = { metrics_bind_address: '0.0.0.0', web_config_file: 'web.yml' };
       const url = await exporter(settings, TARGETS);

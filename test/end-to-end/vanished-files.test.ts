@@ -61,7 +61,7 @@ describe('the files of a running exporter', function () {
     });
 
   for (const fate of ['replace', 'remove'] as const)
-    it(`may be removed: after ${fate}, new passwords are compared, and new targets and users are accepted`, async () => {
+    it(`may be ${fate}d: passwords are still compared, and new targets and users are accepted`, async () => {
       const program = installed(programs, `installed-${fate}`);
       const web = (...users: readonly string[]) =>
         programs.write('web.yml', `basic_auth_users:\n${users.map(user).join('')}`);
@@ -87,7 +87,7 @@ describe('the files of a running exporter', function () {
       expect((await exporter.stop()).status).to.equal(0);
     });
 
-  it('are found from its first working directory, even after that was removed', async () => {
+  it('are found relative to its first working directory, even after that directory is removed', async () => {
     const folder = programs.path('started-in');
     mkdirSync(folder);
     programs.write('beside.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);

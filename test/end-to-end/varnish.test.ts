@@ -106,14 +106,14 @@ describe('an exporter of Varnish', function () {
     expect(differences(typesOn(ours), types)).to.deep.equal([]);
   });
 
-  it('passes the linter of Prometheus with the clean names', async function () {
+  it('passes the linter of Prometheus with clean metric names', async function () {
     needsPrograms(this, 'promtool');
     const page = applicationPart(await readyPage(await exporterOf('clean')));
     expect(page).to.match(/^varnish_backend_up\{vcl="\w+",backend="good"\} 1$/m);
     expect(promtoolLines(page)).to.deep.equal([]);
   });
 
-  it('with the names of prometheus_varnish_exporter, lacks only the counter suffixes for promtool', async function () {
+  it('passes promtool with the names of prometheus_varnish_exporter, except for suffixes and abbreviated units', async function () {
     needsPrograms(this, 'promtool');
     const page = applicationPart(await readyPage(await exporterOf('compat')));
     const others = promtoolLines(page).filter(
@@ -122,7 +122,7 @@ describe('an exporter of Varnish', function () {
     expect(others).to.deep.equal([]);
   });
 
-  it('shows the tree with the same metrics', async () => {
+  it('names the metrics of its scrape page on its tree page', async () => {
     const url = await exporterOf('compat');
     await readyPage(url);
     const tree = await scrape(url.replace(/\/metrics.*$/, '/tree?q=client_req'));

@@ -43,7 +43,7 @@ function ask(url: string, options: RequestOptions = {}): Promise<Answer> {
   });
 }
 
-describe('web_config_file', function () {
+describe('an exporter with web_config_file', function () {
   this.slow(5000);
   const programs = testPrograms();
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
@@ -90,7 +90,7 @@ describe('web_config_file', function () {
     await exporter.stop();
   });
 
-  it('applies renewed certificates and passwords without a restart, and keeps the old ones, with a metric, if the new ones are invalid', async () => {
+  it('applies renewed certificates and passwords without a restart, and sets a metric to 0 while the new files are invalid', async () => {
     const { exporter, url } = await start(SERVER + USERS);
     expect((await ask(url, { headers: alice })).subject).to.equal('localhost');
     serverIs('other');
@@ -127,7 +127,7 @@ describe('web_config_file', function () {
     await exporter.stop();
   });
 
-  it('keeps the configuration in use while a file is missing, and reads it again once all its files exist', async () => {
+  it('keeps its web configuration while a file is missing, and reads the configuration again once all files exist', async () => {
     const { exporter, url } = await start(USERS);
     const isLetIn = async (headers: Record<string, string>) =>
       (await fetch(url, { headers })).status === 200 ? true : undefined;
@@ -165,7 +165,7 @@ describe('web_config_file', function () {
     ['RequireAndVerifyClientCert', true, false, false],
   ];
   for (const [type, known, strange, none] of auth)
-    it(`admits clients by their certificate: ${type}`, async () => {
+    it(`admits the clients that client_auth_type ${type} allows`, async () => {
       const isVerifying = type.includes('Verify');
       const authority = isVerifying ? `  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n` : '';
       const { exporter, url } = await start(`${SERVER}  client_auth_type: ${type}\n${authority}`);
@@ -232,7 +232,7 @@ describe('web_config_file', function () {
     await exporter.stop();
   });
 
-  it('answers a probe while wrong passwords keep its thread busy', async () => {
+  it('answers a health probe while many wrong passwords are being compared', async () => {
     const { exporter, url } = await start(
       `basic_auth_users:\n  alice: ${hashSync('s:cret', 11)}\n`,
     );
@@ -249,7 +249,7 @@ describe('web_config_file', function () {
     await exporter.stop();
   });
 
-  it('is checked with --check-config, which reports the position of each mistake', () => {
+  it('reports with --check-config the position of each mistake in the file', () => {
     programs.write('web.yml', 'basic_auth_users: {alice: secret}\n');
     const { status, stderr } = programs.run(
       'exporter',

@@ -38,7 +38,7 @@ describe('checkStart', () => {
     }));
   }
 
-  it('accepts a configuration with its license', () => {
+  it('accepts a valid configuration with a valid license', () => {
     license(NOW.getTime() + DAY_MS);
     const start = check({ configFile: folder.write('c.toml', 'license_file = "license.json"') });
     expect(start.kind).to.equal('accepted');
@@ -89,7 +89,7 @@ describe('checkStart', () => {
     expect({ code: invalid?.code, more }).to.deep.equal({ code: 'CONFIG_INVALID', more: [] });
   });
 
-  it('checks the targets file and the license of an option even if the TOML file is invalid', () => {
+  it('checks the targets file and the license of --license-file even if the TOML file is invalid', () => {
     const files = {
       configFile: folder.write('c.toml', 'debug =\n'),
       targetsFile: folder.write('t.txt', 'target app\ntarget app=ads server_key=1 classes=servr\n'),
@@ -109,7 +109,7 @@ describe('checkStart', () => {
     ]);
   });
 
-  it('recognizes a catalogue given as the configuration, and reports only that', () => {
+  it('reports that the configuration file is a catalogue, and reports nothing else', () => {
     const text = 'app = "shop"\nrot = 1\n[[classes]]\nalias = "till"\nclass_ids = ["Till"]\n';
     expect(refusals({ configFile: folder.write('shop.toml', text) })).to.deep.equal([
       {
@@ -121,7 +121,7 @@ describe('checkStart', () => {
     ]);
   });
 
-  it('reports nothing that follows from a wrong value', () => {
+  it('reports a wrong value, but no mistakes that result from it', () => {
     const wrong = 'license_file = 1\napp = 2\nclasses = ["anything"]\n';
     expect(refusals({ configFile: folder.write('c.toml', wrong) })).to.deep.equal([
       {
@@ -134,7 +134,7 @@ describe('checkStart', () => {
     ]);
   });
 
-  it('gives its warnings even if only the license is rejected', () => {
+  it('returns the warnings of the configuration even if the license is rejected', () => {
     const start = check({ configFile: folder.write('c.toml', 'app = "asd"') });
     expect(start.kind === 'refused' && start.faults.map(({ exit }) => exit)).to.deep.equal([3]);
     expect(start.warnings).to.have.lengthOf(1);
@@ -142,7 +142,7 @@ describe('checkStart', () => {
 
   const started = () => loadConfig(given({})).settings;
 
-  it('rejects a reload with all mistakes, but not for the license in use', () => {
+  it('rejects a reload with mistakes, and does not check the license in use again', () => {
     const configFile = folder.write('c.toml', 'debug = 1\nclasses = ["servr"]');
     const message = faultMessage('CONFIG_INVALID', () =>
       checkReload(given({ configFile }), started(), NOW),
@@ -152,7 +152,7 @@ describe('checkStart', () => {
     expect(checkReload(given({ configFile }), started(), NOW).plan).to.have.lengthOf(1);
   });
 
-  it('rejects a reload with another license that a start would reject', () => {
+  it('rejects a reload with a new license that a start would reject', () => {
     license(NOW.getTime() - 3 * DAY_MS);
     const configFile = folder.write('c.toml', 'license_file = "license.json"\n');
     const reload = () => checkReload(given({ configFile }), started(), NOW);

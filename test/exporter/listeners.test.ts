@@ -22,10 +22,10 @@ import { testPrograms } from '../support/processes.js';
 const { settings } = loadConfig({ overrides: {} });
 
 describe('listenAddresses', () => {
-  it('are the one address of the specification by default (spec 4)', () =>
+  it('are by default the one address that the specification defines (spec 4)', () =>
     expect(listenAddresses(settings, [])).to.deep.equal([{ host: '0.0.0.0', port: 9464 }]));
 
-  it('are those of metrics_listen_addresses, if it is set', () =>
+  it('are the addresses of metrics_listen_addresses, if it is set', () =>
     expect(
       listenAddresses({ ...settings, metricsListenAddresses: [':1', '[::1]:2'] }, []),
     ).to.deep.equal([
@@ -33,7 +33,7 @@ describe('listenAddresses', () => {
       { host: '::1', port: 2 },
     ]));
 
-  it('are the sockets of systemd if it passes any, and a fault otherwise', () => {
+  it('are the sockets that systemd passes, and a fault if systemd passes none', () => {
     const activated = { ...settings, metricsSystemdSocket: true };
     expect(listenAddresses(activated, [3, 4])).to.deep.equal([{ fd: 3 }, { fd: 4 }]);
     expect(faultMessage('LISTENER_FAILED', () => listenAddresses(activated, []))).to.contain(
@@ -43,26 +43,34 @@ describe('listenAddresses', () => {
 });
 
 describe('hostAndPort', () => {
-  const table: readonly (readonly [text: string, parts: object | undefined])[] = [
+  interface Parts {
+    readonly host: string | undefined;
+    readonly port: number;
+  }
+  /** The expected parts of a text, or what is wrong with the text. */
+  const table: readonly (readonly [text: string, expected: Parts | string])[] = [
     ['127.0.0.1:9464', { host: '127.0.0.1', port: 9464 }],
     [':0', { host: undefined, port: 0 }],
     ['[::]:65535', { host: '::', port: 65535 }],
     ['[::1]:80', { host: '::1', port: 80 }],
     ['localhost:80', { host: 'localhost', port: 80 }],
     ['exporter-1.example.com:80', { host: 'exporter-1.example.com', port: 80 }],
-    ['9464', undefined],
-    ['127.0.0.1', undefined],
-    ['::1:80', undefined],
-    ['[1.2.3.4]:80', undefined],
-    ['[x]:80', undefined],
-    ['a:65536', undefined],
-    ['a b:80', undefined],
-    ['http://a:80', undefined],
-    ['', undefined],
+    ['9464', 'a text without a colon'],
+    ['127.0.0.1', 'an address without a port'],
+    ['::1:80', 'an IPv6 address without brackets'],
+    ['[1.2.3.4]:80', 'an IPv4 address in brackets'],
+    ['[x]:80', 'a name in brackets'],
+    ['a:65536', 'a port above 65535'],
+    ['a b:80', 'a name with a blank'],
+    ['http://a:80', 'a URL'],
+    ['', 'an empty text'],
   ];
-  for (const [text, parts] of table)
-    it(`parses ${JSON.stringify(text)} as ${parts === undefined ? 'invalid' : JSON.stringify(parts)}`, () =>
-      expect(hostAndPort(text)).to.deep.equal(parts));
+  for (const [text, expected] of table)
+    if (typeof expected === 'string')
+      it(`rejects ${expected}: "${text}"`, () => expect(hostAndPort(text)).to.equal(undefined));
+    else
+      it(`parses ${text} as ${expected.host ?? 'any host'} and port ${expected.port}`, () =>
+        expect(hostAndPort(text)).to.deep.equal(expected));
 });
 
 describe('activatedSockets', () => {
@@ -79,7 +87,7 @@ describe('the limit of open files', function () {
   this.slow(5000);
   const programs = testPrograms();
 
-  it('is that of the process, and infinite if that is unknown', () => {
+  it('is the limit of the process, and infinite if this limit is unknown', () => {
     const limits =
       'Limit                     Soft Limit           Hard Limit           Units\n' +
       'Max open files            1024                 4096                 files\n';
@@ -148,7 +156,7 @@ describe('exposureWarnings', () => {
           text.includes('web_config_file (--web.config.file)'),
       ));
 
-  it('name the applications whose texts without a row are exposed', () => {
+  it('name the applications whose texts are exposed although no catalogue row reads them', () => {
     const [first, second, ...rest] = warnings({ showUncatalogued: true });
     expect(first).to.contain('ads_mount_info: personal data');
     expect(second).to.match(
@@ -162,8 +170,11 @@ describe('exposureWarnings', () => {
   const loud: readonly (readonly [what: string, settings: Partial<Settings>, web?: WebConfig])[] = [
     ['an address of the network', { metricsBindAddress: '192.0.2.1' }],
     ['all addresses', { metricsListenAddresses: [':9464'] }],
-    ['one open address beside a local one', { metricsListenAddresses: ['127.0.0.1:1', '[::]:2'] }],
-    ['a web configuration that asks nobody', {}, open],
+    [
+      'a public address beside a local address',
+      { metricsListenAddresses: ['127.0.0.1:1', '[::]:2'] },
+    ],
+    ['a web configuration without TLS and passwords', {}, open],
     [
       'TLS without client certificates',
       {},
@@ -178,9 +189,9 @@ describe('exposureWarnings', () => {
     ['the loopback address', { metricsBindAddress: '127.0.0.1' }],
     ['local addresses', { metricsListenAddresses: ['[::1]:1', 'localhost:2', '127.0.0.9:3'] }],
     ['sockets of systemd', { metricsSystemdSocket: true }],
-    ['an application without such data', { app: 'adh' }],
+    ['an application without personal data', { app: 'adh' }],
     ['an application without a catalogue', { app: 'shop' }],
-    ['other classes', { classes: ['process'] }],
+    ['classes without personal data', { classes: ['process'] }],
     ['passwords', {}, { ...open, users: new Map([['a', 'hash']]) }],
     [
       'verified client certificates',

@@ -29,14 +29,14 @@ describe('a message at the start', () => {
   const overriding = Object.values(OPTIONS).filter(({ setting }) => setting !== undefined);
 
   for (const option of overriding)
-    it(`names ${nameOf(option)} where the file has a wrong value`, () => {
+    it(`names ${nameOf(option)} if the file has a wrong value for ${option.setting ?? ''}`, () => {
       const [line] = said(`${option.setting ?? ''} = {}\n`);
       expect(line).to.match(/^c\.toml:1:\d+: /);
       expect(line).to.include(`: ${option.setting ?? ''} (${nameOf(option)}): found a table, `);
     });
 
   for (const option of overriding)
-    it(`names ${option.setting ?? ''} where ${nameOf(option)} has a wrong argument`, () => {
+    it(`names ${option.setting ?? ''} if ${nameOf(option)} has a wrong argument`, () => {
       const wrong = `${nameOf(option)}=two\nlines`;
       const message = faultMessage('USAGE', () => parseArguments([wrong], '1'));
       const setting = ` (${option.setting ?? ''})`;
@@ -106,12 +106,14 @@ describe('a message at the start', () => {
       `${personal} --web.listen-address (metrics_listen_addresses) can say`,
     ],
   ];
-  for (const [toml, argv, head, part = ''] of table)
-    it(`names both in: ${head}${part}`, () => {
+  for (const [toml, argv, head, part = ''] of table) {
+    const beside = toml !== '' && argv !== '' ? ' (beside other values in the file)' : '';
+    it(`names both the setting and the option${beside}: ${part || head.trim()}`, () => {
       const [line = ''] = said(toml, ...argv.split(' ').filter(Boolean)).filter((each) =>
         each.startsWith(head),
       );
       expect(line, said(toml, ...argv.split(' ').filter(Boolean)).join('\n')).to.include(head);
       expect(line).to.include(part);
     });
+  }
 });

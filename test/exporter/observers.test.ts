@@ -46,7 +46,7 @@ describe('watchLosses', () => {
   it('reads metrics that every target has', () =>
     expect(INTERNAL_METADATA.map(({ name }) => name)).to.include.members([...LOSSES.keys()]));
 
-  it('reports once that objects are dropped, and once that no more are', () => {
+  it('reports when objects are first dropped, and when all objects are shown again', () => {
     const { look } = watching(new FakeTarget());
     const about = { app: 'ads', serverKeys: ['82'] };
     const begins = 'shows less than it should: its publisher had no room for 3 objects';
@@ -64,7 +64,7 @@ describe('watchLosses', () => {
     expect(look([dropped(0)])).to.deep.equal([]);
   });
 
-  it('reports that series are omitted while their count rises, and when it stops', () => {
+  it('reports when the count of omitted series starts to rise, and when it stops rising', () => {
     const { look } = watching(new FakeTarget('adh', ['80', '81']));
     const about = { app: 'adh', serverKeys: ['80', '81'] };
     const why = 'so far, since others have their name and labels';
@@ -83,7 +83,7 @@ describe('watchLosses', () => {
     expect(look([clashes(5)]).map(({ level }) => level)).to.deep.equal(['warning']);
   });
 
-  it('keeps targets and losses apart', () => {
+  it('reports each target and each kind of loss separately', () => {
     const [one, other] = [new FakeTarget('ads', ['1']), new FakeTarget('ads', ['2'])];
     other.metrics = [dropped(1)];
     const { look } = watching(one, other);
@@ -96,7 +96,7 @@ describe('watchLosses', () => {
     );
   });
 
-  it('reads no target between two checks, or after unsubscription', () => {
+  it('reads a target once in each check, and not after unsubscription', () => {
     const target = new FakeTarget();
     let asked = 0;
     target.internal = () => {
@@ -126,7 +126,7 @@ describe('watchReadiness', () => {
   const lose = (target: FakeTarget, reason: string) => target.wait({ ...target.progress, reason });
   const waiting = (reason: string) => lose(new FakeTarget(), reason);
 
-  it('reports once, after ten seconds, what a target waits for, and once that the wait is over', () => {
+  it('reports after ten seconds what a target waits for, and later that the target is ready, each once', () => {
     const target = waiting('variable mood of H.1.ads');
     const pass = watching(target);
     expect(pass(5)).to.deep.equal([]);
@@ -139,7 +139,7 @@ describe('watchReadiness', () => {
     expect(pass(60)).to.deep.equal([]);
   });
 
-  it('suggests how to list the existing publishers if the target has none', () => {
+  it('suggests how to list the existing publishers if a target has no publisher', () => {
     const target = waiting('no segment shmApp.pool.82 in shared memory');
     target.publisher = { state: 'absent', reason: '' };
     expect(watching(target)(10)).to.deep.equal([
@@ -147,7 +147,7 @@ describe('watchReadiness', () => {
     ]);
   });
 
-  it('reports nothing for a target that is ready soon', () => {
+  it('reports nothing for a target that is ready within ten seconds', () => {
     const target = waiting('root');
     const pass = watching(target);
     expect(pass(5)).to.deep.equal([]);
@@ -155,7 +155,7 @@ describe('watchReadiness', () => {
     expect(pass(60)).to.deep.equal([]);
   });
 
-  it('never reports a longer wait than the real one', () => {
+  it('never reports a wait that is longer than the real wait', () => {
     const target = new FakeTarget();
     const pass = watching(target);
     pass(24);
@@ -171,7 +171,7 @@ describe('watchReadiness', () => {
     expect(pass(9.5), 'lost for 9.5 s').to.deep.equal([]);
   });
 
-  it('reports again for a target that is lost again, and for each target', () => {
+  it('reports each target, and reports a target again if it is lost again', () => {
     const [one, other] = [waiting('a'), new FakeTarget('adh', ['80'])];
     const pass = watching(one, other);
     expect(pass(10)).to.have.length(1);
@@ -225,7 +225,7 @@ describe('sinkLog', () => {
       'serving again: skipped 2 snapshots',
     ]));
 
-  it('reports each reason once, whichever comes first', () =>
+  it('reports each reason once, even if two reasons alternate', () =>
     expect(linesFor(...['slow', 'full', 'slow', 'full'].map(skipped), served)).to.deep.equal([
       'slow: skipping snapshots',
       'full: skipping snapshots',

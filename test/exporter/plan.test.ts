@@ -30,7 +30,7 @@ describe('planTargets', () => {
       // The lists of what is allowed: the catalogues' own.
       .map((line) => line.replace(/(allowed for the application \w+: \w+), .*/, '$1, …'));
 
-  it('finds the catalogue of each target, built in or not', () => {
+  it('finds the catalogue of each target among built-in catalogues and catalogue files', () => {
     folder.write('own.toml', OWN);
     const plan = planTargets(
       load(
@@ -69,7 +69,7 @@ describe('planTargets', () => {
     expect(warnings(shown)).to.deep.equal([]);
   });
 
-  it('rejects path labels that no pattern can give, with their position', () => {
+  it('rejects path labels that no pattern can give, each with its position', () => {
     const head = '[[targets]]\napp = "mine"\nserver_key = "1"\n';
     expect(refusal(`${head}path_labels = ["{a}", "b"]\n`)).to.deep.equal([
       'c.toml:4:23: targets[0].path_labels[1]: "b" names no label, allowed: names split by dots, at least one of them a {label}',
@@ -87,7 +87,7 @@ describe('planTargets', () => {
       ],
     ));
 
-  it('rejects settings of a format without settings, with their position', () =>
+  it('rejects settings for a format that has no settings, each with its position', () =>
     expect(
       refusal('[[targets]]\napp = "ads"\nserver_key = "1"\nformat_settings = { users = ["a"] }\n'),
     ).to.deep.equal([
@@ -144,7 +144,7 @@ describe('planTargets', () => {
       ]);
     });
 
-  it('reports mistakes of catalogue files with their own positions, next to those of targets', () => {
+  it('reports mistakes of catalogue files with positions in these files, beside mistakes of targets', () => {
     folder.write('shop.toml', OWN.replace('["Till"]', '[]'));
     folder.write('text.toml', 'app = ');
     folder.write('binary.toml', Buffer.from([0x61, 0xff]));
@@ -166,7 +166,7 @@ describe('planTargets', () => {
     ]);
   });
 
-  it('reports a hundred mistakes and counts the others', () => {
+  it('reports a hundred mistakes and counts further mistakes', () => {
     const classes = Array.from({ length: 150 }, (_, index) => `"c${index}"`);
     const lines = refusal(`classes = [${classes.join(', ')}]`);
     expect(lines).to.have.lengthOf(101);

@@ -10,7 +10,7 @@ describe('ScopeRegistry', () => {
   const scopes = (entries: Readonly<Record<string, readonly string[]>>) =>
     Object.entries(entries).map(([name, metrics]) => ({ name, metrics: [...metrics] }));
 
-  it('adds, removes and changes scopes, and leaves those that are equal as they are', () => {
+  it('adds, removes and changes scopes, and keeps unchanged scopes with their caches', () => {
     const registry = new ScopeRegistry();
     registry.update(scopes({ same: ['a_*'], changed: ['b'], gone: ['c'] }));
     const [same, changed] = [registry.get('same'), registry.get('changed')];
@@ -23,7 +23,7 @@ describe('ScopeRegistry', () => {
     expect(registry.get('changed')?.selects({ name: 'e', type: 'gauge' })).to.equal(true);
   });
 
-  it('returns the scopes that are known to match metrics of a target', () => {
+  it('returns the scopes that match metrics of a target', () => {
     const registry = new ScopeRegistry();
     const targets = ['ads', 'adh', 'mine'].map((app) => ({ app, serverKeys: ['1'] }));
     const toml = targets

@@ -67,11 +67,11 @@ describe('ServiceMetrics', () => {
   });
 });
 
-describe('the facts of the status page', () => {
+describe('the process section of the status page', () => {
   const build = { version: '1.2.3', revision: 'abc', node: '20.1.0' };
   const fresh = () => new ServiceMetrics(new SelfMetrics(), build, 1000);
 
-  it('are those of the metrics: build, start, license, configuration', () => {
+  it('shows the build, start, license and configuration that the metrics show', () => {
     const metrics = fresh();
     const atStart = { ...build, startedMs: 1000, license: undefined };
     const configuration = { acceptedMs: 1000, refusedMs: undefined };
@@ -91,7 +91,7 @@ describe('the facts of the status page', () => {
     [new Date(90_000), 'grace', 'warn'],
     [new Date('1980-01-01'), 'expired', 'bad'],
   ] as const)
-    it(`have the license state ${state} with severity ${severity}, and its expiry`, () => {
+    it(`shows the license state ${state} with severity ${severity} and with the expiry`, () => {
       const metrics = fresh();
       const license = { id: 'l', licensee: 'A', keyId: 'k' };
       const term = { issuedAt: new Date(0), expiresAt: new Date(60_000) };
@@ -113,7 +113,7 @@ describe('configHash', () => {
   const hash = (toml: string) =>
     configHash(loadConfig({ configFile: folder.write(`c${count++}.toml`, toml), overrides: {} }));
 
-  it('is the same for the same settings, whatever their order and file', () =>
+  it('is equal for equal settings, whatever their order and file', () =>
     expect(hash('app = "adh"\ncontext_id = "a"\nlicense_file = "l"')).to.equal(
       hash('# the same\nlicense_file = "m"\ncontext_id = "a"\napp = "adh"'),
     ));
@@ -123,7 +123,7 @@ describe('configHash', () => {
     ['a target', '[[targets]]\napp = "ads"\nserver_key = "1"'],
     ['a scope', '[[metric_scopes]]\nname = "a"\nmetrics = ["*"]'],
   ] as const)
-    it(`changes with the ${what}`, () => {
+    it(`changes with ${what}`, () => {
       expect(hash(toml)).not.to.equal(hash(''));
       expect(hash(toml)).to.be.within(0, 2 ** 48 - 1);
     });

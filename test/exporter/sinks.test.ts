@@ -19,7 +19,7 @@ import { marbles } from '../support/marbles.js';
 import { serviceFacts } from '../support/service-facts.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-describe('chosenSink', () => {
+describe('the selected sink', () => {
   const folder = temporaryFolder();
   const written: string[] = [];
   const logged: TargetEvent[] = [];
@@ -108,7 +108,7 @@ describe('chosenSink', () => {
   const GET = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n';
   const silent = Object.assign(new FakeTarget(), { demand: () => NEVER });
 
-  it('is HTTP, with limits on scrapes and response time', async () => {
+  it('is HTTP if metrics_http_enabled is true, with limits on scrapes and response time', async () => {
     const limits = 'http_max_scrapes = 2\nhttp_response_timeout_seconds = 3\n';
     const send = await http(limits, silent);
     const held = [send(GET), send(GET)];
@@ -122,7 +122,7 @@ describe('chosenSink', () => {
     );
   });
 
-  it('is HTTP, with limits on connections and request time', async () => {
+  it('is HTTP if metrics_http_enabled is true, with limits on connections and request time', async () => {
     const limits = 'http_max_connections = 2\nhttp_header_timeout_seconds = 1\n';
     const send = await http(limits, new FakeTarget());
     const slow = Array.from({ length: 3 }, () => send('GET / HTTP/1.1\r\nX: '));
@@ -135,7 +135,7 @@ describe('chosenSink', () => {
     ['text', '# snapshot app=ads'],
     ['json', '{"time":'],
   ] as const)
-    it(`is stdout otherwise, as ${format} at each interval`, () => {
+    it(`is stdout by default, and prints ${format} at each interval`, () => {
       const toml = `stdout_format = "${format}"\nmetrics_interval_seconds = 3\n`;
       const opened = { kind: 'opened', where: 'stdout' };
       const served = { kind: 'served', bytes: 1, outcome: 'delivered' };
@@ -184,7 +184,7 @@ describe('chosenSink', () => {
     ],
   ] as const;
   for (const [name, toml, overrides] of taken)
-    it(`names ${name} if the address is in use`, async () =>
+    it(`names ${name} in the error if the address is in use`, async () =>
       expect(await refusal(toml, overrides)).to.equal(`${name}: Cannot listen on 127.0.0.1:PORT`));
 
   const served = 'metrics_http_enabled = true\n';
@@ -192,7 +192,7 @@ describe('chosenSink', () => {
     ['metrics_systemd_socket (--web.systemd-socket)', 'metrics_systemd_socket = true', {}],
     ['--web.systemd-socket (metrics_systemd_socket)', '', { metricsSystemdSocket: true }],
   ] as const)
-    it(`names ${name} if systemd passed no socket`, () =>
+    it(`names ${name} in the error if systemd passed no socket`, () =>
       expect(faultMessage('LISTENER_FAILED', () => sinkOf(served + toml, overrides))).to.equal(
         `${name}: systemd handed over no socket: start the .socket unit`,
       ));
@@ -201,7 +201,7 @@ describe('chosenSink', () => {
     ['textfile_dir (--textfile)', 'textfile_dir = "gone"', () => ({})],
     ['--textfile (textfile_dir)', '', () => ({ textfileDir: folder.path('gone') })],
   ] as const)
-    it(`names ${name} if its file cannot be written`, async () => {
+    it(`names ${name} in the error if the textfile cannot be written`, async () => {
       const { seen, subscription } = follow(
         sinkOf(`metrics_interval_seconds = 1\n${toml}`, overrides())({ targets: [] }),
       );

@@ -30,7 +30,7 @@ describe('a third sink', () => {
     publishers.closeAll();
   });
 
-  it('needs a function, a row, and a value of a setting', async () => {
+  it('needs only a function, a row in the table of sinks, and a value of a setting', async () => {
     const path = folder.path('snapshots');
     let metrics = new SelfMetrics();
     const row: SinkRow = {

@@ -10,7 +10,7 @@ describe('SelfMetrics', () => {
     labels: Readonly<Record<string, string>>,
   ): InternalMetric => ({ name: 'shm_labelled', type: 'gauge', help: 'Labelled.', value, labels });
 
-  it('shows the labels of a metric and of its target, and omits empty ones', async () => {
+  it('shows the labels of a metric and of its target, and omits empty labels', async () => {
     const ads = new FakeTarget();
     const adh = new FakeTarget('adh', ['80'], 'H.1.adh');
     ads.metrics = [labelled(3n, { path: 'a', value: '' })];

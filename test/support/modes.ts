@@ -12,7 +12,7 @@ export const SPECIFIED_MODE: Mode = 'threaded';
 /** Defines the suite for each `worker_execution_mode`. */
 export function inBothModes(title: string, suite: (this: Mocha.Suite, mode: Mode) => void): void {
   for (const mode of MODES)
-    describe(`${title}, ${mode}`, function () {
+    describe(`${title} (${mode} mode)`, function () {
       suite.call(this, mode);
     });
 }

@@ -87,7 +87,7 @@ describe('liveCheck', () => {
     ]);
   });
 
-  it('reports rows without a variable, rows that cannot show one, and variables without a row', () => {
+  it('reports rows without a variable, rows that cannot show their variable, and variables without a row', () => {
     open(segments.publish('1'));
     const row = (index: number, metric: string) =>
       `shop.toml: classes[0].metrics[${index}] (${metric})`;
@@ -102,7 +102,7 @@ describe('liveCheck', () => {
     );
   });
 
-  it('reports classes without objects, and where the objects without rows are', () => {
+  it('reports classes without objects, and the paths of objects without rows', () => {
     open(segments.publish('1'));
     const found = (id: string, path: string) =>
       check(target(), SHOP.replace('"Till"', `"${id}"`).replace('floor.{till}', path)).slice(3);
@@ -136,7 +136,7 @@ describe('liveCheck', () => {
     expect(shown.filter((each) => each.includes('no object fits'))).to.have.lengthOf(2);
   });
 
-  it('reports no classes while there are only a root or objects with rows', () => {
+  it('reports no class if every object below the root has rows', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.shop', 'Root');
     expect(check(target())).to.have.lengthOf(4);
@@ -150,7 +150,7 @@ describe('liveCheck', () => {
     ]);
   });
 
-  it('reports filters, a variable and scopes that match nothing, each with its position', () => {
+  it('reports each filter, variable and scope that matches nothing, with its position', () => {
     open(segments.publish('1'));
     const filters =
       'classes = ["till", "shelf"]\nseed_path_groups = ["front", "back"]\nseed_paths = ["flor", "@root"]\nvariable = "floor.t1.sale"\n';
@@ -240,7 +240,7 @@ describe('liveCheck', () => {
       expect(check(target(more), shop)).to.include(warning('shop_till_cpu'));
   });
 
-  it('names the existing segments if a server key has none', () => {
+  it('names the existing segments if a server key has no segment', () => {
     open(segments.publish('shop-1'));
     const line = check('app = "shop"\nserver_keys = ["shop-2"]\n')[1];
     expect(line).to.match(
@@ -248,7 +248,7 @@ describe('liveCheck', () => {
     );
   });
 
-  it('prints a bounded number of lines, also for a directory of many slices', () => {
+  it('prints a bounded number of lines, even for 20000 variables without a row', () => {
     const publisher = segments.publish('1', { capacity: {} });
     const root = publisher.addRoot('h.1.shop', 'Root');
     const till = publisher.addObject(root, 'h.1.shop.floor.t', 'Till');

@@ -26,7 +26,7 @@ describe('admission', () => {
       expect(follow(admitted(socket, 'scrape', taken)).seen).to.deep.equal(['taken']);
   });
 
-  it('queues requests above the limit of their kind for a second, then rejects them', () => {
+  it('queues a request above the limit of its kind for one second, then rejects the request', () => {
     const clock = new VirtualTimeScheduler();
     const admitted = admission({ scrape: 2, page: 1 }, clock);
     const ask = (kind: 'scrape' | 'page', answer = taken) =>
@@ -62,10 +62,10 @@ describe('admission', () => {
 });
 
 // The listener behind TLS: the same limits, and nothing from strangers stops it.
-describe('a guard that fails', () => {
+describe('a guard', () => {
   const serve = freshServing();
 
-  it('causes a 500 and a log line, and does not affect later requests', async () => {
+  it('that fails causes a 500 and a log line, and does not affect later requests', async () => {
     let isBroken = true;
     const refusal = () => (isBroken ? throwError(() => new Error('no thread')) : of(undefined));
     const http = await serve([new FakeTarget()], { guard: { ...NO_GUARD, refusal } });
@@ -76,7 +76,7 @@ describe('a guard that fails', () => {
     expect((await http.ask('/metrics')).status).to.equal(200);
   });
 
-  it('is followed by an answer from the targets that exist when it admits the request', async () => {
+  it('that admits a request late leads to an answer from the targets that exist at that time', async () => {
     const targets = [new FakeTarget('ads', ['82'])];
     const asked$ = new Subject<undefined>();
     const refusal = () => asked$.pipe(take(1));
@@ -92,7 +92,7 @@ describe('a guard that fails', () => {
 describe('a guard that still checks a request when the exporter ends', () => {
   const serve = freshServing();
 
-  it('does not keep the request from an immediate answer', async () => {
+  it('does not delay the answer to the request', async () => {
     const asked$ = new Subject<undefined>();
     const guard = { ...NO_GUARD, refusal: () => asked$ };
     const http = await serve([new FakeTarget()], { guard });
@@ -149,7 +149,7 @@ describe('a listener with TLS', () => {
     expect(text).not.to.contain('demo_value');
   });
 
-  it('replaces idle connections, but never one that is being answered', async () => {
+  it('closes idle connections in favour of new connections, but no connection with a running request', async () => {
     const silent = Object.assign(new FakeTarget(), {
       demand: () => {
         silent.demands++;

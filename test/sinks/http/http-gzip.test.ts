@@ -79,7 +79,7 @@ describe('the HTTP responder with gzip', () => {
     expect(head.body.length).to.equal(0);
   });
 
-  it('compresses OpenMetrics and scopes as pages of their own', async () => {
+  it('compresses an OpenMetrics page and a scope separately from the text page', async () => {
     const scope = compileScope({ name: 'demo', metrics: ['demo_*'] });
     const exposition = large().exposition();
     const scoped = large().exposition(scope);
@@ -97,7 +97,7 @@ describe('the HTTP responder with gzip', () => {
         }
   });
 
-  it('compresses its own metrics and the status page, but neither small pages nor errors nor other pages', async () => {
+  it('compresses its own metrics and the status page, but no small pages, errors or other pages', async () => {
     const waiting = large(1000).wait({
       objects: { synced: 0, total: 1 },
       variables: { synced: 0, total: 0 },

@@ -62,7 +62,7 @@ describe('the HTTP responder', () => {
       });
     });
 
-    it('404 for an unknown scope, 400 for two scopes, and 503 for both while not ready', async () => {
+    it('404 for an unknown scope, 400 for two scopes, and 503 for any scope of a target that is not ready', async () => {
       const target = new FakeTarget();
       const http = await serve([target], { scope });
       expect(await http.ask('/metrics?scope=none')).to.deep.include({
@@ -92,7 +92,7 @@ describe('the HTTP responder', () => {
         });
     });
 
-    it('the same scope by path and by query (spec 4.2)', async () => {
+    it('a scope in the path like a scope in the query (spec 4.2)', async () => {
       const target = new FakeTarget();
       const http = await serve([target], { scope });
       const application = PAGE.slice(0, PAGE.indexOf('# HELP shm_'));
@@ -174,10 +174,10 @@ describe('the HTTP responder', () => {
     });
 
     for (const [kind, header, body] of [
-      ['a length', 'Content-Length: 1000000', 'x'.repeat(1_000_000)],
-      ['chunks', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
+      ['with Content-Length', 'Content-Length: 1000000', 'x'.repeat(1_000_000)],
+      ['in chunks', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
     ] as const)
-      it(`the request after one with an ignored body of ${kind}`, async () => {
+      it(`a request that follows a request with an unread body ${kind}`, async () => {
         const http = await serve([new FakeTarget()]);
         const { text } = http.send(
           `GET /metrics HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n${body}${GET('/-/healthy')}`,
@@ -195,7 +195,8 @@ describe('the HTTP responder', () => {
     });
   });
 
-  describe('checks in order: path, method, parameters, routing, readiness, scope', () => {
+  // Checks the path first, then method, parameters, routing, readiness and scope.
+  describe('answers', () => {
     const waiting = () =>
       new FakeTarget('adh', ['80'], 'H.1.adh').wait({
         objects: { synced: 0, total: 1 },
@@ -239,7 +240,7 @@ describe('the HTTP responder', () => {
       ['HEAD', '/metrics/all?server_key=82', 200],
     ] as const;
     for (const [method, path, wanted] of table)
-      it(`${method} ${path} gives ${wanted}`, async () => {
+      it(`${wanted} to ${method} ${path}`, async () => {
         const http = await serve([new FakeTarget(), waiting()], { scope });
         const { status, headers } = await http.ask(path, { method });
         expect(status).to.equal(wanted);
@@ -247,8 +248,8 @@ describe('the HTTP responder', () => {
       });
   });
 
-  describe('serves its own pages:', () => {
-    it('healthy at /-/healthy, whatever the state of the targets', async () => {
+  describe('serves', () => {
+    it('/-/healthy with status 200, whatever the state of the targets', async () => {
       const target = new FakeTarget().wait({
         objects: { synced: 0, total: 0 },
         variables: { synced: 0, total: 0 },
@@ -265,7 +266,7 @@ describe('the HTTP responder', () => {
       expect(target.demands).to.equal(0);
     });
 
-    it('internal metrics of all targets with their identity at /-/metrics, without findings of promtool', async function () {
+    it('/-/metrics with internal metrics of all targets, in which promtool finds no problem', async function () {
       const ads = new FakeTarget();
       const adh = new FakeTarget('adh', ['80'], 'H.1.adh');
       const ready = (value: number) => [
@@ -319,7 +320,7 @@ describe('the HTTP responder', () => {
       );
     });
 
-    it('a status page at / with escaped texts of publishers', async () => {
+    it('the status page at /, with escaped texts of publishers', async () => {
       const evil = '<script>alert("1")</script>&';
       const target = new FakeTarget('ads', ['8"2'], evil).wait({
         objects: { synced: 0, total: 1 },
@@ -335,7 +336,7 @@ describe('the HTTP responder', () => {
       expect(text).not.to.contain('"1"');
     });
 
-    it('HTML pages under a policy that allows only their own style and script', async () => {
+    it('HTML pages with a content policy that allows only their own style and script', async () => {
       const http = await serve([new FakeTarget()]);
       for (const path of ['/', '/tree', '/tree?in=x']) {
         const { headers, text } = await http.ask(path);
@@ -353,7 +354,7 @@ describe('the HTTP responder', () => {
       }
     });
 
-    it('with the content policy of HTML pages, whatever headers the web configuration sets', async () => {
+    it('HTML pages with their own content policy, whatever headers the web configuration sets', async () => {
       const weak = { 'Content-Security-Policy': "default-src '*'", 'X-Own': 'kept' };
       const http = await serve([new FakeTarget()], {
         guard: { ...NO_GUARD, headers: () => weak },
@@ -364,11 +365,11 @@ describe('the HTTP responder', () => {
     });
   });
 
-  describe('protects itself from clients:', () => {
+  describe('with many or faulty clients', () => {
     /** Far more than sockets take in on their own. */
     const HUGE = 'demo_value 1\n'.repeat(2_000_000);
 
-    it('a client that reads nothing does not block others, and its page is released when it leaves', async () => {
+    it('serves other clients while a client reads nothing, and releases the page of that client when it leaves', async () => {
       const slow = new FakeTarget('ads', ['82']);
       slow.text = HUGE;
       const http = await serve([slow, new FakeTarget('adh', ['80'])]);
@@ -381,7 +382,7 @@ describe('the HTTP responder', () => {
       await eventually('its page is released', () => slow.held === 0);
     });
 
-    it('scrapes above 64 at once get a 503 with Retry-After, and are served later', async () => {
+    it('answers the 65th concurrent scrape with 503 and Retry-After, and serves later scrapes', async () => {
       const target = new FakeTarget();
       const answer$ = new Subject<Exposition>();
       let asked = 0;
@@ -404,7 +405,7 @@ describe('the HTTP responder', () => {
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
 
-    it('its own pages are served while the maximum of scrapes is slow', async () => {
+    it('serves its own pages during the maximum of concurrent scrapes', async () => {
       const target = new FakeTarget();
       let asked = 0;
       target.demand = () => {
@@ -420,7 +421,7 @@ describe('the HTTP responder', () => {
       expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 404]);
     });
 
-    it('requests above 64 for its own pages are rejected, and scrapes are not', async () => {
+    it('rejects more than 64 concurrent requests for its own pages, and still serves scrapes', async () => {
       class Slow extends SelfMetrics {
         asked = 0;
         override text = () => {
@@ -439,7 +440,7 @@ describe('the HTTP responder', () => {
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
 
-    it('clients that leave before their answer free their places', async () => {
+    it('frees the places of clients that leave before their answer', async () => {
       const target = new FakeTarget();
       let asking = 0;
       target.demand = () =>
@@ -458,7 +459,7 @@ describe('the HTTP responder', () => {
       expect(target.held).to.equal(0);
     });
 
-    it('answers in the queue of a connection are released when its client leaves', async () => {
+    it('releases the queued answers of a connection when its client leaves', async () => {
       const target = new FakeTarget();
       target.text = HUGE;
       const http = await serve([target]);
@@ -471,7 +472,7 @@ describe('the HTTP responder', () => {
       await eventually('they are over', () => http.served.length === target.demands);
     });
 
-    it('pipelined requests are answered in order', async () => {
+    it('answers pipelined requests in order', async () => {
       const http = await serve([new FakeTarget(), new FakeTarget('adh', ['80'])]);
       const paths = ['/metrics?server_key=82', '/x', '/metrics?server_key=80', '/-/healthy'];
       const { text } = http.send([...paths, ...paths, ...paths].map(GET).join(''));
@@ -481,14 +482,14 @@ describe('the HTTP responder', () => {
     });
 
     const garbage = [
-      ['no request line', '\0\0\0\0\r\n\r\n'],
-      ['a line that is no request', 'HELO there\r\n\r\n'],
+      ['zero bytes', '\0\0\0\0\r\n\r\n'],
+      ['an invalid request line', 'HELO there\r\n\r\n'],
       ['a header without a name', 'GET /metrics HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
-      ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
-      ['a head without end', `GET /metrics HTTP/1.1\r\nX: ${'y'.repeat(40_000)}`],
+      ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+      ['an endless request head', `GET /metrics HTTP/1.1\r\nX: ${'y'.repeat(40_000)}`],
     ] as const;
     for (const [what, bytes] of garbage)
-      it(`${what} ends only that connection`, async () => {
+      it(`closes only the connection that sends ${what}`, async () => {
         const http = await serve([new FakeTarget()]);
         const { socket, text } = http.send(bytes);
         await eventually('the connection ends', () => socket.readableEnded || socket.destroyed);
@@ -496,7 +497,7 @@ describe('the HTTP responder', () => {
         expect((await http.ask('/metrics')).status).to.equal(200);
       });
 
-    it('an unread body does not keep the connection open', async () => {
+    it('answers the next request although it does not read a large body', async () => {
       const http = await serve([new FakeTarget()]);
       const body = 'x'.repeat(1_000_000);
       const { text } = http.send(
@@ -506,15 +507,15 @@ describe('the HTTP responder', () => {
     });
   });
 
-  describe('opens when subscribed, closes when unsubscribed:', () => {
-    it('it emits its address', async () => {
+  describe('as an observable', () => {
+    it('emits its address', async () => {
       const http = await serve([new FakeTarget()], { path: '/m' });
       expect(http.events[0])
         .to.have.property('where')
         .that.matches(/^http:\/\/127.0.0.1:\d+\/m$/);
     });
 
-    it('a port in use is Fault LISTENER_FAILED', async () => {
+    it('fails with LISTENER_FAILED if the port is in use', async () => {
       const other = createServer().listen(0, '127.0.0.1');
       await eventually('the port is taken', () => other.listening);
       const taken = other.address();
@@ -552,7 +553,7 @@ describe('the HTTP responder', () => {
       other.close();
     });
 
-    it('a later request on an existing connection is rejected immediately', async () => {
+    it('rejects a new request on an existing connection after unsubscription', async () => {
       const http = await serve([new FakeTarget()]);
       const { socket, text } = http.send('');
       await http.ask('/-/healthy');
@@ -562,7 +563,7 @@ describe('the HTTP responder', () => {
       expect(text()).to.match(/^HTTP\/1\.1 503 [^]*\r\nthe exporter is ending\n$/);
     });
 
-    it('a running response is finished, and its connection closes', async () => {
+    it('finishes a running response after unsubscription, and then closes its connection', async () => {
       const target = new FakeTarget();
       target.text = 'demo_value 1\n'.repeat(2_000_000);
       const http = await serve([target]);
@@ -579,7 +580,7 @@ describe('the HTTP responder', () => {
       expect(target.held).to.equal(0);
     });
 
-    it('idle connections close immediately', async () => {
+    it('closes idle connections immediately at unsubscription', async () => {
       const http = await serve([new FakeTarget()]);
       const { socket, text } = http.send(GET('/-/healthy'));
       await eventually('an answer', () => text().includes('healthy'));
@@ -587,7 +588,7 @@ describe('the HTTP responder', () => {
       await eventually('the connection ends', () => socket.readableEnded);
     });
 
-    it('a target that never answers does not delay the others', async () => {
+    it('serves other targets while one target never answers', async () => {
       const silent = new FakeTarget('ads', ['82']);
       silent.demand = () => NEVER;
       const http = await serve([silent, new FakeTarget('adh', ['80'])]);

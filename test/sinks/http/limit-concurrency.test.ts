@@ -5,7 +5,7 @@ import { marbles } from '../../support/marbles.js';
 
 describe('limitConcurrency', () => {
   it(
-    'runs up to the limit at once, and the others in order of subscription',
+    'runs as many sources as the limit allows, and later sources in order of subscription',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const limited = limitConcurrency(2);
       const a$ = cold('   ----a|');
@@ -41,7 +41,7 @@ describe('limitConcurrency', () => {
   );
 
   it(
-    'never subscribes to a source that was left while it waited, and frees the place of one that was left later',
+    'never subscribes to a waiting source that was unsubscribed, and frees the place of a running source that was unsubscribed',
     marbles(({ cold, time, expectObservable, expectSubscriptions }) => {
       const limited = limitConcurrency(1);
       const leaves = (at: string) => takeUntil<string>(timer(time(at)));

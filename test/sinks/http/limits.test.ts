@@ -50,7 +50,7 @@ describe('the limits of the HTTP responder', () => {
       return socket;
     };
 
-    it('end clients that read slowly after responseMs', async () => {
+    it('end the connection of a client that reads too slowly', async () => {
       const target = new FakeTarget();
       target.text = HUGE;
       const selfMetrics = new SelfMetrics();
@@ -68,7 +68,7 @@ describe('the limits of the HTTP responder', () => {
       expect(await selfMetrics.text([])).to.contain('\nshm_exporter_http_cut_responses_total 2\n');
     });
 
-    it('end the request to a target that never answers', async () => {
+    it('end a request whose target never answers', async () => {
       const target = new FakeTarget();
       target.demand = () => NEVER;
       const http = await serve([target], { responseMs: 50, maxScrapes: 1 });
@@ -78,7 +78,7 @@ describe('the limits of the HTTP responder', () => {
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
 
-    it('keep a connection that is used for longer with several responses', async () => {
+    it('keep a connection whose responses together take longer than the limit', async () => {
       const http = await serve([new FakeTarget()], { responseMs: 500 });
       const { socket, text } = http.send('');
       const start = performance.now();
@@ -93,7 +93,7 @@ describe('the limits of the HTTP responder', () => {
   });
 
   describe('on the requests of one connection', () => {
-    it('give a client that does not read no more than two places', async () => {
+    it('give at most two places to a client that does not read', async () => {
       const target = new FakeTarget('ads', ['82']);
       target.text = HUGE;
       const http = await serve([target, new FakeTarget('adh', ['80'])], { maxScrapes: 3 });
@@ -142,7 +142,7 @@ describe('the limits of the HTTP responder', () => {
     const ends = ({ socket }: ReturnType<ServingHttp['send']>) =>
       socket.readableEnded || socket.destroyed;
 
-    it('keep other clients connected despite more slow request heads than allowed connections', async () => {
+    it('let other clients connect although more slow request heads arrive than connections are allowed', async () => {
       const selfMetrics = new SelfMetrics();
       const http = await serve([new FakeTarget()], { maxConnections: 20, selfMetrics });
       const slow = Array.from({ length: 30 }, () => http.send(SLOW_HEAD));
@@ -154,14 +154,14 @@ describe('the limits of the HTTP responder', () => {
       );
     });
 
-    it('end a slow request head after headerMs', async () => {
+    it('end the connection of a slow request head', async () => {
       const http = await serve([new FakeTarget()], { headerMs: 50 });
       const slow = [http.send(SLOW_HEAD), http.send('')];
       await eventually('both are closed', () => slow.every(ends), 4000);
       expect(slow[0]?.text()).to.match(/^HTTP\/1\.1 408 /);
     });
 
-    it('answer a request head that is too large with 431, and a smaller one normally', async () => {
+    it('answer 431 to a request head that is too large, and 200 to a smaller request head', async () => {
       const http = await serve([new FakeTarget()], { maxHeaderBytes: 2048 });
       const head = (bytes: number) =>
         http.send(`GET /metrics HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(bytes)}\r\n\r\n`);
@@ -171,7 +171,7 @@ describe('the limits of the HTTP responder', () => {
       await eventually('it is served', () => small.text().includes(' 200 OK'));
     });
 
-    it('never close a connection that is being answered for another', async () => {
+    it('never close a connection with a running request in favour of a new connection', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target], { maxConnections: 3 });
       const busy = [http.send(GET('/metrics')), http.send(GET('/metrics'))];
@@ -183,7 +183,7 @@ describe('the limits of the HTTP responder', () => {
       expect(busy.some(ends)).to.equal(false);
     });
 
-    it('close a new connection while all others are being answered', async () => {
+    it('close a new connection while every other connection has a running request', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target], { maxConnections: 2 });
       const busy = [http.send(GET('/metrics').repeat(3)), http.send(GET('/metrics'))];
@@ -198,7 +198,7 @@ describe('the limits of the HTTP responder', () => {
       );
     });
 
-    it('replace an answered connection with a new one', async () => {
+    it('close an idle connection in favour of a new connection', async () => {
       const http = await serve([new FakeTarget()], { maxConnections: 1 });
       const first = http.send(GET('/metrics'));
       await eventually('an answer', () => first.text().includes(' 200 '));
@@ -222,7 +222,7 @@ describe('the limits of the HTTP responder', () => {
       );
     });
 
-    it('replace the answered connection that has been idle longest', async () => {
+    it('close the connection that has been idle longest in favour of a new connection', async () => {
       const http = await serve([new FakeTarget()], { maxConnections: 2 });
       const first = http.send(GET('/metrics'));
       await eventually('an answer', () => first.text().includes(' 200 '));

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { LiveTargets } from '../../support/live-targets.js';
 import { Publishers } from '../../support/publishers.js';
-import { ServingHttp } from '../../support/serving-http.js';
+import { ServingHttp, freshServing } from '../../support/serving-http.js';
 
 interface Group {
   readonly targets: readonly string[];
@@ -94,7 +94,7 @@ describe('service discovery at /-/targets', () => {
     ]);
   });
 
-  it('keeps labels and address of a target while its publisher is absent or under another key', async () => {
+  it('keeps the labels and the address of a target while its publisher is absent, and after it moved to another server key', async () => {
     live = new LiveTargets(publishers, [{ app: 'ads', serverKeys: ['82', '456', '999'] }]);
     const [target] = live.targets;
     const http = await serve(live.targets);
@@ -122,36 +122,35 @@ describe('service discovery at /-/targets', () => {
     expect(labels).to.deep.equal([own, { ...own, twin: '2' }, { ...own, twin: '3' }]);
   });
 
-  it('is an empty list without targets', async () => {
+  it('is an empty list if there are no targets', async () => {
     expect((await (await serve([])).ask('/-/targets')).text).to.equal('[]\n');
   });
 
-  const LISTENER = 'listener';
   const hosts = [
-    ['exporter.example.com:9464', 'exporter.example.com:9464'],
-    ['shm_exporter', 'shm_exporter'],
-    ['10.0.0.1:80', '10.0.0.1:80'],
-    ['[fe80::1]:9464', '[fe80::1]:9464'],
-    ['', LISTENER],
-    ['a/b:1', LISTENER],
-    ['user@a:1', LISTENER],
-    ['a:1:2', LISTENER],
-    ['a:123456', LISTENER],
-    ['a"],"labels":{"x":"y', LISTENER],
-    ['a b', LISTENER],
-    ['a?x=1', LISTENER],
-    ['.a', LISTENER],
-    ['a'.repeat(300), LISTENER],
-    ['caf\xe9', LISTENER],
+    ['with a domain name and a port', 'exporter.example.com:9464', true],
+    ['with a name', 'shm_exporter', true],
+    ['with an IPv4 address and a port', '10.0.0.1:80', true],
+    ['with an IPv6 address and a port', '[fe80::1]:9464', true],
+    ['that is empty', '', false],
+    ['with a slash', 'a/b:1', false],
+    ['with a user name', 'user@a:1', false],
+    ['with two ports', 'a:1:2', false],
+    ['with a port of six digits', 'a:123456', false],
+    ['with JSON', 'a"],"labels":{"x":"y', false],
+    ['with a blank', 'a b', false],
+    ['with a query', 'a?x=1', false],
+    ['that begins with a dot', '.a', false],
+    ['of 300 characters', 'a'.repeat(300), false],
+    ['with a letter outside ASCII', 'caf\xe9', false],
   ] as const;
-  for (const [host, wanted] of hosts)
-    it(`Host ${JSON.stringify(host.slice(0, 40))} gives the address ${wanted}`, async () => {
+  for (const [what, host, isValid] of hosts)
+    it(`gives the address of ${isValid ? 'the' : 'the listener for a'} Host header ${what}`, async () => {
       const http = await serve([new FakeTarget()]);
       const { text } = http.send(`GET /-/targets HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       await eventually('an answer', () => text().includes(']\n'));
       const [group] = JSON.parse(text().split('\r\n\r\n')[1] ?? '') as readonly Group[];
       const listener = http.origin.replace('http://', '');
-      expect(group?.targets).to.deep.equal([wanted === LISTENER ? listener : wanted]);
+      expect(group?.targets).to.deep.equal([isValid ? host : listener]);
     });
 
   it('gives the address of the listener to an HTTP 1.0 client without Host', async () => {
@@ -160,8 +159,12 @@ describe('service discovery at /-/targets', () => {
     await eventually('an answer', () => text().includes(']\n'));
     expect(text()).to.contain(`"targets":["${http.origin.replace('http://', '')}"]`);
   });
+});
 
-  it('lists the same pages that the status page links, with a link for each scope', async () => {
+describe('the status page at /', () => {
+  const serve = freshServing();
+
+  it('links the page and the scopes of each target that parameters can select', async () => {
     const targets = [
       new FakeTarget('ads', ['82'], 'H.1.ads'),
       new FakeTarget('ads', ['7'], 'H.1.ads'),

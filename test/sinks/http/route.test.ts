@@ -20,43 +20,75 @@ describe('route (spec 4.3)', () => {
       : String(result.status);
   };
 
+  const shown = (query: string) => (query === '' ? 'an empty query' : `?${query}`);
+
   const table: readonly (readonly [string, readonly FakeTarget[], string, string])[] = [
-    ['4.3.1 one target needs no parameters', one, '', 'ads 82'],
-    ['one target may be named', one, 'server_key=82', 'ads 82'],
-    ['one target is not another', one, 'server_key=83', '404'],
-    ['one target by app and instance', one, 'app=ads&instance=H.1.ads', 'ads 82'],
-    ['app alone is not enough, even for one target', one, 'app=ads', '400'],
-    ['4.3.2 several targets need parameters', several, '', '400'],
-    ['4.3.3 server_key alone selects', several, 'server_key=80', 'adh 80'],
-    ['a server_key that two targets share needs more', several, 'server_key=7', '400'],
-    ['app tells those apart', several, 'server_key=7&app=ats', 'ats 7'],
-    ['instance tells those apart', several, 'server_key=7&instance=H.2.ads', 'ads 7'],
-    ['4.3.4 app and instance select', several, 'app=adh&instance=H.1.adh', 'adh 80'],
-    ['app without instance', several, 'app=adh', '400'],
-    ['instance without app', several, 'instance=H.1.adh', '400'],
-    ['4.3.5 app and instance that two share', several, 'app=ads&instance=H.1.ads', '400'],
+    ['selects a single target without parameters (4.3.1)', one, '', 'ads 82'],
+    ['selects a single target by server_key', one, 'server_key=82', 'ads 82'],
+    ['rejects a server_key that a single target does not have', one, 'server_key=83', '404'],
+    ['selects a single target by app and instance', one, 'app=ads&instance=H.1.ads', 'ads 82'],
+    ['rejects app alone even for a single target', one, 'app=ads', '400'],
+    ['requires parameters if there are several targets (4.3.2)', several, '', '400'],
     [
-      '4.3.5 server_key tells those apart',
+      'selects one of several targets by server_key alone (4.3.3)',
+      several,
+      'server_key=80',
+      'adh 80',
+    ],
+    ['rejects server_key alone if two targets share it', several, 'server_key=7', '400'],
+    ['selects by app if two targets share server_key', several, 'server_key=7&app=ats', 'ats 7'],
+    [
+      'selects by instance if two targets share server_key',
+      several,
+      'server_key=7&instance=H.2.ads',
+      'ads 7',
+    ],
+    [
+      'selects one of several targets by app and instance (4.3.4)',
+      several,
+      'app=adh&instance=H.1.adh',
+      'adh 80',
+    ],
+    ['rejects app without instance', several, 'app=adh', '400'],
+    ['rejects instance without app', several, 'instance=H.1.adh', '400'],
+    [
+      'rejects app and instance if two targets share them (4.3.5)',
+      several,
+      'app=ads&instance=H.1.ads',
+      '400',
+    ],
+    [
+      'selects by server_key if two targets share app and instance (4.3.5)',
       several,
       'app=ads&instance=H.1.ads&server_key=456',
       'ads 456',
     ],
-    ['all must fit', several, 'app=adh&instance=H.1.adh&server_key=82', '404'],
-    ['an app that none has', several, 'app=xyz&instance=H.1.ads', '404'],
-    ['an instance that none has', several, 'app=ads&instance=H.9.ads', '404'],
-    ['an instance number is no resolved root', several, 'app=adh&instance=1', '404'],
-    ['any of its keys until a root is chosen', several, 'server_key=91', 'ads 90+91'],
-    ['an empty key', several, 'server_key=', '404'],
-    ['unknown parameters are ignored', several, 'server_key=80&x=1&x=2&y', 'adh 80'],
-    ['4.3.1 unknown parameters do not route', one, 'x=1', 'ads 82'],
-    ['server_key twice', several, 'server_key=80&server_key=80', '400'],
-    ['app twice', several, 'app=adh&app=adh&instance=H.1.adh', '400'],
-    ['instance twice', several, 'app=adh&instance=H.1.adh&instance=x', '400'],
-    ['names are exact', several, 'Server_Key=80', '400'],
-    ['values are decoded', [new FakeTarget('ads', ['a b'])], 'server_key=a+b', 'ads a b'],
+    [
+      'rejects parameters that fit different targets',
+      several,
+      'app=adh&instance=H.1.adh&server_key=82',
+      '404',
+    ],
+    ['rejects an app that no target has', several, 'app=xyz&instance=H.1.ads', '404'],
+    ['rejects an instance that no target has', several, 'app=ads&instance=H.9.ads', '404'],
+    ['rejects an instance number in place of a root', several, 'app=adh&instance=1', '404'],
+    [
+      'selects by any server key of a target before a root is selected',
+      several,
+      'server_key=91',
+      'ads 90+91',
+    ],
+    ['rejects an empty server_key', several, 'server_key=', '404'],
+    ['ignores unknown parameters', several, 'server_key=80&x=1&x=2&y', 'adh 80'],
+    ['selects a single target despite unknown parameters (4.3.1)', one, 'x=1', 'ads 82'],
+    ['rejects a repeated server_key', several, 'server_key=80&server_key=80', '400'],
+    ['rejects a repeated app', several, 'app=adh&app=adh&instance=H.1.adh', '400'],
+    ['rejects a repeated instance', several, 'app=adh&instance=H.1.adh&instance=x', '400'],
+    ['distinguishes upper and lower case in parameter names', several, 'Server_Key=80', '400'],
+    ['decodes parameter values', [new FakeTarget('ads', ['a b'])], 'server_key=a+b', 'ads a b'],
   ];
   for (const [sentence, targets, query, wanted] of table)
-    it(`${sentence}: ?${query} gives ${wanted}`, () => {
+    it(`${sentence}: ${shown(query)} gives ${+wanted ? 'status' : 'the target'} ${wanted}`, () => {
       expect(routed(targets, query)).to.equal(wanted);
     });
 
@@ -67,7 +99,7 @@ describe('route (spec 4.3)', () => {
     expect(routed([target], 'server_key=456')).to.equal('ads 82+456');
   });
 
-  it('matches app and instance by a lost root, and by the hint before the first root', () => {
+  it('compares app and instance with the last root, or with the configured instance before the first root', () => {
     const lost = new FakeTarget('ads', ['82'], 'H.1.ads');
     lost.root = '';
     const hinted = Object.assign(new FakeTarget('adh', ['80'], ''), { instance: 'H.1.adh' });
@@ -95,41 +127,59 @@ describe('route (spec 4.3)', () => {
     [several, 'app=a&app=b', 'parameter app is given more than once'],
   ] as const;
   for (const [targets, query, text] of texts)
-    it(`rejects ?${query} with: ${text}`, () => {
+    it(`rejects ${shown(query)} with the message: ${text}`, () => {
       expect(route(targets, new URLSearchParams(query))).to.deep.include({ kind: 'refused', text });
     });
 
   const REQUIRED =
     'scope selected, but target routing still required when multiple targets are configured';
   const scoped: readonly (readonly [string, readonly FakeTarget[], string, string, string])[] = [
-    ['the query alone', one, 'scope=a', '', 'a'],
-    ['the path alone', one, '', 'a', 'a'],
-    ['both alike', one, 'scope=a', 'a', 'a'],
-    ['an empty one', one, 'scope=', '', ''],
-    ['two in the query', one, 'scope=a&scope=a', '', 'parameter scope is given more than once'],
-    ['different ones', one, 'scope=a', 'b', 'the path asks for scope "b", the query for "a"'],
+    ['takes a scope from the query', one, 'scope=a', '', 'a'],
+    ['takes a scope from the path', one, '', 'a', 'a'],
+    ['accepts the same scope in path and query', one, 'scope=a', 'a', 'a'],
+    ['accepts an empty scope in the query', one, 'scope=', '', ''],
     [
-      'an empty one beside another',
+      'rejects two scopes in the query',
+      one,
+      'scope=a&scope=a',
+      '',
+      'parameter scope is given more than once',
+    ],
+    [
+      'rejects different scopes in path and query',
+      one,
+      'scope=a',
+      'b',
+      'the path asks for scope "b", the query for "a"',
+    ],
+    [
+      'rejects an empty scope in the query beside a scope in the path',
       one,
       'scope=',
       'b',
       'the path asks for scope "b", the query for ""',
     ],
-    ['spec 7.1 no routing', several, '', 'a', REQUIRED],
-    ['spec 7.1 app alone', several, 'app=adh&scope=a', '', REQUIRED],
-    ['spec 7.1 instance alone', several, 'instance=H.1.adh', 'a', REQUIRED],
+    ['rejects a scope without routing parameters (7.1)', several, '', 'a', REQUIRED],
+    ['rejects a scope with app alone (7.1)', several, 'app=adh&scope=a', '', REQUIRED],
+    ['rejects a scope with instance alone (7.1)', several, 'instance=H.1.adh', 'a', REQUIRED],
     [
-      'spec 7.1 app and instance that two share',
+      'rejects a scope with app and instance if two targets share them (7.1)',
       several,
       'app=ads&instance=H.1.ads',
       'a',
       REQUIRED,
     ],
-    ['spec 7.1 a server_key that two share', several, 'server_key=7', 'a', REQUIRED],
-    ['enough routing', several, 'server_key=80', 'a', 'a'],
-    ['a target that is not there', several, 'server_key=1', 'a', NONE],
     [
-      'app alone for one target',
+      'rejects a scope with server_key alone if two targets share it (7.1)',
+      several,
+      'server_key=7',
+      'a',
+      REQUIRED,
+    ],
+    ['accepts a scope with a server_key', several, 'server_key=80', 'a', 'a'],
+    ['rejects a scope with a server_key that no target has', several, 'server_key=1', 'a', NONE],
+    [
+      'rejects a scope with app alone for a single target',
       one,
       'app=ads',
       'a',
@@ -137,7 +187,7 @@ describe('route (spec 4.3)', () => {
     ],
   ];
   for (const [sentence, targets, query, inPath, wanted] of scoped)
-    it(`a scope by ${sentence}: ?${query} gives ${wanted}`, () => {
+    it(`${sentence}: ${inPath && `/${inPath}`}${query && `?${query}`} gives the ${wanted.length > 1 ? `error: ${wanted}` : `scope "${wanted}"`}`, () => {
       const result = route(targets, new URLSearchParams(query), ...(inPath === '' ? [] : [inPath]));
       expect(result.kind === 'target' ? result.scope : result.text).to.equal(wanted);
     });

@@ -16,7 +16,7 @@ const target = (
 
 const SETS = {
   'one target': [target('82', 'H.1.ads')],
-  'one target that looks through several server keys': [
+  'one target with several server keys': [
     target('456', 'a.b.1.ads', { serverKeys: ['82', '456', '999'] }),
   ],
   'several targets': [
@@ -135,9 +135,10 @@ const CASES = Object.entries(SETS).flatMap(([name, targets]) =>
         target: { ...target, value: index + 1 },
         standing: index === 0 ? first : others,
       }));
-      const title = targets.length > 1 ? `the first ${first}, the others ${others}` : first;
+      const rest =
+        first === others ? `all ${first}` : `the first ${first}, each further target ${others}`;
       return {
-        title: `${name}, ${title}`,
+        title: `${name} (${targets.length > 1 ? rest : first})`,
         configured,
         asked: askings(targets, areReady && FULLY_SCOPED.includes(name) ? SCOPED : FEW),
       };
@@ -146,7 +147,7 @@ const CASES = Object.entries(SETS).flatMap(([name, targets]) =>
 );
 const count = CASES.reduce((sum, { asked }) => sum + asked.length, 0);
 
-describe(`routing of ${count} requests (spec 4.3, 7):`, function () {
+describe(`routing of ${count} requests (spec 4.3, 7)`, function () {
   this.slow(2000);
   let served: RoutingTargets | undefined;
   let client: KeepAliveClient | undefined;
@@ -161,7 +162,7 @@ describe(`routing of ${count} requests (spec 4.3, 7):`, function () {
   });
 
   for (const { title, configured, asked } of CASES)
-    it(`${title}: ${asked.length} requests`, async () => {
+    it(`is correct for ${asked.length} requests to ${title}`, async () => {
       const answers = await (await ask(configured)).ask(asked.map(pathOf));
       const wrong = asked.flatMap((asking, index) => {
         const wanted = wantedOf(asking, configured, MATCHES);
@@ -172,7 +173,7 @@ describe(`routing of ${count} requests (spec 4.3, 7):`, function () {
       expect(wrong.length, JSON.stringify(wrong.slice(0, 5), null, 1)).to.equal(0);
     });
 
-  it('an unknown path gives 404 and another method 405, whatever the query', async () => {
+  it('answers 404 for an unknown path and 405 for another method, whatever the query', async () => {
     const [{ configured, asked } = { configured: [], asked: [] }] = CASES.slice(-1);
     const paths = asked.map(pathOf);
     const other = await ask(configured);

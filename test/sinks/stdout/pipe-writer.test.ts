@@ -88,7 +88,7 @@ describe('pipeWriter', () => {
     await eventually('the reader has all', () => out().length === 1_000_006);
   });
 
-  it('writes a chunk after the reader took the previous one, and yields in between', async () => {
+  it('writes a chunk after the reader took the previous chunk, and yields in between', async () => {
     const { cat, write, out } = await toCat();
     let made = 0;
     let turns = 0;

@@ -42,7 +42,7 @@ describe('stdoutSink', () => {
   const atOnce: DocumentWriter = () => of(7);
 
   it(
-    'prints at each tick, the first one after an interval',
+    'prints at each tick, for the first time after one interval',
     marbles(({ expectObservable }) => {
       const leaves = '  ----------------!';
       const printed = ' -----s----s----s-';
@@ -52,7 +52,7 @@ describe('stdoutSink', () => {
   );
 
   it(
-    'prints all targets at a tick, in order, with the time of that tick',
+    'prints all targets at a tick, in order, with the time of the tick',
     marbles(({ expectObservable }) => {
       const written: string[] = [];
       const write: DocumentWriter = ({ buffers }) =>
@@ -66,7 +66,7 @@ describe('stdoutSink', () => {
   );
 
   it(
-    'skips ticks until the reader has taken the last documents, and reports them',
+    'skips ticks until the reader has taken the last documents, and reports the skipped ticks',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
       const taken$ = cold('-------(x|)', { x: 7 });
       //                           -------x  taken 7 ms after its tick
@@ -109,7 +109,7 @@ describe('stdoutSink', () => {
   );
 
   it(
-    'ends with any other failure to write',
+    'fails with any write error except a broken pipe',
     marbles(({ expectObservable }) => {
       const full: DocumentWriter = () => throwError(() => new Error('no space'));
       expectObservable(printing(full)).toBe('-----#', undefined, new Error('no space'));
@@ -124,7 +124,7 @@ describe('stdoutSink', () => {
     expect(target.demands).to.equal(2);
   });
 
-  it('keeps skipping without a render while a reader takes nothing', () => {
+  it('skips ticks without a render while the reader takes nothing', () => {
     const target = new FakeTarget();
     marbles(({ expectObservable }) => {
       const never: DocumentWriter = () => NEVER;
@@ -137,7 +137,7 @@ describe('stdoutSink', () => {
   });
 
   it(
-    'reports a document that it cannot write, and continues with the next',
+    'reports a document that it cannot write, and continues with the next document',
     marbles(({ expectObservable }) => {
       const full: DocumentWriter = () => throwError(() => new NotWritten('no space'));
       const event = { k: { kind: 'skipped', reason: 'no space' } };
@@ -146,7 +146,7 @@ describe('stdoutSink', () => {
   );
 });
 
-describe('stdoutSink, once', () => {
+describe('stdoutSink for one snapshot', () => {
   const once = (
     targets: readonly FakeTarget[],
     intervalSeconds: number,
@@ -161,7 +161,7 @@ describe('stdoutSink, once', () => {
     new FakeTarget().wait({ ...{ objects: nothing, variables: nothing }, reason: 'object x' });
 
   it(
-    'fails if the document could not be written',
+    'fails if it cannot write the document',
     marbles(({ expectObservable }) => {
       const full: DocumentWriter = () => throwError(() => new NotWritten('no space'));
       const fault = new Fault('NOT_WRITTEN', 'no space');
@@ -170,14 +170,14 @@ describe('stdoutSink, once', () => {
   );
 
   it(
-    'prints at once when all targets are ready, and completes',
+    'prints immediately if all targets are ready, and completes',
     marbles(({ expectObservable }) => {
       expectObservable(once([new FakeTarget(), new FakeTarget()], 10)).toBe('(ss|)', events);
     }),
   );
 
   it(
-    'waits for the last target, and checks it every 50 ms',
+    'waits until the last target is ready, which it checks every 50 ms',
     marbles(({ cold, expectObservable }) => {
       const target = unready();
       const becomesReady$ = cold('120ms x').pipe(tap(() => (target.isReady = true)));
@@ -223,7 +223,7 @@ describe('stdoutSink with merged documents', () => {
   const apps: Merge = (all) =>
     Promise.resolve([Buffer.from(all.map(({ identity }) => identity['app']).join(' '))]);
 
-  it('writes one document for all targets, and holds their pages until it is written', async () => {
+  it('writes one document for all targets, and holds their pages until the document is written', async () => {
     const targets = [new FakeTarget('a'), new FakeTarget('b')];
     const held = () => targets.map((target) => target.held);
     const written: unknown[] = [];

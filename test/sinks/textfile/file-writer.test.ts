@@ -51,7 +51,7 @@ describe('fileWriter', () => {
     expect(statSync(path).mode & 0o777).to.equal(0o644);
   });
 
-  it('keeps the old file while the new one is written', async () => {
+  it('keeps the old file while the new file is written', async () => {
     writeFileSync(path, 'old');
     const seen: string[] = [];
     const buffers = function* () {

@@ -41,32 +41,32 @@ describe('the status page', () => {
       Object.assign(target, { publisher: { state, reason } });
 
     for (const [what, target, severity, word, reason] of [
-      ['that is ready', ready(), 'good', 'ready', ''],
+      [' if it is ready', ready(), 'good', 'ready', ''],
       [
-        'whose publisher stalls',
+        ' if its publisher stalls',
         as(ready(), 'stalled', 'no heartbeat from the publisher for 9 s'),
         'warn',
         'ready, stalled',
         'no heartbeat from the publisher for 9 s',
       ],
-      ['that syncs', waiting('object a.b'), 'warn', 'syncing', 'waiting on object a.b'],
-      ['without a root', waiting('a root', ''), 'bad', 'not ready', 'waiting on a root'],
+      [' if it syncs', waiting('object a.b'), 'warn', 'syncing', 'waiting on object a.b'],
+      [' if it has no root', waiting('a root', ''), 'bad', 'not ready', 'waiting on a root'],
       [
-        'whose publisher died',
+        ' if its publisher died',
         as(waiting('a root', ''), 'dead'),
         'bad',
         'not ready',
         'waiting on a root; publisher is dead',
       ],
       [
-        'whose publisher died, once',
+        ', and mentions the death of its publisher only once',
         as(waiting('a root: publisher is dead', ''), 'dead'),
         'bad',
         'not ready',
         'waiting on a root: publisher is dead',
       ],
     ] as const)
-      it(`${what} the word "${word}"`, () => {
+      it(`the word "${word}"${what}`, () => {
         const page = html([target]);
         expect(page).to.contain(`<span class="state ${severity}">${word}</span>`);
         expect(page).to.contain(`<tr id="target-0" class="row-${severity}" role="row">`);
@@ -75,12 +75,12 @@ describe('the status page', () => {
         else expect(row).to.contain(reason);
       });
 
-    it('each state of its publisher by its word', () => {
+    it('the name of the state of its publisher, for every state', () => {
       for (const state of PUBLISHER_STATES)
         expect(rows(html([as(ready(), state)]))[0], state).to.contain(state);
     });
 
-    it('the PID namespace of a publisher in a container', () => {
+    it('a note if its publisher runs in another PID namespace', () => {
       const target = waiting('object a');
       target.process = { pid: 1, isElsewhere: true, startedUnixMs: NOW_MS - 7_200_000 };
       expect(rows(html([target]))[0]).to.contain(
@@ -88,7 +88,7 @@ describe('the status page', () => {
       );
     });
 
-    it('time of the state, progress, age of the newest value, and publisher', () => {
+    it('the time of its state, its progress, the age of its newest value, and its publisher', () => {
       const target = waiting('object a');
       target.since = { since: NOW_MS - 61_000, newest: { unixMs: NOW_MS - 5000, by: 'stated' } };
       target.process = { pid: 4711, startedUnixMs: NOW_MS - 7_200_000 };
@@ -108,7 +108,7 @@ describe('the status page', () => {
       expect(page).to.match(/<progress max="4" value="1" aria-label="[^"]+">/);
     });
 
-    it('which of its values are proven, if not all are', () => {
+    it('which of its values are proven, unless all values are proven', () => {
       const target = ready();
       expect(rows(html([target]))[0]).not.to.contain('proven');
       target.format = { name: 'other', certainty: 'numbers proven, texts best effort' };
@@ -126,35 +126,35 @@ describe('the status page', () => {
     });
   });
 
-  describe('links a scope', () => {
+  describe('links', () => {
     const scope = (...metrics: readonly string[]) => compileScope({ name: 'some', metrics });
     const LINK = '<a href="./metrics/some?server_key=82">';
     const page = (target: FakeTarget, ...metrics: readonly string[]) =>
       html([target], { scopesFor: () => [scope(...metrics)] });
 
-    it('that selects metrics of the last page', () =>
+    it('a scope that selects metrics of the last page', () =>
       expect(page(new FakeTarget(), 'demo_*')).to.contain(LINK));
 
-    it('that selects internal metrics, whatever the page has', () => {
+    it('a scope that selects internal metrics, even before the first page', () => {
       const target = Object.assign(new FakeTarget(), { hasText: false });
       expect(page(target, 'shm_exporter_target_info')).to.contain(LINK);
     });
 
     for (const [what, target, metrics, wanted] of [
       [
-        'but not one that selects nothing there',
+        'no scope that selects no metric of the last page',
         new FakeTarget(),
         'x_*',
         'scope some: no metrics at present',
       ],
       [
-        'but not one that may select nothing, before the first text',
+        'no scope of application metrics before the first page',
         Object.assign(new FakeTarget(), { hasText: false }),
         'demo_*',
         'scope some: available after the first scrape',
       ],
       [
-        'but none of a target that is not ready',
+        'no scope of a target that is not ready',
         new FakeTarget().wait(progress('x')),
         'demo_*',
         'scope some: available when the target is ready',
@@ -176,7 +176,7 @@ describe('the status page', () => {
       });
     const good = (key = '4') => new FakeTarget('good', [key]);
 
-    it('lists targets with problems first, then in the order of the configuration', () => {
+    it('lists targets with problems first, then ready targets in the order of the configuration', () => {
       const page = html([good(), stalled(), good('5'), syncing(), bad()]);
       const apps = [...page.matchAll(/<span class="app">(\w+)<\/span>/g)].map(([, app]) => app);
       expect(apps).to.deep.equal(['bad', 'late', 'sync', 'good', 'good']);
@@ -185,12 +185,17 @@ describe('the status page', () => {
     });
 
     for (const [what, targets, severity, text] of [
-      ['one is ready', [good()], 'good', 'The target is ready'],
-      ['all are ready', [good(), good('5')], 'good', 'All 2 targets are ready'],
-      ['some stall', [good(), stalled()], 'warn', 'All ready; 1 of 2 targets stalled'],
-      ['some sync', [good(), syncing()], 'warn', '1 of 2 targets not ready'],
-      ['some wait', [good(), syncing(), bad()], 'bad', '2 of 3 targets not ready'],
-      ['there are none', [], 'good', 'All 0 targets are ready'],
+      ['the only target is ready', [good()], 'good', 'The target is ready'],
+      ['all targets are ready', [good(), good('5')], 'good', 'All 2 targets are ready'],
+      ['a target stalls', [good(), stalled()], 'warn', 'All ready; 1 of 2 targets stalled'],
+      ['a target syncs', [good(), syncing()], 'warn', '1 of 2 targets not ready'],
+      [
+        'a target waits for its root',
+        [good(), syncing(), bad()],
+        'bad',
+        '2 of 3 targets not ready',
+      ],
+      ['there are no targets', [], 'good', 'All 0 targets are ready'],
     ] as const)
       it(`summarizes at its top that ${what}`, () =>
         expect(html(targets)).to.contain(
@@ -225,12 +230,12 @@ describe('the status page', () => {
     } as const;
 
     for (const [what, service, wanted] of [
-      ['its version, commit and Node.js', {}, '1.2.3 commit 0123456789ab, Node.js 24.1.0'],
-      ['no commit that it does not know', { revision: '' }, 'unknown commit'],
-      ['how long it is up', {}, '1 h since 2026-01-05 08:00:00Z'],
+      ['its version, commit and Node.js version', {}, '1.2.3 commit 0123456789ab, Node.js 24.1.0'],
+      ['a note if its commit is unknown', { revision: '' }, 'unknown commit'],
+      ['how long it has been running', {}, '1 h since 2026-01-05 08:00:00Z'],
       ['when its license expires', { license }, 'valid expires in 1 d 1 h'],
       [
-        'that its license is in grace',
+        'the grace period of its license',
         {
           license: {
             ...license,
@@ -241,10 +246,10 @@ describe('the status page', () => {
         },
         'grace expired 1 min ago',
       ],
-      ['that nobody looked at its license', { license: undefined }, 'not checked yet'],
-      ['when it took its configuration', {}, 'accepted 1 h ago 2026-01-05 08:00:00Z'],
+      ['a note if its license has not been checked yet', { license: undefined }, 'not checked yet'],
+      ['when it accepted its configuration', {}, 'accepted 1 h ago 2026-01-05 08:00:00Z'],
       [
-        'that it refused a later one',
+        'the refusal of a later configuration',
         { configuration: { acceptedMs: NOW_MS - 60_000, refusedMs: NOW_MS - 2000 } },
         'last reload refused 2 s ago The log has the reasons. In use: accepted 1 min ago',
       ],

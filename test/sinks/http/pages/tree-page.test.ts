@@ -73,13 +73,17 @@ describe('the tree page', () => {
   describe('shows for a value', () => {
     const metric = { name: 'ads_x', type: 'gauge', labels: '', series: 1, why: '' } as const;
     for (const [what, changed, wanted] of [
-      ['a metric', { metrics: [metric] }, 'ads_x'],
-      ['labels', { metrics: [{ ...metric, labels: 'a="b"' }] }, 'ads_x{a="b"}'],
-      ['several series', { metrics: [{ ...metric, series: 12 }] }, 'ads_x 12 series'],
-      ['none', { why: 'no row reads it' }, 'no metric: no row reads it'],
-      ['none now', { metrics: [{ ...metric, series: 0, why: 'clash' }] }, 'not ads_x clash'],
+      ['its metric', { metrics: [metric] }, 'ads_x'],
+      ['its metric with labels', { metrics: [{ ...metric, labels: 'a="b"' }] }, 'ads_x{a="b"}'],
+      ['the number of its series', { metrics: [{ ...metric, series: 12 }] }, 'ads_x 12 series'],
+      ['why it has no metric', { why: 'no row reads it' }, 'no metric: no row reads it'],
       [
-        'many',
+        'why its metric has no series now',
+        { metrics: [{ ...metric, series: 0, why: 'clash' }] },
+        'not ads_x clash',
+      ],
+      [
+        'the first eight of many metrics',
         { metrics: Array.from({ length: 10 }, (_, i) => ({ ...metric, name: `m${i}` })) },
         'm0 m1 m2 m3 m4 m5 m6 m7 and 2 more',
       ],
@@ -89,7 +93,7 @@ describe('the tree page', () => {
         expect(rowsOf(text)[1]?.endsWith(` 7 ${wanted}`), rowsOf(text)[1]).to.equal(true);
       });
 
-    it('the metrics that the scope in the address omits', async () => {
+    it('a note if the scope of the request omits its metric', async () => {
       const target = showing([object(), variable({ metrics: [metric] })]);
       const scopes = [compileScope({ name: 's', metrics: ['y_*'] })];
       const options = { scope: (name: string) => scopes.find((each) => each.name === name) };
@@ -99,19 +103,27 @@ describe('the tree page', () => {
     });
   });
 
-  for (const [value, wanted] of [
-    [{ kind: 'none', reason: 'not synced' }, '(not synced)'],
-    [{ kind: 'plain', text: '-1.5' }, '-1.5'],
-    [{ kind: 'text', text: 'a "b"\n', characters: 6 }, '"a \\"b\\"\\n"'],
-    [{ kind: 'text', text: 'abc', characters: 3000 }, '"abc"… (3,000 characters)'],
+  for (const [what, value, wanted] of [
+    ['that a value is not synced', { kind: 'none', reason: 'not synced' }, '(not synced)'],
+    ['a number', { kind: 'plain', text: '-1.5' }, '-1.5'],
+    [
+      'a text in quotes and with escapes',
+      { kind: 'text', text: 'a "b"\n', characters: 6 },
+      '"a \\"b\\"\\n"',
+    ],
+    [
+      'the beginning and the length of a long text',
+      { kind: 'text', text: 'abc', characters: 3000 },
+      '"abc"… (3,000 characters)',
+    ],
   ] as const)
-    it(`shows a value ${JSON.stringify(value)} as ${wanted}`, async () => {
+    it(`shows ${what}`, async () => {
       const { text } = await ask(showing([object(), variable({ value })]));
       expect(rowsOf(text)[1]).to.contain(` items ${wanted}`);
     });
 
   describe('queries its target', () => {
-    it('with the parameters of its address', async () => {
+    it('with the parameters of the request', async () => {
       const target = showing([]);
       await ask(target, 'server_key=82&object=a.b&q=Two+Words&in=value&show=unsynced&from=0.7.99');
       expect(target.queries).to.have.lengthOf(1);
@@ -125,14 +137,14 @@ describe('the tree page', () => {
       expect(maxMs).to.equal(1500);
     });
 
-    it('for texts without a row only if allowed', async () => {
+    it('for texts that no row reads only if these texts are allowed', async () => {
       const target = showing([]);
       await ask(target, 'server_key=82', { showsUnreadTexts: () => false });
       expect(target.queries[0]?.showsUnreadTexts).to.equal(false);
     });
 
     it(
-      'at most twice at once, and with a time limit',
+      'with at most two concurrent queries, and with a time limit',
       marbles(({ cold, expectObservable }) => {
         const options = { path: '/metrics', treePath: '/tree', scope: () => undefined };
         const respond = treeResponder({
@@ -158,7 +170,7 @@ describe('the tree page', () => {
 
   describe('links', () => {
     const rows = [object(), variable()];
-    it('to the parts after and before it, and to an object alone', async () => {
+    it('to the previous part, to the next part, and to each object', async () => {
       const { text } = await ask(showing(rows, { next: 300 }), 'server_key=82&from=0.100');
       expect(linksOf(text)).to.deep.equal([
         'first /tree?server_key=82',
@@ -169,7 +181,7 @@ describe('the tree page', () => {
       ]);
     });
 
-    it('to the rest of a search, and to the page without it', async () => {
+    it('to the rest of a search, and to the page without the search', async () => {
       const { text } = await ask(
         showing(rows, { next: 300, isLate: true }),
         'server_key=82&q=x&in=value',
@@ -182,7 +194,7 @@ describe('the tree page', () => {
       expect(text).to.contain('The search paused, so that nothing waits for it.');
     });
 
-    it('to the objects above the chosen one', async () => {
+    it('to the objects above the selected object', async () => {
       const { text } = await ask(
         showing(rows, { above: ['H.1.ads'] }),
         'server_key=82&object=H.1.ads.b',
@@ -193,19 +205,17 @@ describe('the tree page', () => {
       ]);
       expect(text).to.contain('<input type="hidden" name="object" value="H.1.ads.b">');
     });
-
-    for (const [next, query, wanted] of [
-      [undefined, 'q=x', 'Nothing found from here to the end.'],
-      [9, 'q=x', 'Nothing found in this part of the tree.'],
-      [undefined, 'from=99', 'There is nothing from here on.'],
-    ] as const)
-      it(`from a part without rows, with the text: ${wanted}`, async () =>
-        expect((await ask(showing([], { next }), `server_key=82&${query}`)).text).to.contain(
-          wanted,
-        ));
   });
 
-  it('links to the tree of each target if the request selects none', async () => {
+  for (const [next, query, wanted] of [
+    [undefined, 'q=x', 'Nothing found from here to the end.'],
+    [9, 'q=x', 'Nothing found in this part of the tree.'],
+    [undefined, 'from=99', 'There is nothing from here on.'],
+  ] as const)
+    it(`shows in a part without rows the text: ${wanted}`, async () =>
+      expect((await ask(showing([], { next }), `server_key=82&${query}`)).text).to.contain(wanted));
+
+  it('links to the tree of each target if the request selects no target', async () => {
     const http = await serve([new FakeTarget('ads', ['82']), new FakeTarget('adh', ['80'])]);
     const { status, text } = await http.ask('/tree');
     expect(status).to.equal(400);
@@ -215,42 +225,70 @@ describe('the tree page', () => {
     ]);
   });
 
-  describe('rejects, in this order:', () => {
+  describe('rejects', () => {
     const scopes = {
       scope: (name: string) => (name === 's' ? compileScope({ name, metrics: [] }) : undefined),
     };
-    for (const [query, status, wanted] of [
-      ['server_key=1&q=x&q=y', 404, 'no target matches the routing parameters'],
-      ['server_key=82&server_key=82', 400, 'parameter server_key is given more than once'],
-      ['server_key=82&scope=x&q=x&q=y', 404, 'no metric scope "x"'],
-      ['server_key=82&scope=s&q=x&q=y', 400, 'parameter q is given more than once'],
+    for (const [what, query, status, wanted] of [
       [
+        'an unknown target before a repeated q',
+        'server_key=1&q=x&q=y',
+        404,
+        'no target matches the routing parameters',
+      ],
+      [
+        'a repeated server_key',
+        'server_key=82&server_key=82',
+        400,
+        'parameter server_key is given more than once',
+      ],
+      [
+        'an unknown scope before a repeated q',
+        'server_key=82&scope=x&q=x&q=y',
+        404,
+        'no metric scope "x"',
+      ],
+      ['a repeated q', 'server_key=82&scope=s&q=x&q=y', 400, 'parameter q is given more than once'],
+      [
+        'an unknown value of in',
         'server_key=82&in=x',
         400,
         'parameter in is "x", allowed: any, object, class, variable, metric, value',
       ],
       [
+        'an unknown value of show',
         'server_key=82&show=x',
         400,
         'parameter show is "x", allowed: all, metrics, left-out, unsynced',
       ],
-      ['server_key=82&from=-1', 400, 'parameter from is "-1", allowed: a position from 0 on'],
-      ['server_key=82&from=99999999999', 400, 'parameter from is "99999999999"'],
       [
+        'a negative position',
+        'server_key=82&from=-1',
+        400,
+        'parameter from is "-1", allowed: a position from 0 on',
+      ],
+      [
+        'a position of more than ten digits',
+        'server_key=82&from=99999999999',
+        400,
+        'parameter from is "99999999999"',
+      ],
+      [
+        'a search of more than 1024 characters',
         `server_key=82&q=${'x'.repeat(1025)}`,
         400,
         'parameters object and q have at most 1024 characters',
       ],
-      ['server_key=82&object=a', 404, 'the tree has no object "a"'],
+      ['an unknown object', 'server_key=82&object=a', 404, 'the tree has no object "a"'],
     ] as const)
-      it(`${query.slice(0, 40)}: ${status}`, async () => {
+      it(`with ${status} ${what}`, async () => {
         const answer = await ask(new FakeTarget(), query, scopes);
         expect(answer.status).to.equal(status);
         expect(textOf(answer.text)).to.contain(wanted);
         expect(answer.headers.get('content-security-policy')).to.contain("default-src 'none'");
       });
 
-    it('a target without a tree, with its reason: 503', async () => {
+    it('with 503 a target that has no tree, and shows the reason', async () => {
       const target = new FakeTarget('ads', ['82'], '').wait({
         ...{ objects: { synced: 0, total: 0 }, variables: { synced: 0, total: 0 } },
         reason: 'a root',
@@ -264,19 +302,19 @@ describe('the tree page', () => {
       expect(text).not.to.contain('<b>');
     });
 
-    it('all requests if trees are disabled: 403', async () => {
+    it('with 403 all requests if trees are disabled', async () => {
       const { status, text } = await ask(showing([]), 'server_key=82', { hasTrees: false });
       expect(status).to.equal(403);
       expect(text).to.equal('trees are off; http_tree_enabled turns them on\n');
     });
 
-    it('other methods: 405', async () => {
+    it('with 405 all methods except GET and HEAD', async () => {
       const http = await serve([showing([])]);
       expect((await http.ask('/tree', { method: 'POST' })).status).to.equal(405);
       expect((await http.ask('/tree', { method: 'HEAD' })).text).to.equal('');
     });
 
-    it('no scrape, if /tree is the path of scrapes', async () => {
+    it('no scrape if /tree is the path of scrapes', async () => {
       const http = await serve([showing([])], { path: '/tree' });
       const { text } = await http.ask('/tree');
       expect(text).to.contain('demo_value 1');
@@ -327,7 +365,7 @@ describe('the tree page', () => {
 });
 
 describe('the parameters of a tree', () => {
-  it('are parsed as they were formatted', () =>
+  it('are unchanged after formatting and parsing', () =>
     fc.assert(
       fc.property(
         fc.record({
@@ -347,7 +385,7 @@ describe('the parameters of a tree', () => {
       ),
     ));
 
-  it('keep a bounded number of earlier pages', () => {
+  it('keep the positions of at most 32 earlier pages', () => {
     const trail = Array.from({ length: 50 }, (_, i) => i);
     const read = readParameters(new URLSearchParams({ from: trail.join('.') }));
     expect(read).to.have.property('trail').that.deep.equals(trail.slice(-32));
