@@ -68,7 +68,7 @@ describe('a program that imports the publisher', function () {
     ['esm', 'shop.mjs'],
     ['cjs', 'shop.cjs'],
   ] as const)
-    it(`runs as an esbuild bundle in the format ${format} with the package as an external`, () => {
+    it(`runs as an esbuild bundle in the format ${format} that imports the package`, () => {
       const file = folder.write('shop.ts', IMPORT + PROGRAM);
       const words = [
         '--bundle',

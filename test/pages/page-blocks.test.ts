@@ -25,14 +25,14 @@ describe('the blocks of a page', () => {
   const [program, terminal] = pageBlocks(PAGE);
   if (program === undefined || terminal === undefined) throw new Error('no blocks');
 
-  it('have lines, a heading, and the file that the text above names', () => {
+  it('have a line number, a heading, and the file name that the text above them gives', () => {
     const { language, line, heading, file } = program;
     const expected = { language: 'ts', line: 6, heading: 'Shop', file: 'shop.mts' };
     expect({ language, line, heading, file }).to.deep.equal(expected);
     expect(terminal.file).to.equal(undefined);
   });
 
-  it('have commands with their outputs, also commands of root and of several lines', () =>
+  it('have commands with their outputs, also commands of root and commands of several lines', () =>
     expect(commandsOf(terminal)).to.deep.equal([
       { prompt: '$', line: 12, command: 'echo a \\\n  b', output: ['# HELP a b', 'a b'] },
       { prompt: '#', line: 16, command: 'reboot', output: [] },
@@ -45,7 +45,7 @@ describe('the blocks of a page', () => {
     expect(() => pageBlocks('```console\nls\n```\n').flatMap(commandsOf)).to.throw('no command'));
 });
 
-describe('the output that a page shows', () => {
+describe('the output on a page', () => {
   const isShown = (lines: readonly string[], output: string) => {
     try {
       new PageOutput(lines, [/port \d+/g]).check(output);
@@ -55,23 +55,22 @@ describe('the output that a page shows', () => {
     }
   };
   const cases = [
-    ['the output itself', ['a', 'b'], 'a\nb\n', true],
-    ['a part of it', ['a'], 'a\nb\n', false],
-    ['another text', ['a.c'], 'abc\n', false],
-    ['… within a line', ['a … c'], 'a b c\n', true],
-    ['… for several lines', ['a', '…', 'c'], 'a\nb\nb\nc\n', true],
+    ['matches the same output', ['a', 'b'], 'a\nb\n', true],
+    ['does not match a longer output', ['a'], 'a\nb\n', false],
+    ['does not match another text', ['a.c'], 'abc\n', false],
+    ['matches any characters at … within a line', ['a … c'], 'a b c\n', true],
+    ['matches several lines at a line that is …', ['a', '…', 'c'], 'a\nb\nb\nc\n', true],
     [
-      'what varies',
+      'matches different times and different values of given patterns',
       ['at 2026-01-01T00:00:00Z on port 1'],
       'at 2027-01-01T00:00:00.5Z on port 22',
       true,
     ],
   ] as const;
   for (const [what, lines, output, expected] of cases)
-    it(`${expected ? 'can' : 'cannot'} be ${what}`, () =>
-      expect(isShown(lines, output)).to.equal(expected));
+    it(what, () => expect(isShown(lines, output)).to.equal(expected));
 
-  it('matches a log in any order', () => {
+  it('matches lines of a log in any order', () => {
     expect(new PageOutput(['b', 'a']).isIn('a\nb\nc\n')).to.equal(true);
     expect(new PageOutput(['b', 'd']).isIn('a\nb\nc\n')).to.equal(false);
   });

@@ -9,13 +9,13 @@ import { chunksOf } from './png-pixels.js';
 const widthOf = (png: Buffer): number => chunksOf(png).get('IHDR')?.[0]?.readUInt32BE(0) ?? 0;
 
 describe('the pictures of the documentation', () => {
-  it('are those that the project takes', () =>
+  it('are exactly the pictures that npm run docs:pictures takes', () =>
     expect(readdirSync(PICTURES_FOLDER)).to.have.members(
       PICTURES.map(({ name }) => `${name}.png`),
     ));
 
   for (const { name } of PICTURES)
-    it(`are small, and shown by the tutorial: ${name}`, () => {
+    it(`include ${name}.png, which is small and which the tutorial shows`, () => {
       const file = join(PICTURES_FOLDER, `${name}.png`);
       const png = readFileSync(file);
       expect(widthOf(png)).to.equal(WIDTH);

@@ -49,11 +49,11 @@ function png(): Buffer {
 }
 
 describe('smallPng', () => {
-  it('reads pixels however their rows are stored', () => {
+  it('reads the pixels of rows with each of the five PNG filters', () => {
     expect(pixelsOf(png())).to.deep.equal({ width: WIDTH, height: HEIGHT, bytes: BYTES });
   });
 
-  it('keeps every pixel of a picture with few colours', () => {
+  it('keeps the colour of every pixel of a picture with few colours', () => {
     const chunks = chunksOf(smallPng(png()));
     const [palette = Buffer.alloc(0)] = chunks.get('PLTE') ?? [];
     const rows = inflateSync(chunks.get('IDAT')?.[0] ?? Buffer.alloc(0));

@@ -16,24 +16,23 @@ import { hostileText } from '../support/hostile-text.js';
 /** Invisible characters, and characters that change the direction of text. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 
-describe('Texts from publishers', () => {
-  for (const [text, wanted] of [
-    ['a.b', 'a.b'],
-    ['# managed objs', '# managed objs'],
-    ['Zürich', 'Zürich'],
-    ['', '""'],
-    ['"a"', '"\\"a\\""'],
-    [' a', '" a"'],
-    ['a  b', '"a  b"'],
-    ['a\nb', '"a\\nb"'],
-    ['a\u202eb', '"a\\u202eb"'],
-    ['a\u200bb', '"a\\u200bb"'],
-    ['\ud800', '"\\ud800"'],
+describe('The display of texts from publishers', () => {
+  for (const [what, text, wanted] of [
+    ['leaves a name with a dot unchanged', 'a.b', 'a.b'],
+    ['leaves a name with single blanks unchanged', '# managed objs', '# managed objs'],
+    ['leaves a name with an umlaut unchanged', 'Zürich', 'Zürich'],
+    ['shows an empty name as a pair of quotes', '', '""'],
+    ['quotes and escapes a name with quotes', '"a"', '"\\"a\\""'],
+    ['quotes a name that begins with a blank', ' a', '" a"'],
+    ['quotes a name with two adjacent blanks', 'a  b', '"a  b"'],
+    ['quotes and escapes a name with a line feed', 'a\nb', '"a\\nb"'],
+    ['quotes and escapes a name that changes the text direction', 'a\u202eb', '"a\\u202eb"'],
+    ['quotes and escapes a name with an invisible character', 'a\u200bb', '"a\\u200bb"'],
+    ['quotes and escapes a lone surrogate', '\ud800', '"\\ud800"'],
   ] as const)
-    it(`show the name ${JSON.stringify(text)} as ${wanted}`, () =>
-      expect(nameText(text)).to.equal(wanted));
+    it(what, () => expect(nameText(text)).to.equal(wanted));
 
-  it('contain no invisible characters or direction changes', () =>
+  it('contains no invisible characters or direction changes', () =>
     fc.assert(
       fc.property(hostileText, (text) => {
         for (const shown of [nameText(text), quotedText(text), sentence(text)])
@@ -41,7 +40,7 @@ describe('Texts from publishers', () => {
       }),
     ));
 
-  it('are different for different names', () =>
+  it('is different for different names', () =>
     fc.assert(
       fc.property(hostileText, hostileText, (a, b) => {
         fc.pre(a !== b);
@@ -51,7 +50,7 @@ describe('Texts from publishers', () => {
 });
 
 // Times and counts.
-describe('Times and counts:', () => {
+describe('The display of times and counts', () => {
   for (const [seconds, wanted] of [
     [0, '0 s'],
     [0.9, '0 s'],
@@ -64,20 +63,20 @@ describe('Times and counts:', () => {
     [-1, 'in the future'],
     [NaN, 'in the future'],
   ] as const)
-    it(`${seconds} seconds are shown as ${wanted}`, () =>
+    it(`shows an age of ${seconds} seconds as ${wanted}`, () =>
       expect(ageText(seconds)).to.equal(wanted));
 
-  it('a past time is shown with its age, and a later one as in the future', () => {
+  it('shows a past time with its age, and a later time as in the future', () => {
     expect(agoText(1000, 4000)).to.equal('3 s ago');
     expect(agoText(5000, 4000)).to.equal('in the future');
   });
 
-  it('a time beyond the calendar is shown in milliseconds', () => {
+  it('shows a time beyond the range of Date in milliseconds', () => {
     expect(timeText(Date.UTC(2026, 0, 5, 8))).to.equal('2026-01-05 08:00:00Z');
     expect(timeText(1e20)).to.equal('100000000000000000000 ms');
   });
 
-  it('a count has digit groups and a singular or plural noun', () => {
+  it('shows a count with digit groups and a singular or plural noun', () => {
     expect(countText(1, 'object')).to.equal('1 object');
     expect(countText(1234, 'object')).to.equal('1,234 objects');
     expect(countText(2, 'child', 'children')).to.equal('2 children');
@@ -105,7 +104,7 @@ describe('A message about a missing name', () => {
     );
   });
 
-  it('lists twenty names, and the number of further ones', () => {
+  it('lists twenty names, and the number of further names', () => {
     const names = Array.from({ length: 23 }, (_, index) => `name${index}`);
     expect(existingText('shop.1', names)).to.match(/ name19 and 3 more\)$/);
   });

@@ -13,6 +13,12 @@ function course(name: string, variable: string) {
 }
 
 describe('The course of a simulated value', () => {
+  const shown = (expected: { kind: string; step?: number; value?: number; most?: number }) => {
+    const { kind, step, value, most } = expected;
+    if (kind === 'total') return `a total that rises by up to ${step} per change`;
+    if (kind === 'mishaps') return 'a total that rises rarely';
+    return kind === 'level' ? `a level from 0 to ${most}` : `the constant ${value}`;
+  };
   const table = [
     ['ads_client_sent_bytes_total', 'compBytesSent', { kind: 'total', step: 60_000 }],
     ['ats_model_calculations_total', 'calculations', { kind: 'total', step: 200 }],
@@ -28,7 +34,7 @@ describe('The course of a simulated value', () => {
     ['ads_client_buffer_ratio', 'bufferPercentage', { kind: 'level', most: 100 }],
   ] as const;
   for (const [name, variable, expected] of table)
-    it(`of ${name} is ${JSON.stringify(expected)}`, () =>
+    it(`of ${name} is ${shown(expected)}`, () =>
       expect(course(name, variable)).to.deep.equal(expected));
 });
 
@@ -39,7 +45,7 @@ describe('RandomWalk', () => {
     [1, 0.001],
     [50_000_000, 1],
   ] as const)
-    it(`changes by small multiples of ${grain} between 0 and ${most}`, () => {
+    it(`covers most of the range from 0 to ${most} in multiples of ${grain}`, () => {
       const level = new RandomWalk(most, grain, new Random(5));
       const mostChange = Math.max(grain, most / 20) * 1.000001;
       let least: number = most;

@@ -60,14 +60,14 @@ describe('LiveTree', () => {
     expect(new Set(added)).to.deep.equal(new Set(ids));
   });
 
-  it('publishes the same changes for the same seed, and others for another seed', () => {
+  it('publishes the same changes for the same seed, and different changes for another seed', () => {
     expect(changesOf(3, 60)).to.deep.equal(changesOf(3, 60));
     expect(changesOf(3, 60)).not.to.deep.equal(changesOf(4, 60));
   });
 });
 
 describe('Random', () => {
-  it('returns the same numbers for the same seed, from 0 to below 1', () => {
+  it('returns the same numbers for the same seed, each at least 0 and below 1', () => {
     const numbers = (seed: number) => {
       const random = new Random(seed);
       return Array.from({ length: 1000 }, () => random.next());

@@ -20,7 +20,7 @@ describe('shm_simulator', function () {
     expect(await simulator.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
-  it('warns of an application without a built-in tree, but not of one with a scenario', async () => {
+  it('warns of an application without a built-in tree, unless a scenario is given', async () => {
     const misspelled = await programs.simulator('--app', 'adz', '--server-key', '2');
     expect(misspelled.stderr).to.equal(
       'warning: no tree of adz is built in (did you mean "ads"?); a general one is published\nready\n',
@@ -32,7 +32,7 @@ describe('shm_simulator', function () {
   });
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    it(`removes its segment at ${signal}, also during its start`, async () => {
+    it(`removes its segment at ${signal}, even during its start`, async () => {
       const files = () =>
         readdirSync('/dev/shm').filter((name) => name.includes(`${programs.contextId}.pool.5`));
       const words = ['--context-id', programs.contextId, '--server-key', '5', '--objects', '20000'];
@@ -42,7 +42,7 @@ describe('shm_simulator', function () {
       expect(files()).to.deep.equal([]);
     });
 
-  it('refuses more than 100000 objects', () => {
+  it('rejects more than 100000 objects', () => {
     const { status, stderr } = programs.run(
       'simulator',
       '--server-key',

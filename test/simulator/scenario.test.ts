@@ -8,7 +8,7 @@ const step = (more: object) => ({ objects: [], steps: [{ after_ms: 0, ...more }]
 const AT = 'objects[0].variables.v';
 
 describe('A scenario', () => {
-  it('is read with its defaults', () => {
+  it('gets defaults for missing keys', () => {
     const text = JSON.stringify(variable({ type: 'i64', value: '-9223372036854775808' }));
     expect(parseScenario(text, 's.json')).to.deep.equal({
       contextId: 'shmApp',
@@ -102,16 +102,16 @@ describe('A scenario', () => {
     [step({ set: { a: 1 } }), 'steps[0].set.a: found 1, allowed: a table'],
   ];
   for (const [json, message] of refused)
-    it(`is refused: ${message.split('\n')[0] ?? ''}`, () =>
+    it(`is rejected with the message: ${message.split('\n')[0] ?? ''}`, () =>
       expect(() => parseScenario(JSON.stringify(json), 's'))
         .to.throw(`s: ${message}`)
         .with.property('code', 'SCENARIO_INVALID'));
 
-  it('is refused with one line for each mistake', () => {
+  it('is rejected with one line for each mistake', () => {
     const json = { ...variable({ type: 'int', kind: 'x' }), repeat: 'no' };
     expect(() => parseScenario(JSON.stringify(json), 's')).to.throw(/^s: .+\ns: .+\ns: .+$/);
   });
 
-  it('is refused when it is not JSON', () =>
+  it('is rejected if it is not JSON', () =>
     expect(() => parseScenario('{', 's.json')).to.throw(/^s\.json is not JSON: /));
 });

@@ -29,7 +29,7 @@ describe('A simulated scenario', () => {
     ]);
   });
 
-  it('accepts any id below any other', () => {
+  it('can have an object whose id does not begin with the id of its parent', () => {
     const { seen } = publishObjects([
       { id: 'r', class: 'C' },
       { id: 'elsewhere', parent: 'r', class: 'C' },

@@ -19,7 +19,7 @@ describe('planTree', () => {
     const plan = planTree(catalogue, 150);
     const objects = plan.flatMap((instance) => instance.objects);
 
-    it(`plans every instance of ${app} with parents first`, () => {
+    it(`plans each parent object of ${app} before its children`, () => {
       for (const { objects: own } of plan)
         own.forEach(({ seedPath }, index) => {
           const later = own.slice(index + 1).map((each) => each.seedPath);
@@ -28,7 +28,7 @@ describe('planTree', () => {
         });
     });
 
-    it(`plans one class for each seed path of ${app}`, () => {
+    it(`plans objects of one class at each seed path of ${app}`, () => {
       const classes = new Map<string, string>();
       for (const { seedPath, className } of objects) {
         expect(classes.get(seedPath) ?? className, seedPath).to.equal(className);
@@ -36,7 +36,7 @@ describe('planTree', () => {
       }
     });
 
-    it(`plans the variables that every row of ${app} reads`, () => {
+    it(`plans every variable that a catalogue row of ${app} reads`, () => {
       const planned = new Set(
         objects.flatMap(({ variables }) => variables.map(({ name }) => name)),
       );

@@ -11,43 +11,56 @@ const PAGE = `# Architecture
 Text.
 `;
 
-describe('the rules of imports', () => {
+describe('the import rules', () => {
   const rules = importRules(PAGE);
   const forbidden = (file: string, source: string) =>
     forbiddenImports(new Map([[file, source]]), rules);
 
-  it('match the imports of the source files', () =>
+  it('are read from the table of a page', () =>
     expect([...rules]).to.deep.equal([
       ['sinks', []],
       ['native', ['streams', 'log']],
     ]));
 
-  it('reject a page without the table', () =>
+  it('cannot be read from a page without the table', () =>
     expect(() => importRules('# Architecture\n')).to.throw('no table'));
 
   const allowed = [
-    ["import { a } from './a.js';", 'a file of the same folder'],
-    ["import { a } from '../sinks/deep/a.js';", 'the own folder by its name'],
-    ["import type { A } from '../model.js';", 'what is for all'],
-    ["import { a } from 'rxjs';", 'a package'],
+    ["import { a } from './a.js';", 'an import of a file of the same folder'],
+    ["import { a } from '../sinks/deep/a.js';", 'an import of the same folder by its name'],
+    ["import type { A } from '../model.js';", 'an import of a file that every folder may import'],
+    ["import { a } from 'rxjs';", 'an import of a package'],
   ] as const;
   for (const [source, what] of allowed)
     it(`allow ${what}`, () => expect(forbidden('sinks/b.ts', source)).to.deep.equal([]));
 
-  it('allow the folders and files that the table names', () => {
+  it('allow imports of the folders and files that the table names', () => {
     const source = "import { a } from '../../streams/a.js';\nimport { b } from '../../log.js';";
     expect(forbidden('native/os/b.ts', source)).to.deep.equal([]);
   });
 
   const planted = [
-    ["import { a } from '../native/a.js';", 'sinks/b.ts imports native/a.ts'],
-    ["import type { A } from '../native/a.js';", 'sinks/b.ts imports native/a.ts'],
-    ["export { a } from '../streams/a.js';", 'sinks/b.ts imports streams/a.ts'],
-    ["const a = await import('../native/os/a.js');", 'sinks/b.ts imports native/os/a.ts'],
-    ["import { a } from '../service.js';", 'sinks/b.ts imports service.ts'],
+    ['an import', "import { a } from '../native/a.js';", 'sinks/b.ts imports native/a.ts'],
+    [
+      'an import of a type',
+      "import type { A } from '../native/a.js';",
+      'sinks/b.ts imports native/a.ts',
+    ],
+    ['a re-export', "export { a } from '../streams/a.js';", 'sinks/b.ts imports streams/a.ts'],
+    [
+      'a dynamic import',
+      "const a = await import('../native/os/a.js');",
+      'sinks/b.ts imports native/os/a.ts',
+    ],
+    [
+      'an import of a file of another folder',
+      "import { a } from '../service.js';",
+      'sinks/b.ts imports service.ts',
+    ],
   ] as const;
-  for (const [source, sentence] of planted)
-    it(`find ${source}`, () => expect(forbidden('sinks/b.ts', source)).to.deep.equal([sentence]));
+  for (const [what, source, sentence] of planted)
+    it(`reject ${what} that the table does not allow`, () =>
+      expect(forbidden('sinks/b.ts', source)).to.deep.equal([sentence]));
 
   it('report a folder without a row', () =>
     expect(forbidden('drawer/a.ts', '')).to.deep.equal([

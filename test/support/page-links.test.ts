@@ -18,7 +18,7 @@ ${FENCE}
 describe('linksOf', () => {
   const folder = temporaryFolder();
 
-  it('returns the links of a page, and which of them lead to no file or heading', () => {
+  it('returns the links of a page, and the broken links among them', () => {
     folder.write('other.md', '# Other\n\n## The `second_one`\n');
     const page = folder.write('page.md', PAGE);
     const { all, broken } = linksOf(page);

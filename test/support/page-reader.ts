@@ -66,7 +66,7 @@ export function readsPage(page: string, table: PageTable): void {
 
     for (const block of blocks) defineBlock(block, blocks, table, reader);
 
-    it('has a reason for each command that is not run, and no unused settings', () => {
+    it('contains every command, block and heading that its test names', () => {
       const texts = blocks.flatMap((block) => [
         textOf(block),
         ...(TERMINALS.includes(block.language) ? commandsOf(block).map(shown) : []),
@@ -89,7 +89,7 @@ function defineBlock(
   const text = textOf(block);
   const [, check] = entryOf(table.checks, text) ?? [];
   if (check !== undefined)
-    it(`has a correct block at line ${line}: ${block.lines[0] ?? ''}`, () =>
+    it(`has a correct block at line ${line}, which begins: ${block.lines[0] ?? ''}`, () =>
       reader.check(text, check));
   else if (entryOf(table.unrun, text) !== undefined) return;
   else if (TERMINALS.includes(language)) {
@@ -98,7 +98,7 @@ function defineBlock(
         it(`has a working command at line ${command.line}: ${shown(command).trimEnd()}`, () =>
           reader.run(command, block.heading));
   } else
-    it(`has at line ${line} a file that is used: ${file ?? 'without a name'}`, () => {
+    it(`has at line ${line} a file that a later block uses: ${file ?? 'without a name'}`, () => {
       expect(file, `what to do with the block of line ${line}`).not.to.equal(undefined);
       const name = file ?? '';
       reader.save(name, text);

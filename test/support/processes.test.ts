@@ -3,11 +3,11 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { expect } from 'chai';
 import { TestPrograms } from './processes.js';
 
-describe('test programs', () => {
+describe('TestPrograms', () => {
   const programs = new TestPrograms();
   after(() => programs.close());
 
-  it('lose everything that the first attempt of a test made when mocha retries it', async () => {
+  it('ends the processes and removes the files of a failed test before mocha retries the test', async () => {
     const before = programs.write('before', '');
     const server = programs.command(['sleep', '600']);
     programs.recordBaseline();

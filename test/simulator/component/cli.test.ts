@@ -8,7 +8,7 @@ import { ODD_SCENARIO } from '../../support/odd-scenario.js';
 import { waitFor, testPrograms } from '../../support/processes.js';
 import type { Running } from '../../support/processes.js';
 
-describe('shm_simulator --json-port', function () {
+describe('shm_simulator as a component', function () {
   this.slow(2000);
   const programs = testPrograms();
   const serve = freshComponents();
@@ -31,7 +31,7 @@ describe('shm_simulator --json-port', function () {
     expect(running.stdout).to.equal('');
   });
 
-  it('serves a tree of an application with changing values and a constant process', async () => {
+  it('serves a tree of an application whose values change and whose process id stays the same', async () => {
     const root = 'h.1.ads';
     const running = start(['--app', 'ads', '--root', root, '--objects', '40', '--rate', '200']);
     const url = await urlOf(running);
@@ -95,27 +95,46 @@ describe('shm_simulator --json-port', function () {
     '--tls-key',
     tlsPath('other.key.pem'),
   ];
-  const refused: readonly (readonly [readonly string[], RegExp])[] = [
-    [['--json-port', 'x'], /--json-port: found "x", allowed: an integer from 0 to 65535/],
+  const refused: readonly (readonly [string, readonly string[], RegExp])[] = [
     [
+      'a port that is no number',
+      ['--json-port', 'x'],
+      /--json-port: found "x", allowed: an integer from 0 to 65535/,
+    ],
+    [
+      'a base path without a slash',
       ['--json-port', '0', '--json-base', 'rtds'],
       /--json-base: found .*, allowed: a path such as \/rtds/,
     ],
     [
+      'a key with a letter outside ASCII',
       ['--json-port', '0', '--security-key', 'ä'],
       /--security-key: found "ä", allowed: ASCII characters/,
     ],
-    [['--json-port', '0', '--tls-cert', 'a.pem'], /--tls-cert and --tls-key need each other/],
     [
+      '--tls-cert without --tls-key',
+      ['--json-port', '0', '--tls-cert', 'a.pem'],
+      /--tls-cert and --tls-key need each other/,
+    ],
+    [
+      'a missing certificate file',
       ['--json-port', '0', '--tls-cert', '/none.pem', '--tls-key', '/none.pem'],
       /option --tls-cert: cannot read \/none\.pem: ENOENT/,
     ],
-    [['--json-port', '0', ...files], /The certificate and its key cannot be used: /],
-    [['--server-key', '1', '--json-base', '/x'], /: --json-base needs --json-port/],
-    [[], /: --server-key: found nothing, needed: --server-key <key>/],
+    [
+      'a certificate with another key',
+      ['--json-port', '0', ...files],
+      /The certificate and its key cannot be used: /,
+    ],
+    [
+      '--json-base without --json-port',
+      ['--server-key', '1', '--json-base', '/x'],
+      /: --json-base needs --json-port/,
+    ],
+    ['an empty command line', [], /: --server-key: found nothing, needed: --server-key <key>/],
   ];
-  for (const [args, message] of refused)
-    it(`refuses ${args.join(' ').replaceAll(tlsPath(''), '') || 'no options'}`, () => {
+  for (const [what, args, message] of refused)
+    it(`rejects ${what}`, () => {
       const { status, stderr } = programs.run('simulator', ...args);
       expect(status).to.equal(2);
       expect(stderr).to.match(message);

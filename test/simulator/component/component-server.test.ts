@@ -59,12 +59,12 @@ describe('ComponentServer', () => {
     ['/sharedmem/%ff', 404],
   ] as const;
   for (const [path, status] of statuses)
-    it(`answers ${status} at ${path}`, async () => {
+    it(`answers ${status} to a request for ${path}`, async () => {
       const server = await serve();
       expect((await ask(`${server.url}${path}`)).status).to.equal(status);
     });
 
-  it('serves the same paths below its base, and nothing elsewhere', async () => {
+  it('serves /sharedmem below its base path, and nothing at other paths', async () => {
     const server = await serve({ base: '/rtds/adh' });
     expect(server.url).to.match(/^http:\/\/127\.0\.0\.1:\d+\/rtds\/adh$/);
     expect((await ask(`${server.url}/sharedmem`)).status).to.equal(200);
@@ -74,7 +74,7 @@ describe('ComponentServer', () => {
   });
 
   for (const method of ['HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS'])
-    it(`refuses ${method}`, async () => {
+    it(`answers 405 to ${method}`, async () => {
       const server = await serve();
       const { status, headers } = await ask(`${server.url}/sharedmem`, { method });
       expect(status).to.equal(405);
@@ -90,8 +90,8 @@ describe('ComponentServer', () => {
     expect(await status({ 'Security-Key': 'open sesame' })).to.equal(200);
   });
 
-  describe('with a request for deflate', () => {
-    it('sends zlib', async () => {
+  describe('for an Accept-Encoding header', () => {
+    it('sends zlib data if the header allows deflate', async () => {
       const server = await serve();
       const url = `${server.url}/sharedmem`;
       const seen = await ask(url, { headers: { 'Accept-Encoding': 'br, deflate;q=0.5' } });
@@ -101,7 +101,7 @@ describe('ComponentServer', () => {
     });
 
     for (const accepted of ['gzip, br', 'deflate;q=0', 'deflated', 'identity'])
-      it(`sends plain text if the client accepts ${accepted}`, async () => {
+      it(`sends plain text if the header is ${accepted}`, async () => {
         const server = await serve();
         const { headers, text } = await ask(`${server.url}/sharedmem`, {
           headers: { 'Accept-Encoding': accepted },
@@ -112,7 +112,7 @@ describe('ComponentServer', () => {
   });
 
   describe('with a certificate', () => {
-    it('serves HTTPS to clients that trust it', async () => {
+    it('serves HTTPS to clients that trust the certificate', async () => {
       const server = await serve({ tls: COMPONENT_TLS });
       expect(server.url).to.match(/^https:\/\/127\.0\.0\.1:\d+$/);
       const { status, text } = await ask(`${server.url}/sharedmem`);
@@ -122,13 +122,13 @@ describe('ComponentServer', () => {
       expect((await ask(`${named}/sharedmem`)).status).to.equal(200);
     });
 
-    it('is not trusted under another host name', async () => {
+    it('is rejected by clients that do not trust the certificate', async () => {
       const server = await serve({ tls: OTHER_TLS });
       const { status, error } = await ask(`${server.url}/sharedmem`);
       expect([status, error]).to.deep.equal([0, 'DEPTH_ZERO_SELF_SIGNED_CERT']);
     });
 
-    it('refuses a key of another certificate', () => {
+    it('rejects the key of another certificate', () => {
       const tls = { cert: COMPONENT_TLS.cert, key: OTHER_TLS.key };
       expect(() => new ComponentServer(new ServedTree(), { tls }))
         .to.throw(Fault)

@@ -70,7 +70,7 @@ describe('ServedTree', () => {
     return [Array.from(tree.roots, ofServed), readTree(source, ROOM.slots).map(ofSegment)];
   }
 
-  it('equals the segment of the same scenario after all steps', () => {
+  it('has the same objects as the segment of the same scenario after all steps', () => {
     const [root = ''] = ODD_SCENARIO.objects.map(({ id }) => id);
     const scenario = {
       ...ODD_SCENARIO,
@@ -102,7 +102,7 @@ describe('ServedTree', () => {
   });
 
   for (const app of ['ads', 'shop'])
-    it(`equals the segment of the same generated tree of ${app} after many changes`, () => {
+    it(`has the same objects as the segment of the same generated tree of ${app} after many changes`, () => {
       const catalogue = loadCatalogues().get(app);
       const plan = catalogue === undefined ? planPlainTree(60) : planTree(catalogue, 60);
       const [served, published] = both((publisher) => {
@@ -135,6 +135,7 @@ describe('ServedTree', () => {
 });
 
 describe('The vendor type', () => {
+  const article = (type: string) => (/^[if]/.test(type) ? `an ${type}` : `a ${type}`);
   const table = [
     ['u64', 'counter', 0n, 'Counter'],
     ['i64', 'counter', 0n, 'Counter'],
@@ -153,9 +154,12 @@ describe('The vendor type', () => {
     ['histogram', 'unknown', undefined, undefined],
     ['summary', 'unknown', undefined, undefined],
   ] as const;
-  for (const [type, kind, value, expected] of table)
-    it(`of ${type} ${kind} ${value ?? 'without a value'} is ${expected ?? 'none'}`, () =>
+  for (const [type, kind, value, expected] of table) {
+    const variable = `${article(type)} ${kind === 'unknown' ? 'variable' : kind}`;
+    const withValue = value === undefined ? 'without a value' : `with the value ${value}`;
+    it(`of ${variable} ${withValue} is ${expected ?? 'undefined'}`, () =>
       expect(vendorType(type, kind, value)).to.equal(expected));
+  }
 });
 
 const text = (tree: ServedTree) => vendorJson(Array.from(tree.roots, vendorObject));
@@ -186,19 +190,23 @@ describe('The vendor JSON', () => {
   });
 
   const spellings = [
-    [{ type: 'u64', value: '18446744073709551615' }, '18446744073709551615'],
-    [{ type: 'i64', value: '-9223372036854775808' }, '-9223372036854775808'],
-    [{ type: 'i64', value: '9007199254740993' }, '9007199254740993'],
-    [{ type: 'f64', value: 42 }, '42.0'],
-    [{ type: 'f64', value: -0.25 }, '-0.25'],
-    [{ type: 'f64', value: 1e21 }, '1e+21'],
-    [{ type: 'f64', value: 'NaN' }, 'null'],
-    [{ type: 'f64', value: '-Infinity' }, 'null'],
-    [{ type: 'string', value: '"\\\n\u0000é' }, '"\\"\\\\\\n\\u0000é"'],
+    ['u64', '18446744073709551615', '18446744073709551615'],
+    ['i64', '-9223372036854775808', '-9223372036854775808'],
+    ['i64', '9007199254740993', '9007199254740993'],
+    ['f64', 42, '42.0'],
+    ['f64', -0.25, '-0.25'],
+    ['f64', 1e21, '1e+21'],
+    ['f64', 'NaN', 'null'],
+    ['f64', '-Infinity', 'null'],
+    ['string', '"\\\n\u0000é', '"\\"\\\\\\n\\u0000é"'],
   ] as const;
-  for (const [variable, expected] of spellings)
-    it(`writes ${JSON.stringify(variable)} as ${expected}`, () =>
-      expect(values({ v: variable })).to.include(`"Value":${expected}}`));
+  for (const [type, value, expected] of spellings)
+    it(
+      type === 'string'
+        ? 'escapes quotes, backslashes and control characters in texts'
+        : `writes the ${type} value ${value} as ${expected}`,
+      () => expect(values({ v: { type, value } })).to.include(`"Value":${expected}}`),
+    );
 
   it('omits values without a vendor type', () =>
     expect(
@@ -246,7 +254,7 @@ describe('The vendor JSON', () => {
     );
   });
 
-  it('has the complete odd scenario', () => {
+  it('has every object and value of the odd scenario', () => {
     const tree = treeOf(ODD_SCENARIO);
     const objects = readComponent(text(tree));
     expect(objects).to.deep.equal(expectedObjects(tree));

@@ -144,7 +144,7 @@ describe('the component fault', function () {
   const isEndless = (name: FaultName) => name === 'hang' || name === 'drip';
 
   for (const name of FAULT_NAMES)
-    it(`${name} reaches a client until it is removed`, async () => {
+    it(`${name} affects clients until the fault is removed`, async () => {
       const server = await serve({ slowMs: 50, dripMs: 5 });
       const { body } = await ask(`${server.url}/sharedmem`);
       server.fault = name;
@@ -157,7 +157,7 @@ describe('the component fault', function () {
     });
 
   for (const name of FAULT_NAMES)
-    it(`${name} leaves no connection of a client that disconnects early`, async () => {
+    it(`${name} leaves no open connection of a client that disconnects early`, async () => {
       const server = await serve({ slowMs: 100_000, dripMs: 1 });
       server.fault = name;
       for (const atMost of [1, 3, 100_000])
@@ -171,7 +171,7 @@ describe('the component fault', function () {
       await right(server);
     });
 
-  it('reaches clients over HTTPS', async () => {
+  it('of any kind affects clients over HTTPS', async () => {
     const server = await serve({ tls: COMPONENT_TLS });
     const errorUnder = async (name: FaultName) => {
       server.fault = name;
@@ -216,7 +216,7 @@ describe('the component fault', function () {
       expect((await seen).error).to.equal('ECONNRESET');
     });
 
-  it('redirect leads to the correct answer, and counts the clients that follow', async () => {
+  it('redirect leads to the correct answer, and counts the clients that follow the redirect', async () => {
     const server = await serve({ base: '/rtds' });
     server.fault = 'redirect';
     const { headers } = await ask(`${server.url}/sharedmem`);

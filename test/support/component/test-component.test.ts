@@ -9,17 +9,17 @@ import { freshComponents } from './components.js';
 describe('TestComponent', () => {
   const serve = freshComponents();
 
-  it('answers 403 to requests without the key if its options say so', async () => {
+  it('answers requests without the key with the status of its option refusalStatus', async () => {
     const server = await serve({ securityKey: 'open sesame', refusalStatus: 403 });
     expect((await ask(`${server.url}/sharedmem`)).status).to.equal(403);
   });
 
-  for (const [compression, encoding] of [
-    ['zlib', 'deflate'],
-    ['raw', 'deflate'],
-    ['gzip', 'gzip'],
+  for (const [compression, sent, encoding] of [
+    ['zlib', 'zlib data', 'deflate'],
+    ['raw', 'raw DEFLATE data', 'deflate'],
+    ['gzip', 'gzip data', 'gzip'],
   ] as const)
-    it(`sends ${compression} if its options say so`, async () => {
+    it(`sends ${sent} if the option compression is ${compression}`, async () => {
       const server = await serve({ compression });
       const url = `${server.url}/sharedmem`;
       const seen = await ask(url, { headers: { 'Accept-Encoding': 'deflate' } });
@@ -28,7 +28,7 @@ describe('TestComponent', () => {
       expect(unpacked(seen)).to.equal((await ask(url)).text);
     });
 
-  it('sends chunks if its options say so', async () => {
+  it('sends chunks if the option isChunked is true', async () => {
     const server = await serve({ isChunked: true });
     const { headers, text } = await ask(`${server.url}/sharedmem`);
     expect(headers).to.include({ 'transfer-encoding': 'chunked' });
@@ -36,7 +36,7 @@ describe('TestComponent', () => {
     expect(readComponent(text)).to.have.property('size', ODD_SCENARIO.objects.length);
   });
 
-  it('keeps connections open if its options say so', async () => {
+  it('keeps connections open if the option keepsAlive is true', async () => {
     const server = await serve({ keepsAlive: true });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     let sockets = 0;
@@ -48,13 +48,13 @@ describe('TestComponent', () => {
     agent.destroy();
   });
 
-  it('sends the content type of its options', async () => {
+  it('sends the content type of the option contentType', async () => {
     const server = await serve({ contentType: 'application/json; charset=utf-8' });
     const { headers } = await ask(`${server.url}/sharedmem`);
     expect(headers['content-type']).to.equal('application/json; charset=utf-8');
   });
 
-  it('delays answers if its options say so, and drops clients that disconnect', async () => {
+  it('delays answers by the option latencyMs, and closes connections of clients that disconnect', async () => {
     const server = await serve({ latencyMs: 100_000 });
     const seen = await ask(`${server.url}/sharedmem`, { patienceMs: 50 });
     expect(seen).to.include({ status: 0, error: 'EPATIENCE' });
