@@ -31,17 +31,17 @@ const TARGET = '[[targets]]\napp = "ads"\nserver_key = "82"\n';
 describe('configuration errors', () => {
   const table: readonly (readonly [kind: string, toml: string, lines: readonly string[]])[] = [
     [
-      'an unknown key, with the nearest known one',
+      'an unknown key, with the nearest known key',
       'debug = true\nmetrics_prot = 1',
       ['c.toml:2:1: metrics_prot: unknown key (did you mean "metrics_port"?)'],
     ],
     [
-      'an unknown key that is near none, with all that are allowed',
+      'an unknown key that resembles no known key, with all allowed keys',
       `${TARGET}zzz = 1`,
       [`c.toml:4:1: targets[0].zzz: unknown key, allowed: ${TARGET_KEYS}`],
     ],
     [
-      'a setting below the first table, which takes it, with where it belongs',
+      'a top-level setting inside a table, with the place where it belongs',
       `${TARGET}http_reload_enabled = true\n[[metric_scopes]]\nname = "a"\nmetrics = ["b"]\ndebug = true`,
       [
         'c.toml:4:1: targets[0].http_reload_enabled: unknown key in a table, but one of the top level: put it above the first table',
@@ -49,12 +49,12 @@ describe('configuration errors', () => {
       ],
     ],
     [
-      'a setting that its table has by another name, with that',
+      'a key that has another name in its table, with that name',
       `${TARGET}server_keys = ["82"]`,
       ['c.toml:4:1: targets[0].server_keys: unknown key (did you mean "server_key"?)'],
     ],
     [
-      'an unknown key that is the last part of a known one, with the known one',
+      'an unknown key that is the last part of a known key, with the known key',
       'port = 9464',
       ['c.toml:1:1: port: unknown key (did you mean "metrics_port"?)'],
     ],
@@ -88,19 +88,19 @@ describe('configuration errors', () => {
       ['c.toml:1:20: target_workers: found 65, allowed: an integer from 0 to 64'],
     ],
     [
-      'a word that is not one of the few',
+      'a word that is not allowed, with the allowed words',
       'worker_execution_mode = "thread"',
       [
         'c.toml:1:25: worker_execution_mode: found "thread" (did you mean "threaded"?), allowed: "logical" or "threaded"',
       ],
     ],
     [
-      'an item, with its index and its own place',
+      'a wrong array item, with its index and position',
       `${TARGET}[[targets]]\napp = "adh"\nserver_key = "1"\nclasses = [\n  "a",\n  5,\n]`,
       [`c.toml:9:3: targets[1].classes[1]: found 5, allowed: ${ITEM}`],
     ],
     [
-      'a missing key, at the head of its table',
+      'a missing key, at the header of its table',
       'debug = true\n[[targets]]\napp = "ads"',
       [`c.toml:2:1: targets[0].server_key: found nothing, needed: ${NAME}`],
     ],
@@ -117,12 +117,12 @@ describe('configuration errors', () => {
       ],
     ],
     [
-      'two targets that are the same in everything',
+      'two identical targets',
       `${TARGET}[[targets]]\nserver_key = "82"\napp = "ads"\nclasses = []`,
       ['c.toml:4:1: targets[1]: repeats targets[0], which must be different'],
     ],
     [
-      'two targets that lack the same key, but not as repeated',
+      'two targets that lack the same key as incomplete, not as identical',
       '[[targets]]\napp = "ads"\n[[targets]]\napp = "ads"\n[[metric_scopes]]\nmetrics = ["x"]\n[[metric_scopes]]\nmetrics = ["x"]',
       [
         `c.toml:1:1: targets[0].server_key: found nothing, needed: ${NAME}`,
@@ -134,7 +134,7 @@ describe('configuration errors', () => {
       ],
     ],
     [
-      'two scopes of one name',
+      'two scopes with the same name',
       '[[metric_scopes]]\nname = "a"\nmetrics = ["x"]\n[[metric_scopes]]\nname = "a"\nmetrics = ["y"]',
       ['c.toml:5:8: metric_scopes[1].name: repeats metric_scopes[0].name, which must be different'],
     ],
@@ -154,7 +154,7 @@ describe('configuration errors', () => {
       ],
     ],
     [
-      'everything in one go, in the order of the file',
+      'all mistakes together, in the order of the file',
       'worker_rebalance_enabled = 1\napp = "-"\nfoo.bar.baz.qux.quux = 1\n',
       [
         'c.toml:1:28: worker_rebalance_enabled: found 1, allowed: true or false',
@@ -163,7 +163,7 @@ describe('configuration errors', () => {
       ],
     ],
     [
-      'text that would act on a terminal, made harmless',
+      'terminal control characters as escaped text',
       'stdout_format = "\\u001b[2J\\u202e"\n"\\u009b" = 1',
       [
         'c.toml:1:17: stdout_format (--stdout-format): found "\\u001b[2J\\u{202e}", allowed: "text" or "json" or "merged"',

@@ -155,7 +155,7 @@ describe('loadConfig', () => {
     ],
   ];
   for (const [options, app, meant, head = ''] of ignoredTargets)
-    it(`warns for ${head} ${options} that the single target has the application ${app}`, () => {
+    it(`warns for ${`${head} ${options}`.trim()} that the single target has the application ${app}`, () => {
       const config = load(...toml(`${head}${TWO_TARGETS}`), ...options.split(' '));
       const [first, ...others] = told(config);
       expect(first).to.match(/^c\.toml:2:1: \[\[targets\]\] are ignored because of --/);
@@ -180,7 +180,7 @@ describe('loadConfig', () => {
     ['instance=1', 'instance=h.2.ads', undefined],
   ];
   for (const [one, other, sentence] of twins)
-    it(`warns for the targets "${one}" and "${other}": ${sentence ?? 'nothing'}`, () => {
+    it(`${sentence === undefined ? 'does not warn of' : 'warns of'} a target ${one === '' ? 'without keys' : `with ${one}`} and one with ${other}${sentence === undefined ? '' : `: ${sentence}`}`, () => {
       const line = 'target app=ads server_key=82 ';
       expect(told(load(...legacy(`${line}${one}\n${line}${other}\n`)))).to.deep.equal(
         sentence === undefined
@@ -204,7 +204,7 @@ describe('loadConfig', () => {
     expect(config.settings).to.deep.equal(load().settings);
   });
 
-  it('also switches for --instance, and keeps the server keys of TOML (spec 1.6)', () => {
+  it('switches to single-target mode for --instance, and keeps the server keys of TOML (spec 1.6)', () => {
     const config = load(...toml(`server_keys = ["5"]${TWO_TARGETS}`), '--instance', 'h.1.ads');
     expect(config.mode).to.equal('single');
     expect(outline(config)).to.deep.equal([{ app: 'ads', serverKeys: ['5'], path: [] }]);

@@ -173,7 +173,7 @@ describe('settings', () => {
     ['stdout_format', '"yaml"'],
   ] as const;
   for (const [key, value] of refuses)
-    it(`rejects ${key} = ${value}`, () =>
+    it(`rejects ${key} = ${value.length > 60 ? 'a name of 65 characters' : value}`, () =>
       expect(faultMessage('CONFIG_INVALID', () => load(`${key} = ${value}`))).to.match(
         new RegExp(`^c\\.toml:1:\\d+: ${key}`),
       ));

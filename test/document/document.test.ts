@@ -11,7 +11,7 @@ describe('keyPath', () => {
     [[], ''],
   ] as const;
   for (const [path, wanted] of table)
-    it(`formats ${JSON.stringify(path)} as ${wanted}`, () =>
+    it(`formats ${JSON.stringify(path)} as ${wanted || 'an empty text'}`, () =>
       expect(keyPath(path)).to.equal(wanted));
 });
 

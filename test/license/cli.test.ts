@@ -134,7 +134,7 @@ describe('shm_license', function () {
     ],
   ];
   for (const [args, sentence] of misuse)
-    it(`exits with status 2 and one line for ${JSON.stringify(args)}`, () =>
+    it(`exits with status 2 and one line for ${args.length === 0 ? 'no arguments' : args.join(' ')}`, () =>
       expect(run(...args)).to.deep.equal({
         status: 2,
         stdout: '',

@@ -59,12 +59,12 @@ describe('issueLicense', () => {
 
   const terms = [
     [
-      'no licensee',
+      'an empty licensee',
       { licensee: '' },
       'The license has "" in the field "licensee", where a text of 1 to 256 printable characters is needed',
     ],
     [
-      'half a character',
+      'a licensee with half a surrogate pair',
       { licensee: '\ud800' },
       'The license has "\\ud800" in the field "licensee", where a text of 1 to 256 printable characters is needed',
     ],

@@ -23,7 +23,7 @@ describe('The term of a new license', () => {
       '2026-04-01T00:00:00Z',
     ],
     [
-      'from now to a date, independent of the days',
+      'from now to a date, even if days are given',
       { days: 9, expiresAt: new Date('2026-04-01T00:00:00Z') },
       '2026-03-10T12:00:00Z',
       '2026-04-01T00:00:00Z',
@@ -120,5 +120,6 @@ describe('A time of a license', () => {
     '1769817600',
   ];
   for (const text of others)
-    it(`is invalid as ${JSON.stringify(text)}`, () => expect(parseUtc(text)).to.equal(undefined));
+    it(`is invalid if it is ${JSON.stringify(text)}`, () =>
+      expect(parseUtc(text)).to.equal(undefined));
 });

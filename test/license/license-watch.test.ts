@@ -246,7 +246,7 @@ describe('The license of a start', () => {
       ['2026-02-02T12:00:00.000Z', 'grace', `${expired}; grace ends in 0 h`],
     ] as const;
     for (const [now, state, warning] of moments)
-      it(`is ${state} at ${now}${warning && ` with the warning: ${warning}`}`, () =>
+      it(`is ${state === 'grace' ? 'in its grace period' : state} at ${now}${warning && ` with the warning: ${warning}`}`, () =>
         expect(read(signedLicense(), new Date(now))).to.include({ state, warning }));
 
     it('is refused with another status before its term, because a wrong clock may be corrected later', () => {
@@ -267,7 +267,7 @@ describe('The license of a start', () => {
           `${place()}: ${sentence}`,
         ));
 
-    it('is genuine independent of the time', () => {
+    it('has a valid signature at any time', () => {
       writeFileSync(inFolder('license.json'), signedLicense());
       expect(loadLicense(inFolder('license.json')).id).to.equal('L-1');
     });

@@ -22,22 +22,34 @@ describe('logger', () => {
     return lines;
   };
   const table = [
-    ['info', false, 'ready', '1970-01-01T00:00:00.000Z info ready\n'],
-    ['warning', false, 'late', '1970-01-01T00:00:00.000Z warning late\n'],
-    ['debug', true, 'detail', '1970-01-01T00:00:00.000Z debug detail\n'],
-    ['debug', false, 'detail', ''],
-    ['info', false, 'one\n  two\r\nthree', '1970-01-01T00:00:00.000Z info one two three\n'],
-    // Terminal control characters and line separators.
+    ['writes an info event', 'info', 'info', 'ready', '1970-01-01T00:00:00.000Z info ready\n'],
+    ['writes a warning', 'warning', 'info', 'late', '1970-01-01T00:00:00.000Z warning late\n'],
     [
+      'writes a debug event at log level debug',
+      'debug',
+      'debug',
+      'detail',
+      '1970-01-01T00:00:00.000Z debug detail\n',
+    ],
+    ['omits a debug event at log level info', 'debug', 'info', 'detail', ''],
+    [
+      'replaces line breaks by blanks',
       'info',
-      false,
+      'info',
+      'one\n  two\r\nthree',
+      '1970-01-01T00:00:00.000Z info one two three\n',
+    ],
+    [
+      'replaces control characters by blanks',
+      'info',
+      'info',
       'a\u001b[2Jb\rc\0d\u2028e\u202ef',
       '1970-01-01T00:00:00.000Z info a [2Jb c d e f\n',
     ],
   ] as const;
-  for (const [level, isDebug, message, line] of table)
-    it(`formats ${level} ${JSON.stringify(message)} ${isDebug ? 'with' : 'without'} debug`, () => {
-      expect(logged({ level: isDebug ? 'debug' : 'info' }, { level, message })).to.equal(line);
+  for (const [title, level, logLevel, message, line] of table)
+    it(title, () => {
+      expect(logged({ level: logLevel }, { level, message })).to.equal(line);
     });
 
   it('truncates a long message in bounded time', () => {
@@ -74,7 +86,7 @@ describe('logger', () => {
     ],
   ] as const;
   for (const [format, isJournal, line] of forms)
-    it(`writes ${format}${isJournal ? ' to the journal' : ''}`, () =>
+    it(`writes ${format} to ${isJournal ? 'the journal' : 'a file'}`, () =>
       expect(logged({ format, isJournal }, late)).to.equal(`${line}\n`));
 
   it('writes the events of its level and above', () => {

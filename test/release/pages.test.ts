@@ -100,7 +100,8 @@ describe('the pages of a release', function () {
     [['shm_license', 'verify', '--keys-dir', 'scri'], ['scripts']],
   ] as const;
   for (const [words, answer] of offers)
-    it(`complete ${words.join(' ')}`, () => expect(offered(...words)).to.deep.equal(answer));
+    it(`complete the words "${words.join(' ')}"`, () =>
+      expect(offered(...words)).to.deep.equal(answer));
 });
 
 describe('scripts/release/cli.js', () => {

@@ -30,19 +30,20 @@ describe('Passwords', () => {
     header: string | undefined,
     verdict: PasswordVerdict,
   ])[] = [
-    ['name and password', basic('alice:s:cret'), 'admitted'],
-    ['the scheme in small letters', basic('alice:s:cret').replace('Basic', 'basic'), 'admitted'],
+    ['a right name and password', basic('alice:s:cret'), 'admitted'],
+    ['a scheme in small letters', basic('alice:s:cret').replace('Basic', 'basic'), 'admitted'],
     ['a wrong password', basic('alice:other'), 'refused'],
     ['an unknown name', basic('bob:s:cret'), 'refused'],
     ['an empty name', basic(':s:cret'), 'refused'],
-    ['no colon', basic('alice'), 'refused'],
-    ['no header', undefined, 'refused'],
+    ['credentials without a colon', basic('alice'), 'refused'],
+    ['a request without the header', undefined, 'refused'],
     ['another scheme', 'Bearer abc', 'refused'],
-    ['no base64', 'Basic %%%', 'refused'],
+    ['credentials that are not base64', 'Basic %%%', 'refused'],
     ['a header of 5,000 characters', `Basic ${'A'.repeat(5000)}`, 'refused'],
   ];
   for (const [what, header, wanted] of table)
-    it(`gives ${wanted} for ${what}`, () => expect(counting().verdict(header)).to.equal(wanted));
+    it(`${wanted === 'admitted' ? 'admits' : 'refuses'} ${what}`, () =>
+      expect(counting().verdict(header)).to.equal(wanted));
 
   it('compares a password once, right or wrong, and again when the hash changes', () => {
     const { compared, verdict } = counting();

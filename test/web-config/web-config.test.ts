@@ -132,7 +132,7 @@ describe('readWebConfig', () => {
       /^web\.yml:1:\d+: http_server_config\.headers\.X-Frame-Option: unknown key.*X-Frame-Options/,
     ],
     [
-      'a header that ends the head',
+      'a header with a line break',
       'http_server_config: {headers: {X-Frame-Options: "a\\nb"}}',
       /printable/,
     ],
@@ -147,17 +147,17 @@ describe('readWebConfig', () => {
       /^web\.yml:4:16: .*min_version: found "TLS10".*"TLS12" or "TLS13"/,
     ],
     [
-      'versions that contradict',
+      'a minimum version above the maximum version',
       tls('  min_version: TLS13\n  max_version: TLS12\n'),
       /TLS13 is above TLS12/,
     ],
     [
-      'a file that is no certificate',
+      'a certificate file without a certificate',
       tls().replace('component.cert.pem', 'README.md'),
       /^web\.yml:2:14: tls_server_config\.cert_file: \S+ has no certificate in PEM$/,
     ],
     [
-      'a file that is no key',
+      'a key file without a key',
       tls().replace('component.key.pem', 'README.md'),
       /has no private key in PEM/,
     ],
@@ -167,19 +167,19 @@ describe('readWebConfig', () => {
       /cannot be used together/,
     ],
     [
-      'verification without authorities',
+      'client verification without authorities',
       tls(`${AUTH}RequireAndVerifyClientCert\n`),
       /needs client_ca_file/,
     ],
-    ['authorities without verification', tls(ca), /needs a client_auth_type that verifies/],
+    ['authorities without client verification', tls(ca), /needs a client_auth_type that verifies/],
     [
-      'names without verification',
+      'allowed names without client verification',
       tls('  client_allowed_sans: [a]\n'),
       /needs a client_auth_type that verifies/,
     ],
     ['a name with a colon', `basic_auth_users: {"a:b": ${hash}}`, /allowed: a name/],
     [
-      'a certificate and a file of one',
+      'both a certificate and a certificate file',
       tls('  cert: "-----BEGIN CERTIFICATE-----"\n'),
       /has both cert and cert_file/,
     ],
@@ -189,11 +189,7 @@ describe('readWebConfig', () => {
       /rate_limit\.interval: found 5, .*"1\.5s"/,
     ],
     ['a negative time', 'rate_limit: {interval: -1s}', /rate_limit\.interval: found "-1s"/],
-    [
-      'a burst of nothing',
-      'rate_limit: {burst: 0}',
-      /rate_limit\.burst: found 0, allowed: an integer/,
-    ],
+    ['a burst of 0', 'rate_limit: {burst: 0}', /rate_limit\.burst: found 0, allowed: an integer/],
     ['several problems at once', 'a: 1\nb: 2', /^web\.yml:1:1: a: .*\nweb\.yml:2:1: b: /],
   ];
   for (const [what, text, message] of table)
@@ -202,7 +198,7 @@ describe('readWebConfig', () => {
   const secrets = {
     'a hash in place of a key': `${hash}: alice`,
     'a hash below a wrong key': `users: {${hash}: alice}`,
-    'name and hash the wrong way round': `basic_auth_users: {${hash}: alice}`,
+    'a hash in place of a name': `basic_auth_users: {${hash}: alice}`,
     'a hash without a name': `basic_auth_users: ${hash}`,
     'a password without a name': 'basic_auth_users: hunter2',
     'a password that was pasted between the users': 'basic_auth_users: {}\nhunter2: alice',

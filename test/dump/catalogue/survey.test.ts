@@ -23,7 +23,7 @@ const ROWS: readonly (readonly [paths: readonly string[], pattern: string, guess
 
 describe('The path pattern that is drafted for', () => {
   for (const [paths, pattern, guesses] of ROWS)
-    it(`${paths.join(', ') || 'the root'} is ${pattern}`, () => {
+    it(`${paths.join(', ').slice(0, 60) || 'the root'} is ${pattern.slice(0, 60)}`, () => {
       const split = paths.map((path) => path.split('.'));
       const segments = (split[0] ?? []).map(
         (_, index) => new Set(split.map((path) => path[index] ?? '')),
