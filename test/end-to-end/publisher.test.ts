@@ -218,7 +218,7 @@ describe('a publisher that comes and goes', function () {
     expect(await sales(exporter('5'))).to.equal('50');
   });
 
-  it('is served again after the name of its segment was removed', async () => {
+  it('is served again after the file of its segment was removed', async () => {
     programs.publish(shop('9', 90));
     expect(await sales(exporter('9'))).to.equal('90');
     const path = `/dev/shm/${programs.contextId}.pool.9`;

@@ -142,7 +142,7 @@ describe('the status page', () => {
 
     for (const [what, target, metrics, wanted] of [
       [
-        'no scope that selects no metric of the last page',
+        'no scope without metrics on the last page',
         new FakeTarget(),
         'x_*',
         'scope some: no metrics at present',
