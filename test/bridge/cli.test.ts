@@ -109,7 +109,7 @@ describe('shm_bridge', function () {
     [['--config', '/no/such.toml'], '/no/such.toml: cannot be read: no such file or folder'],
   ];
   for (const [args, sentence] of misuse)
-    it(`exits with status 2 and one line for ${JSON.stringify(args)}`, () =>
+    it(`exits with status 2 and one line for ${args.join(' ') || 'no arguments'}`, () =>
       expect(run(...args)).to.deep.equal({
         status: 2,
         stdout: '',

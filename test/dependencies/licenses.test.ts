@@ -42,23 +42,23 @@ describe('scripts/audit.js', () => {
     vulnerabilities: { a: { name: 'a', severity, range: '<1.2.3' } },
   });
 
-  it('passes where nothing is known', () =>
+  it('passes without a known vulnerability', () =>
     expect(verdict({ auditReportVersion: 2, vulnerabilities: {} })).to.deep.equal({
       passes: true,
       lines: ['npm audit knows no weakness of level high or critical'],
     }));
 
-  it('passes with a weakness of a lower level', () =>
+  it('passes with a vulnerability of a lower severity', () =>
     expect(verdict(weak('moderate')).passes).to.equal(true));
 
   for (const severity of ['high', 'critical'])
-    it(`fails with a weakness of level ${severity}, by name`, () =>
+    it(`fails for a vulnerability of severity ${severity}, and names it`, () =>
       expect(verdict(weak(severity))).to.deep.equal({
         passes: false,
         lines: [`${severity}: a <1.2.3`],
       }));
 
-  it('says so where the registry gives no answer', () =>
+  it('reports that the registry does not answer', () =>
     expect(verdict({ message: '405 Method Not Allowed' })).to.deep.equal({
       passes: true,
       lines: ['npm audit has no answer: 405 Method Not Allowed'],

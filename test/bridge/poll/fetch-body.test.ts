@@ -60,7 +60,7 @@ describe('A poll of a component', function () {
   });
 
   for (const fault of FAULT_NAMES)
-    it(`reports the fault ${fault} as ${REASON_OF[fault]}`, async () => {
+    it(`returns ${REASON_OF[fault]} for the component fault ${fault}`, async () => {
       const server = await serve({ slowMs: 3000, dripMs: 50 });
       server.fault = fault;
       await server.settled;

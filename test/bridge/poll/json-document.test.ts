@@ -98,8 +98,8 @@ describe('JsonDocument', () => {
   });
 
   const BAD: Readonly<Record<string, string | Uint8Array>> = {
-    nothing: '',
-    blanks: ' \n ',
+    'an empty document': '',
+    'a document of blanks': ' \n ',
     'a document that ends early': '[{"a":1}',
     'a text that ends early': '["abc',
     NaN: '[NaN]',
@@ -114,7 +114,7 @@ describe('JsonDocument', () => {
     'a long number that begins with 0': '[01234567890123456]',
     'a long number with a sign in it': '[12345678-9012345678]',
     'a long number that ends early': '[-',
-    'a long number for a name': '{9007199254740993:1}',
+    'a long number in place of a name': '{9007199254740993:1}',
     'a long number after a plus sign': '[+9007199254740993]',
   };
   for (const [name, body] of Object.entries(BAD))

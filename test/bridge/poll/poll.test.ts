@@ -142,7 +142,7 @@ describe('polling', () => {
 });
 
 // standing reports when the last good poll becomes stale or lost.
-describe('standing', () => {
+describe('the standing operator', () => {
   const patience = { staleAfterMs: 4, lostAfterMs: 8 };
   const verdictOf = (polled: string) =>
     polled === 'g' ? 'good' : polled === 'o' ? 'gone' : 'failed';

@@ -77,6 +77,6 @@ describe('parseArguments of the bridge', () => {
     [['--once', '--check-config', '--config', 'c'], '--check-config cannot be used with --once'],
   ];
   for (const [argv, message] of refused)
-    it(`refuses ${JSON.stringify(argv)}`, () =>
+    it(`refuses ${argv.length === 0 ? 'no arguments' : JSON.stringify(argv)}`, () =>
       expect(faultMessage('USAGE', () => parse(...argv))).to.equal(message));
 });

@@ -151,7 +151,7 @@ describe('The configuration of the bridge', () => {
       ['http://10.1.2.3:65535', 'http://10.1.2.3:65535/sharedmem', true],
     ];
     for (const [base, address, isCompressed] of rows)
-      it(`${base}, ${isCompressed ? 'compressed' : 'plain'}`, () => {
+      it(`${base}, and requests ${isCompressed ? 'compressed' : 'plain'} answers`, () => {
         const [{ endpoint } = component('')] = read(other('a', base, '82')).components;
         expect(endpoint.url.href).to.equal(address);
         expect(endpoint.deflate).to.equal(isCompressed);
@@ -355,17 +355,16 @@ describe('The configuration of the bridge', () => {
     });
   });
 
-  describe('never quotes a possible key in a message:', () => {
+  describe('in a message', () => {
     const sources = ['s3cret', 'File:s3cret', ' file:s3cret', 'http://s3cret', 's3cret:file'];
     for (const source of sources)
-      it(JSON.stringify(source), () =>
+      it(`does not quote ${JSON.stringify(source)}, which may be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = "${source}"`)).to.deep.equal([
           `c.toml:5:16: components[0].security_key: found a text that begins with neither, allowed: ${SOURCE}`,
-        ]),
-      );
+        ]));
 
     for (const key of ['12345678', '1.5', 'true', '2026-11-27', '["s3cret"]', '{ s3cret = 1 }'])
-      it(`${key} without quotes`, () =>
+      it(`does not quote ${key} without quotes, which may be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = ${key}`)).to.deep.equal([
           `c.toml:5:16: components[0].security_key: found a value that is no text, allowed: ${SOURCE}`,
         ]));
@@ -379,14 +378,14 @@ describe('The configuration of the bridge', () => {
       ['"file:a\\nb"', '"file:a\\nb"'],
     ];
     for (const [toml, found] of shown)
-      it(`but it quotes ${toml}, which cannot be a key`, () =>
+      it(`quotes ${toml}, which cannot be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = ${toml}`)).to.deep.equal([
           `c.toml:5:16: components[0].security_key: found ${found}, allowed: ${SOURCE}`,
         ]));
   });
 
-  describe('is refused for mistakes in the files that it names', () => {
-    it('all at once, each with its position', () => {
+  describe('with mistakes in the files that it names', () => {
+    it('reports all of them at once, each with its position', () => {
       chmodSync(folder.write('k', 'x'), 0o644);
       folder.write('ca.pem', 'no certificate');
       const toml = `${other('a', 'https://a', '1')}security_key = "file:k"\nca_file = "ca.pem"\n${other('b', 'https://b', '2')}security_key = "env:NO"\nca_file = "no.pem"`;
@@ -398,7 +397,7 @@ describe('The configuration of the bridge', () => {
       ]);
     });
 
-    it('together with mistakes in the configuration file itself', () => {
+    it('reports them together with mistakes in the configuration file itself', () => {
       const toml = `${other('a', 'https://a', '1')}security_key = "env:NO"\n${other('b', 'https://b', '2')}deflate = 1\nca_file = "no.pem"\n[[components]]\nname = "c"`;
       expect(complaint(toml)).to.deep.equal([
         'c.toml:5:16: components[0].security_key: the environment has no variable NO',
@@ -409,7 +408,7 @@ describe('The configuration of the bridge', () => {
       ]);
     });
 
-    it('and with the name of a configuration file that cannot be read', () =>
+    it('names a configuration file that cannot be read', () =>
       expect(
         folder.bare(faultMessage('CONFIG_INVALID', () => load(folder.path('none.toml')))),
       ).to.equal('none.toml: cannot be read: no such file or folder'));

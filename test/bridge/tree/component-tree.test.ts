@@ -85,7 +85,7 @@ describe('vendorType', () => {
     ['', 2n ** 63n, 'u64 9223372036854775808'],
   ];
   for (const [type, raw, wanted] of rows)
-    it(`reads ${typeof raw} ${inspect(raw)} of type ${JSON.stringify(type)} as ${wanted ?? 'no value'}`, () =>
+    it(`reads ${typeof raw} ${inspect(raw)} of type ${JSON.stringify(type)} as ${wanted?.replace(/ $/, ' that is empty') ?? 'no value'}`, () =>
       expect(published(type, raw)).to.equal(wanted));
 
   const KINDS = {
