@@ -20,8 +20,8 @@ export function metricsMarkdown(): string {
     'Use this page to look up a metric of ADS, ADH, ATS or JVMs, or to choose what a target shows: ' +
       'the names of classes below belong in `classes`, groups in `seed_path_groups`, and paths in `seed_paths`. ' +
       '[Catalogues](catalogue.md#what-a-target-tracks) explains these filters.',
-    'Each class starts with the published classes and the paths of its objects. ' +
-      'Names in braces in a path, such as `{transport}`, are labels of all its metrics; ' +
+    'Each section starts with the published classes of the objects and their paths. ' +
+      'Names in braces in a path, such as `{transport}`, are labels of all metrics below; ' +
       'the braces of a metric contain its other labels, with their values if these are fixed. ' +
       'A metric in `_total` is a counter, one in `_info` an info metric, any other a gauge unless its type follows.',
   ];

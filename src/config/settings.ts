@@ -50,7 +50,7 @@ export const SETTINGS = {
     'trusted_owners',
     [],
     list(integer(0, 2 ** 32 - 2), { max: 1024, different: { by: String } }),
-    'Ids of users whose segments are read, beside root and the user of the exporter, unless everybody may write them; empty reads all segments',
+    'User ids. Only segments of these users, root and the user of the exporter are read, and none that everybody may write; empty reads all',
   ),
   segmentMaxItems: optional(
     'segment_max_items',
@@ -80,7 +80,7 @@ export const SETTINGS = {
     'instance',
     '',
     line,
-    'Root hint: a full root id, or its instance number; empty takes the root that fits the application',
+    'Root hint: a full root id, or its instance number; empty takes the root of the application',
   ),
   variable: optional('variable', '', line, 'Path of a variable to highlight'),
   classes: optional(
@@ -141,7 +141,7 @@ export const SETTINGS = {
     'target_max_objects',
     1_000_000,
     integer(1, 1_000_000),
-    'Most objects that one target tracks. The exporter leaves out and counts what exceeds a target_max limit, with everything below an object, and logs the first item',
+    'Most objects that one target tracks. Items above a target_max limit are omitted and counted, with everything below an object; the log names the first',
   ),
   targetMaxVariables: optional(
     'target_max_variables',
@@ -171,7 +171,7 @@ export const SETTINGS = {
     'worker_execution_mode',
     'logical',
     oneOf('logical', 'threaded'),
-    'Whether partitions are queues in one thread or have a thread each; see docs/performance.md',
+    'Whether all partitions share one thread or each has its own; see docs/performance.md',
   ),
   workerAssignmentMode: optional(
     'worker_assignment_mode',
@@ -210,7 +210,7 @@ export const SETTINGS = {
     'metrics_listen_addresses',
     [],
     list(listenAddress, { max: 16, different: { by: String } }),
-    'Addresses of the HTTP listener, instead of metrics_bind_address and metrics_port; ":9464" is all of the host, IPv6 and IPv4',
+    'Addresses of the HTTP listener, instead of metrics_bind_address and metrics_port; ":9464" is every address of the host',
   ),
   metricsSystemdSocket: optional(
     'metrics_systemd_socket',
@@ -272,7 +272,7 @@ export const SETTINGS = {
     'license_keys_dir',
     LICENSE_KEYS_DIR,
     line,
-    'Folder of your own public keys of licenses; it need not exist, and empty names none',
+    'Folder of your own public keys of licenses, which need not exist; empty for none',
   ),
   catalogueFiles: optional('catalogue_files', [], words, 'Catalogues of further applications'),
   stdoutFormat: optional(

@@ -26,13 +26,13 @@ export const HSPERFDATA_SETTINGS = {
     'users',
     [],
     words,
-    'Users whose JVMs are shown, as named behind hsperfdata_; * matches any text; empty shows all',
+    'Users whose JVMs are shown, as in hsperfdata_USER; * matches any text; empty shows all',
   ),
   mainClasses: optional(
     'main_classes',
     [],
     words,
-    'Main classes, or files of jars, of the JVMs that are shown; * matches any text; empty shows all',
+    'Main classes or jar files of the JVMs that are shown; * matches any text; empty shows all',
   ),
 };
 

@@ -99,19 +99,19 @@ export const COMPONENT = {
     'max_back_off_ms',
     60_000,
     integer(1000, HOUR_MS),
-    'Milliseconds up to which the interval doubles with each failed poll',
+    'Most milliseconds between failing polls; each failure doubles the interval',
   ),
   staleAfter: optional(
     'stale_after',
     3,
     integer(1, 10_000),
-    'Intervals without a tree after which the roots go to the state auto_recovery',
+    'Intervals without a tree until the roots get the state auto_recovery',
   ),
   lostAfter: optional(
     'lost_after',
     12,
     integer(2, 100_000),
-    'Intervals without a tree after which the roots are removed; more than stale_after, at most 24 days',
+    'Intervals without a tree until the roots are removed; more than stale_after, at most 24 days',
   ),
   tlsVerify: optional(
     'tls_verify',
@@ -123,7 +123,7 @@ export const COMPONENT = {
     'ca_file',
     '',
     line,
-    'Certificates in PEM to trust instead of the well-known authorities; empty trusts those',
+    'File of PEM certificates to trust instead of the well-known authorities',
   ),
   deflate: optional(
     'deflate',
@@ -169,7 +169,7 @@ export const COMPONENT = {
     integer(1, 1_000_000),
     'Most variables of a tree',
   ),
-  maxDepth: optional('max_depth', 64, integer(1, 64), 'Most objects on a path, including the root'),
+  maxDepth: optional('max_depth', 64, integer(1, 64), 'Most levels of objects, including the root'),
 };
 
 export type ComponentTable = ValuesOf<typeof COMPONENT> & { readonly index: number };

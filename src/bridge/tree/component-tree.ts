@@ -111,12 +111,12 @@ export interface ComponentObject {
 
 /** The kinds of irregular items in a tree, each with its treatment. */
 export const ODDITIES = {
-  duplicate_objects: 'objects left out because an earlier one has the same Instance',
-  duplicate_variables: 'variables replaced by a later one of the same name in the same object',
-  unusable_objects: 'objects left out, with all below them: no Instance, or one beyond 1024 bytes',
-  unusable_variables: 'variables left out: no Name, or one beyond 1024 bytes',
-  unusable_values: 'variables left out: no value, or none that fits their type',
-  unknown_types: 'variables of unknown type, published as their JSON value says',
+  duplicate_objects: 'objects left out because an earlier object has the same Instance',
+  duplicate_variables: 'variables replaced by a later variable of the same name in the same object',
+  unusable_objects: 'objects left out, with all below them: Instance missing or above 1024 bytes',
+  unusable_variables: 'variables left out: Name missing or above 1024 bytes',
+  unusable_values: 'variables left out: value missing or not of their type',
+  unknown_types: 'variables of unknown type, published with the type of their JSON value',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type Oddity = keyof typeof ODDITIES;
