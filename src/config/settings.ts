@@ -62,7 +62,7 @@ export const SETTINGS = {
     'app',
     'ads',
     application,
-    'Application metric set of the single target: ads, adh, ats, jvm or one of catalogue_files',
+    'Application metric set without [[targets]]: ads, adh, ats, jvm or one of catalogue_files',
   ),
   format: optional(
     'format',
@@ -99,7 +99,7 @@ export const SETTINGS = {
     'seed_paths',
     [],
     words,
-    'Seed paths to track, with everything below them; @root stands for the variables of the root itself',
+    'Seed paths to track, with everything below; @root means the variables of the root itself',
   ),
   showUncatalogued: optional(
     'show_uncatalogued',
@@ -265,7 +265,7 @@ export const SETTINGS = {
     'http_tree_enabled',
     true,
     flag,
-    'Shows all objects and variables of a target at /tree; texts that no row reads only to local clients and those with a password or certificate',
+    'Shows all objects and variables of a target at /tree; texts without a row only to local clients and those with a password or certificate',
   ),
   licenseFile: optional('license_file', '', line, 'License file, required for a normal start'),
   licenseKeysDir: optional(

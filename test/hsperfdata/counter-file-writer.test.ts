@@ -39,7 +39,7 @@ describe('The process of a counter file', () => {
   const is = (more: Partial<Writer> = {}) => isJvmOf(writer(more), folder.path());
 
   for (const name of ['java', 'a) R 1 2 (b', 'with blank'])
-    it(`is identified by its start time with the name ${name}`, () => {
+    it(`named ${JSON.stringify(name)} is identified by its start time`, () => {
       process(7, 'S', 12_345, { name });
       expect(startTicksOf(7, folder.path())).to.equal(12_345);
     });

@@ -93,7 +93,7 @@ describe('A poller of JVMs', () => {
       ['org.shop.Till --x', 'org.shop', 'org.shop.Till'],
     ] as const;
     for (const [command, classPath, mainClass] of programs)
-      it(`names ${mainClass} of ${command} with the class path ${classPath || 'none'}`, () => {
+      it(`names ${mainClass} as the main class of ${JSON.stringify(command)} ${classPath === '' ? 'without a class path' : `with class path ${classPath}`}`, () => {
         const texts = [
           { name: 'java.property.java.class.path', value: classPath },
           { name: 'sun.rt.javaCommand', value: command },
@@ -330,7 +330,7 @@ describe('A poller of JVMs', () => {
     });
   });
 
-  describe('with JVMs to leave out', () => {
+  describe('that omits JVMs', () => {
     const shownOf = (settings: Parameters<typeof folder.poller>[0], options = {}) =>
       pidsOf(openPoller(settings, options));
 
@@ -390,7 +390,7 @@ describe('A poller of JVMs', () => {
       folder.poke(path, 0, Buffer.from(text));
     };
     for (const [what, make, why] of damages)
-      it(`leaves out ${what}, and the reason names it`, () => {
+      it(`omits ${what}, and names it in the reason`, () => {
         const pid = folder.process();
         make(folder.write(pid, file.bytes));
         const poller = openPoller();
@@ -399,7 +399,7 @@ describe('A poller of JVMs', () => {
         expect(pidsOf(poller)).to.deep.equal([]);
       });
 
-    it('leaves out a directory that other users may write, or that is a link', () => {
+    it('omits a directory that other users may write, or that is a link', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       chmodSync(folder.directory(), 0o777);
@@ -453,7 +453,7 @@ describe('A poller of JVMs', () => {
     }
     const leftOut = ({ publisher }: PollResult) => publisher.reason;
 
-    it('leaves out a JVM of another PID namespace if a process of this one has its PID', () => {
+    it('omits a JVM of another PID namespace if a process of this one has its PID', () => {
       const pid = folder.process();
       const { poller, seen } = pollAroundChange(folder.writeUnmapped(pid, file.bytes));
       expect(pidsIn(seen)).to.deep.equal([]);
@@ -467,7 +467,7 @@ describe('A poller of JVMs', () => {
       expect(leftOut(pollAll(poller)), 'once it stands still').to.equal('0 JVMs are shown');
     });
 
-    it('leaves out a JVM of another PID namespace if no process of this one has its PID', () => {
+    it('omits a JVM of another PID namespace if no process of this one has its PID', () => {
       const { seen } = pollAroundChange(folder.writeUnmapped(HIDDEN, file.bytes));
       expect(leftOut(seen)).to.contain(
         'of another PID namespace, not to process 5000000 of this one',
@@ -486,7 +486,7 @@ describe('A poller of JVMs', () => {
       expect(seen.warnings?.join()).to.match(/^\/proc hides the processes of other users/);
     });
 
-    it('does not count files of ended JVMs or of other main classes as left out', () => {
+    it('does not count files of ended JVMs or of other main classes as omitted', () => {
       folder.writeUnmapped(HIDDEN, file.bytes);
       const still = openPoller();
       pollAll(still);
@@ -527,7 +527,7 @@ describe('A poller of JVMs', () => {
       expect(chosen.warnings, 'of users who are not wanted').to.deep.equal([]);
     });
 
-    it('leaves out the whole JVM that exceeds segment_max_items', () => {
+    it('omits the whole JVM that exceeds segment_max_items', () => {
       const [one, other] = [folder.process(), folder.process()];
       for (const pid of [one, other]) folder.write(pid, file.bytes);
       const poller = openPoller({}, { segmentMaxItems: 30 });

@@ -98,7 +98,7 @@ describe('The compatible names for Varnish', () => {
     ['OTHER', 'hits', 'counter', 'varnish_main_other_hits{} counter'],
   ];
   for (const [ident, field, kind, series] of table)
-    it(`has ${series} for ${ident}.${field}`, () => {
+    it(`show ${ident}.${field} as ${series}`, () => {
       expect(seriesOf(COMPAT_NAMES, ident, field, kind)).to.equal(series);
     });
 
@@ -204,7 +204,7 @@ describe('The clean names for Varnish', () => {
     ['OTHER.a.b', 'c_things', 'counter', '', 'varnish_other_things_total{id="a.b"} counter'],
   ];
   for (const [ident, field, kind, unit, series] of table)
-    it(`has ${series} for ${ident}.${field}`, () => {
+    it(`show ${ident}.${field} as ${series}`, () => {
       expect(seriesOf(CLEAN_NAMES, ident, field, kind, unit)).to.equal(series);
     });
 });

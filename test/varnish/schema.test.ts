@@ -29,35 +29,69 @@ describe('A schema of Varnish', () => {
 
   const withField = (more: object): string =>
     schemaJson('vbe', [{ name: 'a' }, { name: 'b', ...more }]);
-  const refused: readonly (readonly [string, string])[] = [
-    ['{"version":', 'is no JSON'],
-    ['[]', 'is no table'],
+  const refused: readonly (readonly [string, string, string])[] = [
+    ['is incomplete JSON', '{"version":', 'is no JSON'],
+    ['is a list', '[]', 'is no table'],
     [
+      'has version 2',
       schemaJson('vbe', FIELDS).replace('"version":"1"', '"version":"2"'),
       'has another version than 1 of the format',
     ],
-    [schemaJson('', FIELDS), 'has no name'],
-    [schemaJson('a b', FIELDS), 'has no name'],
-    ['{"version":"1","name":"vbe","elem":[]}', 'has no table of values'],
-    [schemaJson('vbe', []), 'describes 0 values'],
-    [withField({ ctype: 'double' }), 'has no whole number at b'],
-    [withField({ type: 'histogram' }), 'has another type than counter, gauge and bitmap at b'],
-    [withField({ type: 'constructor' }), 'has another type than counter, gauge and bitmap at b'],
+    ['has an empty name', schemaJson('', FIELDS), 'has no name'],
+    ['has a blank in its name', schemaJson('a b', FIELDS), 'has no name'],
+    ['has a list of values', '{"version":"1","name":"vbe","elem":[]}', 'has no table of values'],
+    ['describes no value', schemaJson('vbe', []), 'describes 0 values'],
+    ['has a double', withField({ ctype: 'double' }), 'has no whole number at b'],
     [
+      'has a histogram',
+      withField({ type: 'histogram' }),
+      'has another type than counter, gauge and bitmap at b',
+    ],
+    [
+      'has a type named after a property of objects',
+      withField({ type: 'constructor' }),
+      'has another type than counter, gauge and bitmap at b',
+    ],
+    [
+      'has a value of format text',
       withField({ format: 'text' }),
       'has another format than integer, bytes, bitmap and duration at b',
     ],
-    [withField({ oneliner: 1 }), 'does not say what b is'],
-    [withField({ index: 0 }), 'has two values at one place'],
-    [withField({ index: 12 }), 'has b at no multiple of 8 in a segment'],
-    [withField({ index: -8 }), 'has b at no multiple of 8 in a segment'],
-    [withField({ index: 2 ** 40 }), 'has b at no multiple of 8 in a segment'],
-    [withField({ index: '8' }), 'has b at no multiple of 8 in a segment'],
-    [withField({}).replace('"name":"b"', '"name":"c"'), 'describes b under another name'],
-    [withField({}).replaceAll('"b"', '"b c"'), 'has a value without a name'],
+    ['has a value without a description', withField({ oneliner: 1 }), 'does not say what b is'],
+    ['has two values at one offset', withField({ index: 0 }), 'has two values at one place'],
+    [
+      'has a value at offset 12',
+      withField({ index: 12 }),
+      'has b at no multiple of 8 in a segment',
+    ],
+    [
+      'has a value at offset -8',
+      withField({ index: -8 }),
+      'has b at no multiple of 8 in a segment',
+    ],
+    [
+      'has a value at offset 2^40',
+      withField({ index: 2 ** 40 }),
+      'has b at no multiple of 8 in a segment',
+    ],
+    [
+      'has an offset that is a text',
+      withField({ index: '8' }),
+      'has b at no multiple of 8 in a segment',
+    ],
+    [
+      'describes a value under another name',
+      withField({}).replace('"name":"b"', '"name":"c"'),
+      'describes b under another name',
+    ],
+    [
+      'has a value with a blank in its name',
+      withField({}).replaceAll('"b"', '"b c"'),
+      'has a value without a name',
+    ],
   ];
-  for (const [json, why] of refused)
-    it(`that ${why} is refused: ${json.slice(0, 60)}`, () => {
+  for (const [what, json, why] of refused)
+    it(`that ${what} is refused`, () => {
       expect(() => parseSchema(json)).to.throw(Fault, new RegExp(`^${why}$`));
     });
 
@@ -84,7 +118,7 @@ describe('A schema of Varnish', () => {
     );
   });
 
-  it('is refused if it is any other JSON', () => {
+  it('is refused for any other JSON', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(() => parseSchema(json)).to.throw(Fault);

@@ -77,7 +77,7 @@ describe('An index of Varnish segments', () => {
     );
   });
 
-  it('has its writer once its first line is complete', () => {
+  it('names its writer once its first line is complete', () => {
     expect(indexOf('# 4711 17954').writer).to.equal(undefined);
     expect(indexOf('# 4711 17954\n').writer).to.deep.equal({ pid: 4711, birth: 17_954 });
   });
@@ -100,12 +100,12 @@ describe('An index of Varnish segments', () => {
 
   const refused: readonly (readonly [string, string])[] = [
     ['a first line that names no process', '# 0 1795443263\n'],
-    ['a first line of another kind', '+ _.Stat.1 0 64 Stat A\n'],
+    ['a first line that is not a comment', '+ _.Stat.1 0 64 Stat A\n'],
     ['a path instead of a file name', `${FIRST}+ ../_.Stat.1 0 64 Stat A\n`],
     ['a file of another name', `${FIRST}+ /etc/passwd 0 64 Stat A\n`],
     ['an offset below zero', `${FIRST}+ _.Stat.1 -8 64 Stat A\n`],
-    ['a length that is no number', `${FIRST}+ _.Stat.1 0 many Stat A\n`],
-    ['another sign', `${FIRST}* _.Stat.1 0 64 Stat A\n`],
+    ['a length that is not a number', `${FIRST}+ _.Stat.1 0 many Stat A\n`],
+    ['a sign other than + and -', `${FIRST}* _.Stat.1 0 64 Stat A\n`],
     ['a line without an end', FIRST + 'x'.repeat(2000)],
   ];
   for (const [what, text] of refused)

@@ -125,7 +125,7 @@ describe('A poller of an instance of Varnish', () => {
     });
   });
 
-  describe('of a changing instance', () => {
+  describe('whose instance changes', () => {
     beforeEach(() => {
       folder.process(PID);
     });
@@ -388,12 +388,12 @@ describe('A poller of an instance of Varnish', () => {
     });
   });
 
-  describe('with segments to leave out', () => {
+  describe('that omits segments', () => {
     beforeEach(() => {
       folder.process(PID);
     });
 
-    it('leaves out only the segments of an unknown schema', () => {
+    it('omits only the segments of an unknown schema', () => {
       const { child } = folder.instance();
       child.schema(0x77n, VBE.replace('uint64_t', 'double'));
       child.values('VBE.boot.a', 0x77n, [0n, 1n]);
@@ -420,7 +420,7 @@ describe('A poller of an instance of Varnish', () => {
       expect(values(poller).get('VBE.boot.a res'), 'under its new name').to.equal(2n);
     });
 
-    it('leaves out and counts the segments of schemas above the limit', () => {
+    it('omits and counts the segments of schemas above the limit', () => {
       const { child } = folder.instance();
       for (let id = 0x1000n; id < 0x1000n + 300n; id++) {
         child.schema(id, VBE);
@@ -431,7 +431,7 @@ describe('A poller of an instance of Varnish', () => {
       );
     });
 
-    it('leaves out a segment that is too short for its schema', () => {
+    it('omits a segment that is too short for its schema', () => {
       const { child } = folder.instance();
       child.values('MAIN2', IDS.main, [1n]);
       expect(verdict(folder.poller()).reason).to.contain(

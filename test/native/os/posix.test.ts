@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { posixMemory } from '#app/native/os/posix.js';
 
-describe('A segment that the kernel refuses to map', () => {
+describe('A segment that the system refuses to map', () => {
   it('is still readable, and a wait for it ends without a system call', () => {
     const waiter = new FutexWaiter();
     // A file that the kernel lets nobody map, seen from the folder of shared memory.

@@ -221,13 +221,13 @@ describe('A publisher at its capacity (segment format, section 8)', () => {
     [{ frameBytes: Number.NaN }, 'Capacity frameBytes is NaN, 1 to 2147483648 is allowed'],
   ] as const;
   for (const [capacity, message] of BAD)
-    it(`is refused an invalid capacity: ${message}`, () => {
+    it(`fails to start with the message: ${message}`, () => {
       expect(() => segments.publisher('82', { capacity })).to.throw(RangeError, message);
       expect(segments.files()).to.deep.equal([]);
     });
 });
 
-describe('A publisher on a full /dev/shm gets an error instead of a signal, and (segment format, section 8)', () => {
+describe('A publisher on a full /dev/shm (segment format, section 8)', () => {
   const segments = freshSegments();
   const ROOMY = { records: 1 << 14, stringBytes: 1 << 20, slots: 1 << 14, frameBytes: 1 << 20 };
   const { directories, strings, words, slotValues, frames } = computeLayout(ROOMY);

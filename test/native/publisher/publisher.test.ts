@@ -205,7 +205,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
   });
 
   for (const mode of [0o600, 0o644, 0o444])
-    it(`has the mode of the publisher options (${mode.toString(8)}), whatever the umask`, () => {
+    it(`has mode ${mode.toString(8)} of the publisher options with any umask`, () => {
       const before = process.umask(0o077);
       try {
         segments.publish('82', { mode });

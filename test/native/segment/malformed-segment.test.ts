@@ -46,7 +46,7 @@ const INCOMPATIBLE: readonly Damage[] = [
     'its byte order mark is 0x4030201',
   ],
   [
-    'another major version, whatever comes after it',
+    'another major version, followed by any bytes',
     (bytes) => void bytes.writeUInt16LE(2, HEADER.major),
     'its version is 2, this reader knows 1',
   ],
@@ -357,7 +357,7 @@ function watchOver(damage: (bytes: Buffer) => void) {
 function describeDamages(kind: string, state: string, lead: string, damages: readonly Damage[]) {
   describe(kind, () => {
     for (const [what, damage, reason] of damages)
-      it(`${what} is ${state}`, () => {
+      it(`is ${state}: ${what}`, () => {
         const { memory, poller } = watchOver(damage);
         const { publisher, source, changes } = poller.poll();
         expect(publisher.state).to.equal(state);
@@ -372,20 +372,20 @@ function describeDamages(kind: string, state: string, lead: string, damages: rea
 
 const ANOTHER = 'Segment is of another format';
 const CORRUPT = 'Segment is corrupt';
-describe('A malformed segment never crashes or blocks the reader (segment format, section 2):', () => {
+describe('A segment that may be malformed (segment format, section 2)', () => {
   const segments = freshSegments();
 
-  it('the undamaged sample segment is live', () => {
+  it('is live without damage', () => {
     expect(watchOver(() => undefined).poller.poll().publisher.state).to.equal('live');
   });
 
-  describeDamages('in a segment of another format,', 'incompatible', ANOTHER, INCOMPATIBLE);
-  describeDamages('in a damaged header,', 'corrupt', CORRUPT, CORRUPT_HEADER);
-  describeDamages('in damaged words,', 'corrupt', CORRUPT, CORRUPT_WORDS);
-  describeDamages('in a damaged record,', 'corrupt', CORRUPT, CORRUPT_RECORDS);
-  describeDamages('in a damaged string,', 'corrupt', CORRUPT, CORRUPT_STRINGS);
+  describeDamages('of another format', 'incompatible', ANOTHER, INCOMPATIBLE);
+  describeDamages('with a damaged header', 'corrupt', CORRUPT, CORRUPT_HEADER);
+  describeDamages('with damaged words', 'corrupt', CORRUPT, CORRUPT_WORDS);
+  describeDamages('with a damaged record', 'corrupt', CORRUPT, CORRUPT_RECORDS);
+  describeDamages('with a damaged string', 'corrupt', CORRUPT, CORRUPT_STRINGS);
 
-  it('a segment with an unknown state is corrupt', () => {
+  it('with an unknown state is corrupt', () => {
     for (const state of [4n, (1n << 32n) + 1n]) {
       const { poller } = watchOver((bytes) => alterWord(bytes, 'state', state));
       const reason = `segment is corrupt: its state is ${state}`;
@@ -393,7 +393,7 @@ describe('A malformed segment never crashes or blocks the reader (segment format
     }
   });
 
-  it('a segment with 64 objects on a path is live, and one with 65 is corrupt', () => {
+  it('is live with 64 objects on a path, and corrupt with 65', () => {
     const publisher = segments.publish('deep', { capacity: { records: 100 }, heartbeatMs: 0 });
     let object = publisher.addRoot('o', 'C');
     for (let depth = 2; depth < 64; depth++)
@@ -412,7 +412,7 @@ describe('A malformed segment never crashes or blocks the reader (segment format
     expect(verdictOn(64n)).to.deep.equal({ state: 'corrupt', reason });
   });
 
-  describe('a segment that is truncated', () => {
+  describe('that is truncated', () => {
     const LENGTHS = [
       [0, 'the header has 0 of 256 bytes'],
       [7, 'the header has 7 of 256 bytes'],
