@@ -51,7 +51,7 @@ describe('JVMs in containers', function () {
 
   const canUnshare = (): boolean => spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
 
-  it('are shown with their PID of the host, if the configuration includes containers', async function () {
+  it('are shown with their PIDs on the host if the configuration includes containers', async function () {
     needs(this, canUnshare(), 'this process may not make namespaces');
     const pids = [await startContainer('org.shop.Till'), await startContainer('org.shop.Stock')];
     const all = folder.poller({ containers: true }, HOST);

@@ -38,20 +38,24 @@ describe('The process of a counter file', () => {
   });
   const is = (more: Partial<Writer> = {}) => isJvmOf(writer(more), folder.path());
 
-  for (const name of ['java', 'a) R 1 2 (b', 'with blank'])
-    it(`named ${JSON.stringify(name)} is identified by its start time`, () => {
+  for (const [name, what] of [
+    ['java', 'only letters'],
+    ['a) R 1 2 (b', 'parentheses'],
+    ['with blank', 'a blank'],
+  ] as const)
+    it(`is identified by its start time if its name contains ${what}`, () => {
       process(7, 'S', 12_345, { name });
       expect(startTicksOf(7, folder.path())).to.equal(12_345);
     });
 
   for (const state of ['Z', 'X'])
-    it(`has ended in the state ${state}, or if there is no such process`, () => {
+    it(`has ended if its state is ${state} or no such process exists`, () => {
       process(7, state, 5);
       expect(startTicksOf(7, folder.path())).to.equal(undefined);
       expect(startTicksOf(8, folder.path())).to.equal(undefined);
     });
 
-  it('still runs after its main thread has ended, as that of a launcher ends', () => {
+  it('still runs after its main thread has ended, as the main thread of a launcher does', () => {
     process(7, 'Z', 12_345, { threads: 18 });
     expect(startTicksOf(7, folder.path())).to.equal(12_345);
   });

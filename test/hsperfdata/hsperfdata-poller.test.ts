@@ -86,14 +86,24 @@ describe('A poller of JVMs', () => {
     });
 
     const programs = [
-      ['/opt/my app/se rv.jar', '/opt/my app/se rv.jar', 'se rv.jar'],
-      ['/opt/my app/se rv.jar --password=hunter2', '/opt/my app/se rv.jar', 'se rv.jar'],
-      ['shop/org.shop.Till --password hunter2', '', 'org.shop.Till'],
-      ['org.shop.Till /opt/my app', '/opt/my app:/opt/lib', 'org.shop.Till'],
-      ['org.shop.Till --x', 'org.shop', 'org.shop.Till'],
+      ['a JAR', '/opt/my app/se rv.jar', '/opt/my app/se rv.jar', 'se rv.jar'],
+      [
+        'a JAR with arguments',
+        '/opt/my app/se rv.jar --password=hunter2',
+        '/opt/my app/se rv.jar',
+        'se rv.jar',
+      ],
+      ['a module with arguments', 'shop/org.shop.Till --password hunter2', '', 'org.shop.Till'],
+      [
+        'a class with a path as argument',
+        'org.shop.Till /opt/my app',
+        '/opt/my app:/opt/lib',
+        'org.shop.Till',
+      ],
+      ['a class with an option', 'org.shop.Till --x', 'org.shop', 'org.shop.Till'],
     ] as const;
-    for (const [command, classPath, mainClass] of programs)
-      it(`names ${mainClass} as the main class of ${JSON.stringify(command)} ${classPath === '' ? 'without a class path' : `with class path ${classPath}`}`, () => {
+    for (const [what, command, classPath, mainClass] of programs)
+      it(`shows the main class ${mainClass} for ${what}`, () => {
         const texts = [
           { name: 'java.property.java.class.path', value: classPath },
           { name: 'sun.rt.javaCommand', value: command },
@@ -105,7 +115,7 @@ describe('A poller of JVMs', () => {
         expect(jvm?.labels?.['main_class']).to.equal(mainClass);
       });
 
-    it('reads a file of the other byte order', () => {
+    it('reads a file with the opposite byte order', () => {
       const [one, other] = [folder.process(), folder.process()];
       folder.write(one, file.bytes);
       folder.write(other, perfFile(someCounters(), { isBigEndian: true }).bytes);
@@ -277,7 +287,7 @@ describe('A poller of JVMs', () => {
       expect(present?.labels?.['main_class']).to.equal('org.shop.Other');
     });
 
-    it('has no values when its file has become that of another JVM', () => {
+    it('shows no values of a JVM whose file now belongs to another JVM', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const seen = pollAll(openPoller());
@@ -288,7 +298,7 @@ describe('A poller of JVMs', () => {
       expect(valuesOf(seen).get(`${pid} java.threads.live`)).to.equal(undefined);
     });
 
-    it('has no values for a truncated file or an unfinished file', () => {
+    it('shows no values of a truncated or unfinished file', () => {
       const [one, other] = [folder.process(), folder.process()];
       const path = folder.write(one, file.bytes);
       folder.write(other, perfFile(someCounters(), { isAccessible: false }).bytes);
@@ -513,7 +523,7 @@ describe('A poller of JVMs', () => {
       expect(leftOut(pollAll(poller))).to.equal('0 JVMs are shown');
     });
 
-    it('warns when a limit of names in a directory or of directories is exceeded', () => {
+    it('warns about too many names in a directory, and about too many directories', () => {
       const own = folder.make();
       for (let i = 0; i <= 65_536; i++) closeSync(openSync(join(own, `x${i}`), 'w'));
       for (let i = 0; i < 1024; i++) folder.make(`u${i}`);

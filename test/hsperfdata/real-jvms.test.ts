@@ -156,7 +156,7 @@ describe('A real JVM', function () {
     await eventually('both JVMs have disappeared', () => !pids.some(has), 2000);
   });
 
-  it('is shown after its main thread has ended, as that of a launcher ends', async function () {
+  it('is shown after its main thread has ended, as the main thread of a launcher does', async function () {
     needsPrograms(this, 'java', 'cc');
     const { binary, reason } = compiledLauncher();
     needs(this, binary !== undefined, reason);
@@ -171,7 +171,7 @@ describe('A real JVM', function () {
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
   });
 
-  it('of another PID namespace on the same /tmp is shown with its PID of the host, or is left out', async function () {
+  it('of another PID namespace on the same /tmp is shown with its PID on the host, or is left out', async function () {
     needsPrograms(this, 'java', 'unshare');
     const namespaces = ['--pid', '--fork', '--mount-proc', '--kill-child'];
     const probe = spawnSync('unshare', [...namespaces, 'true']);

@@ -82,7 +82,7 @@ describe('the highlighted variable', function () {
     });
 
     for (const [key, variable, shown] of CASES)
-      it(`${JSON.stringify(variable)} ${shown.length > 0 ? 'is shown with its path' : 'shows none'}`, async () =>
+      it(`${variable === '' ? 'an empty path' : variable} ${shown.length > 0 ? 'is shown with its path' : 'shows none'}`, async () =>
         expect(highlighted(await readyPage(`${url}?server_key=${key}`))).to.deep.equal(shown));
   });
 });

@@ -49,7 +49,7 @@ describe('routing', function () {
       ['?app=bank', 'app and instance select a target only together; or use server_key\n'],
       ['?instance=h.3.bank', 'app and instance select a target only together; or use server_key\n'],
     ] as const)
-      it(`rejects ${JSON.stringify(query)} for several targets, and names the missing parameters`, async () =>
+      it(`rejects a request ${query === '' ? 'without a query' : `with ${query}`} for several targets, and names the missing parameters`, async () =>
         expect(await ask(query)).to.deep.include({ status: 400, body: text }));
   });
 

@@ -189,7 +189,7 @@ describe('the scopes of a file', function () {
       it(`can be ${name}`, () => expect(check(scopes({ [name]: ['ads_*'] })).status).to.equal(0));
 
     for (const name of ['', 'a b', 'a/b', 'ä', 'a%', 'a*'])
-      it(`cannot be ${JSON.stringify(name)}`, () => {
+      it(`cannot be ${name === '' ? 'empty' : `"${name}"`}`, () => {
         const { status, stderr } = check(scopes({ [name]: ['ads_*'] }));
         expect(status).to.equal(2);
         expect(stderr).to.contain('metric_scopes[0].name: found ');
@@ -241,7 +241,7 @@ describe('the scopes of a file', function () {
       const TEXT =
         'scope selected, but target routing still required when multiple targets are configured\n';
       for (const query of ['', '&app=shop', '&instance=h.1.shop', '&app=shop&instance=h.1.shop'])
-        it(`of a scope, with ${query === '' ? 'nothing' : query.slice(1)}, in path and query`, async () => {
+        it(`answers 400 to a scope ${query === '' ? 'without routing' : `with ${query.slice(1)}`}, in the path and as a parameter`, async () => {
           for (const where of [`${url}/till?${query}`, `${url}?scope=till${query}`])
             expect(await scrape(where)).to.deep.include({ status: 400, body: TEXT });
         });

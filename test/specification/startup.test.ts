@@ -95,7 +95,7 @@ describe('a start', function () {
       ['3', 'with a full root id', 'h.3.shop'],
     ] as const;
     for (const [key, hint, root] of cases)
-      it(`${hint} selects ${root} of three roots`, () =>
+      it(`selects ${root} of three roots ${hint}`, () =>
         expect(targetOf(page(key))).to.include({ app: 'shop', server_key: key, root }));
   });
 
@@ -108,7 +108,7 @@ describe('a start', function () {
     it('serves when metrics_http_enabled is true', async () =>
       expect((await scrape(`${await several.url()}?server_key=1`)).status).to.equal(200));
 
-    it('prints a snapshot every metrics_interval_seconds otherwise', async () => {
+    it('prints a snapshot every metrics_interval_seconds when metrics_http_enabled is false', async () => {
       const spans = await waitFor('four snapshots', () => {
         const all = spansBetween(printing.stdout);
         return all.length < 3 ? undefined : all;

@@ -11,7 +11,7 @@ describe('the corpus of damaged segments', () => {
   it('has more than fifty messages', () => expect(corpus.size).to.be.above(50));
 
   for (const { sentence, seed, index } of corpus)
-    it(`has a segment with the verdict "${sentence}" (seed ${seed}, draw ${index})`, () => {
+    it(`has a segment with the verdict "${sentence.replace(/N[xd]N(dNa)?/, 'N')}" (seed ${seed}, draw ${index})`, () => {
       const verdicts = pollDamaged(sample, draws(seed)[index] ?? []);
       expect(verdicts.map(sentenceOf)).to.include(sentence);
     });

@@ -34,13 +34,13 @@ import { IDS, VBE, instanceFolder } from './instance-folder.js';
 const PID = 4711;
 const UID = getuid?.() ?? 0;
 
-describe('A poller of an instance of Varnish', () => {
+describe('A Varnish poller', () => {
   const folder = instanceFolder();
   const pass = (ms: number) => (folder.clocks.ms += ms);
   const values = (poller: VarnishPoller) => valuesOf(pollAll(poller));
   const verdict = (poller: VarnishPoller): Verdict => pollAll(poller).publisher;
 
-  describe('with the process of its manager', () => {
+  describe('with a running manager', () => {
     beforeEach(() => {
       folder.process(PID);
     });
@@ -71,7 +71,7 @@ describe('A poller of an instance of Varnish', () => {
       expect(valuesOf({ source }).get('MAIN client_req')).to.equal(1001n);
     });
 
-    it('has 64-bit integers, and 0 for a negative gauge', () => {
+    it('shows 64-bit integers exactly, and a negative gauge as 0', () => {
       const { main } = folder.instance();
       setValue(main, 1, 2n ** 64n - 1n);
       setValue(main, 2, 2n ** 64n - 3n);
@@ -101,7 +101,7 @@ describe('A poller of an instance of Varnish', () => {
       expect(values(poller).get('VBE.boot.a up')).to.equal(0n);
     });
 
-    it('has a backend of several VCL programs once with the compatible names, with the values of the last program', () => {
+    it('shows a backend of several VCL programs once under the compatible names, with the values of the last program', () => {
       const { child } = folder.instance();
       const [first, second] = ['VBE.boot.a', 'VBE.reload_2.a'].map((ident, index) =>
         child.values(ident, IDS.vbe, [0n, BigInt(index)]),
@@ -117,7 +117,7 @@ describe('A poller of an instance of Varnish', () => {
       expect(backends(poller)).to.deep.equal([]);
     });
 
-    it('has the start times of its processes with the clean names', () => {
+    it('shows the start times of its processes under the clean names', () => {
       folder.instance();
       const shown = values(folder.poller({ names: 'clean' }));
       expect(shown.get('manager started')).to.equal(1_700_001_000n);
@@ -215,7 +215,7 @@ describe('A poller of an instance of Varnish', () => {
       });
     });
 
-    it('is a new source after a restart of the manager', () => {
+    it('starts a new source after a restart of the manager', () => {
       folder.instance();
       const poller = folder.poller();
       const before = pollAll(poller).source?.generation;
@@ -226,8 +226,8 @@ describe('A poller of an instance of Varnish', () => {
     });
   });
 
-  describe('that decides whether the instance runs', () => {
-    it('is dead when the manager ends, and live with a new manager', () => {
+  describe('that checks whether the instance runs', () => {
+    it('reports dead when the manager ends, and live with a new manager', () => {
       folder.process(PID);
       folder.instance();
       const poller = folder.poller();
@@ -287,7 +287,7 @@ describe('A poller of an instance of Varnish', () => {
       expect(verdict(poller).state).to.equal('live');
     });
 
-    it('is absent with a reason if there is no directory, or a directory without a process', () => {
+    it('reports absent, with a reason, without a work directory or without a process', () => {
       const poller = folder.poller();
       const path = folder.path('shop');
       const absent = (reason: string) => ({ state: 'absent', reason });
@@ -459,7 +459,7 @@ describe('A poller of an instance of Varnish', () => {
       expect(verdict(poller).reason).to.contain('is one too many: segment_max_items');
     });
 
-    it('is corrupt with a reason if the index is not of Varnish', () => {
+    it('reports corrupt, with a reason, if the index is not of Varnish', () => {
       const { manager } = folder.instance();
       manager.append('what is this\n');
       expect(verdict(folder.poller())).to.deep.equal({

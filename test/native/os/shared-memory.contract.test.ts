@@ -36,7 +36,7 @@ interface MemoryFixture {
 
 /** Declares the tests that every shared memory must pass. */
 function describeMemory(kind: string, makeFixture: () => MemoryFixture): void {
-  describe(`The shared memory of kind ${kind}`, () => {
+  describe(`The ${kind} implementation of shared memory`, () => {
     const fixture = makeFixture();
     const files: SegmentFile[] = [];
     afterEach(() => files.splice(0).forEach((file) => file.close()));

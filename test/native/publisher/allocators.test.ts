@@ -96,7 +96,7 @@ describe('FrameAllocator', () => {
     [8194, 12_288],
   ] as const;
   for (const [words, size] of SIZES)
-    it(`reserves ${size} units for a frame of ${words}`, () => {
+    it(`reserves ${size} units for a frame that needs ${words}`, () => {
       const frames = new FrameAllocator(24_576);
       expect([frames.allocate(words), frames.top, frames.allocate(words)]).to.deep.equal([
         0,
@@ -164,7 +164,7 @@ const EXHAUSTED = [
   ['frames', { frameBytes: 512 }, addText],
 ] as const;
 
-describe('A publisher at its capacity (segment format, section 8)', () => {
+describe('A publisher with a limited capacity (segment format, section 8)', () => {
   const segments = freshSegments();
   const drops = () => {
     const { drops, publisher } = segments.poller('82').poll();

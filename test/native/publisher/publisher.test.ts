@@ -46,7 +46,7 @@ describe('Publisher', () => {
   const REFUSED = [
     ['a name of more than 1024 bytes', 'é'.repeat(513), {}, 'Variable name has 1026 bytes'],
     ['a unit of more than 64 bytes', 'v', { unit: 'u'.repeat(65) }, 'Unit has 65 bytes'],
-    ['a help of more than 4096 bytes', 'v', { help: 'h'.repeat(4097) }, 'Help has 4097 bytes'],
+    ['a help text of more than 4096 bytes', 'v', { help: 'h'.repeat(4097) }, 'Help has 4097 bytes'],
     ['more than 512 bounds', 'v', { schema: Array(513).fill(0) }, '513 schema entries'],
     ['bounds that do not ascend', 'v', { schema: [1, 1] }, 'Schema entries must ascend'],
     ['bounds that are not numbers', 'v', { schema: [Number.NaN] }, 'Schema entries must be finite'],
@@ -117,14 +117,14 @@ describe('Publisher', () => {
     expect(first > placed && beaten() > first).to.equal(true);
   });
 
-  for (const [serverKey, heartbeatMs] of [
-    ['a/b', 1000],
-    ['ü', 1000],
-    ['x'.repeat(200), 1000],
-    ['82', 0.5],
-    ['82', -1],
+  for (const [what, serverKey, heartbeatMs] of [
+    ['a server key with a slash', 'a/b', 1000],
+    ['a server key with a letter that is not ASCII', 'ü', 1000],
+    ['a server key of 200 characters', 'x'.repeat(200), 1000],
+    ['a heartbeat of 0.5 ms', '82', 0.5],
+    ['a heartbeat of -1 ms', '82', -1],
   ] as const)
-    it(`refuses server key ${serverKey.slice(0, 9)} with a heartbeat of ${heartbeatMs} ms, and creates no file`, () => {
+    it(`refuses ${what}, and creates no file`, () => {
       expect(() => segments.publisher(serverKey, { heartbeatMs })).to.throw();
       expect(segments.files()).to.deep.equal([]);
     });

@@ -78,7 +78,7 @@ function live(segments: Segments, run: (model: PublishedModel) => void): void {
 describe('A publisher that adds and removes objects and variables at run time (segment format, section 6)', () => {
   const segments = freshSegments();
 
-  it('has a reader that sees exactly the published tree at every moment', () => {
+  it('shows readers exactly the published tree at every moment', () => {
     let epochs = 0;
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 6 }), (changes, pace) =>

@@ -209,7 +209,7 @@ describe('An object id', () => {
     'h.1.shopper.till',
     'H.1.shop.a',
   ])
-    it(`"${id}" below h.1.shop is refused, and nothing is published`, () => {
+    it(`${id === '' ? 'without characters' : `"${id}"`} below h.1.shop is refused, and nothing is published`, () => {
       const publisher = segments.publish('82');
       const root = publisher.addRoot('h.1.shop', 'Shop');
       expect(() => publisher.addObject(root, id, 'Till')).to.throw(

@@ -68,34 +68,35 @@ const RECORD_FIELDS = [
 describe('record', () => {
   it('lays out fields without gaps', () =>
     expect(record(12, { a: 4, b: 8 })).to.deep.equal({ a: 0, b: 4, size: 12 }));
-  for (const [size, widths] of [
-    [8, { a: 4 }],
-    [4, { a: 4, b: 1 }],
-    [1, {}],
+  for (const [size, sum, widths] of [
+    [8, 4, { a: 4 }],
+    [4, 5, { a: 4, b: 1 }],
+    [1, 0, {}],
   ] as const)
-    it(`refuses fields ${JSON.stringify(widths)} that do not fill ${size} bytes`, () =>
+    it(`refuses fields with a total of ${sum} bytes for a size of ${size}`, () =>
       expect(() => record(size, widths)).to.throw(RangeError, `declared ${size}`));
 });
 
-describe('docs/segment-format.md is complete (segment format, section 11) and agrees with the code on', () => {
+describe('docs/segment-format.md (segment format, section 11)', () => {
   const headerRows = table('| Offset | Size | Field | Meaning |');
   for (const [offset, size, field = ''] of headerRows)
-    it(`the header field ${field} at ${offset ?? ''}`, () => {
+    it(`gives the correct offset ${offset ?? ''} and size of header field "${field}"`, () => {
       const name = HEADER_FIELDS[field] ?? 'size';
       expect(HEADER[name]).to.equal(Number(offset));
       const later = Object.values(HEADER).filter((at) => at > HEADER[name]);
       expect(Math.min(...later) - HEADER[name], 'size').to.equal(Number(size));
     });
-  it('every field of the header', () =>
+  it('lists every field of the header', () =>
     expect(headerRows.map(([, , field]) => field)).to.have.members(Object.keys(HEADER_FIELDS)));
 
   const words = table('| Offset | Word | Meaning |');
   for (const [offset, word = ''] of words)
-    it(`the word ${word} at ${offset ?? ''}`, () =>
+    it(`gives the correct offset ${offset ?? ''} of the word "${word}"`, () =>
       expect(MUTABLE_OFFSET + MUTABLE[WORDS[word] ?? 'size']).to.equal(Number(offset)));
-  it('every word', () => expect(words.map(([, word]) => word)).to.have.members(Object.keys(WORDS)));
+  it('lists every word', () =>
+    expect(words.map(([, word]) => word)).to.have.members(Object.keys(WORDS)));
 
-  it('every field of a directory record', () => {
+  it('gives the correct offset and size of every field of a directory record', () => {
     const heading = '| Offset | Size | Object (kind 1) | Variable (kind 2) | Tombstone (kind 3) |';
     const rows = table(heading).map(([offset, size]) => [Number(offset), Number(size)]);
     const ends = [...RECORD_FIELDS.slice(1).map((field) => RECORD[field]), RECORD.size];
@@ -106,7 +107,7 @@ describe('docs/segment-format.md is complete (segment format, section 11) and ag
     expect(rows).to.deep.equal(fields);
   });
 
-  it('the constants', () => {
+  it('gives the correct constants', () => {
     const [, bytes = ''] = /the bytes `SHMEXP\\r\\n` \(([0-9a-f ]+)\)/.exec(page) ?? [];
     expect(MAGIC.toString('hex')).to.equal(bytes.replaceAll(' ', ''));
     expect(stated(/byte order \| (0x\d+)/)).to.equal(BYTE_ORDER);
@@ -116,7 +117,7 @@ describe('docs/segment-format.md is complete (segment format, section 11) and ag
     expect(crc32('123456789')).to.equal(stated(/`123456789` is (0x[0-9A-F]+)/));
   });
 
-  it('the limits', () => {
+  it('gives the correct limits', () => {
     expect(stated(/each directory can hold, at most ([\d,]+)/)).to.equal(LIMITS.records);
     expect(stated(/each string region, at most ([\d,]+)/)).to.equal(LIMITS.stringRegionBytes);
     expect(stated(/number of slots, at most ([\d,]+)/)).to.equal(LIMITS.slots);
@@ -128,7 +129,7 @@ describe('docs/segment-format.md is complete (segment format, section 11) and ag
     expect(stated(/At most (\d+) objects lie on a path/)).to.equal(LIMITS.depth);
   });
 
-  it('the numbers of types, kinds and states', () => {
+  it('gives the correct numbers of types, kinds and states', () => {
     const [, types = ''] = /\*\*Types\*\*: ([^;]*?)\.$/m.exec(page) ?? [];
     const rows = Object.entries(VALUE_TYPES).map(([type, { number }]) => `${number} ${type}`);
     expect(types.replaceAll(/ \([^)]*\)/g, '')).to.equal(rows.join(', '));
@@ -142,7 +143,7 @@ describe('docs/segment-format.md is complete (segment format, section 11) and ag
     expect(Object.values(RECORD_KIND)).to.deep.equal([1, 2, 3]);
   });
 
-  it('the lengths of frames', () => {
+  it('gives the correct lengths of frames', () => {
     const lengths = table('| Type | Units in order | Length |').map(([type, , length]) => [
       type,
       length,

@@ -116,7 +116,7 @@ const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[
   [0n, { nowNs: 10_000n * SECOND }, true, 'no heartbeat from the publisher for 9900.0 s'],
 ];
 
-describe('A stalled publisher (segment format, section 9)', () => {
+describe('A publisher with an old heartbeat (segment format, section 9)', () => {
   for (const [seconds, evidence, isServed, reason] of STALLED)
     it(`is ${isServed ? '' : 'not '}served with a limit of ${seconds} s: ${reason}`, () => {
       const judged = judge({ ...LIVE_EVIDENCE, ...evidence }, seconds * SECOND);
@@ -124,7 +124,7 @@ describe('A stalled publisher (segment format, section 9)', () => {
       expect(judged.publisher.reason).to.equal(reason);
     });
 
-  it('without a heartbeat period stays live for ever', () => {
+  it('stays live for ever if it has no heartbeat period', () => {
     const evidence = { heartbeatPeriodNs: 0n, nowNs: 10_000n * SECOND };
     expect(judge({ ...LIVE_EVIDENCE, ...evidence }, SECOND).isServed).to.equal(true);
   });

@@ -188,7 +188,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     'object 2 hangs below object 2, which is not there',
   ],
   [
-    'a root below its child: a cycle',
+    'a root below its child, which is a cycle',
     field64(root, RECORD.owner, 2n),
     'object 1 hangs below object 2, which is not there',
   ],
@@ -385,7 +385,7 @@ describe('A segment that may be malformed (segment format, section 2)', () => {
   describeDamages('with a damaged record', 'corrupt', CORRUPT, CORRUPT_RECORDS);
   describeDamages('with a damaged string', 'corrupt', CORRUPT, CORRUPT_STRINGS);
 
-  it('with an unknown state is corrupt', () => {
+  it('is corrupt with an unknown state', () => {
     for (const state of [4n, (1n << 32n) + 1n]) {
       const { poller } = watchOver((bytes) => alterWord(bytes, 'state', state));
       const reason = `segment is corrupt: its state is ${state}`;
