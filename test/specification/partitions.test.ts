@@ -133,7 +133,7 @@ describe('the partitions', function () {
 
     shows('1.10', () => {
       for (const mode of MODES)
-        it(`have the targets distributed among them, with equal pages: ${mode}`, () => {
+        it(`have the targets distributed among them, with equal pages, in ${mode} mode`, () => {
           const found = pages.get(mode) ?? [];
           expect(placesOf(found)).to.deep.equal([0, 1, 2, 0, 1, 2]);
           for (const [index, page] of found.entries())

@@ -110,7 +110,7 @@ describe('FrameAllocator', () => {
     expect(new FrameAllocator(12).allocate(9)).to.equal(0);
   });
 
-  it('reuses freed space for a frame that fits before it takes new space', () => {
+  it('reuses freed space for a frame that fits in it, before it takes new space', () => {
     const frames = new FrameAllocator(24);
     expect([frames.allocate(12), frames.allocate(12), frames.allocate(12)]).to.deep.equal([
       0,

@@ -39,11 +39,11 @@ function* served(source: Source): Generator<readonly [Variable, string]> {
   }
 }
 
-describe('A reader never pairs an old name with a new value (segment format, section 6)', () => {
+describe('A reader of slots and frames whose owners change all the time (segment format, section 6)', () => {
   const children = freshChildren();
   const segments = freshSegments();
 
-  it(`in ${POLLS} polls of slots and frames whose owners change all the time`, async () => {
+  it(`never pairs an old name with a new value in ${POLLS} polls`, async () => {
     await children.go(await children.ready('churning-publisher', segments.contextId, '82'));
     const watch = segments.poller('82');
     const wrong: unknown[] = [];

@@ -118,7 +118,7 @@ const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[
 
 describe('A publisher with an old heartbeat (segment format, section 9)', () => {
   for (const [seconds, evidence, isServed, reason] of STALLED)
-    it(`is ${isServed ? '' : 'not '}served with a limit of ${seconds} s: ${reason}`, () => {
+    it(`is ${isServed ? '' : 'not '}served at ${evidence.nowNs ?? ''} ns with a limit of ${seconds} s: ${reason}`, () => {
       const judged = judge({ ...LIVE_EVIDENCE, ...evidence }, seconds * SECOND);
       expect([judged.isServed, judged.publisher.state]).to.deep.equal([isServed, 'stalled']);
       expect(judged.publisher.reason).to.equal(reason);

@@ -23,11 +23,11 @@ function countOf(frame: Frame): number | undefined {
   return all.size === 1 ? frame.sum : undefined;
 }
 
-describe('A reader never serves a torn value (segment format, section 4) and', () => {
+describe('A reader of values that change all the time (segment format, section 4)', () => {
   const children = freshChildren();
   const segments = freshSegments();
 
-  it(`returns only complete values, in order, in ${READS} reads of values that change all the time`, async () => {
+  it(`returns only complete values, in order, in ${READS} reads`, async () => {
     const child = children.start('fast-publisher', segments.contextId, '82');
     await children.message(child);
     const { source } = segments.poller('82').poll();
