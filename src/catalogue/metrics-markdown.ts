@@ -52,9 +52,7 @@ const classSection = (
 ): readonly string[] => [
   `### ${code(owner.alias)}`,
   `${codes(owner.classIds)} at ${codes(owner.paths.map(({ text }) => text))}.`,
-  ...(owner.isDescribed
-    ? ['Variables without a row are shown as their publisher describes them.']
-    : []),
+  ...(owner.isDescribed ? ['Other variables are shown as their publisher describes them.'] : []),
   ...metricList(owner.rows, app, firstApps),
 ];
 

@@ -142,7 +142,7 @@ export const statusLine = (
     distinctUntilChanged(),
   );
 
-/** The most reasons for skipped snapshots that the log reports until the sink delivers a snapshot again. */
+/** The log reports at most this many reasons for skipped snapshots before the sink delivers one again. */
 const MAX_REASONS = 8;
 
 /** Makes a function that logs the events of a sink. */

@@ -1,4 +1,4 @@
-// Metrics about the build, license and configuration of the process; and the return of its free memory to the system.
+// Sets metrics about build, license and configuration of the process, and returns its free memory to the system.
 import { setInterval } from 'node:timers';
 import { LICENSE_STATES } from '../license/license.js';
 import type { LicenseStatus, LicenseState } from '../license/license.js';

@@ -51,7 +51,7 @@ export class TreeBinder {
     return this.#pending.isEmpty;
   }
 
-  /** Whether nodes are left to bind, or reports of copied values. */
+  /** Whether there are still nodes to bind, or copied values to report. */
   get hasMore(): boolean {
     return !this.isBound || this.#tree.slotReader.hasUnreported;
   }

@@ -18,8 +18,8 @@ interface LicenseTerms {
 }
 
 /**
- * Returns the JSON text of a new license. The license may have expired or begin later. For any other reason to
- * refuse it, `issueLicense` throws.
+ * Returns the JSON text of a new license, which may have expired or begin later. It throws if the exporter would
+ * refuse the license for another reason.
  * @throws Fault USAGE if the terms or the key do not give a valid license
  */
 export function issueLicense(terms: LicenseTerms): string {

@@ -131,9 +131,9 @@ interface Term {
 }
 
 /**
- * The term of a license. It begins at `--issued-at`, by default now, and ends `--days` later or at `--expires-at`. With
- * `--days`, `--expires-at` and no `--issued-at`, it begins now or `--days` before its end, whichever is earlier:
- * `--days 30 --expires-at <yesterday>` gives an expired license of 30 days.
+ * The term of a license. It begins at `--issued-at`, by default now, and ends `--days` later or at `--expires-at`. If
+ * both `--days` and `--expires-at` are given, the default beginning is `--days` before the end, or now if that is
+ * earlier: `--days 30 --expires-at <yesterday>` gives an expired license of 30 days.
  * @throws Fault USAGE if neither `--days` nor `--expires-at` is given
  */
 export function termOf(options: TermOptions, now: Date): Term {

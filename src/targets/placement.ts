@@ -60,8 +60,8 @@ interface Move {
 const MIN_DIFFERENCE = 0.2;
 
 /**
- * Plans moves that balance the loads, the most useful first. Each moves a target to the partition with the lowest
- * load, from the fullest partition with a suitable target: the target whose move leaves the smallest difference of loads.
+ * Plans moves that balance the loads, the most useful first. Each takes a target from the fullest partition that has a
+ * suitable one to the partition with the lowest load. It takes the target that leaves the smallest difference of loads.
  * @param most the most moves
  * @param least no target leaves a partition below this load
  */

@@ -1,4 +1,4 @@
-// The time of the last change of readiness of a target, and of its newest value, across its hostings.
+// When the readiness of a target last changed, and the time of its newest value, across its hostings.
 import type { TargetTimes } from '../model.js';
 import type { TargetState } from '../streams/report.js';
 

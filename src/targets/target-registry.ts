@@ -61,7 +61,7 @@ export class TargetRegistry {
   }
 
   /**
-   * Replaces the targets, in this order. A target that stays keeps its partition, and is served under its
+   * Replaces the targets by `definitions`, in their order. A target that stays keeps its partition, and is served under its
    * old definition until the new one is ready.
    */
   update(definitions: readonly TargetDefinition[], partitions: number): Observable<never> {

@@ -123,7 +123,7 @@ const TRIALS: readonly Trial[] = [
   },
   {
     ...ODD,
-    name: 'a tree with every value and every irregularity of real components, over HTTPS with compression and a key,',
+    name: 'a tree with every irregularity, over HTTPS with compression and a key,',
     options: {
       oddities: Object.keys(ODDITIES) as OddityName[],
       tls: COMPONENT_TLS,

@@ -107,7 +107,7 @@ describe('a message at the start', () => {
     ],
   ];
   for (const [toml, argv, head, part = ''] of table) {
-    const beside = toml !== '' && argv !== '' ? ' (beside other values in the file)' : '';
+    const beside = toml !== '' && argv !== '' ? ' (with other values in the file)' : '';
     it(`names both the setting and the option${beside}: ${part || head.trim()}`, () => {
       const [line = ''] = said(toml, ...argv.split(' ').filter(Boolean)).filter((each) =>
         each.startsWith(head),

@@ -228,7 +228,7 @@ describe('A poller of JVMs', () => {
       expect(pidsOf(openPoller())).to.deep.equal([]);
     });
 
-    it('shows a JVM whose maps are unreadable only once its counters change', () => {
+    it('shows a JVM only once its counters change if its maps are unreadable', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const uid = String(getuid?.());

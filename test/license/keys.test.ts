@@ -51,7 +51,7 @@ describe('The keys of licenses', () => {
     });
 
     for (const missing of ['', 'no'])
-      it(`are none if the folder is ${JSON.stringify(missing)}`, () =>
+      it(`are none if ${missing === '' ? 'no folder is configured' : 'the folder does not exist'}`, () =>
         expect([...trustedKeys(missing && inFolder(missing)).keys()]).to.deep.equal([
           ...loadTrustedKeys().keys(),
         ]));

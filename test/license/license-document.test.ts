@@ -29,7 +29,7 @@ describe('The term of a new license', () => {
       '2026-04-01T00:00:00Z',
     ],
     [
-      'of some days before a past end',
+      'the last days before a past end',
       { days: 9, expiresAt: new Date('2026-03-10T00:00:00Z') },
       '2026-03-01T00:00:00Z',
       '2026-03-10T00:00:00Z',

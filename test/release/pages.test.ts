@@ -100,7 +100,7 @@ describe('the pages of a release', function () {
     [['shm_license', 'verify', '--keys-dir', 'scri'], ['scripts']],
   ] as const;
   for (const [words, answer] of offers)
-    it(`complete the words "${words.join(' ')}"`, () =>
+    it(`have shell completions for the words "${words.join(' ')}"`, () =>
       expect(offered(...words)).to.deep.equal(answer));
 });
 

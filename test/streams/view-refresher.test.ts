@@ -212,7 +212,7 @@ describe('ViewRefresher', () => {
     expect(isReady(second)).to.equal(true);
   });
 
-  it('copies the values in a refresh that binds the last object, and may become ready', () => {
+  it('copies the values in a refresh that binds the last object, after which the target may be ready', () => {
     const view = new RecordingView();
     view.isSynced = false;
     const refresher = new ViewRefresher(view, FRESH);

@@ -178,7 +178,7 @@ describe('TokenBucket', () => {
     expect(takes(limited, 3)).to.deep.equal([true, true, false]);
   });
 
-  it('admits all requests without an interval', () =>
+  it('without an interval admits all requests', () =>
     expect(takes(bucket(0, 1), 100)).to.not.include(false));
 
   it('never admits more than the burst and the tokens of the elapsed time', () =>

@@ -142,7 +142,7 @@ export function seedPathOf(object: ComponentObject): string {
 }
 
 const PROCESS_CLASS = 'ManagedProcess.';
-/** After more consecutive changes, `time` is a clock; after as many polls without a change, it is a start time. */
+/** More consecutive changes than this mean that `time` is a clock; this many polls without a change, a start time. */
 const MAX_NEW_TIMES = 3;
 
 interface ComponentIdentity {

@@ -112,7 +112,7 @@ interface RulesAtPath {
   readonly at: string;
   /** The number of segments of `at`, the distance up to the object of the class. */
   readonly depth: number;
-  /** The allowed class ids of the object of the class; undefined if `at` is empty. */
+  /** The class ids that the object `depth` segments up may have; undefined if `at` is empty. */
   readonly parentIds: readonly string[] | undefined;
   readonly classRows: ClassRows;
 }

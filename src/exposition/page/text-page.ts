@@ -141,7 +141,7 @@ class ApplicationText implements GzipInput {
 /** Smaller buffers are copied together, since small writes cost more than the copy. */
 const SMALL = 16_384;
 
-/** Families below their headers. Those that are adjacent in memory, with the headers of the format, become one buffer. */
+/** Families below their headers. Texts and headers that are adjacent in memory become one buffer. */
 function joined(families: readonly FamilyText[], headers: readonly FamilyHeader[]): Uint8Array[] {
   const buffers: Uint8Array[] = [];
   let memory: ArrayBufferLike | undefined;

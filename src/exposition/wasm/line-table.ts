@@ -300,7 +300,7 @@ export class LineTable {
     return entry;
   }
 
-  /** Moves the order of the lines from one index on to another index. */
+  /** Moves the order of all lines that begin at index `from`, so that it begins at index `to`. */
   #moveOrder(from: number, to: number): void {
     const order = this.#orderAt;
     const end = order + this.#count * ORDER_BYTES;

@@ -9,7 +9,7 @@ export class SnapshotSender {
   readonly #holdersOf = memoize<Snapshot, SentSnapshot['holders']>(
     () => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
   );
-  /** Releases each snapshot that has holders. */
+  /** The function that releases a snapshot, for each snapshot that has holders. */
   readonly #held = new Map<Snapshot, () => void>();
   #memoryBytes = 0;
   /** The snapshot that each target sent last. */

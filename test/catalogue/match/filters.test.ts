@@ -149,7 +149,7 @@ describe('class filters', () => {
     expect(both.tracks(placed('Other', 'itemDatabase.A'))).to.equal(false);
   });
 
-  it('may select no metric, and none is exposed then (spec 7.3)', () => {
+  it('are valid even if they select no metric; then none is exposed (spec 7.3)', () => {
     const none = compileFilters(
       ads,
       settings({ classes: ['license'], seedPaths: ['userDatabase'] }),

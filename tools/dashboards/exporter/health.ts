@@ -76,7 +76,7 @@ export const health: readonly Drawing[] = [
   }),
 ];
 
-/** Panels about data that the pages of targets lack. */
+/** Panels about data that is missing from the metrics pages of targets. */
 export const losses: readonly Drawing[] = [
   timeSeries('short', {
     title: 'No room in the segment',

@@ -64,9 +64,9 @@ function afterWord(text: usize, from: u32, length: u32): u32 {
 }
 
 /**
- * Writes a line feed and a name that both lines have (`before` bytes; 0 if already written), then a text as the
- * difference to the other text, which begins `back` bytes earlier. After a difference, both texts are aligned
- * again at the end of the word, or at the next quote: the end of a label's value.
+ * Writes a line feed and the name that two lines share, `before` bytes (0 if already written), then a text as its
+ * difference to the text `back` bytes earlier. After a difference, it aligns both texts at the end of the word,
+ * or at the next quote, which ends a label's value.
  */
 export function writeDiff(
   at: u64,
