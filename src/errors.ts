@@ -1,8 +1,8 @@
 // All named failures, with the exit status of each.
 
 /**
- * Exit statuses: 1 unexpected, 2 usage or configuration, 3 license, 4 listener, shared memory or
- * the file of the only snapshot, 5 a target that was not ready for the only snapshot, 6 a license that
+ * Exit statuses: 1 unexpected; 2 usage or configuration; 3 license; 4 listener, shared memory, or the
+ * file of the only snapshot; 5 a target that was not ready for the only snapshot; 6 a license that
  * becomes valid later.
  */
 export const FAULTS = {

@@ -48,7 +48,7 @@ export interface LiveCollection<T> extends Iterable<T> {
 /** A managed object with its variables and children. Its slot holds its state. */
 export interface ManagedObject extends SlotRef {
   readonly id: number;
-  /** The object id, such as `host.1.ads.userDatabase`. */
+  /** The object id of the management tree, such as `host.1.ads.userDatabase`; `id` is a number of the segment. */
   readonly name: string;
   readonly className: string;
   readonly parent: ManagedObject | undefined;
@@ -189,7 +189,7 @@ export interface FamilyText {
   readonly buffers: readonly Uint8Array[];
   /** The same lines as a string, if a string was rendered. */
   readonly text?: string | undefined;
-  /** The same lines with their header of text 0.0.4 as ranges of memory, if the kernel wrote them as text. */
+  /** The memory of the same lines and their header of text 0.0.4, if the kernel wrote them as text. */
   readonly textRanges?: TextRanges | undefined;
   /** Bytes of the sample lines. */
   readonly bytes: number;
@@ -401,7 +401,7 @@ interface TreeRowFields {
 
 export interface TreeObject extends TreeRowFields {
   readonly kind: 'object';
-  /** The object id, such as `host.1.ads.userDatabase`. */
+  /** The object id of the management tree, such as `host.1.ads.userDatabase`; `id` is a number of the segment. */
   readonly name: string;
   readonly className: string;
   /** The number of objects above it. */

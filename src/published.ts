@@ -21,7 +21,7 @@ interface FramedTypeRow extends ValueTypeRow {
   readonly frame: {
     /** The number of 8-byte words of a frame without entries, including its first and last word. */
     readonly words: number;
-    /** The bytes for each byte of text, bound or quantile. */
+    /** The bytes of one entry: a byte of a text, a bound, or a quantile. */
     readonly entryBytes: number;
   };
   /** The meaning of its schema, if it has one. */

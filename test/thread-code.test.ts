@@ -22,7 +22,7 @@ describe('a thread that cannot start', () => {
         'Worker initialization failure: EAGAIN: raise the limit of processes (ulimit -u, TasksMax of the unit, pids.max of the cgroup)',
       ));
 
-  it('reports the error of Node.js for any other reason', () => {
+  it('rethrows an error of Node.js that is not about a system limit', () => {
     const error = new TypeError('invalid option');
     expect(failureOf(error)).to.equal(error);
   });

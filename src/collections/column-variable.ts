@@ -1,4 +1,4 @@
-// The variable objects that column stores create on demand instead of keeping one for each variable.
+// Variable objects, which a column store creates on demand instead of keeping one for each variable.
 import type { Declaration, ManagedObject, Variable } from '../model.js';
 
 /** A variable that refers to its declaration instead of copying it, which halves the memory. */

@@ -67,7 +67,7 @@ type Invocation =
       /** Whether the check also reads the segments. */
       readonly isLive: boolean;
     }
-  /** Checks whether the exporter that runs with these arguments answers. */
+  /** Checks that an exporter that was started with these arguments is answering. */
   | { readonly kind: 'health'; readonly arguments: Arguments }
   | { readonly kind: 'print'; readonly text: string };
 

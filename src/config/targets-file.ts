@@ -199,8 +199,8 @@ export function ignoredTargets(
 }
 
 /**
- * The applications of the targets that match all options but `--app`, by the index of the first target of each
- * application. Empty if a target matches all options.
+ * If no target matches all options, returns the applications of the targets that match all except `--app`, each by
+ * the index of its first target; otherwise returns none.
  */
 export function otherApplications(
   { serverKeys, instance }: Arguments['overrides'],

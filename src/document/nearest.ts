@@ -4,8 +4,8 @@
 const MIN_ENDING_LENGTH = 3;
 
 /**
- * Returns the most similar known word: within one edit; else the only known word that ends with `word`
- * (`--metrics-port` for `--port`); else, if `word` has more than four letters, within two edits.
+ * Returns the nearest known word within one edit; else the only known word that ends with `word`
+ * (`--metrics-port` for `--port`); else, for more than four letters, the nearest word within two edits.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const words = [...known];

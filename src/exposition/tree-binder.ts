@@ -31,7 +31,7 @@ export class TreeBinder {
   readonly #tree: TrackedTree;
   readonly #pending: PendingNodes;
   readonly #cost: Cost;
-  /** Whether the caller will call `more` again, since work is left. */
+  /** Whether the caller will call `bindMore` again, since work is left. */
   #isScheduled = true;
   #wake: (() => void) | undefined;
   /** Units of work; false if there is none. Created once, since they run for each of a million nodes. */

@@ -13,7 +13,7 @@ import type {
   Variable,
 } from '../model.js';
 
-/** The default number of slots per block. It divides the number of slots that a reader copies, so no read splits a block. */
+/** The default number of slots per block. A reader copies a multiple of it, so no read splits a block. */
 const BLOCK = 256;
 
 /** The owner of slots, such as one JVM or one Varnish segment. */

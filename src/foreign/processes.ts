@@ -7,7 +7,7 @@ import { namesIn } from './directory-listing.js';
 const TICKS_A_SECOND = 100;
 /** The most bytes to read of a process's memory maps. */
 const MAPS_BYTES = 2 ** 22;
-/** The most threads of a process whose memory maps are read. */
+/** For one process, the maximum number of threads whose memory maps are read. */
 const MAX_THREADS = 64;
 
 /** The text of a file in /proc; empty if it cannot be read. */

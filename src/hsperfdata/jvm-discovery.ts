@@ -33,7 +33,7 @@ interface DirectoryFiles {
   readonly isTruncated: boolean;
 }
 
-/** The counter files of one user. Reads throw Error, or Fault NATIVE_FAILED if other users may write the directory. */
+/** The counter files of one user. Reading them throws Error, or Fault NATIVE_FAILED if other users may write the directory. */
 const userDirectory = (place: DirectoryPath, clocks: Clocks): CachedListing<DirectoryFiles> =>
   new CachedListing(
     pathOf(place),

@@ -55,7 +55,7 @@ export function untilNext(period: number, now: number): number {
 export const isSamePollResult = (a: PollResult, b: PollResult): boolean =>
   a.notifications === b.notifications && isSameStructure(a, b);
 
-/** True if the two differ only in `notifications`: values may have changed. */
+/** True if the two differ in nothing but `notifications`: at most values have changed. */
 export function isSameStructure(a: PollResult, b: PollResult): boolean {
   return (
     a.source === b.source &&

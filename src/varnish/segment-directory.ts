@@ -9,7 +9,7 @@ import type { IndexEntry, IndexWriter, SegmentIndex } from './segment-index.js';
 
 /** The header of a segment, which holds values or a schema. */
 export interface VarnishSegmentHeader {
-  /** The state: one of `READY`, or an unknown number. */
+  /** The state: a value of `READY`, or an unknown number. */
   readonly ready: number;
   /** The offset of the body from the start of the segment. */
   readonly bodyOffset: number;

@@ -73,8 +73,8 @@ export class VarnishManager {
   }
 
   /**
-   * The start time of the manager's process; undefined if another process has the PID, since the manager runs in
-   * another PID namespace.
+   * The start time of the manager's process; undefined if another process has the PID here, since the manager runs
+   * in another PID namespace.
    */
   #processStart(): number | undefined {
     const { pid, birth } = this.#writer;

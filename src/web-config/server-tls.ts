@@ -83,7 +83,7 @@ export function serverTls(
 interface Pem {
   /** The configuration key with the text or the path of its file. */
   readonly key: string;
-  /** The path, or the key for text in the configuration. */
+  /** The path of the text's file; the key if the configuration itself contains the text. */
   readonly origin: string;
   readonly file?: string;
   readonly text: () => string;

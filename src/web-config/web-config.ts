@@ -22,7 +22,7 @@ export interface WebConfig {
   readonly files: readonly string[];
 }
 
-/** Reads a web configuration. @throws Fault CONFIG_INVALID with all problems of the file, or one of a named file */
+/** Reads a web configuration. @throws Fault CONFIG_INVALID with all its problems, or one problem of a file that it names */
 export function readWebConfig(file: string): WebConfig {
   const document = readYaml(file);
   const { tls, http, users, rate } = checked(document, WEB_CONFIG, webConfigName);
@@ -38,7 +38,7 @@ export function readWebConfig(file: string): WebConfig {
   };
 }
 
-/** Returns a function that makes faults of the TLS settings, at the position of a key if one is given. */
+/** Returns a function that makes a fault about the TLS settings. With a key, the fault has the key's position. */
 const tlsFault =
   ({ places }: SettingsDocument) =>
   (sentence: string, key?: string) => {

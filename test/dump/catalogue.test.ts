@@ -67,7 +67,7 @@ describe('shm_dump --catalogue', function () {
   }
 
   for (const app of ['ads', 'shop'])
-    it(`drafts a catalogue for ${app} whose page promtool accepts`, async function () {
+    it(`drafts for ${app} a catalogue that gives a page without errors of promtool`, async function () {
       needsPrograms(this, 'promtool');
       programs.simulate('--app', app, '--server-key', app, '--objects', '60', '--rate', '0');
       const page = await pageOf(app, app);

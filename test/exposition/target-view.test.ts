@@ -227,18 +227,18 @@ describe('a target view', () => {
     expect(lines()).to.deep.equal(before);
   });
 
-  describe('with filters', () => {
+  describe('with', () => {
     const filters = [
-      [{}, 3, 9],
-      [{ classes: ['till'] }, 2, 2],
-      [{ seedPathGroups: ['floors'] }, 2, 2],
-      [{ seedPaths: ['@root'] }, 1, 7],
-      [{ seedPaths: ['floor.2'] }, 1, 1],
-      [{ classes: ['shop'], seedPaths: ['floor.2'] }, 0, 0],
-      [{ classes: ['shop'] }, 1, 7],
+      ['no filter', {}, 3, 9],
+      ['a class of two objects', { classes: ['till'] }, 2, 2],
+      ['a group of paths', { seedPathGroups: ['floors'] }, 2, 2],
+      ['the path @root', { seedPaths: ['@root'] }, 1, 7],
+      ['a path', { seedPaths: ['floor.2'] }, 1, 1],
+      ['a class and a path of another class', { classes: ['shop'], seedPaths: ['floor.2'] }, 0, 0],
+      ['the class of the root', { classes: ['shop'] }, 1, 7],
     ] as const;
-    for (const [filter, objects, series] of filters)
-      it(`${JSON.stringify(filter)} tracks ${pluralize(objects, 'object')}`, () => {
+    for (const [what, filter, objects, series] of filters)
+      it(`${what} tracks ${pluralize(objects, 'object')}`, () => {
         const { source, root, till } = shop();
         till('floor.1.t1', 1);
         till('floor.2.t2', 2);

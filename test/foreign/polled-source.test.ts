@@ -39,7 +39,7 @@ const wordOf = (slots: Slots, slot: number): number => {
 
 describe('The slots of a polled source', () => {
   for (const block of [4, 32, 256])
-    it(`refresh each owner of copied slots once, and no other owner, in blocks of ${block}`, () => {
+    it(`in blocks of ${block} refresh each owner of copied slots once, and no other owner`, () => {
       const slots = new Slots(block);
       const [a, b, c] = [countingOwner(), countingOwner(), countingOwner()];
       for (const owner of [a, b, c]) for (let slot = 0; slot <= block; slot++) slots.take(owner);

@@ -100,7 +100,7 @@ describe('a filter on the tree of a real ADH 3.8', function () {
 
   shows('1.8', () => {
     for (const [alias, { seedPaths, hasTexts }] of Object.entries(CLASSES))
-      describe(`to class ${alias}`, () => {
+      describe(`for class ${alias}`, () => {
         it('tracks and counts only its objects and their variables', () => {
           const chosen = chosenOf(seedPaths);
           expect(chosen).to.have.lengthOf(seedPaths.length);

@@ -226,7 +226,7 @@ describe('the scopes of a file', function () {
 
     shows(['4.2', '4.1 scope'], () => {
       for (const key of ['1', '2'])
-        it(`the same routing parameters apply: server_key ${key}`, async () => {
+        it(`a scoped request is routed by server_key ${key}`, async () => {
           for (const where of [`/till?server_key=${key}`, `?scope=till&server_key=${key}`]) {
             const { status, body } = await scrape(`${url}${where}&app=shop`);
             expect(status).to.equal(200);

@@ -40,7 +40,12 @@ describe('the choice of a root', () => {
       [['H.2.adh', 'G.2.ads']],
       'G.2.ads',
     ],
-    ['takes the root of the application without a hint', '', [['H.1.adh', 'H.1.ads']], 'H.1.ads'],
+    [
+      'takes a root of the application if the hint is empty',
+      '',
+      [['H.1.adh', 'H.1.ads']],
+      'H.1.ads',
+    ],
     ['does not take a root of another application', '', [['H.1.adh']], 'none'],
     [
       'does not take a root of another application, even if the hint is its full id',
@@ -48,8 +53,8 @@ describe('the choice of a root', () => {
       [['H.1.adh']],
       'none',
     ],
-    ['does not take another instance than the hint', '3', [['H.1.ads', 'H.2.ads']], 'none'],
-    ['does not take another id than the hint', 'H.3.ads', [['H.1.ads']], 'none'],
+    ['takes no root whose instance differs from the hint', '3', [['H.1.ads', 'H.2.ads']], 'none'],
+    ['takes no root whose id differs from the hint', 'H.3.ads', [['H.1.ads']], 'none'],
     [
       'compares the application with the whole last segment',
       '',
@@ -101,7 +106,7 @@ describe('the choice of a root', () => {
     expect(nameOf(choose([polled('82', denied)], ADS))).to.equal('none');
   });
 
-  it('names the roots not taken, best first', () => {
+  it('names the roots that it did not take, best first', () => {
     const choice = choose(
       [polled('82', 'H.3.ads', 'H.1.adh', 'H.1.ads'), polled('9', 'H.2.ads')],
       ADS,

@@ -109,8 +109,8 @@ describe('isSamePollResult', () => {
     ['the state of the publisher', a, stalled('not for 4.0 s')],
     ['the end of a stall', stalled('not for 4.0 s'), a],
     ['the reason for a missing source', unseen('corrupt', 'a CRC'), unseen('corrupt', 'a length')],
-    ['changes', a, pollResult({ source, changes: [added()] })],
-    ['hasMore', a, pollResult({ source, hasMore: true })],
+    ['the directory changes', a, pollResult({ source, changes: [added()] })],
+    ['whether changes remain', a, pollResult({ source, hasMore: true })],
     [
       'an unstable directory',
       pollResult({ source, hasMore: true }),

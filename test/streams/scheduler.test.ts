@@ -74,7 +74,7 @@ describe('Scheduler', () => {
     expect(iterate()).to.equal('late1');
   });
 
-  it('runs urgent tasks first, but another task once the others have waited for ten milliseconds', () => {
+  it('runs urgent tasks first, but gives a slice to another task after it has waited for ten milliseconds', () => {
     const { run, iterate } = setUp();
     run('a', 2, 1);
     run('b', 1, 1);

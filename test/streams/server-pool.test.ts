@@ -115,7 +115,7 @@ describe('ServerPool', () => {
   );
 
   it(
-    'emits a mere notification only to urgent subscribers, and the end of a publisher to all',
+    'emits a poll result with only notifications to urgent subscribers, and the end of a publisher to all',
     marbles(({ hot, expectObservable }) => {
       const publisher = publishers.withRoot('82', 'H.1.ads');
       let isUrgent = false;
@@ -157,7 +157,7 @@ describe('ServerPool', () => {
     expect(third.seen).to.deep.equal(['live']);
   });
 
-  it('separates server keys', () => {
+  it('polls each server key separately', () => {
     publishers.withRoot('82', 'H.1.ads');
     publishers.withRoot('456', 'H.2.ads');
     const pool = newPool();

@@ -42,14 +42,19 @@ describe('planMoves', () => {
     ],
     ['does not move the only target', targets([9], []), 2, []],
     [
-      'moves small targets beside a large one that cannot move',
+      'moves small targets out of a partition whose large target cannot move',
       targets([9], [3, 3], []),
       3,
       [[1, 2]],
     ],
     ['ignores small differences', targets([1, 0.1], [1]), 2, []],
     ['does not move idle targets', targets([0, 0], []), 2, []],
-    ['does not relieve a partition below the least load', targets([0.001, 0.001], []), 2, []],
+    [
+      'does not reduce the load of a partition below the minimum',
+      targets([0.001, 0.001], []),
+      2,
+      [],
+    ],
   ] as const;
   for (const [title, all, partitions, wanted] of table)
     it(title, () =>

@@ -26,7 +26,7 @@ describe('ServedTarget', () => {
   const x = (value: number): string => `demo_root_x{object="@root"} ${value}`;
 
   describe('before the first full sync (spec 3)', () => {
-    it('is not ready while its known objects are synced but others are not read yet', () => {
+    it('is not ready until all objects are read, even if the known objects are synced', () => {
       const publisher = publishers.make('82');
       const root = publisher.addRoot('H.1.demo', 'Root', { synced: false });
       publisher.place();
@@ -103,7 +103,7 @@ describe('ServedTarget', () => {
       expect(target.internal('shm_exporter_internal_scrape_render_cache_misses_total')).to.equal(0);
     });
 
-    it('lists the available roots when none fits', () => {
+    it('lists the available roots when no root matches', () => {
       publishers.withRoot('82', 'H.1.other');
       expect(readinessOf(serve().ask())).to.equal(
         'scrape not ready: objects 0/0 synced, variables 0/0 synced, ' +
@@ -177,7 +177,7 @@ describe('ServedTarget', () => {
   });
 
   describe('when its publisher is lost', () => {
-    it('waits with the reason, and becomes ready with a new publisher', () => {
+    it('reports the reason while it waits, and becomes ready with a new publisher', () => {
       const { publisher } = showing(1);
       const target = serve();
       expect(readinessOf(target.ask())).to.equal('ready');
@@ -206,7 +206,7 @@ describe('ServedTarget', () => {
       expect(target.series()).to.deep.equal([]);
     });
 
-    it('takes a root of its other server keys', () => {
+    it('takes a root of another of its server keys', () => {
       const { publisher } = showing(1);
       showing(5, '456', 'H.5.demo');
       const target = serve({ serverKeys: ['82', '456'] });
@@ -325,7 +325,7 @@ describe('ServedTarget', () => {
         answers: ['1 miss', '1 hit', '1 hit', '3 hit'],
       },
       {
-        title: 'starts an interval with a delayed render',
+        title: 'starts a new interval when a delayed render runs',
         minRenderIntervalMs: 250,
         steps: [
           'demand',
@@ -341,7 +341,7 @@ describe('ServedTarget', () => {
         answers: ['1 miss', '1 hit', '2 hit', '3 hit'],
       },
       {
-        title: 'renders a change only when the next demand comes',
+        title: 'renders a change at the next demand, not before',
         minRenderIntervalMs: 250,
         steps: ['demand', store(2), notify, later(1000), 'demand'],
         answers: ['1 miss', '2 miss'],
@@ -471,7 +471,7 @@ describe('ServedTarget', () => {
       ]);
     });
 
-    it('the roots that it does not take, as a warning', () => {
+    it('as a warning the roots that it does not take', () => {
       const { publisher } = showing(1);
       publisher.addRoot('H.2.demo', 'Root');
       const target = serve();
@@ -482,7 +482,7 @@ describe('ServedTarget', () => {
       });
     });
 
-    it('an ended publisher as a warning, and a missing one as information', () => {
+    it('an ended publisher as a warning, and a missing publisher as information', () => {
       const target = serve();
       const lastMessage = () =>
         target.events.map(({ level, message }) => `${level} ${message}`).at(-1);
@@ -494,7 +494,7 @@ describe('ServedTarget', () => {
       expect(lastMessage()).to.match(/^warning target demo on 82 waiting on .*closed its segment/);
     });
 
-    it('lookups, updates, sync, the highlighted variable and renders at the debug level', () => {
+    it('lookups, updates, sync, the highlighted variable and renders at level debug', () => {
       const { publisher, x, root } = showing(1);
       const late = publisher.addVariable(root, 'late', 'u64');
       const target = serve({ isDebug: true, serverKeys: ['82', '456'], variable: 'x' });

@@ -22,9 +22,9 @@ describe('the history of a target', () => {
 
   for (const [title, state, wanted] of [
     ['begins at the creation of the target', [], { since: 1000, newest: undefined }],
-    ['does not count a root as readiness', [[syncing, 2000]], { since: 1000, newest: undefined }],
+    ['does not treat a root as readiness', [[syncing, 2000]], { since: 1000, newest: undefined }],
     [
-      'counts readiness from its first report',
+      'takes the time of readiness from the first ready report',
       [
         [syncing, 2000],
         [ready, 3000],
@@ -33,7 +33,7 @@ describe('the history of a target', () => {
       { since: 3000, newest: undefined },
     ],
     [
-      'counts the loss of readiness from its first report',
+      'takes the time of a loss of readiness from the first report without readiness',
       [
         [ready, 3000],
         [unknown, 5000],
@@ -42,7 +42,7 @@ describe('the history of a target', () => {
       { since: 5000, newest: undefined },
     ],
     [
-      'counts a notification as a new value, except the first number of them',
+      'treats a notification as a new value, except in the first report',
       [
         [ready, 3000],
         [{ ...ready, notifications: 8 }, 4000],
@@ -60,7 +60,7 @@ describe('the history of a target', () => {
       { since: 3000, newest: undefined },
     ],
     [
-      'keeps the time of the newest value after a move, while the new partition has not polled yet',
+      'keeps the time of the newest value after a move until the new partition has polled',
       [
         [ready, 3000],
         [{ ...ready, notifications: 8 }, 4000],

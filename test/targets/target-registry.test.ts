@@ -131,7 +131,7 @@ describe('TargetRegistry', () => {
   });
 
   describe('with hash', () => {
-    it('places targets by identity, and keeps them when others are added', () => {
+    it('places targets by identity, and keeps their places when targets are added', () => {
       const { update, places } = registryOf('hash');
       const keys = Array.from({ length: 40 }, (_, i) => String(i));
       const hashed = (key: string, count: number) =>
@@ -160,7 +160,7 @@ describe('TargetRegistry', () => {
       expect(places()).to.deep.equal([0, 1, 2, 1, 2]);
     });
 
-    it('does not measure over less than a second', () => {
+    it('ignores measurements over less than a second', () => {
       const { clock, registry, partition, update, places } = registryOf();
       update(['1', '2'], 2);
       clock.advance(999);
@@ -172,7 +172,7 @@ describe('TargetRegistry', () => {
   });
 
   describe('rebalancing', () => {
-    it('moves targets from the busiest to the idlest, and counts moves and duration', () => {
+    it('moves targets from the busiest to the idlest partition, and counts moves and their duration', () => {
       const { update, places, work, rebalance, metric } = registryOf();
       update(['1', '2', '3', '4'], 2);
       expect(places()).to.deep.equal([0, 1, 0, 1]);
@@ -188,7 +188,7 @@ describe('TargetRegistry', () => {
       expect(metric('rebalance_total')).to.deep.equal([1, 1, 1, 1]);
     });
 
-    it('obeys the limit on moves and the least load', () => {
+    it('obeys the limit on moves and the minimum load', () => {
       const { update, places, work, rebalance, metric } = registryOf();
       update(['1', '2', '3', '4', '5', '6'], 1);
       update(['1', '2', '3', '4', '5', '6'], 6);
@@ -216,7 +216,7 @@ describe('TargetRegistry', () => {
       expect(metric('rebalance_total')).to.deep.equal([0]);
     });
 
-    it('lasts until all moves are complete', () => {
+    it('ends when all moves are complete', () => {
       const { clock, update, partition, work, rebalance, metric } = registryOf();
       for (const number of [0, 1]) partition(number).isReady = true;
       update(['1', '2'], 1);

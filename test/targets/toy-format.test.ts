@@ -121,7 +121,7 @@ describe('a target of a second format', () => {
     subscription.unsubscribe();
   });
 
-  it('needs a format that is listed', () =>
+  it('fails if its format is not listed', () =>
     expect(() => serverPools(new Map([['toy', () => toy]]), {})('native')).to.throw(
       'no format native',
     ));

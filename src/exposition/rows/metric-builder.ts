@@ -119,7 +119,7 @@ export class MetricBuilder {
     return this.#objects.coverage;
   }
 
-  /** Starts a refresh. The caller then calls `variableChanged` for each changed variable. */
+  /** Starts a refresh with a new budget of frame copies. The caller then calls `variableChanged` for each changed variable. */
   update(): void {
     this.#frames.refresh();
   }

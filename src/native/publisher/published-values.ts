@@ -76,7 +76,7 @@ export abstract class PublishedValue {
     this.#name = name;
     this.ref = ref;
     this.#slot = ref?.slot ?? 0;
-    // Word 0 is never synced: a handle without a slot always fails the test below.
+    // No slot has the word 1, since incarnations start at 1: `isLive` of a handle without a slot is always false.
     this.#syncedWord = ref === undefined ? 1 : ((ref.incarnation << 1) | 1) >>> 0;
   }
 

@@ -39,7 +39,7 @@ export interface VariableOptions {
   /** The maximum number of bytes of a text. Default 64. */
   readonly textBytes?: number;
   /**
-   * Whether the variable starts with a value: no observations, 0, false, or an empty text. Default: true for
+   * Whether the variable starts with a value: 0, false, an empty text, or no observations. Default: true for
    * histograms and summaries, false for other types.
    */
   readonly synced?: boolean;

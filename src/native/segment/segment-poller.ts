@@ -88,7 +88,7 @@ export interface SegmentPollerOptions {
   readonly stalledForNs?: bigint;
   /** Ids of trusted users; undefined for all. */
   readonly trusted?: readonly number[];
-  /** Makes the work budget of one poll; by default `SYNC_STEPS`. */
+  /** Makes the work budget of one poll; by default `CHANGE_STEPS`. */
   readonly budget?: () => Budget;
   readonly maxItems?: number | undefined;
 }

@@ -15,7 +15,7 @@ import { Tree, isTooDeep } from './tree.js';
 
 /** Default limit of live objects and variables; larger segments are rejected. */
 const MAX_ITEMS = 1 << 21;
-/** Default work budget of one `sync`. */
+/** Default work budget of one `readChanges`. */
 export const CHANGE_STEPS = 8192;
 /** Budget steps per record read, and per item removed; checking an item is one step. */
 const RECORD_STEPS = 8;

@@ -56,9 +56,9 @@ const OPEN_METRICS = 'application/openmetrics-text';
 const LAST_RESORT = 1e-4;
 
 /**
- * Returns the format with the highest quality; of equal qualities, the first. A Prometheus that reads start timestamps
- * prefers protobuf. From OpenMetrics it would search each family for `_created` lines once per sample, in quadratic
- * time. So it gets a different format that it accepts.
+ * Returns the format with the highest quality; of equal qualities, the first. A Prometheus that prefers protobuf
+ * reads start timestamps: for each OpenMetrics sample it would search the family for `_created` lines, in quadratic
+ * time. So it gets OpenMetrics only if it accepts no other format.
  */
 export function chooseFormat(formats: Formats, accept = '*/*'): Format {
   const entries = entriesOf(accept);

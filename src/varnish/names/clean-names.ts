@@ -180,7 +180,7 @@ const CLEAN_TABLE: readonly CleanRow[] = [...RENAMED, ...MERGED];
 
 /** The storage classes, which share metrics. */
 const STORAGE: ReadonlySet<string> = new Set(['sma', 'smf', 'smu', 'umem', 'mse', 'mse4']);
-/** The label that distinguishes the segments of one class, by class. */
+/** For each class, the label that distinguishes its segments. */
 const LABELS: Readonly<Record<string, string>> = {
   storage: 'storage',
   lck: 'lock',

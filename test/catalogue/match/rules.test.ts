@@ -150,7 +150,7 @@ describe('objectPath', () => {
     expect(objectPath(root, child)).to.include({ seedPath: '0.x.y.z', className: 'Child' });
   });
 
-  it('finds ancestors by their seed path, including the root', () => {
+  it('finds ancestors by their path below the root, including the root', () => {
     const { ancestor } = objectPath(root, child);
     expect(ancestor('0.x.y')).to.equal('Far');
     expect(ancestor('')).to.equal('Root');

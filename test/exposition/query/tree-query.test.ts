@@ -125,7 +125,7 @@ describe('a tree query', () => {
         expect(metricsOf(part(), index)).to.equal(wanted);
       });
 
-    it('a clash', () => {
+    it('a series that another series already has', () => {
       const twice = row('a', 'var = "v"');
       const { part } = shop({}, { catalogue: shopCatalogue('', twice) }, (source, root) => {
         // Both objects have the same id, and so their series the same labels.
@@ -220,7 +220,7 @@ describe('a tree query', () => {
     for (const [what, path, className, wanted] of [
       ['that no row is for its class', 'floor.1.2', 'Lamp', 'no row is for its class'],
       [
-        'that the rows for its class are for other places',
+        'that its class has rows only for other places',
         'cellar',
         'Till',
         'the rows for its class are for objects at other places',
@@ -350,29 +350,32 @@ describe('a tree query', () => {
         },
       );
     const TILL = `${ROOT}.floor.1.2`;
-    const cases: readonly [Partial<TreeQuery>, readonly string[]][] = [
-      [{}, [ROOT, 'sales', 'note', TILL, 'isOpen', 'late']],
-      [{ words: ['floor'] }, [TILL, 'isOpen', 'late']],
-      [{ words: ['floor'], field: 'variable' }, []],
-      [{ words: ['isopen'] }, [TILL, 'isOpen']],
-      [{ words: ['till', 'late'] }, [TILL, 'late']],
-      [{ words: ['till'], field: 'class' }, [TILL, 'isOpen', 'late']],
-      [{ words: ['shop_sold'] }, [ROOT, 'sales']],
-      [{ words: ['open'], field: 'metric' }, [TILL, 'isOpen']],
-      [{ words: ['42'], field: 'value' }, [ROOT, 'sales']],
-      [{ words: ['fish'], field: 'value' }, [ROOT, 'note']],
-      [{ words: ['normal'], field: 'value' }, [ROOT, TILL]],
-      [{ words: ['fish', '42'] }, []],
-      [{ choice: 'metrics' }, [ROOT, 'sales', TILL, 'isOpen']],
-      [{ choice: 'left-out' }, [ROOT, 'note', TILL, 'late']],
-      [{ choice: 'unsynced' }, [TILL, 'late']],
-      [{ choice: 'left-out', words: ['floor'] }, [TILL, 'late']],
-      [{ object: TILL }, [TILL, 'isOpen', 'late']],
-      [{ object: 'floor.1.2', words: ['late'] }, [TILL, 'late']],
+    const cases: readonly [what: string, Partial<TreeQuery>, readonly string[]][] = [
+      ['an empty query', {}, [ROOT, 'sales', 'note', TILL, 'isOpen', 'late']],
+      ['a word of a path', { words: ['floor'] }, [TILL, 'isOpen', 'late']],
+      ['a word in another field', { words: ['floor'], field: 'variable' }, []],
+      ['a word of a name, in any case', { words: ['isopen'] }, [TILL, 'isOpen']],
+      ['two words', { words: ['till', 'late'] }, [TILL, 'late']],
+      ['a class', { words: ['till'], field: 'class' }, [TILL, 'isOpen', 'late']],
+      ['a metric that a row names', { words: ['shop_sold'] }, [ROOT, 'sales']],
+      ['a word of a metric', { words: ['open'], field: 'metric' }, [TILL, 'isOpen']],
+      ['a value', { words: ['42'], field: 'value' }, [ROOT, 'sales']],
+      ['a word of a text', { words: ['fish'], field: 'value' }, [ROOT, 'note']],
+      ['the state of an object', { words: ['normal'], field: 'value' }, [ROOT, TILL]],
+      ['words that no variable has together', { words: ['fish', '42'] }, []],
+      ['variables with a metric', { choice: 'metrics' }, [ROOT, 'sales', TILL, 'isOpen']],
+      ['variables without a metric', { choice: 'left-out' }, [ROOT, 'note', TILL, 'late']],
+      ['variables without a value', { choice: 'unsynced' }, [TILL, 'late']],
+      ['a choice and a word', { choice: 'left-out', words: ['floor'] }, [TILL, 'late']],
+      ['an object by its path', { object: TILL }, [TILL, 'isOpen', 'late']],
+      [
+        'an object by its path below the root, and a word',
+        { object: 'floor.1.2', words: ['late'] },
+        [TILL, 'late'],
+      ],
     ];
-    for (const [query, wanted] of cases)
-      it(`for ${JSON.stringify(query)}`, () =>
-        expect(names(setUp().part(query))).to.deep.equal(wanted));
+    for (const [what, query, wanted] of cases)
+      it(`for ${what}`, () => expect(names(setUp().part(query))).to.deep.equal(wanted));
 
     it('and the ancestors of a match, marked as no match', () => {
       const [above] = objectsOf(setUp().part({ words: ['late'], field: 'variable' }));

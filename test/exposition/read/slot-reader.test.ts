@@ -100,7 +100,7 @@ describe('a slot reader', () => {
     ]);
   });
 
-  it('reports a node as replaced once its slot has another incarnation', () => {
+  it('reports a node as replaced once its slot belongs to another node', () => {
     const { source, root } = shop();
     const [sales, late] = [
       source.addVariable(root, 'sales', { type: 'u64', value: 1n }),
@@ -289,7 +289,7 @@ describe('a slot reader', () => {
       { numRuns: 100 },
     ));
 
-  it('reports changed slots only for the nodes that it reports changes of', () =>
+  it('reports changed slots of the given nodes only', () =>
     fc.assert(
       fc.property(
         fc.array(

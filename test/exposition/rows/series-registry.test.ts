@@ -94,7 +94,7 @@ describe('the series registry', () => {
     expect([counters.clashes, registry.clashing]).to.deep.equal([3, 0]);
   });
 
-  it('shows a series that clashes with a series of another family once that series ends', () => {
+  it('shows a clashing series once the series of the other family ends', () => {
     const { put, remove, shown } = registryOf();
     put(1, 'x_sum', 1, 'histogram', 'x');
     put(2, 'x_sum');

@@ -26,14 +26,14 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
     5.000000001,
   ],
   [
-    'short periods are late by less than 3 seconds',
+    'a heartbeat with a short period is late by less than 3 seconds',
     { heartbeatPeriodNs: 1000n, nowNs: 103n * SECOND },
     'live',
     'publisher is live',
     3,
   ],
   [
-    'short periods are late by more than 3 seconds',
+    'a heartbeat with a short period is late by more than 3 seconds',
     { heartbeatPeriodNs: 1000n, nowNs: 103n * SECOND + 1n },
     'stalled',
     'no heartbeat from the publisher for 3.0 s',

@@ -9,7 +9,7 @@ import { observing } from '../../support/observing-catalogue.js';
 import { freshServed } from '../../support/served.js';
 import { StepQueue } from '../../support/step-queue.js';
 
-describe('a target in a partition that fails', () => {
+describe('a target whose old or new partition fails', () => {
   const { publishers, serve: serveOne } = freshServed();
 
   const serve = (given = {}) => {
@@ -97,7 +97,7 @@ describe('a target in a partition that fails', () => {
     expect(target.target.status().partition).to.equal(2);
   });
 
-  it('leaves a partition that does not answer, and answers waiting demands in the new one', () => {
+  it('leaves a partition that does not answer, and answers waiting demands in the new partition', () => {
     const { target, partition, move, moved } = serve();
     const home = moved(partition(1));
     home.isDeaf = true;
@@ -112,7 +112,7 @@ describe('a target in a partition that fails', () => {
     expect(moving.subscription.closed).to.equal(true);
   });
 
-  it('stays in its partition when the new one fails', () => {
+  it('stays in its old partition when the new partition fails', () => {
     const { target, partition, move, warnings } = serve();
     target.ask();
     const bad = partition(1);
@@ -127,7 +127,7 @@ describe('a target in a partition that fails', () => {
     ]);
   });
 
-  it('stays in its partition when the new one gets no memory', () => {
+  it('stays in its old partition when the new partition gets no memory', () => {
     const { target, warnings } = serve();
     target.ask();
     const makeKernel = () => {
@@ -143,7 +143,7 @@ describe('a target in a partition that fails', () => {
     ]);
   });
 
-  it('stays in its partition when it does not become ready in the new one', () => {
+  it('stays in its old partition when it does not become ready in the new partition', () => {
     const { target, warnings } = serve();
     target.ask();
     const queue = new StepQueue(target.clock);

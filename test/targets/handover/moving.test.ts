@@ -187,7 +187,7 @@ describe('a target that moves to another partition', () => {
     expect(seen).to.deep.equal([1, 1, 1, 2, 2, 2, 3]);
   });
 
-  it('keeps its root even if a better one has appeared', () => {
+  it('keeps its root even if a better root has appeared', () => {
     const { publisher } = publish({ x: 1 }, 'H.2.demo');
     const target = serve();
     target.ask();
@@ -213,7 +213,7 @@ describe('a target that moves to another partition', () => {
     expect(observe(7)).to.equal('demo_lag_count 1');
   });
 
-  it('counts an observed value at its wake-up, even if a demand read the value before', () => {
+  it('counts an observed value at its notification, even if a demand has read that value before', () => {
     const { set, publisher } = publish({ lag: 1 });
     const target = serve({ catalogue: observing(), minRenderIntervalMs: 1 });
     set(5, 'lag');
@@ -311,7 +311,7 @@ describe('a target that moves to another partition', () => {
     expect(target.target.status().partition).to.equal(1);
   });
 
-  it('follows further moves during a move, also back and to the same partition', () => {
+  it('accepts further moves during a move, also back and to the same partition', () => {
     publish();
     const target = serve();
     const home = target.target.assignment.partition;
@@ -338,7 +338,7 @@ describe('a target that moves to another partition', () => {
     expect(seriesOf(target.ask())).to.deep.equal([x(1)]);
   });
 
-  it('completes the move when the service stops meanwhile', () => {
+  it('completes the move when the service stops during it', () => {
     publish();
     const target = serve();
     target.ask();

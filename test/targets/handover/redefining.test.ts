@@ -55,7 +55,7 @@ describe('a target that is redefined', () => {
     ],
   ];
   for (const [what, before, after, old, renewed] of changes)
-    it(`with ${what} shows all old series until it shows the new ones`, () => {
+    it(`with ${what} shows all old series until it shows all new series`, () => {
       const { target, redefine } = serve({ ...before, minRenderIntervalMs: 0 });
       const sorted = (text: string) => text.split(' ').sort();
       expect(names(target).split(' ')).to.have.members(sorted(old));

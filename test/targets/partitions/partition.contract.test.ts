@@ -117,7 +117,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
     });
 
-    it('answers a demand with values that are not older than the demand, apart from the interval', async () => {
+    it('answers a demand with values no older than the demand, or than the interval before it', async () => {
       const { x } = showing(0);
       const { target } = serve({ minRenderIntervalMs: 1 });
       await isReady(target);
@@ -144,7 +144,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(count('render_cache_misses_total')).to.equal(1);
     });
 
-    it('adds late objects and drops removed ones while the target stays ready', async () => {
+    it('adds late objects and drops removed objects while the target stays ready', async () => {
       const { publisher, root } = showing(1);
       const { target } = serve({ minRenderIntervalMs: 0 });
       await isReady(target);
@@ -159,7 +159,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(target.status().isReady).to.equal(true);
     });
 
-    it('detects that a publisher has ended, and binds the next one', async () => {
+    it('detects that a publisher has ended, and binds the next publisher', async () => {
       const { publisher } = showing(1);
       const { target } = serve();
       await isReady(target);
@@ -195,7 +195,7 @@ for (const mode of ['logical', 'threaded'] as const)
       page.release();
     });
 
-    it('hands over a target to another partition with its text and its counters', async () => {
+    it('hands over a target, with its text and counters, to another partition', async () => {
       const { x } = showing(1);
       const { target, events } = serve({ minRenderIntervalMs: 60_000 });
       await isReady(target);
@@ -245,7 +245,7 @@ for (const mode of ['logical', 'threaded'] as const)
       });
     });
 
-    it('ends a tree query with its target', async () => {
+    it('ends a tree query when its target ends', async () => {
       const { publisher, root } = showing(1);
       for (let i = 0; i < 3000; i++) publisher.addObject(root, `H.1.demo.o${i}`, 'O');
       const { target } = serve();
@@ -267,7 +267,7 @@ for (const mode of ['logical', 'threaded'] as const)
       await eventually('the time without work is, too', () => ratio() < before);
     });
 
-    it('removes a target without an effect on the others', async () => {
+    it('removes a target without an effect on other targets', async () => {
       showing(1);
       const one = serve();
       const { target } = serve();
@@ -282,7 +282,7 @@ describe('a partition whose thread has ended', () => {
   const publishers = new Publishers();
   afterEach(() => publishers.closeAll());
 
-  it('restarts; its targets wait with the reason and then take the same roots', async function () {
+  it('restarts: its targets report the reason while they wait, and then take the same roots', async function () {
     const publisher = publishers.make('82');
     publisher.addVariable(publisher.addRoot('H.1.demo', 'Root'), 'x', 'u64').set(1);
     publisher.place();

@@ -87,7 +87,7 @@ describe('a snapshot that a thread sends', () => {
     );
   });
 
-  it('is sent without the metadata of its families while their list is the same', () => {
+  it('is sent without the metadata of its families if the list of families has not changed', () => {
     const threads = new Threads();
     const all = Array.from({ length: FAMILIES }, (_, index) => [index, 1] as const);
     const first = threads.snapshot(all);

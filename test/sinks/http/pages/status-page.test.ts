@@ -216,7 +216,7 @@ describe('the status page', () => {
     });
   });
 
-  describe('shows for the process', () => {
+  describe('in the part about the process shows', () => {
     const shown = (service: Partial<StatusPageOptions['service']>) => {
       const page = html([], { service: { ...serviceFacts, ...service } });
       const [, part = ''] = /<dl class="facts"[^>]*>([^]*?)<\/dl>/.exec(page) ?? [];
