@@ -258,7 +258,7 @@ export interface Scope {
 }
 
 /** A target that is ready, with all of its metrics or those that a scope selects. */
-export interface ReadyExposition {
+export interface ReadyAnswer {
   readonly kind: 'ready';
   /** The application's metrics. */
   readonly snapshot: Snapshot;
@@ -270,8 +270,8 @@ export interface ReadyExposition {
 }
 
 /** The answer to one demand on a target. */
-export type Exposition =
-  ReadyExposition | { readonly kind: 'waiting'; readonly status: TargetStatus };
+export type DemandAnswer =
+  ReadyAnswer | { readonly kind: 'waiting'; readonly status: TargetStatus };
 
 /** A body to be sent; its bytes stay valid until `release()`. The user calls that once. */
 export interface Body {
@@ -296,12 +296,12 @@ export interface Document {
   readonly release: () => void;
 }
 
-/** A text format. It makes pages of expositions. */
+/** A text format. It makes a page of each answer. */
 export interface Format {
   readonly contentType: string;
-  /** Whether the format allows all values of an exposition. A format without this method allows every value. */
-  accepts?(exposition: ReadyExposition): boolean;
-  page(exposition: ReadyExposition): Page;
+  /** Whether the format allows all values of an answer. A format without this method allows every value. */
+  accepts?(answer: ReadyAnswer): boolean;
+  page(answer: ReadyAnswer): Page;
 }
 
 /** The status of a target. */
@@ -461,10 +461,10 @@ export interface Target {
   /** The current internal metrics. Not a demand. */
   internal(): readonly InternalMetric[];
   /**
-   * A demand for all metrics or a scope: emits one exposition and completes. Spec 1.9.
+   * A demand for all metrics or a scope: emits one answer and completes. Spec 1.9.
    * @param encoding of the lines; text by default
    */
-  demand(scope?: Scope, encoding?: keyof Encodings): Observable<Exposition>;
+  demand(scope?: Scope, encoding?: keyof Encodings): Observable<DemandAnswer>;
 }
 
 /** An event of a target, for the log. */

@@ -112,7 +112,7 @@ export interface RowFields {
 export const isDeclared = ({ where }: Pick<RowFields, 'where'>): boolean => where === '';
 
 /** A variable that a row reads. */
-export interface Reading {
+export interface RowInput {
   /** The exact name; the text of the pattern if there is one. */
   readonly variable: string;
   readonly pattern?: VariablePattern | undefined;
@@ -131,7 +131,7 @@ export interface Reading {
 /** A row of any kind; src/catalogue/kinds has one module for each kind. */
 export interface Row extends RowFields {
   /** One entry for each variable; none for a row that shows the state of the object itself. */
-  readonly reads: readonly Reading[];
+  readonly inputs: readonly RowInput[];
   /** Labels that its series take from variables or their names. */
   readonly ownLabels: readonly string[];
   /**
@@ -154,7 +154,7 @@ export interface Row extends RowFields {
  */
 export function rowOf(fields: RowFields, kind: Omit<Row, keyof RowFields>): Row {
   const { family, labels, at, classId, where, isPersonal } = fields;
-  const { reads, ownLabels, isComputed, linesOf, series, ofState, labelProblem } = kind;
+  const { inputs, ownLabels, isComputed, linesOf, series, ofState, labelProblem } = kind;
   return {
     family,
     labels,
@@ -162,7 +162,7 @@ export function rowOf(fields: RowFields, kind: Omit<Row, keyof RowFields>): Row 
     classId,
     where,
     isPersonal,
-    reads,
+    inputs,
     ownLabels,
     isComputed,
     linesOf,

@@ -47,7 +47,7 @@ export function zoneWarnings(plan: Plan, tz: string | undefined): readonly strin
 const readsTimes = ({ catalogue, definition }: Plan[number]): boolean =>
   definition.publisherTimeZone === '' &&
   (catalogue?.classes ?? []).some(({ rows }) =>
-    rows.some(({ reads }) => reads.some(({ isTime }) => isTime)),
+    rows.some(({ inputs }) => inputs.some(({ isTime }) => isTime)),
   );
 
 /** Whether Node.js knows the zone of /etc/localtime. Checks the link first, since Intl takes 10 ms. */

@@ -3,7 +3,7 @@ import type { Budget, Cost } from '../budget.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { FilterCoverage, uncataloguedIn } from '../catalogue/match/filters.js';
 import type { Filters, PathLabels } from '../catalogue/match/filters.js';
-import { objectPath } from '../catalogue/match/rules.js';
+import { objectPath } from '../catalogue/match/row-index.js';
 import { LargeMap } from '../collections/large-map.js';
 import type { ManagedObject, Source, Variable } from '../model.js';
 import type { Counters } from './counters.js';
@@ -104,7 +104,7 @@ export class TrackedTree implements SlotListener {
         counters,
         slotReader: this.slotReader,
         registry: this.registry,
-        rules: filters.rules,
+        rowIndex: filters.rowIndex,
       },
       ...{ usage: this.#usage, onOmitted: parts.onOmitted },
       uncatalogued: parts.showsUncatalogued ? uncataloguedIn(catalogue, filters) : undefined,

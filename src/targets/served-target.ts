@@ -5,7 +5,7 @@ import { addCounts, newCounters } from '../exposition/counters.js';
 import { selectFamilies } from '../exposition/page/scope.js';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type {
-  Exposition,
+  DemandAnswer,
   FamilyMetadata,
   Encodings,
   FoundRoot,
@@ -47,7 +47,7 @@ const ENDED = 'nothing: the exporter does not serve this target any more';
 interface PendingScrape {
   readonly scope: Scope | undefined;
   readonly encoding: keyof Encodings;
-  readonly answer: (exposition: Exposition) => void;
+  readonly answer: (answer: DemandAnswer) => void;
 }
 
 export class ServedTarget implements Target {
@@ -131,13 +131,13 @@ export class ServedTarget implements Target {
     return this.#handover.change(desired);
   }
 
-  demand(scope?: Scope, encoding: keyof Encodings = 'text'): Observable<Exposition> {
+  demand(scope?: Scope, encoding: keyof Encodings = 'text'): Observable<DemandAnswer> {
     return new Observable((subscriber) => {
       const scrape: PendingScrape = {
         scope,
         encoding,
-        answer: (exposition) => {
-          subscriber.next(exposition);
+        answer: (answer) => {
+          subscriber.next(answer);
           subscriber.complete();
         },
       };

@@ -56,7 +56,7 @@ describe('a catalogue file', () => {
       'name = "x_m", type = "gauge", help = "H", var = "v", scale = 0.01',
       {
         family: family('gauge'),
-        reads: [{ ...number, variable: 'v', conversion: { multiply: 1, divide: 100 } }],
+        inputs: [{ ...number, variable: 'v', conversion: { multiply: 1, divide: 100 } }],
       },
     ],
     [
@@ -64,7 +64,7 @@ describe('a catalogue file', () => {
       {
         family: family('counter', 'x_m_total'),
         labels: { k: 'w' },
-        reads: [{ ...number, variable: 'v', types: TOTALS }],
+        inputs: [{ ...number, variable: 'v', types: TOTALS }],
       },
     ],
     [
@@ -78,7 +78,7 @@ describe('a catalogue file', () => {
       'name = "x_m_info", type = "info", help = "H", labels_from = { a = "A", b = "B" }',
       {
         family: family('info', 'x_m_info'),
-        reads: ['A', 'B'].map((variable) => ({ variable, types: TEXTS })),
+        inputs: ['A', 'B'].map((variable) => ({ variable, types: TEXTS })),
         ownLabels: ['a', 'b'],
         isComputed: true,
       },
@@ -87,7 +87,7 @@ describe('a catalogue file', () => {
       'name = "x_m", type = "stateset", help = "H", var = "v", states = ["on", "off"]',
       {
         family: family('stateset'),
-        reads: [{ variable: 'v', types: TEXTS, texts: ['on', 'off'] }],
+        inputs: [{ variable: 'v', types: TEXTS, texts: ['on', 'off'] }],
         ...{ isComputed: true, lines: 2, mindsLabels: true },
       },
     ],
@@ -95,7 +95,7 @@ describe('a catalogue file', () => {
       'name = "x_m", type = "gauge", help = "H", var = "v", conv = "timestamp"',
       {
         family: family('gauge'),
-        reads: [{ variable: 'v', types: TEXTS, isTime: true }],
+        inputs: [{ variable: 'v', types: TEXTS, isTime: true }],
         isComputed: true,
       },
     ],
@@ -103,7 +103,7 @@ describe('a catalogue file', () => {
       'name = "x_m", type = "histogram", help = "H", var = "v"',
       {
         family: family('histogram'),
-        reads: [{ ...published, variable: 'v', types: ['histogram'] }],
+        inputs: [{ ...published, variable: 'v', types: ['histogram'] }],
         ...{ isComputed: true, lines: 3 },
       },
     ],
@@ -111,7 +111,7 @@ describe('a catalogue file', () => {
       'name = "x_m", type = "histogram", help = "H", var = "v", observe = true, buckets = [1, 2.5]',
       {
         family: family('histogram'),
-        reads: [{ ...published, variable: 'v', types: NUMBERS }],
+        inputs: [{ ...published, variable: 'v', types: NUMBERS }],
         lines: 5,
       },
     ],
@@ -119,7 +119,7 @@ describe('a catalogue file', () => {
       'name = "x_m", type = "summary", help = "H", var = "v", observe = true, quantiles = [0.5, 1]',
       {
         family: family('summary'),
-        reads: [{ ...published, variable: 'v', types: NUMBERS }],
+        inputs: [{ ...published, variable: 'v', types: NUMBERS }],
         lines: 4,
       },
     ],
@@ -130,7 +130,7 @@ describe('a catalogue file', () => {
         family: family('summary'),
         at: 'k',
         classId: 'K',
-        reads: [
+        inputs: [
           { ...published, variable: 's', types: TOTALS },
           { variable: 'n', types: TOTALS },
         ],
@@ -138,7 +138,7 @@ describe('a catalogue file', () => {
       },
     ],
   ];
-  const plain = { reads: [], ownLabels: [], isComputed: false, lines: 1 };
+  const plain = { inputs: [], ownLabels: [], isComputed: false, lines: 1 };
   const usual = { ...base, ...plain, isState: false, mindsLabels: false };
   for (const [row, wanted] of kinds)
     it(`may have the row ${row}`, () =>
@@ -165,12 +165,12 @@ describe('a catalogue file', () => {
 
   it('determines the variables and labels of each row', () => {
     const pattern = onlyRow(gauge('x_m', 'var = "v.{port}", static = { k = "a" }'));
-    expect(pattern.reads.map(({ pattern: one }) => one?.capture('v.9'))).to.deep.equal(['9']);
+    expect(pattern.inputs.map(({ pattern: one }) => one?.capture('v.9'))).to.deep.equal(['9']);
     expect(ownLabelsOf(pattern)).to.deep.equal(['port', 'k']);
     const info = onlyRow(
       'name = "x_i_info", type = "info", help = "H", labels_from = { a = "V", b = "V" }',
     );
-    expect(info.reads.map(({ variable }) => variable)).to.deep.equal(['V']);
+    expect(info.inputs.map(({ variable }) => variable)).to.deep.equal(['V']);
     expect(ownLabelsOf(info)).to.deep.equal(['a', 'b']);
   });
 

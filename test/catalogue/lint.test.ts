@@ -38,7 +38,7 @@ function series(row: Row, pathLabels: readonly string[]): string[] {
   const totals = [line('_sum'), line('_count')];
   switch (row.family.type) {
     case 'stateset':
-      return (row.reads[0]?.texts ?? OBJECT_STATES).map((state) => line('', `${name}="${state}"`));
+      return (row.inputs[0]?.texts ?? OBJECT_STATES).map((state) => line('', `${name}="${state}"`));
     case 'histogram':
       return [line('_bucket', 'le="+Inf"'), ...totals];
     case 'summary':

@@ -1,5 +1,5 @@
 // placed(): objects with a path and ancestors, for tests without a tree.
-import type { ObjectPath } from '#app/catalogue/match/rules.js';
+import type { ObjectPath } from '#app/catalogue/match/row-index.js';
 
 /** An object with these ancestors, given as class by seed path. */
 export const placed = (

@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { compileFilters } from '#app/catalogue/match/filters.js';
-import type { ObjectRules, RowMatch } from '#app/catalogue/match/rules.js';
-import { compileRules } from '#app/catalogue/match/rules.js';
+import type { ObjectRows, RowMatch } from '#app/catalogue/match/row-index.js';
+import { indexRows } from '#app/catalogue/match/row-index.js';
 import { objectsOf, sharedText } from './recorded-tree.js';
 import type { RecordedObject } from './recorded-tree.js';
 import { needs } from '../support/needs.js';
 
 /** The labels that distinguish series. */
-const labelsOf = ({ labels }: ObjectRules, { nameLabels, row }: RowMatch) =>
+const labelsOf = ({ labels }: ObjectRows, { nameLabels, row }: RowMatch) =>
   Object.entries({ ...labels, ...nameLabels, ...row.labels }).toSorted();
 
 describe('the adh catalogue on the tree of a real ADH 3.8', () => {
@@ -27,11 +27,11 @@ describe('the adh catalogue on the tree of a real ADH 3.8', () => {
   for (const owner of adh?.classes ?? [])
     for (const row of owner.rows)
       it(`finds the variables of ${row.family.name} (${row.where})`, () => {
-        const rules = compileRules({ classes: [{ ...owner, rows: [row] }] });
-        const read = objects.filter((object) => rules.reads(object));
+        const rowIndex = indexRows({ classes: [{ ...owner, rows: [row] }] });
+        const read = objects.filter((object) => rowIndex.reads(object));
         expect(read.length, 'objects read').to.be.greaterThan(0);
         for (const { id, variables } of read)
-          for (const { variable, pattern, types } of row.reads)
+          for (const { variable, pattern, types } of row.inputs)
             if (pattern === undefined)
               expect(types[0] === 'string' ? ['string'] : types, `${id} ${variable}`).to.include(
                 variables.get(variable),
@@ -39,10 +39,10 @@ describe('the adh catalogue on the tree of a real ADH 3.8', () => {
       });
 
   it('gives each series of a root a unique name and labels', () => {
-    const rules = compileRules({ classes: adh?.classes ?? [] });
+    const rowIndex = indexRows({ classes: adh?.classes ?? [] });
     const seen = new Map<string, string>();
     for (const object of objects)
-      for (const found of rules.rulesFor(object))
+      for (const found of rowIndex.rowsFor(object))
         for (const name of [...object.variables.keys()])
           for (const use of found.classRows.matchesOf(name)) {
             const labels = JSON.stringify(labelsOf(found, use));
@@ -64,9 +64,9 @@ describe('the adh catalogue on the tree of a real ADH 3.8', () => {
 
   it('selects by a class filter exactly the objects that the rows of the class read', () => {
     const read = new Map<string, string[]>();
-    const rules = compileRules({ classes: adh?.classes ?? [] });
+    const rowIndex = indexRows({ classes: adh?.classes ?? [] });
     for (const object of objects)
-      for (const { classRows } of rules.rulesFor(object))
+      for (const { classRows } of rowIndex.rowsFor(object))
         read.set(classRows.alias, [...(read.get(classRows.alias) ?? []), object.id]);
     for (const { alias } of adh?.classes ?? []) {
       const given = { classes: [alias], seedPathGroups: [], seedPaths: [] };
@@ -76,11 +76,11 @@ describe('the adh catalogue on the tree of a real ADH 3.8', () => {
   });
 
   it('matches an object in microseconds', () => {
-    const rules = compileRules({ classes: adh?.classes ?? [] });
+    const rowIndex = indexRows({ classes: adh?.classes ?? [] });
     const rounds = 200;
     const began = performance.now();
     for (let round = 0; round < rounds; round++)
-      for (const object of objects) rules.rulesFor(object);
+      for (const object of objects) rowIndex.rowsFor(object);
     const micros = ((performance.now() - began) * 1000) / (rounds * objects.length);
     expect(micros).to.be.below(50);
   });

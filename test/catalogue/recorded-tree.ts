@@ -1,6 +1,6 @@
 // The recorded object tree of a real ADH, if present: the file is not part of the project.
 import { existsSync, readFileSync } from 'node:fs';
-import type { ObjectPath } from '#app/catalogue/match/rules.js';
+import type { ObjectPath } from '#app/catalogue/match/row-index.js';
 
 const FOLDER = new URL('../../../shared/data/', import.meta.url);
 

@@ -6,8 +6,8 @@ import { Random, RandomWalk, courseOf } from '#app/simulator/course.js';
 function course(name: string, variable: string) {
   const catalogue = loadCatalogues().get(name.slice(0, 3));
   const rows = catalogue?.classes.flatMap((each) => each.rows) ?? [];
-  for (const { family, reads } of rows)
-    for (const reading of reads)
+  for (const { family, inputs } of rows)
+    for (const reading of inputs)
       if (family.name === name && reading.variable === variable) return courseOf(family, reading);
   throw new Error(`no row of ${name} reads ${variable}`);
 }

@@ -40,8 +40,8 @@ describe('planTree', () => {
       const planned = new Set(
         objects.flatMap(({ variables }) => variables.map(({ name }) => name)),
       );
-      for (const { reads } of catalogue.classes.flatMap(({ rows }) => rows))
-        for (const { variable, pattern } of reads)
+      for (const { inputs } of catalogue.classes.flatMap(({ rows }) => rows))
+        for (const { variable, pattern } of inputs)
           if (pattern === undefined) expect(planned.has(variable), variable).to.be.true;
           else expect([...planned].some((name) => pattern.capture(name))).to.be.true;
     });

@@ -3,7 +3,7 @@ import { defer, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { selectFamilies } from '#app/exposition/page/scope.js';
 import type {
-  Exposition,
+  DemandAnswer,
   FamilyMetadata,
   FoundRoot,
   InternalMetric,
@@ -99,14 +99,14 @@ export class FakeTarget implements Target {
     });
   }
 
-  demand(scope?: Scope): Observable<Exposition> {
+  demand(scope?: Scope): Observable<DemandAnswer> {
     return defer(() => {
       this.demands++;
-      return of(this.exposition(scope));
+      return of(this.demandAnswer(scope));
     });
   }
 
-  exposition(scope?: Scope): Exposition {
+  demandAnswer(scope?: Scope): DemandAnswer {
     const status = this.status();
     if (!this.isReady) return { kind: 'waiting', status };
     const buffers = [Buffer.from(this.text)];

@@ -23,9 +23,9 @@ export function fileSink({ path, format, everyMs, selfMetrics }: FileSinkOptions
   };
   const print = (target: Target) =>
     target.demand().pipe(
-      mergeMap((exposition): Observable<SinkEvent> | Promise<SinkEvent> => {
-        if (exposition.kind === 'waiting') return EMPTY;
-        const { buffers, release } = format.page(exposition);
+      mergeMap((answer): Observable<SinkEvent> | Promise<SinkEvent> => {
+        if (answer.kind === 'waiting') return EMPTY;
+        const { buffers, release } = format.page(answer);
         const text = Buffer.concat(buffers).toString();
         release();
         return append(text);

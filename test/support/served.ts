@@ -3,7 +3,7 @@ import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import type { Exposition, Encodings, Scope, TargetEvent } from '#app/model.js';
+import type { DemandAnswer, Encodings, Scope, TargetEvent } from '#app/model.js';
 import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import type { Scheduler } from '#app/streams/scheduler.js';
@@ -90,12 +90,12 @@ export class Served {
   }
 
   /** The answer to one demand, without a passage of time. */
-  ask(scope?: Scope, form?: keyof Encodings): Exposition {
-    return this.answer((exposition) => exposition, scope, form);
+  ask(scope?: Scope, form?: keyof Encodings): DemandAnswer {
+    return this.answer((answer) => answer, scope, form);
   }
 
   /** Applies `take` to an answer at once, as a sink does: the buffers of its text may be reused later. */
-  answer<T>(take: (exposition: Exposition) => T, scope?: Scope, form?: keyof Encodings): T {
+  answer<T>(take: (answer: DemandAnswer) => T, scope?: Scope, form?: keyof Encodings): T {
     const { seen, subscription } = follow(this.target.demand(scope, form).pipe(map(take)));
     this.clock.advance(0);
     const [answer] = seen;
@@ -119,9 +119,9 @@ export class Served {
 }
 
 /** The lines of a page that are series of the application `demo`. */
-export function seriesOf(exposition: Exposition): string[] {
-  if (exposition.kind === 'waiting') return [];
-  const page = TEXT.page(exposition);
+export function seriesOf(answer: DemandAnswer): string[] {
+  if (answer.kind === 'waiting') return [];
+  const page = TEXT.page(answer);
   const text = Buffer.concat(page.buffers).toString();
   page.release();
   return text.split('\n').filter((line) => line.startsWith('demo_'));

@@ -26,9 +26,9 @@ describe('the metric of the highlighted variable (design 3 `variable`)', () => {
   it('has its header lines on the page', () => {
     const target = new FakeTarget();
     target.metrics = [highlightedMetric({ path: 'v', value: 3n })];
-    const exposition = target.exposition();
-    if (exposition.kind === 'waiting') expect.fail('not ready');
-    expect(Buffer.concat(TEXT.page(exposition).buffers).toString()).to.match(
+    const answer = target.demandAnswer();
+    if (answer.kind === 'waiting') expect.fail('not ready');
+    expect(Buffer.concat(TEXT.page(answer).buffers).toString()).to.match(
       new RegExp(`\n# HELP ${NAME} Value of .*\n# TYPE ${NAME} gauge\n${NAME}{path="v"} 3\n# HELP`),
     );
   });
@@ -40,7 +40,7 @@ describe('the metric of the highlighted variable (design 3 `variable`)', () => {
       highlightedMetric({ path: 'v', value: 9_007_199_254_740_993n }),
       highlightedMetric({ path: 'v', value: 1, text: 'b "c"' }),
     ];
-    const { buffers } = jsonDocument(target.exposition(), new Date(0));
+    const { buffers } = jsonDocument(target.demandAnswer(), new Date(0));
     const [number = '', text = ''] = Buffer.concat([...buffers])
       .toString()
       .split('\n');

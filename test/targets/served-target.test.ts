@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import { compileScope, familiesOf } from '#app/exposition/page/scope.js';
 import { notReadyText } from '#app/exposition/page/text-page.js';
-import type { Exposition, Scope } from '#app/model.js';
+import type { DemandAnswer, Scope } from '#app/model.js';
 import { follow } from '../support/follow.js';
 import { freshServed, seriesOf } from '../support/served.js';
 import type { Served } from '../support/served.js';
 
 /** The status text of an answer. */
-const readinessOf = (exposition: Exposition): string =>
-  exposition.kind === 'waiting' ? notReadyText(exposition.status.progress) : 'ready';
+const readinessOf = (answer: DemandAnswer): string =>
+  answer.kind === 'waiting' ? notReadyText(answer.status.progress) : 'ready';
 
 describe('ServedTarget', () => {
   const { publishers, serve } = freshServed();
@@ -162,9 +162,9 @@ describe('ServedTarget', () => {
       const target = serve({ minRenderIntervalMs: 0 });
       expect(target.series()).to.deep.equal([x(1)]);
       shown.x.unset();
-      const exposition = target.ask();
-      expect(exposition.kind).to.equal('ready');
-      expect(seriesOf(exposition)).to.deep.equal([]);
+      const answer = target.ask();
+      expect(answer.kind).to.equal('ready');
+      expect(seriesOf(answer)).to.deep.equal([]);
     });
 
     it('neither counts nor waits for objects that filters exclude', () => {
@@ -269,9 +269,9 @@ describe('ServedTarget', () => {
       const formsOf = (form: 'text' | 'deflated', afterMs: number): string => {
         target.clock.advance(afterMs);
         shown.x.set(target.clock.now());
-        const exposition = target.ask(undefined, form);
-        if (exposition.kind !== 'ready') return 'waiting';
-        const { text, deflated } = exposition.snapshot.encodings;
+        const answer = target.ask(undefined, form);
+        if (answer.kind !== 'ready') return 'waiting';
+        const { text, deflated } = answer.snapshot.encodings;
         return [text ? 'text' : '', deflated ? 'deflated' : ''].join(' ').trim();
       };
       expect([
@@ -421,11 +421,9 @@ describe('ServedTarget', () => {
       showing(1);
       const target = serve();
       const shown = (...metrics: readonly string[]) => {
-        const exposition = target.ask(compileScope({ name: 'some', metrics }));
-        if (exposition.kind === 'waiting') throw new Error('not ready');
-        return [...familiesOf(exposition), ...exposition.internal].map(
-          ({ metadata }) => metadata.name,
-        );
+        const answer = target.ask(compileScope({ name: 'some', metrics }));
+        if (answer.kind === 'waiting') throw new Error('not ready');
+        return [...familiesOf(answer), ...answer.internal].map(({ metadata }) => metadata.name);
       };
       expect(shown('demo_*')).to.deep.equal(['demo_root_x']);
       expect(shown('shm_exporter_*_info', '*_target_ready')).to.deep.equal([
@@ -440,9 +438,9 @@ describe('ServedTarget', () => {
 
     it('counts a scrape before it writes the page', () => {
       showing(1);
-      const exposition = serve().ask();
-      if (exposition.kind === 'waiting') throw new Error('not ready');
-      const misses = exposition.internal.find(({ metadata }) =>
+      const answer = serve().ask();
+      if (answer.kind === 'waiting') throw new Error('not ready');
+      const misses = answer.internal.find(({ metadata }) =>
         metadata.name.endsWith('render_cache_misses_total'),
       );
       expect(String(misses?.buffers[0])).to.match(/misses_total 1\n$/);

@@ -41,9 +41,9 @@ describe('a page of a snapshot', () => {
     return served;
   };
   const pageOf = (served: Served): Page => {
-    return served.answer((exposition) => {
-      if (exposition.kind === 'waiting') throw new Error('The target is not ready');
-      return TEXT.page(exposition);
+    return served.answer((answer) => {
+      if (answer.kind === 'waiting') throw new Error('The target is not ready');
+      return TEXT.page(answer);
     });
   };
 

@@ -108,7 +108,7 @@ export function familyPanel({ owner, row, isMany, formatLabels }: ShownFamily): 
         facts({ '': series }),
       );
     case 'stateset': {
-      const states = row.reads[0]?.texts ?? OBJECT_STATES;
+      const states = row.inputs[0]?.texts ?? OBJECT_STATES;
       const by = ['instance', 'root', ...pathLabels];
       const number = stateNumber({ metric: name, label: name, states, selector: SELECTOR, by });
       return stateTimeline(stateMappings(states), facts({ [legend]: number }));
@@ -136,7 +136,7 @@ export function familyPanel({ owner, row, isMany, formatLabels }: ShownFamily): 
 }
 
 /** Whether a summary consists of sum and count only, without quantiles. */
-const isPair = ({ reads }: Row): boolean => reads.length === 2;
+const isPair = ({ inputs }: Row): boolean => inputs.length === 2;
 
 /** Phrases of help texts that a title omits, since the panel itself shows them. */
 const DRAWN = [

@@ -1,5 +1,5 @@
 // How simulated values change over time, and repeatable random numbers.
-import type { Reading } from '#app/catalogue/row.js';
+import type { RowInput } from '#app/catalogue/row.js';
 import type { FamilyMetadata } from '#app/model.js';
 
 export type Course =
@@ -44,8 +44,8 @@ const MISHAPS =
 const CONSTANTS: Readonly<Record<string, number>> = { processID: 412, daysBeforeExpired: 90 };
 
 /** The course of a variable, guessed from the metric that reads it. */
-export function courseOf({ name, help }: FamilyMetadata, reading: Reading): Course {
-  const { variable, types, unit = '', conversion } = reading;
+export function courseOf({ name, help }: FamilyMetadata, input: RowInput): Course {
+  const { variable, types, unit = '', conversion } = input;
   if (types[0] === 'u64')
     return MISHAPS.test(name) ? { kind: 'mishaps' } : { kind: 'total', step: STEPS[unit] ?? 20 };
   if (variable === 'heartbeat') return { kind: 'total', step: 1 };

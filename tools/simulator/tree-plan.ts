@@ -2,7 +2,7 @@
 import type { Catalogue } from '#app/catalogue/catalogue.js';
 import type { CatalogueClass } from '#app/catalogue/catalogue-class.js';
 import type { PathPattern } from '#app/catalogue/match/patterns.js';
-import type { Reading, Row } from '#app/catalogue/row.js';
+import type { RowInput, Row } from '#app/catalogue/row.js';
 import type { ValueType } from '#app/model.js';
 import { courseOf } from './course.js';
 import type { Course } from './course.js';
@@ -144,26 +144,26 @@ function instanceOf(owner: CatalogueClass, n: number): PlannedInstance {
 function variablesOf(rows: readonly Row[], n: number): readonly PlannedVariable[] {
   const byName = new Map<string, PlannedVariable>();
   for (const row of rows)
-    for (const reading of row.reads) {
-      const planned = variableFor(row, reading, n);
+    for (const input of row.inputs) {
+      const planned = variableFor(row, input, n);
       if (!byName.has(planned.name)) byName.set(planned.name, planned);
     }
   return [...byName.values()];
 }
 
-function variableFor(row: Row, reading: Reading, n: number): PlannedVariable {
-  const name = nameOf(reading);
-  const [type = 'i64'] = reading.types;
+function variableFor(row: Row, input: RowInput, n: number): PlannedVariable {
+  const name = nameOf(input);
+  const [type = 'i64'] = input.types;
   if (type === 'histogram' || type === 'summary') {
     const course = { kind: 'distribution' } as const;
     return { name, type: 'histogram', course, schema: [1, 10, 100] };
   }
-  if (type !== 'string') return { name, type, course: courseOf(row.family, reading), schema: [] };
-  const text = reading.texts?.[0] ?? textOf(name, n);
+  if (type !== 'string') return { name, type, course: courseOf(row.family, input), schema: [] };
+  const text = input.texts?.[0] ?? textOf(name, n);
   return { name, type, course: { kind: 'fixed', text }, schema: [] };
 }
 
-const nameOf = ({ variable, pattern }: Reading): string =>
+const nameOf = ({ variable, pattern }: RowInput): string =>
   pattern === undefined ? variable : variable.replace(/\{[^}]*\}/, '14002');
 
 /** The plan, with the process id and start time as constant variables of its root. */

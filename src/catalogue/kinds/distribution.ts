@@ -18,7 +18,7 @@ export const distribution: RowKind = {
 export function distributionRow(fields: RowFields, variable: string, conversion: Conversion): Row {
   const type = fields.family.type === 'summary' ? 'summary' : 'histogram';
   return rowOf(fields, {
-    reads: [{ variable, types: [type], conversion, unit: fields.family.unit }],
+    inputs: [{ variable, types: [type], conversion, unit: fields.family.unit }],
     ownLabels: [],
     isComputed: true,
     // +Inf, sum and count

@@ -22,7 +22,7 @@ type Pair = readonly [label: string, variable: string];
 
 export const infoRow = (fields: RowFields, pairs: readonly Pair[]): Row =>
   rowOf(fields, {
-    reads: [...new Set(pairs.map(([, variable]) => variable))].map((variable) => ({
+    inputs: [...new Set(pairs.map(([, variable]) => variable))].map((variable) => ({
       variable,
       types: TEXTS,
     })),

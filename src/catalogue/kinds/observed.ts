@@ -16,7 +16,7 @@ export const observedHistogram: RowKind = {
     const conversion = conversionIn(table, 'scale');
     const bounds = ascending(table, 'buckets');
     return rowOf(fields, {
-      reads: [{ variable, types: LEVELS, conversion, unit: fields.family.unit }],
+      inputs: [{ variable, types: LEVELS, conversion, unit: fields.family.unit }],
       ownLabels: [],
       isComputed: false,
       // +Inf, sum and count
@@ -39,7 +39,7 @@ export const observedSummary: RowKind = {
     const conversion = conversionIn(table, 'scale');
     const quantiles = ascending(table, 'quantiles', 0, 1);
     return rowOf(fields, {
-      reads: [{ variable, types: LEVELS, conversion, unit: fields.family.unit }],
+      inputs: [{ variable, types: LEVELS, conversion, unit: fields.family.unit }],
       ownLabels: [],
       isComputed: false,
       // sum and count

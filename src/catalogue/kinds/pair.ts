@@ -2,7 +2,7 @@
 import { UNCHANGED, rowOf } from '../row.js';
 import { repeated } from '../../rules/rule.js';
 import { conversionIn, plainVariable, wraps } from '../file/table.js';
-import type { Reading } from '../row.js';
+import type { RowInput } from '../row.js';
 import { TOTALS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
@@ -18,12 +18,12 @@ export const pair: RowKind = {
     const conversion = conversionIn(table, 'scale');
     const wrap32 = wraps(table, fields.family.type);
     const { unit } = fields.family;
-    const reads: readonly Reading[] = [
+    const inputs: readonly RowInput[] = [
       { variable: sum, types: TOTALS, conversion, unit },
       { variable: count, types: TOTALS },
     ];
     return rowOf(fields, {
-      reads,
+      inputs,
       ownLabels: [],
       isComputed: false,
       linesOf: () => 2,

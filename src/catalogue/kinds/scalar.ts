@@ -36,7 +36,7 @@ export function scalarRow(fields: RowFields, scalar: ScalarRow): Row {
   const { variable, pattern, conversion, wrap32 } = scalar;
   const types = type === 'counter' ? TOTALS : LEVELS;
   return rowOf(fields, {
-    reads: [{ variable, pattern, conversion, types, unit }],
+    inputs: [{ variable, pattern, conversion, types, unit }],
     ownLabels: pattern === undefined ? [] : [pattern.label],
     isComputed: false,
     linesOf: () => 1,

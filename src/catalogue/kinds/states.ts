@@ -28,7 +28,7 @@ export const state: RowKind = {
   read(_table, fields) {
     const { name } = fields.family;
     return rowOf(fields, {
-      reads: [],
+      inputs: [],
       ownLabels: [],
       isComputed: true,
       linesOf: () => OBJECT_STATES.length,
@@ -48,7 +48,7 @@ export const stateset: RowKind = {
     const { name } = fields.family;
     const states = stateNames(table, 'states');
     return rowOf(fields, {
-      reads: [{ variable: plainVariable(table, 'var'), types: TEXTS, texts: states }],
+      inputs: [{ variable: plainVariable(table, 'var'), types: TEXTS, texts: states }],
       ownLabels: [],
       isComputed: true,
       linesOf: () => states.length,

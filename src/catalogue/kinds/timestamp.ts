@@ -11,7 +11,7 @@ export const timestamp: RowKind = {
   read(table, fields) {
     mustBe(table, 'conv', table.text('conv'), 'timestamp');
     return rowOf(fields, {
-      reads: [{ variable: plainVariable(table, 'var'), types: TEXTS, isTime: true }],
+      inputs: [{ variable: plainVariable(table, 'var'), types: TEXTS, isTime: true }],
       ownLabels: [],
       isComputed: true,
       linesOf: () => 1,

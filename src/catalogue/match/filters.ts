@@ -7,8 +7,8 @@ import type { Catalogue } from '../catalogue.js';
 import { namesTaken } from '../names.js';
 import { compilePathPattern, compileSeedPrefix, segmentsOf } from './patterns.js';
 import type { LabelValues, PathPattern, SeedPrefix } from './patterns.js';
-import { compileRules } from './rules.js';
-import type { ObjectPath, Rules } from './rules.js';
+import { indexRows } from './row-index.js';
+import type { ObjectPath, RowIndex } from './row-index.js';
 
 /** Reports a problem with the value at `path` inside the target, such as `['classes', 0]`. */
 type FilterReport = (path: Path, sentence: string) => void;
@@ -46,9 +46,9 @@ export interface Filters {
   /** One condition for each entry of the filters. */
   readonly entries: readonly Condition[];
   /** The rows of the chosen classes, for the metric builder; undefined without a catalogue. */
-  readonly rules: Rules | undefined;
+  readonly rowIndex: RowIndex | undefined;
   /** The rows of all classes, whether the target chose them or not. */
-  readonly catalogued: () => Rules | undefined;
+  readonly catalogued: () => RowIndex | undefined;
 }
 
 /** The name of a filter. `seed_paths` also stands for `seed_path_groups`. */
@@ -68,11 +68,11 @@ export function compileFilters(
   const chosen = chooseClasses(catalogue, settings.classes, report);
   const prefixes = compilePrefixes(catalogue, settings, report);
   const inPrefix = prefixCondition(prefixes?.flatMap((entry) => entry.prefixes));
-  const rules = chosen === undefined ? undefined : compileRules({ classes: chosen }, inPrefix);
-  const inClass = settings.classes.length === 0 ? always : classCondition(settings, rules);
+  const rowIndex = chosen === undefined ? undefined : indexRows({ classes: chosen }, inPrefix);
+  const inClass = settings.classes.length === 0 ? always : classCondition(settings, rowIndex);
   const classEntries = settings.classes.map((alias): Condition => {
     const own = chosen?.filter((each) => each.alias === alias);
-    return classCondition({ classes: [alias] }, own && compileRules({ classes: own }, () => true));
+    return classCondition({ classes: [alias] }, own && indexRows({ classes: own }, () => true));
   });
   const prefixEntries = (prefixes ?? []).map(({ prefixes: own }): Condition => {
     const isBelow = prefixCondition(own);
@@ -85,10 +85,10 @@ export function compileFilters(
       return inClass(object) ? undefined : 'classes';
     },
     entries: [...classEntries, ...prefixEntries],
-    rules,
+    rowIndex,
     catalogued: () => {
-      if (catalogue === undefined || settings.classes.length === 0) return rules;
-      return compileRules(catalogue, inPrefix);
+      if (catalogue === undefined || settings.classes.length === 0) return rowIndex;
+      return indexRows(catalogue, inPrefix);
     },
   };
 }
@@ -97,9 +97,9 @@ const always: Condition = () => true;
 
 function classCondition(
   { classes }: Pick<FilterSettings, 'classes'>,
-  rules: Rules | undefined,
+  rowIndex: RowIndex | undefined,
 ): Condition {
-  if (rules !== undefined) return (object) => rules.reads(object);
+  if (rowIndex !== undefined) return (object) => rowIndex.reads(object);
   const ids = new Set(classes);
   return ({ className }) => ids.has(className);
 }
@@ -193,7 +193,7 @@ export class FilterCoverage {
 /** The parts of a catalogue that restrict variables without a row. */
 export interface Uncatalogued {
   /** The rows of all classes, whether the target chose them or not. */
-  readonly rules: Rules;
+  readonly rowIndex: RowIndex;
   /** The names that the catalogue's metrics and their series occupy. */
   readonly taken: ReadonlySet<string>;
 }
@@ -203,9 +203,9 @@ export function uncataloguedIn(
   catalogue: Catalogue | undefined,
   { catalogued }: Pick<Filters, 'catalogued'>,
 ): Uncatalogued | undefined {
-  const rules = catalogued();
-  if (catalogue === undefined || rules === undefined) return undefined;
-  return { rules, taken: new Set([...catalogue.families.values()].flatMap(namesTaken)) };
+  const rowIndex = catalogued();
+  if (catalogue === undefined || rowIndex === undefined) return undefined;
+  return { rowIndex, taken: new Set([...catalogue.families.values()].flatMap(namesTaken)) };
 }
 
 /** Returns the labels that `path_labels` give to the object at a seed path. */

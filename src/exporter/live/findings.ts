@@ -3,8 +3,8 @@ import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { CatalogueClass } from '../../catalogue/catalogue-class.js';
 import type { FilterSettings, Filters } from '../../catalogue/match/filters.js';
 import { ROOT, compileSeedPrefix, segmentsOf } from '../../catalogue/match/patterns.js';
-import { compileRules, objectPath } from '../../catalogue/match/rules.js';
-import type { ObjectPath } from '../../catalogue/match/rules.js';
+import { indexRows, objectPath } from '../../catalogue/match/row-index.js';
+import type { ObjectPath } from '../../catalogue/match/row-index.js';
 import { nounFor, pluralize } from '../../pluralize.js';
 import { quoted } from '../../document/document.js';
 import type { Path } from '../../document/document.js';
@@ -108,13 +108,13 @@ interface UnreadClass {
 /** Finds classes without objects and objects without rows. If the target selects classes, all tracked objects have rows. */
 export function classFindings(
   { classes, source: { file } }: Catalogue,
-  { rules, tracks }: Filters,
+  { rowIndex, tracks }: Filters,
   objects: readonly ExistingObject[],
 ): ClassFindings {
   const matched = new Set<string>();
   const kinds = new Map<string, UnreadClass>();
   for (const object of objects) {
-    const found = rules?.rulesFor(object) ?? [];
+    const found = rowIndex?.rowsFor(object) ?? [];
     for (const { classRows } of found) matched.add(classRows.alias);
     if (found.length === 0 && mayNeedRows(object) && tracks(object)) count(kinds, object);
   }
@@ -211,8 +211,8 @@ function unmatchedAlias(catalogue: Catalogue | undefined, objects: readonly Obje
         ? undefined
         : `no object is of class ${quoted(alias)}${hint(alias, published)}`;
     const chosen = catalogue.classes.filter((each) => each.alias === alias);
-    const rules = compileRules({ classes: chosen });
-    if (objects.some((object) => rules.reads(object))) return undefined;
+    const rowIndex = indexRows({ classes: chosen });
+    if (objects.some((object) => rowIndex.reads(object))) return undefined;
     return chosen.map(unmatchedClass).join('; ');
   };
 }

@@ -145,11 +145,11 @@ function metricsOf(
   filters: Filters,
   objects: readonly ExistingObject[],
 ): TargetMetrics {
-  const { rules } = filters;
+  const { rowIndex } = filters;
   const tracked = objects.filter(filters.tracks);
-  if (catalogue === undefined || rules === undefined)
+  if (catalogue === undefined || rowIndex === undefined)
     return declared(describedFamilies(app, tracked));
-  const { lines, without, families } = rowFindings(catalogue, rules, tracked);
+  const { lines, without, families } = rowFindings(catalogue, rowIndex, tracked);
   const { unmatched, withoutRows } = classFindings(catalogue, filters, objects);
   if (!showUncatalogued)
     return { lines: [...unmatched, ...withoutRows, ...lines, ...without], families };

@@ -1,8 +1,8 @@
 // Compares the rows of a catalogue with the existing objects, and finds their metrics.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { Uncatalogued } from '../../catalogue/match/filters.js';
-import type { ClassRows, Rules } from '../../catalogue/match/rules.js';
-import type { Reading, Row } from '../../catalogue/row.js';
+import type { ClassRows, RowIndex } from '../../catalogue/match/row-index.js';
+import type { RowInput, Row } from '../../catalogue/row.js';
 import { quoted } from '../../document/document.js';
 import { hint } from '../../document/nearest.js';
 import { NamedVariable } from '../../exposition/read/highlight.js';
@@ -59,7 +59,7 @@ export function describedFamilies(
   const families = new Set<FamilyMetadata>();
   const shared = new SharedNames();
   for (const object of objects) {
-    const sets = uncatalogued?.rules.rulesFor(object).map(({ classRows }) => classRows) ?? [];
+    const sets = uncatalogued?.rowIndex.rowsFor(object).map(({ classRows }) => classRows) ?? [];
     for (const variable of object.variables.values())
       if (sets.every((set) => !set.isDeclared && set.matchesOf(variable.name).length === 0)) {
         const stated = described.declaredMetric(variable);
@@ -89,7 +89,7 @@ interface ReadVariables {
 /** Compares the rows with the tracked objects. Ignores classes without objects. */
 export function rowFindings(
   { app, source: { file } }: Catalogue,
-  rules: Rules,
+  rowIndex: RowIndex,
   objects: readonly ExistingObject[],
 ): RowFindings {
   const bySet = new Map<ClassRows, ReadVariables>();
@@ -108,7 +108,7 @@ export function rowFindings(
       for (const { row } of set.matchesOf(name)) {
         isRead = true;
         if (variables !== undefined) addTo(variables.found, row, name);
-        if (readingOf(row, name)?.types.includes(type) === true) families.add(row.family);
+        if (inputOf(row, name)?.types.includes(type) === true) families.add(row.family);
         else mistyped.add(mistypedLine(row, variable, file));
       }
     }
@@ -123,7 +123,7 @@ export function rowFindings(
   };
 
   for (const object of objects) {
-    const sets = rules.rulesFor(object).map(({ classRows }) => classRows);
+    const sets = rowIndex.rowsFor(object).map(({ classRows }) => classRows);
     for (const set of sets) {
       if (!bySet.has(set)) bySet.set(set, { names: new Candidates(), found: new Map() });
       for (const { family } of set.stateRows) families.add(family);
@@ -154,7 +154,7 @@ function unmatchedRows(
 ): string[] {
   return rows.flatMap((row) => {
     const has = found.get(row);
-    const unmatched = row.reads.filter(({ variable, pattern }) =>
+    const unmatched = row.inputs.filter(({ variable, pattern }) =>
       pattern === undefined ? has?.has(variable) !== true : has === undefined,
     );
     return unmatched.map(
@@ -165,11 +165,11 @@ function unmatchedRows(
 }
 
 const mistypedLine = (row: Row, { name, type }: Variable, file: string): string =>
-  `${positionOf(row, file)}: the variable ${quoted(name)} is of type ${type}, allowed: ${readingOf(row, name)?.types.join(', ') ?? 'none'}`;
+  `${positionOf(row, file)}: the variable ${quoted(name)} is of type ${type}, allowed: ${inputOf(row, name)?.types.join(', ') ?? 'none'}`;
 
 /** Finds the reading of a row that applies to a variable of this name. */
-const readingOf = ({ reads }: Row, name: string): Reading | undefined =>
-  reads.find(({ variable, pattern }) => pattern !== undefined || variable === name);
+const inputOf = ({ inputs }: Row, name: string): RowInput | undefined =>
+  inputs.find(({ variable, pattern }) => pattern !== undefined || variable === name);
 
 const positionOf = ({ where, family }: Row, file: string): string =>
   `${file}: ${where} (${family.name})`;

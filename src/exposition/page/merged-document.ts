@@ -1,15 +1,15 @@
 // One document of several targets, for programs that read one exposition of a host, such as textfile collectors.
 import { NameOwners } from '../../catalogue/names.js';
-import type { Exposition, FamilyMetadata, FamilyText } from '../../model.js';
+import type { DemandAnswer, FamilyMetadata, FamilyText } from '../../model.js';
 import { headerText, labelsText, seriesText } from '../text/text-syntax.js';
 import type { Labels } from '../text/text-syntax.js';
 import { familiesOf } from './scope.js';
 
 /** The exposition of one target. */
-export interface IdentifiedExposition {
+export interface IdentifiedAnswer {
   /** The labels that distinguish the target from all others. */
   readonly identity: Labels;
-  readonly exposition: Exposition;
+  readonly answer: DemandAnswer;
 }
 
 /** A family of several targets. */
@@ -33,7 +33,7 @@ const BUFFER_CHARACTERS = 131_072;
  * series has already. Two metrics clash if they have one name and two types, or if one name belongs to the series of
  * the other: the document has the first metric, and a comment names the other. It has no internal metrics of targets.
  */
-export function mergedDocument(all: readonly IdentifiedExposition[]): MergedDocument {
+export function mergedDocument(all: readonly IdentifiedAnswer[]): MergedDocument {
   const families = new Map<string, MergedFamily>();
   const owners = new NameOwners();
   const clashes: string[] = [];
@@ -52,9 +52,8 @@ export function mergedDocument(all: readonly IdentifiedExposition[]): MergedDocu
     families.set(metadata.name, { metadata, members: [[identity, family]] });
     owners.add(metadata);
   };
-  for (const { identity, exposition } of all)
-    if (exposition.kind === 'ready')
-      for (const family of familiesOf(exposition)) add(identity, family);
+  for (const { identity, answer } of all)
+    if (answer.kind === 'ready') for (const family of familiesOf(answer)) add(identity, family);
   return { clashes, buffers: (ownText) => buffers(families.values(), clashes, ownText) };
 }
 

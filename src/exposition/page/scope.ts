@@ -1,5 +1,5 @@
 // Scopes: named subsets of the metrics, and the families of a snapshot that a scope selects. Spec 2.3.
-import type { FamilyMetadata, FamilyText, ReadyExposition, Scope, Snapshot } from '../../model.js';
+import type { FamilyMetadata, FamilyText, ReadyAnswer, Scope, Snapshot } from '../../model.js';
 import { compileWildcard } from '../../rules/formats.js';
 import { memoize } from '../memoize.js';
 
@@ -45,7 +45,7 @@ interface Selection {
 }
 
 /** The selected families of an exposition, or all of its families. */
-export const familiesOf = ({ selected, snapshot }: ReadyExposition): readonly FamilyText[] =>
+export const familiesOf = ({ selected, snapshot }: ReadyAnswer): readonly FamilyText[] =>
   selected ?? snapshot.families;
 
 const selectionsOf = memoize<Snapshot, WeakMap<Scope, readonly FamilyText[]>>(() => new WeakMap());

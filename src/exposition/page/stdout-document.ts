@@ -1,10 +1,10 @@
 // The document of one target that stdout mode prints at a tick, as text or as JSON lines.
 import type {
   Document,
-  Exposition,
+  DemandAnswer,
   FamilyText,
   InternalMetric,
-  ReadyExposition,
+  ReadyAnswer,
   TargetStatus,
 } from '../../model.js';
 import { ShortFamily } from '../text/family-text.js';
@@ -14,17 +14,17 @@ import { TEXT, notReadyText } from './text-page.js';
 
 /** Makes the document of one target. The metrics of the sink come last. */
 export type MakeDocument = (
-  exposition: Exposition,
+  answer: DemandAnswer,
   time: Date,
   ofSink?: readonly InternalMetric[],
 ) => Document;
 
 /** A comment line with target and time, the text, and an end mark. */
-export const textDocument: MakeDocument = (exposition, time, ofSink = []) => {
-  const header = `# snapshot ${identity(exposition.status)} time=${time.toISOString()}`;
-  if (exposition.kind === 'waiting')
-    return oneLine(comment(`${header} ${notReadyText(exposition.status.progress)}`));
-  const { buffers, release } = TEXT.page(withMetrics(exposition, ofSink));
+export const textDocument: MakeDocument = (answer, time, ofSink = []) => {
+  const header = `# snapshot ${identity(answer.status)} time=${time.toISOString()}`;
+  if (answer.kind === 'waiting')
+    return oneLine(comment(`${header} ${notReadyText(answer.status.progress)}`));
+  const { buffers, release } = TEXT.page(withMetrics(answer, ofSink));
   return { buffers: [Buffer.from(comment(header)), ...buffers, END], release };
 };
 
@@ -34,17 +34,17 @@ const comment = (text: string): string => `${text.replace(/\s*[\r\n]\s*/g, ' ')}
 const END = Buffer.from('# EOF\n');
 
 /** One JSON object per series; one object with the reason if the target is not ready. */
-export const jsonDocument: MakeDocument = (exposition, time, ofSink = []) => {
-  const { app, serverKey, root } = exposition.status;
+export const jsonDocument: MakeDocument = (answer, time, ofSink = []) => {
+  const { app, serverKey, root } = answer.status;
   const common = { time: time.toISOString(), app, server_key: serverKey, root };
-  if (exposition.kind === 'waiting') {
-    const reason = notReadyText(exposition.status.progress);
+  if (answer.kind === 'waiting') {
+    const reason = notReadyText(answer.status.progress);
     return oneLine(`${JSON.stringify({ ...common, ready: false, reason })}\n`);
   }
-  const { snapshot, internal } = withMetrics(exposition, ofSink);
+  const { snapshot, internal } = withMetrics(answer, ofSink);
   const start = JSON.stringify(common).slice(0, -1);
   return {
-    buffers: jsonBuffers([...familiesOf(exposition), ...internal], start),
+    buffers: jsonBuffers([...familiesOf(answer), ...internal], start),
     release: snapshot.hold(),
   };
 };
@@ -57,12 +57,9 @@ const oneLine = (text: string): Document => ({
   release: () => undefined,
 });
 
-const withMetrics = (
-  exposition: ReadyExposition,
-  metrics: readonly InternalMetric[],
-): ReadyExposition => ({
-  ...exposition,
-  internal: [...exposition.internal, ...metrics.map(internalFamily)],
+const withMetrics = (answer: ReadyAnswer, metrics: readonly InternalMetric[]): ReadyAnswer => ({
+  ...answer,
+  internal: [...answer.internal, ...metrics.map(internalFamily)],
 });
 
 function internalFamily({ name, type, help, value, labels = {} }: InternalMetric): FamilyText {

@@ -7,7 +7,7 @@ import type {
   Format,
   FamilyHeader,
   Page,
-  ReadyExposition,
+  ReadyAnswer,
   SyncProgress,
 } from '../../model.js';
 import { deflatedFamilies } from '../compress/deflate-stream.js';
@@ -42,18 +42,18 @@ export function textFormat(syntax: Syntax): Format {
   const { contentType, end, accepts, adapt = (all: readonly FamilyMetadata[]) => all } = syntax;
   /** The application texts, by snapshot or by the list of families that a scope selects. */
   const applications = new WeakMap<object, ApplicationText>();
-  const applicationText = (exposition: ReadyExposition): ApplicationText => {
-    const { snapshot, selected } = exposition;
+  const applicationText = (answer: ReadyAnswer): ApplicationText => {
+    const { snapshot, selected } = answer;
     const key = selected ?? snapshot;
     const former = applications.get(key);
     if (former !== undefined) return former;
     const given = selected?.map(({ metadata }) => metadata) ?? snapshot.metadata;
-    const application = new ApplicationText(exposition, adapt(given, true), syntax.headerOf);
+    const application = new ApplicationText(answer, adapt(given, true), syntax.headerOf);
     applications.set(key, application);
     return application;
   };
   /** The text of the internal metrics, which change with each page, and the last line. */
-  const internalText = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
+  const internalText = ({ internal }: ReadyAnswer): readonly Uint8Array[] => {
     const adapted = adapt(
       internal.map(({ metadata }) => metadata),
       false,
@@ -69,12 +69,12 @@ export function textFormat(syntax: Syntax): Format {
   return {
     contentType,
     ...(accepts !== undefined && { accepts }),
-    page: (exposition) =>
+    page: (answer) =>
       new TextPage(
         contentType,
-        applicationText(exposition),
-        internalText(exposition),
-        exposition.snapshot.hold(),
+        applicationText(answer),
+        internalText(answer),
+        answer.snapshot.hold(),
       ),
   };
 }
@@ -84,7 +84,7 @@ type HeaderOf = (metadata: FamilyMetadata) => FamilyHeader;
 /** The families of a page, each below its header. All pages of a snapshot and scope share it. */
 class ApplicationText implements GzipInput {
   /** Each page with this text holds the snapshot. */
-  readonly #exposition: ReadyExposition;
+  readonly #answer: ReadyAnswer;
   readonly #metadata: readonly FamilyMetadata[];
   readonly #headerOf: HeaderOf;
   readonly #page: readonly Uint8Array[] | undefined;
@@ -94,17 +94,13 @@ class ApplicationText implements GzipInput {
   readonly gzip = new GzipText(this);
 
   /** @param metadata as the format can express them, in the order of the families */
-  constructor(
-    exposition: ReadyExposition,
-    metadata: readonly FamilyMetadata[],
-    makeHeader: HeaderOf,
-  ) {
-    this.#exposition = exposition;
+  constructor(answer: ReadyAnswer, metadata: readonly FamilyMetadata[], makeHeader: HeaderOf) {
+    this.#answer = answer;
     this.#metadata = metadata;
     this.#headerOf = makeHeader;
     // A snapshot has the headers of text 0.0.4.
-    const isWhole = makeHeader === headerOf && exposition.selected === undefined;
-    this.#page = isWhole ? exposition.snapshot.page : undefined;
+    const isWhole = makeHeader === headerOf && answer.selected === undefined;
+    this.#page = isWhole ? answer.snapshot.page : undefined;
   }
 
   get bytes(): number {
@@ -117,12 +113,12 @@ class ApplicationText implements GzipInput {
 
   /** Undefined if the kernel did not compress the lines. */
   get deflated(): DeflateStream | undefined {
-    if (this.#exposition.snapshot.isDeflated !== true) return undefined;
+    if (this.#answer.snapshot.isDeflated !== true) return undefined;
     return (this.#deflated ??= deflatedFamilies(this.#families, this.#headers));
   }
 
   get #families(): readonly FamilyText[] {
-    return familiesOf(this.#exposition);
+    return familiesOf(this.#answer);
   }
 
   get #headers(): readonly FamilyHeader[] {
@@ -130,7 +126,7 @@ class ApplicationText implements GzipInput {
   }
 
   #sum(): number {
-    const { selected, snapshot } = this.#exposition;
+    const { selected, snapshot } = this.#answer;
     let bytes = selected === undefined ? snapshot.bytes : 0;
     for (const family of selected ?? []) bytes += family.bytes;
     for (const header of this.#headers) bytes += header.bytes;

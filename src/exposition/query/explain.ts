@@ -1,9 +1,9 @@
 // Explains a node: why it is not tracked, which metrics show it, or why no metric does.
 import type { Filters } from '../../catalogue/match/filters.js';
-import { objectPath } from '../../catalogue/match/rules.js';
-import type { Rules } from '../../catalogue/match/rules.js';
+import { objectPath } from '../../catalogue/match/row-index.js';
+import type { RowIndex } from '../../catalogue/match/row-index.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
-import type { Reading, Row } from '../../catalogue/row.js';
+import type { RowInput, Row } from '../../catalogue/row.js';
 import type { LargeMap } from '../../collections/large-map.js';
 import type { ManagedObject, TreeMetric, ValueType, Variable } from '../../model.js';
 import { isFramed } from '../../published.js';
@@ -65,7 +65,7 @@ export class TrackingExplainer {
 export interface MatchingRow {
   readonly row: Row;
   /** Undefined for a row that shows a state. */
-  readonly reading: Reading | undefined;
+  readonly input: RowInput | undefined;
   /** The text of the labels that all its series have. */
   readonly labels: () => string;
 }
@@ -73,7 +73,7 @@ export interface MatchingRow {
 interface MetricExplainerParts {
   readonly objects: BoundObjects;
   /** Undefined for an application without a catalogue. */
-  readonly rules: Rules | undefined;
+  readonly rowIndex: RowIndex | undefined;
   readonly labels: RowLabels;
   readonly lines: RowLines;
   readonly registry: SeriesRegistry;
@@ -109,18 +109,18 @@ export class MetricExplainer {
 
   #stateOf({ row }: MatchingRow, node: TreeNode): ReturnType<RowLines['stateOf']> {
     const [nodeId, maxSeries] = isVariable(node)
-      ? [ownerOf(node, row.reads.length), row.linesOf(node)]
+      ? [ownerOf(node, row.inputs.length), row.linesOf(node)]
       : [node.id, row.linesOf()];
     return this.#parts.lines.stateOf(row, nodeId, maxSeries);
   }
 
-  #whyNot({ row, reading }: MatchingRow, node: TreeNode, isClashing: boolean): string {
+  #whyNot({ row, input }: MatchingRow, node: TreeNode, isClashing: boolean): string {
     const { registry, slotReader, frames } = this.#parts;
     if (!slotReader.isSynced(node)) return 'not synced yet';
     if (isClashing) return `clash: ${registry.clashOf(row.family)}`;
     if (isVariable(node)) {
-      const types = reading?.types ?? [];
-      if (reading !== undefined && !types.includes(node.type)) return wrongType(node.type, types);
+      const types = input?.types ?? [];
+      if (input !== undefined && !types.includes(node.type)) return wrongType(node.type, types);
       if (isFramed(node.type) && row.isComputed && frames.of(node) === undefined)
         return 'no whole copy of it could be had';
       if (row.linesOf(node) > MAX_LINES_A_ROW)
@@ -145,7 +145,7 @@ export class MetricExplainer {
     const bound = this.#parts.objects.boundOf(node.object);
     if (bound === undefined || this.#parts.objects.isHidden(node)) return [];
     const names: string[] = [];
-    for (const { classRows } of bound.rules)
+    for (const { classRows } of bound.rows)
       for (const { row } of classRows.matchesOf(node.name)) names.push(row.family.name);
     if (names.length > 0) return names;
     const row = bound.declared?.rowOf(node);
@@ -167,15 +167,15 @@ export class MetricExplainer {
   /** Why no row reads the variables of an object; empty if a row may. */
   #whyObjectUnread(object: ManagedObject): string {
     const bound = this.#parts.objects.boundOf(object);
-    if (bound === undefined || bound.rules.length > 0 || bound.declared !== undefined) return '';
-    if (this.#parts.rules?.hasClass(object.className) !== true) return 'no row is for its class';
+    if (bound === undefined || bound.rows.length > 0 || bound.declared !== undefined) return '';
+    if (this.#parts.rowIndex?.hasClass(object.className) !== true) return 'no row is for its class';
     return 'the rows for its class are for objects at other places';
   }
 
   #ofState(object: ManagedObject): readonly MatchingRow[] {
     return this.#parts.objects.statesOf(object).map(({ row, labels }) => ({
       row,
-      reading: undefined,
+      input: undefined,
       labels: () => labels.text,
     }));
   }
@@ -183,10 +183,10 @@ export class MetricExplainer {
   #ofVariable(variable: Variable): readonly MatchingRow[] {
     const bound = this.#parts.objects.boundOf(variable.object);
     if (bound === undefined) return [];
-    const rows = bound.rules.flatMap(({ classRows, labels }) =>
+    const rows = bound.rows.flatMap(({ classRows, labels }) =>
       classRows.matchesOf(variable.name).map((match) => ({
         row: match.row,
-        reading: match.reading,
+        input: match.input,
         labels: () => labels.textWith(this.#parts.labels.ofMatch(match)),
       })),
     );
@@ -194,7 +194,7 @@ export class MetricExplainer {
     const { declared } = bound;
     const row = declared?.rowOf(variable);
     if (declared === undefined || row === undefined) return rows;
-    return [{ row, reading: row.reads[0], labels: () => declared.textOf(variable) }];
+    return [{ row, input: row.inputs[0], labels: () => declared.textOf(variable) }];
   }
 }
 

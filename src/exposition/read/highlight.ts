@@ -1,6 +1,6 @@
 // The value of the variable that the operator chose by its path. Objects may be added and removed.
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
-import { objectPath } from '../../catalogue/match/rules.js';
+import { objectPath } from '../../catalogue/match/row-index.js';
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
 import { NodeValues, SlotCopies } from '../query/tree-values.js';
 

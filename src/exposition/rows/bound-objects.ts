@@ -1,7 +1,7 @@
 // Finds the rows that read the variables of bound objects, and their labels.
 import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
-import { objectPath } from '../../catalogue/match/rules.js';
-import type { ClassRows, ObjectPath, RowMatch, Rules } from '../../catalogue/match/rules.js';
+import { objectPath } from '../../catalogue/match/row-index.js';
+import type { ClassRows, ObjectPath, RowMatch, RowIndex } from '../../catalogue/match/row-index.js';
 import type { Row } from '../../catalogue/row.js';
 import { IndexedHeap, isNewer } from '../../collections/indexed-heap.js';
 import { LargeMap } from '../../collections/large-map.js';
@@ -25,7 +25,7 @@ export interface StateRow {
 
 interface BoundObject {
   /** The rows of each class that reads it, with the text of the labels from its path. */
-  readonly rules: readonly { readonly classRows: ClassRows; readonly labels: ObjectLabels }[];
+  readonly rows: readonly { readonly classRows: ClassRows; readonly labels: ObjectLabels }[];
   /** The rows for objects below it. */
   readonly below: readonly ClassRows[];
   readonly states: readonly StateRow[];
@@ -43,7 +43,7 @@ export interface BoundObjectsParts {
   readonly kernel: Kernel;
   readonly slotReader: SlotReader;
   /** Undefined for an application without a catalogue. */
-  readonly rules: Rules | undefined;
+  readonly rowIndex: RowIndex | undefined;
   /** Set if variables without a row of the catalogue are shown as well. */
   readonly uncatalogued: Uncatalogued | undefined;
   readonly labels: RowLabels;
@@ -58,7 +58,7 @@ export class BoundObjects {
   /** Counts rows without variables and variables without rows. */
   readonly coverage: CatalogueCoverage;
   readonly #root: ManagedObject;
-  readonly #rules: Rules | undefined;
+  readonly #rowIndex: RowIndex | undefined;
   readonly #uncatalogued: Uncatalogued | undefined;
   readonly #describedParts: DeclaredParts;
   /** By the object's id. */
@@ -70,14 +70,14 @@ export class BoundObjects {
   readonly #slotReader: SlotReader;
 
   constructor(parts: BoundObjectsParts) {
-    const { app, root, kernel, slotReader, rules, uncatalogued, labels, registry, pathLabels } =
+    const { app, root, kernel, slotReader, rowIndex, uncatalogued, labels, registry, pathLabels } =
       parts;
     this.#kernel = kernel;
     this.#slotReader = slotReader;
     this.#root = root;
     this.#labels = labels;
-    this.#rules = rules;
-    this.coverage = new CatalogueCoverage(rules?.readingRows ?? 0);
+    this.#rowIndex = rowIndex;
+    this.coverage = new CatalogueCoverage(rowIndex?.rowsWithInput ?? 0);
     this.#uncatalogued = uncatalogued;
     const isShown = (name: string) => registry.isShown(name);
     const rows = new DeclaredRows(app, uncatalogued?.taken, isShown);
@@ -87,25 +87,25 @@ export class BoundObjects {
   /** Finds the rows of an object; returns those that show its state. */
   bind(object: ManagedObject): readonly StateRow[] {
     const path = objectPath(this.#root, object);
-    const found = this.#rules?.rulesFor(path) ?? [];
-    const rules = found.map(({ classRows, labels }) => ({
+    const found = this.#rowIndex?.rowsFor(path) ?? [];
+    const rows = found.map(({ classRows, labels }) => ({
       classRows,
       labels: new ObjectLabels(
         this.#kernel,
         labelsText(withDeclared(labels, object.labels, classRows.rows)),
       ),
     }));
-    const states = rules.flatMap(({ classRows, labels }) =>
+    const states = rows.flatMap(({ classRows, labels }) =>
       classRows.stateRows.map((row) => ({ row, labels: labels.with(this.#labels.ofRow(row)) })),
     );
-    const own = rules.find(({ classRows }) => classRows.isDeclared)?.labels;
+    const own = rows.find(({ classRows }) => classRows.isDeclared)?.labels;
     const declared =
       own === undefined
         ? this.#declaredObject(path, object)
         : new DeclaredByClass(this.#describedParts, own);
-    const below = this.#rules?.rulesBelow(path) ?? [];
+    const below = this.#rowIndex?.rowsBelow(path) ?? [];
     const variables = new Map<string, number>();
-    const bound = { rules, below, states, declared, variables, earlier: undefined };
+    const bound = { rows, below, states, declared, variables, earlier: undefined };
     this.#last = undefined;
     this.#bound.set(object.id, bound);
     this.coverage.addObject(classRowsOf(bound));
@@ -201,7 +201,7 @@ export class BoundObjects {
     const bound = this.boundOf(variable.object);
     if (bound === undefined || !this.#isCurrent(bound, variable)) return;
     let isRead = false;
-    for (const { classRows, labels } of bound.rules)
+    for (const { classRows, labels } of bound.rows)
       for (const match of classRows.matchesOf(variable.name)) {
         isRead = true;
         callback(match.row, labels.with(this.#labels.ofMatch(match)), variable);
@@ -263,9 +263,9 @@ export class BoundObjects {
   }
 
   #declaredObject(path: ObjectPath, { labels }: ManagedObject): DeclaredObject | undefined {
-    const all = this.#uncatalogued?.rules;
-    if (this.#rules !== undefined && all === undefined) return undefined;
-    const found = all === undefined || all === this.#rules ? [] : all.rulesFor(path);
+    const all = this.#uncatalogued?.rowIndex;
+    if (this.#rowIndex !== undefined && all === undefined) return undefined;
+    const found = all === undefined || all === this.#rowIndex ? [] : all.rowsFor(path);
     const sources = { excluded: found.map(({ classRows }) => classRows), declared: labels };
     return new DeclaredObject(this.#describedParts, path.seedPath, sources);
   }
@@ -274,27 +274,27 @@ export class BoundObjects {
 const isComputed = ({ row }: RowMatch): boolean => row.isComputed;
 
 /** Whether coverage counts a variable: rows read it, or its class has rows and is not described. */
-const isCounted = ({ rules }: BoundObject, matches: readonly RowMatch[]): boolean =>
-  matches.length > 0 || (rules.length > 0 && !rules.some(({ classRows }) => classRows.isDeclared));
+const isCounted = ({ rows }: BoundObject, matches: readonly RowMatch[]): boolean =>
+  matches.length > 0 || (rows.length > 0 && !rows.some(({ classRows }) => classRows.isDeclared));
 
 const NO_MATCHES: readonly RowMatch[] = [];
 
 /** The rows of the object and of objects below it. */
-function classRowsOf({ rules, below }: Pick<BoundObject, 'rules' | 'below'>): readonly ClassRows[] {
-  return [...rules.map(({ classRows }) => classRows), ...below];
+function classRowsOf({ rows, below }: Pick<BoundObject, 'rows' | 'below'>): readonly ClassRows[] {
+  return [...rows.map(({ classRows }) => classRows), ...below];
 }
 
 /** The catalogue rows that read a variable of the object. */
-function matchesOf({ rules }: BoundObject, { name }: Variable): readonly RowMatch[] {
-  const [first] = rules;
+function matchesOf({ rows }: BoundObject, { name }: Variable): readonly RowMatch[] {
+  const [first] = rows;
   if (first === undefined) return NO_MATCHES;
   // Mostly one class reads an object: avoid an allocation for each variable.
-  return rules.length === 1
+  return rows.length === 1
     ? first.classRows.matchesOf(name)
-    : rules.flatMap(({ classRows }) => classRows.matchesOf(name));
+    : rows.flatMap(({ classRows }) => classRows.matchesOf(name));
 }
 
-function closeBound({ rules, declared }: BoundObject): void {
-  for (const { labels } of rules) labels.close();
+function closeBound({ rows, declared }: BoundObject): void {
+  for (const { labels } of rows) labels.close();
   declared?.close();
 }

@@ -1,6 +1,6 @@
 // Counts how well the rows of a catalogue cover the objects and variables that a target tracks.
-import type { RowMatch, ClassRows } from '../../catalogue/match/rules.js';
-import type { Reading } from '../../catalogue/row.js';
+import type { RowMatch, ClassRows } from '../../catalogue/match/row-index.js';
+import type { RowInput } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 
 interface RowCoverage {
@@ -10,7 +10,7 @@ interface RowCoverage {
   mistyped: number;
 }
 
-interface ReadingCoverage {
+interface InputCoverage {
   readonly row: RowCoverage;
   /** How many variables the reading finds. */
   found: number;
@@ -23,9 +23,9 @@ interface ReadingCoverage {
 export class CatalogueCoverage {
   /** How many objects the rows of each class apply to. */
   readonly #objects = new Map<ClassRows, number>();
-  readonly #readings = new Map<Reading, ReadingCoverage>();
+  readonly #inputs = new Map<RowInput, InputCoverage>();
   #variablesWithoutRow = 0;
-  readonly #readingRows: number;
+  readonly #rowsWithInput: number;
   /** The number of tracked objects. */
   #tracked = 0;
   /** Whether any object has had a class of the catalogue. */
@@ -33,15 +33,15 @@ export class CatalogueCoverage {
   #rowsWithoutVariable = 0;
   #rowsOfWrongType = 0;
 
-  /** @param readingRows how many rows of the catalogue read variables */
-  constructor(readingRows: number) {
-    this.#readingRows = readingRows;
+  /** @param rowsWithInput how many rows of the catalogue read variables */
+  constructor(rowsWithInput: number) {
+    this.#rowsWithInput = rowsWithInput;
   }
 
   /** Rows that read a variable which none of their objects has. */
   get rowsWithoutVariable(): number {
     const matchesNothing = this.#tracked > 0 && !this.#hasMatched;
-    return matchesNothing ? this.#readingRows : this.#rowsWithoutVariable;
+    return matchesNothing ? this.#rowsWithInput : this.#rowsWithoutVariable;
   }
 
   /** Rows that find a variable of a type that they cannot show. */
@@ -70,11 +70,11 @@ export class CatalogueCoverage {
   /** Adds a variable that is the latest of its name, with the rows that read it. */
   addVariable(variable: Variable, matches: readonly RowMatch[]): void {
     if (matches.length === 0) this.#variablesWithoutRow++;
-    for (const { reading } of matches) {
-      const entry = this.#readings.get(reading);
+    for (const { input } of matches) {
+      const entry = this.#inputs.get(input);
       if (entry === undefined) continue;
       if (entry.found++ === 0 && --entry.row.missing === 0) this.#rowsWithoutVariable--;
-      if (reading.types.includes(variable.type)) continue;
+      if (input.types.includes(variable.type)) continue;
       if (entry.row.mistyped++ === 0) this.#rowsOfWrongType++;
     }
   }
@@ -82,11 +82,11 @@ export class CatalogueCoverage {
   /** Undoes `addVariable`. */
   removeVariable(variable: Variable, matches: readonly RowMatch[]): void {
     if (matches.length === 0) this.#variablesWithoutRow--;
-    for (const { reading } of matches) {
-      const entry = this.#readings.get(reading);
+    for (const { input } of matches) {
+      const entry = this.#inputs.get(input);
       if (entry === undefined) continue;
       if (--entry.found === 0 && entry.row.missing++ === 0) this.#rowsWithoutVariable++;
-      if (reading.types.includes(variable.type)) continue;
+      if (input.types.includes(variable.type)) continue;
       if (--entry.row.mistyped === 0) this.#rowsOfWrongType--;
     }
   }
@@ -96,9 +96,9 @@ export class CatalogueCoverage {
     this.#objects.set(set, objects + 1);
     if (objects > 0) return;
     for (const row of set.rows) {
-      const coverage = { missing: row.reads.length, mistyped: 0 };
+      const coverage = { missing: row.inputs.length, mistyped: 0 };
       if (coverage.missing > 0) this.#rowsWithoutVariable++;
-      for (const reading of row.reads) this.#readings.set(reading, { row: coverage, found: 0 });
+      for (const input of row.inputs) this.#inputs.set(input, { row: coverage, found: 0 });
     }
   }
 
@@ -109,9 +109,9 @@ export class CatalogueCoverage {
       return;
     }
     this.#objects.delete(set);
-    for (const { reads } of set.rows) {
-      if (reads.length > 0) this.#rowsWithoutVariable--;
-      for (const reading of reads) this.#readings.delete(reading);
+    for (const { inputs } of set.rows) {
+      if (inputs.length > 0) this.#rowsWithoutVariable--;
+      for (const input of inputs) this.#inputs.delete(input);
     }
   }
 }

@@ -4,7 +4,7 @@ import { infoRow } from '../../catalogue/kinds/info.js';
 import { scalarRow } from '../../catalogue/kinds/scalar.js';
 import type { PathLabels } from '../../catalogue/match/filters.js';
 import type { LabelValues } from '../../catalogue/match/patterns.js';
-import type { ClassRows } from '../../catalogue/match/rules.js';
+import type { ClassRows } from '../../catalogue/match/row-index.js';
 import { declaredName, metricNamePart, namesTaken } from '../../catalogue/names.js';
 import type { DeclaredNameParts } from '../../catalogue/names.js';
 import { UNCHANGED } from '../../catalogue/row.js';

@@ -1,6 +1,6 @@
 // The labels that rows and formats give to series, as cached text.
 import type { LabelValues } from '../../catalogue/match/patterns.js';
-import type { RowMatch } from '../../catalogue/match/rules.js';
+import type { RowMatch } from '../../catalogue/match/row-index.js';
 import { ownLabelsOf } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 import type { Kernel } from '../wasm/kernel.js';
@@ -70,9 +70,9 @@ export class RowLabels {
   readonly #texts = new Map<Row, string>();
 
   /** The labels that a row adds to those of the object of a variable. */
-  ofMatch({ row, reading, nameLabels }: RowMatch): string {
+  ofMatch({ row, input, nameLabels }: RowMatch): string {
     const text = this.ofRow(row);
-    return reading.pattern === undefined ? text : joinLabels(labelsText(nameLabels), text);
+    return input.pattern === undefined ? text : joinLabels(labelsText(nameLabels), text);
   }
 
   /** The labels that every series of a row has. */

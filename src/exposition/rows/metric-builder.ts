@@ -1,7 +1,7 @@
 // Turns the tracked objects and variables of one target into series, by catalogue rows.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { PathLabels, Uncatalogued } from '../../catalogue/match/filters.js';
-import type { Rules } from '../../catalogue/match/rules.js';
+import type { RowIndex } from '../../catalogue/match/row-index.js';
 import type { Row } from '../../catalogue/row.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
@@ -37,7 +37,7 @@ export interface BuilderParts {
   readonly onOmitted: OnOmitted | undefined;
   /** Both are undefined if the application has no catalogue. */
   readonly catalogue: Catalogue | undefined;
-  readonly rules: Rules | undefined;
+  readonly rowIndex: RowIndex | undefined;
   /** Set if variables without a row of the catalogue are shown as well. */
   readonly uncatalogued: Uncatalogued | undefined;
   /** Further labels of series without a row. */
@@ -92,10 +92,10 @@ export class MetricBuilder {
     this.#scales = scales;
     this.#lines = new RowLines(registry, catalogue);
     const lines = this.#lines;
-    const { rules } = below;
+    const { rowIndex } = below;
     this.explainer = new MetricExplainer({
       objects,
-      rules,
+      rowIndex,
       labels,
       lines,
       registry,
@@ -211,4 +211,4 @@ export class MetricBuilder {
 }
 
 /** True if the row's series come from several variables of one object. */
-const isShared = ({ reads }: Row): boolean => reads.length > 1;
+const isShared = ({ inputs }: Row): boolean => inputs.length > 1;

@@ -3,7 +3,7 @@ import { UNCHANGED } from '../../catalogue/row.js';
 import type {
   Conversion,
   ValueReference,
-  Reading,
+  RowInput,
   Row,
   RowOutput,
   Shape,
@@ -58,9 +58,9 @@ export class RowEvaluator implements RowContext {
     this.#row = row;
     this.#labels = labels;
     this.#losesValue = losesValue;
-    const { reads } = row;
+    const { inputs } = row;
     // A row of several variables gets each by name.
-    return reads.length === 1 && !readsType(reads[0], variable) ? [] : row.series(this);
+    return inputs.length === 1 && !readsType(inputs[0], variable) ? [] : row.series(this);
   }
 
   named(name: string): Variable | undefined {
@@ -68,8 +68,8 @@ export class RowEvaluator implements RowContext {
     const variable = objects.current(this.variable.object, name);
     if (variable === undefined || (this.#losesValue && variable.id === this.variable.id))
       return undefined;
-    const reading = this.#row.reads.find((each) => each.variable === name);
-    return readsType(reading, variable) && slotReader.isSynced(variable) ? variable : undefined;
+    const input = this.#row.inputs.find((each) => each.variable === name);
+    return readsType(input, variable) && slotReader.isSynced(variable) ? variable : undefined;
   }
 
   text(variable: Variable): string | undefined {
@@ -122,5 +122,5 @@ export class RowEvaluator implements RowContext {
   }
 }
 
-const readsType = (reading: Reading | undefined, { type }: Variable): boolean =>
-  reading === undefined || reading.types.includes(type);
+const readsType = (input: RowInput | undefined, { type }: Variable): boolean =>
+  input === undefined || input.types.includes(type);

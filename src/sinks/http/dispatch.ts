@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Exposition, Scope, SyncProgress, Target } from '../../model.js';
+import type { DemandAnswer, Scope, SyncProgress, Target } from '../../model.js';
 import { chooseFormat, prefersGzip } from './choose-format.js';
 import type { Formats } from './choose-format.js';
 import { OWN_PAGES, RELOAD_PATH, reloaded } from './own-pages.js';
@@ -68,19 +68,19 @@ function scrape(
 }
 
 function replyWith(
-  exposition: Exposition,
+  answer: DemandAnswer,
   { formats, notReady }: ScrapeOptions,
   scope: Scope | undefined,
   accept: string | undefined,
 ): Reply {
-  if (exposition.kind === 'waiting') return textReply(503, notReady(exposition.status.progress));
-  const { selected, internal } = exposition;
+  if (answer.kind === 'waiting') return textReply(503, notReady(answer.status.progress));
+  const { selected, internal } = answer;
   if (scope !== undefined && selected?.length === 0 && internal.length === 0)
     return textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`);
   const [text, ...others] = formats;
-  const usable = others.filter((each) => each.accepts?.(exposition) !== false);
+  const usable = others.filter((each) => each.accepts?.(answer) !== false);
   const format = chooseFormat([text, ...usable], accept);
-  const page = format.page(exposition);
+  const page = format.page(answer);
   return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page };
 }
 

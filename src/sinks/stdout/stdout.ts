@@ -22,7 +22,7 @@ import {
 } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import { Fault, isSystemError, messageOf } from '../../errors.js';
-import type { Document, Exposition, InternalMetric, Target } from '../../model.js';
+import type { Document, DemandAnswer, InternalMetric, Target } from '../../model.js';
 import { identitiesOf, whenReady } from '../sink.js';
 import type { IdentityLabels, Sink, SinkEvent } from '../sink.js';
 
@@ -39,10 +39,10 @@ export class NotWritten extends Error {
   override readonly name = 'NotWritten';
 }
 
-/** The exposition of a target, with the labels that identify the target. */
+/** The answer of a target, with the labels that identify the target. */
 interface IdentifiedPage {
   readonly identity: IdentityLabels;
-  readonly exposition: Exposition;
+  readonly answer: DemandAnswer;
 }
 
 /** How to print the targets: a document for each target, with metrics of the sink, or one document for all targets. */
@@ -50,7 +50,7 @@ export type Documents =
   | {
       readonly kind: 'each';
       readonly document: (
-        exposition: Exposition,
+        answer: DemandAnswer,
         time: Date,
         ofSink: readonly InternalMetric[],
       ) => Document;
@@ -101,7 +101,7 @@ export function stdoutSink(options: StdoutOptions): Sink {
             return of<SinkEvent>({ kind: 'skipped', reason: error.message });
           }),
         );
-      const demanded = (target: Target): Observable<Exposition> =>
+      const demanded = (target: Target): Observable<DemandAnswer> =>
         target.demand().pipe(
           tap(({ kind, status: { progress } }) => {
             if (kind === 'waiting') waiting.add(progress.reason);
@@ -118,7 +118,7 @@ export function stdoutSink(options: StdoutOptions): Sink {
             ? from(targets).pipe(
                 concatMap((target) =>
                   demanded(target).pipe(
-                    map((exposition) => documents.document(exposition, time, ofSink)),
+                    map((answer) => documents.document(answer, time, ofSink)),
                     concatMap(written),
                   ),
                 ),
@@ -158,7 +158,7 @@ const notReady = (reasons: ReadonlySet<string>): Fault => {
 /** Prints one document of all targets. Keeps the snapshots of all targets until the document is written. */
 function printMerged(
   targets: readonly Target[],
-  demanded: (target: Target) => Observable<Exposition>,
+  demanded: (target: Target) => Observable<DemandAnswer>,
   merge: MergeDocuments,
   written: (document: Document) => Observable<SinkEvent>,
 ): Observable<SinkEvent> {
@@ -171,9 +171,9 @@ function printMerged(
     return from(identitiesOf(targets)).pipe(
       concatMap(([target, identity]) =>
         demanded(target).pipe(
-          map((exposition): IdentifiedPage => {
-            if (exposition.kind === 'ready') holds.push(exposition.snapshot.hold());
-            return { identity, exposition };
+          map((answer): IdentifiedPage => {
+            if (answer.kind === 'ready') holds.push(answer.snapshot.hold());
+            return { identity, answer };
           }),
         ),
       ),

@@ -95,7 +95,7 @@ describe('seed path filters', () => {
 });
 
 describe('class filters', () => {
-  const { tracks, rules } = compileFilters(
+  const { tracks, rowIndex } = compileFilters(
     ads,
     settings({ classes: ['source_service', 'process'] }),
   );
@@ -134,8 +134,8 @@ describe('class filters', () => {
 
   it('limit the exposed metrics, too (spec 1.8)', () => {
     const stats = placed('ShmemMOServerStats', 'admin.MemoryStats');
-    expect(rules?.reads(stats)).to.equal(false);
-    expect(compileFilters(ads, settings({})).rules?.reads(stats)).to.equal(true);
+    expect(rowIndex?.reads(stats)).to.equal(false);
+    expect(compileFilters(ads, settings({})).rowIndex?.reads(stats)).to.equal(true);
   });
 
   it('select an object only if the seed paths also select it', () => {

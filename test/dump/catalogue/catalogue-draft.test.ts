@@ -55,7 +55,7 @@ describe('A drafted catalogue', () => {
         const draft = catalogueDraft({ classes, omitted: 0 }, { ...ORIGIN, application });
         const text = [...draft].join('\n');
         const catalogue = parseCatalogue(text, 'draft.toml');
-        const reads = catalogue.classes.flatMap(({ rows }) => rows.flatMap((row) => row.reads));
+        const reads = catalogue.classes.flatMap(({ rows }) => rows.flatMap((row) => row.inputs));
         const numbers = classes
           .flatMap(({ variables }) => [...variables.values()])
           .filter(({ type }) => type !== 'string');

@@ -1,7 +1,7 @@
 // mergedDocument: one document of all targets, with labels that identify each target.
 import { expect } from 'chai';
 import { mergedDocument } from '#app/exposition/page/merged-document.js';
-import type { IdentifiedExposition } from '#app/exposition/page/merged-document.js';
+import type { IdentifiedAnswer } from '#app/exposition/page/merged-document.js';
 import type { MetricType } from '#app/model.js';
 import { FakeTarget } from '../../support/fake-target.js';
 
@@ -11,13 +11,13 @@ const identified = (
   text: string,
   type: MetricType = 'gauge',
   name = 'demo_value',
-): IdentifiedExposition => {
+): IdentifiedAnswer => {
   const target = new FakeTarget(app);
   target.text = text;
   target.metadata = { ...target.metadata, name, type };
-  return { identity: { app, server_key: '82' }, exposition: target.exposition() };
+  return { identity: { app, server_key: '82' }, answer: target.demandAnswer() };
 };
-const textOf = (all: readonly IdentifiedExposition[], own = ''): string =>
+const textOf = (all: readonly IdentifiedAnswer[], own = ''): string =>
   Buffer.concat([...mergedDocument(all).buffers(own)]).toString();
 
 const HEAD = '# HELP demo_value A value.\n# TYPE demo_value gauge\n';
@@ -73,7 +73,7 @@ describe('mergedDocument', () => {
       reason: 'object x',
     });
     const all = [
-      { identity: { app: 'a' }, exposition: target.exposition() },
+      { identity: { app: 'a' }, answer: target.demandAnswer() },
       identified('b', 'demo_value 3\n'),
     ];
     expect(textOf(all)).to.equal(`${HEAD}demo_value{app="b",server_key="82"} 3\n`);

@@ -108,11 +108,9 @@ describe('the OpenMetrics types of families', () => {
 describe('an OpenMetrics page', () => {
   const textOf = (families: ReturnType<typeof internalFamilies>): string => {
     const target = new FakeTarget();
-    const exposition = target.exposition();
-    if (exposition.kind === 'waiting') throw new Error('not ready');
-    return Buffer.concat(
-      OPEN_METRICS.page({ ...exposition, internal: families }).buffers,
-    ).toString();
+    const answer = target.demandAnswer();
+    if (answer.kind === 'waiting') throw new Error('not ready');
+    return Buffer.concat(OPEN_METRICS.page({ ...answer, internal: families }).buffers).toString();
   };
 
   it('has every internal metric with its type', () => {
@@ -289,8 +287,8 @@ describe('an OpenMetrics page', () => {
       const { page, render } = testView(source, root, { app: 'demo' });
       const text = page(OPEN_METRICS);
       const status = new FakeTarget().status();
-      const exposition = { kind: 'ready', snapshot: render(), internal: [], status } as const;
-      expect(OPEN_METRICS.accepts?.(exposition)).to.equal(isOffered);
+      const answer = { kind: 'ready', snapshot: render(), internal: [], status } as const;
+      expect(OPEN_METRICS.accepts?.(answer)).to.equal(isOffered);
       if (isOffered) expect(() => readOpenMetrics(text)).not.to.throw();
       else expect(() => readOpenMetrics(text)).to.throw();
     });

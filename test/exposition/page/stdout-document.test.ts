@@ -24,7 +24,7 @@ describe('textDocument', () => {
 
   it('has a comment line, the text, and an end mark', () => {
     const target = new FakeTarget();
-    const page = textDocument(target.exposition(), TIME);
+    const page = textDocument(target.demandAnswer(), TIME);
     expect(textOf(page)).to.equal(
       `${HEAD}\n# HELP demo_value A value.\n# TYPE demo_value gauge\ndemo_value 1\n` +
         '# HELP shm_exporter_target_info Which target this page is of; always 1.\n' +
@@ -37,23 +37,23 @@ describe('textDocument', () => {
   });
 
   it('ends with the metrics of the sink', () => {
-    const page = textDocument(new FakeTarget().exposition(), TIME, OF_SINK);
+    const page = textDocument(new FakeTarget().demandAnswer(), TIME, OF_SINK);
     const own =
       '# HELP shm_own_total Own \\\\ metric.\n# TYPE shm_own_total counter\nshm_own_total 7\n';
     expect(textOf(page).endsWith(`partition="0"} 1\n${own}# EOF\n`)).to.equal(true);
   });
 
   it('is one comment line with the reason while the target is not ready', () => {
-    const page = textDocument(waiting().exposition(), TIME);
+    const page = textDocument(waiting().demandAnswer(), TIME);
     expect(textOf(page)).to.equal(`${HEAD} ${NOT_READY}\n`);
   });
 
   it('stays one comment line if names of the publisher have line breaks', () => {
     const target = new FakeTarget('ads', ['82'], 'H.1\nevil_series 1\r\n.ads');
-    expect(textOf(textDocument(target.exposition(), TIME)).split('\n')).to.not.include(
+    expect(textOf(textDocument(target.demandAnswer(), TIME)).split('\n')).to.not.include(
       'evil_series 1\r',
     );
-    const text = textOf(textDocument(waiting('object a\nevil_series 1').exposition(), TIME));
+    const text = textOf(textDocument(waiting('object a\nevil_series 1').demandAnswer(), TIME));
     expect(text.trimEnd().split('\n')).to.have.length(1);
   });
 });
@@ -69,7 +69,7 @@ describe('jsonDocument', () => {
   const parsed = (text: string): unknown[] => {
     const target = new FakeTarget();
     target.text = text;
-    return textOf(jsonDocument(target.exposition(), TIME))
+    return textOf(jsonDocument(target.demandAnswer(), TIME))
       .split('\n')
       .filter((line) => line !== '')
       .map((line): unknown => JSON.parse(line));
@@ -79,7 +79,7 @@ describe('jsonDocument', () => {
     const target = new FakeTarget();
     target.text = 'demo_value 1\ndemo_value{a="b",c="d e"} 2.5\n';
     target.metrics = [{ name: 'shm_x_total', type: 'counter', help: '', value: 7 }];
-    const page = jsonDocument(target.exposition(), TIME);
+    const page = jsonDocument(target.demandAnswer(), TIME);
     const lines = textOf(page).split('\n');
     expect(lines.pop()).to.equal('');
     expect(lines.map((line): unknown => JSON.parse(line))).to.deep.equal([
@@ -97,7 +97,7 @@ describe('jsonDocument', () => {
   });
 
   it('ends with the metrics of the sink', () => {
-    const lines = textOf(jsonDocument(new FakeTarget().exposition(), TIME, OF_SINK)).split('\n');
+    const lines = textOf(jsonDocument(new FakeTarget().demandAnswer(), TIME, OF_SINK)).split('\n');
     expect(JSON.parse(lines.at(-2) ?? '')).to.deep.equal({
       ...common,
       name: 'shm_own_total',
@@ -110,7 +110,7 @@ describe('jsonDocument', () => {
   it('is written lazily in buffers of 128 KB, and holds its snapshot until the end', () => {
     const target = new FakeTarget();
     target.text = 'demo_value{a="b"} 1\n'.repeat(5000);
-    const exposition = target.exposition();
+    const answer = target.demandAnswer();
     let decoded = 0;
     const counting = (family: FamilyText): FamilyText => ({
       ...family,
@@ -121,9 +121,9 @@ describe('jsonDocument', () => {
         }
       },
     });
-    if (exposition.kind === 'waiting') throw new Error('It is ready');
-    const selected = exposition.snapshot.families.map(counting);
-    const { buffers, release } = jsonDocument({ ...exposition, selected }, TIME);
+    if (answer.kind === 'waiting') throw new Error('It is ready');
+    const selected = answer.snapshot.families.map(counting);
+    const { buffers, release } = jsonDocument({ ...answer, selected }, TIME);
     expect([decoded, target.held]).to.deep.equal([0, 1]);
     const lengths: number[] = [];
     for (const buffer of buffers) {
@@ -137,7 +137,7 @@ describe('jsonDocument', () => {
   });
 
   it('is one object with the reason while the target is not ready', () => {
-    const text = textOf(jsonDocument(waiting().exposition(), TIME));
+    const text = textOf(jsonDocument(waiting().demandAnswer(), TIME));
     expect(JSON.parse(text)).to.deep.equal({ ...common, ready: false, reason: NOT_READY });
     expect(text.split('\n')).to.have.length(2);
   });
@@ -145,7 +145,7 @@ describe('jsonDocument', () => {
   it('keeps 64-bit integers exact', () => {
     const target = new FakeTarget();
     target.text = 'demo_value 18446744073709551615\ndemo_value{a="b"} -9223372036854775808\n';
-    const text = textOf(jsonDocument(target.exposition(), TIME));
+    const text = textOf(jsonDocument(target.demandAnswer(), TIME));
     expect(text).to.contain('"value":18446744073709551615}\n');
     expect(text).to.contain('"value":-9223372036854775808}\n');
   });
@@ -172,7 +172,7 @@ describe('jsonDocument', () => {
       help: '',
       value,
     }));
-    const lines = textOf(jsonDocument(target.exposition(), TIME)).trimEnd().split('\n');
+    const lines = textOf(jsonDocument(target.demandAnswer(), TIME)).trimEnd().split('\n');
     expect(lines.map((line) => (JSON.parse(line) as { value: unknown }).value)).to.deep.equal([
       'NaN',
       '+Inf',

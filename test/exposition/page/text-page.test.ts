@@ -7,7 +7,7 @@ import { OPEN_METRICS, openMetricsHeader } from '#app/exposition/page/open-metri
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { RenderedFamily } from '#app/exposition/text/family-text.js';
 import { headerOf } from '#app/exposition/text/text-syntax.js';
-import type { FamilyMetadata, FamilyText, Page, ReadyExposition } from '#app/model.js';
+import type { FamilyMetadata, FamilyText, Page, ReadyAnswer } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { familyText, snapshotOf } from '../../support/snapshot-of.js';
@@ -27,7 +27,7 @@ describe('a page of text 0.0.4', () => {
         buffers.map((buffer) => Buffer.from(buffer)),
       ),
     );
-    const exposition: ReadyExposition = {
+    const answer: ReadyAnswer = {
       kind: 'ready',
       snapshot: snapshotOf(texts, {
         hold: () => {
@@ -38,7 +38,7 @@ describe('a page of text 0.0.4', () => {
       internal: own(0.5),
       status,
     };
-    return { exposition, held };
+    return { answer, held };
   };
   const head = (index: number) => `# HELP f${index} Help\\n${index}\n# TYPE f${index} counter\n`;
   const OWN =
@@ -48,32 +48,32 @@ describe('a page of text 0.0.4', () => {
     'shm_exporter_target_info{app="ads",server_key="82",root="H.1.ads",partition="0"} 1\n';
 
   it('has the families in order, each under its header, then the internal metrics', () => {
-    const { exposition } = exposing(['f0 1\n', 'f0{a="b"} 2\n'], ['f1 3\n']);
-    const page = TEXT.page(exposition);
+    const { answer } = exposing(['f0 1\n', 'f0{a="b"} 2\n'], ['f1 3\n']);
+    const page = TEXT.page(answer);
     expect(textOf(page)).to.equal(`${head(0)}f0 1\nf0{a="b"} 2\n${head(1)}f1 3\n${OWN}`);
     expect(page.bytes).to.equal(textOf(page).length);
     expect(page.contentType).to.equal('text/plain; version=0.0.4; charset=utf-8');
   });
 
   it('without families has only the internal metrics', () => {
-    expect(textOf(TEXT.page(exposing().exposition))).to.equal(OWN);
+    expect(textOf(TEXT.page(exposing().answer))).to.equal(OWN);
   });
 
   it('equals the decompressed page if its snapshot has only a deflate stream', () => {
     const text = 'x 1\nx{a="b"} 2\n';
     const blocks = [deflateBlockOf(Buffer.from(text))];
-    const { exposition } = exposing();
+    const { answer } = exposing();
     const families = ['x', 'y'].map(
       (name) =>
         new RenderedFamily({ name, type: 'counter', unit: '', help: 'X.' }, undefined, blocks),
     );
-    const { snapshot } = exposition;
+    const { snapshot } = answer;
     for (const [format, header, end] of [
       [TEXT, '# HELP x X.\n# TYPE x counter\n', ''],
       [OPEN_METRICS, '# TYPE x unknown\n# HELP x X.\n', '# EOF\n'],
     ] as const) {
       const page = format.page({
-        ...exposition,
+        ...answer,
         selected: families,
         snapshot: { ...snapshot, isDeflated: true, encodings: { text: false, deflated: true } },
       });
@@ -89,8 +89,8 @@ describe('a page of text 0.0.4', () => {
   });
 
   it('holds its snapshot until it is released', () => {
-    const { exposition, held } = exposing(['f0 1\n']);
-    const pages = [TEXT.page(exposition), TEXT.page(exposition)];
+    const { answer, held } = exposing(['f0 1\n']);
+    const pages = [TEXT.page(answer), TEXT.page(answer)];
     expect(held.count).to.equal(2);
     for (const page of pages) page.release();
     expect(held.count).to.equal(0);
@@ -98,15 +98,15 @@ describe('a page of text 0.0.4', () => {
 
   it('merges small buffers and sends large ones without a copy', () => {
     const large = 'x'.repeat(16_384);
-    const { exposition } = exposing(['a\n', 'b\n', large, 'c\n'], ['d\n']);
-    const { buffers } = TEXT.page(exposition);
+    const { answer } = exposing(['a\n', 'b\n', large, 'c\n'], ['d\n']);
+    const { buffers } = TEXT.page(answer);
     expect(buffers.map(({ length }) => length)).to.deep.equal([
       `${head(0)}a\nb\n`.length,
       large.length,
       `c\n${head(1)}d\n`.length,
       OWN.length,
     ]);
-    expect(buffers[1]).to.equal(exposition.snapshot.families[0]?.buffers[2]);
+    expect(buffers[1]).to.equal(answer.snapshot.families[0]?.buffers[2]);
   });
 
   /** Families in one memory, each after its header, with these gaps in bytes between them. */
@@ -130,14 +130,14 @@ describe('a page of text 0.0.4', () => {
   const large = 'y'.repeat(16_384);
 
   it('sends text with its header without a copy if the format uses the same header', () => {
-    const { exposition } = exposing([]);
+    const { answer } = exposing([]);
     const families = familiesInMemory([[large, large], [large]], [16]);
-    const page = TEXT.page({ ...exposition, selected: families, internal: [] });
+    const page = TEXT.page({ ...answer, selected: families, internal: [] });
     expect(page.buffers.map(({ byteOffset }) => byteOffset)).to.deep.equal(
       families.flatMap(({ textRanges }) => textRanges?.ranges.filter((_, i) => i % 2 === 0)),
     );
     expect(page.bytes).to.equal(Buffer.byteLength(textOf(page)));
-    const other = OPEN_METRICS.page({ ...exposition, selected: families, internal: [] });
+    const other = OPEN_METRICS.page({ ...answer, selected: families, internal: [] });
     const texts = [large + large, large];
     expect(textOf(other)).to.equal(
       families
@@ -149,37 +149,37 @@ describe('a page of text 0.0.4', () => {
   });
 
   it('sends a prepared page of the snapshot without a copy, and does not read the families', () => {
-    const { exposition } = exposing(['f0 1\n'], ['f1 3\n']);
+    const { answer } = exposing(['f0 1\n'], ['f1 3\n']);
     const page = ['one\n', 'two\n'].map((text) => Buffer.from(text));
     const snapshot = {
-      ...exposition.snapshot,
+      ...answer.snapshot,
       page,
       get families(): never {
         throw new Error('Nobody asks for them');
       },
     };
-    const whole = TEXT.page({ ...exposition, snapshot });
+    const whole = TEXT.page({ ...answer, snapshot });
     expect(whole.buffers.slice(0, 2)).to.have.ordered.members(page);
     expect(textOf(whole)).to.equal(`one\ntwo\n${OWN}`);
     expect(whole.bytes).to.equal(textOf(whole).length);
   });
 
   it('ignores the prepared page of the snapshot for a scope and for another format', () => {
-    const { exposition } = exposing(['f0 1\n'], ['f1 3\n']);
-    const snapshot = { ...exposition.snapshot, page: [Buffer.from('all\n')] };
+    const { answer } = exposing(['f0 1\n'], ['f1 3\n']);
+    const snapshot = { ...answer.snapshot, page: [Buffer.from('all\n')] };
     const selected = snapshot.families.slice(1);
-    const some = TEXT.page({ ...exposition, snapshot, selected, internal: [] });
+    const some = TEXT.page({ ...answer, snapshot, selected, internal: [] });
     expect(textOf(some)).to.equal(`${head(1)}f1 3\n`);
-    expect(textOf(OPEN_METRICS.page({ ...exposition, snapshot }))).to.equal(
-      textOf(OPEN_METRICS.page(exposition)),
+    expect(textOf(OPEN_METRICS.page({ ...answer, snapshot }))).to.equal(
+      textOf(OPEN_METRICS.page(answer)),
     );
   });
 
   it('sends families that are adjacent in memory as one buffer', () => {
-    const { exposition } = exposing([]);
+    const { answer } = exposing([]);
     const short = 'y'.repeat(6000);
     const families = familiesInMemory([[short], [short], [short], [short], [short]], [0, 0, 0, 16]);
-    const page = TEXT.page({ ...exposition, selected: families, internal: [] });
+    const page = TEXT.page({ ...answer, selected: families, internal: [] });
     const [start, , , end] = families.flatMap(
       ({ textRanges }) => textRanges?.ranges.slice(-1) ?? [],
     );
@@ -191,14 +191,14 @@ describe('a page of text 0.0.4', () => {
       families.map(({ textRanges }) => `${textRanges?.header.text ?? ''}${short}`).join(''),
     );
     const scoped = [...families.slice(0, 1), ...families.slice(2)];
-    expect(textOf(TEXT.page({ ...exposition, selected: scoped, internal: [] }))).to.equal(
+    expect(textOf(TEXT.page({ ...answer, selected: scoped, internal: [] }))).to.equal(
       scoped.map(({ textRanges }) => `${textRanges?.header.text ?? ''}${short}`).join(''),
     );
   });
 
   it('with a scope has only the selected families, and is built once', () => {
-    const { exposition, held } = exposing(['f0 1\n'], ['f1 3\n']);
-    const scoped = { ...exposition, selected: exposition.snapshot.families.slice(1), internal: [] };
+    const { answer, held } = exposing(['f0 1\n'], ['f1 3\n']);
+    const scoped = { ...answer, selected: answer.snapshot.families.slice(1), internal: [] };
     const [page, again] = [TEXT.page(scoped), TEXT.page(scoped)];
     expect(textOf(page)).to.equal(`${head(1)}f1 3\n`);
     expect(page.bytes).to.equal(textOf(page).length);
@@ -228,19 +228,19 @@ describe('a page of text 0.0.4', () => {
     const list = fc.uniqueArray(fc.tuple(fc.nat({ max: 49 }), fc.integer({ min: 1, max: 3 })), {
       selector: ([index]) => index,
     });
-    const { exposition } = exposing();
-    const { snapshot } = exposition;
+    const { answer } = exposing();
+    const { snapshot } = answer;
     fc.assert(
       fc.property(fc.array(list, { maxLength: 20 }), (lists) => {
         for (const each of lists) {
           const chosen = each.toSorted(([a], [b]) => a - b);
           const families = chosen.map(([index, version]) => textOfFamily(index, version));
           for (const format of [TEXT, OPEN_METRICS]) {
-            const page = format.page({ ...exposition, selected: families, snapshot });
+            const page = format.page({ ...answer, selected: families, snapshot });
             const copies = families.map(({ metadata, buffers }) =>
               familyText({ ...metadata }, buffers),
             );
-            const naive = format.page({ ...exposition, selected: copies, snapshot });
+            const naive = format.page({ ...answer, selected: copies, snapshot });
             expect(textOf(page)).to.equal(textOf(naive));
             expect(page.bytes).to.equal(textOf(page).length);
           }
@@ -250,9 +250,9 @@ describe('a page of text 0.0.4', () => {
   });
 
   it('builds and compresses the text of a snapshot once, and the internal metrics for each page', async () => {
-    const { exposition } = exposing(['f0 1\n']);
-    const first = TEXT.page(exposition);
-    const second = TEXT.page({ ...exposition, internal: own(2) });
+    const { answer } = exposing(['f0 1\n']);
+    const first = TEXT.page(answer);
+    const second = TEXT.page({ ...answer, internal: own(2) });
     expect(second.buffers[0]).to.equal(first.buffers[0]);
     expect(textOf(second)).to.contain('\nown 2\n');
     const [gzip, again] = [await first.gzip?.(), await second.gzip?.()];

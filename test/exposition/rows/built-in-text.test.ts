@@ -48,7 +48,7 @@ function treeOf(app: 'ads' | 'adh' | 'ats', source: FakeSource): FakeObject {
           const value = type === 'string' ? `text\n"${name}"` : BigInt(named.size);
           source.addVariable(object, name, { type, value });
         };
-        for (const { variable, types } of row.reads)
+        for (const { variable, types } of row.inputs)
           add(variable.replace(/\{.*\}/, '14002'), types[0] === 'string' ? 'string' : 'u64');
       }
     }
@@ -65,8 +65,8 @@ describe('the page of the built-in application', () => {
       const { render, clashes } = testView(source, treeOf(app, source), { app, catalogue });
       const names = new Set(render().families.map(({ metadata }) => metadata.name));
       const wanted = (catalogue?.classes ?? []).flatMap(({ rows }) =>
-        rows.flatMap(({ family, reads }) =>
-          PLAIN.includes(family.type) && reads[0]?.types[0] !== 'string' ? family.name : [],
+        rows.flatMap(({ family, inputs }) =>
+          PLAIN.includes(family.type) && inputs[0]?.types[0] !== 'string' ? family.name : [],
         ),
       );
       expect([...names]).to.include.members([...new Set(wanted)]);

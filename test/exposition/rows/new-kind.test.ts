@@ -20,7 +20,7 @@ const bitmask: RowKind = {
     const names = table.texts('bits');
     if (names.length > 64) table.problems.add(table.at('bits'), 'must be at most 64 names');
     return rowOf(fields, {
-      reads: [{ variable: plainVariable(table, 'var'), types: TOTALS }],
+      inputs: [{ variable: plainVariable(table, 'var'), types: TOTALS }],
       ownLabels: ['bit'],
       isComputed: true,
       linesOf: () => names.length,
@@ -43,7 +43,7 @@ const difference: RowKind = {
   read(table, fields) {
     const [variable, less] = [plainVariable(table, 'var'), plainVariable(table, 'less')];
     return rowOf(fields, {
-      reads: [variable, less].map((each) => ({ variable: each, types: TOTALS })),
+      inputs: [variable, less].map((each) => ({ variable: each, types: TOTALS })),
       ownLabels: [],
       isComputed: true,
       linesOf: () => 1,

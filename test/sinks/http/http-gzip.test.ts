@@ -81,10 +81,10 @@ describe('the HTTP responder with gzip', () => {
 
   it('compresses an OpenMetrics page and a scope separately from the text page', async () => {
     const scope = compileScope({ name: 'demo', metrics: ['demo_*'] });
-    const exposition = large().exposition();
-    const scoped = large().exposition(scope);
+    const answer = large().demandAnswer();
+    const scoped = large().demandAnswer(scope);
     const target = large();
-    target.demand = (wanted) => of(wanted === undefined ? exposition : scoped);
+    target.demand = (wanted) => of(wanted === undefined ? answer : scoped);
     const http = await serve([target], { scope: () => scope });
     const accept = 'application/openmetrics-text';
     for (let round = 0; round < 2; round++)
@@ -124,12 +124,12 @@ describe('the HTTP responder with gzip', () => {
   it('holds a snapshot once for fifty concurrent scrapes', async () => {
     // Too large to be compressed as a whole in the thread that answers.
     const target = large(400_000);
-    const exposition = target.exposition();
+    const answer = target.demandAnswer();
     let [asked, most] = [0, 0];
     target.demand = () => {
       most = Math.max(most, target.held);
       asked++;
-      return of(exposition);
+      return of(answer);
     };
     const http = await serve([target]);
     const answers = await Promise.all(Array.from({ length: 50 }, () => raw(http, '/metrics')));

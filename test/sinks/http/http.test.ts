@@ -7,7 +7,7 @@ import { NEVER, Observable, Subject, firstValueFrom, of, throwError } from 'rxjs
 import { Fault } from '#app/errors.js';
 import { compileScope } from '#app/exposition/page/scope.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import type { Exposition } from '#app/model.js';
+import type { DemandAnswer } from '#app/model.js';
 import { NO_GUARD } from '#app/sinks/http/admission.js';
 import { httpSink } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
@@ -384,7 +384,7 @@ describe('the HTTP responder', () => {
 
     it('answers the 65th concurrent scrape with 503 and Retry-After, and serves later scrapes', async () => {
       const target = new FakeTarget();
-      const answer$ = new Subject<Exposition>();
+      const answer$ = new Subject<DemandAnswer>();
       let asked = 0;
       target.demand = () => {
         asked++;
@@ -396,11 +396,11 @@ describe('the HTTP responder', () => {
       const refused = await http.ask('/metrics');
       expect(refused).to.deep.include({ status: 503, text: 'too many scrapes at once\n' });
       expect(refused.headers.get('retry-after')).to.equal('1');
-      answer$.next(target.exposition());
+      answer$.next(target.demandAnswer());
       await eventually('64 are served', () =>
         clients.every(({ text }) => text().includes('200 OK')),
       );
-      target.demand = () => of(target.exposition());
+      target.demand = () => of(target.demandAnswer());
       await eventually('they are over', () => http.served.length === 65);
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
@@ -454,7 +454,7 @@ describe('the HTTP responder', () => {
       expect((await http.ask('/metrics')).status).to.equal(503);
       for (const { socket } of clients) socket.destroy();
       await eventually('nobody asks any more', () => asking === 0);
-      target.demand = () => of(target.exposition());
+      target.demand = () => of(target.demandAnswer());
       expect((await http.ask('/metrics')).status).to.equal(200);
       expect(target.held).to.equal(0);
     });

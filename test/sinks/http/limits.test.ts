@@ -1,7 +1,7 @@
 // Limits on what slow, silent or greedy clients take from others, over real sockets.
 import { expect } from 'chai';
 import { NEVER, Observable, Subject } from 'rxjs';
-import type { Exposition } from '#app/model.js';
+import type { DemandAnswer } from '#app/model.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { eventually } from '../../support/eventually.js';
 import { FakeTarget } from '../../support/fake-target.js';
@@ -19,7 +19,7 @@ describe('the limits of the HTTP responder', () => {
   /** A target whose demands wait until the test answers them. */
   const waitingTarget = () => {
     const target = new FakeTarget();
-    const answer$ = new Subject<Exposition>();
+    const answer$ = new Subject<DemandAnswer>();
     let waiting = 0;
     target.demand = () =>
       new Observable((subscriber) => {
@@ -32,7 +32,7 @@ describe('the limits of the HTTP responder', () => {
         };
       });
     const answer = () => {
-      answer$.next(target.exposition());
+      answer$.next(target.demandAnswer());
     };
     return { target, answer, waiting: () => waiting };
   };

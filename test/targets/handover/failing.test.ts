@@ -39,10 +39,10 @@ describe('a target whose old or new partition fails', () => {
     const home = moved(partition(1));
     home.trouble = 'out of memory';
     home.fail('it crashed');
-    const exposition = target.ask();
-    expect(exposition.kind).to.equal('waiting');
-    expect(exposition.status).to.deep.include({ isReady: false, root: '', partition: 1 });
-    expect(exposition.status.progress.reason).to.equal('a restart, partition 1 failed: it crashed');
+    const answer = target.ask();
+    expect(answer.kind).to.equal('waiting');
+    expect(answer.status).to.deep.include({ isReady: false, root: '', partition: 1 });
+    expect(answer.status.progress.reason).to.equal('a restart, partition 1 failed: it crashed');
     target.clock.advance(PARTITION_RETRY_MS);
     expect(target.ask().status.progress.reason).to.contain('out of memory');
     home.trouble = '';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
-import type { Exposition } from '#app/model.js';
+import type { DemandAnswer } from '#app/model.js';
 import { follow } from '../../support/follow.js';
 import { observing } from '../../support/observing-catalogue.js';
 import { Served, freshServed, seriesOf } from '../../support/served.js';
@@ -67,8 +67,8 @@ describe('a target that moves to another partition', () => {
       message: 'target demo on 82 moved from partition 0 to 7',
       about: { app: 'demo', serverKeys: ['82'] },
     });
-    const page = target.answer((exposition) =>
-      exposition.kind === 'waiting' ? [] : exposition.internal.flatMap(({ buffers }) => buffers),
+    const page = target.answer((answer) =>
+      answer.kind === 'waiting' ? [] : answer.internal.flatMap(({ buffers }) => buffers),
     );
     expect(Buffer.concat(page).toString()).to.match(/target_info\{.*partition="7"\} 1\n/);
   });
@@ -229,9 +229,9 @@ describe('a target that moves to another partition', () => {
     const [before, beside] = [old.arena.used, other.arena.used];
     const { set, publisher } = publish(Object.fromEntries(values));
     const target = serve({ minRenderIntervalMs: 60_000 }, { kernel: old });
-    const pageOf = (exposition: Exposition) => {
-      if (exposition.kind === 'waiting') throw new Error('The target is not ready');
-      return TEXT.page(exposition);
+    const pageOf = (answer: DemandAnswer) => {
+      if (answer.kind === 'waiting') throw new Error('The target is not ready');
+      return TEXT.page(answer);
     };
     const textOf = ({ buffers }: ReturnType<typeof pageOf>) => Buffer.concat(buffers).toString();
     const page = target.answer(pageOf);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { map } from 'rxjs';
-import type { Exposition } from '#app/model.js';
+import type { DemandAnswer } from '#app/model.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import type { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
@@ -125,12 +125,12 @@ class Simulation {
     this.#publishers.closeAll();
   }
 
-  #checkAnswer(exposition: Exposition): 'ready' | 'waiting' {
-    if (exposition.kind === 'waiting') {
+  #checkAnswer(answer: DemandAnswer): 'ready' | 'waiting' {
+    if (answer.kind === 'waiting') {
       expect(this.#wasReady, 'never not ready once ready').to.equal(false);
       return 'waiting';
     }
-    const values = seriesOf(exposition).map((line) => Number(line.split(' ')[1]));
+    const values = seriesOf(answer).map((line) => Number(line.split(' ')[1]));
     expect(values.length, 'the series of one definition').to.be.within(1, 2);
     expect(new Set(values).size, 'values of one moment').to.equal(1);
     const nowMs = this.#served.clock.now();

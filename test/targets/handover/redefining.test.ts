@@ -113,9 +113,9 @@ describe('a target that is redefined', () => {
       message: 'target demo on 82 takes its new definition, which is not ready yet',
       about: { app: 'demo', serverKeys: ['82'] },
     });
-    const exposition = target.ask();
-    expect(exposition.status.progress.reason).to.equal('object H.1.demo.c');
-    expect(exposition.kind).to.equal('waiting');
+    const answer = target.ask();
+    expect(answer.status.progress.reason).to.equal('object H.1.demo.c');
+    expect(answer.kind).to.equal('waiting');
     publisher.setSynced(child);
     expect(target.ask().kind).to.equal('ready');
   });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { TEXT, notReadyText } from '#app/exposition/page/text-page.js';
-import type { Exposition, Page, TreeAnswer, TreeQuery } from '#app/model.js';
+import type { DemandAnswer, Page, TreeAnswer, TreeQuery } from '#app/model.js';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
@@ -23,7 +23,7 @@ import { treeQuery } from '../../support/tree-query.js';
 const nowMs = () => performance.now();
 
 /** The result of `use` on the answer to a demand, called while the text is held. */
-async function ask<T>(target: ServedTarget, use: (exposition: Exposition) => T): Promise<T> {
+async function ask<T>(target: ServedTarget, use: (answer: DemandAnswer) => T): Promise<T> {
   const { seen } = follow(target.demand().pipe(map(use)));
   await eventually('the demand is answered', () => seen.length > 0);
   const [answer] = seen;
@@ -80,13 +80,13 @@ for (const mode of ['logical', 'threaded'] as const)
       running.push(subscription);
       return { target, events: seen };
     };
-    const readinessOf = (exposition: Exposition): string =>
-      exposition.kind === 'waiting' ? notReadyText(exposition.status.progress) : 'ready';
+    const readinessOf = (answer: DemandAnswer): string =>
+      answer.kind === 'waiting' ? notReadyText(answer.status.progress) : 'ready';
     const isReady = (target: ServedTarget) =>
       eventually('it is ready', () => target.status().isReady);
-    const pageOf = (exposition: Exposition): Page => {
-      if (exposition.kind === 'waiting') throw new Error(readinessOf(exposition));
-      return TEXT.page(exposition);
+    const pageOf = (answer: DemandAnswer): Page => {
+      if (answer.kind === 'waiting') throw new Error(readinessOf(answer));
+      return TEXT.page(answer);
     };
     const textOf = ({ buffers }: Page) => Buffer.concat(buffers).toString();
     const showing = (value: number) => {

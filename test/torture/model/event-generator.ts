@@ -1,6 +1,6 @@
 // Generates random events on publishers and targets, and runs pending work between them in a seeded order.
 import { messageOf } from '#app/errors.js';
-import type { Exposition } from '#app/model.js';
+import type { DemandAnswer } from '#app/model.js';
 import type { Random } from '#app/simulator/course.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
@@ -236,7 +236,7 @@ export class EventGenerator {
 
   #demand(target: ServedTarget): {
     readonly demand: OpenDemand;
-    readonly answer: () => Exposition | undefined;
+    readonly answer: () => DemandAnswer | undefined;
   } {
     const { model, checker, interleavings, fail } = this.#parts;
     const tag = tagOf(target);
@@ -246,12 +246,12 @@ export class EventGenerator {
       at: model.stamp(),
       minRenderIntervalMs: () => this.#spacings.get(tag) ?? 0,
     };
-    let answer: Exposition | undefined;
+    let answer: DemandAnswer | undefined;
     this.#logEvent(`${tag}: demand`);
     this.#openDemands++;
     interleavings.record('demand', (each) => each === tag);
     const end = interleavings.begin('demand', tag);
-    const take = (exposition: Exposition): void => {
+    const take = (exposition: DemandAnswer): void => {
       this.#openDemands--;
       end();
       if (answer !== undefined) fail(`${tag}: a demand has a second answer`);

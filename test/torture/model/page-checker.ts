@@ -1,5 +1,5 @@
 // Compares the answers to demands with the model.
-import type { Exposition } from '#app/model.js';
+import type { DemandAnswer, ReadyAnswer } from '#app/model.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
 import { isWhole, seriesOfTree } from './page-model.js';
 import type { ModelTree, PageModel, PageSeries, Stamp } from './page-model.js';
@@ -43,19 +43,19 @@ export class PageChecker {
     this.#ready.delete(tag);
   }
 
-  checkAnswer(demand: OpenDemand, exposition: Exposition): void {
-    if (exposition.kind === 'ready') this.#checkPage(demand, exposition);
-    else this.#checkUnready(demand, exposition.status.progress.reason);
+  checkAnswer(demand: OpenDemand, answer: DemandAnswer): void {
+    if (answer.kind === 'ready') this.#checkPage(demand, answer);
+    else this.#checkUnready(demand, answer.status.progress.reason);
   }
 
   /** Checks the answer to a demand of a quiet period. */
-  checkSettled(demand: OpenDemand, exposition: Exposition | undefined): void {
+  checkSettled(demand: OpenDemand, answer: DemandAnswer | undefined): void {
     const { tag, target } = demand;
-    if (exposition === undefined) this.#fail(`${tag}: a demand without an answer`);
+    if (answer === undefined) this.#fail(`${tag}: a demand without an answer`);
     const trees = this.#trees(target);
-    if (trees.length === 0 || !trees.every(isWhole) || exposition?.kind === 'ready') return;
+    if (trees.length === 0 || !trees.every(isWhole) || answer?.kind === 'ready') return;
     this.#fail(
-      `${tag}: it is not ready with a complete tree, and waits for ${exposition?.status.progress.reason}`,
+      `${tag}: it is not ready with a complete tree, and waits for ${answer?.status.progress.reason}`,
     );
   }
 
@@ -70,10 +70,7 @@ export class PageChecker {
     else this.#fail(`${tag}: it is no longer ready and waits without a reason for ${reason}`);
   }
 
-  #checkPage(
-    demand: OpenDemand,
-    exposition: Extract<Exposition, { readonly kind: 'ready' }>,
-  ): void {
+  #checkPage(demand: OpenDemand, page: ReadyAnswer): void {
     const { tag, at, minRenderIntervalMs } = demand;
     this.#ready.set(tag, this.#model.stamp());
     const reported = this.#log.reported(tag);
@@ -82,7 +79,7 @@ export class PageChecker {
       this.#fail(`${tag}: a demand has an answer from an earlier refresh`);
       return;
     }
-    const shown = this.#read(tag, exposition);
+    const shown = this.#read(tag, page);
     if (shown === undefined) return;
     this.pages++;
     this.values += shown.size;
@@ -91,14 +88,11 @@ export class PageChecker {
       made?.reported === undefined ||
       (!answer.mayRender && made.reported.atMs < at.atMs - minRenderIntervalMs())
     )
-      this.#fail(`${tag}: a page from before the spacing`);
+      this.#fail(`${tag}: a page from before the minimum interval`);
     else this.#compare(tag, shown, made, made.reported);
   }
 
-  #read(
-    tag: string,
-    page: Extract<Exposition, { readonly kind: 'ready' }>,
-  ): PageSeries | undefined {
+  #read(tag: string, page: ReadyAnswer): PageSeries | undefined {
     try {
       return seriesOfPage(page);
     } catch (error) {

@@ -1,14 +1,12 @@
 // seriesOfPage(): the series of a page, with the names of the model.
 import { familiesOf } from '#app/exposition/page/scope.js';
-import type { Exposition, FamilyText } from '#app/model.js';
+import type { FamilyText, ReadyAnswer } from '#app/model.js';
 import type { PageSeries } from './page-model.js';
-
-type Ready = Extract<Exposition, { readonly kind: 'ready' }>;
 
 const LINE = /^(\w+?)(_bucket|_sum|_count)?\{object="([^"]*)"(?:,(?:value|le)="([^"]*)")?\} (\S+)$/;
 
 /** @throws Error for a line that no publication makes, and for a repeated series */
-export function seriesOfPage(page: Ready): PageSeries {
+export function seriesOfPage(page: ReadyAnswer): PageSeries {
   const shown = new Map<string, string>();
   for (const line of linesOf(familiesOf(page))) {
     const [, name, suffix, path, label, number = ''] = LINE.exec(line) ?? [];

@@ -2,7 +2,7 @@
 import type { ManagedObject } from '../../model.js';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueClass } from '../catalogue-class.js';
-import type { Reading, Row } from '../row.js';
+import type { RowInput, Row } from '../row.js';
 import { childPattern, segmentsOf } from './patterns.js';
 import type { LabelValues, PathPattern } from './patterns.js';
 
@@ -35,7 +35,7 @@ export function objectPath(root: ManagedObject, object: ManagedObject): ObjectPa
 /** One row that reads a variable. */
 export interface RowMatch {
   readonly row: Row;
-  readonly reading: Reading;
+  readonly input: RowInput;
   /** The label that the pattern captures from the variable's name; empty without a pattern. */
   readonly nameLabels: LabelValues;
 }
@@ -60,13 +60,13 @@ function compileClassRows(alias: string, rows: readonly Row[], isDeclared = fals
   const byName = new Map<string, RowMatch[]>();
   const patterned: RowMatch[] = [];
   for (const row of rows)
-    for (const reading of row.reads) {
-      const match = { row, reading, nameLabels: {} };
-      if (reading.pattern !== undefined) patterned.push(match);
+    for (const input of row.inputs) {
+      const match = { row, input, nameLabels: {} };
+      if (input.pattern !== undefined) patterned.push(match);
       else {
-        const matches = byName.get(reading.variable);
+        const matches = byName.get(input.variable);
         if (matches !== undefined) matches.push(match);
-        else byName.set(reading.variable, [match]);
+        else byName.set(input.variable, [match]);
       }
     }
 
@@ -80,34 +80,34 @@ function compileClassRows(alias: string, rows: readonly Row[], isDeclared = fals
 }
 
 function patternMatch(match: RowMatch, variable: string): readonly RowMatch[] {
-  const { row, reading } = match;
-  const { pattern } = reading;
+  const { row, input } = match;
+  const { pattern } = input;
   const value = pattern?.capture(variable);
   if (pattern === undefined || value === undefined) return NO_MATCHES;
-  return [{ row, reading, nameLabels: { [pattern.label]: value } }];
+  return [{ row, input, nameLabels: { [pattern.label]: value } }];
 }
 
 /** The rows of a class that apply to an object, and the labels from its path. */
-export interface ObjectRules {
+export interface ObjectRows {
   readonly classRows: ClassRows;
   readonly labels: LabelValues;
 }
 
-export interface Rules {
+export interface RowIndex {
   /** The number of rows that read variables. */
-  readonly readingRows: number;
+  readonly rowsWithInput: number;
   /** The rows for an object, one entry for each class that reads it; empty if none does. */
-  rulesFor(object: ObjectPath): readonly ObjectRules[];
+  rowsFor(object: ObjectPath): readonly ObjectRows[];
   /** Whether there are rows for objects of a class, at any path. */
   hasClass(className: string): boolean;
   /** Whether any row reads the object. */
   reads(object: ObjectPath): boolean;
   /** The rows for which `object` is the object of the class, but which read an object below it. */
-  rulesBelow(object: ObjectPath): readonly ClassRows[];
+  rowsBelow(object: ObjectPath): readonly ClassRows[];
 }
 
 /** The rows of one class that read objects at one path below it. */
-interface RulesAtPath {
+interface RowsAtPath {
   readonly patterns: readonly PathPattern[];
   readonly at: string;
   /** The number of segments of `at`, the distance up to the object of the class. */
@@ -117,10 +117,10 @@ interface RulesAtPath {
   readonly classRows: ClassRows;
 }
 
-const NONE: readonly ObjectRules[] = [];
+const NONE: readonly ObjectRows[] = [];
 
 /** The rows of one class that read the object at the path `at` below the object of the class. */
-interface RulesBelowClass {
+interface RowsBelowClass {
   readonly patterns: readonly PathPattern[];
   readonly at: string;
   readonly classRows: ClassRows;
@@ -130,28 +130,28 @@ interface RulesBelowClass {
  * Indexes a catalogue by class id.
  * @param isIncluded whether an object at a seed path may be tracked at all
  */
-export function compileRules(
+export function indexRows(
   catalogue: Pick<Catalogue, 'classes'>,
   isIncluded: (seedPath: string) => boolean = () => true,
-): Rules {
-  const byClass = new Map<string, RulesAtPath[]>();
-  const belowByClass = new Map<string, RulesBelowClass[]>();
+): RowIndex {
+  const byClass = new Map<string, RowsAtPath[]>();
+  const belowByClass = new Map<string, RowsBelowClass[]>();
   for (const owner of catalogue.classes)
-    for (const [classIds, rules] of rulesOf(owner)) {
-      for (const id of new Set(classIds)) byClass.set(id, [...(byClass.get(id) ?? []), rules]);
-      const { parentIds = [], at, classRows } = rules;
+    for (const [classIds, rows] of rowsByClassIds(owner)) {
+      for (const id of new Set(classIds)) byClass.set(id, [...(byClass.get(id) ?? []), rows]);
+      const { parentIds = [], at, classRows } = rows;
       const below = { patterns: owner.paths, at, classRows };
       for (const id of new Set(parentIds))
         belowByClass.set(id, [...(belowByClass.get(id) ?? []), below]);
     }
 
-  const rulesFor = (object: ObjectPath): readonly ObjectRules[] => {
+  const rowsFor = (object: ObjectPath): readonly ObjectRows[] => {
     const candidates = byClass.get(object.className);
     if (candidates === undefined) return NONE;
     const segments = segmentsOf(object.seedPath);
-    return candidates.flatMap((rules) => rulesAt(rules, object, segments) ?? []);
+    return candidates.flatMap((rows) => matchAt(rows, object, segments) ?? []);
   };
-  const rulesBelow = ({ className, seedPath }: ObjectPath): readonly ClassRows[] => {
+  const rowsBelow = ({ className, seedPath }: ObjectPath): readonly ClassRows[] => {
     const segments = segmentsOf(seedPath);
     return (belowByClass.get(className) ?? [])
       .filter(({ patterns }) => firstMatch(patterns, segments) !== undefined)
@@ -160,15 +160,15 @@ export function compileRules(
   };
   const rows = catalogue.classes.flatMap((owner) => owner.rows);
   return {
-    readingRows: rows.filter(({ reads }) => reads.length > 0).length,
-    rulesFor,
+    rowsWithInput: rows.filter(({ inputs }) => inputs.length > 0).length,
+    rowsFor,
     hasClass: (className) => byClass.has(className),
-    reads: (object) => rulesFor(object).length > 0,
-    rulesBelow,
+    reads: (object) => rowsFor(object).length > 0,
+    rowsBelow,
   };
 }
 
-function rulesOf(owner: CatalogueClass): (readonly [readonly string[], RulesAtPath])[] {
+function rowsByClassIds(owner: CatalogueClass): (readonly [readonly string[], RowsAtPath])[] {
   const rowsAt = new Map<string, Row[]>();
   for (const row of owner.rows) {
     const key = JSON.stringify([row.at, row.classId]);
@@ -180,22 +180,22 @@ function rulesOf(owner: CatalogueClass): (readonly [readonly string[], RulesAtPa
   return [...rowsAt.values()].map((rows) => {
     const { at = '', classId } = rows[0] ?? {};
     const isDeclared = owner.isDescribed && classId === undefined;
-    const rules = {
+    const rowsAtPath = {
       patterns: owner.paths.map((path) => childPattern(path, at)),
       at,
       depth: segmentsOf(at).length,
       parentIds: classId === undefined ? undefined : owner.classIds,
       classRows: compileClassRows(owner.alias, rows, isDeclared),
     };
-    return [classId === undefined ? owner.classIds : [classId], rules] as const;
+    return [classId === undefined ? owner.classIds : [classId], rowsAtPath] as const;
   });
 }
 
-function rulesAt(
-  { patterns, depth, parentIds, classRows }: RulesAtPath,
+function matchAt(
+  { patterns, depth, parentIds, classRows }: RowsAtPath,
   object: ObjectPath,
   segments: readonly string[],
-): ObjectRules | undefined {
+): ObjectRows | undefined {
   const labels = firstMatch(patterns, segments);
   if (labels === undefined) return undefined;
   if (parentIds !== undefined) {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
-import { compileRules, objectPath } from '#app/catalogue/match/rules.js';
+import { indexRows, objectPath } from '#app/catalogue/match/row-index.js';
 import type { ManagedObject } from '#app/model.js';
 import { placed } from '../placed.js';
 
@@ -31,10 +31,10 @@ paths = ["db.{mount}"]
 metrics = [{ name = "x_also", type = "gauge", help = "H", var = "items" }]
 `;
 
-describe('the rules of a catalogue', () => {
-  const rules = compileRules(parseCatalogue(CATALOGUE, 'x.toml'));
+describe('the rows of a catalogue', () => {
+  const rowIndex = indexRows(parseCatalogue(CATALOGUE, 'x.toml'));
   const aliases = (...place: Parameters<typeof placed>) =>
-    rules.rulesFor(placed(...place)).map(({ classRows, labels }) => [classRows.alias, labels]);
+    rowIndex.rowsFor(placed(...place)).map(({ classRows, labels }) => [classRows.alias, labels]);
 
   const reads: [string, Parameters<typeof placed>, [string, object][]][] = [
     ['the root', ['P', ''], [['process', {}]]],
@@ -58,7 +58,7 @@ describe('the rules of a catalogue', () => {
   for (const [what, place, wanted] of reads)
     it(`match ${what}`, () => {
       expect(aliases(...place)).to.deep.equal(wanted);
-      expect(rules.reads(placed(...place))).to.equal(true);
+      expect(rowIndex.reads(placed(...place))).to.equal(true);
     });
 
   const leaves: [string, Parameters<typeof placed>][] = [
@@ -72,19 +72,19 @@ describe('the rules of a catalogue', () => {
   for (const [what, place] of leaves)
     it(`do not match ${what}`, () => {
       expect(aliases(...place)).to.deep.equal([]);
-      expect(rules.reads(placed(...place))).to.equal(false);
+      expect(rowIndex.reads(placed(...place))).to.equal(false);
     });
 
   it('share rows between objects of one class', () => {
-    const [one] = rules.rulesFor(placed('M2', 'db.m1'));
-    const [two] = rules.rulesFor(placed('M2', 'old.m2'));
+    const [one] = rowIndex.rowsFor(placed('M2', 'db.m1'));
+    const [two] = rowIndex.rowsFor(placed('M2', 'old.m2'));
     expect(one?.classRows).to.equal(two?.classRows);
     expect(two?.labels).to.deep.equal({ mount: 'm2' });
   });
 
   const series = (variable: string): [string, object][] => {
-    const [found] = rules.rulesFor(placed('M2', 'db.m1'));
-    if (found === undefined) throw new Error('no rules');
+    const [found] = rowIndex.rowsFor(placed('M2', 'db.m1'));
+    if (found === undefined) throw new Error('no rows');
     return found.classRows
       .matchesOf(variable)
       .map((use) => [
@@ -113,11 +113,11 @@ describe('the rules of a catalogue', () => {
   });
 
   it('return every variable of an info row, and the state rows separately', () => {
-    const [info] = rules.rulesFor(placed('A', 'db.m1.attributes', { 'db.m1': 'M' }));
+    const [info] = rowIndex.rowsFor(placed('A', 'db.m1.attributes', { 'db.m1': 'M' }));
     expect(
       ['name', 'host', 'x'].map((name) => info?.classRows.matchesOf(name).length),
     ).to.deep.equal([1, 1, 0]);
-    const [root] = rules.rulesFor(placed('P', ''));
+    const [root] = rowIndex.rowsFor(placed('P', ''));
     expect(root?.classRows.stateRows.map(({ family }) => family.name)).to.deep.equal(['x_state']);
     expect(root?.classRows.rows.length).to.equal(1);
   });
