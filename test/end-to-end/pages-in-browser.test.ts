@@ -98,7 +98,7 @@ describe('the HTML pages in Chromium', function () {
   it('show a ready target in two lines on a wide screen', async () => {
     const { page } = await open('/');
     const { height = 0 } = (await page.locator('#target-0').boundingBox()) ?? {};
-    expect(height).to.be.within(40, 70);
+    expect(height, await page.locator('#target-0').innerText()).to.be.within(40, 70);
   });
 
   it('show without a reload that a target becomes ready, and keep focus and scroll position', async () => {

@@ -160,7 +160,7 @@ const shareText = ({ synced, total }: SyncProgress['objects'], noun: string): st
 function newestCell({ target, status, nowMs }: TargetRowOptions): Html {
   const { newest } = target.times();
   if (status.root === '') return markup``;
-  if (newest === undefined) return markup`<span class="muted">no notification seen</span>`;
+  if (newest === undefined) return markup`<span class="muted whole">no notification</span>`;
   const { unixMs, by } = newest;
   return markup`<span class="whole">${agoText(unixMs, nowMs)}</span><span class="sub whole">${NEWEST_BY[by]}</span>`;
 }
