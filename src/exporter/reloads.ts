@@ -23,7 +23,7 @@ export class Reloads {
   readonly #manager: Pick<ServiceManager, 'reloading'>;
   readonly #reload$ = new Subject<Reload>();
 
-  /** @param started the settings of the start, some of which apply until a restart */
+  /** @param started the settings at the start of the process; some of them apply until a restart */
   constructor(
     given: Arguments,
     started: Settings,

@@ -86,7 +86,7 @@ describe('the exporter as a systemd service', function () {
     await listener.stop();
   });
 
-  it('works normally if nobody reads the socket of systemd', async () => {
+  it('works normally if no process reads the socket of systemd', async () => {
     const under = ['env', `NOTIFY_SOCKET=${programs.path('nobody')}`];
     const config = programs.config({ app: 'ads', server_keys: ['82'] });
     const exporter = programs.start('exporter', ['--config', config], { under });

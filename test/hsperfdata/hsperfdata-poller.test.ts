@@ -474,7 +474,7 @@ describe('A poller of JVMs', () => {
       pass(5000);
       pollAll(poller);
       pass(200);
-      expect(leftOut(pollAll(poller)), 'once it stands still').to.equal('0 JVMs are shown');
+      expect(leftOut(pollAll(poller)), 'once its clock has stopped').to.equal('0 JVMs are shown');
     });
 
     it('omits a JVM of another PID namespace if no process of this one has its PID', () => {

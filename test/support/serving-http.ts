@@ -22,13 +22,13 @@ export interface Answered {
 
 /** Call inside `describe`: returns the function that serves targets until the end of the test. */
 export function freshServing() {
-  let serving: ServingHttp | undefined;
+  const started: ServingHttp[] = [];
   afterEach(() => {
-    serving?.end();
-    serving = undefined;
+    for (const serving of started.splice(0)) serving.end();
   });
   return (...args: ConstructorParameters<typeof ServingHttp>): Promise<ServingHttp> => {
-    serving = new ServingHttp(...args);
+    const serving = new ServingHttp(...args);
+    started.push(serving);
     return serving.opened();
   };
 }

@@ -152,7 +152,7 @@ function labelled(table: Table, key: string): Table {
 /** The literal path at `key`, below the object of the class; empty if the key is missing. */
 export const childPath = (table: Table, key: string): string => table.read(key, literalPath) ?? '';
 
-/** The name or pattern of variables at `key`. `@state`, which stands for the object's state, is a problem here. */
+/** The name or pattern of variables at `key`. The name `@state` (the state of the object) is a problem here. */
 export function variableIn(table: Table, key: string): string {
   const name = table.read(key, word) ?? '';
   if (name === '@state')

@@ -18,7 +18,7 @@ const takenByStates =
       ? 'gives a label with the name of the metric, which the states take'
       : undefined;
 
-/** The value of `var` that stands for the state of the object. */
+/** The value of `var` for the state of the object. */
 const STATE = '@state';
 
 export const state: RowKind = {

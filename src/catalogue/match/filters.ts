@@ -51,7 +51,7 @@ export interface Filters {
   readonly catalogued: () => RowIndex | undefined;
 }
 
-/** The name of a filter. `seed_paths` also stands for `seed_path_groups`. */
+/** The name of a filter. `seed_paths` includes `seed_path_groups`. */
 type FilterName = 'classes' | 'seed_paths';
 
 /**

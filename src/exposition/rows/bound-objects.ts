@@ -60,7 +60,7 @@ export class BoundObjects {
   readonly #root: ManagedObject;
   readonly #rowIndex: RowIndex | undefined;
   readonly #uncatalogued: Uncatalogued | undefined;
-  readonly #describedParts: DeclaredParts;
+  readonly #declaredParts: DeclaredParts;
   /** By the object's id. */
   readonly #bound = new LargeMap<BoundObject>();
   /** The last lookup: the next one is mostly for the same object. */
@@ -81,7 +81,7 @@ export class BoundObjects {
     this.#uncatalogued = uncatalogued;
     const isShown = (name: string) => registry.isShown(name);
     const rows = new DeclaredRows(app, uncatalogued?.taken, isShown);
-    this.#describedParts = { rows, kernel, pathLabels };
+    this.#declaredParts = { rows, kernel, pathLabels };
   }
 
   /** Finds the rows of an object; returns those that show its state. */
@@ -102,7 +102,7 @@ export class BoundObjects {
     const declared =
       own === undefined
         ? this.#declaredObject(path, object)
-        : new DeclaredByClass(this.#describedParts, own);
+        : new DeclaredByClass(this.#declaredParts, own);
     const below = this.#rowIndex?.rowsBelow(path) ?? [];
     const variables = new Map<string, number>();
     const bound = { rows, below, states, declared, variables, earlier: undefined };
@@ -267,7 +267,7 @@ export class BoundObjects {
     if (this.#rowIndex !== undefined && all === undefined) return undefined;
     const found = all === undefined || all === this.#rowIndex ? [] : all.rowsFor(path);
     const sources = { excluded: found.map(({ classRows }) => classRows), declared: labels };
-    return new DeclaredObject(this.#describedParts, path.seedPath, sources);
+    return new DeclaredObject(this.#declaredParts, path.seedPath, sources);
   }
 }
 
