@@ -62,7 +62,7 @@ export const SETTINGS = {
     'app',
     'ads',
     application,
-    'Application metric set without [[targets]]: ads, adh, ats, jvm or one of catalogue_files',
+    'Application if there is no [[targets]]: ads, adh, ats, jvm or one of catalogue_files',
   ),
   format: optional(
     'format',
@@ -141,7 +141,7 @@ export const SETTINGS = {
     'target_max_objects',
     1_000_000,
     integer(1, 1_000_000),
-    'Most objects that one target tracks. Items above a target_max limit are omitted and counted, with everything below an object; the log names the first',
+    'Most objects that one target tracks. Items above a target_max limit, and all below them, are omitted and counted; the log names the first',
   ),
   targetMaxVariables: optional(
     'target_max_variables',

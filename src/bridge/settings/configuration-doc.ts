@@ -42,7 +42,7 @@ export function bridgeMarkdown(): string {
     '[[components]]',
     `${fieldsToml(COMPONENT, { name: '"ads"', url: '"http://127.0.0.1:8080"', server_key: '"82"' })}\`\`\``,
     '',
-    'The bridge also publishes every root and the ancestors of selected objects, without variables. A security key is',
+    'Unselected roots and ancestors of selected objects are published too, but without variables. A security key is',
     'one line of 1 to 1024 printable ASCII characters.',
     '',
     '## Command-line options',
