@@ -29,8 +29,8 @@ export interface Declaration {
 }
 
 /**
- * One variable of a managed object. A `Source` reads its value. Compare variables by id: two of these objects may
- * represent the same variable, and a removal changes neither.
+ * One variable of a managed object. A `Source` reads its value. Compare variables by id: two instances of this type may
+ * represent the same variable, and its removal changes neither instance.
  */
 export interface Variable extends SlotRef, Declaration {
   /** Unique within the source's generation, never reused; later variables have higher numbers. */
@@ -262,7 +262,7 @@ export interface ReadyAnswer {
   readonly kind: 'ready';
   /** The application's metrics. */
   readonly snapshot: Snapshot;
-  /** The families that the scope selects; undefined without a scope. Each snapshot and scope has one list. */
+  /** The families that the scope selects; undefined without a scope. The same list for the same snapshot and scope. */
   readonly selected?: readonly FamilyText[] | undefined;
   /** The metrics about the target itself at the time of the demand. Spec 2.5. */
   readonly internal: readonly FamilyText[];
@@ -362,7 +362,7 @@ export interface TreeQuery {
   readonly choice: TreeChoice;
   /** Whether the answer shows, and the search finds, texts that no row reads. */
   readonly showsUnreadTexts: boolean;
-  /** The limits of the answer: rows, characters of their texts, and milliseconds of work after the position. */
+  /** The limits of the answer: rows, characters of their texts, and milliseconds of work after `from` is reached. */
   readonly maxRows: number;
   readonly maxCharacters: number;
   readonly maxMs: number;

@@ -81,7 +81,7 @@ const builtInTexts = (): ReadonlyMap<string, string> =>
 const builtInText = (app: string): string =>
   readFileSync(new URL(`${app}.toml`, import.meta.url), 'utf8');
 
-/** The most catalogues in a cache. Reloads of changed files evict the oldest. */
+/** The maximum number of catalogues in a cache. Reloads of changed files evict the oldest. */
 const MAX_CACHED = 64;
 
 /** The parsed catalogues of a thread, by their texts. */

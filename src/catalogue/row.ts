@@ -89,7 +89,7 @@ export interface RowContext {
   observed(shape: Shape, conversion: Conversion): RowOutput;
 }
 
-/** The most series that one row makes of one variable, such as the buckets, sum and count of a histogram. */
+/** The maximum number of series of one row and one variable, such as the buckets, sum and count of a histogram. */
 export const MAX_LINES_A_ROW = 1024;
 
 /** The properties that rows of all kinds have. */
@@ -139,7 +139,7 @@ export interface Row extends RowFields {
    * rendered straight from the values.
    */
   readonly isComputed: boolean;
-  /** The most series that the row makes of one variable, or of the object's state. */
+  /** The maximum number of series that the row makes of one variable, or of the object's state. */
   readonly linesOf: (variable?: Variable) => number;
   readonly series: (context: RowContext) => RowOutput;
   /** The series for an object in the state `state`; only for a row that shows the object's state. */

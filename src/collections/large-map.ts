@@ -1,6 +1,6 @@
 // A map and a set of millions of numbers. Both grow in small steps.
 
-/** The most entries of a map that has a single part. */
+/** The maximum number of entries of a map that has a single part. */
 const MAX_UNDIVIDED = 4096;
 /** The number of parts: a prime, so that ids at regular intervals are distributed evenly. */
 const PARTS = 251;

@@ -37,7 +37,7 @@ export function changedSettings(before: Settings, after: Settings): string[] {
     .map(([, { key }]) => key);
 }
 
-/** The number of bytes whose value a double holds exactly. */
+/** The size of the hash in bytes. A double holds each integer of 6 bytes exactly. */
 const BYTES = 6;
 
 /** A hash of settings, targets and scopes that does not depend on the folders of their files. */

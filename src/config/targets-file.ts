@@ -172,7 +172,7 @@ export function overlappingTargets(targets: readonly TargetTable[]): readonly Ov
   });
 }
 
-/** Whether two hints may select the same root. An empty hint allows every root; a root id contains its instance. */
+/** Whether two values of `instance` may select the same root. A value is a root id, its next-to-last part, or empty. */
 const mayShareRoot = (one: string, other: string): boolean =>
   one === '' || other === '' || instanceOf(one) === other || instanceOf(other) === one;
 

@@ -6,7 +6,7 @@ import type { Plan } from './plan.js';
 
 const ZONEINFO = '/usr/share/zoneinfo';
 const LOCALTIME = '/etc/localtime';
-/** The most bytes of a zone file. A larger file is not a time zone. */
+/** The maximum number of bytes of a zone file. A larger file is not a time zone. */
 const MAX_ZONE_BYTES = 2 ** 17;
 
 /**

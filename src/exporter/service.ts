@@ -47,7 +47,7 @@ export interface ProcessContext {
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
   readonly stdout: () => DocumentWriter;
-  /** The most connections that the limit of open files allows. */
+  /** The maximum number of connections that the limit of open files allows. */
   readonly maxConnections?: number | undefined;
   /** Descriptors of the sockets of socket activation. */
   readonly sockets: readonly number[];
@@ -58,7 +58,7 @@ export interface ProcessContext {
 }
 
 const REBALANCE_MS = 30_000;
-/** The most targets that one rebalance pass moves. */
+/** The maximum number of targets that one rebalance pass moves. */
 const MAX_MOVES = 8;
 /** The load of a partition below which rebalancing moves nothing. */
 const MIN_LOAD = 0.01;

@@ -43,7 +43,7 @@ export interface SinkContext {
   readonly stdout: () => DocumentWriter;
   /** Whether the process ends after one snapshot. */
   readonly isOnce: boolean;
-  /** The most connections that the limit of open files allows; by default only the setting limits them. */
+  /** The maximum number of connections that the limit of open files allows; by default only the setting limits them. */
   readonly maxConnections?: number;
   /** Descriptors of the sockets of socket activation. */
   readonly sockets: readonly number[];

@@ -4,7 +4,7 @@ import type { FSWatcher } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { monotonicMs } from '../clock.js';
 
-/** The most names to read from a directory. Further names are ignored. */
+/** The maximum number of names to read from a directory. Further names are ignored. */
 const MAX_NAMES = 65_536;
 /** The milliseconds within which two changes of a directory may leave the same time stamp. */
 const RECENT_MS = 50;
@@ -85,7 +85,7 @@ export const namesIn = (path: string): string[] => readNames(path).names;
 export const truncationWarning = (path: string): string =>
   `${path} has more than ${MAX_NAMES} names, and only so many are read: remove unused files`;
 
-/** The most directories that inotify watches. Further directories are only polled. */
+/** The maximum number of directories that inotify watches. Further directories are only polled. */
 const MAX_WATCHES = 256;
 
 /** Watches a changing set of directories for added and removed names. */

@@ -155,11 +155,11 @@ export const shownReason = (
   return first === undefined ? shown : `${shown}, ${refusals.length} left out: ${first}`;
 };
 
-/** The most changes that one call of `readChanges` returns. */
+/** The maximum number of changes that one call of `readChanges` returns. */
 const SLICE = 8192;
 /** The number of the management state `normal`. */
 const NORMAL = 1n;
-/** The most characters of a text. */
+/** The maximum number of characters of a text. */
 const MAX_TEXT = 256;
 const NO_IDENTITY = { host: '', instance: '', application: '' };
 
@@ -174,7 +174,7 @@ export class PolledSource implements Source {
   #items = 0;
 
   /**
-   * @param maxItems the most objects and variables of the source
+   * @param maxItems the maximum number of objects and variables of the source
    * @param slots empty slots, with a block size that fits most owners
    */
   constructor(maxItems: number, slots = new Slots()) {

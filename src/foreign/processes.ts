@@ -5,7 +5,7 @@ import { namesIn } from './directory-listing.js';
 
 /** Clock ticks per second in /proc (USER_HZ), the same on every Linux. */
 const TICKS_A_SECOND = 100;
-/** The most bytes to read of a process's memory maps. */
+/** The maximum number of bytes to read of a process's memory maps. */
 const MAPS_BYTES = 2 ** 22;
 /** For one process, the maximum number of threads whose memory maps are read. */
 const MAX_THREADS = 64;

@@ -8,7 +8,7 @@ import {
 } from '../foreign/processes.js';
 import type { Certainty } from '../foreign/processes.js';
 
-/** The most milliseconds by which a process may start after the recorded JVM start. A later process reused the PID. */
+/** How long after the recorded JVM start a process may start, in milliseconds. A later process reused the PID. */
 const MAX_EARLY_MS = 10_000;
 
 export interface Writer {

@@ -52,7 +52,7 @@ export class CounterFile extends VerifiedFile {
 
 const roundedUp = (bytes: number): number => 2 ** Math.ceil(Math.log2(Math.max(bytes, 4096)));
 
-/** The most files whose first digest is stored. */
+/** The maximum number of files whose first digest is stored. */
 const MAX_FILES = 64;
 
 /** Detects changes of files: compares two digests of each file. */

@@ -16,7 +16,7 @@ import { fitsAny } from '../rules/formats.js';
 export interface HsperfdataPollerOptions {
   /** The UIDs of trusted users, in addition to root and the user of this process. An empty list trusts all users. */
   readonly trustedOwners?: readonly number[] | undefined;
-  /** The most objects and variables of all JVMs together. */
+  /** The maximum number of objects and variables of all JVMs together. */
   readonly segmentMaxItems?: number | undefined;
   readonly clocks?: Clocks;
   readonly proc?: string | undefined;

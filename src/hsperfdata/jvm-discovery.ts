@@ -45,7 +45,7 @@ const userDirectory = (place: DirectoryPath, clocks: Clocks): CachedListing<Dire
     clocks,
   );
 
-/** The most directories that one configured path may match. */
+/** The maximum number of directories that one configured path may match. */
 const MAX_DIRECTORIES = 1024;
 
 interface FoundFiles {
@@ -131,9 +131,9 @@ export class HostFileFinder {
   }
 }
 
-/** The most threads of a process whose namespaces are read. */
+/** The maximum number of threads to try per process until the namespaces of one thread can be read. */
 const MAX_THREADS = 64;
-/** The most truncated directories that get a warning. */
+/** The maximum number of warnings about truncated directories. */
 const MAX_WARNINGS = 16;
 /** The time between two walks through all processes, in milliseconds. */
 const WALK_EVERY_MS = 5000;

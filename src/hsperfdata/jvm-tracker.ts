@@ -10,7 +10,7 @@ import { isJvmOf } from './counter-file-writer.js';
 import type { PolledObject, PolledSource } from '../foreign/polled-source.js';
 import { PerfData } from './perf-data.js';
 
-/** The most files that are open at the same time. */
+/** The maximum number of files that are open at the same time. */
 const MAX_FILES = 1024;
 /** The budget steps to open a file, and to check whether its process runs. */
 const OPEN_STEPS = 128;

@@ -4,7 +4,7 @@ import type { CounterFile } from './counter-file.js';
 import { LIMITS, UNIT, VARIABILITY, readEntries } from './perf-entries.js';
 import type { PerfEntry, PerfHeader, Position } from './perf-entries.js';
 
-/** The most characters of the name of a main class. */
+/** The maximum number of characters of the name of a main class. */
 const MAX_CLASS_NAME = 128;
 
 /**
@@ -55,7 +55,7 @@ const COMMAND = 'sun.rt.javaCommand';
 /** The class path. The JVM writes it before the command. */
 const CLASS_PATH = 'java.property.java.class.path';
 
-/** The most bytes to read of the command and of the class path. */
+/** The maximum number of bytes to read of the command and of the class path. */
 const MAX_COMMAND = 4096;
 
 /** Memory for a copy of a file, shared by all files. */

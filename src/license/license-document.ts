@@ -132,8 +132,8 @@ interface Term {
 
 /**
  * The term of a license. It begins at `--issued-at`, by default now, and ends `--days` later or at `--expires-at`. If
- * both `--days` and `--expires-at` are given, the default beginning is `--days` before the end, or now if that is
- * earlier: `--days 30 --expires-at <yesterday>` gives an expired license of 30 days.
+ * both `--days` and `--expires-at` are given, the default beginning is the earlier of two times: now, and `--days`
+ * before the end. So `--days 30 --expires-at <yesterday>` gives an expired license of 30 days.
  * @throws Fault USAGE if neither `--days` nor `--expires-at` is given
  */
 export function termOf(options: TermOptions, now: Date): Term {

@@ -65,7 +65,7 @@ const isSame = (one: LicenseStatus, other: LicenseStatus): boolean =>
   one.license.id === other.license.id &&
   one.expirySeconds === other.expirySeconds;
 
-/** The most bytes of a license file, a hundred times the usual size. */
+/** The maximum number of bytes of a license file, a hundred times the usual size. */
 const MAX_FILE_BYTES = 65_536;
 
 /**

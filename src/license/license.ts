@@ -119,7 +119,7 @@ const HOUR_MS = 3_600_000;
 /** Spec 8: a license is accepted for 36 hours after its expiry, the last instant included. */
 const GRACE_HOURS = 36;
 
-/** The states of a license. `invalid`: while the service runs, the file is missing or has no valid signature. */
+/** The states of a license. `invalid` occurs only in a running service: a check of its license file failed. */
 export const LICENSE_STATES = ['valid', 'grace', 'expired', 'early', 'invalid'] as const;
 /** The exporter starts with a license in the state `valid` or `grace` only. */
 export type LicenseState = (typeof LICENSE_STATES)[number];

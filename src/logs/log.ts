@@ -39,7 +39,7 @@ const fieldsOf = ({ time, level, message, about }: LogEntry): Readonly<Record<st
 const logfmtValue = (text: string): string =>
   /^[^\s"=\\]+$/.test(text) ? text : JSON.stringify(text);
 
-/** The most characters of a message. The logger cuts off the rest of a longer message. */
+/** The maximum number of characters of a message. The logger cuts off the rest of a longer message. */
 const MAX_CHARACTERS = 16_384;
 
 /** The priorities of syslog. The journal reads them in angle brackets. */
@@ -78,7 +78,7 @@ function oneLine(message: string): string {
   return cut > 0 ? `${text} … and ${cut} characters more` : text;
 }
 
-/** The most bytes to buffer for a slow reader. */
+/** The maximum number of bytes to buffer for a slow reader. */
 const MAX_BUFFERED = 1 << 20;
 
 /**

@@ -1,4 +1,4 @@
-// Notifies systemd of the state of the process (sd_notify(3)), and takes its sockets.
+// Notifies systemd of the state of the process (sd_notify(3)), and finds the sockets that systemd passes.
 import { EMPTY, asyncScheduler, ignoreElements, interval, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 

@@ -62,7 +62,7 @@ const MIN_DIFFERENCE = 0.2;
 /**
  * Plans moves that balance the loads, the most useful first. Each takes a target from the fullest partition that has a
  * suitable one to the partition with the lowest load. It takes the target that leaves the smallest difference of loads.
- * @param most the most moves
+ * @param most the maximum number of moves
  * @param least no target leaves a partition below this load
  */
 export function planMoves(

@@ -9,7 +9,7 @@ export class TargetHistory {
   #notifications: number | undefined;
   /** The time of the last change of the number of notifications. */
   #notifiedMs: number | undefined;
-  /** The moment of the values that the publisher states, in Unix ms. */
+  /** The time that the publisher states for its values (as-of time), in Unix ms. */
   #statedMs: number | undefined;
 
   /** @param unixMs the present; all times are Unix milliseconds */

@@ -98,7 +98,7 @@ export class TargetRegistry {
 
   /**
    * One pass of rebalancing; completes when the targets have moved.
-   * @param most the most moves
+   * @param most the maximum number of moves
    * @param leastLoad no target leaves a partition that is busy for less than this share of its time
    */
   rebalance(most: number, leastLoad: number): Observable<never> {

@@ -12,7 +12,7 @@ const MAX_RIGHT = 1024;
 /** The size of the cache of wrong passwords. */
 const MAX_WRONG = 128;
 const MAX_PENDING = 16;
-/** The most characters of an Authorization header. The check refuses a longer header. */
+/** The maximum number of characters of an Authorization header. The check refuses a longer header. */
 const MAX_CHARACTERS = 4096;
 /** A random salt and hash, for unknown user names. */
 const RANDOM_HASH = 'PKC/x5dwmSNuIqITcsSa/uW3yT8mHV7ULICfBytPPlVi3k9Lk3R9G';

@@ -36,7 +36,7 @@ interface StateSet {
   /** The label that names the state. */
   readonly label: string;
   readonly states: readonly string[];
-  /** The other label matchers, such as `job="a"`. */
+  /** Further label matchers of the series, such as `job="a"`. */
   readonly selector: string;
   readonly by: readonly string[];
 }

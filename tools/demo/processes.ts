@@ -131,7 +131,7 @@ export class Restarts {
   readonly #nowMs: () => number;
   #times: number[] = [];
 
-  /** @param max the most restarts within one minute */
+  /** @param max the maximum number of restarts within one minute */
   constructor(max: number, nowMs: () => number) {
     this.#max = max;
     this.#nowMs = nowMs;

@@ -32,7 +32,7 @@ const DECIMAL = new Set([0x2e, 0x65, 0x45, 0x2b]);
 
 /** Every integer with fewer digits is exact as a double: 2^53 has 16 digits. */
 const LEAST_DIGITS = 16;
-/** The most digits of a 64-bit integer. */
+/** The maximum number of digits in a 64-bit integer. */
 const MAX_DIGITS = 20;
 
 /**
@@ -82,7 +82,7 @@ class JsonScan {
 
   /**
    * Ends the scan; returns the long integers in document order.
-   * @throws PollFailure as `pass`
+   * @throws PollFailure `too_many`
    */
   end(): readonly LongInteger[] {
     if (this.#number >= 0) this.#finish(this.#at);
@@ -142,7 +142,7 @@ const QUOTED_MARK = JSON.stringify(MARK).slice(0, -1);
 
 const FIRST_BYTES = 1 << 16;
 
-/** The most characters to quote from an error message of JSON.parse. */
+/** The maximum number of characters to quote from an error message of JSON.parse. */
 const LONGEST_COMPLAINT = 160;
 
 /** The exact value of a decimal integer. */

@@ -23,7 +23,7 @@ export interface Keeping {
   readonly steadyMs: () => number;
 }
 
-/** The most unknown type names to report in the log; the bridge only counts further names. */
+/** The maximum number of unknown type names to report in the log; the bridge only counts further names. */
 const MAX_REPORTED_TYPES = 20;
 /** After this many restarts at consecutive polls, two components probably share the address. */
 const MANY_RESTARTS = 3;

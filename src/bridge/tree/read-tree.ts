@@ -31,11 +31,11 @@ function objectState(raw: unknown): ObjectState {
 export interface TreeLimits {
   readonly maxObjects: number;
   readonly maxVariables: number;
-  /** The most objects on a path, including the root. */
+  /** The maximum number of objects on a path, including the root. */
   readonly maxDepth: number;
 }
 
-/** The most names of unknown types to keep from one tree. */
+/** The maximum number of names of unknown types to keep from one tree. */
 const MAX_TYPES = 10;
 
 /**

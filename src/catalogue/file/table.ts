@@ -118,7 +118,7 @@ export class Table {
   }
 }
 
-/** The most items of a list. A histogram has a few more series than buckets; `MAX_LINES_A_ROW` limits its series. */
+/** The maximum number of items of a list. `MAX_LINES_A_ROW` limits the series of a histogram. */
 const MAX_ENTRIES = 1000;
 
 const literalPath = text(

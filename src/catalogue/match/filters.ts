@@ -169,7 +169,7 @@ function unknownIn(
   return (name) => `found ${quoted(name)}${hint(name, known)}${allowed}`;
 }
 
-/** The most filter entries to check, since each entry is tested with each object. */
+/** The maximum number of filter entries to check, since each entry is tested with each object. */
 const MAX_ENTRIES = 256;
 
 export class FilterCoverage {

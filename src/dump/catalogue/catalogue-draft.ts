@@ -13,7 +13,7 @@ import { RowDrafts, tomlList, tomlTable, tomlText } from './row-drafts.js';
 import { Survey, pathDraft } from './survey.js';
 import type { SeenClass } from './survey.js';
 
-/** The most bytes of all drafted classes together: a catalogue file may have at most 1 MiB. */
+/** The maximum number of bytes of all drafted classes together: a catalogue file may have at most 1 MiB. */
 const MAX_BYTES = 1_000_000;
 
 /** The segment and the roots that a draft describes. */
@@ -99,11 +99,11 @@ function appOf(published: string): string {
   return accepts(made) ? made : `app_${made}`.replace(/_$/, '');
 }
 
-/** The most roots of other applications that the final comment lists. */
+/** The maximum number of roots of other applications that the final comment lists. */
 const MAX_NAMED = 10;
 
 /**
- * Yields the lines of a draft catalogue from all roots of one application, that of the first selected root.
+ * Yields the lines of a draft catalogue for the application of the first selected root, from all of its roots.
  * @throws Fault USAGE if the selection has no object
  */
 export function* treeCatalogue(

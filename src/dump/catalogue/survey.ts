@@ -125,9 +125,9 @@ interface PathDraft {
   readonly guesses: readonly string[];
 }
 
-/** The most characters of a pattern. */
+/** The maximum number of characters of a pattern. */
 const MAX_PATTERN = 1024;
-/** The most texts that a guess names. */
+/** The maximum number of texts that a guess names. */
 const MAX_NAMED = 3;
 /** A text with a number at its end. */
 const NUMBERED = /^([A-Za-z_][A-Za-z_-]*)?[0-9]+$/;

@@ -60,11 +60,11 @@ function unmatchedClass({ alias, classIds, paths }: CatalogueClass): string {
   return `no object fits ${quoted(alias)}, which stands for class ${classIds.join(' or ')} at ${places}`;
 }
 
-/** The most findings of one kind that are printed for a target. */
+/** The maximum number of printed findings of one kind for a target. */
 const MAX_LINES = 20;
-/** The most names in one line. */
+/** The maximum number of names in one line. */
 const MAX_NAMES = 10;
-/** The most known names with which an unknown name is compared. */
+/** The maximum number of known names to compare with an unknown name. */
 const MAX_CANDIDATES = 5000;
 
 /** The first findings, and a line with the number of omitted findings. @param what names the findings, in the plural */

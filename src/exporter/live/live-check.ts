@@ -19,9 +19,9 @@ import type { ExistingObject, Finding } from './findings.js';
 import { SHARING, describedFamilies, rowFindings, variableFinding } from './row-findings.js';
 import type { DescribedFamilies } from './row-findings.js';
 
-/** The most polls of one directory. Even the largest directory needs fewer polls. */
+/** The maximum number of polls of one directory. Even the largest directory needs fewer polls. */
 const MAX_POLLS = 4096;
-/** The most polls of a directory that keeps changing. */
+/** The maximum number of polls of a directory that keeps changing. */
 const MAX_UNSTABLE_POLLS = 100;
 
 /** Polls until the directory is read. Returns the last result, whose `hasMore` is true if a poll limit came first. */

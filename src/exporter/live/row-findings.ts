@@ -17,11 +17,11 @@ export const SHARING = 'variables that share the name of a metric';
 
 export interface DescribedFamilies {
   readonly families: ReadonlySet<FamilyMetadata>;
-  /** A line for each pair of variables of an object that would become the same metric. */
+  /** A line for each pair of variables of one object that would become the same series. */
   readonly shared: readonly string[];
 }
 
-/** Finds variables of one object that become the same metric, so that only one of them is shown. */
+/** Finds variables of one object that would become the same series. The exporter shows only one of them. */
 class SharedNames {
   readonly #lines = new Set<string>();
   #object: ManagedObject | undefined;

@@ -38,7 +38,7 @@ export function compileScope(scope: {
 }
 
 interface Selection {
-  /** The selected families. Each snapshot and scope has one list. The snapshot owns the text. */
+  /** The selected families, the same list for the same snapshot and scope. The snapshot owns the text. */
   readonly families: readonly FamilyText[];
   /** Whether it was in the cache. */
   readonly isHit: boolean;

@@ -23,7 +23,7 @@ type RequestKind = DispatchedRequest['kind'];
 
 /** A connection sends its responses in order. While it sends one response, the exporter prepares the next. */
 const MAX_RUNNING_PER_CONNECTION = 2;
-/** The most running and waiting requests of a connection. A client that reads its responses sends fewer ahead. */
+/** The maximum number of running and waiting requests of a connection. A client that reads responses sends fewer. */
 const MAX_REQUESTS_PER_CONNECTION = 64;
 
 /** The longest time that a request waits for a permit. After that time the exporter refuses the request. */
@@ -39,7 +39,7 @@ interface Connection {
 
 /**
  * Makes a function that answers requests, and refuses requests that exceed the limits.
- * @param max the most concurrent requests of each kind, so that slow scrapes do not block probes
+ * @param max the maximum number of concurrent requests of each kind, so that slow scrapes do not block probes
  */
 export function admission(
   max: Readonly<Record<RequestKind, number>>,

@@ -25,9 +25,9 @@ function parseAcceptEntry(text: string): AcceptEntry {
   return { name, version: valueOf('version'), quality: quality >= 0 && quality <= 1 ? quality : 0 };
 }
 
-/** The most cached headers. All scrapers together rarely send more different headers. */
+/** The maximum number of cached headers. All scrapers together rarely send more different headers. */
 const MAX_HEADERS = 32;
-/** The most characters of a header that the cache stores. */
+/** The maximum number of characters of a header that the cache stores. */
 const MAX_LENGTH = 256;
 
 /** Caches the results of a function of a header, except for long headers. */
@@ -56,9 +56,9 @@ const OPEN_METRICS = 'application/openmetrics-text';
 const LAST_RESORT = 1e-4;
 
 /**
- * Returns the format with the highest quality; of equal qualities, the first. A Prometheus that prefers protobuf
- * reads start timestamps: for each OpenMetrics sample it would search the family for `_created` lines, in quadratic
- * time. So it gets OpenMetrics only if it accepts no other format.
+ * Returns the format with the highest quality; of equal qualities, the first. A Prometheus prefers protobuf if it reads
+ * start timestamps. In OpenMetrics it would search the family for `_created` lines at each sample, in quadratic time.
+ * So a client that prefers protobuf gets OpenMetrics only if it accepts no other format.
  */
 export function chooseFormat(formats: Formats, accept = '*/*'): Format {
   const entries = entriesOf(accept);

@@ -98,7 +98,7 @@ export interface ListenerOptions {
   readonly guard: Guard;
   /** The longest time that a client may take to send a request, in milliseconds. */
   readonly headerMs: number;
-  /** The most bytes of the head of a request. */
+  /** The maximum number of bytes of the head of a request. */
   readonly maxHeaderBytes: number;
   readonly maxConnections: number;
 }

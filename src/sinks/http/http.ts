@@ -126,12 +126,12 @@ export interface HttpOptions
   readonly showsUnreadTexts: () => boolean;
   /** The longest time from the request to the last byte of its response, in milliseconds. */
   readonly responseMs: number;
-  /** The most concurrent scrapes. */
+  /** The maximum number of concurrent scrapes. */
   readonly maxScrapes: number;
   readonly log: (message: string) => void;
 }
 
-/** The most concurrent requests for the exporter's own pages. */
+/** The maximum number of concurrent requests for the exporter's own pages. */
 const MAX_PAGES = 64;
 
 export function httpSink(options: HttpOptions): Sink {

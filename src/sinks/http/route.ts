@@ -50,7 +50,7 @@ export function route(targets: readonly Target[], query: URLSearchParams, inPath
   return { kind: 'target', target: match, scope };
 }
 
-/** The most targets that an error text lists. */
+/** The maximum number of targets that an error text lists. */
 const MAX_LISTED = 20;
 
 /** The error text if no target matches the parameters. It lists the parameters of the targets. */

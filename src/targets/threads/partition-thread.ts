@@ -61,7 +61,7 @@ export class PartitionThread {
     this.#partition = new LogicalPartition(setup.number, thread);
   }
 
-  /** Handles the messages of the main thread while it is subscribed to; emits messages to it. */
+  /** Handles messages of the main thread and emits messages for the main thread, while the result has a subscriber. */
   run(message$: Observable<ToThread>): Observable<FromThread> {
     return merge(this.#fileMessage$, message$.pipe(mergeMap((message) => this.#handle(message))));
   }

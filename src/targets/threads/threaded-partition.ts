@@ -90,7 +90,7 @@ export class ThreadedPartition implements Partition {
   #lastTarget = 0;
   #lastQuery = 0;
 
-  /** @param memory queries locks and waits for notifications, which need foreign functions */
+  /** @param memory calls foreign functions of the main thread: it checks locks, and waits for notifications */
   constructor(
     setup: ThreadSetup,
     memory: SharedMemory,

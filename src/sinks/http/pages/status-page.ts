@@ -108,7 +108,7 @@ export interface StatusPageOptions {
   readonly nowMs: number;
 }
 
-/** The most rows of a page. */
+/** The maximum number of rows of a page. */
 export const MAX_ROWS = 200;
 const REFRESH_MS = 2000;
 

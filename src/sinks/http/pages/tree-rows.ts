@@ -19,7 +19,7 @@ export interface TreeTableOptions {
   readonly below: (id: string) => string;
 }
 
-/** The most metrics to list for a value. */
+/** The maximum number of metrics to list for a value. */
 const MAX_METRICS = 8;
 /** The deepest indentation. */
 const MAX_LEVEL = 6;

@@ -22,15 +22,15 @@ export interface TreeOptions {
   readonly unixMs: () => number;
 }
 
-/** The most links to target trees on a tree page that names no target. */
+/** The maximum number of links to target trees on a tree page that names no target. */
 const MAX_LINKS = 100;
-/** The most rows and characters of a page. */
+/** The maximum number of rows and characters of a page. */
 const MAX_ROWS = 200;
 const MAX_CHARACTERS = 262_144;
 /** The longest time that a query may run, and the longest time until its answer. */
 const QUERY_MS = 1500;
 const MAX_WAIT_MS = 10_000;
-/** The most concurrent queries. A query shares the thread of its target with refreshes. */
+/** The maximum number of concurrent queries. A query shares the thread of its target with refreshes. */
 const MAX_QUERIES = 2;
 
 export type TreeResponder = (
