@@ -11,7 +11,7 @@ export interface DeclaredMetric {
   /** A valid name. */
   readonly name: string;
   readonly help: string;
-  /** Labels of the metric, which take precedence over those of its object. It has no label `object`. */
+  /** Labels of the metric, which take precedence over the labels of its object. There is no label `object`. */
   readonly labels: Readonly<Record<string, string>>;
 }
 

@@ -84,7 +84,7 @@ export interface ServingParts {
   readonly command: (refresh: Refresh) => void;
 }
 
-/** From demands and reports to commands and answers. Runs in the main thread, in both execution modes. */
+/** From demands and reports to refreshes and answers. Runs in the main thread, in both execution modes. */
 export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> =>
   merge(parts.demand$, parts.report$).pipe(
     throttleRenders(parts.minRenderIntervalMs, parts.nowMs, parts.scheduler), // refresh now, later, or not at all

@@ -114,7 +114,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('is not ready before it has read directory changes that were made during a copy', () => {
+  it('is not ready until it has read the directory changes that a publisher made during a copy', () => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('H.1.demo', 'Root');
     publisher.place();
@@ -176,7 +176,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('answers each command once', () => {
+  it('answers each refresh once', () => {
     publishers.withRoot('82', 'H.1.demo');
     const { refresh, subscription } = run();
     expect([refresh(), refresh(), refresh(false)]).to.deep.equal([
@@ -187,7 +187,7 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('answers a command with the objects at the start of its task', () => {
+  it('answers a refresh with the objects that exist when the task of the refresh starts', () => {
     const publisher = publishers.make('82');
     const root = publisher.addRoot('H.1.demo', 'Root');
     publisher.place();
@@ -224,14 +224,14 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
-  it('answers commands while there is no root', () => {
+  it('answers refreshes while there is no root', () => {
     const { seen, refresh, subscription } = run();
     expect(seen.map((update) => update.slice(0, NO_ROOT.length))).to.deep.equal([NO_ROOT]);
     expect(refresh()).to.equal('refresh without a root');
     subscription.unsubscribe();
   });
 
-  it('answers a command once if its root is lost before its task', () => {
+  it('answers a refresh once if the root is lost before the task of the refresh', () => {
     const publisher = publishers.withRoot('82', 'H.1.demo');
     const { clock, openRefresh$, seen, refresh, subscription } = run();
     refresh();
@@ -255,7 +255,7 @@ describe('hostingPipeline', () => {
         };
       return view;
     });
-    // The failed command has an answer without a text.
+    // The failed refresh has an answer without a text.
     expect(refresh()).to.equal(
       'waiting on a restart after a failure: out of memory, refresh without a root',
     );
@@ -284,7 +284,7 @@ describe('hostingPipeline', () => {
     expect(kernel.arena.used).to.equal(without);
   });
 
-  it('releases its commands, its segment and its memory with its subscriber', () => {
+  it('releases its refreshes, its segment and its memory when its subscriber leaves', () => {
     publishers.withRoot('82', 'H.1.demo');
     const kernel = new Kernel();
     const before = kernel.arena.used;

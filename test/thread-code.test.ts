@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
 import { startThread } from '#app/thread-code.js';
 
-describe('a thread that cannot start', () => {
+describe('startThread', () => {
   const failureOf = (error: Error): unknown => {
     try {
       return startThread(() => {
@@ -14,7 +14,7 @@ describe('a thread that cannot start', () => {
     }
   };
 
-  it('reports the remedy if the system refuses it', () =>
+  it('throws an error with a remedy if the system refuses a further thread', () =>
     expect(failureOf(new Error('Worker initialization failure: EAGAIN')))
       .to.be.instanceOf(Fault)
       .with.property(

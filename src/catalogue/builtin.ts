@@ -1,4 +1,4 @@
-// Loads the catalogues: those that ship with the package, then those of the user.
+// Loads the catalogues that ship with the package, then the catalogues of the user.
 import { readFileSync } from 'node:fs';
 import { Fault } from '../errors.js';
 import { madeOf, readCatalogue } from './catalogue.js';

@@ -32,7 +32,7 @@ export type Start =
       readonly kind: 'refused';
       /** The plan; undefined if the configuration itself is invalid. */
       readonly planned: Planned | undefined;
-      /** At least one fault; faults of the configuration come before those of the license. */
+      /** At least one fault; faults of the configuration come before faults of the license. */
       readonly faults: readonly Fault[];
       /** Warnings about valid settings that are probably not intended; empty if the configuration is invalid. */
       readonly warnings: readonly string[];

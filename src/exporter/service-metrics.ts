@@ -23,7 +23,7 @@ const SEVERITIES = {
   invalid: 'bad',
 } as const satisfies Record<LicenseState, LicenseInfo['severity']>;
 
-/** Sets the metrics of the process. Their names follow those of Prometheus itself, so that its alert rules apply. */
+/** Sets the metrics of the process. Their names follow the names in Prometheus itself, so that its alert rules apply. */
 export class ServiceMetrics {
   readonly #expiry: (value: number) => void;
   readonly #licenseState: (value: number, labels: { readonly state: string }) => void;

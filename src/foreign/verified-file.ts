@@ -31,7 +31,7 @@ export class VerifiedFile {
   /**
    * Opens a regular file that has one hard link, belongs to the owner of its directory, and is writable only by this
    * owner.
-   * @throws Fault NATIVE_FAILED for any other file, or a file of more than `maxBytes`; an Error if open(2) fails
+   * @throws Fault NATIVE_FAILED if the file fails a check, or has more than `maxBytes`; an Error if open(2) fails
    */
   constructor(path: string, directoryUid: number, maxBytes: number) {
     this.#fd = openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);

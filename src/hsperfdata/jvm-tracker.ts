@@ -15,7 +15,7 @@ const MAX_FILES = 1024;
 /** The budget steps to open a file, and to check whether its process runs. */
 const OPEN_STEPS = 128;
 const CHECK_STEPS = 2;
-/** The time until the next attempt: for a file that a JVM is still creating, and for any other unusable file. */
+/** The time until the next attempt: for a file that a JVM is still creating, and for a file that is unusable. */
 const RETRY_UNFINISHED_MS = 200;
 const RETRY_UNUSABLE_MS = 5000;
 /** The time between two checks whether a process runs, in milliseconds. */

@@ -100,7 +100,7 @@ export class ServedTarget implements Target {
     return this.#refreshes.sum;
   }
 
-  /** Runs the target while it is subscribed to; emits events for the log. */
+  /** Runs the target while the result has a subscriber; emits events for the log. */
   run(): Observable<TargetEvent> {
     const { nowMs, scheduler } = this.#parts;
     return defer(() =>

@@ -49,7 +49,7 @@ export class TargetRegistry {
     return this.#entries.map(({ target }) => target);
   }
 
-  /** Runs all targets, including those of later updates, while it is subscribed to. */
+  /** Runs all targets, including targets of later updates, while the result has a subscriber. */
   run(): Observable<TargetEvent> {
     return defer(() => {
       const run = ({ target, ended$ }: Entry) => target.run().pipe(takeUntil(ended$));

@@ -99,7 +99,7 @@ function unknownUserHash(users: ReadonlyMap<string, string>): string {
   return `$2b$${cost}$${RANDOM_HASH}`;
 }
 
-/** Parses the header of basic authentication (RFC 7617); undefined for any other header. */
+/** Parses the header of basic authentication (RFC 7617); undefined if it is missing, too long or invalid. */
 function credentials(
   authorization: string | undefined,
 ): { readonly name: string; readonly password: string } | undefined {

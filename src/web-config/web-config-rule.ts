@@ -7,7 +7,7 @@ import type { ReportProblem, Rule } from '../rules/rule.js';
 import { isTable, optional, reportUnknownKeys, table } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 
-/** OpenSSL names of the secure cipher suites by IANA name. The first three are those of TLS 1.3. */
+/** OpenSSL names of the secure cipher suites by IANA name. The first three belong to TLS 1.3. */
 export const CIPHER_SUITES = {
   TLS_AES_128_GCM_SHA256: 'TLS_AES_128_GCM_SHA256',
   TLS_AES_256_GCM_SHA384: 'TLS_AES_256_GCM_SHA384',

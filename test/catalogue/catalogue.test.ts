@@ -141,7 +141,7 @@ describe('a catalogue file', () => {
   const plain = { inputs: [], ownLabels: [], isComputed: false, lines: 1 };
   const usual = { ...base, ...plain, isState: false, mindsLabels: false };
   for (const [row, wanted] of kinds)
-    it(`may have the row ${row}`, () =>
+    it(`may have the row "${row}"`, () =>
       expect(fieldsOf(onlyRow(row))).to.deep.equal({ ...usual, ...wanted }));
 
   it('states the type, unit and help of a metric once, in its first row', () => {
@@ -407,7 +407,7 @@ describe('a catalogue file', () => {
       expect(faultOf(withRows(row)).message).not.to.include('x_m and x_m');
     });
 
-  it('has all its problems reported together, one per line', () => {
+  it('with several problems is refused with one line for each problem', () => {
     const fault = faultOf(
       withRows(gauge('x_a', 'var = 1'), gauge('x_b', 'scale = "1", var = "v"'), 'type = "gauge"'),
     );
@@ -430,7 +430,7 @@ describe('two rows of a catalogue', () => {
     ['in two classes for the same object', withRows(first) + other('C', 'a.{l~[a-z]+}', again)],
   ];
   for (const [where, text] of same)
-    it(`${where} must not give the same series`, () =>
+    it(`${where} are refused if both give the same series`, () =>
       expect(faultOf(text).message).to.match(/gives the same series of x_m as classes\[0\]/));
 
   const different: [string, string][] = [
@@ -442,6 +442,6 @@ describe('two rows of a catalogue', () => {
     ['paths differ', withRows(first) + other('C', 'b.{l}', again)],
   ];
   for (const [why, text] of different)
-    it(`may share a metric if their ${why}`, () =>
+    it(`may give the same metric if their ${why}`, () =>
       expect(parseCatalogue(text, 'x.toml').families.size).to.equal(1));
 });

@@ -48,16 +48,16 @@ function series(row: Row, pathLabels: readonly string[]): string[] {
   }
 }
 
-describe('the built-in catalogues', () => {
+describe('the metrics of the built-in catalogues', () => {
   for (const [app, catalogue] of loadCatalogues())
-    it(`of ${app} pass promtool check metrics`, function () {
+    it(`pass "promtool check metrics": ${app}`, function () {
       const lint = spawnSync('promtool', ['check', 'metrics'], { input: sample(catalogue) });
       needs(this, lint.error === undefined, 'promtool is not in PATH');
       expect(lint.stdout.toString() + lint.stderr.toString()).to.equal('');
       expect(lint.status).to.equal(0);
     });
 
-  it('have a help sentence for every metric', () => {
+  it('all have a help sentence', () => {
     for (const { families } of loadCatalogues().values())
       for (const { name, help } of families.values())
         expect(help, name).to.match(/^([A-Z0-9]).{8,}\.$/);

@@ -42,7 +42,7 @@ describe('declaredName', () => {
     it(`returns ${name} for variable ${variable} in class ${className} of application ${app}`, () =>
       expect(named([app, className, variable])).to.equal(name));
 
-  it('differs for different words in other scripts', () => {
+  it('returns different names for different words in other scripts', () => {
     const word = fc.stringMatching(/^[а-яäöü漢字0-9a-z]{1,4}$/u);
     fc.assert(
       fc.property(word, word, (one, other) => {
@@ -74,7 +74,7 @@ describe('declaredName', () => {
     it(`returns ${name} for ${variable} of type ${type} ${unit === '' ? 'without a unit' : `in ${unit}`}`, () =>
       expect(named(['x', 'Session', variable], type, unit)).to.equal(name));
 
-  it('does not repeat a unit of the class name, but a unit in the application name', () => {
+  it('does not repeat a unit that the class name contains, but repeats a unit that only the application name contains', () => {
     expect(named(['x', 'DiskBytes', 'free'], 'gauge', 'bytes')).to.equal('x_disk_bytes_free');
     expect(named(['meters', 'Flow', 'length'], 'gauge', 'meters')).to.equal(
       'meters_flow_length_meters',
@@ -101,7 +101,7 @@ describe('declaredName', () => {
     );
   });
 
-  it('is a valid Prometheus name under the prefix of the application', () => {
+  it('returns a valid Prometheus name that begins with the application', () => {
     const text = fc.string({ unit: 'binary', maxLength: 12 });
     const nameParts: fc.Arbitrary<DeclaredNameParts> = fc.record({
       app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,9}$/),

@@ -11,7 +11,7 @@ interface Item {
 const MANY = 3000;
 
 describe('ById', () => {
-  it('contains the added and not deleted items in the order of their ids', () => {
+  it('contains the items that were added and not deleted, in the order of their ids', () => {
     const step = fc.oneof(
       fc.record({ add: fc.integer({ min: 1, max: 700 }) }),
       fc.record({ deleteEach: fc.integer({ min: 1, max: 4 }), from: fc.nat(MANY) }),
@@ -47,7 +47,7 @@ describe('ById', () => {
     expect([items.has(item), items.has({ id: 1 })]).to.deep.equal([true, false]);
   });
 
-  it('iterates over each item once, while others are added and deleted', () => {
+  it('iterates over each item once, while further items are added and deleted', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(MANY), { maxLength: 60 }), fc.nat(600), (deleted, pace) => {
         const items = new ById<Item>();

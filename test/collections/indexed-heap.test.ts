@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { IndexedHeap } from '#app/collections/indexed-heap.js';
 
 describe('IndexedHeap', () => {
-  it('returns the first of the added and not deleted items', () =>
+  it('returns the first of the items that were added and not deleted', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(60)), { size: '+1' }), (steps) => {
         const heap = new IndexedHeap<{ readonly id: number }>((a, b) => a.id < b.id);

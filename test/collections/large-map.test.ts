@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { NumberSet, LargeMap } from '#app/collections/large-map.js';
 
-describe('WideMap', () => {
+describe('LargeMap', () => {
   it('behaves like a Map with few and with many entries', () => {
     const range = fc.record({
       isSet: fc.boolean(),
@@ -48,7 +48,7 @@ describe('WideMap', () => {
   });
 });
 
-describe('Hashes', () => {
+describe('NumberSet', () => {
   // Few hashes with equal low bits, so that all kinds of collisions occur.
   const hash = fc.oneof(
     fc.nat(40).map((n) => n * 16),
@@ -56,7 +56,7 @@ describe('Hashes', () => {
     fc.maxSafeNat(),
   );
 
-  it('contains the added and not deleted hashes', () =>
+  it('contains the numbers that were added and not deleted', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), hash), { maxLength: 400 }), (steps) => {
         const hashes = new NumberSet();
@@ -74,7 +74,7 @@ describe('Hashes', () => {
       { numRuns: 60 },
     ));
 
-  it('contains many hashes', () => {
+  it('contains many numbers', () => {
     const hashes = new NumberSet();
     for (let i = 0; i < 100_000; i++) hashes.add(i * 91_009);
     for (let i = 0; i < 100_000; i += 2) hashes.delete(i * 91_009);

@@ -76,10 +76,10 @@ describe('changedSettings', () => {
     });
   }
 
-  it('names nothing when nothing changed', () =>
+  it('lists no settings if no setting changed', () =>
     expect(changedSettings(DEFAULTS, settings(''))).to.deep.equal([]));
 
-  it('names several in the order of the reference page', () =>
+  it('lists several settings in the order of the reference page', () =>
     expect(changedSettings(DEFAULTS, settings('debug = true\npool_name = "x"'))).to.deep.equal([
       'pool_name',
       'debug',
@@ -112,7 +112,7 @@ describe('two loads of one file', () => {
       expect(Object.isFrozen(object), JSON.stringify(object)).to.equal(true);
   });
 
-  it('give the second the changed content of the file', () => {
+  it('return the old and the changed content if the file changes between them', () => {
     const configFile = folder.write('c.toml', 'metrics_port = 1');
     const load = () => loadConfig({ configFile, overrides: { debug: true } }).settings;
     const before = load();

@@ -78,7 +78,7 @@ describe('configuration errors', () => {
       ],
     ],
     [
-      'a date, even where a string is needed',
+      'a date in place of a string',
       'classes = [1979-05-27]',
       [`c.toml:1:12: classes[0]: found the date or time 1979-05-27, allowed: ${ITEM}`],
     ],

@@ -214,7 +214,7 @@ describe('loadConfig', () => {
     ]);
   });
 
-  it('replaces the targets of TOML, but not the scopes, by --targets-config (spec 1.7)', () => {
+  it('replaces the targets of TOML, but not the scopes, for --targets-config (spec 1.7)', () => {
     const scope = '[[metric_scopes]]\nname = "a"\nmetrics = ["ads_*"]\n';
     const config = load(...toml(TWO_TARGETS + scope), ...legacy('target app=ats server_key=9'));
     expect(config.mode).to.equal('multi');
@@ -270,7 +270,7 @@ describe('loadConfig', () => {
     expect(load(...file, '--license-file', 'l.json').settings.licenseFile).to.equal('l.json');
   });
 
-  describe('at()', () => {
+  describe('.at()', () => {
     const at = (config: Config, ...path: (string | number)[]) => folder.bare(config.at(path));
 
     it('returns the position of a value in the TOML file', () => {

@@ -18,8 +18,8 @@ const asToml = (values: Settings) =>
     .map(([as, { key }]) => `${key} = ${JSON.stringify(values[as as keyof Settings])}\n`)
     .join('');
 
-describe('configuration files', () => {
-  it('return the same settings that were written as TOML', () =>
+describe('configuration files and arguments', () => {
+  it('give the same settings that a test wrote as TOML', () =>
     fc.assert(
       fc.property(settings, (values) => {
         const text = asToml(values).replaceAll('\u007f', '\\u007f');
@@ -71,7 +71,7 @@ describe('configuration files', () => {
     ['legacy target', parseTargets, TARGETS_FILE],
   ];
   for (const [kind, parse, rule] of readers)
-    it(`are accepted or rejected with a position for random text in a ${kind} file`, () =>
+    it(`are accepted, or rejected with a position, if a ${kind} file contains random text`, () =>
       fc.assert(
         fc.property(scraps, (text) => {
           try {
@@ -85,7 +85,7 @@ describe('configuration files', () => {
         { numRuns: 100 },
       ));
 
-  it('are accepted or rejected with random arguments', () =>
+  it('are accepted, or rejected with an error, for random arguments', () =>
     fc.assert(
       fc.property(
         fc.array(

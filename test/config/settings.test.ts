@@ -8,7 +8,7 @@ import { faultMessage } from '../support/fault-message.js';
 
 const load = (text: string) => checked(parseToml('c.toml', text), CONFIG_FILE);
 
-describe('settings', () => {
+describe('the configuration', () => {
   const defaults = [
     ['contextId', 'context_id', 'shmApp'],
     ['poolName', 'pool_name', 'pool'],
@@ -62,12 +62,12 @@ describe('settings', () => {
   ] as const;
 
   for (const [name, key, value] of defaults)
-    it(`${key} is ${JSON.stringify(value)} by default (spec 2.1)`, () => {
+    it(`has ${key} = ${JSON.stringify(value)} by default (spec 2.1)`, () => {
       expect(SETTINGS[name].key).to.equal(key);
       expect(load('')[name]).to.deep.equal(value);
     });
 
-  it('has no other key', () =>
+  it('has no keys beside these', () =>
     expect(Object.keys(SETTINGS)).to.have.members(defaults.map(([name]) => name)));
 
   const takes = [

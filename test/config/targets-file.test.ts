@@ -22,7 +22,7 @@ const PLAIN = {
   publisherTimeZone: '',
 };
 
-describe('legacy target file', () => {
+describe('the reader of legacy target files', () => {
   const reads = [
     ['target app=ads server_key=82', [PLAIN]],
     ['\ttarget   server_key=82\tapp=ads  \r\n', [PLAIN]],
@@ -54,7 +54,7 @@ describe('legacy target file', () => {
     ],
   ] as const;
   for (const [text, targets] of reads)
-    it(`reads ${JSON.stringify(text)}`, () =>
+    it(`accepts ${JSON.stringify(text)}`, () =>
       expect(load(text)).to.deep.equal(targets.map((target, index) => ({ ...target, index }))));
 
   const PAIR = 'allowed: key=value or key="value", with \\" and \\\\ inside quotes';

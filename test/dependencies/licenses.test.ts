@@ -20,7 +20,7 @@ const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
 describe('The license of the locked package', () => {
   for (const [path, { license, dev = false }] of Object.entries(packages)) {
     if (path === '') continue;
-    it(`${path.replace(/^.*node_modules\//, '')} is ${license ?? 'without a license'}`, () =>
+    it(`"${path.replace(/^.*node_modules\//, '')}" is ${license ?? 'missing'}`, () =>
       expect(dev ? FOR_DEVELOPMENT : PERMISSIVE).to.include(license));
   }
 });

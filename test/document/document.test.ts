@@ -15,7 +15,7 @@ describe('keyPath', () => {
       expect(keyPath(path)).to.equal(wanted));
 });
 
-describe('shown', () => {
+describe('the text of a value in a message', () => {
   const table: readonly (readonly [raw: unknown, text: string])[] = [
     ['a"b', '"a\\"b"'],
     ['x'.repeat(61), `"${'x'.repeat(60)}…"`],
@@ -33,5 +33,5 @@ describe('shown', () => {
     [{ a: 1n }, 'a table'],
     [new TomlDate('07:32:00'), 'the date or time 07:32:00'],
   ];
-  for (const [raw, text] of table) it(`shows ${text}`, () => expect(shown(raw)).to.equal(text));
+  for (const [raw, text] of table) it(`is ${text}`, () => expect(shown(raw)).to.equal(text));
 });

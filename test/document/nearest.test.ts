@@ -22,7 +22,7 @@ describe('nearest', () => {
     ['is', undefined],
   ] as const;
   for (const [word, wanted] of rows)
-    it(`finds ${wanted ?? 'no name'} for ${word || 'an empty word'}`, () =>
+    it(`finds ${wanted === undefined ? 'no name' : `"${wanted}"`} for "${word}"`, () =>
       expect(nearest(word, known)).to.equal(wanted));
 
   it('formats a hint, or an empty text', () => {

@@ -67,7 +67,7 @@ describe('shm_dump --catalogue', function () {
   }
 
   for (const app of ['ads', 'shop'])
-    it(`drafts for ${app} a catalogue that gives a page without errors of promtool`, async function () {
+    it(`drafts a catalogue for ${app}, whose page passes promtool`, async function () {
       needsPrograms(this, 'promtool');
       programs.simulate('--app', app, '--server-key', app, '--objects', '60', '--rate', '0');
       const page = await pageOf(app, app);
@@ -112,7 +112,7 @@ describe('shm_dump --catalogue', function () {
     expect(stdout).to.match(/\n# Left out: 2 objects and variables, /);
   });
 
-  it('drafts all roots of one application, and names the roots of others', () => {
+  it('drafts a catalogue for all roots of one application, and names the roots of other applications', () => {
     const root = (id: string, name: string) => [
       { id, class: 'Root', variables: { [name]: { type: 'u64', value: 1 } } },
     ];

@@ -109,7 +109,7 @@ describe('shm_dump of a segment', function () {
     });
   });
 
-  it('does not modify it, and needs no write permission', async () => {
+  it('does not modify the segment, and needs no write permission', async () => {
     const simulator = await programs.simulatorOf({ ...SHOP, server_key: 'quiet' });
     // Without a heartbeat, the segment no longer changes by itself.
     await simulator.stop('SIGKILL');
@@ -158,7 +158,7 @@ describe('shm_dump of a publisher', function () {
       { encoding: 'utf8', cwd: PROJECT },
     );
 
-  it('with as-of times shows them', () => {
+  it('with as-of times shows these times', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.shop', 'Shop', {
       identity: { host: 'h', instance: '1', application: 'shop' },

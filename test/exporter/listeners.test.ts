@@ -21,11 +21,11 @@ import { testPrograms } from '../support/processes.js';
 
 const { settings } = loadConfig({ overrides: {} });
 
-describe('listenAddresses', () => {
+describe('the listen addresses', () => {
   it('are by default the one address that the specification defines (spec 4)', () =>
     expect(listenAddresses(settings, [])).to.deep.equal([{ host: '0.0.0.0', port: 9464 }]));
 
-  it('are the addresses of metrics_listen_addresses, if it is set', () =>
+  it('are the addresses of metrics_listen_addresses, if this key is set', () =>
     expect(
       listenAddresses({ ...settings, metricsListenAddresses: [':1', '[::1]:2'] }, []),
     ).to.deep.equal([
@@ -33,7 +33,7 @@ describe('listenAddresses', () => {
       { host: '::1', port: 2 },
     ]));
 
-  it('are the sockets that systemd passes, and a fault if systemd passes none', () => {
+  it('are the sockets that systemd passes; without such sockets, the start fails', () => {
     const activated = { ...settings, metricsSystemdSocket: true };
     expect(listenAddresses(activated, [3, 4])).to.deep.equal([{ fd: 3 }, { fd: 4 }]);
     expect(faultMessage('LISTENER_FAILED', () => listenAddresses(activated, []))).to.contain(
@@ -69,11 +69,11 @@ describe('hostAndPort', () => {
     if (typeof expected === 'string')
       it(`rejects ${expected}: "${text}"`, () => expect(hostAndPort(text)).to.equal(undefined));
     else
-      it(`parses ${text} as ${expected.host ?? 'any host'} and port ${expected.port}`, () =>
+      it(`parses "${text}" as ${expected.host ?? 'any host'} and port ${expected.port}`, () =>
         expect(hostAndPort(text)).to.deep.equal(expected));
 });
 
-describe('activatedSockets', () => {
+describe('the sockets of socket activation', () => {
   it('begin with descriptor 3, in the process that LISTEN_PID names', () => {
     expect(activatedSockets({ LISTEN_PID: '7', LISTEN_FDS: '2' }, 7)).to.deep.equal([3, 4]);
     expect(activatedSockets({ LISTEN_PID: '8', LISTEN_FDS: '2' }, 7)).to.deep.equal([]);
@@ -87,7 +87,7 @@ describe('the limit of open files', function () {
   this.slow(5000);
   const programs = testPrograms();
 
-  it('is the limit of the process, and infinite if this limit is unknown', () => {
+  it('is read from the limits of the process, and infinite if it is unknown', () => {
     const limits =
       'Limit                     Soft Limit           Hard Limit           Units\n' +
       'Max open files            1024                 4096                 files\n';
@@ -125,7 +125,7 @@ describe('the limit of open files', function () {
 });
 
 // Personal data that would be served to everybody is warned of.
-describe('exposureWarnings', () => {
+describe('the warnings about exposed metrics', () => {
   const config = loadConfig({ overrides: { metricsHttpEnabled: true } });
   const warnings = (settings: Partial<Settings>, web?: WebConfig) => {
     const all = { ...config.settings, ...settings };
@@ -174,7 +174,7 @@ describe('exposureWarnings', () => {
       'a public address beside a local address',
       { metricsListenAddresses: ['127.0.0.1:1', '[::]:2'] },
     ],
-    ['a web configuration without TLS and passwords', {}, open],
+    ['a web configuration without TLS or passwords', {}, open],
     [
       'TLS without client certificates',
       {},
@@ -185,16 +185,20 @@ describe('exposureWarnings', () => {
     it(`are given for ${what}`, () => expect(warnings(settings, web)).to.have.length(1));
 
   const quiet: typeof loud = [
-    ['stdout', { metricsHttpEnabled: false }],
+    ['output to stdout', { metricsHttpEnabled: false }],
     ['the loopback address', { metricsBindAddress: '127.0.0.1' }],
     ['local addresses', { metricsListenAddresses: ['[::1]:1', 'localhost:2', '127.0.0.9:3'] }],
     ['sockets of systemd', { metricsSystemdSocket: true }],
     ['an application without personal data', { app: 'adh' }],
     ['an application without a catalogue', { app: 'shop' }],
     ['classes without personal data', { classes: ['process'] }],
-    ['passwords', {}, { ...open, users: new Map([['a', 'hash']]) }],
     [
-      'verified client certificates',
+      'a web configuration that requires passwords',
+      {},
+      { ...open, users: new Map([['a', 'hash']]) },
+    ],
+    [
+      'a web configuration that verifies client certificates',
       {},
       { ...open, tls: { ...tls, clientAuth: 'RequireAndVerifyClientCert' } },
     ],

@@ -43,7 +43,7 @@ describe('watchLosses', () => {
     value,
   });
 
-  it('reads metrics that every target has', () =>
+  it('reads only metrics that every target has', () =>
     expect(INTERNAL_METADATA.map(({ name }) => name)).to.include.members([...LOSSES.keys()]));
 
   it('reports when objects are first dropped, and when all objects are shown again', () => {

@@ -91,7 +91,7 @@ describe('the process section of the status page', () => {
     [new Date(90_000), 'grace', 'warn'],
     [new Date('1980-01-01'), 'expired', 'bad'],
   ] as const)
-    it(`shows the license state ${state} with severity ${severity} and with the expiry`, () => {
+    it(`shows the license state "${state}" with severity "${severity}" and with the expiry`, () => {
       const metrics = fresh();
       const license = { id: 'l', licensee: 'A', keyId: 'k' };
       const term = { issuedAt: new Date(0), expiresAt: new Date(60_000) };

@@ -37,9 +37,9 @@ const wordOf = (slots: Slots, slot: number): number => {
   return word.readUInt32LE();
 };
 
-describe('The slots of a polled source', () => {
+describe('A slot table of a polled source', () => {
   for (const block of [4, 32, 256])
-    it(`in blocks of ${block} refresh each owner of copied slots once, and no other owner`, () => {
+    it(`with blocks of ${block} slots refreshes, at a copy, each owner of copied slots once`, () => {
       const slots = new Slots(block);
       const [a, b, c] = [countingOwner(), countingOwner(), countingOwner()];
       for (const owner of [a, b, c]) for (let slot = 0; slot <= block; slot++) slots.take(owner);
@@ -49,7 +49,7 @@ describe('The slots of a polled source', () => {
       expect([a.refreshes, b.refreshes, c.refreshes]).to.deep.equal([1, 1, 1]);
     });
 
-  it('hold the values that the owner sets in its refresh', () => {
+  it('has the values that the owner of a slot sets in its refresh', () => {
     const slots = new Slots(4);
     let slot = 0;
     const owner = { refresh: () => slots.set(slot, 7n) };
@@ -59,7 +59,7 @@ describe('The slots of a polled source', () => {
     expect(value.readBigInt64LE()).to.equal(7n);
   });
 
-  it('pass to another owner with a new incarnation and without a value', () => {
+  it('gives a released slot a new incarnation and no value for its next owner', () => {
     const slots = new Slots(4);
     const [a, b] = [countingOwner(), countingOwner()];
     const slot = slots.take(a);
@@ -71,7 +71,7 @@ describe('The slots of a polled source', () => {
     expect(slots.incarnation(slot)).to.equal(2);
   });
 
-  it('are copied no further than the last slot', () => {
+  it('is copied no further than its last slot', () => {
     const slots = new Slots(4);
     slots.take(countingOwner());
     expect(slots.readValues(2, 100, Buffer.alloc(800))).to.equal(2);

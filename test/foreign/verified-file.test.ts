@@ -62,7 +62,7 @@ describe('A file of another program', () => {
     expect(refusal('own')).to.equal('');
   });
 
-  it('is refused in a directory that is a link or that other users may write', () => {
+  it('is refused if its directory is a link, or other users may write to the directory', () => {
     mkdirSync(folder.path('real'), { mode: 0o755 });
     symlinkSync('real', folder.path('link'));
     const reach = (name: string) =>

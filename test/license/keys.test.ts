@@ -21,7 +21,7 @@ import { temporaryFolder } from './temporary-folder.js';
 
 const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-describe('The keys of licenses', () => {
+describe('The license keys', () => {
   const inFolder = temporaryFolder();
 
   it('include the complete evaluation key pair', () => {
@@ -33,25 +33,25 @@ describe('The keys of licenses', () => {
     expect(trusted?.equals(createPublicKey(EVALUATION_KEY))).to.equal(true);
   });
 
-  it('are trusted under the name of their file, and other files are ignored', () => {
+  it('are trusted under the names of their files, and files with other names are ignored', () => {
     makeKeyPair(inFolder('.'), 'acme-2026');
     makeKeyPair(inFolder('.'), 'acme.2027');
     writeFileSync(inFolder('README'), 'keys');
     expect([...loadTrustedKeys(inFolder('.')).keys()]).to.deep.equal(['acme-2026', 'acme.2027']);
   });
 
-  describe('of an installation', () => {
+  describe('in the folder of an installation', () => {
     const SHIPPED = 'evaluation.pub.pem';
     const own = () => inFolder('own');
     const trusted = (shippedFolder?: string) => trustedKeys(own(), shippedFolder);
 
-    it('are trusted in addition to the shipped ones', () => {
+    it('are trusted in addition to the shipped keys', () => {
       makeKeyPair(own(), 'acme-2026');
       expect([...trusted().keys()]).to.have.members(['acme-2026', ...loadTrustedKeys().keys()]);
     });
 
     for (const missing of ['', 'no'])
-      it(`are none if ${missing === '' ? 'no folder is configured' : 'the folder does not exist'}`, () =>
+      it(`add nothing to the shipped keys if ${missing === '' ? 'no folder is configured' : 'the folder does not exist'}`, () =>
         expect([...trustedKeys(missing && inFolder(missing)).keys()]).to.deep.equal([
           ...loadTrustedKeys().keys(),
         ]));
@@ -68,14 +68,14 @@ describe('The keys of licenses', () => {
       expect(pems(both)).to.deep.equal(pems(shipped));
     });
 
-    it('never replace the evaluation key, also when that is deleted', () => {
+    it('never replace the evaluation key, even after its deletion', () => {
       mkdirSync(inFolder('shipped'));
       mkdirSync(own());
       copyFileSync(`${KEY_FOLDER}${SHIPPED}`, `${own()}/${SHIPPED}`);
       expect([...trusted(inFolder('shipped')).keys()]).to.deep.equal([]);
     });
 
-    it('are named in the error if one is invalid, for any id', () => {
+    it('are refused if one key is invalid, whatever its id, and the error names its file', () => {
       mkdirSync(own());
       writeFileSync(`${own()}/${SHIPPED}`, 'key');
       expect(faultOf(() => trusted())).to.deep.equal({
@@ -107,7 +107,7 @@ describe('The keys of licenses', () => {
   });
 
   for (const half of ['key', 'pub'])
-    it(`are not written over an existing ${half} file`, () => {
+    it(`are not created if the .${half}.pem file exists already`, () => {
       const path = inFolder(`vendor.${half}.pem`);
       writeFileSync(path, 'mine');
       expect(faultOf(() => makeKeyPair(inFolder('.'), 'vendor'))).to.deep.equal({
@@ -119,7 +119,7 @@ describe('The keys of licenses', () => {
     });
 
   for (const id of ['', '.hidden', '../up', 'a b', 'a'.repeat(65)])
-    it(`cannot be called ${id.length > 64 ? 'by 65 letters' : JSON.stringify(id)}`, () =>
+    it(`cannot have the id ${id.length > 64 ? 'of 65 letters' : JSON.stringify(id)}`, () =>
       expect(faultOf(() => makeKeyPair(inFolder('.'), id))).to.deep.equal({
         code: 'USAGE',
         message: `Key id "${id}" is not 1 to 64 letters, digits, ".", "_" or "-" that start with a letter or digit`,
@@ -136,7 +136,7 @@ describe('The keys of licenses', () => {
     'a private key': () => ed25519().privateKey.export(secretPem),
   };
   for (const [name, pem] of Object.entries(untrusted))
-    it(`are not trusted when one is ${name}`, () => {
+    it(`are refused if the file of a trusted key contains ${name}`, () => {
       writeFileSync(inFolder('vendor.pub.pem'), pem());
       expect(faultOf(() => loadTrustedKeys(inFolder('.')))).to.deep.equal({
         code: 'LICENSE_REJECTED',
@@ -156,7 +156,7 @@ describe('The keys of licenses', () => {
     'a public key': () => ed25519().publicKey.export(publicPem),
   };
   for (const [name, pem] of Object.entries(unfit))
-    it(`do not sign with ${name}`, () => {
+    it(`are refused for signing if the key file contains ${name}`, () => {
       writeFileSync(inFolder('vendor.key.pem'), pem());
       expect(faultOf(() => readSigningKey(inFolder('vendor.key.pem')))).to.deep.equal({
         code: 'USAGE',

@@ -82,20 +82,20 @@ describe('The term of a new license', () => {
 describe('The signed bytes of a license', () => {
   const fields = { license_id: '1', licensee: 'a', product: 'b', issued_at: 'c', expires_at: 'd' };
 
-  it('have their keys in the order of UTF-16 code units, without blanks', () =>
+  it('have keys in the order of UTF-16 code units, and no blanks', () =>
     expect(String(signedBytes({ key_id: 'e', ...fields }))).to.equal(
       '{"expires_at":"d","issued_at":"c","key_id":"e","license_id":"1","licensee":"a","product":"b"}',
     ));
 
-  it('have texts in the form of RFC 8785', () =>
+  it('have strings in the form of RFC 8785', () =>
     expect(String(signedBytes({ ...fields, key_id: '\u20ac$\u000f\nA\'B"\\\\"/' }))).to.contain(
       '"key_id":"€$\\u000f\\nA\'B\\"\\\\\\\\\\"/"',
     ));
 });
 
-describe('A time of a license', () => {
+describe('A time in a license', () => {
   for (const text of ['2026-01-31T00:00:00Z', '2024-02-29T23:59:59Z', '2026-01-31T00:00:00.250Z'])
-    it(`such as ${text} is read and written without a change`, () => {
+    it(`such as "${text}" is read and written without a change`, () => {
       const time = parseUtc(text);
       expect(time?.toISOString()).to.equal(
         text.replace(/:00Z|:59Z/, (s) => s.replace('Z', '.000Z')),

@@ -235,7 +235,7 @@ describe('The license of a start', () => {
     expect(read(signedLicense(fields, vendor.privateKey), DURING, keys).state).to.equal('valid');
   });
 
-  describe('at a given time (spec 8)', () => {
+  describe('(spec 8)', () => {
     const expired = 'license L-1 expired at 2026-02-01T00:00:00Z';
     const moments = [
       ['2026-01-01T00:00:00.000Z', 'valid', ''],
@@ -249,7 +249,7 @@ describe('The license of a start', () => {
       it(`is ${state === 'grace' ? 'in its grace period' : state} at ${now}${warning && ` with the warning: ${warning}`}`, () =>
         expect(read(signedLicense(), new Date(now))).to.include({ state, warning }));
 
-    it('is refused before its term with a status of its own, because a wrong clock may be corrected later', () => {
+    it('is refused with exit status 6 before its term, because a wrong clock may be corrected later', () => {
       const early = faultOf(() => read(signedLicense(), new Date('2025-12-31T23:59:59.999Z')));
       expect(early.code).to.equal('LICENSE_EARLY');
       expect(early.message).to.equal(

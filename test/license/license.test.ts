@@ -46,7 +46,7 @@ describe('The advice for a missing license', () => {
     expect(missing).to.throw(Fault).with.nested.property('cause.code', 'ENOENT');
   });
 
-  it('follows the reason of a refusal on the same line', () =>
+  it('is on the line that gives the reason of the refusal', () =>
     expect(refusal('License file l.json is not JSON', forGood)).to.include({
       code: 'LICENSE_REJECTED',
       message: `License file l.json is not JSON; ${forGood}`,

@@ -24,9 +24,13 @@ describe('A license that is modified', () => {
   }
 
   const edits = [
-    ['by the change of a character', 1, fc.string({ unit: 'binary', minLength: 1, maxLength: 1 })],
     [
-      'by the change of an ASCII character',
+      'by the change of one character',
+      1,
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    ],
+    [
+      'by the change of one character to an ASCII character',
       1,
       fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 1 }),
     ],

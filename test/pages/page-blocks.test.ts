@@ -32,7 +32,7 @@ describe('the blocks of a page', () => {
     expect(terminal.file).to.equal(undefined);
   });
 
-  it('have commands with their outputs, also commands of root and commands of several lines', () =>
+  it('have commands with their outputs, including commands of root and commands of several lines', () =>
     expect(commandsOf(terminal)).to.deep.equal([
       { prompt: '$', line: 12, command: 'echo a \\\n  b', output: ['# HELP a b', 'a b'] },
       { prompt: '#', line: 16, command: 'reboot', output: [] },
@@ -58,8 +58,8 @@ describe('the output on a page', () => {
     ['matches the same output', ['a', 'b'], 'a\nb\n', true],
     ['does not match a longer output', ['a'], 'a\nb\n', false],
     ['does not match another text', ['a.c'], 'abc\n', false],
-    ['matches any characters at … within a line', ['a … c'], 'a b c\n', true],
-    ['matches several lines at a line that is …', ['a', '…', 'c'], 'a\nb\nb\nc\n', true],
+    ['matches any characters at "…" within a line', ['a … c'], 'a b c\n', true],
+    ['matches any number of lines at the line "…"', ['a', '…', 'c'], 'a\nb\nb\nc\n', true],
     [
       'matches different times and different values of given patterns',
       ['at 2026-01-01T00:00:00Z on port 1'],

@@ -118,7 +118,7 @@ describe('A schema of Varnish', () => {
     );
   });
 
-  it('is refused for any other JSON', () => {
+  it('is refused if it is random JSON', () => {
     fc.assert(
       fc.property(fc.json(), (json) => {
         expect(() => parseSchema(json)).to.throw(Fault);

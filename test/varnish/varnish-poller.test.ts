@@ -226,7 +226,7 @@ describe('A Varnish poller', () => {
     });
   });
 
-  describe('that checks whether the instance runs', () => {
+  describe('that checks processes', () => {
     it('reports dead when the manager ends, and live with a new manager', () => {
       folder.process(PID);
       folder.instance();
@@ -248,7 +248,7 @@ describe('A Varnish poller', () => {
       ['a process that started long after the instance', 2000, 'varnishd'],
       ['another program', 900, 'nginx'],
     ] as const)
-      it(`does not accept ${what} with the PID of the manager`, () => {
+      it(`does not accept ${what} that has the PID of the manager`, () => {
         folder.process(PID, startS, name);
         folder.instance();
         const poller = folder.poller();
@@ -261,7 +261,7 @@ describe('A Varnish poller', () => {
         });
       });
 
-    it('does not accept the varnishd of another work directory with the PID of the manager', () => {
+    it('does not accept the varnishd of another work directory that has the PID of the manager', () => {
       folder.process(PID);
       const { path } = folder.instance();
       folder.lock(path, PID);
@@ -287,7 +287,7 @@ describe('A Varnish poller', () => {
       expect(verdict(poller).state).to.equal('live');
     });
 
-    it('reports absent, with a reason, without a work directory or without a process', () => {
+    it('reports absent, with a reason, if the work directory or the process is missing', () => {
       const poller = folder.poller();
       const path = folder.path('shop');
       const absent = (reason: string) => ({ state: 'absent', reason });
@@ -299,7 +299,7 @@ describe('A Varnish poller', () => {
     });
   });
 
-  it('explains that server key default means the folder of the host if a folder named default exists', () => {
+  it('explains that the server key "default" means the folder of the host, if a folder named "default" exists', () => {
     const poller = folder.poller({}, {}, 'default');
     const rule = `there is no directory ${folder.path(hostname())}: server key default means the instance without a name (varnishd -n), whose folder is named after the host`;
     expect(verdict(poller).reason).to.equal(rule);
@@ -368,16 +368,16 @@ describe('A Varnish poller', () => {
     }
   });
 
-  describe('that selects the folder of its instance', () => {
+  describe('with a server key', () => {
     beforeEach(() => {
       folder.process(PID);
     });
 
-    it('uses the folder with the name of the server key', () => {
+    it('reads the folder with the name of the server key', () => {
       expect(folderOf('shop', folder.path(''), 'host')).to.equal('shop');
     });
 
-    it('uses the folder with the host name for the server key `default`, or `varnishd` if only that exists', () => {
+    it('reads for the server key "default" the folder with the host name, or the folder "varnishd" if only "varnishd" exists', () => {
       const folderNow = () => folderOf('default', folder.path(''), 'host');
       expect(folderNow()).to.equal('host');
       folder.instance('varnishd');
@@ -388,12 +388,12 @@ describe('A Varnish poller', () => {
     });
   });
 
-  describe('that omits segments', () => {
+  describe('with invalid or too many segments', () => {
     beforeEach(() => {
       folder.process(PID);
     });
 
-    it('omits only the segments of an unknown schema', () => {
+    it('omits only the segments of an unsupported schema', () => {
       const { child } = folder.instance();
       child.schema(0x77n, VBE.replace('uint64_t', 'double'));
       child.values('VBE.boot.a', 0x77n, [0n, 1n]);
@@ -420,7 +420,7 @@ describe('A Varnish poller', () => {
       expect(values(poller).get('VBE.boot.a res'), 'under its new name').to.equal(2n);
     });
 
-    it('omits and counts the segments of schemas above the limit', () => {
+    it('omits and counts the segments of further schemas above the limit of 256 schemas', () => {
       const { child } = folder.instance();
       for (let id = 0x1000n; id < 0x1000n + 300n; id++) {
         child.schema(id, VBE);
@@ -439,7 +439,7 @@ describe('A Varnish poller', () => {
       );
     });
 
-    it('shows a segment after hundreds of refused ones', () => {
+    it('shows a segment after hundreds of refused segments', () => {
       const { child } = folder.instance();
       for (let index = 0; index < 600; index++) child.values(`BAD.b${index}`, IDS.main, [1n]);
       child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);

@@ -63,7 +63,7 @@ describe('readWebConfig', () => {
     expect(config.files).to.deep.equal([folder.path('web.yml')]);
   });
 
-  it('rejects an invalid key without showing it', () => {
+  it('rejects an invalid key, and does not show the key', () => {
     const message = refused('tls_server_config: {cert: x, key: hunter2}');
     expect(message).to.match(/tls_server_config\.key: found something else, allowed: text in PEM/);
     expect(message).not.to.contain('hunter2');
@@ -78,7 +78,7 @@ describe('readWebConfig', () => {
     'basic_auth_users:\n  "bob:hunter2": ""',
     'basic_auth_users:\n  12345678.5: x',
   ])
-    it(`does not show a possible password: ${JSON.stringify(text)}`, () =>
+    it(`does not show a possible password in the message about ${JSON.stringify(text)}`, () =>
       expect(refused(text))
         .to.match(/found something else, /)
         .and.not.match(/hunter2"|"bob|found 1/));
@@ -199,14 +199,14 @@ describe('readWebConfig', () => {
     'a hash in place of a key': `${hash}: alice`,
     'a hash below a wrong key': `users: {${hash}: alice}`,
     'a hash in place of a name': `basic_auth_users: {${hash}: alice}`,
-    'a hash without a name': `basic_auth_users: ${hash}`,
-    'a password without a name': 'basic_auth_users: hunter2',
+    'a hash in place of the users': `basic_auth_users: ${hash}`,
+    'a password in place of the users': 'basic_auth_users: hunter2',
     'a password that was pasted between the users': 'basic_auth_users: {}\nhunter2: alice',
     'a key in place of its file': 'tls_server_config: {key_file: "-----BEGIN KEY-----\nhunter2"}',
     'a hash in place of a time': `rate_limit: {interval: ${hash}}`,
   };
   for (const [what, text] of Object.entries(secrets))
-    it(`does not show ${what}`, () =>
+    it(`rejects ${what}, and does not show its text`, () =>
       expect(refused(text))
         .to.match(/^web\.yml:\d+:\d+: /)
         .and.not.contain('hunter2')
@@ -242,7 +242,7 @@ describe('readWebConfig', () => {
       read('tls_server_config: {}\nhttp_server_config: {}\nbasic_auth_users: {}\nrate_limit: {}\n'),
     ).to.include({ tls: null }));
 
-  it('rejects a password that is not a hash without showing it', () => {
+  it('rejects a password that is not a hash, and does not show the password', () => {
     const message = refused('basic_auth_users: {alice: hunter2}');
     expect(message).to.match(/^web\.yml:1:\d+: basic_auth_users\.alice: .*htpasswd/);
     expect(message).not.to.contain('hunter2');

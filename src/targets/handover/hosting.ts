@@ -90,7 +90,7 @@ export class Hosting implements Assignment {
     return this.definition === definition && this.partition === partition;
   }
 
-  /** Runs the target while it is subscribed to, until `end()`. */
+  /** Runs the target while the result has a subscriber, until `end()`. */
   run(scheduler?: SchedulerLike): Observable<Report> {
     return defer(() => {
       this.#hosted = this.partition.host(this.definition, this.#root);

@@ -107,7 +107,7 @@ export class LogicalPartition implements Partition {
             return reporter.reportsOn(update);
           }),
         ),
-        // All targets report at the same moments, mostly those of polls, so that the process wakes up rarely.
+        // All targets report at the same moments, mostly at polls, so that the process wakes up rarely.
         defer(() => timer(untilNext(STATE_EVERY_MS, nowMs()), scheduler)).pipe(
           repeat(),
           filter((_, period) => reporter.hasChanged || period % IDLE_PERIODS === 0),

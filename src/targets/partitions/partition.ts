@@ -7,7 +7,7 @@ import type { TargetDefinition } from '../formats.js';
 
 /** A target in a partition. */
 export interface HostedTarget {
-  /** Runs the target while it is subscribed to; errors when the partition fails as a whole. */
+  /** Runs the target while this Observable has a subscriber; errors when the partition fails as a whole. */
   readonly report$: Observable<Report>;
   /** Sends a refresh, while the target runs. At most one refresh is open at a time. */
   send(refresh: Refresh): void;

@@ -57,7 +57,7 @@ describe('seed path filters', () => {
     ['', '', 'refused'],
   ] as const;
   for (const [prefix, path, wanted] of rows)
-    it(`with ${prefix || 'an empty path'} ${wanted === 'refused' ? 'are refused' : `${wanted ? 'select' : 'exclude'} ${path || 'the root'}`}`, () => {
+    it(`with ${prefix === '' ? 'an empty path' : `"${prefix}"`} ${wanted === 'refused' ? 'are refused' : `${wanted ? 'select' : 'exclude'} ${path === '' ? 'the root' : `"${path}"`}`}`, () => {
       const filters = () => compileFilters(undefined, settings({ seedPaths: [prefix] }));
       if (wanted === 'refused') expect(filters).to.throw(Fault, 'seed_paths[0]: ');
       else expect(filters().tracks(placed('C', path))).to.equal(wanted);
@@ -101,9 +101,9 @@ describe('class filters', () => {
   );
 
   const rows: [string, Parameters<typeof placed>, boolean][] = [
-    ['the root that a class reads', ['ManagedProcess.SinkDist', ''], true],
+    ['the root, which a row of the class reads', ['ManagedProcess.SinkDist', ''], true],
     [
-      'a child that a class reads',
+      'a child, which a row of the class reads',
       [
         'ServiceInsert.SinkDist',
         'serviceDB.S.inserts',
@@ -113,7 +113,7 @@ describe('class filters', () => {
     ],
     ['the parent, which no row reads', ['Service.SinkDist.RRMP6', 'serviceDB.S'], false],
     [
-      'a child that no row reads',
+      'a child, which no row reads',
       [
         'DataStreamSink6',
         'serviceDB.S.outgoingMessages',
@@ -126,7 +126,7 @@ describe('class filters', () => {
       ['ServiceInsert.SinkDist', 'x.S.inserts', { 'x.S': 'Service.SinkDist.RRMP6' }],
       false,
     ],
-    ['an object of another class', ['ShmemMOServerStats', 'admin.MemoryStats'], false],
+    ['an object of another published class', ['ShmemMOServerStats', 'admin.MemoryStats'], false],
   ];
   for (const [what, place, wanted] of rows)
     it(`${wanted ? 'track' : 'exclude'} ${what}`, () =>
@@ -179,7 +179,7 @@ describe('invalid filters', () => {
     return problems;
   };
 
-  it('are all reported with their place, the nearest name and all valid names', () => {
+  it('are all reported, each with its place, the nearest name and all valid names', () => {
     const aliases = ads?.classes.map(({ alias }) => alias).join(', ') ?? '';
     const groups = [...(ads?.seedPathGroups.keys() ?? [])].join(', ');
     expect(
@@ -197,14 +197,14 @@ describe('invalid filters', () => {
     ]);
   });
 
-  it('include groups of an application without a catalogue, but not its classes and seed paths', () =>
+  it('are any groups of an application without a catalogue, but not its classes or seed paths', () =>
     expect(
       complaints(undefined, { classes: ['C'], seedPathGroups: ['health'], seedPaths: ['a'] }),
     ).to.deep.equal([
       'seed_path_groups[0]: found "health", but the application has no catalogue, so it knows no filter group; allowed: classes as published, and seed_paths',
     ]));
 
-  it('throw if the caller passes no error handler', () =>
+  it('cause an exception if the caller passes no error handler', () =>
     expect(() => compileFilters(ads, settings({ classes: ['servr'] }))).to.throw(
       Fault,
       'classes[0]: found "servr" (did you mean "server"?)',
@@ -230,10 +230,10 @@ describe('path_labels', () => {
       [['{a}.{b}'], 'hall.', { a: 'hall', b: '' }],
     ];
   for (const [patterns, path, labels] of table)
-    it(`${patterns.join(' and ') || 'without a pattern'} give ${path || 'the root'} ${labelsText(labels) || 'no labels'}`, () =>
+    it(`${patterns.map((pattern) => `"${pattern}"`).join(' and ') || 'without a pattern'} give ${path === '' ? 'the root' : `"${path}"`} ${labelsText(labels) || 'no labels'}`, () =>
       expect(compilePathLabels(patterns)(path)).to.deep.equal(labels));
 
-  it('give each object its whole path in labels if they name each segment', () => {
+  it('give each object its whole path in labels if the patterns name each segment', () => {
     const segment = fc.stringMatching(/^[a-z0-9 "]{1,4}$/);
     fc.assert(
       fc.property(fc.array(segment, { minLength: 1, maxLength: 5 }), fc.nat(7), (path, names) => {
@@ -261,7 +261,7 @@ describe('path_labels', () => {
     ['a{b}', '"a{b}" has a stray brace, allowed: a name, {label} or {label~expression}'],
   ];
   for (const [pattern, why] of refused)
-    it(`refuse the pattern ${pattern}`, () =>
+    it(`refuse the pattern "${pattern}"`, () =>
       expect(faultMessage('CONFIG_INVALID', () => compilePathLabels(['{fine}', pattern]))).to.equal(
         `path_labels[1]: ${why}`,
       ));

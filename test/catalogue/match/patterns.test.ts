@@ -7,7 +7,7 @@ import {
 } from '#app/catalogue/match/patterns.js';
 import { Fault } from '#app/errors.js';
 
-describe('a path pattern', () => {
+describe('the path pattern', () => {
   const matches = [
     ['@root', '', {}],
     ['userDatabase', 'userDatabase', {}],
@@ -30,7 +30,7 @@ describe('a path pattern', () => {
     ['a.{label~[^0-9]+}', 'a.b-c d', { label: 'b-c d' }],
   ] as const;
   for (const [pattern, path, labels] of matches)
-    it(`${pattern} matches ${path === '' ? 'the root' : JSON.stringify(path)}`, () =>
+    it(`"${pattern}" matches ${path === '' ? 'the root' : JSON.stringify(path)}`, () =>
       expect(compilePathPattern(pattern).match(path)).to.deep.equal(labels));
 
   const leaves = [
@@ -48,7 +48,7 @@ describe('a path pattern', () => {
     ['a.{label~b+}', `a.${'b'.repeat(257)}`],
   ] as const;
   for (const [pattern, path] of leaves)
-    it(`${pattern} does not match ${path === '' ? 'the root' : JSON.stringify(path.slice(0, 40))}`, () =>
+    it(`"${pattern}" does not match ${path === '' ? 'the root' : JSON.stringify(path.slice(0, 40))}`, () =>
       expect(compilePathPattern(pattern).match(path)).to.equal(undefined));
 
   const refused = [
@@ -67,10 +67,10 @@ describe('a path pattern', () => {
     ['a.{b~}', 'not an expression'],
   ] as const;
   for (const [pattern, message] of refused)
-    it(`${pattern || 'without text'} is refused: ${message}`, () =>
+    it(`"${pattern}" is refused: ${message}`, () =>
       expect(() => compilePathPattern(pattern)).to.throw(Fault, message));
 
-  it('does not throw for any seed path', () => {
+  it('is compared with any seed path without an exception', () => {
     const patterns = matches.map(([pattern]) => compilePathPattern(pattern));
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (path) => {
@@ -89,7 +89,7 @@ describe('a path pattern', () => {
     );
   });
 
-  it('matches a pathological segment in milliseconds', () => {
+  it('"{a~[0-9]+[0-9]+}" is compared with a pathological segment in milliseconds', () => {
     const pattern = compilePathPattern('{a~[0-9]+[0-9]+}');
     const began = performance.now();
     for (let round = 0; round < 50; round++) pattern.match(`${'1'.repeat(255)}x`);
@@ -116,7 +116,7 @@ describe('patternsOverlap', () => {
     });
 });
 
-describe('a variable pattern', () => {
+describe('the variable pattern', () => {
   const rows = [
     ['bytesSent.{port}', 'bytesSent.14002', '14002'],
     ['bytesSent.{port}', 'bytesSent.14002.udp', '14002.udp'],
@@ -131,11 +131,11 @@ describe('a variable pattern', () => {
     ['a{x}a', 'aaa', 'a'],
   ] as const;
   for (const [pattern, name, wanted] of rows)
-    it(`${pattern} ${wanted === undefined ? 'does not match' : `captures ${wanted} from`} ${JSON.stringify(name)}`, () =>
+    it(`"${pattern}" ${wanted === undefined ? 'does not match' : `captures "${wanted}" from`} ${JSON.stringify(name)}`, () =>
       expect(compileVariablePattern(pattern)?.capture(name)).to.equal(wanted));
 
   for (const name of ['# managed objs', 'bytesSent.14002', '32PingInterval', 'a*b'])
-    it(`is not found in the plain name ${name}`, () =>
+    it(`is absent in the plain name "${name}"`, () =>
       expect(compileVariablePattern(name)).to.equal(undefined));
 
   for (const [pattern, message] of [
@@ -144,6 +144,6 @@ describe('a variable pattern', () => {
     ['a.{le}', 'reserved label'],
     ['a.{b~(c)}', 'not an expression'],
   ] as const)
-    it(`${pattern} is refused: ${message}`, () =>
+    it(`"${pattern}" is refused: ${message}`, () =>
       expect(() => compileVariablePattern(pattern)).to.throw(Fault, message));
 });

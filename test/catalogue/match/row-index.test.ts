@@ -112,7 +112,7 @@ describe('the rows of a catalogue', () => {
     ]);
   });
 
-  it('return every variable of an info row, and the state rows separately', () => {
+  it('match each variable that an info row reads, and list state rows separately', () => {
     const [info] = rowIndex.rowsFor(placed('A', 'db.m1.attributes', { 'db.m1': 'M' }));
     expect(
       ['name', 'host', 'x'].map((name) => info?.classRows.matchesOf(name).length),

@@ -89,9 +89,9 @@ const ROWS: readonly Row[] = [
   ['日本', { kind: 'gauge' }, 'u65e5u672c', 'gauge'],
 ];
 
-describe('The metric that is drafted for', () => {
+describe('The drafted metric for', () => {
   for (const [name, declared, metric, facts, guesses = []] of ROWS)
-    it(`${name} ${JSON.stringify(declared)} is ${metric}, ${facts}`, () => {
+    it(`the variable "${name}" with ${JSON.stringify(declared)} is "${metric}": ${facts}`, () => {
       const whole: DeclaredMetric = { name, type: 'u64', kind: 'unknown', unit: '', ...declared };
       const draft = metricDraft(whole, { app: 'shop', alias: 'till' });
       const { type, unit, scale } = draft;

@@ -21,9 +21,13 @@ const ROWS: readonly (readonly [paths: readonly string[], pattern: string, guess
   [[`${'x'.repeat(2000)}.b`], '{part_1}.{part_2}', 1],
 ];
 
-describe('The path pattern that is drafted for', () => {
+/** The quoted paths; a long segment is shortened. */
+const pathsText = (paths: readonly string[]): string =>
+  paths.map((path) => `"${path.replace(/x{9,}/, 'x…x')}"`).join(' and ') || 'the root';
+
+describe('The drafted path pattern for', () => {
   for (const [paths, pattern, guesses] of ROWS)
-    it(`${paths.join(', ').slice(0, 60) || 'the root'} is ${pattern.slice(0, 60)}`, () => {
+    it(`${pathsText(paths)} is "${pattern}"`, () => {
       const split = paths.map((path) => path.split('.'));
       const segments = (split[0] ?? []).map(
         (_, index) => new Set(split.map((path) => path[index] ?? '')),

@@ -81,7 +81,7 @@ describe('ComponentServer', () => {
       expect(headers.allow).to.equal('GET');
     });
 
-  it('answers 401 to requests without its key', async () => {
+  it('answers 401 to requests without the key of the server', async () => {
     const server = await serve({ securityKey: 'open sesame' });
     const status = async (headers: Readonly<Record<string, string>> = {}) =>
       (await ask(`${server.url}/sharedmem`, { headers })).status;
@@ -90,8 +90,8 @@ describe('ComponentServer', () => {
     expect(await status({ 'Security-Key': 'open sesame' })).to.equal(200);
   });
 
-  describe('for an Accept-Encoding header', () => {
-    it('sends zlib data if the header allows deflate', async () => {
+  describe('with content negotiation', () => {
+    it('sends zlib data if the Accept-Encoding header allows deflate', async () => {
       const server = await serve();
       const url = `${server.url}/sharedmem`;
       const seen = await ask(url, { headers: { 'Accept-Encoding': 'br, deflate;q=0.5' } });
@@ -101,7 +101,7 @@ describe('ComponentServer', () => {
     });
 
     for (const accepted of ['gzip, br', 'deflate;q=0', 'deflated', 'identity'])
-      it(`sends plain text if the header is ${accepted}`, async () => {
+      it(`sends plain text for "Accept-Encoding: ${accepted}"`, async () => {
         const server = await serve();
         const { headers, text } = await ask(`${server.url}/sharedmem`, {
           headers: { 'Accept-Encoding': accepted },

@@ -157,7 +157,7 @@ describe('The vendor type', () => {
   for (const [type, kind, value, expected] of table) {
     const variable = `${article(type)} ${kind === 'unknown' ? 'variable' : kind}`;
     const withValue = value === undefined ? 'without a value' : `with the value ${value}`;
-    it(`of ${variable} ${withValue} is ${expected ?? 'undefined'}`, () =>
+    it(`of ${variable} ${withValue} is ${expected ?? 'missing'}`, () =>
       expect(vendorType(type, kind, value)).to.equal(expected));
   }
 });

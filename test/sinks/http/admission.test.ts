@@ -76,7 +76,7 @@ describe('a guard', () => {
     expect((await http.ask('/metrics')).status).to.equal(200);
   });
 
-  it('that admits a request late leads to an answer from the targets that exist at that time', async () => {
+  it('that admits a request late causes an answer from the targets that exist then', async () => {
     const targets = [new FakeTarget('ads', ['82'])];
     const asked$ = new Subject<undefined>();
     const refusal = () => asked$.pipe(take(1));

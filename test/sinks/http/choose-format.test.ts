@@ -4,9 +4,9 @@ import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import { chooseFormat, prefersGzip, cachedByHeader } from '#app/sinks/http/choose-format.js';
 
-describe('the format for an Accept header', () => {
+describe('the response format that the Accept header selects', () => {
   const table: readonly (readonly [string, string | undefined, 'text' | 'openmetrics'])[] = [
-    ['a request without the header', undefined, 'text'],
+    ['a missing header', undefined, 'text'],
     ['an empty header', '', 'text'],
     ['curl', '*/*', 'text'],
     ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text'],
@@ -135,9 +135,9 @@ describe('cachedByHeader()', () => {
 });
 
 // Which clients get gzip, by their Accept-Encoding header (RFC 9110, 12.5.3).
-describe('the encoding for an Accept-Encoding header', () => {
+describe('the response encoding that the Accept-Encoding header selects', () => {
   const table: readonly (readonly [string, string | undefined, boolean])[] = [
-    ['a request without the header', undefined, false],
+    ['a missing header', undefined, false],
     ['an empty header', '', false],
     ['Prometheus', 'gzip', true],
     ['curl --compressed', 'deflate, gzip, br, zstd', true],

@@ -110,7 +110,7 @@ describe('the HTTP responder', () => {
       expect(target.held).to.equal(0);
     });
 
-    it('404 when a scope matches no rendered metrics', async () => {
+    it('404 if a scope matches no rendered metrics', async () => {
       const http = await serve([new FakeTarget()], { scope });
       expect(await http.ask('/metrics/nothing')).to.deep.include({
         status: 404,
@@ -118,7 +118,7 @@ describe('the HTTP responder', () => {
       });
     });
 
-    it('text 0.0.4 instead of OpenMetrics if OpenMetrics forbids a value', async () => {
+    it('with text 0.0.4 instead of OpenMetrics if OpenMetrics forbids a value', async () => {
       const target = new FakeTarget();
       target.violatesOpenMetrics = true;
       const http = await serve([target]);
@@ -129,7 +129,7 @@ describe('the HTTP responder', () => {
       expect(page.text).to.equal(PAGE);
     });
 
-    it('OpenMetrics on request, with and without a scope', async () => {
+    it('with OpenMetrics on request, with and without a scope', async () => {
       const target = new FakeTarget();
       const http = await serve([target], { scope });
       const asking = { headers: { accept: 'application/openmetrics-text;version=1.0.0' } };
@@ -151,7 +151,7 @@ describe('the HTTP responder', () => {
       expect(target.held).to.equal(0);
     });
 
-    it('HEAD with the headers of GET and no body', async () => {
+    it('a HEAD request with the headers of GET and no body', async () => {
       const http = await serve([new FakeTarget()]);
       const { socket, text } = http.send(
         'HEAD /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
@@ -164,7 +164,7 @@ describe('the HTTP responder', () => {
       expect(http.served).to.deep.equal([{ kind: 'served', bytes: 0, outcome: 'delivered' }]);
     });
 
-    it('500 when a target fails, and only the log has the reason', async () => {
+    it('500 if a target fails, and writes the reason only to the log', async () => {
       const target = new FakeTarget();
       target.demand = () => throwError(() => new Error('secret'));
       const http = await serve([target]);
@@ -497,7 +497,7 @@ describe('the HTTP responder', () => {
         expect((await http.ask('/metrics')).status).to.equal(200);
       });
 
-    it('answers the next request although it does not read a large body', async () => {
+    it('answers the next request although the responder does not read a large body', async () => {
       const http = await serve([new FakeTarget()]);
       const body = 'x'.repeat(1_000_000);
       const { text } = http.send(

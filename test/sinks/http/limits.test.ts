@@ -8,7 +8,7 @@ import { FakeTarget } from '../../support/fake-target.js';
 import { freshServing } from '../../support/serving-http.js';
 import type { ServingHttp } from '../../support/serving-http.js';
 
-describe('the limits of the HTTP responder', () => {
+describe('the HTTP responder with limits', () => {
   const serve = freshServing();
   const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const SLOW_HEAD = 'GET /metrics HTTP/1.1\r\nHost: x\r\nX-Slow: ';
@@ -37,7 +37,7 @@ describe('the limits of the HTTP responder', () => {
     return { target, answer, waiting: () => waiting };
   };
 
-  describe('on a response', () => {
+  describe('for a response', () => {
     const drips: NodeJS.Timeout[] = [];
     afterEach(() => {
       for (const drip of drips.splice(0)) clearInterval(drip);
@@ -50,7 +50,7 @@ describe('the limits of the HTTP responder', () => {
       return socket;
     };
 
-    it('end the connection of a client that reads too slowly', async () => {
+    it('ends the connection of a client that reads too slowly', async () => {
       const target = new FakeTarget();
       target.text = HUGE;
       const selfMetrics = new SelfMetrics();
@@ -68,7 +68,7 @@ describe('the limits of the HTTP responder', () => {
       expect(await selfMetrics.text([])).to.contain('\nshm_exporter_http_cut_responses_total 2\n');
     });
 
-    it('end a request whose target never answers', async () => {
+    it('ends a request whose target never answers', async () => {
       const target = new FakeTarget();
       target.demand = () => NEVER;
       const http = await serve([target], { responseMs: 50, maxScrapes: 1 });
@@ -78,7 +78,7 @@ describe('the limits of the HTTP responder', () => {
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
 
-    it('keep a connection whose responses together take longer than the limit', async () => {
+    it('keeps a connection whose responses together take longer than the limit', async () => {
       const http = await serve([new FakeTarget()], { responseMs: 500 });
       const { socket, text } = http.send('');
       const start = performance.now();
@@ -92,8 +92,8 @@ describe('the limits of the HTTP responder', () => {
     });
   });
 
-  describe('on the requests of one connection', () => {
-    it('give at most two places to a client that does not read', async () => {
+  describe('for the requests of one connection', () => {
+    it('gives at most two places to a client that does not read', async () => {
       const target = new FakeTarget('ads', ['82']);
       target.text = HUGE;
       const http = await serve([target, new FakeTarget('adh', ['80'])], { maxScrapes: 3 });
@@ -108,7 +108,7 @@ describe('the limits of the HTTP responder', () => {
       expect(target.demands, 'what waited is never asked').to.equal(2);
     });
 
-    it('answer queued requests in order, and reject more than 64', async () => {
+    it('answers queued requests in order, and rejects more than 64 requests', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target]);
       const { text } = http.send(GET('/metrics').repeat(100) + GET('/-/healthy'));
@@ -123,7 +123,7 @@ describe('the limits of the HTTP responder', () => {
       expect(target.demands).to.equal(64);
     });
 
-    it('free all places of a client that leaves', async () => {
+    it('frees all places of a client that leaves', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target], { maxScrapes: 2 });
       const { socket } = http.send(GET('/metrics').repeat(40));
@@ -138,11 +138,11 @@ describe('the limits of the HTTP responder', () => {
     });
   });
 
-  describe('on connections', () => {
+  describe('for connections', () => {
     const ends = ({ socket }: ReturnType<ServingHttp['send']>) =>
       socket.readableEnded || socket.destroyed;
 
-    it('let other clients connect although more slow request heads arrive than connections are allowed', async () => {
+    it('lets other clients connect although slow request heads use all allowed connections', async () => {
       const selfMetrics = new SelfMetrics();
       const http = await serve([new FakeTarget()], { maxConnections: 20, selfMetrics });
       const slow = Array.from({ length: 30 }, () => http.send(SLOW_HEAD));
@@ -154,14 +154,14 @@ describe('the limits of the HTTP responder', () => {
       );
     });
 
-    it('end the connection of a slow request head', async () => {
+    it('ends the connection of a slow request head', async () => {
       const http = await serve([new FakeTarget()], { headerMs: 50 });
       const slow = [http.send(SLOW_HEAD), http.send('')];
       await eventually('both are closed', () => slow.every(ends), 4000);
       expect(slow[0]?.text()).to.match(/^HTTP\/1\.1 408 /);
     });
 
-    it('answer 431 to a request head that is too large, and 200 to a smaller request head', async () => {
+    it('answers 431 to a request head that is too large, and 200 to a smaller request head', async () => {
       const http = await serve([new FakeTarget()], { maxHeaderBytes: 2048 });
       const head = (bytes: number) =>
         http.send(`GET /metrics HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(bytes)}\r\n\r\n`);
@@ -171,7 +171,7 @@ describe('the limits of the HTTP responder', () => {
       await eventually('it is served', () => small.text().includes(' 200 OK'));
     });
 
-    it('never close a connection with a running request in favour of a new connection', async () => {
+    it('never closes a connection with a running request in favour of a new connection', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target], { maxConnections: 3 });
       const busy = [http.send(GET('/metrics')), http.send(GET('/metrics'))];
@@ -183,7 +183,7 @@ describe('the limits of the HTTP responder', () => {
       expect(busy.some(ends)).to.equal(false);
     });
 
-    it('close a new connection while every other connection has a running request', async () => {
+    it('closes a new connection while every other connection has a running request', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target], { maxConnections: 2 });
       const busy = [http.send(GET('/metrics').repeat(3)), http.send(GET('/metrics'))];
@@ -198,7 +198,7 @@ describe('the limits of the HTTP responder', () => {
       );
     });
 
-    it('close an idle connection in favour of a new connection', async () => {
+    it('closes an idle connection in favour of a new connection', async () => {
       const http = await serve([new FakeTarget()], { maxConnections: 1 });
       const first = http.send(GET('/metrics'));
       await eventually('an answer', () => first.text().includes(' 200 '));
@@ -207,7 +207,7 @@ describe('the limits of the HTTP responder', () => {
       await eventually('the first is closed', () => ends(first));
     });
 
-    it('do not count closed connections', async () => {
+    it('does not count closed connections', async () => {
       const selfMetrics = new SelfMetrics();
       const http = await serve([new FakeTarget()], { maxConnections: 1, selfMetrics });
       for (let i = 0; i < 3; i++) {
@@ -222,7 +222,7 @@ describe('the limits of the HTTP responder', () => {
       );
     });
 
-    it('close the connection that has been idle longest in favour of a new connection', async () => {
+    it('closes the connection that has been idle longest in favour of a new connection', async () => {
       const http = await serve([new FakeTarget()], { maxConnections: 2 });
       const first = http.send(GET('/metrics'));
       await eventually('an answer', () => first.text().includes(' 200 '));

@@ -44,7 +44,7 @@ describe('service discovery at /-/targets', () => {
     return serving.opened();
   };
 
-  it('leads to the page of each target, even if targets share server key and application', async () => {
+  it('gives the page of each target, even if targets share server key and application', async () => {
     const shared = publishers.make('7');
     for (const root of ['H.1.ads', 'H.2.ads', 'H.1.adh'])
       shared.addVariable(shared.addRoot(root, 'Root'), 'load', 'u64').set(1);

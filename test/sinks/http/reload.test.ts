@@ -9,7 +9,7 @@ describe('/-/reload', () => {
   const serve = freshServing();
   const post = { method: 'POST' };
 
-  it('is rejected with the name of the setting unless the settings allow it', async () => {
+  it('is rejected unless the settings allow reloads, and the answer names the setting', async () => {
     const http = await serve([new FakeTarget()]);
     const { status, text } = await http.ask('/-/reload', post);
     expect([status, text]).to.deep.equal([

@@ -144,7 +144,7 @@ describe('the component fault', function () {
   const isEndless = (name: FaultName) => name === 'hang' || name === 'drip';
 
   for (const name of FAULT_NAMES)
-    it(`${name} affects clients until the fault is removed`, async () => {
+    it(`"${name}" affects clients until the fault is removed`, async () => {
       const server = await serve({ slowMs: 50, dripMs: 5 });
       const { body } = await ask(`${server.url}/sharedmem`);
       server.fault = name;
@@ -157,7 +157,7 @@ describe('the component fault', function () {
     });
 
   for (const name of FAULT_NAMES)
-    it(`${name} leaves no open connection of a client that disconnects early`, async () => {
+    it(`"${name}" leaves no open connection of a client that disconnects early`, async () => {
       const server = await serve({ slowMs: 100_000, dripMs: 1 });
       server.fault = name;
       for (const atMost of [1, 3, 100_000])
@@ -186,7 +186,7 @@ describe('the component fault', function () {
     await right(server);
   });
 
-  it('refuse closes open connections, and reserves the port', async () => {
+  it('"refuse" closes open connections, and reserves the port', async () => {
     const server = await serve({ keepsAlive: true });
     const { url } = server;
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
@@ -208,7 +208,7 @@ describe('the component fault', function () {
   });
 
   for (const tls of [undefined, COMPONENT_TLS])
-    it(`reset resets open connections of ${tls === undefined ? 'HTTP' : 'HTTPS'}`, async () => {
+    it(`"reset" resets open connections of ${tls === undefined ? 'HTTP' : 'HTTPS'}`, async () => {
       const server = await serve({ tls, latencyMs: 100_000 });
       const seen = ask(`${server.url}/sharedmem`);
       await eventually('the request arrives', () => server.requests.length === 1);
@@ -216,7 +216,7 @@ describe('the component fault', function () {
       expect((await seen).error).to.equal('ECONNRESET');
     });
 
-  it('redirect leads to the correct answer, and counts the clients that follow the redirect', async () => {
+  it('"redirect" leads to the correct answer, and counts the clients that follow the redirect', async () => {
     const server = await serve({ base: '/rtds' });
     server.fault = 'redirect';
     const { headers } = await ask(`${server.url}/sharedmem`);
@@ -226,7 +226,7 @@ describe('the component fault', function () {
     expect(server.followed).to.equal(1);
   });
 
-  it('other_component alternates between two processes', async () => {
+  it('"other_component" alternates between two processes', async () => {
     const server = await serve();
     server.fault = 'other_component';
     const facts = async () => {
@@ -238,7 +238,7 @@ describe('the component fault', function () {
     expect([await facts(), await facts(), await facts()]).to.deep.equal([own, other, own]);
   });
 
-  it('huge sends no more than the client reads', async () => {
+  it('"huge" sends no more than the client reads', async () => {
     const server = await serve();
     server.fault = 'huge';
     const socket = connect(Number(new URL(server.url).port), '127.0.0.1').pause();
@@ -254,7 +254,7 @@ describe('the component fault', function () {
     await eventually('the connection is closed', () => server.connections === 0);
   });
 
-  it('huge_deflate can be inflated incrementally', async () => {
+  it('"huge_deflate" sends data that a client can inflate incrementally', async () => {
     const server = await serve();
     server.fault = 'huge_deflate';
     const { body } = await ask(`${server.url}/sharedmem`);
@@ -269,7 +269,7 @@ describe('the component fault', function () {
   });
 
   for (const name of ['cut', 'drip', 'short_length', 'slow'] as const)
-    it(`${name} applies to the deflated answer if the client accepts deflate`, async () => {
+    it(`"${name}" applies to the deflated answer if the client accepts deflate`, async () => {
       const server = await serve({ slowMs: 10, dripMs: 1 });
       server.fault = name;
       const headers = { 'Accept-Encoding': 'deflate' };

@@ -23,7 +23,7 @@ const count = (pattern: RegExp, ...oddities: readonly OddityName[]): number =>
 
 describe('the irregularity', () => {
   for (const name of ODDITY_NAMES) {
-    it(`${name} changes the text, but not the objects that a reader returns`, () => {
+    it(`"${name}" changes the text, but not the objects that a reader returns`, () => {
       const plain = text(odd);
       const changed = text(odd, name);
       expect(changed).not.to.equal(plain);
@@ -31,7 +31,7 @@ describe('the irregularity', () => {
       expect(text(odd, name), 'at the next poll').to.equal(changed);
     });
 
-    it(`${name} does not change the objects of a random tree`, () => {
+    it(`"${name}" does not change the objects of a random tree`, () => {
       fc.assert(
         fc.property(anyTree, (plan) => {
           const tree = served(plan);
@@ -41,7 +41,7 @@ describe('the irregularity', () => {
     });
   }
 
-  it('of any kind can be combined with every other kind', () => {
+  it('of each kind can be combined with every other kind', () => {
     fc.assert(
       fc.property(anyTree, fc.subarray([...ODDITY_NAMES]), (plan, names) => {
         const tree = served(plan);
@@ -104,9 +104,9 @@ describe('the irregularity', () => {
     ],
   ];
   for (const [name, what, pattern] of effects)
-    it(`${name} adds ${what}`, () => expect(count(pattern, name)).to.be.above(count(pattern)));
+    it(`"${name}" adds ${what}`, () => expect(count(pattern, name)).to.be.above(count(pattern)));
 
-  describe('of any kind', () => {
+  describe('of each kind', () => {
     const serve = freshComponents();
 
     it('can be in the answers of a component', async () => {

@@ -108,7 +108,7 @@ describe('the status page', () => {
       expect(page).to.match(/<progress max="4" value="1" aria-label="[^"]+">/);
     });
 
-    it('which of its values are proven, unless all values are proven', () => {
+    it('the format and the certainty of its values, unless all values are proven', () => {
       const target = ready();
       expect(rows(html([target]))[0]).not.to.contain('proven');
       target.format = { name: 'other', certainty: 'numbers proven, texts best effort' };
@@ -167,7 +167,7 @@ describe('the status page', () => {
       });
   });
 
-  describe('with many targets', () => {
+  describe('for any number of targets', () => {
     const bad = () => new FakeTarget('bad', ['1'], '').wait(progress('a root'));
     const syncing = () => new FakeTarget('sync', ['2']).wait(progress('x'));
     const stalled = () =>
@@ -216,7 +216,7 @@ describe('the status page', () => {
     });
   });
 
-  describe('in the part about the process shows', () => {
+  describe('shows about the process', () => {
     const shown = (service: Partial<StatusPageOptions['service']>) => {
       const page = html([], { service: { ...serviceFacts, ...service } });
       const [, part = ''] = /<dl class="facts"[^>]*>([^]*?)<\/dl>/.exec(page) ?? [];

@@ -181,7 +181,7 @@ describe('the tree page', () => {
       ]);
     });
 
-    it('to the rest of a search, and to the page without the search', async () => {
+    it('to the rest of the search results, and to the page without the search', async () => {
       const { text } = await ask(
         showing(rows, { next: 300, isLate: true }),
         'server_key=82&q=x&in=value',
@@ -364,7 +364,7 @@ describe('the tree page', () => {
     ));
 });
 
-describe('the parameters of a tree', () => {
+describe('the parameters of a tree page', () => {
   it('are unchanged after formatting and parsing', () =>
     fc.assert(
       fc.property(
