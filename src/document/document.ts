@@ -132,7 +132,7 @@ export interface Problem {
   readonly text: string;
 }
 
-/** The most problems that one fault lists: thousands of problems usually have one cause. */
+/** The maximum number of problems that one fault lists: thousands of problems usually have one cause. */
 const MAX_SHOWN = 100;
 
 /** The fault that lists the problems of a file, sorted by offset. */

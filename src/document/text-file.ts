@@ -66,7 +66,7 @@ const configFault = (place: string, clause: string): Fault =>
   new Fault('CONFIG_INVALID', `${place}: ${clause}`);
 
 /**
- * Reads the bytes of a file, up to its end, since stat(2) reports a size of 0 for files under /proc.
+ * Reads a file to its end, not to its size: stat(2) reports a size of 0 for files under /proc.
  * @throws Fault of `refusal` if the file cannot be read, is not regular, or is larger than `maxBytes`
  */
 export function readRegularFile(file: string, reading: FileReading): Buffer {

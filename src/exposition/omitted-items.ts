@@ -2,7 +2,7 @@
 
 /** How many items are left out of the text of a target now. */
 export interface Omissions {
-  /** Series that are not shown because another series has their name and labels, or another metric their name. */
+  /** Series that are not shown: another series has their name and labels, or another metric has their name. */
   readonly clashingSeries: number;
   /** Series, objects and variables that a limit leaves out. */
   readonly omittedSeries: number;

@@ -48,7 +48,7 @@ export class Problems {
     this.#found.set(`${problem.offset} ${problem.text}`, problem);
   }
 
-  /** Calls `add`; a function, since rules take one. */
+  /** The method `add` as a function that rules can call. */
   readonly report: ReportProblem = (path, sentence, mark) => {
     this.add(path, sentence, mark);
   };

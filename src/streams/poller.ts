@@ -5,7 +5,7 @@ import type { PublisherProcess, Source, StructureChange, Verdict } from '../mode
 export interface PollResult {
   readonly serverKey: string;
   readonly publisher: Verdict;
-  /** Warnings, which each target logs once. A condition has the same text at each poll. */
+  /** Warnings. Each target logs a text once, so a warning that persists has the same text at each poll. */
   readonly warnings?: readonly string[];
   /** The publisher's process, if the format states it. */
   readonly process?: PublisherProcess;

@@ -43,7 +43,7 @@ export class ViewRefresher {
   readonly #source: Pick<Source, 'hasChanges'>;
   #isReady = false;
   #notifications: number | undefined;
-  /** The numbers of the last received and the last processed change, and of the change after which the tree is complete. */
+  /** Sequence numbers of changes: the last received, the last processed, and the one that completes the tree. */
   #receivedChanges = 0;
   #processedChanges = 0;
   #requiredChanges = Infinity;

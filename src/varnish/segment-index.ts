@@ -12,19 +12,19 @@ export const READY = { building: 0, visible: 1, hidden: 2 } as const;
 export const VALUE_BYTES = 8;
 
 export const LIMITS = {
-  /** The most bytes of an index, and of one of its lines. */
+  /** The maximum number of bytes of an index, and of one of its lines. */
   indexBytes: 2 ** 22,
   lineBytes: 1024,
-  /** The most segments with values, and with schemas, per directory. */
+  /** The maximum number of segments with values, and of segments with schemas, per directory. */
   segments: 8192,
   schemas: 256,
-  /** The most open files per directory, and bytes of a file. */
+  /** The maximum number of open files per directory, and of bytes of a file. */
   files: 1024,
   fileBytes: 2 ** 26,
-  /** The most bytes of a schema, and values that it describes. */
+  /** The maximum number of bytes of a schema, and of values that it describes. */
   schemaBytes: 2 ** 20,
   fields: 4096,
-  /** The most bytes of a segment with values. */
+  /** The maximum number of bytes of a segment with values. */
   bodyBytes: 2 ** 16,
 } as const;
 

@@ -25,7 +25,7 @@ export interface InstanceOptions {
   readonly childPath: DirectoryPath;
   readonly naming: Naming;
   readonly isTrusted: (uid: number) => boolean;
-  /** The most objects and variables of the instance. */
+  /** The maximum number of objects and variables of the instance. */
   readonly maxItems: number;
 }
 

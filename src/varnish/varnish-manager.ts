@@ -13,7 +13,7 @@ const NAME = 'varnishd';
 /** The file in the work directory that a running manager locks. */
 const LOCKED = '_.pid';
 /**
- * The most milliseconds by which a process may start after the creation time in the index. A process that started later
+ * The maximum number of milliseconds from the creation time in the index to the start of the process. A later process
  * reused the PID of the manager.
  */
 const MAX_EARLY_MS = 10_000;

@@ -28,7 +28,7 @@ import { NAMELESS, folderOf } from './settings.js';
 export interface VarnishPollerOptions {
   /** The UIDs of trusted users, in addition to root and the user of this process. An empty list trusts all users. */
   readonly trustedOwners?: readonly number[] | undefined;
-  /** The most objects and variables of an instance. */
+  /** The maximum number of objects and variables of an instance. */
   readonly segmentMaxItems?: number | undefined;
   readonly clocks?: Clocks;
   readonly proc?: string;
@@ -38,7 +38,7 @@ const MAX_ITEMS = 1 << 21;
 /** The work budget of one poll: enough for some hundred segments. */
 const STEPS = 32_768;
 const LEAST_STEPS = 4096;
-/** The most directories that `availableNames` checks for Varnish instances. */
+/** The maximum number of directories that `availableNames` checks for Varnish instances. */
 const MAX_NAMES = 1024;
 const MANAGER = '_.vsm_mgt';
 const CHILD = '_.vsm_child';

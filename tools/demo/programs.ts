@@ -14,7 +14,7 @@ import type { Children, Ended } from './processes.js';
 const RECORDING = new URL('recorded.hsperfdata.gz', import.meta.url);
 /** The size of a JVM's counter file. The recording has only the used part of the file. */
 const FILE_BYTES = 32_768;
-/** The offset of `sun.rt.createVmBeginTime` in the recording, Unix milliseconds. */
+/** The byte offset of `sun.rt.createVmBeginTime` in the recording. The value is in Unix milliseconds. */
 const BEGAN_AT = 472;
 
 /**

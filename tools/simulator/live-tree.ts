@@ -213,7 +213,7 @@ export class LiveTree {
     return { object, isTop };
   }
 
-  /** The seed path of the nearest existing ancestor; empty for the root. */
+  /** The path below the root of the nearest existing ancestor; empty for the root. */
   #nearestAncestor(seedPath: string): string {
     let path = seedPath;
     while (path !== '') {

@@ -43,7 +43,7 @@ const textOf = (variable: string, n: number): string => {
   return texts[n % Math.max(1, texts.length)] ?? `${variable}-${n + 1}`;
 };
 
-/** The seed path of the `n`th instance that matches a pattern. */
+/** The path below the root of the `n`th instance that matches a pattern. */
 function pathFor(pattern: PathPattern, n: number): string {
   return pattern.segments
     .map(({ literal, label = '', matches }, depth) => {
@@ -77,8 +77,8 @@ export interface PlannedInstance {
 }
 
 /**
- * Plans a tree of about `objects` objects. All classes with labels in their paths get the same number of instances: at
- * least one, and at most as many as the labels have names.
+ * Plans a tree of about `objects` objects. All classes with labels in their paths get the same number of instances, but
+ * at most as many as there are values in `NAMES` for one of their labels.
  */
 export function planTree(catalogue: Catalogue, objects: number): readonly PlannedInstance[] {
   const single = catalogue.classes.filter(({ paths }) => paths[0]?.labelNames.length === 0);
@@ -95,14 +95,14 @@ export function planTree(catalogue: Catalogue, objects: number): readonly Planne
   return [...fixed, ...repeated];
 }
 
-/** A class, the number of objects per instance, and the most instances. */
+/** A class, the number of objects per instance, and the maximum number of instances. */
 interface PlannedKind {
   readonly owner: CatalogueClass;
   readonly size: number;
   readonly most: number;
 }
 
-/** The most instances of a class. The number of realistic label values limits it. */
+/** The maximum number of instances of a class. The number of realistic label values limits it. */
 function mostOf({ paths }: CatalogueClass): number {
   const labels = paths[0]?.labelNames ?? [];
   if (TRANSIENT.has(labels.at(-1) ?? '')) return Infinity;

@@ -102,7 +102,7 @@ export interface RowIndex {
   hasClass(className: string): boolean;
   /** Whether any row reads the object. */
   reads(object: ObjectPath): boolean;
-  /** The rows for which `object` is the object of the class, but which read an object below it. */
+  /** The rows that read an object below `object`, and whose class selects `object`. */
   rowsBelow(object: ObjectPath): readonly ClassRows[];
 }
 

@@ -72,7 +72,7 @@ const withEmptyUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
 
 /**
  * The families of a part of a page as OpenMetrics can express them.
- * @param isFirst false if other families come before these: the last of them may have a unit
+ * @param isFirst false if other families, the last of which may have a unit, come before `families`
  */
 export function openMetricsFamilies(
   families: readonly FamilyMetadata[],

@@ -142,7 +142,7 @@ export class DeclaredRows {
     return help === helpOf(variable, declared) || this.#isShown(name);
   }
 
-  /** A metric name that depends on the catalogue, but on no other published variable. */
+  /** A metric name that depends only on the catalogue and on these parts, not on other published variables. */
   #nameOf(parts: DeclaredNameParts): string {
     const { type, unit } = parts;
     const name = declaredName(parts);

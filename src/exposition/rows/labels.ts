@@ -44,7 +44,7 @@ export class ObjectLabels {
     return joined;
   }
 
-  /** Returns the text of `with` without caching it. */
+  /** The text of the labels that `with` returns. The method caches nothing. */
   textWith(own: string): string {
     return joinLabels(this.#first.text, own);
   }

@@ -38,7 +38,7 @@ export class RowLines {
 
   /**
    * Replaces the series of a row for a node.
-   * @param maxSeries the most series that it had before
+   * @param maxSeries the maximum number of series that it had before
    */
   set(row: Row, labels: LabelText, nodeId: number, shown: RowOutput, maxSeries: number): void {
     if (shown === 'unchanged') return;

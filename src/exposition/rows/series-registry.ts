@@ -284,7 +284,7 @@ export class SeriesRegistry {
 
   /**
    * Reserves name and labels for a series, which replaces the series with the hash `former`. Returns false if another
-   * series has them, or another metric the name of its metric.
+   * series has them, or if another metric has the name of its metric.
    * @param family of its name, if there is one
    */
   #reserve(

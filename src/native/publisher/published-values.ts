@@ -239,8 +239,8 @@ export class PublishedHistogram extends PublishedFrame {
   }
 
   /**
-   * Replaces all counts, one more than there are bounds, and the sum.
-   * @throws RangeError for another number of counts, one that is not an integer from 0 to 2^64 - 1, or a sum that is not a number
+   * Replaces the sum and all counts. The number of counts is the number of bounds plus 1.
+   * @throws RangeError for another number of counts, a count that is not an integer from 0 to 2^64 - 1, or a sum that is not a number
    */
   set(counts: readonly (number | bigint)[], sum: number): boolean {
     const buckets = this.#bounds.length + 1;
@@ -266,7 +266,7 @@ export class PublishedSummary extends PublishedFrame {
 
   /**
    * Replaces count, sum and values; NaN means that a quantile has no value.
-   * @throws RangeError for another number of values, one that is not a number, or a count that is not an integer from 0 to 2^64 - 1
+   * @throws RangeError for another number of values, a sum or value that is not a number, or a count that is not an integer from 0 to 2^64 - 1
    */
   set(count: number | bigint, sum: number, values: readonly number[]): boolean {
     if (values.length !== this.#quantiles)

@@ -93,22 +93,22 @@ export const RECORD = record(RECORD_SIZE, {
   reserved: 1,
   slot: 4,
   id: 8,
-  /** Parent of an object (0 for a root), object of a variable, item that a tombstone removes. */
+  /** Parent of an object (0 for a root), object of a variable, or item that a tombstone removes. */
   owner: 8,
   incarnation: 4,
   /** String references: offsets into the strings of the same directory; 0 is the empty string. */
   name: 4,
-  /** Object: class. Variable: unit. */
+  /** Class of an object, or unit of a variable. */
   text1: 4,
-  /** Root: host. Variable: help. */
+  /** Host of a root, or help of a variable. */
   text2: 4,
-  /** Root: instance. Variable: schema (bounds or quantiles as 8-byte floats). */
+  /** Instance of a root, or schema of a variable (bounds or quantiles as 8-byte floats). */
   text3: 4,
-  /** Root: application. Variable: offset of its frame, in 8-byte units. */
+  /** Application of a root, or offset of the frame of a variable, in 8-byte units. */
   text4: 4,
-  /** Root: slot of its as-of time, or NO_SLOT. Variable: length of its frame, in 8-byte units. */
+  /** Slot of the as-of time of a root, or NO_SLOT; or length of the frame of a variable, in 8-byte units. */
   extra1: 4,
-  /** Root: incarnation of its as-of slot. */
+  /** Incarnation of the as-of slot of a root. */
   extra2: 4,
 });
 

@@ -249,7 +249,7 @@ export class RecordParser {
     return this.#words[this.#at + field / 4] ?? 0;
   }
 
-  /** Avoids bigints: they would be garbage. */
+  /** Reads an id without a bigint, which V8 would allocate. */
   #id(words: Uint32Array, at: number): number {
     const low = words[at] ?? 0;
     const high = words[at + 1] ?? 0;

@@ -12,7 +12,7 @@ export interface ObjectNode extends ManagedObject {
   readonly variables: ObjectVariables;
   /** Number of objects on the path from the root, including both ends. */
   readonly depth: number;
-  /** The last round that named the object. */
+  /** The last round of mark and sweep that marked the object. */
   round: number;
   /** Whether the object was removed, with its subtree. */
   isRemoved: boolean;
@@ -65,12 +65,12 @@ export class Tree {
     return this.#ownerOf(id)?.variables.frame(id);
   }
 
-  /** Begins a new round: `sweep()` removes items that the round did not name. */
+  /** Begins a new round of mark and sweep: `sweep()` removes items that nothing marks in the round. */
   beginRound(): void {
     this.#round++;
   }
 
-  /** Names an object or variable in this round; false if it does not exist. */
+  /** Marks an object or variable in this round; false if it does not exist. */
   mark(id: number): boolean {
     if (id > this.#highestId) return false;
     const object = this.object(id);
@@ -79,7 +79,7 @@ export class Tree {
   }
 
   /**
-   * Removes items that this round did not name, children before parents, one per step. Nothing may be added before it
+   * Removes items that this round did not mark, children before parents, one per step. Nothing may be added before it
    * ends.
    */
   *sweep(): Generator<StructureChange | undefined, void> {

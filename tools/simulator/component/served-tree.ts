@@ -18,7 +18,7 @@ export interface ServedVariable {
   readonly type: ValueType;
   readonly kind: VariableKind;
   readonly ref: SlotRef;
-  /** The most bytes of a text. */
+  /** The maximum number of bytes of a text. */
   readonly room: number;
   /** The value; undefined for a variable that has no value yet. */
   value: ServedValue | undefined;
@@ -93,7 +93,7 @@ export interface ServedObject {
   state: ObjectState;
 }
 
-/** The most levels of a tree: more than any real tree has, and few enough for recursion. */
+/** The maximum number of levels of a tree: more than any real tree has, and few enough for recursion. */
 const MAX_DEPTH = 1000;
 
 /** A tree in memory. It ignores whether an object is synced, since the vendor's JSON does not show it. */
