@@ -79,7 +79,8 @@ describe(RUNBOOK, () => {
   // Consecutive headings share the text below the last one.
   const actions = [...sections].filter(([name, text]) => text.trim() !== name);
 
-  it('ends each part with a text', () => expect(runbook).not.to.match(/^### .+\n+(?=## |Next:)/m));
+  it('has a text below each heading', () =>
+    expect(runbook).not.to.match(/^### .+\n+(?=## |Next:)/m));
 
   for (const [name, text] of actions)
     it(`has actions for ${name}`, () => expect(text).to.match(/^\*Do\.\* .+/m));

@@ -115,7 +115,7 @@ describe('dashboards and rules on a running exporter', function () {
   // That of JVMs needs some; their tests compare each metric with what jcmd prints.
   for (const [file, board] of DASHBOARDS) {
     if (file === 'jvm.json') continue;
-    it(`${file}: every panel has data`, async () => {
+    it(`fill every panel of ${file} with data`, async () => {
       const expressions = expressionsOf(board).map(([, expr]) => withoutVariables(expr));
       expect(await emptyOnes(expressions)).to.deep.equal([]);
     });
@@ -170,7 +170,7 @@ describe('dashboards and rules on a running exporter', function () {
   });
 
   for (const [metric, label] of STATES)
-    it(`have every ${label} of ${metric} on the dashboard of the exporter`, async () => {
+    it(`show every ${label} of ${metric} on the dashboard of the exporter`, async () => {
       const { data } = await api<{ data: readonly string[] }>(`label/${label}/values`, {
         'match[]': metric,
       });

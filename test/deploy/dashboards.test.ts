@@ -148,7 +148,7 @@ describe(GRAFANA, () => {
   });
 });
 
-describe('metricsOf', () => {
+describe('the search for metrics in PromQL', () => {
   const rows = [
     ['up == 0', ['up']],
     ['rate(a_total{b="c d"}[5m]) / (e:f:g > 0)', ['a_total', 'e:f:g']],
@@ -158,7 +158,8 @@ describe('metricsOf', () => {
     ['a{b="1"} * 1 or a{b="2"} * 2 unless rates', ['a', 'rates']],
   ] as const;
   for (const [expr, names] of rows)
-    it(`finds ${names.join(', ')} in ${expr}`, () => expect(metricsOf(expr)).to.deep.equal(names));
+    it(`finds ${names.join(', ')} in "${expr}"`, () =>
+      expect(metricsOf(expr)).to.deep.equal(names));
 
   it('finds metrics in each rule', () => {
     for (const { name, expr } of [...ALERTS, ...RECORDS])

@@ -45,7 +45,7 @@ describe('the units of systemd', () => {
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '20'));
 
   for (const unit of UNITS) {
-    it(`drop every capability and new privilege, and make the files of the host read-only: ${unit}`, () =>
+    it(`drop every capability, allow no new privilege, and make the files of the host read-only (${unit})`, () =>
       expect(Object.fromEntries(settingsOf(unit))).to.include({
         CapabilityBoundingSet: '',
         NoNewPrivileges: 'yes',
@@ -54,13 +54,13 @@ describe('the units of systemd', () => {
         SystemCallErrorNumber: 'EPERM',
       }));
 
-    it(`restart the program after every exit, as a missing file or a wrong clock may be fixed: ${unit}`, () => {
+    it(`restart the program after every exit, as a missing file or a wrong clock may be fixed (${unit})`, () => {
       const settings = settingsOf(unit);
       expect(settings.get('Restart')).to.equal('always');
       expect(settings.has('RestartPreventExitStatus')).to.equal(false);
     });
 
-    it(`pass systemd-analyze verify, except that the program is not installed here: ${unit}`, function () {
+    it(`pass systemd-analyze verify, except that the program is not installed here (${unit})`, function () {
       needsPrograms(this, 'systemd-analyze');
       const path = join(PROJECT, `deploy/${unit}.service`);
       const { stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
@@ -80,7 +80,7 @@ describe('the units of systemd', () => {
   const sandbox = (): readonly string[] => ['python3', SANDBOX, (calls ??= callsFile())];
   const isPossible = () => isInstalled('systemd-analyze') && existsSync(KERNEL_HEADER);
 
-  it('forbid other system calls and capabilities in the sandbox of this test', function () {
+  it('forbid mount(2) and all capabilities in the sandbox of this test', function () {
     needs(this, isPossible(), 'systemd or the headers of the kernel are not installed');
     const script =
       'import ctypes, os\nl = ctypes.CDLL(None, use_errno=True)\n' +
@@ -94,13 +94,13 @@ describe('the units of systemd', () => {
     if (isRoot) expect(bounding).to.match(/^0+$/);
   });
 
-  inBothModes('the exporter in this sandbox', function (worker_execution_mode) {
+  inBothModes('with the exporter in the sandbox of this test', function (worker_execution_mode) {
     this.slow(5000);
     before(function () {
       needs(this, isPossible(), 'systemd or the headers of the kernel are not installed');
     });
 
-    it('let the exporter start, serve concurrent requests, reload and stop', async () => {
+    it('let it start, serve concurrent requests, reload and stop', async () => {
       const config = programs.config({
         ...{ app: 'ads', server_keys: ['82'], worker_execution_mode, target_workers: 2 },
       });

@@ -119,11 +119,11 @@ const TRIALS: readonly Trial[] = [
   },
   {
     ...ODD,
-    name: 'a tree with every value that a component can show',
+    name: 'a tree with every possible value',
   },
   {
     ...ODD,
-    name: 'a tree with every irregularity, over HTTPS with compression and a key,',
+    name: 'an irregular tree, over HTTPS with compression and a key,',
     options: {
       oddities: Object.keys(ODDITIES) as OddityName[],
       tls: COMPONENT_TLS,
@@ -134,7 +134,7 @@ const TRIALS: readonly Trial[] = [
 ];
 
 for (const { name, text, app, comesAndGoes, classed, root, showsState, options, exact } of TRIALS)
-  describe(`${name} behind the bridge`, function () {
+  describe(`behind the bridge, ${name}`, function () {
     this.slow(20_000);
     const programs = testPrograms();
     const random = new Random(11);
@@ -168,7 +168,7 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     });
 
     for (const [variable, value] of Object.entries(exact ?? {}))
-      it(`shows the variable ${variable} exactly as ${value}`, () =>
+      it(`shows the variable "${variable}" as exactly ${value}`, () =>
         expect(page).to.match(
           new RegExp(`^odd_net_rec_src_${variable}\\{object="numbers"\\} ${value}$`, 'm'),
         ));

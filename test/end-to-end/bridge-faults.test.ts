@@ -47,7 +47,7 @@ const LEAVES_TREE: readonly FaultName[] = FAULT_NAMES.filter(
     FAULT_NAMES.findIndex((each) => REASON_OF[each] === REASON_OF[fault]) === index,
 );
 
-describe('a component behind the bridge', function () {
+describe('a bridged component', function () {
   this.slow(10_000);
   const programs = testPrograms();
   let pair: BridgePair;
@@ -74,7 +74,7 @@ describe('a component behind the bridge', function () {
   });
 
   for (const fault of LEAVES_TREE)
-    it(`with the fault ${fault} keeps its last page, is counted as ${REASON_OF[fault]}, and recovers within three polls`, async () => {
+    it(`with the fault "${fault}" keeps its last page, is counted as "${REASON_OF[fault]}", and recovers within three polls`, async () => {
       const reason = REASON_OF[fault];
       const before = await ownOf(pair);
       pair.server.fault = fault;
@@ -104,7 +104,7 @@ describe('a component behind the bridge', function () {
     });
 
   for (const fault of ['no_content', 'empty_array'] as const)
-    it(`with the fault ${fault} returns no objects, and its page is 503 until the fault ends`, async () => {
+    it(`with the fault "${fault}" returns no objects, and its page is 503 until the fault ends`, async () => {
       pair.server.fault = fault;
       const { body } = await waitFor('503', async () => {
         const reply = await bridged();

@@ -161,7 +161,7 @@ describe('npm run demo', function () {
 
     it('prints nothing to stderr', () => expect(linesOf(demo)).to.deep.equal([]));
 
-    it('makes a second demo on its port report how to choose another port', async () => {
+    it('causes a second demo on its port to report how to choose another port', async () => {
       const from = demo.stderr.length;
       const second = programs.start('demo', ['--port', String(port)]);
       const context = await contextOf(second);

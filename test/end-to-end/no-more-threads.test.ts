@@ -24,7 +24,7 @@ const ownThreads = (): number => {
   return Number(spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' }).stdout);
 };
 
-inBothModes('an exporter that reaches its process limit', function (mode) {
+inBothModes('an exporter with a process limit', function (mode) {
   this.slow(5000);
   const programs = testPrograms();
   before(function () {
@@ -48,7 +48,7 @@ inBothModes('an exporter that reaches its process limit', function (mode) {
     expect(status).to.equal(0);
   };
 
-  it('during the start ends with status 4 and one line on stderr', async () => {
+  it('ends with status 4 and one line on stderr if it reaches the limit during the start', async () => {
     const exporter = start(['prlimit', `--nproc=${ownThreads() + 2}`]);
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
@@ -56,7 +56,7 @@ inBothModes('an exporter that reaches its process limit', function (mode) {
     );
   });
 
-  it('after the start still serves a restarted publisher, and ends normally', async () => {
+  it('still serves a restarted publisher, and ends normally, if it reaches the limit after the start', async () => {
     const first = publish();
     const exporter = start([]);
     const url = await exporter.url();

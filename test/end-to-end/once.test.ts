@@ -37,8 +37,8 @@ server_key = "83"
 
   before(() => programs.simulate('--app', 'ads', '--server-key', '82', '--root', 'h.1.ads'));
 
-  describe('while a target is missing', () => {
-    it('prints the ready targets with --once after an interval, and exits with status 5 and the reason', async () => {
+  describe('and with a missing target', () => {
+    it('prints only the ready targets with --once after an interval, and exits with status 5 and the reason', async () => {
       const exporter = start(3, '--once');
       expect(await exporter.ended).to.deep.equal({ status: 5, signal: null });
       expect(exporter.stdout).to.match(/^# snapshot app=ads [^]*\nads_[^]*^# EOF$/m);
@@ -59,7 +59,7 @@ server_key = "83"
     });
   });
 
-  describe('when all targets are ready', () => {
+  describe('and with ready targets', () => {
     before(() => programs.simulate('--app', 'adh', '--server-key', '83', '--root', 'h.1.adh'));
 
     it('prints each target once with --once, and exits with status 0', async () => {

@@ -184,7 +184,7 @@ describe('the HTML pages in Chromium', function () {
         await page.context().close();
       });
 
-    it('and update the results if live updates are on', async () => {
+    it('with live updates of the results', async () => {
       const watched = await open('/tree?server_key=91&object=tills.front-left&live=1');
       const { page } = watched;
       const text = () => page.locator('tbody').textContent();
@@ -205,7 +205,7 @@ describe('the HTML pages in Chromium', function () {
   ];
   for (const [what, options] of SCREENS)
     for (const path of PATHS)
-      it(`fit a ${what} screen and are accessible at ${path}`, async () => {
+      it(`at "${path}" fit a ${what} screen and are accessible`, async () => {
         const watched = await open(path, options);
         const { page } = watched;
         expect(await watched.overflow(), 'wider than the window').to.equal(0);

@@ -221,7 +221,7 @@ describe('a reload by SIGHUP', function () {
       };
     };
 
-    it(`lets no scrape of an unchanged target fail when repeated ${RELOADS} times, and each page is complete`, async () => {
+    it(`fails no scrape of an unchanged target in ${RELOADS} repetitions, and each page is complete`, async () => {
       const stay = [{ key: '1' }, { key: '2', seedPaths: ['@root'] }];
       const { exporter, url, page, rewrite } = await start(
         targets(...stay, { key: '3' }) + scope('always', 'shop_*'),

@@ -57,7 +57,7 @@ describe('a scenario of all value types', function () {
     },
   };
 
-  describe('whose values are all synced', () => {
+  describe('after the sync of all values', () => {
     let page = '';
     before(async () => {
       const objects = [{ id: ROOT, class: 'Shop', variables: types }];
@@ -112,7 +112,7 @@ describe('a scenario of all value types', function () {
     });
   });
 
-  describe('whose first sync takes a while', () => {
+  describe('with a slow first sync', () => {
     let url = '';
     let publisher: Published;
     before(async () => {

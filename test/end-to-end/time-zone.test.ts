@@ -76,7 +76,7 @@ describe('publisher_time_zone', function () {
     'a path to a link to a zone file',
   ];
   for (const form of forms)
-    it(`defaults to the zone that TZ gives as ${form}`, async function () {
+    it(`defaults to the zone in TZ if TZ is ${form.startsWith('a path') ? form : `"${form}"`}`, async function () {
       needs(this, existsSync(TOKYO), 'this machine has no /usr/share/zoneinfo');
       const file = programs.path('zone');
       rmSync(file, { force: true });
@@ -101,7 +101,7 @@ describe('publisher_time_zone', function () {
   });
 
   for (const tz of ['Europe/Nowhere', ':/etc/nowhere'])
-    it(`causes a warning if it is not set and TZ is ${tz}, which names no zone`, async () => {
+    it(`causes a warning if it is not set and TZ is "${tz}", which names no zone`, async () => {
       const said =
         `the environment variable TZ is "${tz}", which is not the name of a time zone that Node.js knows: ` +
         'times that shop writes without an offset may be read hours off';

@@ -171,7 +171,7 @@ function change(tree: RandomTree, [action, pick, isSynced]: Step): void {
   else if (action === 'store') tree.store(pick);
 }
 
-describe('a target view whose tree changes while it binds it', () => {
+describe('a target view whose tree changes during the bind', () => {
   const cases = [
     { filters: {}, tracks: () => true, listens: true },
     {
@@ -181,7 +181,7 @@ describe('a target view whose tree changes while it binds it', () => {
     },
   ];
   for (const { filters, tracks, listens } of cases)
-    it(`${'classes' in filters ? 'with a class filter ' : ''}shows the same series as after one uninterrupted bind`, () => {
+    it(`shows the same series as after an uninterrupted bind${'classes' in filters ? ' with a class filter' : ''}`, () => {
       let early = 0;
       fc.assert(
         fc.property(

@@ -72,7 +72,7 @@ describe('The process of a counter file', () => {
     expect(is({ startTicks: 100_000 })).to.equal('no');
   });
 
-  it('is not the writer if it started long after the JVM began, also when /proc contains only processes', () => {
+  it('is not the writer if it started long after the JVM began, even if /proc contains only processes', () => {
     const startTicks = Math.floor(uptime() * 100);
     process(7, 'S', startTicks);
     rmSync(folder.path('stat'));
@@ -84,13 +84,13 @@ describe('The process of a counter file', () => {
   const line = (inode: number, device = 'fe:00') =>
     `7f00-7f08 rw-s 00000000 ${device} ${inode}   /tmp/hsperfdata_shop/7\n`;
 
-  it('is the writer if it maps the file, also when its start time is later because the clock was set', () => {
+  it('is the writer if it maps the file, even if its start time is later because the clock was set', () => {
     process(7, 'S', 500);
     writeFileSync(folder.path('7/maps'), `${'x'.repeat(70_000)}\n${line(4711)}`);
     expect(is({ startTicks: 100_000 })).to.equal('yes');
   });
 
-  it('is not the writer if it maps another file, also when it started early', () => {
+  it('is not the writer if it maps another file, even if it started early', () => {
     process(7, 'S', 500);
     mkdirSync(folder.path('7/task'));
     for (const other of [line(47_110), line(4711, 'fe:01'), '']) {
@@ -116,14 +116,14 @@ describe('The process of a counter file', () => {
     expect(is({ name: '1' })).to.equal('perhaps');
   });
 
-  it('is not the writer if it has a single thread and its maps may not be read', () => {
+  it('is not the writer if it has a single thread and unreadable maps', () => {
     process(7, 'S', 500, { more: 'Threads:\t1\n' });
     expect(is()).to.equal('no');
     process(7, 'S', 500, { more: 'Threads:\t19\n' });
     expect(is()).to.equal('perhaps');
   });
 
-  it('is the writer if it holds the lock of the file and its maps may not be read', () => {
+  it('is the writer if it holds the lock of the file and has unreadable maps', () => {
     process(7, 'S', 500);
     const lock = (pid: number) => `3: FLOCK  ADVISORY  WRITE ${pid} fe:00:4711 0 EOF\n`;
     folder.write('locks', `1: POSIX  ADVISORY  WRITE 9 fe:00:4711 0 EOF\n${lock(812)}`);

@@ -103,7 +103,7 @@ describe('A poller of JVMs', () => {
       ['a class with an option', 'org.shop.Till --x', 'org.shop', 'org.shop.Till'],
     ] as const;
     for (const [what, command, classPath, mainClass] of programs)
-      it(`shows the main class ${mainClass} for ${what}`, () => {
+      it(`shows the main class "${mainClass}" for ${what}`, () => {
         const texts = [
           { name: 'java.property.java.class.path', value: classPath },
           { name: 'sun.rt.javaCommand', value: command },
@@ -228,7 +228,7 @@ describe('A poller of JVMs', () => {
       expect(pidsOf(openPoller())).to.deep.equal([]);
     });
 
-    it('shows a JVM only once its counters change if its maps are unreadable', () => {
+    it('shows a JVM with unreadable maps only after its counters change', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const uid = String(getuid?.());
@@ -340,7 +340,7 @@ describe('A poller of JVMs', () => {
     });
   });
 
-  describe('that omits JVMs', () => {
+  describe('that selects files', () => {
     const shownOf = (settings: Parameters<typeof folder.poller>[0], options = {}) =>
       pidsOf(openPoller(settings, options));
 

@@ -98,7 +98,7 @@ describe('A real JVM', function () {
       .flatMap(([, value]) => (typeof value === 'bigint' ? [value] : []));
 
   for (const collector of COLLECTORS)
-    it(`with the collector ${collector} has each number that jcmd prints`, async function () {
+    it(`with the collector ${collector} is shown with each number that jcmd prints`, async function () {
       needsPrograms(this, 'java', 'jcmd');
       const flag = `-XX:+Use${collector}GC`;
       const probe = spawnSync('java', [flag, '-version'], { stdio: 'ignore' });
@@ -130,7 +130,7 @@ describe('A real JVM', function () {
       }
     });
 
-  it('has its own counters, and neither its arguments nor its properties', async function () {
+  it('is shown with its own counters, and with neither its arguments nor its properties', async function () {
     needsPrograms(this, 'java');
     const pid = await start('-Dsecret.token=hunter2');
     const values = valuesOf(pollAll(openPoller()));
@@ -171,7 +171,7 @@ describe('A real JVM', function () {
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
   });
 
-  it('of another PID namespace on the same /tmp is shown with its PID on the host, or is left out', async function () {
+  it('of another PID namespace on the same /tmp is either shown with its PID on the host or omitted', async function () {
     needsPrograms(this, 'java', 'unshare');
     const namespaces = ['--pid', '--fork', '--mount-proc', '--kill-child'];
     const probe = spawnSync('unshare', [...namespaces, 'true']);

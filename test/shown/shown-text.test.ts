@@ -63,15 +63,15 @@ describe('The display of times and counts', () => {
     [-1, 'in the future'],
     [NaN, 'in the future'],
   ] as const)
-    it(`shows an age of ${seconds} seconds as ${wanted}`, () =>
+    it(`shows an age of ${seconds} seconds as "${wanted}"`, () =>
       expect(ageText(seconds)).to.equal(wanted));
 
-  it('shows a past time with its age, and a later time as in the future', () => {
+  it('shows a past time with its age, and a later time as "in the future"', () => {
     expect(agoText(1000, 4000)).to.equal('3 s ago');
     expect(agoText(5000, 4000)).to.equal('in the future');
   });
 
-  it('shows a time beyond the range of Date in milliseconds', () => {
+  it('shows in milliseconds a time that is beyond the range of Date', () => {
     expect(timeText(Date.UTC(2026, 0, 5, 8))).to.equal('2026-01-05 08:00:00Z');
     expect(timeText(1e20)).to.equal('100000000000000000000 ms');
   });

@@ -194,7 +194,7 @@ describe('the choice of a root', () => {
     ],
   ];
   for (const [what, seen, hint, reason] of reasons)
-    it(`that finds no root names ${what} in the reason`, () => {
+    it(`names ${what} in the reason if no root matches`, () => {
       expect(choose(seen, { app: 'ads', hint })).to.deep.include({ kind: 'none', reason });
     });
 
@@ -211,7 +211,7 @@ describe('the choice of a root', () => {
   });
 });
 
-describe('chooseRoot', () => {
+describe('the stream of chosen roots', () => {
   const one = root('H.1.ads');
   const two = root('H.2.ads');
   const source = sourceOf(one, two);

@@ -12,7 +12,7 @@ import type { PollResult } from '#app/streams/poller.js';
 import { marbles } from '../support/marbles.js';
 import { root, pollResult, sourceOf, unseen } from '../support/poll-results.js';
 
-describe('PollSchedule', () => {
+describe('a poll schedule', () => {
   const source = sourceOf();
   const seen = {
     a: pollResult({ source }),
@@ -83,7 +83,7 @@ describe('PollSchedule', () => {
   });
 });
 
-describe('isSamePollResult', () => {
+describe('the comparison of two poll results', () => {
   const source = sourceOf();
   const a = pollResult({ source });
   const stalled = (reason: string) =>
@@ -96,7 +96,7 @@ describe('isSamePollResult', () => {
       a,
       { ...a, publisher: { ...a.publisher, heartbeatAgeSeconds: 2 } },
     ],
-    ['only the first of the two has changes', pollResult({ source, changes: [added()] }), a],
+    ['only the first has changes', pollResult({ source, changes: [added()] }), a],
     [
       'only the reason of a stalled publisher differs',
       stalled('not for 4.0 s'),
@@ -106,13 +106,13 @@ describe('isSamePollResult', () => {
   const different: readonly (readonly [string, PollResult, PollResult])[] = [
     ['the generation', a, pollResult({ source: sourceOf() })],
     ['the notifications', a, pollResult({ source, notifications: 1 })],
-    ['the state of the publisher', a, stalled('not for 4.0 s')],
-    ['the end of a stall', stalled('not for 4.0 s'), a],
+    ['the state of the publisher, as a stall begins', a, stalled('not for 4.0 s')],
+    ['the state of the publisher, as a stall ends', stalled('not for 4.0 s'), a],
     ['the reason for a missing source', unseen('corrupt', 'a CRC'), unseen('corrupt', 'a length')],
     ['the directory changes', a, pollResult({ source, changes: [added()] })],
     ['whether changes remain', a, pollResult({ source, hasMore: true })],
     [
-      'an unstable directory',
+      'whether the directory is unstable',
       pollResult({ source, hasMore: true }),
       pollResult({ source, hasMore: true, isUnstable: true }),
     ],
@@ -120,14 +120,15 @@ describe('isSamePollResult', () => {
     ['dropped variables', a, pollResult({ source, drops: { objects: 0, variables: 1 } })],
   ];
   for (const [what, before, after] of same)
-    it(`is true if ${what}`, () => expect(isSamePollResult(before, after)).to.equal(true));
+    it(`treats them as equal if ${what}`, () =>
+      expect(isSamePollResult(before, after)).to.equal(true));
   for (const [what, before, after] of different)
-    it(`is false for a difference in ${what}`, () =>
+    it(`treats them as different if they differ in ${what}`, () =>
       expect(isSamePollResult(before, after)).to.equal(false));
 
   for (const [what, before, after] of different) {
     const isNotification = what === 'the notifications';
-    it(`${isNotification ? 'is false, but isSameStructure is true' : 'and isSameStructure are false'} for a difference in ${what}`, () =>
+    it(`finds ${isNotification ? 'the same structure' : 'different structures'} if they differ in ${what}`, () =>
       expect(isSameStructure(before, after)).to.equal(isNotification));
   }
 

@@ -4,7 +4,7 @@ import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { follow } from '../support/follow.js';
 
-describe('RefreshQueue', () => {
+describe('a refresh queue', () => {
   it('measures the wait before a refresh, and the time of its steps without the pauses between them', () => {
     let nowMs = 1000;
     const now = () => nowMs;

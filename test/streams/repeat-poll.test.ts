@@ -5,7 +5,7 @@ import type { SchedulerLike, Subscription } from 'rxjs';
 import { repeatPoll } from '#app/streams/poll.js';
 import { marbles } from '../support/marbles.js';
 
-describe('repeatPoll', () => {
+describe('repeated polling', () => {
   /** A poll function that numbers its calls: '1', '2' and so on. */
   const counting = () => {
     let polls = 0;

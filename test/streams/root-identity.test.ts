@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { identityOf } from '#app/streams/choose-root.js';
 import { root } from '../support/poll-results.js';
 
-describe('identityOf', () => {
+describe('the identity of a root', () => {
   const table = [
     ['H.1.ads', {}, ['H', '1', 'ads']],
     ['lseg1.bgp59.com.7.ads', {}, ['lseg1.bgp59.com', '7', 'ads']],
@@ -15,6 +15,6 @@ describe('identityOf', () => {
     ['H.1.ads', { application: 'adh' }, ['H', '1', 'adh']],
   ] as const;
   for (const [name, stated, [host, instance, application]] of table)
-    it(`returns host ${host || 'empty'}, instance ${instance || 'empty'}, application ${application || 'empty'} for ${name || 'an empty id'} with ${JSON.stringify(stated)}`, () =>
+    it(`is host "${host}", instance "${instance}", application "${application}" for the id "${name}" and the stated values ${JSON.stringify(stated)}`, () =>
       expect(identityOf(root(name, stated))).to.deep.equal({ host, instance, application }));
 });

@@ -38,7 +38,7 @@ function setUp() {
   };
 }
 
-describe('Scheduler', () => {
+describe('the scheduler', () => {
   it('runs nothing synchronously, and schedules nothing after the last task', () => {
     const { run, log, iterate } = setUp();
     const { seen, subscription } = run('a');

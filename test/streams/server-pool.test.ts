@@ -16,7 +16,7 @@ import { marbles } from '../support/marbles.js';
 import { needs } from '../support/needs.js';
 import { Publishers } from '../support/publishers.js';
 
-describe('ServerPool', () => {
+describe('a server pool', () => {
   const publishers = new Publishers();
   let memory = new CountingMemory();
   beforeEach(() => {

@@ -5,7 +5,7 @@ import type { PollerFactory } from '#app/streams/poller.js';
 import { follow } from '../support/follow.js';
 import { pollResult } from '../support/poll-results.js';
 
-describe('serverPools', () => {
+describe('the set of server pools', () => {
   const watching =
     (notifications: number): PollerFactory =>
     () => ({

@@ -49,7 +49,7 @@ const parts = (given: Partial<InputProcessing<string>> = {}): InputProcessing<st
   ...given,
 });
 
-describe('processInputs', () => {
+describe('the processing of inputs', () => {
   it(
     'processes all pending inputs in one task: structure first, then the refresh',
     marbles(({ hot, time, expectObservable, expectSubscriptions }) => {

@@ -49,7 +49,7 @@ const throttled =
       filter((text) => text !== ''),
     );
 
-describe('throttleRenders', () => {
+describe('the throttling of renders', () => {
   const values = {
     ...{ M: 'M', m: 'm', a: 'D2', b: 'D3', e: 'D6', f: 'D7' },
   };
@@ -206,7 +206,7 @@ describe('throttleRenders', () => {
     }),
   );
 
-  describe('with random demands, changes, answers and late timers', () => {
+  describe('under random events and late timers', () => {
     const SPACING_MS = 10;
     type TestEvent = 'demand' | 'change' | 'answer' | 'lose' | { readonly wait: number };
     const testEvents = fc.array(
@@ -299,7 +299,7 @@ describe('throttleRenders', () => {
       }
     }
 
-    it('keeps the interval, answers every demand, and renders after each outdated text', () =>
+    it('keeps the interval, answers every demand, and renders again after each outdated text', () =>
       fc.assert(
         fc.property(testEvents, fc.nat(5), (script, lateMs) => {
           const clock = new LateClock(lateMs);

@@ -69,7 +69,7 @@ const inputs = {
   D: { kind: 'refresh', mayRender: false },
 } satisfies Record<string, TargetInput>;
 
-describe('ViewRefresher', () => {
+describe('a view refresher', () => {
   /** The calls of the view for each input, separated by blanks. */
   const table = [
     { title: 'copies the values at a refresh', inputs: 'cdd', notes: 'a0r r r' },
@@ -261,7 +261,7 @@ class NumberingView extends RecordingView {
   }
 }
 
-describe('ViewRefresher at a render', () => {
+describe('a view refresher at a render', () => {
   const may = { kind: 'refresh', mayRender: true } as const;
   /** Inputs in lower case leave the values unchanged. */
   const taken = {

@@ -4,7 +4,7 @@ import { pluralize } from '#app/pluralize.js';
 import fc from 'fast-check';
 import { hashPartition, leastLoaded, partitionCount } from '#app/targets/placement.js';
 
-describe('partitionCount (spec 8)', () => {
+describe('the number of partitions (spec 8)', () => {
   /** The configured count, the mode, the number of targets, and the partitions on four cores. */
   const table = [
     [0, 'logical', 0, 1],
@@ -24,7 +24,7 @@ describe('partitionCount (spec 8)', () => {
       expect(partitionCount({ targetWorkers, workerExecutionMode }, targets, 4)).to.equal(count));
 });
 
-describe('hashPartition', () => {
+describe('placement by hash', () => {
   const known = [
     ['', 1, 0],
     ['["ads","","82"]', 1, 0],
@@ -33,7 +33,7 @@ describe('hashPartition', () => {
     ['["adh","1","80","81"]', 7, 6],
   ] as const;
   for (const [key, partitions, place] of known)
-    it(`places ${key || 'the empty key'} in partition ${place} of ${partitions}`, () =>
+    it(`puts the key '${key}' in partition ${place} of ${partitions}`, () =>
       expect(hashPartition(key, partitions)).to.equal(place));
 
   it('moves keys only to the new partition when one is added', () =>
@@ -59,7 +59,7 @@ describe('hashPartition', () => {
   });
 });
 
-describe('leastLoaded', () => {
+describe('placement by load', () => {
   const table = [
     [[0], 0],
     [[3, 1, 2], 1],

@@ -22,7 +22,7 @@ const loadsOf = (all: readonly TargetLoad[], partitions: number): number[] =>
     all.filter(({ partition }) => partition === number).reduce((sum, { load }) => sum + load, 0),
   );
 
-describe('planMoves', () => {
+describe('the balancer', () => {
   const table = [
     ['moves nothing if all loads are equal', targets([2], [2]), 2, []],
     [

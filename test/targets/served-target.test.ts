@@ -11,7 +11,7 @@ import type { Served } from '../support/served.js';
 const readinessOf = (answer: DemandAnswer): string =>
   answer.kind === 'waiting' ? notReadyText(answer.status.progress) : 'ready';
 
-describe('ServedTarget', () => {
+describe('a served target', () => {
   const { publishers, serve } = freshServed();
 
   /** A placed publisher whose root has the variable `x` with that value. */
@@ -176,7 +176,7 @@ describe('ServedTarget', () => {
     });
   });
 
-  describe('when its publisher is lost', () => {
+  describe('without its publisher', () => {
     it('reports the reason while it waits, and becomes ready with a new publisher', () => {
       const { publisher } = showing(1);
       const target = serve();
@@ -195,7 +195,7 @@ describe('ServedTarget', () => {
       expect(target.series()).to.deep.equal([x(2)]);
     });
 
-    it('waits when its root is removed, and takes the next root', () => {
+    it('waits after the removal of its root, and takes the next root', () => {
       const { publisher, root } = showing(1);
       const target = serve();
       target.ask();
@@ -206,7 +206,7 @@ describe('ServedTarget', () => {
       expect(target.series()).to.deep.equal([]);
     });
 
-    it('takes a root of another of its server keys', () => {
+    it('takes a root of another server key in its list', () => {
       const { publisher } = showing(1);
       showing(5, '456', 'H.5.demo');
       const target = serve({ serverKeys: ['82', '456'] });
@@ -469,7 +469,7 @@ describe('ServedTarget', () => {
       ]);
     });
 
-    it('as a warning the roots that it does not take', () => {
+    it('the roots that it does not take, as a warning', () => {
       const { publisher } = showing(1);
       publisher.addRoot('H.2.demo', 'Root');
       const target = serve();
@@ -568,7 +568,7 @@ describe('ServedTarget', () => {
     expect(age()).to.equal(3.5);
   });
 
-  describe('while it is idle or stopped', () => {
+  describe('that is idle or stopped', () => {
     it('closes its segments when the service stops', () => {
       showing(1);
       const target = serve({ serverKeys: ['82', '456'] });

@@ -8,7 +8,7 @@ import { FakePartition } from '../support/fake-partition.js';
 import { follow } from '../support/follow.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-describe('TargetRegistry', () => {
+describe('a target registry', () => {
   const leaving: (() => void)[] = [];
   afterEach(() => {
     for (const leave of leaving.splice(0)) leave();
@@ -171,7 +171,7 @@ describe('TargetRegistry', () => {
     });
   });
 
-  describe('rebalancing', () => {
+  describe('with rebalancing', () => {
     it('moves targets from the busiest to the idlest partition, and counts moves and their duration', () => {
       const { update, places, work, rebalance, metric } = registryOf();
       update(['1', '2', '3', '4'], 2);

@@ -60,7 +60,7 @@ describe('A poll of a component', function () {
   });
 
   for (const fault of FAULT_NAMES)
-    it(`returns ${REASON_OF[fault]} for the component fault ${fault}`, async () => {
+    it(`fails with "${REASON_OF[fault]}" if the component has the fault "${fault}"`, async () => {
       const server = await serve({ slowMs: 3000, dripMs: 50 });
       server.fault = fault;
       await server.settled;
@@ -170,7 +170,7 @@ describe('A poll of a component', function () {
     expect(reasonOf(outcome)).to.be.oneOf(['unreachable', 'timeout']);
   });
 
-  describe('that is not valid HTTP', () => {
+  describe('with invalid HTTP', () => {
     const servers: Server[] = [];
     const sockets = new Set<Socket>();
     afterEach(() => {

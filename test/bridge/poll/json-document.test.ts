@@ -25,7 +25,7 @@ const failureOf = (act: () => unknown): string => {
   return 'none';
 };
 
-describe('JsonDocument', () => {
+describe('The reader of JSON documents', () => {
   const numbers: readonly (readonly [string, number | bigint])[] = [
     ['0', 0],
     ['-0', -0],
@@ -49,7 +49,7 @@ describe('JsonDocument', () => {
     [`1${'0'.repeat(60)}`, 1e60],
   ];
   for (const [text, value] of numbers)
-    it(`reads ${text.slice(0, 30)} as ${typeof value} ${String(value)}`, () => {
+    it(`reads '${text.slice(0, 30)}' as ${typeof value} ${String(value)}`, () => {
       expect(read(`[${text}]`)).to.deep.equal([value]);
       expect(read(text, text.length)).to.equal(value);
     });

@@ -31,7 +31,7 @@ function resolver() {
   return { ask, take, underWay: () => asked.map(({ name }) => name) };
 }
 
-describe('NameLookup', () => {
+describe('A name lookup', () => {
   it('finds one or all addresses that the system resolver finds', async () => {
     const { lookup } = new NameLookup();
     const seen: unknown[] = [];

@@ -5,7 +5,7 @@ import { poll, polling, standing } from '#app/bridge/poll/poll.js';
 import type { PollOutcome } from '#app/bridge/poll/poll.js';
 import { marbles } from '../../support/marbles.js';
 
-describe('poll', () => {
+describe('a poll', () => {
   it('yields the event loop between parsing, reading and the later steps', () => {
     const scheduler = new VirtualTimeScheduler();
     const bytes = Buffer.from('[{"Instance":"h.1.a","Class":"C"}]');
@@ -124,7 +124,7 @@ describe('polling', () => {
   );
 
   it(
-    'passes on an unexpected error, and ends',
+    'forwards an unexpected error, and ends',
     marbles(({ cold, expectObservable }) => {
       const poll$ = cold('  --#');
       expectObservable(polling(() => poll$, hasFailed, pace)).toBe('--#');
@@ -142,7 +142,7 @@ describe('polling', () => {
 });
 
 // standing reports when the last good poll becomes stale or lost.
-describe('the standing operator', () => {
+describe('the operator that adds stale and lost', () => {
   const patience = { staleAfterMs: 4, lostAfterMs: 8 };
   const verdictOf = (polled: string) =>
     polled === 'g' ? 'good' : polled === 'o' ? 'gone' : 'failed';
@@ -203,7 +203,7 @@ describe('the standing operator', () => {
   );
 
   it(
-    'passes on an error, and stops its timers',
+    'forwards an error, and stops its timers',
     marbles(({ hot, expectObservable }) => {
       const polled$ = hot(' g-#');
       expectObservable(polled$.pipe(standing(verdictOf, patience))).toBe('g-#', values);

@@ -96,7 +96,7 @@ function expectedOf({ objects }: ComponentTree): Plain[] {
 const loose = (objects: readonly Plain[]): unknown =>
   JSON.parse(JSON.stringify(objects).replace(/ -?\d+"/g, ' "'));
 
-describe('Mirror', () => {
+describe('The mirror of a component', () => {
   const segments = freshSegments();
 
   const mirrored = (capacity = CAPACITY) => {

@@ -12,7 +12,7 @@ const helpText = () => {
   return help.text;
 };
 
-describe('parseArguments of the bridge', () => {
+describe('The option parser of the bridge', () => {
   const plain = { kind: 'run', file: 'c.toml', component: undefined, log: {} };
   const table: readonly (readonly [argv: readonly string[], wanted: object])[] = [
     [['--config', 'c.toml'], plain],
@@ -33,7 +33,7 @@ describe('parseArguments of the bridge', () => {
     ],
   ];
   for (const [argv, wanted] of table)
-    it(`accepts ${argv.join(' ')}`, () => expect(parse(...argv)).to.deep.equal(wanted));
+    it(`accepts "${argv.join(' ')}"`, () => expect(parse(...argv)).to.deep.equal(wanted));
 
   it('prints the version for --version', () =>
     expect(parse('--version')).to.deep.equal({ kind: 'print', text: '1.2.3\n' }));

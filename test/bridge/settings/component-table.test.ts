@@ -4,7 +4,7 @@ import { PollFailure } from '#app/bridge/poll/fetch-body.js';
 import { KeyHolder } from '#app/bridge/settings/component-table.js';
 import { Fault } from '#app/errors.js';
 
-describe('KeyHolder', () => {
+describe('The key of a component', () => {
   const holder = (...reads: readonly (string | Fault)[]) => {
     let next = 0;
     const readKey = () => {
@@ -15,12 +15,12 @@ describe('KeyHolder', () => {
     return new KeyHolder({ securityKey: 'first', readKey });
   };
 
-  it('keeps its key while the component accepts it', () => {
+  it('is not reread while the component accepts it', () => {
     const key = holder();
     expect([key.current(), key.current()]).to.deep.equal(['first', 'first']);
   });
 
-  it('rereads a refused key at each poll until the component accepts it', () => {
+  it('is reread at each poll after a refusal, until the component accepts it', () => {
     const key = holder('first', 'second');
     key.isRefused = true;
     expect([key.current(), key.current()]).to.deep.equal(['first', 'second']);
@@ -28,7 +28,7 @@ describe('KeyHolder', () => {
     expect(key.current()).to.equal('second');
   });
 
-  it('reports a key that cannot be reread as a failed poll', () => {
+  it('causes a failed poll if it cannot be reread', () => {
     const key = holder(new Fault('CONFIG_INVALID', '/etc/key cannot be read'), 'second');
     key.isRefused = true;
     expect(() => key.current())

@@ -9,7 +9,7 @@ import { DeclaredRows } from '#app/exposition/rows/declared-rows.js';
 import type { FamilyMetadata, ManagedObject } from '#app/model.js';
 import { freshSegments } from '../../support/segments.js';
 
-describe('bridgeMarkdown', () => {
+describe('The generated page about the configuration of the bridge', () => {
   const page = bridgeMarkdown();
   const segments = freshSegments();
 

@@ -12,7 +12,7 @@ import { needsRoot } from '../../support/needs.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { KEYS } from './bridge-files.js';
 
-describe('readSecurityKey', () => {
+describe('The reader of security keys', () => {
   const folder = temporaryFolder();
   const keyFile = (content: string | Uint8Array, mode = 0o600): string => {
     chmodSync(folder.write('k', content), mode);
@@ -211,7 +211,7 @@ describe('readSecurityKey', () => {
 const { cert, key } = COMPONENT_TLS;
 const NEEDED = 'needed: "-----BEGIN CERTIFICATE-----" and so on';
 
-describe('readCertificates', () => {
+describe('The reader of certificates', () => {
   const folder = temporaryFolder();
   const read = (text: string) => readCertificates(folder.write('ca.pem', text));
 

@@ -14,7 +14,7 @@ const published = (type: string, raw: Json): string | undefined => {
   return read === undefined ? undefined : `${read.type} ${String(read.value)}`;
 };
 
-describe('vendorType', () => {
+describe('The table of vendor types', () => {
   const rows: readonly Row[] = [
     ['Boolean', true, 'bool true'],
     ['Boolean Config', false, 'bool false'],
@@ -161,7 +161,7 @@ const verdicts = (...runs: readonly Run[]): readonly boolean[] => {
 const MONDAY = 'Mon Jan  5 08:00:00 2026';
 const TUESDAY = 'Tue Jan  6 08:00:00 2026';
 
-describe('RestartWatch', () => {
+describe('A restart watch', () => {
   const rows: readonly (readonly [what: string, runs: readonly Run[], seen: readonly boolean[]])[] =
     [
       ['no restart at the first tree', [{ pid: 1, time: MONDAY }], [false]],

@@ -36,7 +36,7 @@ const names = ({ objects }: ReturnType<typeof read>, id: string) =>
     ([name, { value }]) => `${name}=${String(value.value)}`,
   );
 
-describe('readTree', () => {
+describe('The reader of trees', () => {
   it('lists objects with parents before their children, in the order of the text', () => {
     const tree = read([
       object('a', { Children: [object('a.x', { Children: [object('deep')] }), object('a.y')] }),

@@ -48,7 +48,7 @@ const shown = (settings: Partial<SelectionSettings>) =>
 
 const DACS = 'h.1.ads.dacs';
 
-describe('compileSelection', () => {
+describe('A selection', () => {
   it('selects the whole tree without settings', () =>
     expect(compileSelection(ALL)(TREE)).to.equal(TREE.objects));
 
@@ -239,7 +239,7 @@ describe('compileSelection', () => {
   });
 });
 
-describe('unmatchedPatterns', () => {
+describe('The list of unmatched patterns', () => {
   it('names the patterns without a match, by key', () =>
     expect(
       unmatchedPatterns(
@@ -258,8 +258,7 @@ describe('unmatchedPatterns', () => {
       'exclude_variables: "loginname" fits nothing in this tree',
     ]));
 
-  it('returns nothing for empty lists', () =>
-    expect(unmatchedPatterns(ALL, TREE)).to.deep.equal([]));
+  it('is empty for empty lists', () => expect(unmatchedPatterns(ALL, TREE)).to.deep.equal([]));
 });
 
 // scenarioText converts a tree to the scenario that --once prints.
@@ -326,7 +325,7 @@ const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? 
 const exact = (type: string, raw: unknown) =>
   (type === 'u64' || type === 'i64') && typeof raw === 'number' ? BigInt(raw) : raw;
 
-describe('scenarioText', () => {
+describe('The text of a scenario', () => {
   it('has the context, pool and server key of the segment', () => {
     const { contextId, poolName, serverKey } = parseScenario(scenarioText(new Map(), PLACE), 't');
     expect({ contextId, poolName, serverKey }).to.deep.equal(PLACE);

@@ -17,7 +17,7 @@ describe('a CRC-32 that is combined from parts', () => {
       }),
     ));
 
-  it('is right for gigabytes', () => {
+  it('is correct for lengths of gigabytes', () => {
     const zeros = Buffer.alloc(2 ** 20);
     let whole = 0;
     for (let i = 0; i < 17; i++) whole = crc32(zeros, whole);

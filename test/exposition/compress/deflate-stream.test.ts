@@ -137,7 +137,7 @@ describe('a page of compressed lines', () => {
     boolean,
     (i: number) => string,
   ])[])
-    it(`is at most 1.15 times as large as the output of zlib, or has families too short to compress by lines: ${what}`, () => {
+    it(`${usesKernel ? 'is at most 1.15 times as large as the output of zlib with' : 'is left to zlib if its families are too short:'} ${what}`, () => {
       const text = new ExpositionText(new Kernel());
       fill(text, { families, lines, labels });
       const snapshot = runToEnd(text.rendering({ text: false, deflated: true }));
@@ -214,7 +214,7 @@ describe('a page of compressed lines', () => {
     }
   });
 
-  it('gets a new Huffman code when its text changes much', () => {
+  it('gets a new Huffman code when much of its text changes', () => {
     const before = codeOf(runToEnd(fleet.text.rendering(BOTH)));
     for (let i = 0; i < 300; i++) runToEnd(fleet.text.rendering(BOTH));
     expect(

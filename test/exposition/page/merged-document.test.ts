@@ -22,7 +22,7 @@ const textOf = (all: readonly IdentifiedAnswer[], own = ''): string =>
 
 const HEAD = '# HELP demo_value A value.\n# TYPE demo_value gauge\n';
 
-describe('mergedDocument', () => {
+describe('a merged document', () => {
   it('has each family once, and identity labels on the series of each target', () => {
     const all = [
       identified('a', 'demo_value{x="1"} 1\ndemo_value{x="2"} 2\n'),

@@ -36,7 +36,7 @@ describe('the header of an OpenMetrics family', () => {
     [metadata('a', 'gauge', '', 'A "b"\\\nc'), '# TYPE a gauge\n# HELP a A \\"b\\"\\\\\\nc\n'],
   ];
   for (const [given, header] of table)
-    it(`of ${given.type} ${given.name} with unit "${given.unit}" is ${JSON.stringify(header)}`, () =>
+    it(`of ${given.type} ${given.name} with ${given.unit === '' ? 'no unit' : `unit ${given.unit}`} is ${JSON.stringify(header)}`, () =>
       expect(openMetricsHeader(given)).to.equal(header));
 });
 
@@ -72,7 +72,7 @@ describe('the OpenMetrics types of families', () => {
     ['a counter without _total', 'a counter', 'unknown'],
     ['an info metric without _info', 'a info', 'unknown'],
     ['a gauge with a counter’s short name', 'a gauge, a_total counter', 'gauge unknown'],
-    ['the counter first', 'a_total counter, a gauge', 'unknown gauge'],
+    ['a counter before a gauge with its short name', 'a_total counter, a gauge', 'unknown gauge'],
     ['a gauge with an info metric’s short name', 'a gauge, a_info info', 'gauge unknown'],
     ['a counter and an info metric', 'a_total counter, a_info info', 'counter unknown'],
     [
@@ -93,7 +93,7 @@ describe('the OpenMetrics types of families', () => {
     ['no clash', 'a_total counter, b_total counter, a_b gauge', 'counter counter gauge'],
   ];
   for (const [what, given, wanted] of table)
-    it(`are ${wanted} for ${given} (${what})`, () => {
+    it(`are "${wanted.replaceAll(' ', ', ')}" for "${given}": ${what}`, () => {
       const families = given.split(', ').map((each) => {
         const [name = '', type] = each.split(' ');
         return metadata(name, type as MetricType);
@@ -280,7 +280,7 @@ describe('an OpenMetrics page', () => {
     ['a summary with a negative sum', ofSummary(1, -3), false],
   ];
   for (const [what, options, isOffered] of offered)
-    it(`with ${what} is ${isOffered ? 'offered' : 'not offered, because strict parsers reject it'}`, () => {
+    it(`is ${isOffered ? '' : 'not '}offered with ${what}${isOffered ? '' : ', which strict parsers reject'}`, () => {
       const source = new FakeSource();
       const root = source.addObject('h.1.demo', 'C');
       source.addVariable(root, 'x', options);
@@ -341,10 +341,10 @@ describe('the strict reader of OpenMetrics', () => {
     ['two blanks', '# TYPE a gauge\na  1\n# EOF\n'],
     ['a blank at the end', '# TYPE a gauge\na 1 \n# EOF\n'],
     ['a comma at the end', '# TYPE a gauge\na{b="c",} 1\n# EOF\n'],
-    ['a label twice', '# TYPE a gauge\na{b="c",b="d"} 1\n# EOF\n'],
+    ['a repeated label', '# TYPE a gauge\na{b="c",b="d"} 1\n# EOF\n'],
     ['an unknown escape', '# TYPE a gauge\na{b="\\t"} 1\n# EOF\n'],
     ['an invalid number', '# TYPE a gauge\na 0x1\n# EOF\n'],
-    ['a series twice', '# TYPE a gauge\na{b="c",d="e"} 1\na{d="e",b="c"} 1\n# EOF\n'],
+    ['a repeated series', '# TYPE a gauge\na{b="c",d="e"} 1\na{d="e",b="c"} 1\n# EOF\n'],
     ['a negative counter', '# TYPE a counter\na_total -1\n# EOF\n'],
     ['an info metric with the value 2', '# TYPE a info\na_info 2\n# EOF\n'],
     ['a state without its label', '# TYPE a stateset\na{b="x"} 1\n# EOF\n'],

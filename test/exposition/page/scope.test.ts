@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { canSelectUnder, compilePattern, compileScope } from '#app/exposition/page/scope.js';
 import type { MetricType } from '#app/model.js';
 
-describe('compilePattern (spec 2.3)', () => {
+describe('the scope pattern (spec 2.3)', () => {
   const table: readonly (readonly [string, string, MetricType, boolean])[] = [
     // 1. An exact metric name matches that metric.
     ['ads_up', 'ads_up', 'gauge', true],
@@ -51,7 +51,7 @@ describe('compilePattern (spec 2.3)', () => {
     ['a.s', 'axs', 'gauge', false],
   ];
   for (const [pattern, name, type, wanted] of table)
-    it(`makes ${pattern} ${wanted ? 'select' : 'ignore'} the ${type} ${name}`, () =>
+    it(`"${pattern}" ${wanted ? 'selects' : 'does not select'} ${name} (${type})`, () =>
       expect(compilePattern(pattern)({ name, type })).to.equal(wanted));
 
   /** Tries every split: a `*` is nothing, or a character and a `*`. */
@@ -64,7 +64,7 @@ describe('compilePattern (spec 2.3)', () => {
   const few = (...units: readonly string[]) =>
     fc.string({ unit: fc.constantFrom(...units), maxLength: 9 });
 
-  it('agrees with a naive matcher that tries every split', () => {
+  it('selects the same names as a naive matcher that tries every split', () => {
     fc.assert(
       fc.property(few('a', 'b', '*'), few('a', 'b'), (pattern, name) => {
         expect(compilePattern(pattern)({ name, type: 'gauge' })).to.equal(fits(pattern, name));
@@ -73,7 +73,7 @@ describe('compilePattern (spec 2.3)', () => {
     );
   });
 
-  it('matches a pathological pattern within 50 ms', () => {
+  it('of a pathological form is compared with a name within 50 ms', () => {
     const matches = compilePattern(`${'*a'.repeat(127)}*b`);
     const before = performance.now();
     expect(matches({ name: 'a'.repeat(5000), type: 'gauge' })).to.equal(false);
@@ -81,7 +81,7 @@ describe('compilePattern (spec 2.3)', () => {
   });
 });
 
-describe('canSelectUnder', () => {
+describe('the scope pattern', () => {
   const table = [
     ['demo_x', true],
     ['demo_*', true],
@@ -96,11 +96,11 @@ describe('canSelectUnder', () => {
     ['other_*', false],
   ] as const;
   for (const [pattern, wanted] of table)
-    it(`is ${String(wanted)} for ${pattern} and metrics that begin with demo_`, () =>
+    it(`"${pattern}" ${wanted ? 'can' : 'cannot'} select a metric whose name begins with demo_`, () =>
       expect(canSelectUnder(pattern, 'demo_')).to.equal(wanted));
 });
 
-describe('compileScope', () => {
+describe('a scope', () => {
   it('selects the metrics that any of its patterns selects', () => {
     const scope = compileScope({ name: 'few', metrics: ['a_*', 'b_x', 'c_x_sum'] });
     const metrics = [

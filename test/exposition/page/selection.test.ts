@@ -4,7 +4,7 @@ import { compileScope, selectFamilies } from '#app/exposition/page/scope.js';
 import type { Snapshot } from '#app/model.js';
 import { familyText, snapshotOf } from '../../support/snapshot-of.js';
 
-describe('selectFamilies (spec 2.3)', () => {
+describe('the selection of families by a scope (spec 2.3)', () => {
   const showing = (...names: readonly string[]): Snapshot =>
     snapshotOf(
       names.map((name) =>

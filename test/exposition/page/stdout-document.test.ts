@@ -19,7 +19,7 @@ const OF_SINK = [
 ] as const;
 const NOT_READY = 'scrape not ready: objects 1/2 synced, variables 3/4 synced, waiting on object x';
 
-describe('textDocument', () => {
+describe('a text document on stdout', () => {
   const HEAD = '# snapshot app=ads server_key=82 root=H.1.ads time=2026-01-02T03:04:05.006Z';
 
   it('has a comment line, the text, and an end mark', () => {
@@ -58,7 +58,7 @@ describe('textDocument', () => {
   });
 });
 
-describe('jsonDocument', () => {
+describe('a JSON document on stdout', () => {
   const common = {
     time: '2026-01-02T03:04:05.006Z',
     app: 'ads',
@@ -159,7 +159,7 @@ describe('jsonDocument', () => {
     ['0', 0],
   ] as const;
   for (const [text, value] of values)
-    it(`writes ${text} as ${JSON.stringify(value)}`, () => {
+    it(`writes the value ${text} as ${JSON.stringify(value)}`, () => {
       expect(parsed(`demo_value ${text}\n`)).to.have.nested.property('[0].value', value);
     });
 

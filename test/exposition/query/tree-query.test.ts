@@ -83,7 +83,7 @@ describe('a tree query', () => {
         'shop_a{} 4',
       ],
       [
-        'no metric without a row',
+        'no metric if no row reads it',
         row('a', 'var = "w"'),
         { type: 'i64', value: 1n },
         'no row reads it',
@@ -125,7 +125,7 @@ describe('a tree query', () => {
         expect(metricsOf(part(), index)).to.equal(wanted);
       });
 
-    it('a series that another series already has', () => {
+    it('a series whose name and labels another series already has', () => {
       const twice = row('a', 'var = "v"');
       const { part } = shop({}, { catalogue: shopCatalogue('', twice) }, (source, root) => {
         // Both objects have the same id, and so their series the same labels.
@@ -153,7 +153,7 @@ describe('a tree query', () => {
       expect(metricsOf(part(), 1)).to.equal('shop_a{} 1');
     });
 
-    it('a metric without a catalogue', () => {
+    it('a metric if the target has no catalogue', () => {
       const { part } = shop({ 'till count': { type: 'i64', value: 1n } }, { app: 'kiosk' });
       expect(metricsOf(part())).to.equal('kiosk_shop_till_count{object="@root"} 1');
     });
@@ -204,7 +204,7 @@ describe('a tree query', () => {
     });
   });
 
-  describe('explains for an object', () => {
+  describe('explains, for an object,', () => {
     const catalogue = () => shopCatalogue('', row('a', 'var = "v"'));
     const objectAt = (path: string, className: string, options: TestViewOptions = {}) => {
       const { part, source } = shop({}, { catalogue: catalogue(), ...options }, (made, parent) => {
@@ -218,14 +218,14 @@ describe('a tree query', () => {
     };
 
     for (const [what, path, className, wanted] of [
-      ['that no row is for its class', 'floor.1.2', 'Lamp', 'no row is for its class'],
+      ['that its class has no row', 'floor.1.2', 'Lamp', 'no row is for its class'],
       [
         'that its class has rows only for other places',
         'cellar',
         'Till',
         'the rows for its class are for objects at other places',
       ],
-      ['nothing if a row is for it', 'floor.1.2', 'Till', ''],
+      ['nothing if its class has a row for its place', 'floor.1.2', 'Till', ''],
     ] as const)
       it(what, () => {
         const { why, variable } = objectAt(path, className);
@@ -323,7 +323,7 @@ describe('a tree query', () => {
       });
     });
 
-    it('a text without a row only to clients with permission, who alone can search it', () => {
+    it('a text that no row reads only to clients with permission, and lets only them search it', () => {
       const { part } = shop(
         { v: { type: 'string', value: 'secret' }, w: { type: 'i64', value: 1n } },
         { catalogue: shopCatalogue(row('a', 'var = "w"')) },
@@ -377,15 +377,15 @@ describe('a tree query', () => {
     for (const [what, query, wanted] of cases)
       it(`for ${what}`, () => expect(names(setUp().part(query))).to.deep.equal(wanted));
 
-    it('and the ancestors of a match, marked as no match', () => {
+    it('with the ancestors of a match, marked as no match', () => {
       const [above] = objectsOf(setUp().part({ words: ['late'], field: 'variable' }));
       expect(above).to.include({ name: TILL, isMatch: false, variables: 2, children: 0, depth: 1 });
     });
 
-    it('and the ancestors of the chosen object', () =>
+    it('with the ancestors of the chosen object', () =>
       expect(setUp().part({ object: TILL }).above).to.deep.equal([ROOT]));
 
-    it('and none for an unknown path', () =>
+    it('for an unknown path: none', () =>
       expect(setUp().queryTree({ object: 'floor' })).to.deep.equal({ kind: 'no-object' }));
   });
 

@@ -181,7 +181,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     ['bool', true],
     ['string', 'one'],
   ] as const)
-    it(`has no value where the source ends before the slot of its ${type}`, () => {
+    it(`of type ${type} has no value if the source ends before its slot`, () => {
       const { source, root, read } = live('v');
       source.addVariable(root, 'v', { type, value });
       expect(Number(read()?.value)).to.equal(1);

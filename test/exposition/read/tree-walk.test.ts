@@ -27,7 +27,7 @@ function namesOf(walk: TreeWalk, steps = Infinity): string {
 }
 
 describe('a walk through a tree', () => {
-  it('visits an object before or after all its descendants', () => {
+  it('visits each object either before or after all its descendants', () => {
     const { a } = tree();
     expect(namesOf(new TreeWalk(a, true))).to.equal('avbcwd');
     expect(namesOf(new TreeWalk(a, false))).to.equal('vwcbda');

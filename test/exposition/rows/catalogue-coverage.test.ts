@@ -64,7 +64,7 @@ describe('the coverage of a catalogue', () => {
     expect(countsOf(view)).to.deep.equal(FITS);
   });
 
-  it('counts a row of the wrong type while one of its variables has that type', () => {
+  it('counts a row while one of its variables has a type that the row does not read', () => {
     const { source, root, view, render } = setUp(row('p', 'gauge', 'var = "p.{port}"'));
     const [first, second] = ['p.1', 'p.2'].map((name) =>
       source.addVariable(root, name, { type: 'string' }),
@@ -149,7 +149,7 @@ describe('the coverage of a catalogue', () => {
     ['a stateset row', row('x', 'stateset', 'var = "v", states = ["0"]'), 'u64', true],
   ];
   for (const [what, rows, type, isFit] of types)
-    it(`counts ${isFit ? 'no row' : 'one row'} of the wrong type if ${what} reads a variable of type ${type}`, () => {
+    it(`${isFit ? 'accepts' : 'counts as wrong'} a variable of type ${type} for ${what}`, () => {
       const { source, root, view, render } = setUp(rows);
       const variable = source.addVariable(root, 'v', { type });
       source.addVariable(root, 'v2', { type: 'u64' });

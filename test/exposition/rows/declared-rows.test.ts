@@ -94,7 +94,7 @@ describe('an application without a catalogue', () => {
     ['#', { type: 'u64', kind: 'gauge' }, 'pumps_shop gauge'],
   ];
   for (const [name, options, family] of families)
-    it(`exposes a ${options.kind} ${options.type} ${name} in the family ${family}`, () => {
+    it(`exposes the ${options.kind} "${name}" of type ${options.type} as "# TYPE ${family}"`, () => {
       const source = new FakeSource();
       const root = source.addObject('h.1.pumps', 'Shop');
       source.addVariable(root, name, { ...options, value: 1 });
@@ -121,7 +121,7 @@ describe('an application without a catalogue', () => {
     ]);
   });
 
-  describe('and with a format that states the metric of a variable', () => {
+  describe('whose format states the metric of a variable', () => {
     const metric = (type: string) => ({ name: 'pumps_flows', help: 'Flows.', labels: { type } });
 
     function twoFlows() {

@@ -39,7 +39,7 @@ describe('docs/catalogue.md on metrics without a catalogue', () => {
     unit = '',
     metric = '',
   ] of rows)
-    it(`gives the right metric for ${app}, ${className}, ${variable}: ${metric}`, () => {
+    it(`gives the right metric of variable ${variable} in class ${className} of ${app}: ${metric}`, () => {
       const source = new FakeSource();
       const root = source.addObject(`h.1.${app}`, className);
       const options = PUBLISHED[published] ?? { type: 'u64' };

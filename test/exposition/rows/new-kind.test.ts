@@ -66,7 +66,7 @@ const DOORS =
   '{ name = "shop_door_open", type = "gauge", help = "Help.", var = "doors", bits = ["front", "back"] },';
 
 describe('an added row kind', () => {
-  it('is read from a catalogue beside the others, and its series follow the values', () => {
+  it('is read from a catalogue beside the built-in kinds, and its series follow the values', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const doors = source.addVariable(root, 'doors', { type: 'u64', value: 2 });
@@ -96,7 +96,7 @@ describe('an added row kind', () => {
     ]);
   });
 
-  it('does not find a variable by name if it does not read its type', () => {
+  it('does not find a named variable of a type that it does not read', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const staff = source.addVariable(root, 'in', { type: 'i64', value: 10 });
@@ -119,7 +119,7 @@ describe('an added row kind', () => {
     [DOORS.replace('"back"', '"back", 7'), 'bits[2]: found 7, allowed: a string'],
   ];
   for (const [row, message] of wrong)
-    it(`is validated like the others: ${message}`, () =>
+    it(`rejects a wrong row with the message "${message}"`, () =>
       expect(() => catalogue(row)).to.throw(Fault, message));
 
   it('is unknown to a parser that does not list it', () => {

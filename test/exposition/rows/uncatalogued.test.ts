@@ -88,38 +88,38 @@ metrics = []`;
     expect(view.coverage.variablesWithoutRow).to.equal(1);
   });
 
-  describe('for a metric name that a row of the catalogue has', () => {
+  describe('for the metric name of a catalogue row', () => {
     const owned: readonly (readonly [string, string, string, VariableOptions, string])[] = [
       [
-        'with the same type',
+        'if the types are equal',
         row('coins', 'gauge', 'var = "open"'),
         'coins',
         gauge(3),
         'shop_coins_uncatalogued',
       ],
       [
-        'with another type',
+        'if the types differ',
         row('coins_total', 'counter', 'var = "open"'),
         'coins',
         counter(3),
         'shop_coins_uncatalogued_total',
       ],
       [
-        'only in OpenMetrics',
+        'if only the OpenMetrics names are equal',
         row('coins_total', 'counter', 'var = "open"'),
         'coins',
         gauge(3),
         'shop_coins_uncatalogued',
       ],
       [
-        'as the name of a series',
+        'if a series of the row has the name',
         row('wait', 'histogram', 'var = "open", observe = true, buckets = [1]'),
         'wait sum',
         gauge(3),
         'shop_wait_sum_uncatalogued',
       ],
       [
-        'and _uncatalogued too',
+        'if another row has the name with _uncatalogued',
         row('coins', 'gauge', 'var = "open"') +
           row('coins_uncatalogued', 'gauge', 'var = "nothing"'),
         'coins',
@@ -128,7 +128,7 @@ metrics = []`;
       ],
     ];
     for (const [what, rows, name, options, metric] of owned)
-      it(`${what} uses the name ${metric}`, () => {
+      it(`uses the name ${metric} ${what}`, () => {
         const { source, root, lines, page, clashes } = shop({}, rows);
         source.addVariable(root, name, options);
         expect(lines()).to.include(`${metric}{object="@root"} 3`);
@@ -170,7 +170,7 @@ metrics = []`;
     expect(lines()).to.include('shop_till_coins{object="floor.2.8"} 4');
   });
 
-  describe('with filters', () => {
+  describe('with', () => {
     const REGISTER = `{ name = "shop_register_open", type = "gauge", help = "Of a row.", var = "open" }`;
     /** The lines of a tree whose tills two classes read. */
     function tills(filters: TestViewOptions['filters']) {
@@ -195,7 +195,7 @@ metrics = []`;
     const AT = 'floor="2",till="7"';
     const coins = 'shop_till_coins{object="floor.2.7"} 1';
 
-    it('that are empty shows every variable', () =>
+    it('empty filters shows every variable', () =>
       expect(tills(undefined)).to.have.members([
         `shop_till_sales{${AT}} 1`,
         `shop_register_open{${AT}} 1`,
@@ -203,10 +203,10 @@ metrics = []`;
         'shop_time{object="@root"} 8',
       ]));
 
-    it('on classes shows variables of their objects that no row of another class reads', () =>
+    it('a filter on classes shows variables of their objects that no row of another class reads', () =>
       expect(tills({ classes: ['till'] })).to.have.members([`shop_till_sales{${AT}} 1`, coins]));
 
-    it('on seed_paths shows only variables below them', () =>
+    it('a filter on seed_paths shows only variables below these paths', () =>
       expect(tills({ seedPaths: ['@root'] })).to.deep.equal(['shop_time{object="@root"} 8']));
   });
 

@@ -25,8 +25,8 @@ const labelValue = fc.oneof(
 const labels = fc.dictionary(labelName, labelValue, { maxKeys: 5 });
 const value = fc.constantFrom('1', '-0', '1e+21', 'NaN', '+Inf', '18446744073709551615');
 
-describe('decodeSeries', () => {
-  it('reads the name and every label that seriesText wrote', () => {
+describe('the decoder of series', () => {
+  it('reads the name and every label of an encoded series', () => {
     fc.assert(
       fc.property(name, labels, (metric, pairs) => {
         const series = seriesText(metric, labelsText(pairs));
@@ -48,7 +48,7 @@ describe('decodeSeries', () => {
   });
 });
 
-describe('familyText', () => {
+describe('the text of a family', () => {
   const metadata = { name: 'a', type: 'gauge', unit: '', help: '' } as const;
   const sample = fc.record({ name, labels, value });
   const lineOf = ({

@@ -33,7 +33,7 @@ function numbers(type: MetricType, opcode: number, suffix = '') {
 
 describe('a render', () => {
   for (const [name, encodings] of Object.entries(ENCODINGS))
-    it(`as ${name} reports a forbidden value of OpenMetrics until its metric ends`, () => {
+    it(`(encodings: ${name}) reports a value that OpenMetrics forbids until the metric ends`, () => {
       const { text, cells } = numbers('counter', OPCODE.f64);
       const isFound = () => runToEnd(text.rendering(encodings)).violatesOpenMetrics;
       expect(isFound()).to.equal(false);
@@ -46,7 +46,7 @@ describe('a render', () => {
     });
 
   for (const [name, encodings] of Object.entries(ENCODINGS))
-    it(`as ${name} reports a new line whose value OpenMetrics forbids`, () => {
+    it(`(encodings: ${name}) reports a new line whose value OpenMetrics forbids`, () => {
       const { text, cells, add } = numbers('counter', OPCODE.f64);
       for (let nodeId = 0; nodeId < LINES; nodeId++)
         if (nodeId % 2 === 0) text.remove('x', { nodeId, seriesIndex: 0 });
@@ -82,7 +82,7 @@ describe('a render', () => {
     ['unknown', 'f64', '', NaN, false],
   ];
   for (const [type, opcode, suffix, value, isForbidden] of table)
-    it(`${isForbidden ? 'reports' : 'does not report'} the value ${value} (${opcode}) in x${suffix} of a ${type}`, () => {
+    it(`${isForbidden ? 'reports' : 'does not report'} the value ${value} (${opcode}) of x${suffix} if x has type ${type}`, () => {
       const { text, cells } = numbers(type, OPCODE[opcode], suffix);
       if (typeof value === 'bigint') cells.setBits(7, value);
       else cells.set(7, value);

@@ -14,14 +14,18 @@ describe('the text format 0.0.4', () => {
     ['a label with an empty value as an empty text', { a: '' }, ''],
     ['only labels with a value', { a: '', b: 'x', c: '' }, 'b="x"'],
     ['labels in the given order, separated by commas', { a: 'x', b: 'y' }, 'a="x",b="y"'],
-    ['a quote with a backslash', { a: 'say "no"' }, 'a="say \\"no\\""'],
-    ['a backslash as two', { a: 'back\\slash' }, 'a="back\\\\slash"'],
-    ['a line feed as a backslash and n', { a: 'two\nlines' }, 'a="two\\nlines"'],
-    ['a backslash and n as two backslashes and n', { a: '\\n' }, 'a="\\\\n"'],
-    ['all other characters unchanged', { a: 'x{y="z"},\t#é€😀' }, 'a="x{y=\\"z\\"},\t#é€😀"'],
+    ['a quote in a label value with a backslash before it', { a: 'say "no"' }, 'a="say \\"no\\""'],
+    ['a backslash in a label value as two', { a: 'back\\slash' }, 'a="back\\\\slash"'],
+    ['a line feed in a label value as a backslash and n', { a: 'two\nlines' }, 'a="two\\nlines"'],
+    ['a backslash and n in a label value as two backslashes and n', { a: '\\n' }, 'a="\\\\n"'],
+    [
+      'all other characters of a label value unchanged',
+      { a: 'x{y="z"},\t#é€😀' },
+      'a="x{y=\\"z\\"},\t#é€😀"',
+    ],
   ] as const;
   for (const [title, given, text] of labels)
-    it(`writes ${title} in labels`, () => expect(labelsText(given)).to.equal(text));
+    it(`writes ${title}`, () => expect(labelsText(given)).to.equal(text));
 
   const helps = [
     ['an empty text', '', '# HELP x \n'],
@@ -50,7 +54,7 @@ describe('the text format 0.0.4', () => {
         `# HELP x H\n# TYPE x ${word}\n`,
       ));
 
-  it('writes a series without labels without braces', () => {
+  it('writes no braces after the name of a series that has no labels', () => {
     expect(seriesText('x', '')).to.equal('x');
     expect(seriesText('x', 'a="b"')).to.equal('x{a="b"}');
   });

@@ -125,7 +125,7 @@ describe('the kernel', () => {
   ] as const;
   for (const [scale, name] of scales)
     for (const kind of ['u64', 'i64', 'f64', 'bool', 'wrap32'] as const)
-      it(`multiplies, then divides values of type ${kind} with the scale of ${name}`, () => {
+      it(`applies the scale of ${name} to values of type ${kind}: multiplies, then divides`, () => {
         const edges = [...INTEGERS, ...WRAPS, ...special.map(([x]) => bitsOf(x))];
         expect(mistakes(edges, kind, scale)).to.deep.equal([]);
         expect(mistakes(anyBits().subarray(0, 5000), kind, scale)).to.deep.equal([]);

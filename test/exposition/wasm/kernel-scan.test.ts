@@ -38,7 +38,7 @@ const pairsOf = <T>(value: fc.Arbitrary<T>, most: number) =>
 const word = fc.oneof(fc.nat(3), fc.nat());
 const slot = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 2n ** 64n - 1n));
 
-describe('storeChanged of the kernel', () => {
+describe('a scan of the kernel', () => {
   const cell = fc.tuple(slot, word);
   type Cell = readonly [bits: bigint, word: number];
   /** The bits and the word of a cell without a line, as the kernel stores them. */
@@ -68,7 +68,7 @@ describe('storeChanged of the kernel', () => {
     ));
 
   for (const count of [1, 2, 3])
-    it(`does not write beyond ${pluralize(count, 'cell')}`, () => {
+    it(`writes nothing after the last of ${pluralize(count, 'cell')}`, () => {
       const fresh: readonly Cell[] = [4n, 5n, 6n, 7n].map((bits) => [bits, 9]);
       const to = cells<Cell>(
         [1n, 2n, 3n, 4n].map((bits) => [bits, 8]),

@@ -4,7 +4,7 @@ import { Kernel, OPCODE } from '#app/exposition/wasm/kernel.js';
 
 const MAX_SCALES = 65_536;
 
-describe('the table of scales', () => {
+describe('the scales of a kernel', () => {
   const kernel = new Kernel();
   const { scales, arena } = kernel;
   const at = arena.allocate(64);

@@ -20,8 +20,8 @@ const FRAGMENTING_PROGRAM = (module: string): string => `
   process.exit(0);
 `;
 
-describe('returnFreePages', () => {
-  it('returns freed pages between blocks that are in use to the operating system', () => {
+describe('The release of free pages', () => {
+  it('returns to the operating system the freed pages between blocks that are in use', () => {
     const module = JSON.stringify(import.meta.resolve('#app/native/os/libc.js'));
     const line = ['--expose-gc', '--input-type=module', '--eval', FRAGMENTING_PROGRAM(module)];
     const { stdout, stderr } = spawnSync(process.execPath, line, { encoding: 'utf8' });

@@ -13,7 +13,7 @@ import { computeLayout } from '#app/native/publisher/segment-layout.js';
 import { eventually } from '../../support/eventually.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
-describe('SlotAllocator', () => {
+describe('A slot allocator', () => {
   it('allocates new slots in order until its capacity is used', () => {
     const slots = new SlotAllocator(2);
     expect([slots.allocate(), slots.allocate(), slots.allocate()]).to.deep.equal([
@@ -79,7 +79,7 @@ describe('SlotAllocator', () => {
 });
 
 // FrameAllocator reuses freed space for frames of a similar size.
-describe('FrameAllocator', () => {
+describe('A frame allocator', () => {
   const SIZES = [
     [1, 3],
     [3, 3],
@@ -221,7 +221,7 @@ describe('A publisher with a limited capacity (segment format, section 8)', () =
     [{ frameBytes: Number.NaN }, 'Capacity frameBytes is NaN, 1 to 2147483648 is allowed'],
   ] as const;
   for (const [capacity, message] of BAD)
-    it(`fails to start with the message: ${message}`, () => {
+    it(`fails to start with the message "${message}"`, () => {
       expect(() => segments.publisher('82', { capacity })).to.throw(RangeError, message);
       expect(segments.files()).to.deep.equal([]);
     });

@@ -41,7 +41,7 @@ function descriptorOf(path: string): number {
   return Number(readdirSync('/proc/self/fd').find(isOpen) ?? expect.fail('no descriptor'));
 }
 
-describe('Publisher', () => {
+describe('A publisher', () => {
   const segments = freshSegments();
   const REFUSED = [
     ['a name of more than 1024 bytes', 'é'.repeat(513), {}, 'Variable name has 1026 bytes'],
@@ -205,7 +205,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
   });
 
   for (const mode of [0o600, 0o644, 0o444])
-    it(`has mode ${mode.toString(8)} of the publisher options with any umask`, () => {
+    it(`has the configured mode ${mode.toString(8)}, whatever the umask is`, () => {
       const before = process.umask(0o077);
       try {
         segments.publish('82', { mode });

@@ -29,7 +29,7 @@ describe('A scalar variable', () => {
     ['i64', '1' as unknown as number, `Variable "v" cannot be 1: ${I64}`],
   ] as const;
   for (const [type, value, message] of SETS)
-    it(`of type ${type} refuses ${String(value)} of type ${typeof value}, and keeps its value`, () => {
+    it(`of type ${type} refuses the ${typeof value} ${String(value)}, and keeps its value`, () => {
       const { variable, seen } = one(type);
       variable.set(1);
       expect(() => variable.set(value)).to.throw(RangeError, message);
@@ -177,7 +177,7 @@ describe('Histograms and summaries', () => {
     });
   });
 
-  it('are refused with a schema of another type', () => {
+  it('are refused if their schema is of another type', () => {
     publishRoot((publisher, root) => {
       const refused: readonly (readonly [() => unknown, string])[] = [
         [() => publisher.addVariable(root, 'v', 'u64', { schema: [1] }), 'A u64 has no schema'],

@@ -35,7 +35,7 @@ const HISTOGRAM = [
   { type: 'histogram', schema: [1] },
 ] as const;
 
-describe('FrameReader', () => {
+describe('A frame reader', () => {
   // Update 4 has sum 1, update 5 sum 2, update 6 sum 1 again. Both copies took the sum beside another
   // update's counts: the first too early, the second too late.
   const torn = [5, 1, 20, 20, 5];

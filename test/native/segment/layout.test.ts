@@ -65,15 +65,15 @@ const RECORD_FIELDS = [
   ...['incarnation', 'name', 'text1', 'text2', 'text3', 'text4', 'extra1', 'extra2'],
 ] as const;
 
-describe('record', () => {
-  it('lays out fields without gaps', () =>
+describe('A record layout', () => {
+  it('has no gaps between fields', () =>
     expect(record(12, { a: 4, b: 8 })).to.deep.equal({ a: 0, b: 4, size: 12 }));
   for (const [size, sum, widths] of [
     [8, 4, { a: 4 }],
     [4, 5, { a: 4, b: 1 }],
     [1, 0, {}],
   ] as const)
-    it(`refuses fields with a total of ${sum} bytes for a size of ${size}`, () =>
+    it(`is refused if its fields have ${sum} bytes and its size is ${size}`, () =>
       expect(() => record(size, widths)).to.throw(RangeError, `declared ${size}`));
 });
 

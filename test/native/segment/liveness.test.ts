@@ -91,7 +91,7 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
 
 describe('A publisher (segment format, section 9)', () => {
   for (const [when, evidence, state, reason, age] of VERDICTS)
-    it(`is ${state}, with one reason text, when ${when}`, () =>
+    it(`is ${state} ("${reason}") when ${when}`, () =>
       expect(judge({ ...LIVE_EVIDENCE, ...evidence }).publisher).to.deep.equal({
         ...{ state, reason },
         ...(age !== undefined && { heartbeatAgeSeconds: age }),
@@ -118,7 +118,7 @@ const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[
 
 describe('A publisher with an old heartbeat (segment format, section 9)', () => {
   for (const [seconds, evidence, isServed, reason] of STALLED)
-    it(`is ${isServed ? '' : 'not '}served at ${evidence.nowNs ?? ''} ns with a limit of ${seconds} s: ${reason}`, () => {
+    it(`is ${isServed ? '' : 'not '}served ${(evidence.nowNs ?? 0n) - LIVE_EVIDENCE.heartbeatNs} ns after the heartbeat if the limit is ${seconds} s, with the reason "${reason}"`, () => {
       const judged = judge({ ...LIVE_EVIDENCE, ...evidence }, seconds * SECOND);
       expect([judged.isServed, judged.publisher.state]).to.deep.equal([isServed, 'stalled']);
       expect(judged.publisher.reason).to.equal(reason);

@@ -36,7 +36,7 @@ const INCOMPATIBLE: readonly Damage[] = [
     'its magic is 53484d4558500a0a, not 53484d4558500d0a',
   ],
   [
-    'a magic alone, of something else',
+    'a magic of zero bytes',
     (bytes) => void bytes.fill(0, 0, 8),
     'its magic is 0000000000000000, not 53484d4558500d0a',
   ],
@@ -218,7 +218,7 @@ const CORRUPT_RECORDS: readonly Damage[] = [
     `record 2: its value type is 0, 1 to ${TYPES} are known`,
   ],
   [
-    'a value type of the future',
+    'a value type above the known ones',
     inRecord(counter, (record) => void record.writeUInt8(1 + TYPES, RECORD.type)),
     `record 2: its value type is ${1 + TYPES}, 1 to ${TYPES} are known`,
   ],
@@ -325,7 +325,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
     /^a string at \d+ has 65 bytes; at most 64 are allowed and \d+ are left$/,
   ],
   [
-    'a unit longer than the format allows, known as a name',
+    'a unit that is too long, although it refers to a valid name',
     (bytes) => {
       alterWord(bytes, 'stringBytesA', 2048n);
       const at = bytes.readUInt32LE(SAMPLE_AT.directory + counter * 64 + RECORD.name);
@@ -372,7 +372,7 @@ function describeDamages(kind: string, state: string, lead: string, damages: rea
 
 const ANOTHER = 'Segment is of another format';
 const CORRUPT = 'Segment is corrupt';
-describe('A segment that may be malformed (segment format, section 2)', () => {
+describe('A segment (segment format, section 2)', () => {
   const segments = freshSegments();
 
   it('is live without damage', () => {
@@ -385,7 +385,7 @@ describe('A segment that may be malformed (segment format, section 2)', () => {
   describeDamages('with a damaged record', 'corrupt', CORRUPT, CORRUPT_RECORDS);
   describeDamages('with a damaged string', 'corrupt', CORRUPT, CORRUPT_STRINGS);
 
-  it('is corrupt with an unknown state', () => {
+  it('is corrupt if its state is unknown', () => {
     for (const state of [4n, (1n << 32n) + 1n]) {
       const { poller } = watchOver((bytes) => alterWord(bytes, 'state', state));
       const reason = `segment is corrupt: its state is ${state}`;

@@ -37,8 +37,8 @@ function polledMemory(stalledForNs = 0n) {
   };
 }
 
-describe('SegmentPoller', () => {
-  it('follows a server key from absent over live, stalled, live, closed and absent to live again', () => {
+describe('A segment poller', () => {
+  it('follows a server key through the states absent, live, stalled, live, closed, absent and live', () => {
     const { memory, poller, state, pass, begin } = polledMemory();
     expect(poller.poll().publisher).to.deep.equal({
       ...{ state: 'absent', reason: 'no segment c.p.82 in shared memory' },
@@ -97,7 +97,7 @@ describe('SegmentPoller', () => {
     expect(again.changes).to.deep.equal([]);
   });
 
-  it('measures the age of a heartbeat in the future from its first poll', () => {
+  it('counts the age of a heartbeat in the future from the first poll that reads it', () => {
     const { poller, state, pass, memory } = polledMemory();
     const segment = memory.put('c.p.82', beating(1_000_000n));
     expect(state()).to.equal('live');
@@ -111,7 +111,7 @@ describe('SegmentPoller', () => {
     expect(state()).to.equal('live');
   });
 
-  it('measures the age of a heartbeat from a slow clock from the poll that finds it', () => {
+  it('counts the age of a heartbeat of a slow clock from the first poll that reads it', () => {
     const { poller, state, pass, memory } = polledMemory(60n * SECOND);
     pass(700_000);
     const segment = memory.put('c.p.82', beating(100n));
@@ -129,7 +129,7 @@ describe('SegmentPoller', () => {
     });
   });
 
-  it('measures the age of a heartbeat from its own clock to the nanosecond', () => {
+  it('measures to the nanosecond the age of a heartbeat from the same clock', () => {
     const { poller, pass, memory } = polledMemory();
     pass(10_000);
     const segment = memory.put('c.p.82', beating(9n));
@@ -318,7 +318,7 @@ describe('SegmentPoller', () => {
     expect(state()).to.equal('live');
   });
 
-  it('reads no segment of an untrusted owner, or one that all users may write, if trusted owners are configured', () => {
+  it('reads neither segments of untrusted owners nor segments that all users may write, if trusted owners are configured', () => {
     const table = [
       [1000, false, 'live', ''],
       [1001, false, 'absent', 'Segment c.p.82 belongs to user 1001, who is not trusted'],

@@ -45,7 +45,7 @@ const TOLERATED: readonly (readonly [string, (bytes: Buffer) => void])[] = [
     (bytes) => alterWord(bytes, 'stringBytesB', (1n << 64n) - 1n),
   ],
   [
-    'bytes that are not UTF-8',
+    'a name that is not UTF-8',
     (bytes) => bytes.fill(0xff, nameAt(bytes, SAMPLE.child) + 2, nameAt(bytes, SAMPLE.child) + 4),
   ],
   [
@@ -69,9 +69,9 @@ const TOLERATED: readonly (readonly [string, (bytes: Buffer) => void])[] = [
 const nameAt = (bytes: Buffer, index: number): number =>
   SAMPLE_AT.strings + bytes.readUInt32LE(SAMPLE_AT.directory + index * RECORD_SIZE + RECORD.name);
 
-describe('A segment is served with', () => {
+describe('A segment', () => {
   for (const [what, alter] of TOLERATED)
-    it(what, () => {
+    it(`with ${what} is served`, () => {
       const bytes = Buffer.from(sample);
       alter(bytes);
       const { publisher, changes } = verdictOn(bytes);

@@ -5,7 +5,7 @@ import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js'
 import { FileProxy } from '#app/targets/threads/file-proxy.js';
 import type { FileReply } from '#app/targets/threads/messages.js';
 
-describe('FileProxy', () => {
+describe('a file proxy', () => {
   const refuse = (): never => {
     throw new Fault('NATIVE_FAILED', 'mmap failed with errno 12');
   };
