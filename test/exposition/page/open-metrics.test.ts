@@ -36,7 +36,7 @@ describe('the header of an OpenMetrics family', () => {
     [metadata('a', 'gauge', '', 'A "b"\\\nc'), '# TYPE a gauge\n# HELP a A \\"b\\"\\\\\\nc\n'],
   ];
   for (const [given, header] of table)
-    it(`of ${given.type} ${given.name} with ${given.unit === '' ? 'no unit' : `unit ${given.unit}`} is ${JSON.stringify(header)}`, () =>
+    it(`for the metric ${given.name} (${given.type}, ${given.unit === '' ? 'no unit' : `unit ${given.unit}`}) is ${JSON.stringify(header)}`, () =>
       expect(openMetricsHeader(given)).to.equal(header));
 });
 

@@ -51,7 +51,7 @@ describe('the scope pattern (spec 2.3)', () => {
     ['a.s', 'axs', 'gauge', false],
   ];
   for (const [pattern, name, type, wanted] of table)
-    it(`"${pattern}" ${wanted ? 'selects' : 'does not select'} ${name} (${type})`, () =>
+    it(`"${pattern}" ${wanted ? 'selects' : 'does not select'} the metric ${name} (${type})`, () =>
       expect(compilePattern(pattern)({ name, type })).to.equal(wanted));
 
   /** Tries every split: a `*` is nothing, or a character and a `*`. */

@@ -13,7 +13,7 @@ const bytes = fc.oneof(fc.nat(200), fc.nat(20_000), fc.nat(3_000_000));
 const step = fc.oneof(fc.record({ take: bytes }), fc.record({ give: fc.nat() }));
 
 describe('the arena', () => {
-  it('rounds each size up to a multiple of 16, but sizes above 64 bytes by at most a quarter', () =>
+  it('rounds each size up to a multiple of 16, and adds at most a quarter to a size above 64 bytes', () =>
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (size) => {
         const rounded = sizeClass(size);
