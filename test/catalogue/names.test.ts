@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { BASE_UNITS, declaredName } from '#app/catalogue/names.js';
 import type { DeclaredNameParts } from '#app/catalogue/names.js';
 import type { MetricType } from '#app/model.js';
+import { anyCharacter } from '../support/any-character.js';
 
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
 
@@ -102,7 +103,7 @@ describe('declaredName', () => {
   });
 
   it('returns a valid Prometheus name that begins with the application', () => {
-    const text = fc.string({ unit: 'binary', maxLength: 12 });
+    const text = fc.string({ unit: anyCharacter, maxLength: 12 });
     const nameParts: fc.Arbitrary<DeclaredNameParts> = fc.record({
       app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,9}$/),
       className: text,

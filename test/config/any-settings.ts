@@ -1,9 +1,14 @@
 // Generates arbitrary valid settings.
 import fc from 'fast-check';
 import type { Settings } from '#app/config/settings.js';
+import { anyCharacter } from '../support/any-character.js';
 
-const line = fc.stringMatching(/^\P{Cc}{0,40}$/u);
-const words = fc.array(fc.stringMatching(/^\P{Cc}{1,40}$/u), { maxLength: 5 });
+/** Any character but a control character. */
+const printable = anyCharacter.filter((character) => !/\p{Cc}/u.test(character));
+const line = fc.string({ unit: printable, maxLength: 40 });
+const words = fc.array(fc.string({ unit: printable, minLength: 1, maxLength: 40 }), {
+  maxLength: 5,
+});
 const name = fc.stringMatching(/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}$/);
 
 export const settings: fc.Arbitrary<Settings> = fc.record({

@@ -12,6 +12,7 @@ import type { Settings } from '#app/config/settings.js';
 import { parseTargets } from '#app/config/targets-file.js';
 import { parseToml } from '#app/document/toml-file.js';
 import { settings } from './any-settings.js';
+import { anyCharacter } from '../support/any-character.js';
 
 const asToml = (values: Settings) =>
   Object.entries(SETTINGS)
@@ -33,7 +34,7 @@ describe('configuration files and arguments', () => {
   const scraps = fc
     .array(
       fc.oneof(
-        fc.string({ unit: 'binary', maxLength: 4 }),
+        fc.string({ unit: anyCharacter, maxLength: 4 }),
         fc.constantFrom(
           ...[
             '[',

@@ -10,6 +10,7 @@ import type { LogOptions } from '#app/logs/log.js';
 import { LOG_LEVELS } from '#app/model.js';
 import type { TargetEvent } from '#app/model.js';
 import { waitFor } from '../support/processes.js';
+import { anyCharacter } from '../support/any-character.js';
 
 describe('logger', () => {
   const logged = (options: Partial<LogOptions>, ...events: readonly TargetEvent[]): string => {
@@ -99,7 +100,7 @@ describe('logger', () => {
 
   it('writes any event as one line in every format, from which a parser restores the message', () =>
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (message) => {
+      fc.property(fc.string({ unit: anyCharacter, maxLength: 60 }), (message) => {
         for (const format of Object.keys(FORMATS) as (keyof typeof FORMATS)[]) {
           const line = logged({ format }, { level: 'info', message });
           expect(line.match(/[\n\r]/g)).to.deep.equal(['\n']);

@@ -9,6 +9,7 @@ import type { ComponentObject, ComponentTree } from '#app/bridge/tree/component-
 import { readTree } from '../../support/read-tree.js';
 import type { PlainObject } from '../../support/read-tree.js';
 import { freshSegments } from '../../support/segments.js';
+import { anyCharacter } from '../../support/any-character.js';
 
 const CAPACITY = { records: 4096, stringBytes: 1 << 16, slots: 512, frameBytes: 1 << 16 };
 const LIMITS = { maxObjects: 10_000, maxVariables: 10_000, maxDepth: 64 };
@@ -19,7 +20,7 @@ const json = fc.oneof(
   fc.bigInt(-(2n ** 64n), 2n ** 65n),
   fc.double({ noNaN: true }),
   fc.boolean(),
-  fc.string({ unit: 'binary', maxLength: 200 }),
+  fc.string({ unit: anyCharacter, maxLength: 200 }),
   fc.constant(null),
 );
 const variable = fc.record({

@@ -8,6 +8,7 @@ import {
   labelsText,
   seriesText,
 } from '#app/exposition/text/text-syntax.js';
+import { anyCharacter } from '../../support/any-character.js';
 
 const name = fc.stringMatching(/^[a-zA-Z_:][a-zA-Z0-9_:]{0,12}$/);
 const labelName = fc.oneof(
@@ -20,7 +21,7 @@ const awkward = fc.constantFrom(
 );
 const labelValue = fc.oneof(
   fc.array(awkward, { minLength: 1, maxLength: 12 }).map((parts) => parts.join('')),
-  fc.string({ unit: 'binary', minLength: 1 }),
+  fc.string({ unit: anyCharacter, minLength: 1 }),
 );
 const labels = fc.dictionary(labelName, labelValue, { maxKeys: 5 });
 const value = fc.constantFrom('1', '-0', '1e+21', 'NaN', '+Inf', '18446744073709551615');

@@ -7,6 +7,7 @@ import { PublishedModel, STEP_ACTIONS } from '../../support/published-model.js';
 import { readTree } from '../../support/read-tree.js';
 import { freshSegments } from '../../support/segments.js';
 import type { Segments } from '../../support/segments.js';
+import { anyCharacter } from '../../support/any-character.js';
 
 const CAPACITY = { records: 40, stringBytes: 1024, slots: 48, frameBytes: 1024 };
 
@@ -15,7 +16,7 @@ const steps = fc.array(
     action: fc.constantFrom(...STEP_ACTIONS, 'add an object', 'add a variable', 'set a variable'),
     pick: fc.nat(1000),
     number: fc.nat(1_000_000),
-    text: fc.string({ unit: 'binary', maxLength: 20 }),
+    text: fc.string({ unit: anyCharacter, maxLength: 20 }),
   }),
   { minLength: 1, maxLength: 400, size: 'max' },
 );

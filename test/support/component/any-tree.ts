@@ -3,8 +3,9 @@ import fc from 'fast-check';
 import { OBJECT_STATES } from '#app/model.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
+import { anyCharacter } from '../any-character.js';
 
-const anyText = fc.string({ unit: 'binary', maxLength: 12 });
+const anyText = fc.string({ unit: anyCharacter, maxLength: 12 });
 const anyVariable = fc.record({
   name: anyText,
   type: fc.constantFrom('integer', 'f64', 'bool', 'string', 'histogram', 'nothing'),
