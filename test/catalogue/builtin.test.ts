@@ -36,7 +36,7 @@ describe('loadCatalogues', () => {
     expect([...catalogues.keys()]).to.deep.equal([...BUILT_IN_APPS, 'my_app']);
   });
 
-  it('replaces a whole built-in catalogue by one of the user', () => {
+  it('replaces a whole built-in catalogue by a catalogue of the user', () => {
     const families = loadCatalogues([own('ads.toml', 'ads')]).get('ads')?.families;
     expect([...(families?.keys() ?? [])]).to.deep.equal(['ads_up']);
   });

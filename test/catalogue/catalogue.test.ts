@@ -141,7 +141,7 @@ describe('a catalogue file', () => {
   const plain = { inputs: [], ownLabels: [], isComputed: false, lines: 1 };
   const usual = { ...base, ...plain, isState: false, mindsLabels: false };
   for (const [row, wanted] of kinds)
-    it(`may have the row "${row}"`, () =>
+    it(`may have the row \`${row}\``, () =>
       expect(fieldsOf(onlyRow(row))).to.deep.equal({ ...usual, ...wanted }));
 
   it('states the type, unit and help of a metric once, in its first row', () => {

@@ -175,7 +175,7 @@ describe('configuration errors', () => {
   for (const [kind, toml, lines] of table)
     it(`report ${kind}`, () => expect(complaint(toml).split('\n')).to.deep.equal(lines));
 
-  it('report a hundred problems and count the others', () => {
+  it('report a hundred problems, and count further problems', () => {
     const keys = Array.from({ length: 150 }, (_, index) => `key${index} = 1\n`);
     const lines = complaint(keys.join('')).split('\n');
     expect(lines).to.have.lengthOf(101);

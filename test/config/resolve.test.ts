@@ -180,7 +180,7 @@ describe('loadConfig', () => {
     ['instance=1', 'instance=h.2.ads', undefined],
   ];
   for (const [one, other, sentence] of twins)
-    it(`${sentence === undefined ? 'does not warn of' : 'warns of'} a target ${one === '' ? 'without keys' : `with ${one}`} and one with ${other}${sentence === undefined ? '' : `: ${sentence}`}`, () => {
+    it(`${sentence === undefined ? 'does not warn of' : 'warns of'} a target ${one === '' ? 'without keys' : `with ${one}`} and a target with ${other}${sentence === undefined ? '' : `: ${sentence}`}`, () => {
       const line = 'target app=ads server_key=82 ';
       expect(told(load(...legacy(`${line}${one}\n${line}${other}\n`)))).to.deep.equal(
         sentence === undefined
@@ -258,7 +258,7 @@ describe('loadConfig', () => {
       expect(load(name, ...value, ...used).warnings).to.deep.equal([]);
     });
 
-  it('resolves relative paths in the file from its folder, but not those of options', () => {
+  it('resolves relative paths in the file from its folder, but no paths of options', () => {
     const file = toml(
       'license_file = "l.json"\nlicense_keys_dir = "keys"\ncatalogue_files = ["../x.toml", "/y.toml"]',
     );

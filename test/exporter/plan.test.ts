@@ -136,7 +136,7 @@ describe('planTargets', () => {
     ['shpo', 'c.toml:1:7: app (--app): shpo', 'shop'],
   ] as const;
   for (const [app, found, nearest] of near)
-    it(`warns that ${app} may be meant for ${nearest}`, () => {
+    it(`warns that the application "${app}" may be meant for "${nearest}"`, () => {
       folder.write('own.toml', OWN);
       const plan = planTargets(load(`app = "${app}"\ncatalogue_files = ["own.toml"]`));
       expect(plan[0]?.warnings.map(folder.bare)).to.deep.equal([

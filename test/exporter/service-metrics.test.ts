@@ -113,7 +113,7 @@ describe('configHash', () => {
   const hash = (toml: string) =>
     configHash(loadConfig({ configFile: folder.write(`c${count++}.toml`, toml), overrides: {} }));
 
-  it('is equal for equal settings, whatever their order and file', () =>
+  it('is equal for equal settings in any order and file', () =>
     expect(hash('app = "adh"\ncontext_id = "a"\nlicense_file = "l"')).to.equal(
       hash('# the same\nlicense_file = "m"\ncontext_id = "a"\napp = "adh"'),
     ));

@@ -75,7 +75,7 @@ describe('The license keys', () => {
       expect([...trusted(inFolder('shipped')).keys()]).to.deep.equal([]);
     });
 
-    it('are refused if one key is invalid, whatever its id, and the error names its file', () => {
+    it('are refused if one key with any id is invalid, and the error names the file of the key', () => {
       mkdirSync(own());
       writeFileSync(`${own()}/${SHIPPED}`, 'key');
       expect(faultOf(() => trusted())).to.deep.equal({

@@ -120,7 +120,7 @@ describe('An index of Varnish segments', () => {
     expect(identsOf(indexOf(first + line('-', 'A') + line('+', 'B')))).to.deep.equal(['B']);
   });
 
-  it('stores a bounded number of segments, and counts the others', () => {
+  it('stores a bounded number of segments, and counts further segments', () => {
     const index = new SegmentIndex();
     index.append(Buffer.from(FIRST));
     for (let at = 0; at < 9000; at++) index.append(Buffer.from(`+ _.Stat.1 ${at} 64 Stat A\n`));
