@@ -82,7 +82,7 @@ export type Frame =
   | { readonly type: 'string'; readonly text: string }
   | {
       readonly type: 'histogram';
-      /** Observations per bucket, not cumulative; one more than `Variable.schema` (+Inf last). */
+      /** Observations per bucket, not cumulative: a count per bound of `Variable.schema`, then the count for +Inf. */
       readonly counts: BigUint64Array;
       readonly sum: number;
     }
@@ -233,7 +233,7 @@ export interface Snapshot {
   readonly encodings: Encodings;
   /** Whether the kernel compressed the lines, so that each family has deflate blocks. */
   readonly isDeflated?: boolean | undefined;
-  /** Whether one of its families has, or had since its first line, a value that OpenMetrics forbids. */
+  /** Whether a family has, or has had since the family began, a value that OpenMetrics forbids. */
   readonly violatesOpenMetrics?: boolean | undefined;
   /** Keeps its bytes valid until the returned function is called. */
   hold(): () => void;
@@ -372,7 +372,7 @@ export interface TreeQuery {
 export type TreeValue =
   /** No value, with the reason. */
   | { readonly kind: 'none'; readonly reason: string }
-  /** The state of an object, a number, or the numbers of a distribution. */
+  /** A number, the numbers of a distribution, or the state of an object. */
   | { readonly kind: 'plain'; readonly text: string }
   /** The beginning of a text, and the number of its characters. */
   | { readonly kind: 'text'; readonly text: string; readonly characters: number };

@@ -29,8 +29,8 @@ interface FramedTypeRow extends ValueTypeRow {
 }
 
 /**
- * The value types. The exporter and the publisher need no more for a scalar type. A framed one also needs a
- * handle that writes it (`FRAMED_VALUES`), a decoder (frame-reader.ts), and a catalogue row kind that shows it.
+ * The value types. In the exporter and the publisher, a scalar type needs only a row here. A framed type also needs
+ * a handle that writes it (`FRAMED_VALUES`), a decoder (frame-reader.ts), and a catalogue row kind that shows it.
  * The simulator maps the types of its vendor's JSON by name.
  */
 export const VALUE_TYPES = {

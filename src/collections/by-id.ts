@@ -1,7 +1,7 @@
 // Lists by id, ranges of ids, and queues for millions of items. Each operation takes only a short time.
 import type { LiveCollection } from '../model.js';
 
-/** Items per chunk, the unit that one operation may move. */
+/** The maximum number of items in a chunk, and of items that one operation moves. */
 const CHUNK = 512;
 
 /** The chunks of all empty lists: most objects have no children. */

@@ -199,8 +199,8 @@ export function ignoredTargets(
 }
 
 /**
- * If no target matches all options, returns the applications of the targets that match all except `--app`, each by
- * the index of its first target; otherwise returns none.
+ * Returns the applications of the targets that match all options except `--app`. The key is the index of the first
+ * target with that application. Returns none if a target matches all options.
  */
 export function otherApplications(
   { serverKeys, instance }: Arguments['overrides'],

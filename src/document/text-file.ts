@@ -39,7 +39,7 @@ export function onStdoutFailure(
   });
 }
 
-/** Explains a failed system call without its path, since the message around the reason names the file. */
+/** Returns the reason of a failed system call, without the path: the caller's message names the file. */
 export function systemReason(cause: unknown): string {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   return REASONS[code] ?? messageOf(cause);

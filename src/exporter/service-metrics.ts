@@ -151,7 +151,7 @@ export function returnFreeMemory(residentBytes: () => number): void {
   setInterval(freePages(residentBytes), CHECK_MS).unref();
 }
 
-/** Makes a function that returns free pages if the process has grown and is idle. */
+/** Makes a function that gives free pages back to the system if the process has grown and is idle. */
 export function freePages(
   residentBytes: () => number,
   release: () => unknown = returnFreePages,

@@ -257,8 +257,8 @@ export class TrackedTree implements SlotListener {
   }
 
   /**
-   * Untracks the previous node of the slot, in case its removal arrives later. False if a
-   * later node uses the slot: then this one is removed already.
+   * Untracks the former node in the slot of a new node, because the removal of the former may arrive later.
+   * False if a still later node has the slot: then the given node is removed already.
    */
   #untrackFormer({ id, slot }: TreeNode): boolean {
     const former = this.slotReader.trackedAt(slot);

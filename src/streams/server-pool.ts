@@ -24,7 +24,7 @@ import type { PollResult, Poller, PollerFactory } from './poller.js';
 
 interface PoolParts {
   readonly makePoller: PollerFactory;
-  /** Runs polls that are due at once. Without a scheduler, timers run the polls. */
+  /** Runs each poll that follows without a wait. If undefined, timers run these polls, too. */
   readonly tasks?: Scheduler | undefined;
   readonly scheduler?: SchedulerLike | undefined;
   /** Reads a monotonic clock in milliseconds. Defaults to the clock of `scheduler`. */

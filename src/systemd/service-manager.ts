@@ -2,7 +2,7 @@
 import { EMPTY, asyncScheduler, ignoreElements, interval, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 
-/** The longest interval between two watchdog messages. Timers of Node.js are limited to 24 days. */
+/** The maximum interval between two watchdog messages: the interval of systemd may exceed the maximum of a timer. */
 const MAX_WATCHDOG_MS = 30_000;
 
 /** Sends a datagram to a UNIX socket; returns 0 or an errno. Never blocks. */

@@ -68,7 +68,7 @@ interface TargetFormat {
   readonly pollers: (parts: FormatParts, settings: FormatSettings) => PollerFactory;
 }
 
-/** @param pollers gets the values of these settings, by their keys */
+/** @param pollers gets the values of `settings` by key */
 const targetFormat = <F extends TableFields>(
   certainty: string,
   settings: F,

@@ -60,10 +60,10 @@ interface Move {
 const MIN_DIFFERENCE = 0.2;
 
 /**
- * Plans moves that balance the loads, the most useful first. Each takes a target from the fullest partition that has a
- * suitable one to the partition with the lowest load. It takes the target that leaves the smallest difference of loads.
+ * Plans moves that balance the loads, the most useful first. Each move is to the partition with the lowest load, from
+ * the fullest partition with a suitable target: the target whose move leaves the smallest difference of the two loads.
  * @param most the maximum number of moves
- * @param least no target leaves a partition below this load
+ * @param least a partition with a lower load keeps its targets
  */
 export function planMoves(
   targets: readonly TargetLoad[],
@@ -91,7 +91,7 @@ export function planMoves(
   return moves;
 }
 
-/** Partitions by their loads. The fullest partition may have a single target, which does not move. */
+/** Partitions in descending order of load: a later one supplies the target if no move from the fullest is worth it. */
 const byLoadDescending = (loads: readonly number[]): number[] =>
   [...loads.keys()].sort((a, b) => (loads[b] ?? 0) - (loads[a] ?? 0));
 

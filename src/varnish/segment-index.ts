@@ -21,7 +21,7 @@ export const LIMITS = {
   /** The maximum number of open files per directory, and of bytes of a file. */
   files: 1024,
   fileBytes: 2 ** 26,
-  /** The maximum number of bytes of a schema, and of values that it describes. */
+  /** The maximum number of bytes of a schema, and of fields in a schema. */
   schemaBytes: 2 ** 20,
   fields: 4096,
   /** The maximum number of bytes of a segment with values. */

@@ -10,7 +10,7 @@ import { headerOf } from './segment-directory.js';
 import { HEADER, LIMITS, READY, VALUE_BYTES } from './segment-index.js';
 import type { IndexEntry } from './segment-index.js';
 
-/** The largest value of a gauge. A larger value has dropped below zero for a moment, and is shown as 0, as in varnishstat. */
+/** The largest value of a gauge. A larger one is a negative number that wrapped, shown as 0 as in varnishstat. */
 const MAX_OF_A_GAUGE = 2n ** 63n;
 
 /** Copies the values of one segment. */

@@ -19,8 +19,8 @@ const asToml = (values: Settings) =>
     .map(([as, { key }]) => `${key} = ${JSON.stringify(values[as as keyof Settings])}\n`)
     .join('');
 
-describe('configuration files and arguments', () => {
-  it('give the same settings that a test wrote as TOML', () =>
+describe('a reader of configuration', () => {
+  it('reads the same settings that a test wrote as TOML', () =>
     fc.assert(
       fc.property(settings, (values) => {
         const text = asToml(values).replaceAll('\u007f', '\\u007f');
@@ -72,7 +72,7 @@ describe('configuration files and arguments', () => {
     ['legacy target', parseTargets, TARGETS_FILE],
   ];
   for (const [kind, parse, rule] of readers)
-    it(`are accepted, or rejected with a position, if a ${kind} file contains random text`, () =>
+    it(`accepts random text in a ${kind} file, or rejects it with a position`, () =>
       fc.assert(
         fc.property(scraps, (text) => {
           try {
@@ -86,7 +86,7 @@ describe('configuration files and arguments', () => {
         { numRuns: 100 },
       ));
 
-  it('are accepted, or rejected with an error, for random arguments', () =>
+  it('accepts random arguments, or rejects them with an error', () =>
     fc.assert(
       fc.property(
         fc.array(

@@ -72,7 +72,7 @@ describe('parseYaml', () => {
     );
   });
 
-  it('fails for any text only with its own errors', () =>
+  it('throws only its own errors for any text', () =>
     fc.assert(
       fc.property(fc.string({ unit: anyCharacter, maxLength: 80 }), (text) => {
         try {

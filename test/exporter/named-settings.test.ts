@@ -47,17 +47,21 @@ describe('a message at the start', () => {
 
   const personal = 'listen on 127.0.0.1 only, as';
   const table: readonly (readonly [toml: string, argv: string, head: string, part?: string])[] = [
-    ['license_file = "none"', '', 'c.toml:1:16: license_file (--license-file): License file none '],
-    ['', '--license-file none', '--license-file (license_file): License file none '],
     [
-      'web_config_file = "none"',
+      'license_file = "l.json"',
       '',
-      'c.toml:1:19: web_config_file (--web.config.file): none: cannot be read',
+      'c.toml:1:16: license_file (--license-file): License file l.json ',
+    ],
+    ['', '--license-file l.json', '--license-file (license_file): License file l.json '],
+    [
+      'web_config_file = "w.yml"',
+      '',
+      'c.toml:1:19: web_config_file (--web.config.file): w.yml: cannot be read',
     ],
     [
       '',
-      '--enable-metrics-http --web.config.file none',
-      '--web.config.file (web_config_file): none: cannot be read',
+      '--enable-metrics-http --web.config.file w.yml',
+      '--web.config.file (web_config_file): w.yml: cannot be read',
     ],
     ['app = "adss"', '', 'c.toml:1:7: app (--app): adss has no catalogue'],
     ['app = "ads"', '--app adss', '--app (app): adss has no catalogue'],
@@ -107,8 +111,8 @@ describe('a message at the start', () => {
     ],
   ];
   for (const [toml, argv, head, part = ''] of table) {
-    const beside = toml !== '' && argv !== '' ? ' (with other values in the file)' : '';
-    it(`names both the setting and the option${beside}: ${part || head.trim()}`, () => {
+    const beside = toml !== '' && argv !== '' ? ', for an option beside a file' : '';
+    it(`names both the setting and the option${beside}: "${part || head.trim()}"`, () => {
       const [line = ''] = said(toml, ...argv.split(' ').filter(Boolean)).filter((each) =>
         each.startsWith(head),
       );

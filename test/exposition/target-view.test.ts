@@ -158,7 +158,7 @@ describe('a target view', () => {
     }
   });
 
-  it('ignores changes that it has already absorbed', () => {
+  it('ignores changes that it has already applied', () => {
     const { source, root, till } = shop();
     const one = till('floor.1.t1', 5);
     const { view, lines } = testView(source, root, { catalogue: CATALOGUE });

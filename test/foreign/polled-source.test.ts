@@ -39,7 +39,7 @@ const wordOf = (slots: Slots, slot: number): number => {
 
 describe('A slot table of a polled source', () => {
   for (const block of [4, 32, 256])
-    it(`with blocks of ${block} slots refreshes, at a copy, each owner of copied slots once`, () => {
+    it(`with blocks of ${block} slots: a copy refreshes each owner of copied slots once`, () => {
       const slots = new Slots(block);
       const [a, b, c] = [countingOwner(), countingOwner(), countingOwner()];
       for (const owner of [a, b, c]) for (let slot = 0; slot <= block; slot++) slots.take(owner);
@@ -49,7 +49,7 @@ describe('A slot table of a polled source', () => {
       expect([a.refreshes, b.refreshes, c.refreshes]).to.deep.equal([1, 1, 1]);
     });
 
-  it('has the values that the owner of a slot sets in its refresh', () => {
+  it('has the values that a slot owner sets when a copy refreshes the owner', () => {
     const slots = new Slots(4);
     let slot = 0;
     const owner = { refresh: () => slots.set(slot, 7n) };

@@ -38,18 +38,14 @@ describe('The process of a counter file', () => {
   });
   const is = (more: Partial<Writer> = {}) => isJvmOf(writer(more), folder.path());
 
-  for (const [name, what] of [
-    ['java', 'only letters'],
-    ['a) R 1 2 (b', 'parentheses'],
-    ['with blank', 'a blank'],
-  ] as const)
-    it(`is identified by its start time if its name contains ${what}`, () => {
+  for (const name of ['java', 'a) R 1 2 (b', 'with blank'])
+    it(`has the right start time with the command name "${name}"`, () => {
       process(7, 'S', 12_345, { name });
       expect(startTicksOf(7, folder.path())).to.equal(12_345);
     });
 
   for (const state of ['Z', 'X'])
-    it(`has ended if its state is ${state} or no such process exists`, () => {
+    it(`has ended if its state is ${state}, or if the process does not exist`, () => {
       process(7, state, 5);
       expect(startTicksOf(7, folder.path())).to.equal(undefined);
       expect(startTicksOf(8, folder.path())).to.equal(undefined);
@@ -60,7 +56,7 @@ describe('The process of a counter file', () => {
     expect(startTicksOf(7, folder.path())).to.equal(12_345);
   });
 
-  it('may be the writer if it started before the JVM began, at any distance', () => {
+  it('may be the writer if it started any time before the JVM began', () => {
     process(7, 'S', 500);
     expect(is()).to.equal('perhaps');
     expect(is({ startTicks: 0 })).to.equal('perhaps');
@@ -72,7 +68,7 @@ describe('The process of a counter file', () => {
     expect(is({ startTicks: 100_000 })).to.equal('no');
   });
 
-  it('is not the writer if it started long after the JVM began, even if /proc contains only processes', () => {
+  it('is not the writer if it started long after the JVM began, even if /proc states no boot time', () => {
     const startTicks = Math.floor(uptime() * 100);
     process(7, 'S', startTicks);
     rmSync(folder.path('stat'));

@@ -177,7 +177,7 @@ describe('A damaged counter file', () => {
     expect(size).to.be.within(9990, 10_000);
   });
 
-  it('is refused before its first byte is read if it is larger than the maximum of a JVM', () => {
+  it('is refused before its first byte is read if it is larger than any file of a JVM', () => {
     const path = folder.write('1', Buffer.alloc(4 * 2 ** 20 + 1));
     expect(() => new CounterFile(path, getuid?.() ?? 0)).to.throw('has 4194305 bytes');
   });

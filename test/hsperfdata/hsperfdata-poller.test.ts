@@ -242,7 +242,7 @@ describe('A poller of JVMs', () => {
       expect(pidsOf(poller)).to.deep.equal([String(pid)]);
     });
 
-    it('does not show the file of an ended JVM when another process gets its PID at once', async function () {
+    it('does not show the file of an ended JVM when another process gets the PID at once', async function () {
       needsRoot(this);
       let poller = openPoller();
       let other: ChildProcess | undefined;
@@ -461,7 +461,7 @@ describe('A poller of JVMs', () => {
     }
     const leftOut = ({ publisher }: PollResult) => publisher.reason;
 
-    it('omits a JVM of another PID namespace if a process of this one has its PID', () => {
+    it('omits a JVM of another PID namespace whose PID a process in the namespace of the poller has', () => {
       const pid = folder.process();
       const { poller, seen } = pollAroundChange(folder.writeUnmapped(pid, file.bytes));
       expect(pidsIn(seen)).to.deep.equal([]);
@@ -475,7 +475,7 @@ describe('A poller of JVMs', () => {
       expect(leftOut(pollAll(poller)), 'once its clock has stopped').to.equal('0 JVMs are shown');
     });
 
-    it('omits a JVM of another PID namespace if no process of this one has its PID', () => {
+    it('omits a JVM of another PID namespace whose PID no process in the namespace of the poller has', () => {
       const { seen } = pollAroundChange(folder.writeUnmapped(HIDDEN, file.bytes));
       expect(leftOut(seen)).to.contain(
         'of another PID namespace, not to process 5000000 of this one',
@@ -506,7 +506,7 @@ describe('A poller of JVMs', () => {
       expect(leftOut(seen)).to.equal('0 JVMs are shown');
     });
 
-    it('reports a running JVM whose file was removed until it ends', async () => {
+    it('reports a running JVM after its file was removed, until the JVM ends', async () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       const poller = openPoller();

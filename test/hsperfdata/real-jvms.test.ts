@@ -139,7 +139,7 @@ describe('A real JVM', function () {
     expect(texts).to.contain('VM').and.not.to.contain('hunter2');
   });
 
-  it('appears and disappears, also by SIGKILL, and keeps its file while it is watched', async function () {
+  it('appears and keeps its file, and disappears when SIGTERM or SIGKILL ends it', async function () {
     needsPrograms(this, 'java');
     const poller = openPoller();
     pollAll(poller);

@@ -131,7 +131,7 @@ describe('The license keys', () => {
   const secretPem = { type: 'pkcs8', format: 'pem' } as const;
 
   const untrusted = {
-    'a text': () => 'key',
+    'a text that is not PEM': () => 'key',
     'an RSA key': () => rsa().publicKey.export(publicPem),
     'a private key': () => ed25519().privateKey.export(secretPem),
   };
@@ -151,7 +151,7 @@ describe('The license keys', () => {
     }));
 
   const unfit = {
-    'a text': () => 'key',
+    'a text that is not PEM': () => 'key',
     'an RSA key': () => rsa().privateKey.export(secretPem),
     'a public key': () => ed25519().publicKey.export(publicPem),
   };

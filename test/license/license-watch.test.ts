@@ -178,7 +178,7 @@ describe('watchLicense', () => {
 const DURING = new Date('2026-01-15T00:00:00Z');
 const vendor = generateKeyPairSync('ed25519');
 
-describe('The license of a start', () => {
+describe('The license at startup', () => {
   const inFolder = temporaryFolder();
   const place = () => `License file ${inFolder('license.json')}`;
 
@@ -267,7 +267,7 @@ describe('The license of a start', () => {
           `${place()}: ${sentence}`,
         ));
 
-    it('has a valid signature at any time', () => {
+    it('is loaded at any date if its signature is valid', () => {
       writeFileSync(inFolder('license.json'), signedLicense());
       expect(loadLicense(inFolder('license.json')).id).to.equal('L-1');
     });

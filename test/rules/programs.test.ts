@@ -74,7 +74,7 @@ for (const program of PROGRAMS)
       }
     });
 
-    it('shows with --help the main options, and the number of further options for --help-all', () => {
+    it('shows the main options for --help, and how many more --help-all shows', () => {
       const shown = options.map(nameOf).filter((name) => help.includes(`\n  ${name} `));
       expect([...shown, ...rare]).to.have.members(options.map(nameOf));
       expect(/--help-all +Print this help with (\d+) more/.exec(help)?.[1] ?? '0').to.equal(

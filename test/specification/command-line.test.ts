@@ -45,7 +45,7 @@ describe('the command line', function () {
     });
 
     shows('1.6', () => {
-      it('--server-key leaves one target that needs no routing, and none of the file', async () => {
+      it('--server-key leaves a single target that needs no routing, and no target of the file', async () => {
         expect(application(page)).to.deep.equal(shopSeries('shop', 1));
         const ready = 'shm_exporter_internal_target_ready';
         const all = [...(await aside(await exporter.url())).keys()];
@@ -73,7 +73,7 @@ describe('the command line', function () {
     });
 
     shows('CLI --enable-metrics-http', () => {
-      it('serves and prints nothing, although metrics_http_enabled is false', () => {
+      it('serves metrics and prints none, although metrics_http_enabled is false', () => {
         expect(listening(exporter.pid)).to.have.lengthOf(1);
         expect(exporter.stdout).to.equal('');
       });
@@ -132,7 +132,7 @@ describe('the command line', function () {
     });
 
     shows('1.7', () => {
-      it('exports the targets of that file', async () => {
+      it('exports the targets of the legacy file', async () => {
         const page = await readyPage(`${url}?server_key=1`);
         expect(application(page)).to.deep.equal(shopSeries('shop', 1));
       });

@@ -62,7 +62,7 @@ describe('the listener', function () {
       ['1', 'far.host.1.shop'],
       ['3', 'far.host.1.shop'],
     ] as const)
-      it(`${key} selects the target with that key`, async () =>
+      it(`server_key ${key} selects the target with that key`, async () =>
         expect(targetOf(await pageOf(`?server_key=${key}`))).to.include({ server_key: key, root }));
 
     it('a server_key without a target gives 404', async () =>
@@ -75,7 +75,7 @@ describe('the listener', function () {
       expect(targetOf(page)).to.include({ app: 'ats', server_key: '5' });
     });
 
-    it('app of another target gives 404', async () =>
+    it('an app and an instance of different targets give 404', async () =>
       expect(await statusOf('?app=shop&instance=far.host.5.ats')).to.equal(404));
   });
 
@@ -104,17 +104,17 @@ describe('the listener', function () {
 
   shows('7 400', () => {
     const cases = [
-      ['', 'several targets without server_key', /several targets .*server_key/],
+      ['', 'a request without parameters to several targets', /several targets .*server_key/],
       ['?app=ats', 'app without instance', /app and instance .*together/],
       ['?instance=far.host.5.ats', 'instance without app', /app and instance .*together/],
       [
         '?app=shop&instance=far.host.1.shop',
-        'several targets of that app and instance, without server_key',
+        'app and instance of several targets, without server_key',
         /several targets share app and instance.*server_key/,
       ],
     ] as const;
     for (const [query, what, text] of cases)
-      it(`answers 400 to ${what}, with the reason`, async () => {
+      it(`answers 400, with the reason, to ${what}`, async () => {
         const { status, headers, body } = await scrape(url + query);
         expect(status).to.equal(400);
         expect(headers['content-type']).to.match(/^text\/plain/);

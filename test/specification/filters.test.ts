@@ -100,8 +100,8 @@ describe('a filter on the tree of a real ADH 3.8', function () {
 
   shows('1.8', () => {
     for (const [alias, { seedPaths, hasTexts }] of Object.entries(CLASSES))
-      describe(`for class ${alias}`, () => {
-        it('tracks and counts only its objects and their variables', () => {
+      describe(`for the class "${alias}"`, () => {
+        it('tracks and counts only objects of the class and their variables', () => {
           const chosen = chosenOf(seedPaths);
           expect(chosen).to.have.lengthOf(seedPaths.length);
           const variables = chosen.reduce((sum, object) => sum + object.variables.size, 0);
@@ -112,7 +112,7 @@ describe('a filter on the tree of a real ADH 3.8', function () {
           });
         });
 
-        it('reads only the pages of its slots', () => {
+        it('reads only the pages with slots of the class', () => {
           const { reads } = follow(alias).memory;
           const chosen = chosenOf(seedPaths);
           const wanted = pagesFor(chosen);
@@ -128,7 +128,7 @@ describe('a filter on the tree of a real ADH 3.8', function () {
           }
         });
 
-        it('reads only its texts', () => {
+        it('reads only texts of the class', () => {
           const { reads } = follow(alias).memory;
           const count = header.frameCapacity / 8;
           const read = [...entries(reads, header.frames, count, 8)];
@@ -139,7 +139,7 @@ describe('a filter on the tree of a real ADH 3.8', function () {
           expect(read.length > 0).to.equal(hasTexts);
         });
 
-        it('copies for a scrape only the values and words of these pages', () => {
+        it('copies for a scrape only values and words on the pages with slots of the class', () => {
           const target = follow(alias);
           const { reads } = target.memory;
           const before = reads.length;

@@ -37,10 +37,10 @@ describe('the highlighted variable', function () {
   });
 
   shows('2.1 variable', () => {
-    it('is none by default', async () =>
+    it('no variable is highlighted by default', async () =>
       expect(highlighted(await readyPage(await exporter({}).url()))).to.deep.equal([]));
 
-    it('names a variable below the root, and its value is shown with the path', async () =>
+    it('names a variable below the root, whose value is shown with the path', async () =>
       expect(
         highlighted(await readyPage(await exporter({ variable: 'count' }).url())),
       ).to.deep.equal([{ path: 'count', shown: '1' }]));
@@ -82,7 +82,7 @@ describe('the highlighted variable', function () {
     });
 
     for (const [key, variable, shown] of CASES)
-      it(`${variable === '' ? 'an empty path' : variable} ${shown.length > 0 ? 'is shown with its path' : 'shows none'}`, async () =>
+      it(`the path "${variable}" shows ${shown.length > 0 ? 'a variable with this path' : 'no variable'}`, async () =>
         expect(highlighted(await readyPage(`${url}?server_key=${key}`))).to.deep.equal(shown));
   });
 });

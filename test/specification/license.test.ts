@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const iso = (hours: number) =>
   `${new Date(Date.now() + hours * HOUR_MS).toISOString().slice(0, 19)}Z`;
 
-describe('the license of a start', function () {
+describe('the license at startup', function () {
   this.slow(3000);
   const programs = testPrograms();
   const expired = (name: string, hoursAgo: number) => programs.issue(name, -100, -hoursAgo);
@@ -80,7 +80,7 @@ describe('the license of a start', function () {
     it('is accepted without a warning when it is valid', async () =>
       expect(await isAccepted(programs.license)).not.to.contain('warning license'));
 
-    it('is none by default, and without a license the start ends', async () => {
+    it('is empty by default, and the start fails without a license', async () => {
       const exporter = programs.start('exporter', ['--enable-metrics-http', '--metrics-port', '0']);
       expect(await exporter.ended).to.deep.equal({ status: 3, signal: null });
       expect(exporter.stderr).to.contain('No license file is configured');
@@ -93,7 +93,7 @@ describe('the license of a start', function () {
         / warning license_file \(--license-file\): license \S+ expired at \S+; grace ends in 1 h\n/,
       ));
 
-    it('ends the start without a license', () => isRefused('', /No license file is configured/));
+    it('a start without a license fails', () => isRefused('', /No license file is configured/));
   });
 
   shows('8 license grace period', () => {

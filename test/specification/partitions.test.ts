@@ -90,7 +90,7 @@ describe('the partitions', function () {
   });
 
   shows('2.1 worker_assignment_mode', () => {
-    it('is hash by default: a target has the same partition in each run, whatever other targets follow', async () => {
+    it('is "hash" by default: a target has the same partition in each run, whatever other targets follow', async () => {
       const all = await places(16, { target_workers: 3, worker_assignment_mode: 'hash' });
       expect(await places(7, { target_workers: 3 })).to.deep.equal(all.slice(0, 7));
       expect(new Set(all)).to.deep.equal(new Set([0, 1, 2]));
@@ -101,7 +101,7 @@ describe('the partitions', function () {
       for (const place of moved) expect(place).to.be.within(3, 7);
     });
 
-    it('least_loaded puts each new target in the partition with the lowest load', async () =>
+    it('"least_loaded" puts each new target in the partition with the lowest load', async () =>
       expect(await places(7, { ...even, target_workers: 3 })).to.deep.equal([0, 1, 2, 0, 1, 2, 0]));
 
     it('accepts no other value', () => {
@@ -133,7 +133,7 @@ describe('the partitions', function () {
 
     shows('1.10', () => {
       for (const mode of MODES)
-        it(`have the targets distributed among them, with equal pages, in ${mode} mode`, () => {
+        it(`share the targets in ${mode} mode, and the pages are correct`, () => {
           const found = pages.get(mode) ?? [];
           expect(placesOf(found)).to.deep.equal([0, 1, 2, 0, 1, 2]);
           for (const [index, page] of found.entries())
@@ -142,13 +142,13 @@ describe('the partitions', function () {
     });
 
     shows('2.1 worker_execution_mode', () => {
-      it('is logical by default: no threads for partitions', () =>
+      it('is "logical" by default: no threads for partitions', () =>
         expect(threads.get('')).to.equal(threads.get('logical')));
 
-      it('threaded has a thread for each partition that has targets', () =>
+      it('"threaded" has a thread for each partition that has targets', () =>
         expect(threads.get('threaded')).to.equal((threads.get('logical') ?? 0) + WORKERS));
 
-      it('threaded has at most one thread per processor core by default', async () => {
+      it('"threaded" has at most one thread per processor core by default', async () => {
         const found = await places(6, { ...even, worker_execution_mode: 'threaded' });
         expect(new Set(found).size).to.equal(Math.min(6, availableParallelism()));
       });

@@ -79,7 +79,7 @@ const lineOf = ([happens, scope, value, render, scoped]: readonly [
 ]): string =>
   `${happens.join(', ')} > ${scope} ${value}, render ${render}${scoped && `, scope ${scoped}`}`;
 
-describe('a script of updates and scrapes', function () {
+describe('the render cache and the scope cache', function () {
   this.slow(20_000);
   const programs = testPrograms();
   const publishers = new Publishers();
@@ -153,7 +153,7 @@ describe('a script of updates and scrapes', function () {
   ]);
   shows(['1.9', '2.1 render_min_interval_ms', '8 render_min_interval_ms', ...COUNTERS], () => {
     for (const [spacing, steps] of Object.entries(SCRIPTS))
-      it(`gives exactly the hits and misses of the definition with an interval of ${spacing} ms`, async () =>
+      it(`a script of updates and scrapes with an interval of ${spacing} ms has exactly the hits and misses that the specification defines`, async () =>
         expect(await play(Number(spacing), steps)).to.deep.equal(steps.map(lineOf)));
   });
 });

@@ -68,7 +68,7 @@ describe('routing', function () {
   });
 
   shows('4.3.4', () => {
-    it('matches the selected root, even if the file has no instance', async () => {
+    it('app and instance match the selected root, even if the file states no instance', async () => {
       const { status, body } = await ask('?app=bank&instance=h.3.bank');
       expect(status).to.equal(200);
       expect(application(body)).to.deep.equal(shopSeries('bank', 3));
@@ -76,7 +76,7 @@ describe('routing', function () {
   });
 
   shows('4.3.5', () => {
-    it('rejects app and instance that two targets share, unless server_key is added', async () => {
+    it('two targets that share app and instance need server_key, too', async () => {
       expect(await ask('?app=shop&instance=h.1.shop')).to.deep.include({
         status: 400,
         body: 'several targets share app and instance: add server_key\n',

@@ -83,7 +83,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
   for (const [row, cases] of Object.entries(CASES))
     shows(row, () => {
       for (const [pattern, wanted] of cases)
-        it(`${pattern} selects ${wanted.join(', ')}`, async () => {
+        it(`"${pattern}" selects ${wanted.join(', ')}`, async () => {
           const { status, body } = await scoped(`s${all.findIndex(([each]) => each === pattern)}`);
           expect(status).to.equal(200);
           expect([...names(body)]).to.have.members([...wanted]);
@@ -92,7 +92,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
     });
 
   shows('2.3', () => {
-    it('returns a part of the page, with the same help, types and values', async () => {
+    it('a scope returns a part of the page, with the same help, types and values', async () => {
       const { headers, body } = await scoped('A.b-c_9');
       expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/);
       for (const line of body.trimEnd().split('\n')) expect(whole).to.contain(`${line}\n`);
@@ -103,7 +103,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
   });
 
   shows('2.3 metrics', () => {
-    it('are patterns, each of which adds the metrics that match it', async () =>
+    it('each pattern adds the metrics that match it', async () =>
       expect([...names((await scoped('A.b-c_9')).body)]).to.have.members([
         'shop_till_sales_total',
         'shop_drawer_coins',
@@ -124,7 +124,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
       ['no_such', /^no metric scope "no_such"\n$/],
       ['nothing', /^scope "nothing" matches no rendered metrics\n$/],
     ] as const)
-      it(`answers 404 to the scope ${scope}, in the path and as a parameter`, async () => {
+      it(`answers 404 to a scope named "${scope}", in the path and as a parameter`, async () => {
         for (const where of [`${url}/${scope}`, `${url}?scope=${scope}`]) {
           const { status, headers, body } = await scrape(where);
           expect(status).to.equal(404);
@@ -152,14 +152,14 @@ inBothModes('metric scopes', function (worker_execution_mode) {
 
     shows('2.3 last paragraph', () => {
       shows(`2.5 shm_exporter_${HITS}`, () => {
-        it('are served from their cache while nothing changes', async () =>
+        it('scopes are served from their cache while nothing changes', async () =>
           expect(await added('small', 'small', '', 'small')).to.deep.equal([
             ...['1 0', '1 0', '0 0', '1 0'],
           ]));
       });
 
       shows(`2.5 shm_exporter_${MISSES}`, () => {
-        it('count one rebuild for each scope, and one more only for a scope that changes', async () => {
+        it('counts one rebuild for each scope, and one more only for a scope that changes', async () => {
           expect(await added('other', 'other', 'small')).to.deep.equal(['0 1', '1 0', '1 0']);
           const misses = async () => internal((await scoped('other')).body, MISSES);
           const before = await misses();
@@ -186,7 +186,7 @@ describe('the scopes of a file', function () {
 
   shows('2.3 name', () => {
     for (const name of ['a', 'A.b-c_9', '0'])
-      it(`can be ${name}`, () => expect(check(scopes({ [name]: ['ads_*'] })).status).to.equal(0));
+      it(`can be "${name}"`, () => expect(check(scopes({ [name]: ['ads_*'] })).status).to.equal(0));
 
     for (const name of ['', 'a b', 'a/b', 'ä', 'a%', 'a*'])
       it(`cannot be ${name === '' ? 'empty' : `"${name}"`}`, () => {
@@ -241,7 +241,7 @@ describe('the scopes of a file', function () {
       const TEXT =
         'scope selected, but target routing still required when multiple targets are configured\n';
       for (const query of ['', '&app=shop', '&instance=h.1.shop', '&app=shop&instance=h.1.shop'])
-        it(`answers 400 to a scope ${query === '' ? 'without routing' : `with ${query.slice(1)}`}, in the path and as a parameter`, async () => {
+        it(`answers 400 to a scope ${query === '' ? 'without routing' : `with "${query.slice(1)}"`}, in the path and as a parameter`, async () => {
           for (const where of [`${url}/till?${query}`, `${url}?scope=till${query}`])
             expect(await scrape(where)).to.deep.include({ status: 400, body: TEXT });
         });

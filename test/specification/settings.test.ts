@@ -95,7 +95,7 @@ describe('the settings', function () {
     });
 
     for (const [app, key] of Object.entries(APPS))
-      it(`can be ${app}, with the metrics of its catalogue`, async () => {
+      it(`can be "${app}", with the metrics of its catalogue`, async () => {
         const page = await pageOf({ app, server_keys: [key] });
         expect(targetOf(page)['app']).to.equal(app);
         const names = Object.keys(application(page));
@@ -105,11 +105,11 @@ describe('the settings', function () {
   });
 
   shows('2.1 instance', () => {
-    it('is no hint by default, which selects the first matching root', async () =>
+    it('is empty by default, which selects the first matching root', async () =>
       expect(targetOf(await pageOf({}))['root']).to.equal('h.1.shop'));
 
     for (const instance of ['2', 'h.2.shop'])
-      it(`${instance} selects the root h.2.shop`, async () =>
+      it(`"${instance}" selects the root h.2.shop`, async () =>
         expect(targetOf(await pageOf({ instance }))['root']).to.equal('h.2.shop'));
   });
 
@@ -144,7 +144,7 @@ describe('the settings', function () {
       ['till.drawer', ['till.drawer']],
     ] as const;
     for (const [path, objects] of cases)
-      it(`${path} selects ${objects.join(' and ')}`, async () => {
+      it(`"${path}" selects the variables of ${objects.join(' and ')}`, async () => {
         const shown = Object.keys(application(await pageOf({ seed_paths: [path] })));
         expect(shown).to.have.members(
           Object.keys(all).filter((key) =>
@@ -162,7 +162,7 @@ describe('the settings', function () {
       expect(targetOf(await readyPage(url))).to.include({ server_key: '999', root: 'h.9.shop' });
     });
 
-    it('are exactly the configured ones', async () => {
+    it('are exactly the configured keys', async () => {
       const text = await waited(await exporter({ server_keys: ['5', '7'] }).url());
       expect(text.match(/server key \d+/g)).to.deep.equal(['server key 5', 'server key 7']);
     });

@@ -48,7 +48,7 @@ describe('a start', function () {
   });
 
   shows('1.3.2', () => {
-    it('checks each server key, and selects the root from the one that has it', async () => {
+    it('checks each server key, and selects the server key that has the root', async () => {
       const url = await programs.exporter({ app: 'shop', server_keys: ['8', '9', '2'] }).url();
       expect(targetOf(await readyPage(url))).to.include({ server_key: '2', root: 'h.1.shop' });
     });
@@ -80,7 +80,7 @@ describe('a start', function () {
   });
 
   shows('1.3.4', () => {
-    it('either serves and prints nothing, or prints and listens nowhere', async () => {
+    it('either serves metrics and prints none, or prints metrics and listens nowhere', async () => {
       await waitFor('a snapshot', () => /# EOF\n/.exec(printing.stdout)?.[0]);
       expect(listening(printing.pid)).to.deep.equal([]);
       expect(listening(several.pid)).to.have.lengthOf(1);
@@ -105,7 +105,7 @@ describe('a start', function () {
   });
 
   shows('1.4', () => {
-    it('serves when metrics_http_enabled is true', async () =>
+    it('serves metrics when metrics_http_enabled is true', async () =>
       expect((await scrape(`${await several.url()}?server_key=1`)).status).to.equal(200));
 
     it('prints a snapshot every metrics_interval_seconds when metrics_http_enabled is false', async () => {
@@ -129,7 +129,7 @@ describe('a start', function () {
   });
 
   shows('1.5 multi-target', () => {
-    it('exports each table, and routes a scrape by its parameters', async () => {
+    it('exports the target of each table, and routes a scrape by its parameters', async () => {
       const url = await several.url();
       for (const [key, app] of [
         ['1', 'shop'],
@@ -150,7 +150,7 @@ describe('a start', function () {
       });
     });
 
-    it('does not track other objects: one that never synced does not delay readiness', async () => {
+    it('does not track other objects: an unsynced object does not delay readiness', async () => {
       expect(internal(page('4'), 'internal_target_pending_sync_items')).to.equal(0);
       await several.line(/target bank on 4 ready: 1 object, 1 variable/);
       const url = await programs.exporter({ app: 'bank', server_keys: ['4'] }).url();

@@ -104,7 +104,7 @@ describe('the targets of a file', function () {
       ['bank', '4'],
       ['ads', '11'],
     ] as const)
-      it(`begins with ${app}_ for ${app}`, () => {
+      it(`each name begins with ${app}_ for the application ${app}`, () => {
         expect(names(key)).not.to.be.empty;
         for (const name of names(key)) expect(name).to.match(new RegExp(`^${app}_`));
       });

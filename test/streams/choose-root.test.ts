@@ -22,20 +22,20 @@ describe('the choice of a root', () => {
   const table: readonly (readonly [string, string, readonly (readonly string[])[], string])[] = [
     ['takes the root whose full id is the hint', 'H.2.ads', [['H.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
-      'takes the root whose full id is the hint, even if another has fewer segments',
+      'takes the root whose full id is the hint, even if another root has fewer segments',
       'a.b.2.ads',
       [['H.1.ads', 'a.b.2.ads']],
       'a.b.2.ads',
     ],
     [
-      'takes the root whose full id is the hint, even if another has it as its instance',
+      'takes the root whose full id is the hint, even if it is the instance of another root',
       'H.1.ads',
       [['x.H.1.ads.ads', 'H.1.ads']],
       'H.1.ads',
     ],
     ['takes the root whose instance number is the hint', '2', [['H.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
-      'takes only a root of the application for an instance number',
+      'takes only a root of the application if the hint is an instance number',
       '2',
       [['H.2.adh', 'G.2.ads']],
       'G.2.ads',
@@ -69,21 +69,16 @@ describe('the choice of a root', () => {
     ],
     ['prefers the root with the fewest segments', '', [['a.b.1.ads', 'H.2.ads']], 'H.2.ads'],
     [
-      'prefers fewer segments to an earlier server key',
+      'prefers a root with fewer segments to a root of an earlier server key',
       '',
       [['a.b.1.ads'], ['H.2.ads']],
       'H.2.ads',
     ],
     ['prefers the first of the server keys', '', [['H.2.ads'], ['H.1.ads']], 'H.2.ads'],
     ['prefers the lowest instance number', '', [['H.10.ads', 'H.9.ads']], 'H.9.ads'],
+    ['prefers a number as instance to a word', '', [['H.main.ads', 'H.77.ads']], 'H.77.ads'],
     [
-      'prefers an instance number to another instance',
-      '',
-      [['H.main.ads', 'H.77.ads']],
-      'H.77.ads',
-    ],
-    [
-      'prefers the lowest instance number on a later server key',
+      'prefers the lowest instance number if only a later server key has roots',
       '',
       [[], ['H.10.ads', 'H.9.ads']],
       'H.9.ads',
@@ -98,7 +93,7 @@ describe('the choice of a root', () => {
       expect(nameOf(choose(seen, { app: 'ads', hint }))).to.equal(wanted);
     });
 
-  it('prefers the identity that a root states to its id', () => {
+  it('uses the identity that a root states, and not the identity in its id', () => {
     const stated = root('whatever', { application: 'ads', instance: '5' });
     const seen = [polled('82', stated, 'H.1.ads')];
     expect(nameOf(choose(seen, { app: 'ads', hint: '5' }))).to.equal('whatever');
@@ -114,7 +109,7 @@ describe('the choice of a root', () => {
     expect(choice).to.deep.include({ serverKey: '82', others: ['H.3.ads', 'H.2.ads'] });
   });
 
-  it('considers the first 16,384 roots, and reports the number of the others', () => {
+  it('considers the first 16,384 roots, and reports the number of further roots', () => {
     const other = (i: number) => `H.${i}.adh`;
     const roots = (count: number) => Array.from({ length: count }, (_, i) => other(i));
     expect(nameOf(choose([polled('82', ...roots(16_383), 'H.1.ads')], ADS))).to.equal('H.1.ads');
@@ -140,7 +135,7 @@ describe('the choice of a root', () => {
   const formers = [
     ['the former root before a better one', { serverKey: '456', id: 'a.b.9.ads' }, 'a.b.9.ads'],
     [
-      'no other root of the server key of the former root',
+      'no other root on the server key of the former root',
       { serverKey: '456', id: 'gone.ads' },
       'H.1.ads',
     ],
@@ -150,7 +145,7 @@ describe('the choice of a root', () => {
       'H.1.ads',
     ],
     [
-      'a former root only if it is of the application',
+      'a former root only if it belongs to the application',
       { serverKey: '82', id: 'H.1.adh' },
       'H.1.ads',
     ],
@@ -228,7 +223,7 @@ describe('the stream of chosen roots', () => {
   const taken = { '1': 'H.1.ads', '2': 'H.2.ads', n: 'none' };
 
   it(
-    'emits a choice once, for any further poll results of its publisher',
+    'emits a choice only once, even if further poll results of its publisher follow',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const polls$ = hot('    -b-t-t-b-|', seen);
       const choices = '       -1-------|';
@@ -317,7 +312,7 @@ describe('the stream of chosen roots', () => {
   );
 
   it(
-    'changes to another server key when its root is lost there',
+    'chooses a root on another server key when the chosen root is lost',
     marbles(({ hot, expectObservable }) => {
       const first$ = hot('    -1---x---1-', { '1': polled('82', one), x: unseen('dead', 'died') });
       const second$ = hot('   -2---------', { '2': polled('456', two) });

@@ -57,7 +57,7 @@ describe('a poll schedule', () => {
       }),
     );
 
-  it('aligns polls to multiples of the period, but not too soon', () => {
+  it('aligns polls to multiples of the period, with a minimum wait', () => {
     let now = 0;
     const schedule = new PollSchedule(() => now);
     const waits = [0, 30, 40.5, 90, 230].map((at) => {
@@ -96,7 +96,7 @@ describe('the comparison of two poll results', () => {
       a,
       { ...a, publisher: { ...a.publisher, heartbeatAgeSeconds: 2 } },
     ],
-    ['only the first has changes', pollResult({ source, changes: [added()] }), a],
+    ['only the first has directory changes', pollResult({ source, changes: [added()] }), a],
     [
       'only the reason of a stalled publisher differs',
       stalled('not for 4.0 s'),
@@ -104,31 +104,43 @@ describe('the comparison of two poll results', () => {
     ],
   ];
   const different: readonly (readonly [string, PollResult, PollResult])[] = [
-    ['the generation', a, pollResult({ source: sourceOf() })],
-    ['the notifications', a, pollResult({ source, notifications: 1 })],
-    ['the state of the publisher, as a stall begins', a, stalled('not for 4.0 s')],
-    ['the state of the publisher, as a stall ends', stalled('not for 4.0 s'), a],
-    ['the reason for a missing source', unseen('corrupt', 'a CRC'), unseen('corrupt', 'a length')],
-    ['the directory changes', a, pollResult({ source, changes: [added()] })],
-    ['whether changes remain', a, pollResult({ source, hasMore: true })],
+    ['their generations differ', a, pollResult({ source: sourceOf() })],
+    ['their notifications differ', a, pollResult({ source, notifications: 1 })],
+    ['the publisher stalls only in the second', a, stalled('not for 4.0 s')],
+    ['the publisher stalls only in the first', stalled('not for 4.0 s'), a],
     [
-      'whether the directory is unstable',
+      'their reasons for a missing source differ',
+      unseen('corrupt', 'a CRC'),
+      unseen('corrupt', 'a length'),
+    ],
+    ['only the second has directory changes', a, pollResult({ source, changes: [added()] })],
+    ['changes remain only after the second', a, pollResult({ source, hasMore: true })],
+    [
+      'only the second has an unstable directory',
       pollResult({ source, hasMore: true }),
       pollResult({ source, hasMore: true, isUnstable: true }),
     ],
-    ['dropped objects', a, pollResult({ source, drops: { objects: 1, variables: 0 } })],
-    ['dropped variables', a, pollResult({ source, drops: { objects: 0, variables: 1 } })],
+    [
+      'only the second has dropped objects',
+      a,
+      pollResult({ source, drops: { objects: 1, variables: 0 } }),
+    ],
+    [
+      'only the second has dropped variables',
+      a,
+      pollResult({ source, drops: { objects: 0, variables: 1 } }),
+    ],
   ];
   for (const [what, before, after] of same)
     it(`treats them as equal if ${what}`, () =>
       expect(isSamePollResult(before, after)).to.equal(true));
   for (const [what, before, after] of different)
-    it(`treats them as different if they differ in ${what}`, () =>
+    it(`treats them as different if ${what}`, () =>
       expect(isSamePollResult(before, after)).to.equal(false));
 
   for (const [what, before, after] of different) {
-    const isNotification = what === 'the notifications';
-    it(`finds ${isNotification ? 'the same structure' : 'different structures'} if they differ in ${what}`, () =>
+    const isNotification = what === 'their notifications differ';
+    it(`finds ${isNotification ? 'the same structure' : 'different structures'} if ${what}`, () =>
       expect(isSameStructure(before, after)).to.equal(isNotification));
   }
 

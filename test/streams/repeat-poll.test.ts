@@ -29,7 +29,7 @@ describe('repeated polling', () => {
   );
 
   it(
-    'polls at a call, and restarts the wait from there',
+    'polls when it is called, and then restarts the wait',
     marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
       const call$ = hot('   --x-----------');
       const wait = time('   -----|        ');

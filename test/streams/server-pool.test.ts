@@ -115,7 +115,7 @@ describe('a server pool', () => {
   );
 
   it(
-    'emits a poll result with only notifications to urgent subscribers, and the end of a publisher to all',
+    'emits mere notifications only to urgent subscribers, and the end of a publisher to all subscribers',
     marbles(({ hot, expectObservable }) => {
       const publisher = publishers.withRoot('82', 'H.1.ads');
       let isUrgent = false;

@@ -49,7 +49,7 @@ const parts = (given: Partial<InputProcessing<string>> = {}): InputProcessing<st
   ...given,
 });
 
-describe('the processing of inputs', () => {
+describe('the input processor', () => {
   it(
     'processes all pending inputs in one task: structure first, then the refresh',
     marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
@@ -64,7 +64,7 @@ describe('the processing of inputs', () => {
   );
 
   it(
-    'merges waiting changes into the later one, with the structure of both',
+    'merges waiting changes into the later change, with the structure of both changes',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('      ----|      ');
       const input$ = hot('      -bcd------|', inputs);
@@ -105,7 +105,7 @@ describe('the processing of inputs', () => {
   );
 
   it(
-    'processes a refresh that is still partial after a second',
+    'processes a refresh after a second even if it would still be partial',
     marbles(({ hot, expectObservable }) => {
       const refresh$ = hot('R-', inputs);
       const taken$ = refresh$.pipe(

@@ -61,7 +61,8 @@ describe('the throttling of renders', () => {
       wanted: '-M------M----M---',
     },
     {
-      title: 'does not let a demand render within the interval, and delays one render to its end',
+      title:
+        'does not let a demand render within the interval, and delays one render to the end of the interval',
       interval: '-----|',
       arrived: '-d-r-do--r--',
       wanted: '-M---ma-M---',
@@ -73,7 +74,7 @@ describe('the throttling of renders', () => {
       wanted: '-M--mbm-M---',
     },
     {
-      title: 'defers no render for an unchanged text',
+      title: 'delays no render for an unchanged text',
       interval: '-----|',
       arrived: '-d-r-dc---------',
       wanted: '-M---m----------',
@@ -91,7 +92,7 @@ describe('the throttling of renders', () => {
       wanted: '-M---ma-M---',
     },
     {
-      title: 'does not end a delay with the timer of an earlier one',
+      title: 'does not end a delay with the timer of an earlier delay',
       interval: '---------|',
       arrived: '-dr-doNdrdo-------',
       wanted: '-M--me-M-mf------M',
@@ -133,7 +134,7 @@ describe('the throttling of renders', () => {
       wanted: '-M----M---------',
     },
     {
-      title: 'defers nothing before the first full sync',
+      title: 'delays no render before the first full sync',
       interval: '-----|',
       arrived: '-d-n-d-n--------',
       wanted: '-M---M----------',
@@ -163,7 +164,7 @@ describe('the throttling of renders', () => {
       wanted: '-M---m-M----',
     },
     {
-      title: 'sends the next refresh after one that fails',
+      title: 'sends the next refresh after a refresh that fails',
       interval: '-----|',
       arrived: '-d-d-x-d--------',
       wanted: '-M-----M--------',

@@ -130,7 +130,7 @@ describe('a view refresher', () => {
       notes: 'a0r a0',
     },
     {
-      title: 'copies the current values at a refresh that may not render',
+      title: 'copies the current values even at a refresh that permits no render',
       inputs: 'cD',
       notes: 'a0r r',
     },
@@ -212,7 +212,7 @@ describe('a view refresher', () => {
     expect(isReady(second)).to.equal(true);
   });
 
-  it('copies the values in a refresh that binds the last object, after which the target may be ready', () => {
+  it('copies the values in the refresh that binds the last object, so that the target can become ready', () => {
     const view = new RecordingView();
     view.isSynced = false;
     const refresher = new ViewRefresher(view, FRESH);
@@ -261,7 +261,7 @@ class NumberingView extends RecordingView {
   }
 }
 
-describe('a view refresher at a render', () => {
+describe('a rendering view refresher', () => {
   const may = { kind: 'refresh', mayRender: true } as const;
   /** Inputs in lower case leave the values unchanged. */
   const taken = {
@@ -288,14 +288,14 @@ describe('a view refresher at a render', () => {
 
   /** Title, inputs, and for each refresh the number of the snapshot, `new` or `dirty`. */
   const table = [
-    ['renders a changed text at a refresh that may render', 'RR', '0 new, 1 new'],
+    ['renders a changed text if the refresh permits a render', 'RR', '0 new, 1 new'],
     ['returns the last text if nothing has changed', 'RrRr', '0 new, 0, 1 new, 1'],
-    ['returns the last text as outdated at a refresh that may not render', 'RS', '0 new, 0 dirty'],
+    ['returns the last text as outdated if the refresh permits no render', 'RS', '0 new, 0 dirty'],
     ['has no text before the first render', 'SR', '- dirty, 0 new'],
     ['renders nothing for a target that is not ready', 'RR', '- dirty, - dirty', true],
     ['renders a missing encoding of an unchanged text', 'RppP', '0 new, 1 new, 1, 2 new'],
-    ['delays a missing encoding until a refresh may render', 'Rqp', '0 new, 0, 1 new'],
-    ['renders nothing at an input that is not a refresh', 'bRb', '-, 0 new, 0'],
+    ['delays a missing encoding until a refresh permits a render', 'Rqp', '0 new, 0, 1 new'],
+    ['renders nothing for an input that is not a refresh', 'bRb', '-, 0 new, 0'],
   ] as const satisfies readonly (readonly [string, string, string, boolean?])[];
   for (const [title, keys, wanted, unsynced] of table)
     it(title, () => {
@@ -308,7 +308,7 @@ describe('a view refresher at a render', () => {
       expect(seen.join(', ')).to.equal(wanted);
     });
 
-  it('holds the last render until the next', () => {
+  it('holds the last text until the next render', () => {
     const view = new NumberingView();
     const { refresher, process } = started(view);
     const held = (['R', 'S', 'R'] as const).map((key) => {

@@ -245,10 +245,10 @@ describe('A Varnish poller', () => {
     });
 
     for (const [what, startS, name] of [
-      ['a varnishd that started long after the instance', 2000, 'varnishd'],
-      ['another program', 900, 'nginx'],
+      ['started long after the instance', 2000, 'varnishd'],
+      ['runs another program', 900, 'nginx'],
     ] as const)
-      it(`does not accept under the PID of the manager ${what}`, () => {
+      it(`does not accept the PID of the manager if its process ${what}`, () => {
         folder.process(PID, startS, name);
         folder.instance();
         const poller = folder.poller();
@@ -261,7 +261,7 @@ describe('A Varnish poller', () => {
         });
       });
 
-    it('does not accept under the PID of the manager the varnishd of another work directory', () => {
+    it('does not accept the PID of the manager if its process is the varnishd of another work directory', () => {
       folder.process(PID);
       const { path } = folder.instance();
       folder.lock(path, PID);

@@ -179,7 +179,7 @@ describe('readWebConfig', () => {
     ],
     ['a name with a colon', `basic_auth_users: {"a:b": ${hash}}`, /allowed: a name/],
     [
-      'both a certificate and a certificate file',
+      'a certificate beside a certificate file',
       tls('  cert: "-----BEGIN CERTIFICATE-----"\n'),
       /has both cert and cert_file/,
     ],

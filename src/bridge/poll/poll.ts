@@ -159,7 +159,7 @@ export interface Ageing {
   readonly kind: 'stale' | 'lost';
 }
 
-/** The ages of the last good poll at which its tree becomes stale and lost. */
+/** The age at which the last good poll becomes stale, and the age at which its tree counts as lost. */
 export interface Patience {
   readonly staleAfterMs: number;
   readonly lostAfterMs: number;

@@ -103,7 +103,7 @@ function appOf(published: string): string {
 const MAX_NAMED = 10;
 
 /**
- * Yields the lines of a draft catalogue for the application of the first selected root, from all of its roots.
+ * Yields the lines of a draft catalogue from the selected roots that have the application of the first selected root.
  * @throws Fault USAGE if the selection has no object
  */
 export function* treeCatalogue(

@@ -58,7 +58,7 @@ interface Group {
 const PARTS = /^([^.]+)\.(.+)$/;
 
 /**
- * Groups number variables whose names are equal up to the first dot. A single variable gets a pattern only if all
+ * Groups numeric variables whose names are equal up to the first dot. A single variable gets a pattern only if all
  * characters after its dot are digits.
  * @param taken the labels that the class already has
  */

@@ -131,7 +131,7 @@ export function classFindings(
   };
 }
 
-/** Whether a row could read the object: false for an object without variables that is a root or has children. */
+/** Whether a row could read the object: it has variables, or it is a leaf below the root. */
 const mayNeedRows = ({ seedPath, variables, isLeaf }: ExistingObject): boolean =>
   variables.size > 0 || (isLeaf && seedPath !== '');
 

@@ -167,7 +167,7 @@ function unmatchedRows(
 const mistypedLine = (row: Row, { name, type }: Variable, file: string): string =>
   `${positionOf(row, file)}: the variable ${quoted(name)} is of type ${type}, allowed: ${inputOf(row, name)?.types.join(', ') ?? 'none'}`;
 
-/** Finds the reading of a row that applies to a variable of this name. */
+/** The input of a row that reads a variable of this name. */
 const inputOf = ({ inputs }: Row, name: string): RowInput | undefined =>
   inputs.find(({ variable, pattern }) => pattern !== undefined || variable === name);
 

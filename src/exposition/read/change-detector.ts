@@ -50,7 +50,7 @@ export class CellChangeDetector<T extends { readonly id: number }> {
     this.#again.add(id);
   }
 
-  /** Returns the nodes whose bits differ from the last check, and the oldest nodes passed to `reportAgain`. */
+  /** Returns the nodes whose bits changed since the last check, and the first 1024 passed to `reportAgain`. */
   changed(): readonly T[] {
     const { u32 } = this.#kernel;
     const repeated = this.#takeRepeated();

@@ -26,7 +26,7 @@ export interface LiveRecord {
 
 /** Used bytes of an id field; the other two are 0. */
 const ID_BYTES = 6;
-/** Largest share that live records and strings may fill, so that a switch always frees some. */
+/** Largest share that live records and strings may fill, so that a switch of directories always frees space. */
 const MAX_FILL = 0.75;
 
 /** Time until the next attempt when /dev/shm is full. */
@@ -45,7 +45,7 @@ export class DirectoryWriter {
   #stringBytes = 2;
   /** The offset of each string in the active directory. The size of the region bounds it. */
   #offsets = new Map<string, number>();
-  /** True after a switch that freed too little, until the next removal. */
+  /** True after a switch of directories that freed too little space, until the next removal. */
   #isFull = false;
   /** Number of failed allocations. */
   #failures = 0;
@@ -62,7 +62,7 @@ export class DirectoryWriter {
     this.#storeStringBytes();
   }
 
-  /** Adds a record and publishes it; false if there is no room, even after a switch. */
+  /** Adds a record and publishes it; false if there is no room, even after a switch of directories. */
   add(record: LiveRecord): boolean {
     if (this.#hasPendingRemoval) this.#hasPendingRemoval = !this.#switch(1);
     if (this.#isFull || this.#live.size + 1 > this.#layout.records * MAX_FILL) return false;

@@ -79,7 +79,7 @@ export function stateNumber(state: ObjectState): bigint {
   return BigInt(OBJECT_STATES.indexOf(state));
 }
 
-/** @throws RangeError unless the value, of any type in JavaScript, is one of the names */
+/** @throws RangeError unless the value is one of the names; a caller in JavaScript may pass any value */
 function checkOneOf(what: string, value: unknown, names: readonly string[]): void {
   if (typeof value === 'string' && names.includes(value)) return;
   throw new RangeError(`${what} is ${String(value)}, ${names.join(', ')} are allowed`);

@@ -33,7 +33,7 @@ export class ObjectVariables implements LiveCollection<Variable> {
   /** Set once, after the object was created. */
   object!: ManagedObject;
   #rows = NONE;
-  /** The frames of the rows, up to the last row with one. */
+  /** The frames by row, up to the last row that has a frame. */
   #frames = NONE;
   /** Undefined for removed variables and unused rows. */
   #declarations = NO_DECLARATIONS;

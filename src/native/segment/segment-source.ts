@@ -36,7 +36,7 @@ export class SegmentSource implements Source {
   readonly #maxItems: number;
   readonly #word = Buffer.alloc(4);
   #lastId = 0;
-  /** True while the other directory is read after a switch: items missing from it were removed. */
+  /** True after a switch of directories, while the new one is read: items missing from it were removed. */
   #hasSwitched = false;
   /** Copied records that are not applied yet. */
   #copied: CopiedSlice | undefined;

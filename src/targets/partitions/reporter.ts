@@ -54,7 +54,7 @@ export class Reporter {
     this.#queue = queue;
   }
 
-  /** Whether the state may differ from the last report in more than the load of the queue. */
+  /** Whether anything besides the load of the queue may have changed since the last report. */
   get hasChanged(): boolean {
     return this.#hasNewUpdate || !this.#isReady || this.#publisherState !== 'live';
   }

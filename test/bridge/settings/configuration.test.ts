@@ -158,7 +158,7 @@ describe('The configuration of the bridge', () => {
       });
   });
 
-  describe('is refused with file, line and column for', () => {
+  describe('is refused, with file, line and column, for', () => {
     const urls = (url: string, found: string) =>
       [
         `the address ${url}`,
@@ -187,7 +187,7 @@ describe('The configuration of the bridge', () => {
         [`c.toml:1:1: components: found a table, allowed: ${LIST}`],
       ],
       [
-        'the key of a component at the top level',
+        'a top-level key that belongs in a component',
         `server_key = "82"\n${COMPONENT}`,
         [`c.toml:1:1: server_key: unknown key, allowed: ${allKeys}`],
       ],
@@ -355,16 +355,16 @@ describe('The configuration of the bridge', () => {
     });
   });
 
-  describe('in a message', () => {
+  describe('causes messages that', () => {
     const sources = ['s3cret', 'File:s3cret', ' file:s3cret', 'http://s3cret', 's3cret:file'];
     for (const source of sources)
-      it(`does not quote ${JSON.stringify(source)}, which may be a key`, () =>
+      it(`do not quote ${JSON.stringify(source)}, which may be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = "${source}"`)).to.deep.equal([
           `c.toml:5:16: components[0].security_key: found a text that begins with neither, allowed: ${SOURCE}`,
         ]));
 
     for (const key of ['12345678', '1.5', 'true', '2026-11-27', '["s3cret"]', '{ s3cret = 1 }'])
-      it(`does not quote ${key} without quotes, which may be a key`, () =>
+      it(`do not quote ${key} without quotes, which may be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = ${key}`)).to.deep.equal([
           `c.toml:5:16: components[0].security_key: found a value that is no text, allowed: ${SOURCE}`,
         ]));
@@ -378,7 +378,7 @@ describe('The configuration of the bridge', () => {
       ['"file:a\\nb"', '"file:a\\nb"'],
     ];
     for (const [toml, found] of shown)
-      it(`quotes ${toml}, which cannot be a key`, () =>
+      it(`quote ${toml}, which cannot be a key`, () =>
         expect(complaint(`${COMPONENT}security_key = ${toml}`)).to.deep.equal([
           `c.toml:5:16: components[0].security_key: found ${found}, allowed: ${SOURCE}`,
         ]));

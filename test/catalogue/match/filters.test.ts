@@ -293,7 +293,7 @@ describe('the coverage of filters', () => {
     ['does not count a seed path above an object', { seedPaths: ['x', 'y'] }, [['x.1', 'A']], 1],
     ['does not count @root once there is a root', { seedPaths: ['@root', 'y'] }, [['', 'A']], 1],
     [
-      'counts the class of an object that the other filters exclude',
+      'counts the class of an object that the seed paths exclude',
       { classes: ['A'], seedPaths: ['y'] },
       [['x', 'A']],
       2,

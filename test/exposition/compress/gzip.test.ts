@@ -73,7 +73,7 @@ describe('a gzip page', () => {
   });
 
   for (const [program, args] of readers)
-    it(`is one member that ${program} reads, both large and empty`, async function () {
+    it(`is one member that ${program} reads, whether the page is large or empty`, async function () {
       needsPrograms(this, program);
       const large = Buffer.from(Uint32Array.from({ length: 400_000 }, (_, i) => i * i).buffer);
       for (const [start, end] of [
@@ -132,7 +132,7 @@ describe('a gzip page', () => {
     expect(made).to.deep.equal([start]);
   });
 
-  it('reuses a ready deflate stream, and holds its text until it is sent', async () => {
+  it('reuses a ready deflate stream, and holds its text until the stream is sent', async () => {
     const { gzip, made } = counting([text('a 1', 100)], await deflate([text('ready', 2)]));
     const { state, release } = holding();
     const body = await gzip.body([text('own', 3)], release);
@@ -146,7 +146,7 @@ describe('a gzip page', () => {
   });
 
   for (const what of ['deflated', 'buffers'])
-    it(`releases its text if reading ${what} fails`, () => {
+    it(`releases its text if "${what}" cannot be read`, () => {
       const { state, release } = holding();
       const failing = Object.defineProperty({ buffers: [] }, what, {
         get: () => {

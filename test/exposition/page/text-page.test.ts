@@ -129,7 +129,7 @@ describe('a page of text 0.0.4', () => {
   };
   const large = 'y'.repeat(16_384);
 
-  it('sends text with its header without a copy if the format uses the same header', () => {
+  it('does not copy a text with its header if the format uses the same header', () => {
     const { answer } = exposing([]);
     const families = familiesInMemory([[large, large], [large]], [16]);
     const page = TEXT.page({ ...answer, selected: families, internal: [] });
@@ -148,7 +148,7 @@ describe('a page of text 0.0.4', () => {
     expect(families.map(({ bytes }) => bytes)).to.deep.equal([2 * large.length, large.length]);
   });
 
-  it('sends a prepared page of the snapshot without a copy, and does not read the families', () => {
+  it('consists of the buffers that the snapshot has prepared, and does not read the families', () => {
     const { answer } = exposing(['f0 1\n'], ['f1 3\n']);
     const page = ['one\n', 'two\n'].map((text) => Buffer.from(text));
     const snapshot = {
@@ -164,7 +164,7 @@ describe('a page of text 0.0.4', () => {
     expect(whole.bytes).to.equal(textOf(whole).length);
   });
 
-  it('ignores the prepared page of the snapshot for a scope and for another format', () => {
+  it('does not reuse the prepared buffers for a scope or another format', () => {
     const { answer } = exposing(['f0 1\n'], ['f1 3\n']);
     const snapshot = { ...answer.snapshot, page: [Buffer.from('all\n')] };
     const selected = snapshot.families.slice(1);
@@ -175,7 +175,7 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
-  it('sends families that are adjacent in memory as one buffer', () => {
+  it('has one buffer for families that are adjacent in memory', () => {
     const { answer } = exposing([]);
     const short = 'y'.repeat(6000);
     const families = familiesInMemory([[short], [short], [short], [short], [short]], [0, 0, 0, 16]);

@@ -204,7 +204,7 @@ describe('a tree query', () => {
     });
   });
 
-  describe('explains, for an object,', () => {
+  describe('explains for an object', () => {
     const catalogue = () => shopCatalogue('', row('a', 'var = "v"'));
     const objectAt = (path: string, className: string, options: TestViewOptions = {}) => {
       const { part, source } = shop({}, { catalogue: catalogue(), ...options }, (made, parent) => {
@@ -225,7 +225,7 @@ describe('a tree query', () => {
         'Till',
         'the rows for its class are for objects at other places',
       ],
-      ['nothing if its class has a row for its place', 'floor.1.2', 'Till', ''],
+      ['nothing if its class has a row for the place of the object', 'floor.1.2', 'Till', ''],
     ] as const)
       it(what, () => {
         const { why, variable } = objectAt(path, className);
@@ -302,7 +302,7 @@ describe('a tree query', () => {
       expect(objectsOf(part())[0]?.value).to.deep.equal({ kind: 'plain', text: 'dead' });
     });
 
-    it('the current value of a variable, and none for an unsynced one', () => {
+    it('the current value of a variable, and no value of an unsynced variable', () => {
       const { part, source, root } = shop({ v: { type: 'i64', value: 1n } });
       const [variable] = [...root.variables];
       if (variable === undefined) throw new Error('no variable');
@@ -323,7 +323,7 @@ describe('a tree query', () => {
       });
     });
 
-    it('a text that no row reads only to clients with permission, and lets only them search it', () => {
+    it('a text without a row only to clients with permission, which alone may search it', () => {
       const { part } = shop(
         { v: { type: 'string', value: 'secret' }, w: { type: 'i64', value: 1n } },
         { catalogue: shopCatalogue(row('a', 'var = "w"')) },
@@ -486,7 +486,7 @@ describe('a tree query', () => {
       });
     });
 
-    it('follows a tree that changes between two slices', () => {
+    it('follows changes of the tree between two slices', () => {
       const { view, source, root } = largeTree(Array.from({ length: 300 }, () => 1));
       const steps = view.queryTree(treeQuery({ words: ['new'], field: 'object' }));
       steps.next();

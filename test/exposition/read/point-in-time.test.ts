@@ -79,7 +79,7 @@ describe('a date text of a publisher in another time zone:', () => {
     it(`${JSON.stringify(text.slice(0, 40))} in ${zone} means ${iso ?? 'no time'}`, () =>
       expect(new PointInTime(zone).unixSeconds(text)).to.equal(iso && at(iso)));
 
-  it('a text has the time that JavaScript reads, if both are in the same zone', () => {
+  it('a text has the time that JavaScript reads if the publisher is in the zone of the exporter', () => {
     const here = new PointInTime(Intl.DateTimeFormat().resolvedOptions().timeZone);
     for (let hour = 0; hour < 24 * 366; hour += 5) {
       const text = `2027-01-01T00:00:00`;

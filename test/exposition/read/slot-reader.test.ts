@@ -79,7 +79,7 @@ describe('a slot reader', () => {
     expect([near, far, late].map(valueOf)).to.deep.equal([4n, 2n, undefined]);
   });
 
-  it('reports a node once it is synced, also if it was synced before it was tracked', () => {
+  it('reports a node once it is synced, even if it was synced before it was tracked', () => {
     const { source, root } = shop();
     const early = source.addVariable(root, 'early', { type: 'u64', value: 1n });
     const late = source.addVariable(root, 'late', { type: 'u64' });
@@ -217,7 +217,7 @@ describe('a slot reader', () => {
     expect(probe.bits(asOf)).to.equal(7n);
   });
 
-  it('never returns the value of another node under random changes between copies, and at last the value of each node', () =>
+  it('never returns the value of another node under random changes between copies, and returns the value of each node in the end', () =>
     fc.assert(
       fc.property(
         fc.array(

@@ -149,7 +149,7 @@ describe('the coverage of a catalogue', () => {
     ['a stateset row', row('x', 'stateset', 'var = "v", states = ["0"]'), 'u64', true],
   ];
   for (const [what, rows, type, isFit] of types)
-    it(`${isFit ? 'accepts' : 'counts as wrong'} a variable of type ${type} for ${what}`, () => {
+    it(`${isFit ? 'accepts' : 'reports'} a variable of type ${type} for ${what}`, () => {
       const { source, root, view, render } = setUp(rows);
       const variable = source.addVariable(root, 'v', { type });
       source.addVariable(root, 'v2', { type: 'u64' });

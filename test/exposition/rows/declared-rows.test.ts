@@ -179,7 +179,7 @@ describe('an application without a catalogue', () => {
     });
   });
 
-  it('adds no path labels to rows of a catalogue', () => {
+  it('gets path labels, which rows of a catalogue do not get', () => {
     const { source, root } = pumps();
     const catalogue = shopCatalogue(
       '{ name = "shop_objs", type = "gauge", help = "Objects.", var = "# managed objs" }',

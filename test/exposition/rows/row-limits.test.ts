@@ -72,7 +72,7 @@ describe('a row with many series', () => {
 });
 
 describe('texts that share a frame', () => {
-  it('are shown up to the size of the frame memory, and the others are counted', () => {
+  it('are shown up to the size of the frame memory, and further texts are counted', () => {
     const source = new FakeSource();
     source.frameBytes = 100;
     const root = source.addObject('h.1.shop', 'Shop');

@@ -39,7 +39,7 @@ const summary = (count: bigint, sum: number, values: readonly number[]): Frame =
 });
 
 describe('a catalogue row', () => {
-  it('shows a histogram with its own scale, also if another row reads the same histogram', () => {
+  it('shows a histogram with its own scale, even if another row reads the same histogram', () => {
     const { lines } = shop(
       row('wait_seconds', 'histogram', 'unit = "seconds", var = "wait", scale = 0.001') +
         row('wait_ms', 'histogram', 'var = "wait"'),
@@ -71,7 +71,7 @@ describe('a catalogue row', () => {
     ]);
   });
 
-  it('has its own series, also if another row of the same family reads the same variable', () => {
+  it('has its own series, even if another row of the same family reads the same variable', () => {
     const { lines } = shop(
       row('x', 'gauge', 'var = "v", static = { unit = "1" }') +
         row('x', 'gauge', 'var = "v", static = { unit = "2" }, scale = 2'),
@@ -336,7 +336,7 @@ describe('a catalogue row', () => {
     ]);
   });
 
-  it('observes a variable with its own buckets and scale, also if other rows observe it', () => {
+  it('observes a variable with its own buckets and scale, even if other rows observe it', () => {
     const observed = (name: string, rest: string) =>
       row(name, 'histogram', `var = "v", observe = true, ${rest}`);
     const { lines, view, render } = shop(
@@ -383,7 +383,7 @@ describe('a catalogue row', () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it('keeps the last value while its frame cannot be copied consistently, and counts that', () => {
+  it('keeps the last value while its frame cannot be copied consistently, and counts each failed copy', () => {
     const { lines, source, of, view } = shop(
       row('build_info', 'info', 'labels_from = { version = "v" }') +
         row('wait', 'histogram', 'var = "wait"'),

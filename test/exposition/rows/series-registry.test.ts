@@ -176,7 +176,7 @@ describe('the series registry', () => {
   const nodeId = fc.nat(6);
   const step = fc.oneof(fc.record({ nodeId, series }), fc.record({ nodeId }));
 
-  it('keeps shown series, shows none twice, and lets none wait without a reason, under random steps', () =>
+  it('keeps shown series, shows no series twice, and lets no series wait without a reason, under random steps', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const { put, remove, shown } = registryOf();

@@ -155,7 +155,7 @@ metrics = []`;
     });
   });
 
-  it('shows the first of two variables with one name and two types, and the other once the first ends', () => {
+  it('shows the first of two variables with one name and two types, and the second once the first ends', () => {
     const { source, root, till, lines, clashes, text } = shop();
     const coins = source.addVariable(till, 'coins', gauge(3));
     lines();

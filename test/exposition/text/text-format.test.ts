@@ -10,12 +10,12 @@ import type { MetricType } from '#app/model.js';
 
 describe('the text format 0.0.4', () => {
   const labels = [
-    ['no labels as an empty text', {}, ''],
+    ['an empty list of labels as an empty text', {}, ''],
     ['a label with an empty value as an empty text', { a: '' }, ''],
     ['only labels with a value', { a: '', b: 'x', c: '' }, 'b="x"'],
     ['labels in the given order, separated by commas', { a: 'x', b: 'y' }, 'a="x",b="y"'],
     ['a quote in a label value with a backslash before it', { a: 'say "no"' }, 'a="say \\"no\\""'],
-    ['a backslash in a label value as two', { a: 'back\\slash' }, 'a="back\\\\slash"'],
+    ['a backslash in a label value as two backslashes', { a: 'back\\slash' }, 'a="back\\\\slash"'],
     ['a line feed in a label value as a backslash and n', { a: 'two\nlines' }, 'a="two\\nlines"'],
     ['a backslash and n in a label value as two backslashes and n', { a: '\\n' }, 'a="\\\\n"'],
     [
@@ -31,7 +31,7 @@ describe('the text format 0.0.4', () => {
     ['an empty text', '', '# HELP x \n'],
     ['a quote unchanged', 'Say "no".', '# HELP x Say "no".\n'],
     ['a line feed as a backslash and n', 'Two\nlines.', '# HELP x Two\\nlines.\n'],
-    ['a backslash as two', 'Back\\slash.', '# HELP x Back\\\\slash.\n'],
+    ['a backslash as two backslashes', 'Back\\slash.', '# HELP x Back\\\\slash.\n'],
   ] as const;
   for (const [title, help, line] of helps)
     it(`writes ${title} in a HELP line`, () =>

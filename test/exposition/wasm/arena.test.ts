@@ -47,7 +47,7 @@ describe('the arena', () => {
       }),
     ));
 
-  it('clears only memory that was used before when it allocates zeroed memory', () =>
+  it('clears the memory of a zeroed buffer only if that memory was used before', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(bytes, fc.boolean()), { maxLength: 40 }), (buffers) => {
         const arena = arenaOf(1);

@@ -11,7 +11,7 @@ const OBJECTS = 2000;
 const MAX_AT_ONCE = 2 * MAX_RECORDS_PER_SLICE;
 const capacity = { records: 1 << 13, slots: 1 << 13, stringBytes: 1 << 20, frameBytes: 4096 };
 
-describe('A new active directory that lacks most of the former items', () => {
+describe('A new active directory that lacks former items', () => {
   const segments = freshSegments();
 
   function setUp() {
@@ -93,7 +93,7 @@ describe('A new active directory that lacks most of the former items', () => {
     expect(watch.poll()).to.deep.include({ hasMore: false, isUnstable: undefined });
   });
 
-  it('is read in one poll when few items are removed', () => {
+  it('is read in one poll if few items are missing', () => {
     const { publisher, root, watch, pollAll, changeRoles } = setUp();
     const extra = publisher.addObject(root, 'r.extra', 'C');
     pollAll();

@@ -174,10 +174,10 @@ describe('the HTTP responder', () => {
     });
 
     for (const [kind, header, body] of [
-      ['with Content-Length', 'Content-Length: 1000000', 'x'.repeat(1_000_000)],
-      ['in chunks', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
+      ['has a Content-Length', 'Content-Length: 1000000', 'x'.repeat(1_000_000)],
+      ['is chunked', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
     ] as const)
-      it(`a request that follows a request with an unread body ${kind}`, async () => {
+      it(`a request after another request whose unread body ${kind}`, async () => {
         const http = await serve([new FakeTarget()]);
         const { text } = http.send(
           `GET /metrics HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n${body}${GET('/-/healthy')}`,

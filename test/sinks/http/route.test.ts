@@ -35,7 +35,7 @@ describe('route (spec 4.3)', () => {
       'server_key=80',
       'adh 80',
     ],
-    ['rejects server_key alone if two targets share it', several, 'server_key=7', '400'],
+    ['rejects server_key alone if two targets share the key', several, 'server_key=7', '400'],
     ['selects by app if two targets share server_key', several, 'server_key=7&app=ats', 'ats 7'],
     [
       'selects by instance if two targets share server_key',
@@ -163,14 +163,14 @@ describe('route (spec 4.3)', () => {
     ['rejects a scope with app alone (7.1)', several, 'app=adh&scope=a', '', REQUIRED],
     ['rejects a scope with instance alone (7.1)', several, 'instance=H.1.adh', 'a', REQUIRED],
     [
-      'rejects a scope with app and instance if two targets share them (7.1)',
+      'rejects a scope with an app and instance that two targets share (7.1)',
       several,
       'app=ads&instance=H.1.ads',
       'a',
       REQUIRED,
     ],
     [
-      'rejects a scope with server_key alone if two targets share it (7.1)',
+      'rejects a scope with only a server_key that two targets share (7.1)',
       several,
       'server_key=7',
       'a',

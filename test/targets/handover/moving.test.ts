@@ -213,7 +213,7 @@ describe('a target that moves to another partition', () => {
     expect(observe(7)).to.equal('demo_lag_count 1');
   });
 
-  it('counts an observed value at its notification, even if a demand has read that value before', () => {
+  it('counts an observed value when its publisher notifies, even if a demand has read the value before', () => {
     const { set, publisher } = publish({ lag: 1 });
     const target = serve({ catalogue: observing(), minRenderIntervalMs: 1 });
     set(5, 'lag');

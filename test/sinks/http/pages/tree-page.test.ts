@@ -137,7 +137,7 @@ describe('the tree page', () => {
       expect(maxMs).to.equal(1500);
     });
 
-    it('for texts that no row reads only if these texts are allowed', async () => {
+    it('for texts without a row only if these texts are allowed', async () => {
       const target = showing([]);
       await ask(target, 'server_key=82', { showsUnreadTexts: () => false });
       expect(target.queries[0]?.showsUnreadTexts).to.equal(false);
@@ -212,7 +212,7 @@ describe('the tree page', () => {
     [9, 'q=x', 'Nothing found in this part of the tree.'],
     [undefined, 'from=99', 'There is nothing from here on.'],
   ] as const)
-    it(`shows in a part without rows the text: ${wanted}`, async () =>
+    it(`shows the text "${wanted}" in a part without rows`, async () =>
       expect((await ask(showing([], { next }), `server_key=82&${query}`)).text).to.contain(wanted));
 
   it('links to the tree of each target if the request selects no target', async () => {
@@ -231,7 +231,7 @@ describe('the tree page', () => {
     };
     for (const [what, query, status, wanted] of [
       [
-        'an unknown target before a repeated q',
+        'an unknown target, even if q is repeated',
         'server_key=1&q=x&q=y',
         404,
         'no target matches the routing parameters',
@@ -243,7 +243,7 @@ describe('the tree page', () => {
         'parameter server_key is given more than once',
       ],
       [
-        'an unknown scope before a repeated q',
+        'an unknown scope, even if q is repeated',
         'server_key=82&scope=x&q=x&q=y',
         404,
         'no metric scope "x"',
