@@ -296,7 +296,7 @@ export interface Document {
   readonly release: () => void;
 }
 
-/** A text format. It makes a page of each answer. */
+/** A page format. It makes a page of each answer. */
 export interface Format {
   readonly contentType: string;
   /** Whether the format allows all values of an answer. A format without this method allows every value. */

@@ -24,20 +24,20 @@ import { throttleRenders } from './streams/throttle-renders.js';
 import type { Demand } from './streams/throttle-renders.js';
 import { processInputs } from './streams/target-inputs.js';
 import type { Refresh, TargetInput } from './streams/target-inputs.js';
-import type { RefreshQueue } from './streams/refresh-queue.js';
+import type { TaskQueue } from './streams/task-queue.js';
 import type { Report } from './streams/report.js';
 import type { Scheduler } from './streams/scheduler.js';
-import type { ServerPool } from './streams/server-pool.js';
+import type { PollerPool } from './streams/poller-pool.js';
 import { ViewRefresher } from './streams/view-refresher.js';
 import type { ProcessedInput } from './streams/view-refresher.js';
 
 export interface HostingParts extends DesiredRoot {
   readonly serverKeys: readonly string[];
-  readonly pool: ServerPool;
+  readonly pool: PollerPool;
   /** The scheduler of the thread. */
   readonly tasks: Scheduler;
   /** The queue of the partition. */
-  readonly queue: RefreshQueue;
+  readonly queue: TaskQueue;
   /** The unanswered refresh. It outlives roots: after the loss of a root, the answer has no root. */
   readonly openRefresh$: BehaviorSubject<Refresh | undefined>;
   /** Whether the target renders or logs each change, without a demand. */

@@ -9,10 +9,10 @@ import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { RESTART_MS, hostingPipeline, servingPipeline } from '#app/pipeline.js';
 import type { HostingUpdate } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/throttle-renders.js';
-import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import { TaskQueue } from '#app/streams/task-queue.js';
 import { unknownState } from '#app/streams/report.js';
 import type { Report } from '#app/streams/report.js';
-import { ServerPool } from '#app/streams/server-pool.js';
+import { PollerPool } from '#app/streams/poller-pool.js';
 import type { Refresh } from '#app/streams/target-inputs.js';
 import { CountingMemory } from './support/counting-memory.js';
 import { follow } from './support/follow.js';
@@ -41,14 +41,14 @@ describe('hostingPipeline', () => {
     const clock = new VirtualClock();
     const memory = new CountingMemory();
     const { contextId } = publishers;
-    const pool = new ServerPool({
+    const pool = new PollerPool({
       makePoller: segmentPollers(memory, { contextId, poolName: 'pool' }),
       scheduler: clock,
     });
     const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
     const tookMs: number[] = [];
     const tasks = schedulerOf(clock);
-    const queue = new RefreshQueue(tasks, () => clock.now());
+    const queue = new TaskQueue(tasks, () => clock.now());
     const filters = compileFilters(undefined, { classes: [], seedPathGroups: [], seedPaths: [] });
     const update$ = hostingPipeline({
       app: 'demo',
@@ -365,7 +365,7 @@ describe('servingPipeline', () => {
           }),
         );
         const state = { ...unknownState('82'), isReady: true };
-        const counted = { refreshesMs: [], counts: newCounters() };
+        const counted = { tasksMs: [], counts: newCounters() };
         const answer$ = servingPipeline({
           demand$,
           report$,

@@ -10,7 +10,7 @@ import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import type { Fault } from '../errors.js';
 import type { ReportProblem } from '../rules/rule.js';
-import type { FormatSettings } from '../streams/server-pool.js';
+import type { FormatSettings } from '../streams/poller-pool.js';
 import { FORMATS } from '../targets/formats.js';
 import type { TargetDefinition } from '../targets/formats.js';
 

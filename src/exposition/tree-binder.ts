@@ -173,7 +173,7 @@ export class TreeBinder {
     while (cost.steps < end && !this.#pending.removesAny && slotReader.reportSynced())
       cost.steps += NODE_COST;
     while (cost.steps < end && !this.#pending.removesAny) {
-      const node = this.#pending.nextBound();
+      const node = this.#pending.nextExisting();
       if (node === undefined) break;
       this.#tree.add(node);
     }

@@ -38,7 +38,7 @@ export interface TargetState {
     | undefined;
   /** The highlighted variable, if the target has one with a value. */
   readonly highlighted: HighlightedValue | undefined;
-  /** The partition's busy time divided by its idle time, and the waits of its refreshes. */
+  /** The partition's busy time divided by its idle time, and the waits of its tasks. */
   readonly queue: { readonly busyIdleRatio: number; readonly waits: Durations };
 }
 
@@ -64,8 +64,8 @@ export const unknownState = (serverKey: string): TargetState => ({
 
 /** The counts of a hosting since its last report. */
 interface Counted {
-  /** The milliseconds of each refresh. */
-  readonly refreshesMs: readonly number[];
+  /** The milliseconds of each task. */
+  readonly tasksMs: readonly number[];
   readonly counts: Counts;
 }
 

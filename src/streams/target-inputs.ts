@@ -2,7 +2,7 @@
 import { EMPTY, Observable, defer, filter, mergeAll, mergeMap, of, repeat } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { Encodings } from '../model.js';
-import type { RefreshQueue } from './refresh-queue.js';
+import type { TaskQueue } from './task-queue.js';
 import type { PollResult } from './poller.js';
 
 /** A command to copy the current values, and to render them if the text changes and `mayRender` allows it. One report answers it. */
@@ -87,7 +87,7 @@ const MAX_REPOLL_MS = 1000;
  * after the bind and the poll result, so that it copies the newest values.
  */
 export const processInputs =
-  <T>(queue: RefreshQueue, parts: InputProcessing<T>): OperatorFunction<TargetInput, T> =>
+  <T>(queue: TaskQueue, parts: InputProcessing<T>): OperatorFunction<TargetInput, T> =>
   (input$) =>
     defer(() => {
       const pending = new PendingInputs();
@@ -120,7 +120,7 @@ export const processInputs =
 /** Processes the pending inputs. It yields after each poll, since a poll that finds no root cancels the task. */
 function* processPending<T>(
   pending: PendingInputs,
-  queue: RefreshQueue,
+  queue: TaskQueue,
   { poll, process, isPageIncomplete }: InputProcessing<T>,
 ): Generator<void, readonly T[]> {
   const startedMs = queue.nowMs;

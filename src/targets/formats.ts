@@ -9,7 +9,7 @@ import { segmentPollers } from '../native/segment/segment-poller.js';
 import type { Rule } from '../rules/rule.js';
 import { table } from '../rules/table.js';
 import type { TableFields, ValuesOf } from '../rules/table.js';
-import type { FormatSettings, FormatPollerFactories } from '../streams/server-pool.js';
+import type { FormatSettings, FormatPollerFactories } from '../streams/poller-pool.js';
 import type { PollerFactory } from '../streams/poller.js';
 import { VARNISH_SETTINGS } from '../varnish/settings.js';
 import { varnishPollers } from '../varnish/varnish-poller.js';

@@ -40,11 +40,11 @@ export interface ServedParts extends Assignment {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** The reason in the answers to pending scrapes when a reload or the end of the exporter ends their target. */
+/** The reason in the answers to pending demands when a reload or the end of the exporter ends their target. */
 const ENDED = 'nothing: the exporter does not serve this target any more';
 
-/** A scrape that waits for an answer. */
-interface PendingScrape {
+/** A demand that waits for an answer. */
+interface PendingDemand {
   readonly scope: Scope | undefined;
   readonly encoding: keyof Encodings;
   readonly answer: (answer: DemandAnswer) => void;
@@ -54,9 +54,9 @@ export class ServedTarget implements Target {
   readonly #parts: ServedParts;
   readonly #handover: Handover;
   readonly #demand$ = new Subject<Demand>();
-  /** The scrapes that the next refresh answers, and the scrapes that the open refresh answers. */
-  readonly #queued = new Set<PendingScrape>();
-  readonly #inFlight = new Set<PendingScrape>();
+  /** The demands that the next refresh answers, and the demands that the open refresh answers. */
+  readonly #queued = new Set<PendingDemand>();
+  readonly #inFlight = new Set<PendingDemand>();
   readonly #counts: TargetCounters = {
     ...newCounters(),
     ...{ cacheHits: 0, cacheMisses: 0, scopeHits: 0, scopeMisses: 0 },
@@ -133,7 +133,7 @@ export class ServedTarget implements Target {
 
   demand(scope?: Scope, encoding: keyof Encodings = 'text'): Observable<DemandAnswer> {
     return new Observable((subscriber) => {
-      const scrape: PendingScrape = {
+      const scrape: PendingDemand = {
         scope,
         encoding,
         answer: (answer) => {
@@ -186,7 +186,7 @@ export class ServedTarget implements Target {
     return internalMetrics({ state, counts, refreshes, rebalances, unixMs: unixMs() });
   }
 
-  /** Sends a refresh, which answers all pending scrapes. */
+  /** Sends a refresh, which answers all pending demands. */
   #command(refresh: Refresh): void {
     for (const scrape of this.#queued) {
       this.#inFlight.add(scrape);
@@ -203,7 +203,7 @@ export class ServedTarget implements Target {
   #receive(report: Report): readonly TargetEvent[] {
     if ('counts' in report) {
       addCounts(this.#counts, report.counts);
-      for (const tookMs of report.refreshesMs) this.#refreshes.add(tookMs);
+      for (const tookMs of report.tasksMs) this.#refreshes.add(tookMs);
     }
     if ('state' in report) {
       const { root: id, serverKey, isReady } = report.state;
@@ -254,7 +254,7 @@ export class ServedTarget implements Target {
     return inFlight.map(() => aboutTarget(this, { level: 'debug', message }));
   }
 
-  /** Answers all pending scrapes with the reason why there is no page. */
+  /** Answers all pending demands with the reason why there is no page. */
   #rejectPending(): void {
     const now = this.status();
     const { progress } = now;

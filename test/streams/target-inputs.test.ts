@@ -3,7 +3,7 @@ import { Subject, asyncScheduler, merge, takeUntil } from 'rxjs';
 import type { StructureChange } from '#app/model.js';
 import { processInputs } from '#app/streams/target-inputs.js';
 import type { TargetInput, InputProcessing } from '#app/streams/target-inputs.js';
-import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import { TaskQueue } from '#app/streams/task-queue.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { marbles } from '../support/marbles.js';
 import { root, pollResult } from '../support/poll-results.js';
@@ -27,14 +27,14 @@ const letter = (input: TargetInput): string => {
 };
 
 /** A queue with `pauseMs` between event-loop iterations; if divided, with one step per slice. */
-function queueIn(pauseMs: number, isDivided = false): RefreshQueue {
+function queueIn(pauseMs: number, isDivided = false): TaskQueue {
   let reads = 0;
   const now = () => asyncScheduler.now();
   const tasks = new Scheduler(
     () => now() + (isDivided ? reads++ : 0),
     (next) => void asyncScheduler.schedule(next, pauseMs),
   );
-  return new RefreshQueue(tasks, now);
+  return new TaskQueue(tasks, now);
 }
 
 /** Processes an input in two steps. */

@@ -14,7 +14,7 @@ import { VirtualClock } from '../support/virtual-clock.js';
 
 type Input = Demand | Report;
 
-const counted = { refreshesMs: [], counts: newCounters() };
+const counted = { tasksMs: [], counts: newCounters() };
 const ready = { state: { ...unknownState('82'), isReady: true }, ...counted };
 const unready = { state: unknownState('82'), ...counted };
 const none = { hasRendered: false, isDirty: false, snapshot: undefined };

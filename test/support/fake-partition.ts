@@ -37,7 +37,7 @@ export class FakePartition implements Partition {
 
   #state(key: string, tookMs: number): Report {
     const state = { ...unknownState(key), isReady: this.isReady };
-    return { kind: 'state', state, refreshesMs: [tookMs], counts: newCounters() };
+    return { kind: 'state', state, tasksMs: [tookMs], counts: newCounters() };
   }
 
   close(): void {

@@ -5,7 +5,7 @@ import type { TargetEvent } from '#app/model.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { Scheduler } from '#app/streams/scheduler.js';
-import { ServerPool } from '#app/streams/server-pool.js';
+import { PollerPool } from '#app/streams/poller-pool.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
@@ -24,7 +24,7 @@ export class LiveTargets {
     const nowMs = () => performance.now();
     const makePoller = segmentPollers(posixMemory(), { contextId, poolName: 'pool' });
     const tasks = new Scheduler();
-    const pool = new ServerPool({ makePoller, nowMs, tasks });
+    const pool = new PollerPool({ makePoller, nowMs, tasks });
     const thread = { pools: () => pool, catalogues: new CatalogueCache(), nowMs, tasks };
     const partitions = [0, 1].map((number) => new LogicalPartition(number, thread));
     this.#registry = new TargetRegistry({

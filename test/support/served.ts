@@ -5,9 +5,9 @@ import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import type { DemandAnswer, Encodings, Scope, TargetEvent } from '#app/model.js';
 import { segmentPollers } from '#app/native/segment/segment-poller.js';
-import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import { TaskQueue } from '#app/streams/task-queue.js';
 import type { Scheduler } from '#app/streams/scheduler.js';
-import { ServerPool } from '#app/streams/server-pool.js';
+import { PollerPool } from '#app/streams/poller-pool.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
@@ -42,7 +42,7 @@ export function freshServed() {
 export class Served {
   readonly clock = new VirtualClock();
   readonly memory = new CountingMemory();
-  readonly pool: ServerPool;
+  readonly pool: PollerPool;
   readonly tasks: Scheduler = schedulerOf(this.clock);
   readonly target: ServedTarget;
   readonly events: readonly TargetEvent[];
@@ -56,7 +56,7 @@ export class Served {
     { kernel = new Kernel(), unixMs = () => 0 }: ServedOptions = {},
   ) {
     const { clock: scheduler, memory } = this;
-    this.pool = new ServerPool({
+    this.pool = new PollerPool({
       makePoller: segmentPollers(memory, { contextId, poolName: 'pool' }),
       scheduler,
       tasks: this.tasks,
@@ -79,7 +79,7 @@ export class Served {
   /** A partition in the same thread. */
   partition(
     number: number,
-    queue = new RefreshQueue(this.tasks, () => this.clock.now()),
+    queue = new TaskQueue(this.tasks, () => this.clock.now()),
     makeKernel = (): Kernel => this.#kernel,
   ): LogicalPartition {
     const { clock: scheduler, pool, tasks } = this;

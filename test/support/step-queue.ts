@@ -1,9 +1,9 @@
 // A refresh queue whose event-loop iterations a test starts one by one.
-import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import { TaskQueue } from '#app/streams/task-queue.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import type { VirtualClock } from './virtual-clock.js';
 
-export class StepQueue extends RefreshQueue {
+export class StepQueue extends TaskQueue {
   /** Iterations that wait for `step()`; undefined after `free()`. */
   #waiting: (() => void)[] | undefined = [];
   readonly #clock: VirtualClock;

@@ -1,8 +1,8 @@
 // A second format: its own Watch and one entry in the list of formats.
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
-import { RefreshQueue } from '#app/streams/refresh-queue.js';
-import { serverPools } from '#app/streams/server-pool.js';
+import { TaskQueue } from '#app/streams/task-queue.js';
+import { pollerPools } from '#app/streams/poller-pool.js';
 import type { Poller, PollerFactory } from '#app/streams/poller.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
 import { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
@@ -82,9 +82,9 @@ describe('a target of a second format', () => {
       ['toy', () => toy],
     ]);
     const tasks = schedulerOf(scheduler);
-    const pools = serverPools(formats, { scheduler, tasks });
+    const pools = pollerPools(formats, { scheduler, tasks });
     const thread = { pools, catalogues: new CatalogueCache(), tasks, nowMs, scheduler };
-    const queue = new RefreshQueue(tasks, nowMs);
+    const queue = new TaskQueue(tasks, nowMs);
     const kernel = new Kernel();
     const target = new ServedTarget({
       definition: definitionOf({ format: 'toy', serverKeys: ['box'], minRenderIntervalMs: 0 }),
@@ -122,7 +122,7 @@ describe('a target of a second format', () => {
   });
 
   it('fails if its format is not listed', () =>
-    expect(() => serverPools(new Map([['toy', () => toy]]), {})('native')).to.throw(
+    expect(() => pollerPools(new Map([['toy', () => toy]]), {})('native')).to.throw(
       'no format native',
     ));
 });

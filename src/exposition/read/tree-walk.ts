@@ -86,7 +86,7 @@ export class PendingNodes {
   }
 
   /** The next node that existed from the start; an object comes before everything below it. */
-  nextBound(): TreeNode | undefined {
+  nextExisting(): TreeNode | undefined {
     return this.#walk.next();
   }
 }

@@ -113,7 +113,7 @@ export abstract class PublishedValue {
   }
 }
 
-/** A variable with one number. `set` is one 8-byte store; all methods return false once the variable is removed. */
+/** A variable with one number. `set` stores 8 bytes at once; all methods return false once the variable is removed. */
 export class PublishedScalar extends PublishedValue {
   readonly #type: ScalarType;
 

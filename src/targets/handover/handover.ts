@@ -122,10 +122,10 @@ export class Handover {
     if (report.kind === 'event' && isRedefined && report.event.level === 'warning')
       this.#report$.next(report);
     if (report.kind !== 'state' && report.kind !== 'refreshed') return;
-    const { refreshesMs, counts } = report;
+    const { tasksMs, counts } = report;
     // Under the same definition, the standby omits the same series as the serving hosting.
     const own = isRedefined ? counts : countsOfEvents(counts);
-    this.#report$.next({ kind: 'standby', refreshesMs, counts: own });
+    this.#report$.next({ kind: 'standby', tasksMs, counts: own });
     if (report.state.isReady) this.#switch();
   }
 

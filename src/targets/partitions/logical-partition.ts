@@ -25,9 +25,9 @@ import { hostingPipeline } from '../../pipeline.js';
 import type { HostingUpdate } from '../../pipeline.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
 import { untilNext } from '../../streams/poll.js';
-import { RefreshQueue } from '../../streams/refresh-queue.js';
+import { TaskQueue } from '../../streams/task-queue.js';
 import type { Scheduler } from '../../streams/scheduler.js';
-import type { ServerPools } from '../../streams/server-pool.js';
+import type { PollerPools } from '../../streams/poller-pool.js';
 import type { Refresh } from '../../streams/target-inputs.js';
 import type { TargetDefinition } from '../formats.js';
 import type { HostedTarget, Partition } from './partition.js';
@@ -35,7 +35,7 @@ import { Reporter } from './reporter.js';
 
 /** The parts that all partitions of a thread share. */
 export interface PartitionParts {
-  readonly pools: ServerPools;
+  readonly pools: PollerPools;
   readonly catalogues: CatalogueCache;
   readonly tasks: Scheduler;
   /** Milliseconds of a clock that does not step. */
@@ -61,14 +61,14 @@ const IDLE_PERIODS = 4;
 export class LogicalPartition implements Partition {
   readonly number: number;
   readonly #parts: PartitionParts;
-  readonly #queue: RefreshQueue;
+  readonly #queue: TaskQueue;
   readonly #makeKernel: () => Kernel;
   #kernel: Kernel | undefined;
 
   constructor(
     number: number,
     parts: PartitionParts,
-    queue = new RefreshQueue(parts.tasks, parts.nowMs),
+    queue = new TaskQueue(parts.tasks, parts.nowMs),
     makeKernel = (): Kernel => new Kernel(),
   ) {
     this.number = number;
@@ -95,7 +95,7 @@ export class LogicalPartition implements Partition {
           reporter.logLookup();
         },
         onTaskEnd: (tookMs) => {
-          reporter.refreshesMs.push(tookMs);
+          reporter.tasksMs.push(tookMs);
         },
       });
       return merge(

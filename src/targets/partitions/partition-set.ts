@@ -2,7 +2,7 @@
 import { kernelCode } from '../../exposition/wasm/kernel.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import { Scheduler } from '../../streams/scheduler.js';
-import { serverPools } from '../../streams/server-pool.js';
+import { pollerPools } from '../../streams/poller-pool.js';
 import { formatPollers } from '../formats.js';
 import type { PoolSettings } from '../formats.js';
 import { ThreadedPartition, partitionThreads } from '../threads/threaded-partition.js';
@@ -26,7 +26,7 @@ export class PartitionSet {
     const pool: PoolSettings = { contextId, poolName, ...bounds };
     const formats = formatPollers({ memory, ...pool });
     const tasks = new Scheduler();
-    const pools = serverPools(formats, { nowMs, tasks });
+    const pools = pollerPools(formats, { nowMs, tasks });
     const thread = { pools, catalogues: new CatalogueCache(), nowMs, tasks };
     const isThreaded = workerExecutionMode === 'threaded';
     if (isThreaded) {

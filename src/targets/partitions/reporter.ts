@@ -11,10 +11,10 @@ import type { PublisherState, SyncProgress, TargetEvent } from '../../model.js';
 import type { HostingUpdate } from '../../pipeline.js';
 import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
-import type { RefreshQueue } from '../../streams/refresh-queue.js';
+import type { TaskQueue } from '../../streams/task-queue.js';
 import { NO_PROGRESS } from '../../streams/report.js';
 import type { RefreshReport, Report, TargetState } from '../../streams/report.js';
-import type { ServerPool } from '../../streams/server-pool.js';
+import type { PollerPool } from '../../streams/poller-pool.js';
 import type { ProcessedInput } from '../../streams/view-refresher.js';
 import type { PollResult } from '../../streams/poller.js';
 import type { TargetDefinition } from '../formats.js';
@@ -29,11 +29,11 @@ const MAX_WAITING_EVENTS = 1000;
 export class Reporter {
   /** The counters of all views of the target. */
   readonly counters = newCounters();
-  /** The milliseconds of each refresh since the last report. */
-  readonly refreshesMs: number[] = [];
+  /** The milliseconds of each task since the last report; the internal metrics call a task a refresh. */
+  readonly tasksMs: number[] = [];
   readonly #definition: TargetDefinition;
-  readonly #pool: ServerPool;
-  readonly #queue: RefreshQueue;
+  readonly #pool: PollerPool;
+  readonly #queue: TaskQueue;
   #reported: Counts = newCounters();
   readonly #clashes = new Set<string>();
   readonly #exceeded = new Set<keyof TargetLimits>();
@@ -48,7 +48,7 @@ export class Reporter {
   /** Whether the target had an update since the last state. */
   #hasNewUpdate = true;
 
-  constructor(definition: TargetDefinition, pool: ServerPool, queue: RefreshQueue) {
+  constructor(definition: TargetDefinition, pool: PollerPool, queue: TaskQueue) {
     this.#definition = definition;
     this.#pool = pool;
     this.#queue = queue;
@@ -73,7 +73,7 @@ export class Reporter {
       case 'no-root':
         return [...this.#flush(), this.#refreshed(false, false, undefined)];
       case 'processed': {
-        const isChange = this.#noteRefresh(update);
+        const isChange = this.#noteInput(update);
         return [...this.#flush(), ...(isChange ? [this.state()] : []), ...this.#answer(update)];
       }
     }
@@ -126,7 +126,7 @@ export class Reporter {
   }
 
   /** Records the result of an input. Returns whether readiness or the publisher changed. */
-  #noteRefresh({ input, isReady, notifications }: ProcessedInput): boolean {
+  #noteInput({ input, isReady, notifications }: ProcessedInput): boolean {
     this.#notifications = notifications;
     const isPublisherNew = input.kind === 'poll' && this.#notePublisher(input.pollResult);
     const isReadyNew = isReady && !this.#isReady;
@@ -142,8 +142,8 @@ export class Reporter {
     return isPublisherNew || isReadyNew;
   }
 
-  #answer(refresh: ProcessedInput): readonly Report[] {
-    const { input, isReady, hasRendered, isDirty, snapshot } = refresh;
+  #answer(result: ProcessedInput): readonly Report[] {
+    const { input, isReady, hasRendered, isDirty, snapshot } = result;
     if (input.kind === 'refresh')
       return [this.#refreshed(hasRendered, isDirty, isReady ? snapshot : undefined)];
     return isReady && this.#definition.minRenderIntervalMs === 0 ? [{ kind: 'changed' }] : [];
@@ -193,10 +193,10 @@ export class Reporter {
   }
 
   /** The counts since the last report. */
-  #takeCounts(): Pick<RefreshReport, 'refreshesMs' | 'counts'> {
+  #takeCounts(): Pick<RefreshReport, 'tasksMs' | 'counts'> {
     const counts = diffOf(this.counters, this.#reported);
     this.#reported = { ...this.counters };
-    return { refreshesMs: this.refreshesMs.splice(0), counts };
+    return { tasksMs: this.tasksMs.splice(0), counts };
   }
 
   #state(): TargetState {

@@ -15,7 +15,7 @@ import {
 import type { Observable } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import type { Report } from '../../streams/report.js';
-import { serverPools } from '../../streams/server-pool.js';
+import { pollerPools } from '../../streams/poller-pool.js';
 import { formatPollers } from '../formats.js';
 import { CatalogueCache } from '../../catalogue/builtin.js';
 import { LogicalPartition } from '../partitions/logical-partition.js';
@@ -56,7 +56,7 @@ export class PartitionThread {
       this.#fileMessage$.next(message);
     }, open);
     const formats = formatPollers({ memory: this.#memory, nowNs, ...setup });
-    const pools = serverPools(formats, parts);
+    const pools = pollerPools(formats, parts);
     const thread = { ...parts, pools, catalogues: new CatalogueCache() };
     this.#partition = new LogicalPartition(setup.number, thread);
   }

@@ -5,7 +5,7 @@ import { map } from 'rxjs';
 import type { DemandAnswer } from '#app/model.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import type { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
-import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import { TaskQueue } from '#app/streams/task-queue.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
 import { schedulerOf } from '../../support/scheduler-of.js';
@@ -60,7 +60,7 @@ class Simulation {
     this.#served = new Served(this.#publishers, LARGE);
     const { clock } = this.#served;
     this.#partitions = [1, 2, 3].map((number) => {
-      const queue = new RefreshQueue(schedulerOf(clock, TURN_MS), () => clock.now());
+      const queue = new TaskQueue(schedulerOf(clock, TURN_MS), () => clock.now());
       return this.#served.partition(number, queue);
     });
     clock.advance(SETTLED_MS);

@@ -20,7 +20,7 @@ class FakeWorker extends EventEmitter {
     this.removeAllListeners();
   }
   answer(target: number, snapshot: SentSnapshot): void {
-    const counted = { refreshesMs: [], counts: newCounters() };
+    const counted = { tasksMs: [], counts: newCounters() };
     const shown = { state: unknownState('82'), hasRendered: true, isDirty: false };
     const report = { kind: 'refreshed', snapshot, ...shown, ...counted } as const;
     this.emit('message', { kind: 'report', target, report } satisfies FromThread);

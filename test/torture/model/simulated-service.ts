@@ -5,7 +5,7 @@ import type { BudgetLimits } from '#app/budget.js';
 import { VIEW_STEPS } from '#app/exposition/tree-binder.js';
 import type { Random } from '#app/simulator/course.js';
 import { Scheduler } from '#app/streams/scheduler.js';
-import { serverPools } from '#app/streams/server-pool.js';
+import { pollerPools } from '#app/streams/poller-pool.js';
 import { formatPollers } from '#app/targets/formats.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { CatalogueCache } from '#app/catalogue/builtin.js';
@@ -121,7 +121,7 @@ export class SimulatedService {
     const pool = { contextId: CONTEXT_ID, poolName: POOL_NAME, nowNs: this.#nowNs };
     const formats = formatPollers({ memory: publications, ...pool });
     const tasks = this.#tasks();
-    const pools = serverPools(formats, { nowMs, scheduler: clock, tasks });
+    const pools = pollerPools(formats, { nowMs, scheduler: clock, tasks });
     const catalogues = new CatalogueCache();
     const thread = { pools, catalogues, nowMs, scheduler: clock, tasks, budget: this.#budget };
     return (number) => new LogicalPartition(number, thread);

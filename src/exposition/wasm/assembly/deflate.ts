@@ -1,5 +1,5 @@
 // Writes lines as a deflate block (RFC 1951) without producing their text. Each line is encoded as matches in the line
-// that is one line distance before it, and literals for the differences.
+// N lines before it (N is the line distance), and literals for the differences.
 import {
   MAX_LINES,
   DEFLATE_CHANGES,

@@ -15,7 +15,7 @@ interface QueuedTask<T> {
   readonly onEnd: (tookMs: number) => void;
 }
 
-export class RefreshQueue {
+export class TaskQueue {
   readonly #scheduler: Scheduler;
   readonly #now: () => number;
   readonly #waits = new SampleWindow();

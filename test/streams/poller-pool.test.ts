@@ -7,7 +7,7 @@ import { canWaitOnFutexes } from '#app/native/os/libc.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { ACTIVE_POLL_MS, IDLE_AFTER_MS, IDLE_POLL_MS } from '#app/streams/poll.js';
-import { ServerPool } from '#app/streams/server-pool.js';
+import { PollerPool } from '#app/streams/poller-pool.js';
 import type { PollResult } from '#app/streams/poller.js';
 import { CountingMemory } from '../support/counting-memory.js';
 import { eventually } from '../support/eventually.js';
@@ -25,7 +25,7 @@ describe('a server pool', () => {
   afterEach(() => publishers.closeAll());
 
   const newPool = () =>
-    new ServerPool({
+    new PollerPool({
       makePoller: segmentPollers(memory, { contextId: publishers.contextId, poolName: 'pool' }),
     });
   const states = (polls$: Observable<PollResult>) =>
@@ -220,7 +220,7 @@ describe('a server pool', () => {
     const waiter = new FutexWaiter();
     const armed = IDLE_AFTER_MS + ACTIVE_POLL_MS;
     const scheduler = new VirtualTimeScheduler(undefined, armed + IDLE_POLL_MS / 2);
-    const pool = new ServerPool({
+    const pool = new PollerPool({
       makePoller: segmentPollers(posixMemory(waiter), {
         contextId: publishers.contextId,
         poolName: 'pool',

@@ -1,6 +1,6 @@
-// RefreshQueue: the measured times of refreshes. Spec 2.5.
+// TaskQueue: the measured times of tasks. Spec 2.5.
 import { expect } from 'chai';
-import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import { TaskQueue } from '#app/streams/task-queue.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { follow } from '../support/follow.js';
 
@@ -12,7 +12,7 @@ describe('a refresh queue', () => {
       nowMs += 100; // other tasks
       next();
     };
-    const queue = new RefreshQueue(new Scheduler(now, others), now);
+    const queue = new TaskQueue(new Scheduler(now, others), now);
     const sinceMs = queue.nowMs;
     expect(queue.busyIdleRatio).to.equal(0);
     const steps = function* (): Generator<void, string> {

@@ -47,7 +47,7 @@ interface PolledKey {
   last: PollResult | undefined;
 }
 
-export class ServerPool {
+export class PollerPool {
   readonly #parts: PoolParts;
   readonly #scheduler: SchedulerLike;
   readonly #polled = new Map<string, PolledKey>();
@@ -164,14 +164,14 @@ export type FormatPollerFactories = ReadonlyMap<
 >;
 
 /** Returns the pool of a format with these settings. Targets with equal settings share it. */
-export type ServerPools = (format: string, settings?: FormatSettings) => ServerPool;
+export type PollerPools = (format: string, settings?: FormatSettings) => PollerPool;
 
 /** Makes the pools of one thread. @throws Error for a format that was not checked before */
-export function serverPools(
+export function pollerPools(
   formats: FormatPollerFactories,
   parts: Omit<PoolParts, 'makePoller'>,
-): ServerPools {
-  const pools = new Map<string, ServerPool>();
+): PollerPools {
+  const pools = new Map<string, PollerPool>();
   return (format, settings = {}) => {
     const pollers = formats.get(format);
     if (pollers === undefined) throw new Error(`There is no format ${format}`);
@@ -180,7 +180,7 @@ export function serverPools(
     if (known !== undefined) return known;
     // Drop the pools of settings that a reload has removed.
     for (const [each, pool] of pools) if (pool.isIdle) pools.delete(each);
-    const pool = new ServerPool({ ...parts, makePoller: pollers(settings) });
+    const pool = new PollerPool({ ...parts, makePoller: pollers(settings) });
     pools.set(key, pool);
     return pool;
   };

@@ -1,6 +1,6 @@
-// serverPools: one pool for each format of a thread.
+// pollerPools: one pool for each format of a thread.
 import { expect } from 'chai';
-import { serverPools } from '#app/streams/server-pool.js';
+import { pollerPools } from '#app/streams/poller-pool.js';
 import type { PollerFactory } from '#app/streams/poller.js';
 import { follow } from '../support/follow.js';
 import { pollResult } from '../support/poll-results.js';
@@ -14,7 +14,7 @@ describe('the set of server pools', () => {
       close: () => undefined,
     });
   const fresh = () =>
-    serverPools(
+    pollerPools(
       new Map([
         ['segment', () => watching(1)],
         [
