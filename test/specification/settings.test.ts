@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { readyPage, scrape, unready } from '../end-to-end/page.js';
-import { expectTicks, spansBetween } from '../end-to-end/ticks.js';
 import { freePort } from '../support/free-port.js';
 import { needs } from '../support/needs.js';
 import { waitFor, testPrograms } from '../support/processes.js';
@@ -18,21 +17,43 @@ const DEFAULT_KEYS = ['82', '456', '999'];
 describe('the settings', function () {
   this.slow(3000);
   const programs = testPrograms();
-  const APPS = { ads: '11', adh: '12', ats: '13' } as const;
+  /** The settings of an exporter for each application: its server key, and a filter except for adh. */
+  const APPS = {
+    ads: { server_keys: ['11'], classes: ['process', 'mounts', 'streams'] },
+    adh: { server_keys: ['12'] },
+    ats: { server_keys: ['13'], seed_path_groups: ['health'] },
+  };
+  type App = keyof typeof APPS;
   /** A configuration with only the required settings. */
   let bare: Running;
   let bareUrl = '';
   /** The same, for stdout mode. */
   let printing: Running;
-  let slowly: Running;
+  /** An exporter with the default server keys for the application shop. */
+  let unlimited: Running;
+  /** An exporter with its own pool, address, port and path. */
+  let placed: Running;
+  let placedUrl = '';
+  /** An exporter with a context id and server keys that have no segments. */
+  let other: Running;
+  let metrics_port = 0;
+  const exporters = new Map<App, Running>();
+  const pages = new Map<App, string>();
 
   const exporter = (settings: Readonly<Record<string, unknown>>): Running =>
-    programs.exporter({ app: 'shop', server_keys: ['1'], ...settings });
-  const pageOf = async (settings: Readonly<Record<string, unknown>>): Promise<string> =>
-    readyPage(await exporter(settings).url());
-  const prefixes = (page: string): string[] => [
-    ...new Set(Object.keys(application(page)).map((key) => /^[a-z]+_[a-z]+/.exec(key)?.[0] ?? '')),
+    programs.exporter({ app: 'shop', ...settings });
+  const readyFrom = async (running: Running): Promise<string> => readyPage(await running.url());
+  const namesOf = (app: App): readonly string[] => Object.keys(application(pages.get(app) ?? ''));
+  const prefixesOf = (app: App): readonly string[] => [
+    ...new Set(namesOf(app).map((key) => /^[a-z]+_[a-z]+/.exec(key)?.[0] ?? '')),
   ];
+  /** The series of a shop whose objects have one of these paths. */
+  const seriesBelow = (count: number, ...paths: readonly string[]): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(shopSeries('shop', count)).filter(([key]) =>
+        paths.some((path) => key.endsWith(`{"object":"${path}"}`)),
+      ),
+    );
 
   before(async () => {
     const license = ['--license-file', programs.license];
@@ -47,17 +68,33 @@ describe('the settings', function () {
     };
     const shops = [...shop('h.1.shop', 1), ...shop('h.2.shop', 2)];
     programs.publish({ server_key: '1', objects: shops });
-    programs.publish({ server_key: '999', objects: shop('h.9.shop', 9) });
+    programs.publish({
+      server_key: '999',
+      objects: [...shop('h.9.shop', 9), ...shop('h.10.shop', 10)],
+    });
     programs.publish({ server_key: '6', objects: [...shop('h.6.shop', 6), neverSynced] });
     programs.publish({ server_key: '1', pool_name: 'puddle', objects: shop('h.7.shop', 7) });
-    for (const [app, key] of Object.entries(APPS))
-      programs.simulate(...['--app', app, '--server-key', key, '--objects', '40', '--rate', '0']);
-    slowly = exporter({ metrics_http_enabled: false, metrics_interval_seconds: 2 });
+    for (const [app, { server_keys }] of Object.entries(APPS)) {
+      const tree = ['--app', app, '--server-key', ...server_keys, '--objects', '40'];
+      programs.simulate(...tree, '--rate', '0');
+    }
+    metrics_port = await freePort();
+    unlimited = exporter({});
+    other = exporter({ context_id: 'elsewhere', server_keys: ['5', '7'] });
+    placed = exporter({
+      ...{ pool_name: 'puddle', server_keys: ['1'], seed_paths: ['till.drawer'] },
+      ...{ metrics_bind_address: '127.0.0.2', metrics_port, metrics_path: '/here/it-is' },
+    });
+    for (const app of ['ads', 'adh', 'ats'] as const)
+      exporters.set(app, exporter({ app, ...APPS[app] }));
+    for (const [app, running] of exporters) pages.set(app, await readyFrom(running));
     bareUrl = await bare.url();
+    placedUrl = await placed.url();
   });
 
   /** The reason why a target is not ready, after its segments were polled. */
   const waited = async (url: string): Promise<string> => (await unready(url, /no segment/)).body;
+  const elsewhere = async (): Promise<string> => waited(await other.url());
   const unset = (context: Mocha.Context): Promise<string> => {
     const isTaken = DEFAULT_KEYS.some((key) => existsSync(`/dev/shm/shmApp.pool.${key}`));
     needs(context, !isTaken, 'another program publishes under a default server key');
@@ -70,10 +107,9 @@ describe('the settings', function () {
     });
 
     it('is the first part of the name of a segment', async () => {
-      expect(programs.segments()).to.include(`${programs.contextId}.pool.1`);
-      expect(application(await pageOf({}))).to.deep.equal(shopSeries('shop', 1));
-      const other = exporter({ context_id: 'elsewhere' });
-      expect(await waited(await other.url())).to.contain('no segment elsewhere.pool.1 ');
+      expect(programs.segments()).to.include(`${programs.contextId}.pool.999`);
+      expect(application(await readyFrom(unlimited))).to.deep.equal(shopSeries('shop', 9));
+      expect(await elsewhere()).to.contain('no segment elsewhere.pool.5 ');
     });
   });
 
@@ -84,8 +120,7 @@ describe('the settings', function () {
 
     it('is the second part of the name of a segment', async () => {
       expect(programs.segments()).to.include(`${programs.contextId}.puddle.1`);
-      const page = await pageOf({ pool_name: 'puddle' });
-      expect(application(page)).to.deep.equal(shopSeries('shop', 7));
+      expect(application(await readyPage(placedUrl))).to.deep.equal(seriesBelow(7, 'till.drawer'));
     });
   });
 
@@ -94,11 +129,10 @@ describe('the settings', function () {
       expect(await unset(this)).to.contain('waiting on a root of application ads, ');
     });
 
-    for (const [app, key] of Object.entries(APPS))
-      it(`can be "${app}", with the metrics of its catalogue`, async () => {
-        const page = await pageOf({ app, server_keys: [key] });
-        expect(targetOf(page)['app']).to.equal(app);
-        const names = Object.keys(application(page));
+    for (const app of ['ads', 'adh', 'ats'] as const)
+      it(`can be "${app}", with the metrics of its catalogue`, () => {
+        expect(targetOf(pages.get(app) ?? '')['app']).to.equal(app);
+        const names = namesOf(app);
         expect(names.every((name) => name.startsWith(`${app}_`))).to.be.true;
         expect(names).to.include(`${app}_process_pid{}`);
       });
@@ -106,64 +140,62 @@ describe('the settings', function () {
 
   shows('2.1 instance', () => {
     it('is empty by default, which selects the first matching root', async () =>
-      expect(targetOf(await pageOf({}))['root']).to.equal('h.1.shop'));
-
-    for (const instance of ['2', 'h.2.shop'])
-      it(`"${instance}" selects the root h.2.shop`, async () =>
-        expect(targetOf(await pageOf({ instance }))['root']).to.equal('h.2.shop'));
+      expect(targetOf(await readyFrom(unlimited))['root']).to.equal('h.9.shop'));
   });
 
-  const ads = { app: 'ads', server_keys: [APPS.ads] };
+  for (const [instance, path, objects] of [
+    ['2', '@root', ['@root']],
+    ['h.2.shop', 'till', ['till', 'till.drawer']],
+  ] as const)
+    shows(['2.1 instance', '2.1 seed_paths'], () => {
+      it(`"${instance}" selects the root h.2.shop, and the path "${path}" the variables of ${objects.join(' and ')}`, async () => {
+        const hinted = exporter({ server_keys: ['1'], instance, seed_paths: [path] });
+        const page = await readyFrom(hinted);
+        expect(targetOf(page)['root']).to.equal('h.2.shop');
+        expect(application(page)).to.deep.equal(seriesBelow(2, ...objects));
+      });
+    });
 
   shows('2.1 classes', () => {
-    it('limits the metrics and the tracked objects to these classes; the default limits nothing', async () => {
-      const all = exporter(ads);
-      const few = exporter({ ...ads, classes: ['mounts', 'streams'] });
-      const wanted = ['ads_mounts', 'ads_streams'];
-      const whole = prefixes(await readyPage(await all.url()));
-      expect(whole).to.include.members([...wanted, 'ads_process', 'ads_server', 'ads_fanout']);
-      expect(prefixes(await readyPage(await few.url()))).to.have.members(wanted);
-      await few.line(/ ready: 2 objects, /);
-      const [, tracked = ''] = await all.line(/ ready: (\d+) objects, /);
+    it('limits the metrics and the tracked objects to these classes', async () => {
+      expect(prefixesOf('ads')).to.have.members(['ads_process', 'ads_mounts', 'ads_streams']);
+      await exporters.get('ads')?.line(/ ready: 3 objects, /);
+    });
+
+    it('is empty by default, which limits nothing', async () => {
+      expect(prefixesOf('adh')).to.include.members(['adh_process', 'adh_server', 'adh_service']);
+      const [, tracked = ''] = (await exporters.get('adh')?.line(/ ready: (\d+) objects, /)) ?? [];
       expect(Number(tracked)).to.be.above(20);
     });
   });
 
   shows('2.1 seed_path_groups', () => {
-    it('limits the metrics to the paths of these groups', async () =>
-      expect(
-        prefixes(await pageOf({ ...ads, seed_path_groups: ['client_totals'] })),
-      ).to.have.members(['ads_streams', 'ads_requests', 'ads_fanout']));
+    it('limits the metrics to the paths of these groups', () =>
+      expect(prefixesOf('ats')).to.have.members(['ats_process', 'ats_shm', 'ats_resiliency']));
   });
 
   shows('2.1 seed_paths', () => {
-    const all = shopSeries('shop', 1);
-    const cases = [
-      ['@root', ['@root']],
-      ['till', ['till', 'till.drawer']],
-      ['till.drawer', ['till.drawer']],
-    ] as const;
-    for (const [path, objects] of cases)
-      it(`"${path}" selects the variables of ${objects.join(' and ')}`, async () => {
-        const shown = Object.keys(application(await pageOf({ seed_paths: [path] })));
-        expect(shown).to.have.members(
-          Object.keys(all).filter((key) =>
-            objects.some((object) => key.endsWith(`{"object":"${object}"}`)),
-          ),
-        );
-      });
+    it('"till.drawer" selects the variables of till.drawer', async () =>
+      expect(application(await readyPage(placedUrl))).to.deep.equal(seriesBelow(7, 'till.drawer')));
+  });
+
+  shows('1.3.2', () => {
+    it('names every server key while none has a root', async () => {
+      for (const key of ['5', '7'])
+        expect(await elsewhere()).to.contain(`no segment elsewhere.pool.${key} `);
+    });
   });
 
   shows('2.1 server_keys', () => {
     it('are 82, 456 and 999 by default', async function () {
       for (const key of DEFAULT_KEYS)
         expect(await unset(this)).to.contain(`server key ${key}: no segment shmApp.pool.${key} `);
-      const url = await programs.exporter({ app: 'shop' }).url();
-      expect(targetOf(await readyPage(url))).to.include({ server_key: '999', root: 'h.9.shop' });
+      const page = await readyFrom(unlimited);
+      expect(targetOf(page)).to.include({ server_key: '999', root: 'h.9.shop' });
     });
 
     it('are exactly the configured keys', async () => {
-      const text = await waited(await exporter({ server_keys: ['5', '7'] }).url());
+      const text = await elsewhere();
       expect(text.match(/server key \d+/g)).to.deep.equal(['server key 5', 'server key 7']);
     });
   });
@@ -207,9 +239,8 @@ describe('the settings', function () {
       expect(listening(printing.pid)).to.deep.equal([]));
 
     it('true starts the listener', async () => {
-      const serving = exporter({ metrics_http_enabled: true });
-      const { host } = new URL(await serving.url());
-      expect(listening(serving.pid)).to.deep.equal([host]);
+      const { host } = new URL(await unlimited.url());
+      expect(listening(unlimited.pid)).to.deep.equal([host]);
     });
   });
 
@@ -218,11 +249,9 @@ describe('the settings', function () {
       expect(listening(bare.pid)).to.deep.equal([`0.0.0.0:${new URL(bareUrl).port}`]));
 
     it('is the only address of the listener', async () => {
-      const serving = exporter({ metrics_bind_address: '127.0.0.2' });
-      const { port, href } = new URL(await serving.url());
       // Others may listen on that port of another address, so what it says there shows nothing.
-      expect(listening(serving.pid)).to.deep.equal([`127.0.0.2:${port}`]);
-      await readyPage(href);
+      expect(listening(placed.pid)).to.deep.equal([`127.0.0.2:${metrics_port}`]);
+      await readyPage(placedUrl);
     });
   });
 
@@ -240,11 +269,9 @@ describe('the settings', function () {
       taken.close();
     });
 
-    it('is the port of the listener', async () => {
-      const metrics_port = await freePort();
-      const serving = exporter({ metrics_port });
-      expect(await serving.url()).to.equal(`http://127.0.0.1:${metrics_port}/metrics`);
-      expect(listening(serving.pid)).to.deep.equal([`127.0.0.1:${metrics_port}`]);
+    it('is the port of the listener', () => {
+      expect(new URL(placedUrl).port).to.equal(String(metrics_port));
+      expect(listening(placed.pid)).to.deep.equal([`127.0.0.2:${metrics_port}`]);
     });
   });
 
@@ -252,20 +279,9 @@ describe('the settings', function () {
     it('is /metrics by default', () => expect(new URL(bareUrl).pathname).to.equal('/metrics'));
 
     it('is the only path of the metrics', async () => {
-      const url = await exporter({ metrics_path: '/here/it-is' }).url();
-      expect(new URL(url).pathname).to.equal('/here/it-is');
-      expect(application(await readyPage(url))).to.deep.equal(shopSeries('shop', 1));
-      expect((await scrape(new URL('/metrics', url).href)).status).to.equal(404);
-    });
-  });
-
-  shows('2.1 metrics_interval_seconds', () => {
-    it('is the time between two snapshots on stdout', async () => {
-      const spans = await waitFor('three snapshots', () => {
-        const all = spansBetween(slowly.stdout);
-        return all.length < 2 ? undefined : all;
-      });
-      expectTicks(spans, 1600, 2700);
+      expect(new URL(placedUrl).pathname).to.equal('/here/it-is');
+      await readyPage(placedUrl);
+      expect((await scrape(new URL('/metrics', placedUrl).href)).status).to.equal(404);
     });
   });
 
