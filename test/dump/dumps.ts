@@ -1,4 +1,14 @@
-// A published sample tree, and runs of shm_dump.
+// A published sample tree, and outputs of shm_dump.
+import { Fault } from '#app/errors.js';
+import { treeCatalogue } from '#app/dump/catalogue/catalogue-draft.js';
+import { PROGRAM } from '#app/dump/options.js';
+import { treeJson } from '#app/dump/output/tree-json.js';
+import { buffers, treeText } from '#app/dump/output/tree-text.js';
+import { FollowedSegment } from '#app/dump/segment/followed-segment.js';
+import { posixMemory } from '#app/native/os/posix.js';
+import { segmentName } from '#app/native/segment/layout.js';
+import { readCommandLine } from '#app/rules/command-line.js';
+import { searchWords } from '#app/shown/shown-text.js';
 import { testPrograms } from '../support/processes.js';
 import type { TestPrograms } from '../support/processes.js';
 
@@ -39,17 +49,55 @@ export const SHOP = {
   ],
 };
 
+export interface DumpOutput {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Returns what shm_dump prints with these arguments, without a process of its own. */
+export function dumpOf(...argv: readonly string[]): DumpOutput {
+  try {
+    return { status: 0, stdout: textOf(argv), stderr: '' };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { status: error.exit, stdout: '', stderr: `shm_dump: ${error.message}\n` };
+  }
+}
+
+function textOf(argv: readonly string[]): string {
+  const line = readCommandLine(PROGRAM, argv, '');
+  if (line.kind === 'text') return line.text;
+  const { serverKey, contextId, poolName, object, search, json, catalogue } = line.options;
+  const segment = new FollowedSegment(posixMemory(), segmentName(contextId, poolName, serverKey));
+  try {
+    const { status, reading } = segment.read();
+    const form = catalogue ? treeCatalogue : json ? treeJson : treeText;
+    const choice = { object, words: searchWords(search) };
+    const parts = buffers(form(status, reading, choice, Date.now()), () => {
+      reading.renew();
+    });
+    return Buffer.concat([...parts]).toString();
+  } finally {
+    segment.close();
+  }
+}
+
 export interface Dump {
   readonly programs: TestPrograms;
-  /** Runs shm_dump with the context of the suite and the given arguments. */
-  readonly dump: (...args: readonly string[]) => ReturnType<TestPrograms['run']>;
+  /** Returns the output of shm_dump with the context of the suite and the given arguments, from this process. */
+  readonly dump: typeof dumpOf;
+  /** Starts shm_dump with the context of the suite and the given arguments. */
+  readonly run: (...args: readonly string[]) => DumpOutput;
 }
 
 /** Call inside `describe`. */
 export function dumps(): Dump {
   const programs = testPrograms();
+  const context = ['--context-id', programs.contextId];
   return {
     programs,
-    dump: (...args) => programs.run('dump', '--context-id', programs.contextId, ...args),
+    dump: (...args) => dumpOf(...context, ...args),
+    run: (...args) => programs.run('dump', ...context, ...args),
   };
 }

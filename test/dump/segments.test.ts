@@ -7,11 +7,11 @@ import { HEADER } from '#app/native/segment/layout.js';
 import { isRoot } from '../support/needs.js';
 import { PROJECT } from '../support/processes.js';
 import { freshSegments } from '../support/segments.js';
-import { SHOP, dumps } from './dumps.js';
+import { SHOP, dumpOf, dumps } from './dumps.js';
 
 describe('shm_dump of a segment', function () {
   this.slow(5000);
-  const { programs, dump } = dumps();
+  const { programs, dump, run } = dumps();
   const fileOf = (key: string) => `/dev/shm/${programs.contextId}.pool.${key}`;
   const refused = (key: string, sentence: RegExp | string) => {
     const { status, stdout, stderr } = dump('--server-key', key);
@@ -29,20 +29,37 @@ describe('shm_dump of a segment', function () {
     expect(dump('--server-key', 'shop_1', '--pool-name', 'other').stderr)
       .to.include(`no segment ${programs.contextId}.other.shop_1 in /dev/shm`)
       .and.match(/; --context-id and --pool-name say what is before the key\n$/);
-    expect(dump('--server-key', 'shop_2').stderr).not.to.include('--context-id');
+    const { status, stdout, stderr } = run('--server-key', 'shop_2');
+    expect({ status, stdout }).to.deep.equal({ status: 4, stdout: '' });
+    expect(stderr)
+      .to.match(/^shm_dump: no segment [^\n]*\n$/)
+      .and.not.include('--context-id');
   });
 
-  it('whose publisher was killed shows the last values and the state dead', async () => {
-    const simulator = await programs.simulatorOf({ ...SHOP, server_key: 'dead' });
-    await simulator.stop('SIGKILL');
-    const { status, stdout, stderr } = dump('--server-key', 'dead');
-    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-    expect(stdout).to.include(
-      '\npublisher  dead: publisher died without closing; these are its last values\n',
-    );
-    expect(stdout).to.match(/\n {4}sold +u64 counter pieces {2}42\n/);
-    const [line = ''] = dump('--server-key', 'dead', '--json').stdout.split('\n');
-    expect(line).to.include('"publisher":{"state":"dead","reason":"publisher died without');
+  describe('whose publisher was killed', () => {
+    before(async () => {
+      const simulator = await programs.simulatorOf({ ...SHOP, server_key: 'dead' });
+      await simulator.stop('SIGKILL');
+    });
+
+    it('shows the last values and the state dead', () => {
+      const { status, stdout, stderr } = dump('--server-key', 'dead');
+      expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+      expect(stdout).to.include(
+        '\npublisher  dead: publisher died without closing; these are its last values\n',
+      );
+      expect(stdout).to.match(/\n {4}sold +u64 counter pieces {2}42\n/);
+      const [line = ''] = dump('--server-key', 'dead', '--json').stdout.split('\n');
+      expect(line).to.include('"publisher":{"state":"dead","reason":"publisher died without');
+    });
+
+    it('does not modify the segment, and needs no write permission', () => {
+      // Without a heartbeat, the segment no longer changes by itself.
+      const bytes = readFileSync(fileOf('dead'));
+      chmodSync(fileOf('dead'), 0o444);
+      expect(run('--server-key', 'dead').status).to.equal(0);
+      expect(readFileSync(fileOf('dead')).equals(bytes)).to.equal(true);
+    });
   });
 
   const damages: readonly (readonly [
@@ -108,24 +125,14 @@ describe('shm_dump of a segment', function () {
       stderr: `shm_dump: Segment ${fileOf('secret')} exists, but this process may not read it (EACCES): it belongs to user ${uid}, group ${gid}, and has mode 0000\n`,
     });
   });
-
-  it('does not modify the segment, and needs no write permission', async () => {
-    const simulator = await programs.simulatorOf({ ...SHOP, server_key: 'quiet' });
-    // Without a heartbeat, the segment no longer changes by itself.
-    await simulator.stop('SIGKILL');
-    const before = readFileSync(fileOf('quiet'));
-    chmodSync(fileOf('quiet'), 0o444);
-    expect(dump('--server-key', 'quiet').status).to.equal(0);
-    expect(readFileSync(fileOf('quiet')).equals(before)).to.equal(true);
-  });
 });
 
 describe('shm_dump of a large tree', function () {
   this.slow(20_000);
   const { programs } = dumps();
-  before(() =>
-    programs.simulator('--app', 'big', '--server-key', 'big', '--objects', '5000', '--rate', '0'),
-  );
+  before(() => {
+    programs.simulate('--app', 'big', '--server-key', 'big', '--objects', '5000', '--rate', '0');
+  });
   /** Runs shm_dump in a shell, followed by `rest`, with the pipefail option. */
   const shell = (rest: string) => {
     const words = `--context-id ${programs.contextId} --server-key big`;
@@ -152,11 +159,7 @@ describe('shm_dump of a publisher', function () {
   this.slow(5000);
   const segments = freshSegments();
   const dump = (...args: readonly string[]) =>
-    spawnSync(
-      process.execPath,
-      ['dist/bin/shm_dump.js', '--context-id', segments.contextId, '--server-key', '1', ...args],
-      { encoding: 'utf8', cwd: PROJECT },
-    );
+    dumpOf('--context-id', segments.contextId, '--server-key', '1', ...args);
 
   it('with as-of times shows these times', () => {
     const publisher = segments.publish('1');

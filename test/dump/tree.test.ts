@@ -11,19 +11,19 @@ const UNSAFE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
 describe('shm_dump', function () {
   this.slow(5000);
-  const { programs, dump } = dumps();
+  const { programs, dump, run } = dumps();
   before(() => {
     programs.publish(SHOP);
   });
   const treeOf = (text: string): readonly string[] => text.split('\n\n')[1]?.split('\n') ?? [];
-  const lines = (...args: readonly string[]): Record<string, unknown>[] =>
-    dump('--server-key', '7', '--json', ...args)
-      .stdout.trim()
+  const linesOf = (text: string) =>
+    text
+      .trim()
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>);
 
   it('shows each object with its class and state, and each variable with its type and value', () => {
-    const { status, stdout, stderr } = dump('--server-key', '7');
+    const { status, stdout, stderr } = run('--server-key', '7');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     expect(treeOf(stdout)).to.deep.equal([
       'h.1.shop  Shop  normal',
@@ -75,7 +75,8 @@ describe('shm_dump', function () {
   });
 
   it('prints the same content as JSON lines, with complete values', () => {
-    const [segment, root, version, ...rest] = lines();
+    const { stdout } = run('--server-key', '7', '--json');
+    const [segment, root, version, ...rest] = linesOf(stdout);
     expect(segment).to.deep.include({ kind: 'segment', segment: `${programs.contextId}.pool.7` });
     expect(segment?.['dropped']).to.deep.equal({ objects: 0, variables: 0 });
     expect(segment?.['publisher']).to.deep.include({
@@ -139,7 +140,7 @@ describe('shm_dump', function () {
   for (const [words, found] of searches)
     it(`finds "${words}" in ids, classes, names and values`, () =>
       expect(
-        lines('--search', words)
+        linesOf(dump('--server-key', '7', '--json', '--search', words).stdout)
           .slice(1, -1)
           .map(({ id, name }) => name ?? id),
       ).to.deep.equal(found));

@@ -20,6 +20,15 @@ describe('shm_dump --watch', function () {
     `"${process.execPath}" dist/bin/shm_dump.js ${words.join(' ')}`;
   const sold = ({ lines }: Pick<Screen, 'lines'>) => lines.find((line) => line.includes(' sold '));
   const hasTree = (screen: Screen) => sold(screen) !== undefined;
+  const restored = async (terminal: Terminal) => {
+    await terminal.running.ended;
+    expect(terminal.sent).to.include('status=0\r\n');
+    const { isAlternate, hasCursor } = terminal.screen;
+    expect({ isAlternate, hasCursor }).to.deep.equal({ isAlternate: false, hasCursor: true });
+    const [before, after] = terminal.settings;
+    expect(before).to.be.a('string');
+    expect(after).to.equal(before);
+  };
 
   it('shows a change with its age, and redraws without clearing the screen', async () => {
     // A change is highlighted until the next draw, which is long enough for this test.
@@ -43,7 +52,7 @@ describe('shm_dump --watch', function () {
     await terminal.running.ended;
   });
 
-  it('scrolls by keys through lines beyond the screen', async () => {
+  it('scrolls by keys through lines beyond the screen, and restores the terminal after Ctrl-C', async () => {
     const { words } = shop();
     const terminal = new Terminal(programs, command(words), { rows: 12 });
     const top = ({ lines }: Screen) => lines[5];
@@ -63,35 +72,17 @@ describe('shm_dump --watch', function () {
     terminal.type('\u001b[H');
     await terminal.shows('the root', (screen) => top(screen) === 'h.1.shop  Shop  normal');
     terminal.type('\u0003');
-    await terminal.running.ended;
+    await restored(terminal);
   });
 
-  const endings: readonly (readonly [
-    what: string,
-    line: (command: string) => string,
-    end: (terminal: Terminal) => void,
-  ])[] = [
-    ['the key q', (line) => line, (terminal) => terminal.type('q')],
-    ['Ctrl-C', (line) => line, (terminal) => terminal.type('\u0003')],
-    // A background job of a shell cannot read from the terminal, so no keys arrive.
-    ...(['SIGINT', 'SIGTERM'] as const).map((signal) => {
-      const line = (each: string) => `${each} & echo pid=$!; wait $!`;
-      const end = ({ sent }: Terminal) => process.kill(Number(/pid=(\d+)/.exec(sent)?.[1]), signal);
-      return [signal, line, end] as const;
-    }),
-  ];
-  for (const [what, line, end] of endings)
-    it(`restores the terminal after ${what}`, async () => {
-      const terminal = new Terminal(programs, line(command(shop().words)));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    it(`restores the terminal after ${signal}`, async () => {
+      // A background job of a shell cannot read from the terminal, so no keys arrive.
+      const line = `${command(shop().words)} & echo pid=$!; wait $!`;
+      const terminal = new Terminal(programs, line);
       await terminal.shows('the tree', hasTree);
-      end(terminal);
-      await terminal.running.ended;
-      expect(terminal.sent).to.include('status=0\r\n');
-      const { isAlternate, hasCursor } = terminal.screen;
-      expect({ isAlternate, hasCursor }).to.deep.equal({ isAlternate: false, hasCursor: true });
-      const [before, after] = terminal.settings;
-      expect(before).to.be.a('string');
-      expect(after).to.equal(before);
+      process.kill(Number(/pid=(\d+)/.exec(terminal.sent)?.[1]), signal);
+      await restored(terminal);
     });
 
   it('shows the last values of a dead publisher, and then the values of the next one', async () => {
@@ -117,7 +108,7 @@ describe('shm_dump --watch', function () {
     await terminal.running.ended;
   });
 
-  it('reports that the selected object is missing, and shows it when it reappears', async () => {
+  it('reports that the selected object is missing, shows it when it reappears, and restores the terminal after the key q', async () => {
     const { published, words } = shop();
     const terminal = new Terminal(programs, command([...words, '--object', 'floor.a']));
     await terminal.shows('the object', hasTree);
@@ -131,7 +122,7 @@ describe('shm_dump --watch', function () {
     published.go({ add: [object] });
     await terminal.shows('the object', hasTree);
     terminal.type('q');
-    await terminal.running.ended;
+    await restored(terminal);
   });
 
   it('prints repeated dumps without a terminal until a signal', async () => {
