@@ -1,6 +1,5 @@
 // Tests that the exporter accepts the drafts of shm_dump --catalogue, and Prometheus their pages.
 import { expect } from 'chai';
-import { writeFileSync } from 'node:fs';
 import { isInstalled } from '../support/processes.js';
 import { applicationPart, promtoolLines, readyPage, samplesOf } from '../end-to-end/page.js';
 import { dumps } from './dumps.js';
@@ -43,41 +42,40 @@ const ODD_SHOP = {
 
 describe('shm_dump --catalogue', function () {
   this.slow(15_000);
-  const { programs, dump } = dumps();
-
-  /** Drafts a catalogue, checks it with the exporter, and returns the resulting page. */
-  async function pageOf(app: string, key: string): Promise<string> {
-    const { status, stdout, stderr } = dump('--server-key', key, '--catalogue');
-    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-    const file = programs.path(`${key}.toml`);
-    writeFileSync(file, stdout);
-    const settings = { app, server_keys: [key], catalogue_files: [file] };
-    const checked = programs.run(
-      'exporter',
-      '--check-config',
-      '--config',
-      programs.config(settings),
+  const { programs, dump, run } = dumps();
+  /** The server key of each drafted application. */
+  const APPS = { ads: 'ads', plant: 'plant', shop: 'odd' };
+  /** The URL of one exporter, which accepted a draft for each of these applications. */
+  let url: string;
+  before(async () => {
+    for (const app of ['ads', 'plant'])
+      programs.simulate('--app', app, '--server-key', app, '--objects', '60', '--rate', '0');
+    programs.publish(ODD_SHOP);
+    const files = Object.values(APPS).map((key) => {
+      const { status, stdout, stderr } = dump('--server-key', key, '--catalogue');
+      expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+      return programs.write(`${key}.toml`, stdout);
+    });
+    const targets = Object.entries(APPS).map(
+      ([app, key]) => `[[targets]]\napp = "${app}"\nserver_key = "${key}"\n`,
     );
-    expect(checked.stderr).to.equal('');
-    expect(checked.stdout).to.include('configuration is valid\n');
-    const exporter = programs.exporter(settings);
-    const page = applicationPart(await readyPage(await exporter.url()));
-    await exporter.stop();
-    return page;
-  }
+    const config = programs.config({ catalogue_files: files }, targets.join(''));
+    const exporter = programs.start('exporter', ['--config', config]);
+    url = await exporter.url();
+  });
+  const pageOf = async (app: keyof typeof APPS): Promise<string> =>
+    applicationPart(await readyPage(`${url}?server_key=${APPS[app]}`));
 
-  for (const app of ['ads', 'shop'])
+  for (const app of ['ads', 'plant'] as const)
     it(`drafts a catalogue for ${app}, whose page passes promtool`, async function () {
       needsPrograms(this, 'promtool');
-      programs.simulate('--app', app, '--server-key', app, '--objects', '60', '--rate', '0');
-      const page = await pageOf(app, app);
+      const page = await pageOf(app);
       expect(samplesOf(page).length).to.be.above(100);
       expect(promtoolLines(page)).to.deep.equal([]);
     });
 
   it('converts units, turns differing path segments into labels, and numbers equal metric names', async () => {
-    programs.publish(ODD_SHOP);
-    const page = await pageOf('shop', 'odd');
+    const page = await pageOf('shop');
     const series = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
     const ofTill1 = series.filter((line) => line.includes('till="till1"'));
     expect(ofTill1.map((line) => line.replace('till="till1"', 'T'))).to.have.members([
@@ -98,7 +96,7 @@ describe('shm_dump --catalogue', function () {
   });
 
   it('marks each guess, and lists omitted items', () => {
-    const { stdout } = dump('--server-key', 'odd', '--catalogue');
+    const { stdout } = run('--server-key', 'odd', '--catalogue');
     const lines = stdout.split('\n');
     const before = (text: string) => lines[lines.findIndex((line) => line.includes(text)) - 1];
     expect(before('var = "bytesSent"')).to.equal(
