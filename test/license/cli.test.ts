@@ -2,7 +2,11 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { issueLicense, writeLicense } from '#app/license/issue-license.js';
 import { formatUtc, parseDocument } from '#app/license/license-document.js';
+import { COMMANDS, KEYGEN, PROGRAM, VERIFY } from '#app/license/options.js';
+import { chooseCommand, readCommandLine } from '#app/rules/command-line.js';
+import { faultOf } from './fault-of.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 const COMMAND = fileURLToPath(new URL('../../dist/bin/shm_license.js', import.meta.url));
@@ -22,6 +26,12 @@ describe('shm_license', function () {
   }
   const issue = (...more: readonly string[]) =>
     run('issue', '--licensee', 'Exchange West', '--out', file(), ...more);
+  /** Writes a license without a process; its term begins and ends so many hours ago. */
+  const write = (fromHours: number, toHours: number) => {
+    const at = (hours: number) => new Date(started - hours * HOUR_MS);
+    const term = { issuedAt: at(fromHours), expiresAt: at(toHours) };
+    writeLicense(file(), issueLicense({ licensee: 'Exchange West', ...term }));
+  };
   const fields = () => parseDocument(readFileSync(file(), 'utf8'), 'It');
 
   it('issues an evaluation license that verify accepts and show prints', () => {
@@ -58,7 +68,7 @@ describe('shm_license', function () {
 
   it('verifies with a warning in the grace period', () => {
     const end = hoursAgo(24);
-    expect(issue('--days', '30', '--expires-at', end)).to.include({ status: 0 });
+    write(100, 24);
     const warning = `license ${fields().license_id} expired at ${end}; grace ends in 12 h`;
     expect(run('verify', file())).to.deep.equal({ status: 0, stdout: `${warning}\n`, stderr: '' });
     expect(run('show', file()).stdout).to.match(new RegExp(`\nstanding {4}grace: ${warning}\n$`));
@@ -84,7 +94,7 @@ describe('shm_license', function () {
   });
 
   it('refuses a modified license with status 3', () => {
-    issue('--days', '3');
+    write(1, -72);
     writeFileSync(file(), readFileSync(file(), 'utf8').replace('West', 'East'));
     expect(run('verify', file())).to.deep.equal({
       status: 3,
@@ -95,51 +105,45 @@ describe('shm_license', function () {
     });
   });
 
-  it('creates the keys vendor.key.pem and vendor.pub.pem by default', () =>
-    expect(run('keygen', '--out-dir', inFolder('keys'))).to.deep.equal({
+  it('creates a key pair, and trusts its licenses only with the public key in the folder of --keys-dir', () => {
+    expect(run('keygen', '--out-dir', inFolder('keys'), '--name', 'not-shipped')).to.deep.equal({
       status: 0,
-      stdout: `${inFolder('keys/vendor.key.pem')}\n${inFolder('keys/vendor.pub.pem')}\n`,
+      stdout: `${inFolder('keys/not-shipped.key.pem')}\n${inFolder('keys/not-shipped.pub.pem')}\n`,
       stderr: '',
-    }));
-
-  it('signs with a vendor key, which is not trusted until its public key is shipped', () => {
-    run('keygen', '--out-dir', inFolder('keys'), '--name', 'not-shipped');
+    });
     const key = inFolder('keys/not-shipped.key.pem');
     expect(issue('--days', '3650', '--key', key).status).to.equal(0);
     expect(fields().key_id).to.equal('not-shipped');
     const { status, stdout, stderr } = run('verify', file());
     expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
     expect(stderr).to.match(/ names the unknown key "not-shipped"; the trusted keys are: .+\n$/);
-  });
 
-  it('trusts a vendor key in the folder of --keys-dir', () => {
-    run('keygen', '--out-dir', inFolder('keys'), '--name', 'not-shipped');
-    issue('--days', '3650', '--key', inFolder('keys/not-shipped.key.pem'));
     const keysDir = ['--keys-dir', inFolder('keys')];
     expect(run('verify', ...keysDir, file())).to.include({ status: 0, stderr: '' });
     expect(run('show', ...keysDir, file()).stdout).to.match(/\nstanding {4}valid\n$/);
   });
 
-  const commands = 'needed: a command: issue, show, verify, keygen; see --help';
-  const misuse: readonly (readonly [readonly string[], string])[] = [
-    [[], `found nothing, ${commands}`],
-    [['verify', 'a', 'b'], 'found "b", allowed: only options and one <file>; see --help'],
-    [
-      ['issue', '--licensee', 'A', '--out', '/no/l'],
-      'found neither --days nor --expires-at, needed: one of them',
-    ],
-    [
-      ['issue', '--licensee', 'A', '--days', '3', '--out', '/no/l'],
-      '/no/l cannot be written: no such file or folder',
-    ],
-  ];
-  for (const [args, sentence] of misuse)
-    it(`exits with status 2 and one line for ${args.length === 0 ? 'no arguments' : args.join(' ')}`, () =>
-      expect(run(...args)).to.deep.equal({
-        status: 2,
-        stdout: '',
-        stderr: `shm_license: ${sentence}\n`,
-      }));
+  it('names a key pair vendor by default', () =>
+    expect(readCommandLine(KEYGEN, ['--out-dir', 'keys'], '1')).to.deep.include({
+      options: { outDir: 'keys', name: 'vendor' },
+    }));
+
+  it('refuses a command line without a command, and one with two files', () => {
+    const misuse = (sentence: string) => ({ code: 'USAGE', message: sentence });
+    const choose = () => chooseCommand(PROGRAM, Object.keys(COMMANDS), [], '1');
+    const needed = 'needed: a command: issue, show, verify, keygen; see --help';
+    expect(faultOf(choose)).to.deep.equal(misuse(`found nothing, ${needed}`));
+    expect(faultOf(() => readCommandLine(VERIFY, ['a', 'b'], '1'))).to.deep.equal(
+      misuse('found "b", allowed: only options and one <file>; see --help'),
+    );
+  });
+
+  it('exits with status 2 and one line if neither the days nor the end of a license are given', () =>
+    expect(issue()).to.deep.equal({
+      status: 2,
+      stdout: '',
+      stderr: 'shm_license: found neither --days nor --expires-at, needed: one of them\n',
+    }));
 
   it('prints its usage to stdout with --help', () => {
     const help = run('issue', '--help');

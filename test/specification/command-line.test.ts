@@ -147,13 +147,6 @@ describe('the command line', function () {
         expect(one).to.include({ app: 'shop', server_key: '1', root: 'h.1.shop' });
         expect(two).to.include({ app: 'bank', server_key: '2', root: 'h.9.bank' });
       });
-
-      it('rejects any other line with its position', () => {
-        const file = programs.write('wrong.txt', 'target app=shop server_key=1\ntraget app=shop\n');
-        const { status, stderr } = programs.run('exporter', '--targets-config', file);
-        expect(status).to.equal(2);
-        expect(stderr).to.contain(`${file}:2:1: found "traget"`);
-      });
     });
 
     shows('CLI --targets-config', () => {

@@ -181,33 +181,32 @@ inBothModes('metric scopes', function (worker_execution_mode) {
 describe('the scopes of a file', function () {
   this.slow(3000);
   const programs = testPrograms();
-  const check = (more: string) =>
-    programs.run('exporter', '--check-config', '--config', programs.config({}, more));
+  const WRONG = ['', 'a b', 'a/b', 'ä', 'a%', 'a*'];
+  const NAMES = ['a', 'A.b-c_9', '0'];
+  /** The check of a file with a wrong scope for each of these names, a scope without name, and one without metrics. */
+  let checked: { readonly status: number | null; readonly stderr: string };
+
+  before(() => {
+    const wrong = scopes(Object.fromEntries(WRONG.map((name) => [name, ['ads_*']])));
+    const partial = '[[metric_scopes]]\nmetrics = ["ads_*"]\n[[metric_scopes]]\nname = "b"\n';
+    const config = programs.config({}, wrong + partial);
+    checked = programs.run('exporter', '--check-config', '--config', config);
+  });
+  const isRefused = (index: number, mistake: string): void => {
+    expect(checked.status).to.equal(2);
+    expect(checked.stderr).to.contain(`metric_scopes[${index}].${mistake}`);
+  };
 
   shows('2.3 name', () => {
-    for (const name of ['a', 'A.b-c_9', '0'])
-      it(`can be "${name}"`, () => expect(check(scopes({ [name]: ['ads_*'] })).status).to.equal(0));
+    for (const [index, name] of WRONG.entries())
+      it(`cannot be ${name === '' ? 'empty' : `"${name}"`}`, () =>
+        isRefused(index, 'name: found "'));
 
-    for (const name of ['', 'a b', 'a/b', 'ä', 'a%', 'a*'])
-      it(`cannot be ${name === '' ? 'empty' : `"${name}"`}`, () => {
-        const { status, stderr } = check(scopes({ [name]: ['ads_*'] }));
-        expect(status).to.equal(2);
-        expect(stderr).to.contain('metric_scopes[0].name: found ');
-      });
-
-    it('is required', () => {
-      const { status, stderr } = check('\n[[metric_scopes]]\nmetrics = ["ads_*"]\n');
-      expect(status).to.equal(2);
-      expect(stderr).to.contain('metric_scopes[0].name: found nothing, needed: ');
-    });
+    it('is required', () => isRefused(WRONG.length, 'name: found nothing, needed: '));
   });
 
   shows('2.3 metrics', () => {
-    it('is required', () => {
-      const { status, stderr } = check('\n[[metric_scopes]]\nname = "a"\n');
-      expect(status).to.equal(2);
-      expect(stderr).to.contain('metric_scopes[0].metrics: found nothing, needed: ');
-    });
+    it('is required', () => isRefused(WRONG.length + 1, 'metrics: found nothing, needed: '));
   });
 
   describe('with several targets', () => {
@@ -219,9 +218,19 @@ describe('the scopes of a file', function () {
         app: 'bank',
         server_key: '1',
       });
-      const config = programs.config({}, tables + scopes({ till: ['shop_till_*'] }));
+      const named = ['till', ...NAMES].map((name) => [name, ['shop_till_*']] as const);
+      const config = programs.config({}, tables + scopes(Object.fromEntries(named)));
       url = await programs.start('exporter', ['--config', config]).url();
       for (const key of ['1', '2']) await readyPage(`${url}?server_key=${key}&app=shop`);
+    });
+
+    shows('2.3 name', () => {
+      for (const name of NAMES)
+        it(`can be "${name}"`, async () => {
+          const { status, body } = await scrape(`${url}/${name}?server_key=1&app=shop`);
+          expect(status).to.equal(200);
+          expect(body).to.contain('shop_till_sales_total{');
+        });
     });
 
     shows(['4.2', '4.1 scope'], () => {
