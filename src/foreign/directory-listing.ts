@@ -23,7 +23,7 @@ export const CLOCKS: Clocks = {
   unixMs: () => performance.timeOrigin + performance.now(),
 };
 
-/** Data read from a directory, cached until the directory changes. */
+/** Data read from a file or directory, cached until its time stamps change. */
 export class CachedListing<T> {
   readonly path: string;
   readonly #read: () => T;

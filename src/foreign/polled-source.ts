@@ -67,7 +67,7 @@ export class Slots {
     this.setSynced(slot, true);
   }
 
-  /** Stores the bits of a double. */
+  /** Stores the bits of a double; does not mark the slot as synced. */
   setDouble(slot: number, value: number): void {
     new Float64Array(this.#values.buffer)[slot] = value;
   }

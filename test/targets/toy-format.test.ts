@@ -1,4 +1,4 @@
-// A second format: its own Watch and one entry in the list of formats.
+// A second format: its own Poller, and one entry in the list of formats.
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TaskQueue } from '#app/streams/task-queue.js';
