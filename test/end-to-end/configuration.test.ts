@@ -18,22 +18,6 @@ describe('shm_exporter', function () {
     return { status, stdout, stderr };
   };
 
-  it('prints its version with --version (spec 9.1)', () => {
-    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
-      version: string;
-    };
-    expect(run('--version')).to.deep.equal({ status: 0, stdout: `${version}\n`, stderr: '' });
-  });
-
-  it('prints the main options with --help, and all options with --help-all', () => {
-    expect(run('--help')).to.include({ status: 0, stderr: '' });
-    const { status, stdout, stderr } = run('--help-all');
-    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-    const options =
-      '--config --app --server-key --instance --enable-metrics-http --metrics-port --debug --targets-config --version';
-    for (const option of options.split(' ')) expect(stdout).to.contain(`  ${option}`);
-  });
-
   it('names the limit to raise if a partition gets no address space', async function () {
     needsPrograms(this, 'prlimit');
     const exporter = programs.start(
@@ -49,21 +33,14 @@ describe('shm_exporter', function () {
     expect((await exporter.stop()).status).to.equal(0);
   });
 
-  for (const option of ['--help', '--version', '--check-config'])
-    it(`reports in one line, with status 1, that it cannot write the output of ${option} to a full stdout`, async () => {
-      const config = option === '--check-config' ? ['--config', programs.config({})] : [];
-      const program = [
-        process.execPath,
-        join(PROJECT, 'dist/bin/shm_exporter.js'),
-        option,
-        ...config,
-      ];
-      const exporter = programs.command(program, { stdoutTo: '/dev/full' });
-      expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
-      expect(exporter.stderr).to.equal(
-        'shm_exporter: stdout cannot be written: no space left on the device\n',
-      );
-    });
+  it('reports in one line, with status 1, that it cannot write the output of --check-config to a full stdout', async () => {
+    const args = ['--check-config', '--config', programs.config({})];
+    const exporter = programs.start('exporter', args, { stdoutTo: '/dev/full' });
+    expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
+    expect(exporter.stderr).to.equal(
+      'shm_exporter: stdout cannot be written: no space left on the device\n',
+    );
+  });
 
   it('reports in one line, with status 4, that it cannot write the snapshot of --once to a full stdout', async () => {
     const path = programs.config({ metrics_interval_seconds: 1 });
@@ -126,14 +103,7 @@ describe('shm_exporter', function () {
     );
   });
 
-  it('reports a valid configuration with --check-config', () =>
-    expect(run('--config', programs.config({ app: 'adh' }), '--check-config')).to.deep.equal({
-      status: 0,
-      stdout: 'configuration is valid\n',
-      stderr: '',
-    }));
-
-  it('warns only of scopes and patterns that can select nothing', () => {
+  it('reports a valid configuration with --check-config, and warns only of scopes and patterns that can select nothing', () => {
     const scope = (name: string, ...metrics: readonly string[]) =>
       `[[metric_scopes]]\nname = "${name}"\nmetrics = ${JSON.stringify(metrics)}\n`;
     const scopes = [
@@ -151,9 +121,10 @@ describe('shm_exporter', function () {
       const lines = before.split('\n');
       return `${path}:${lines.length - offset}:${offset > 0 ? 1 : (lines.at(-1)?.length ?? 0) + 1}`;
     };
-    const { status, stdout } = run('--config', path, '--check-config');
-    expect({ status, lines: stdout.trimEnd().split('\n') }).to.deep.equal({
+    const { status, stdout, stderr } = run('--config', path, '--check-config');
+    expect({ status, stderr, lines: stdout.trimEnd().split('\n') }).to.deep.equal({
       status: 0,
+      stderr: '',
       lines: [
         `warning: ${place('name = "typed"', 1)}: metric scope "typed" selects nothing: no configured target has a metric that it names (did you mean "shm_exporter_internal_target_ready"?)`,
         `warning: ${place('"ads_*","shm_')}: no configured target has a metric that fits "ads_*" of metric scope "partly"`,
@@ -164,115 +135,57 @@ describe('shm_exporter', function () {
     });
   });
 
-  it('reports every mistake at once, with status 2', () => {
-    const path = programs.config({ target_workers: 65, metrics_prt: 1, stdout_format: 'xml' });
-    const { status, stdout, stderr } = run('--config', path, '--check-config');
-    expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
-    for (const sentence of [
-      'target_workers: found 65, allowed: an integer from 0 to 64',
-      'metrics_prt: unknown key',
-      'stdout_format (--stdout-format): found "xml"',
-    ])
-      expect(stderr).to.contain(sentence);
-    expect(stderr.trimEnd().split('\n').length).to.equal(3);
-  });
-
-  for (const option of ['--config', '--targets-config'])
-    it(`rejects a pipe for ${option} immediately and in one line, with status 2`, () => {
-      const pipe = programs.path(`pipe${option}`);
-      execFileSync('mkfifo', [pipe]);
-      const license = ['--license-file', programs.license];
-      expect(run(option, pipe, '--check-config', ...license)).to.deep.equal({
-        status: 2,
-        stdout: '',
-        stderr: `shm_exporter: ${pipe}: is a pipe, needed: a regular file\n`,
-      });
+  it('rejects pipes for --config and --targets-config immediately and in one line each, with status 2', () => {
+    const [config, targets] = [programs.path('config'), programs.path('targets')];
+    execFileSync('mkfifo', [config, targets]);
+    const files = ['--config', config, '--targets-config', targets];
+    expect(run(...files, '--check-config', '--license-file', programs.license)).to.deep.equal({
+      status: 2,
+      stdout: '',
+      stderr:
+        `shm_exporter: ${config}: is a pipe, needed: a regular file\n` +
+        `${targets}: is a pipe, needed: a regular file\n`,
     });
-
-  it('warns with --check-config that the name of an application resembles a known application', () => {
-    const { status, stdout } = run('--config', programs.config({ app: 'asd' }), '--check-config');
-    expect(status).to.equal(0);
-    expect(stdout).to.match(
-      /^warning: \S+ app \(--app\): asd has no catalogue \(did you mean "ads"\?\), so its metrics are what its publisher describes\nconfiguration is valid\n$/,
-    );
   });
 
-  it('rejects an unusable license with status 3, both with --check-config and at a start', () => {
-    const gone = programs.path('gone.json');
-    const refusals = {
-      [gone]: `License file ${gone} cannot be read: no such file or folder`,
-      '': 'No license file is configured',
-    };
-    for (const [license_file, refusal] of Object.entries(refusals))
-      for (const more of [['--check-config'], []]) {
-        const { status, stdout, stderr } = run(
-          '--config',
-          programs.config({ license_file }),
-          ...more,
-        );
-        expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
-        const place = /^shm_exporter: \S+:\d+:\d+: license_file \(--license-file\): /;
-        expect(stderr).to.match(place);
-        const out = license_file === '' ? 'license.json' : gone;
-        expect(stderr.replace(place, '')).to.equal(
-          `${refusal}; for evaluation: shm_license issue --licensee NAME --days 30 --out ${out}; ` +
-            'for good: docs/license.md of the package says who issues one\n',
-        );
-      }
-  });
-
-  it('prints the warnings before the error if only the license is rejected', () => {
+  it('prints the warnings before the error, with status 3, if only the license is rejected', () => {
     const config = programs.config({ app: 'asd', license_file: '' });
     const { status, stdout, stderr } = run('--config', config, '--check-config');
     expect(status).to.equal(3);
     expect(stdout).to.match(/^warning: \S+ app \(--app\): asd has no catalogue [^\n]*\n$/);
     expect(stderr).to.match(
-      /^shm_exporter: \S+: license_file \(--license-file\): No license file is configured;[^\n]*\n$/,
+      /^shm_exporter: \S+:\d+:\d+: license_file \(--license-file\): No license file is configured; for evaluation: [^\n]*\n$/,
     );
   });
 
   it('reports all mistakes at once, first of the configuration, then of the license, with status 2', () => {
     const targets = '\n[[targets]]\napp = "ads"\nserver_key = "1"\nclasses = ["mont"]\n';
-    const config = programs.config({ metrics_port: 'x', license_file: 'gone.json' }, targets);
+    const settings = { metrics_port: 'x', license_file: 'gone.json', target_workers: 65 };
+    const config = programs.config({ ...settings, metrics_prt: 1, stdout_format: 'xml' }, targets);
     for (const more of [['--check-config'], []]) {
       const { status, stdout, stderr } = run('--config', config, ...more);
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
       const lines = stderr.trimEnd().split('\n');
-      expect(lines).to.have.lengthOf(3);
-      expect(lines[0]).to.match(
+      const expected = [
         /^shm_exporter: \S+:\d+:\d+: metrics_port \(--metrics-port\): found "x", allowed: /,
-      );
-      expect(lines[1]).to.match(/^\S+:\d+:\d+: targets\[0\]\.classes\[0\]: found "mont" /);
-      expect(lines[2]).to.match(
+        /^\S+:\d+:\d+: target_workers: found 65, allowed: an integer from 0 to 64$/,
+        /^\S+:\d+:\d+: metrics_prt: unknown key/,
+        /^\S+:\d+:\d+: stdout_format \(--stdout-format\): found "xml"/,
+        /^\S+:\d+:\d+: targets\[0\]\.classes\[0\]: found "mont" \(did you mean "mount"\?\), allowed for the application ads: .*\bprocess\b.*\bmount\b/,
         /^shm_exporter: \S+:\d+:\d+: license_file \(--license-file\): License file \S*gone\.json cannot be read: /,
-      );
-    }
-  });
-
-  it('suggests the known option that a misspelt option resembles, with status 2', () => {
-    const { status, stdout, stderr } = run('--metrics-prt', '1');
-    expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
-    expect(stderr).to.equal(
-      'shm_exporter: unknown option "--metrics-prt" (did you mean "--metrics-port"?)\n',
-    );
-  });
-
-  it('lists the class aliases of the application if an alias is unknown, with status 2', () => {
-    for (const more of [['--check-config'], []]) {
-      const { status, stderr } = run('--config', programs.config({ classes: ['mont'] }), ...more);
-      expect(status).to.equal(2);
-      expect(stderr).to.match(/:\d+:\d+: classes\[0\]: found "mont" \(did you mean "mount"\?\)/);
-      expect(stderr).to.match(/allowed for the application ads: .*\bprocess\b.*\bmount\b/);
+      ];
+      expect(lines).to.have.lengthOf(expected.length);
+      expected.forEach((line, index) => expect(lines[index]).to.match(line));
     }
   });
 
   describe('with a configuration file', () => {
-    const object = (app: string) => ({
-      id: `h.1.${app}`,
+    const left = {
+      id: 'h.1.left',
       class: 'Root',
-      variables: { [app]: { type: 'u64', value: 1 } },
-    });
-    before(() => programs.publish({ server_key: '1', objects: [object('left'), object('right')] }));
+      variables: { left: { type: 'u64', value: 1 } },
+    };
+    before(() => programs.publish({ server_key: '1', objects: [left] }));
 
     it('compares the file with the existing segments for --check-config --live', () => {
       const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\nseed_paths = ["floor"]\n';
@@ -288,19 +201,11 @@ describe('shm_exporter', function () {
       expect(stdout).to.match(/\nconfiguration is valid\n$/);
     });
 
-    it('uses --app and --server-key instead of app, server_keys and targets of the file (spec 1.1, 1.6)', async () => {
-      const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\n';
-      const config = programs.config({ app: 'left', server_keys: ['nobody'] }, targets);
-      const args = ['--config', config, '--server-key', '1', '--app', 'right'];
-      const page = await readyPage(await programs.start('exporter', args).url());
-      expect(page).to.contain('\nright_root_right{object="@root"} 1\n');
-      expect(page).not.to.contain('left_root');
-    });
-
-    it('answers a scope as text and as OpenMetrics, and 404 for an unknown scope (spec 2.3, 4.2)', async () => {
+    it('answers a scope as text and as OpenMetrics, and 404 for an unknown scope (spec 2.3, 4.2), and ends with status 0 at SIGINT', async () => {
       const scope = '\n[[metric_scopes]]\nname = "few"\nmetrics = ["left_root_*"]\n';
       const config = programs.config({ app: 'left', server_keys: ['1'] }, scope);
-      const url = await programs.start('exporter', ['--config', config]).url();
+      const exporter = programs.start('exporter', ['--config', config]);
+      const url = await exporter.url();
       await readyPage(url);
       const head = '# HELP left_root_left Variable left of objects of class Root.\n';
       const line = 'left_root_left{object="@root"} 1\n';
@@ -316,13 +221,8 @@ describe('shm_exporter', function () {
       expect(await response.text()).to.equal(
         `# TYPE left_root_left unknown\n${head}${line}# EOF\n`,
       );
-    });
-
-    it('lets --enable-metrics-http and --metrics-port override the file', async () => {
-      const config = programs.config({ app: 'left', metrics_http_enabled: false, metrics_port: 1 });
-      const more = ['--enable-metrics-http', '--metrics-port', '0', '--server-key', '1'];
-      const exporter = programs.start('exporter', ['--config', config, ...more]);
-      expect(await readyPage(await exporter.url())).to.contain('left_root_left');
+      expect(await exporter.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
+      expect(exporter.stderr).to.contain('SIGINT: ending');
     });
   });
 
@@ -341,17 +241,10 @@ describe('shm_exporter', function () {
     taken.close();
   });
 
-  it('ends with status 0 at SIGINT', async () => {
-    const exporter = programs.exporter({ server_keys: ['none'] });
-    await exporter.url();
-    expect(await exporter.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
-    expect(exporter.stderr).to.contain('SIGINT: ending');
-  });
-
   describe('at SIGTERM', () => {
     // More than sockets take in on their own.
     const size = ['--objects', '9000', '--rate', '0'];
-    before(() => programs.simulator('--app', 'big', '--server-key', '2', ...size));
+    before(() => programs.simulate('--app', 'big', '--server-key', '2', ...size));
 
     it('ends with status 0 after the running scrape, and waits for no idle connection', async () => {
       const exporter = programs.exporter({ app: 'big', server_keys: ['2'] });
