@@ -158,6 +158,11 @@ describe('parseArguments', () => {
       ['--instance', '1', '--targets-config', 't'],
       '--targets-config cannot be used with --instance',
     ],
+    [['--once', '--enable-metrics-http'], '--once cannot be used with --enable-metrics-http'],
+    [
+      ['--textfile', 'd', '--enable-metrics-http'],
+      '--textfile cannot be used with --enable-metrics-http',
+    ],
   ];
   for (const [argv, message] of refused)
     it(`rejects ${JSON.stringify(argv)}`, () =>

@@ -7,12 +7,20 @@ import { networkInterfaces } from 'node:os';
 import { createServer as tlsServer } from 'node:tls';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
+import { NEVER } from 'rxjs';
 import { loadConfig } from '#app/config/resolve.js';
+import { Fault, messageOf } from '#app/errors.js';
 import { healthProblem } from '#app/exporter/health.js';
+import { listenAddresses } from '#app/exporter/listeners.js';
+import { webGuard } from '#app/exporter/web-guard.js';
+import { NO_GUARD } from '#app/sinks/http/admission.js';
+import { WatchedWebConfig } from '#app/web-config/watched-web-config.js';
 import { tlsPath } from '../support/component-certificates.js';
+import { FakeTarget } from '../support/fake-target.js';
 import { freePort } from '../support/free-port.js';
 import { needs } from '../support/needs.js';
 import { waitFor, testPrograms } from '../support/processes.js';
+import { freshServing } from '../support/serving-http.js';
 
 describe('--healthy', function () {
   this.slow(3000);
@@ -67,22 +75,29 @@ describe('--healthy', function () {
       }),
     ],
   ];
+  const serve = freshServing();
+  const configOf = (configFile: string) => loadConfig({ configFile, overrides: {} });
   /** What `--healthy` finds for a configuration file, without a process. */
-  const problemOf = (configFile: string) =>
-    healthProblem(loadConfig({ configFile, overrides: {} }), Date.now());
+  const problemOf = (configFile: string) => healthProblem(configOf(configFile), Date.now());
 
   for (const [name, settings] of listeners)
     it(`reports a listener ${name} as healthy, and as unhealthy once the exporter has ended`, async function () {
       needs(this, name !== 'on IPv6' || hasIpv6, 'this machine has no IPv6');
-      const path = programs.config({
-        ...settings(await freePort()),
-        app: 'ads',
-        server_keys: ['82'],
-      });
-      const exporter = programs.start('exporter', ['--config', path]);
-      await exporter.line(/metrics at http/);
+      const path = programs.config({ ...settings(await freePort()) });
+      const { webConfigFile, ...config } = configOf(path).settings;
+      const guard =
+        webConfigFile === ''
+          ? NO_GUARD
+          : webGuard(
+              new WatchedWebConfig(webConfigFile, Date.now, () => undefined),
+              () => NEVER,
+              Date.now,
+              () => undefined,
+            );
+      const addresses = listenAddresses({ ...config, webConfigFile }, []);
+      const serving = await serve([new FakeTarget()], { addresses, guard });
       expect(await problemOf(path)).to.equal('');
-      await exporter.stop();
+      serving.end();
       expect(await problemOf(path)).to.match(
         /^https?:\/\/(127\.0\.0\.1|\[::1\]):\d+\/-\/healthy does not answer: connect ECONNREFUSED/,
       );
@@ -93,10 +108,9 @@ describe('--healthy', function () {
     await new Promise((resolve) => silent.once('listening', resolve));
     const address = silent.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const { status, said } = ask(programs.config({ metrics_port: port }));
+    const problem = await problemOf(programs.config({ metrics_port: port }));
     silent.close();
-    expect(status).to.equal(1);
-    expect(said).to.contain('/-/healthy does not answer within 3000 ms\n');
+    expect(problem).to.match(/\/-\/healthy does not answer within 3000 ms$/);
   });
 
   it('reports as unhealthy a listener that fails for every client', async () => {
@@ -125,10 +139,9 @@ describe('--healthy', function () {
       ...{ textfile_dir: programs.path('.'), metrics_interval_seconds: 1 },
     });
     const file = programs.path('shm_exporter.prom');
-    expect(ask(path)).to.deep.equal({
-      status: 1,
-      said: `shm_exporter: ${file} cannot be read: ENOENT: no such file or directory, stat '${file}'\n`,
-    });
+    expect(await problemOf(path)).to.equal(
+      `${file} cannot be read: ENOENT: no such file or directory, stat '${file}'`,
+    );
     const exporter = programs.start('exporter', ['--config', path]);
     await waitFor('the file is there', async () =>
       (await problemOf(path)) === '' ? true : undefined,
@@ -136,18 +149,21 @@ describe('--healthy', function () {
     await exporter.stop('SIGKILL');
     const old = Date.now() / 1000 - 100;
     utimesSync(file, old, old);
-    expect(ask(path).said).to.match(
-      /shm_exporter\.prom was last written 10\d s ago, but should be written every 1 s\n$/,
+    expect(await problemOf(path)).to.match(
+      /shm_exporter\.prom was last written 10\d s ago, but should be written every 1 s$/,
     );
   });
 
-  it('counts an exporter that prints to stdout as healthy', () =>
-    expect(ask(programs.config({ metrics_http_enabled: false }))).to.deep.equal(HEALTHY));
+  it('counts an exporter that prints to stdout as healthy', async () =>
+    expect(await problemOf(programs.config({ metrics_http_enabled: false }))).to.equal(''));
 
-  it('refuses sockets of systemd, whose addresses only the .socket unit defines', () => {
-    const { status, said } = ask(programs.config({ metrics_systemd_socket: true }));
-    expect(status).to.equal(2);
-    expect(said).to.contain('only the .socket unit defines where the exporter listens');
+  it('refuses sockets of systemd, whose addresses only the .socket unit defines', async () => {
+    const path = programs.config({ metrics_systemd_socket: true });
+    const thrown = await problemOf(path).catch((error: unknown) => error);
+    expect(thrown).to.be.instanceOf(Fault).and.include({ exit: 2 });
+    expect(messageOf(thrown)).to.contain(
+      'only the .socket unit defines where the exporter listens',
+    );
   });
 
   it('names the mistakes in the configuration', () => {

@@ -77,26 +77,31 @@ server_key = "83"
       expect(new Set(apps)).to.deep.equal(new Set(['ads', 'adh']));
     });
 
-    it('prints a merged document in which promtool finds only the known problems', async function () {
-      needsPrograms(this, 'promtool');
-      const exporter = once('--stdout-format', 'merged');
-      expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
-      expect(promtoolLines(exporter.stdout).sort()).to.deep.equal(LINTED);
-    });
+    describe('prints a merged document', () => {
+      let document = '';
+      before(async () => {
+        const exporter = once('--stdout-format', 'merged');
+        expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
+        document = exporter.stdout;
+      });
 
-    it('labels each series of a merged document with its target', async () => {
-      const exporter = once('--stdout-format', 'merged');
-      await exporter.ended;
-      const samples = samplesOf(exporter.stdout);
-      const ofApplications = samples.filter(({ name }) => /^ad[sh]_/.test(name));
-      expect(ofApplications.length).to.be.above(100);
-      for (const { name, labels } of ofApplications)
-        expect([labels['app'], labels['server_key']]).to.deep.equal(
-          name.startsWith('ads_') ? ['ads', '82'] : ['adh', '83'],
-        );
-      expect(seriesOf(exporter.stdout).size).to.equal(samples.length);
-      expect(exporter.stdout).to.match(/^shm_exporter_build_info\{.* 1$/m);
-      expect(exporter.stdout).not.to.match(/^(process|nodejs)_/m);
+      it('in which promtool finds only the known problems', function () {
+        needsPrograms(this, 'promtool');
+        expect(promtoolLines(document).sort()).to.deep.equal(LINTED);
+      });
+
+      it('that labels each series with its target', () => {
+        const samples = samplesOf(document);
+        const ofApplications = samples.filter(({ name }) => /^ad[sh]_/.test(name));
+        expect(ofApplications.length).to.be.above(100);
+        for (const { name, labels } of ofApplications)
+          expect([labels['app'], labels['server_key']]).to.deep.equal(
+            name.startsWith('ads_') ? ['ads', '82'] : ['adh', '83'],
+          );
+        expect(seriesOf(document).size).to.equal(samples.length);
+        expect(document).to.match(/^shm_exporter_build_info\{.* 1$/m);
+        expect(document).not.to.match(/^(process|nodejs)_/m);
+      });
     });
 
     it('writes one file with --textfile, and leaves the file after --once', async () => {
@@ -113,7 +118,7 @@ server_key = "83"
       expect(exporter.stdout).to.equal('');
     });
 
-    it('reports that it cannot write the file of --textfile, and continues', async () => {
+    it('reports that it cannot write the file of --textfile, continues, and replaces no file of another program', async () => {
       const folder = programs.path('later');
       // It is there if this is tried again.
       rmSync(folder, { recursive: true, force: true });
@@ -122,8 +127,12 @@ server_key = "83"
         /cannot write \S+later\/shm_exporter\.prom: .*ENOENT.*: skipping snapshots/,
       );
       mkdirSync(folder);
+      writeFileSync(`${folder}/other.prom`, 'other 1\n');
       await exporter.line(/serving again: skipped \d+ snapshots/);
+      await waitFor('a file', () => readdirSync(folder)[1]);
       expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
+      expect(readdirSync(folder)).to.deep.equal(['other.prom']);
+      expect(readFileSync(`${folder}/other.prom`, 'utf8')).to.equal('other 1\n');
     });
 
     it('shows its values and targets on the page of node_exporter until it ends', async function () {
@@ -177,23 +186,5 @@ server_key = "83"
       );
       await collector.stop();
     });
-
-    it('does not replace a file that another program wrote', async () => {
-      const folder = programs.path('shared');
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(`${folder}/other.prom`, 'other 1\n');
-      const exporter = start(1, '--textfile', folder);
-      await waitFor('a file', () => readdirSync(folder)[1]);
-      await exporter.stop();
-      expect(readdirSync(folder)).to.deep.equal(['other.prom']);
-    });
-  });
-
-  it('rejects --once or --textfile together with --enable-metrics-http', async () => {
-    for (const option of [['--once'], ['--textfile', '/tmp']]) {
-      const exporter = start(1, '--enable-metrics-http', ...option);
-      expect(await exporter.ended).to.deep.equal({ status: 2, signal: null });
-      expect(exporter.stderr).to.contain(`${option[0]}`).and.to.contain('--enable-metrics-http');
-    }
   });
 });

@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { hashSync } from 'bcryptjs';
 import { tlsPath } from '../support/component-certificates.js';
-import { waitFor, testPrograms } from '../support/processes.js';
+import { delay, waitFor, testPrograms } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
 import { scrape } from './page.js';
 import { needsPrograms } from '../support/needs.js';
 
@@ -43,6 +44,11 @@ function ask(url: string, options: RequestOptions = {}): Promise<Answer> {
   });
 }
 
+interface Started {
+  readonly exporter: Running;
+  readonly url: string;
+}
+
 describe('an exporter with web_config_file', function () {
   this.slow(5000);
   const programs = testPrograms();
@@ -55,221 +61,191 @@ describe('an exporter with web_config_file', function () {
     copyFileSync(tlsPath(`${name}.cert.pem`), programs.path('server.pem'));
     copyFileSync(tlsPath(`${name}.key.pem`), programs.path('server.key'));
   };
-  const start = async (yaml: string, more: Readonly<Record<string, unknown>> = {}) => {
+  const start = async (yaml: string) => {
     serverIs('component');
     rmSync(programs.path('web.yml'), { force: true });
     programs.write('web.yml', yaml);
-    const settings = { app: 'ads', server_keys: ['82'], web_config_file: 'web.yml', ...more };
+    const settings = { app: 'ads', server_keys: ['82'], web_config_file: 'web.yml' };
     const exporter = programs.start('exporter', ['--config', programs.config(settings)]);
     const [, url = ''] = await exporter.line(/metrics at (https?:\S+)/);
     await exporter.line(/ ready: /);
     return { exporter, url };
   };
+  /** Replaces the web configuration of a running exporter, and waits until the exporter uses the new one. */
+  const change = async ({ exporter, url }: Started, yaml: string) => {
+    const reads = () => exporter.stderr.match(/web configuration \S+ read again/g)?.length ?? 0;
+    const before = reads();
+    serverIs('component');
+    rmSync(programs.path('web.yml'), { force: true });
+    programs.write('web.yml', yaml);
+    // The exporter checks its files at most once each second: do not ask many times before that.
+    await delay(1000);
+    await waitFor('the new web configuration', async () => {
+      await (url.startsWith('https') ? ask(url).catch(() => undefined) : scrape(url));
+      return reads() > before || undefined;
+    });
+  };
+  describe('that has a certificate', () => {
+    let secure: Started;
+    before(async () => (secure = await start(SERVER)));
+    after(() => secure.exporter.stop());
 
-  it('serves every page over HTTPS, and only with a password', async () => {
-    const { exporter, url } = await start(
-      SERVER + 'http_server_config:\n  headers:\n    X-Frame-Options: deny\n' + USERS,
-    );
-    expect(url).to.match(/^https:/);
-    for (const path of ['/metrics', '/', '/-/healthy', '/-/metrics', '/-/targets', '/nowhere']) {
-      const at = new URL(path, url).href;
-      const { status, headers } = await ask(at);
-      expect([status, headers['www-authenticate'], headers['x-frame-options']], path).to.deep.equal(
-        [401, 'Basic', 'deny'],
+    it('serves every page over HTTPS, and only with a password', async () => {
+      const { url } = secure;
+      await change(
+        secure,
+        SERVER + 'http_server_config:\n  headers:\n    X-Frame-Options: deny\n' + USERS,
       );
-      const known = await ask(at, { headers: alice });
-      expect([known.status, known.headers['x-frame-options']], path).to.deep.equal([
-        path === '/nowhere' ? 404 : 200,
-        'deny',
+      expect(url).to.match(/^https:/);
+      for (const path of ['/metrics', '/', '/-/healthy', '/-/metrics', '/-/targets', '/nowhere']) {
+        const at = new URL(path, url).href;
+        const { status, headers } = await ask(at);
+        expect(
+          [status, headers['www-authenticate'], headers['x-frame-options']],
+          path,
+        ).to.deep.equal([401, 'Basic', 'deny']);
+        const known = await ask(at, { headers: alice });
+        expect([known.status, known.headers['x-frame-options']], path).to.deep.equal([
+          path === '/nowhere' ? 404 : 200,
+          'deny',
+        ]);
+      }
+      const { text } = await ask(url, { headers: alice });
+      expect(text).to.contain('\nads_process_pid ');
+      const discovered = await ask(new URL('/-/targets', url).href, { headers: alice });
+      expect(JSON.parse(discovered.text)).to.have.nested.property('[0].labels.__scheme__', 'https');
+    });
+
+    it("works with curl's own options for passwords and certificates", async function () {
+      needsPrograms(this, 'curl');
+      const { url } = secure;
+      await change(secure, SERVER + USERS);
+      const known = ['-u', 'alice:s:cret', '--cacert', tlsPath('component.cert.pem')];
+      const { stdout: body } = await promisify(execFile)('curl', [
+        ...['-sSf', '--compressed', ...known],
+        url,
       ]);
-    }
-    const { text } = await ask(url, { headers: alice });
-    expect(text).to.contain('\nads_process_pid ');
-    const discovered = await ask(new URL('/-/targets', url).href, { headers: alice });
-    expect(JSON.parse(discovered.text)).to.have.nested.property('[0].labels.__scheme__', 'https');
-    await exporter.stop();
-  });
+      expect(body).to.contain('\nads_process_pid ');
+    });
 
-  it('applies renewed certificates and passwords without a restart, and sets a metric to 0 while the new files are invalid', async () => {
-    const { exporter, url } = await start(SERVER + USERS);
-    expect((await ask(url, { headers: alice })).subject).to.equal('localhost');
-    serverIs('other');
-    await waitFor('the new certificate', async () =>
-      (await ask(url, { headers: alice })).subject === 'other.example' ? true : undefined,
-    );
-    const metric = async (name: string) => {
-      const { text } = await ask(new URL('/-/metrics', url).href, { headers: alice });
-      return Number(new RegExp(`^shm_exporter_${name} (.*)$`, 'm').exec(text)?.[1]);
-    };
-    const { validTo } = new X509Certificate(readFileSync(programs.path('server.pem')));
-    expect(await metric('certificate_expiry_timestamp_seconds')).to.equal(
-      Date.parse(validTo) / 1000,
-    );
-    expect(await metric('web_config_last_reload_successful')).to.equal(1);
-    writeFileSync(programs.path('server.key'), 'broken');
-    await waitFor('the metric', async () =>
-      (await metric('web_config_last_reload_successful')) === 0 ? true : undefined,
-    );
-    await waitFor('the warning', async () => {
-      const { status, subject } = await ask(url, { headers: alice });
-      expect([status, subject]).to.deep.equal([200, 'other.example']);
-      return (
-        /warning web configuration not read again.*server\.key/.test(exporter.stderr) || undefined
+    it('applies renewed certificates and passwords without a restart, and sets a metric to 0 while the new files are invalid', async () => {
+      const { exporter, url } = secure;
+      await change(secure, SERVER + USERS);
+      expect((await ask(url, { headers: alice })).subject).to.equal('localhost');
+      serverIs('other');
+      await waitFor('the new certificate', async () =>
+        (await ask(url, { headers: alice })).subject === 'other.example' ? true : undefined,
       );
-    });
-    serverIs('other');
-    programs.write('web.yml', `${SERVER}basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
-    const bob = { Authorization: `Basic ${Buffer.from('bob:b').toString('base64')}` };
-    await waitFor('bob is let in', async () =>
-      (await ask(url, { headers: bob })).status === 200 ? true : undefined,
-    );
-    expect((await ask(url, { headers: alice })).status).to.equal(401);
-    await exporter.stop();
-  });
-
-  it('keeps its web configuration while a file is missing, and reads the configuration again once all files exist', async () => {
-    const { exporter, url } = await start(USERS);
-    const isLetIn = async (headers: Record<string, string>) =>
-      (await fetch(url, { headers })).status === 200 ? true : undefined;
-    expect(await isLetIn(alice)).to.equal(true);
-    rmSync(programs.path('web.yml'));
-    symlinkSync('web.yml', programs.path('web.yml'));
-    await waitFor('the warning', async () => {
-      expect(await isLetIn(alice)).to.equal(true);
-      return exporter.stderr.includes('warning web configuration not read again') || undefined;
-    });
-    rmSync(programs.path('web.yml'));
-    programs.write('web.yml', 'basic_auth_users:\n  bob: nonsense\n');
-    await waitFor('another warning', async () => {
-      expect(await isLetIn(alice)).to.equal(true);
-      return exporter.stderr.match(/not read again/g)?.[1];
-    });
-    programs.write('web.yml', `basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
-    const bob = { Authorization: `Basic ${Buffer.from('bob:b').toString('base64')}` };
-    await waitFor('bob is let in', () => isLetIn(bob));
-    await exporter.stop();
-  });
-
-  const client = { cert: 'client', key: 'client' };
-  const stranger = { cert: 'other', key: 'other' };
-  const auth: readonly (readonly [
-    type: string,
-    known: boolean,
-    strange: boolean,
-    none: boolean,
-  ])[] = [
-    ['NoClientCert', true, true, true],
-    ['RequestClientCert', true, true, true],
-    ['RequireAnyClientCert', true, true, false],
-    ['VerifyClientCertIfGiven', true, false, true],
-    ['RequireAndVerifyClientCert', true, false, false],
-  ];
-  for (const [type, known, strange, none] of auth)
-    it(`admits the clients that client_auth_type ${type} allows`, async () => {
-      const isVerifying = type.includes('Verify');
-      const authority = isVerifying ? `  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n` : '';
-      const { exporter, url } = await start(`${SERVER}  client_auth_type: ${type}\n${authority}`);
-      const isLetIn = async (who?: { cert: string; key: string }) => {
-        const cert = who && {
-          cert: copyOf(`${who.cert}.cert.pem`),
-          key: copyOf(`${who.key}.key.pem`),
-        };
-        return ask(url, cert).then(
-          ({ status }) => status === 200,
-          () => false,
-        );
+      const metric = async (name: string) => {
+        const { text } = await ask(new URL('/-/metrics', url).href, { headers: alice });
+        return Number(new RegExp(`^shm_exporter_${name} (.*)$`, 'm').exec(text)?.[1]);
       };
-      expect([await isLetIn(client), await isLetIn(stranger), await isLetIn()]).to.deep.equal([
-        known,
-        strange,
-        none,
-      ]);
-      await exporter.stop();
+      const { validTo } = new X509Certificate(readFileSync(programs.path('server.pem')));
+      expect(await metric('certificate_expiry_timestamp_seconds')).to.equal(
+        Date.parse(validTo) / 1000,
+      );
+      expect(await metric('web_config_last_reload_successful')).to.equal(1);
+      writeFileSync(programs.path('server.key'), 'broken');
+      await waitFor('the metric', async () =>
+        (await metric('web_config_last_reload_successful')) === 0 ? true : undefined,
+      );
+      await waitFor('the warning', async () => {
+        const { status, subject } = await ask(url, { headers: alice });
+        expect([status, subject]).to.deep.equal([200, 'other.example']);
+        return (
+          /warning web configuration not read again.*server\.key/.test(exporter.stderr) || undefined
+        );
+      });
+      serverIs('other');
+      programs.write('web.yml', `${SERVER}basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
+      const bob = { Authorization: `Basic ${Buffer.from('bob:b').toString('base64')}` };
+      await waitFor('bob is let in', async () =>
+        (await ask(url, { headers: bob })).status === 200 ? true : undefined,
+      );
+      expect((await ask(url, { headers: alice })).status).to.equal(401);
+    });
+  });
+
+  describe('without TLS', () => {
+    let plain: Started;
+    before(async () => (plain = await start('')));
+    after(() => plain.exporter.stop());
+
+    it('answers 429 to requests above rate_limit, and all requests after rate_limit is removed', async () => {
+      const { url } = plain;
+      await change(plain, 'rate_limit:\n  interval: 1h\n  burst: 3\n');
+      const statuses = async (count: number) => {
+        const answers: number[] = [];
+        for (let each = 0; each < count; each++) answers.push((await scrape(url)).status);
+        return answers;
+      };
+      // `change` has used a part of the burst.
+      expect((await statuses(5)).slice(3)).to.deep.equal([429, 429]);
+      const { headers, body } = await scrape(url);
+      expect(headers['retry-after']).to.equal('1');
+      expect(body).to.match(/^too many requests: rate_limit/);
+      programs.write('web.yml', '');
+      await waitFor('no limit', async () => ((await statuses(1))[0] === 200 ? true : undefined));
+      expect(await statuses(5)).to.deep.equal([200, 200, 200, 200, 200]);
     });
 
-  it('admits only clients whose certificate has an allowed name', async () => {
-    const verified = `  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n`;
-    const who = { cert: copyOf('client.cert.pem'), key: copyOf('client.key.pem') };
-    for (const [names, wanted] of [
-      ['[other.example, prometheus.example.com]', true],
-      ['[192.0.2.7]', true],
-      ['[example.com]', false],
-    ] as const) {
-      const { exporter, url } = await start(
-        `${SERVER}${verified}  client_allowed_sans: ${names}\n`,
-      );
-      const isLetIn = await ask(url, who).then(
+    it('answers a health probe while many wrong passwords are being compared', async () => {
+      const { url } = plain;
+      await change(plain, `basic_auth_users:\n  alice: ${hashSync('s:cret', 9)}\n`);
+      const own = new URL('/-/healthy', url).href;
+      const known = await fetch(own, { headers: alice });
+      expect(known.status).to.equal(200);
+      const guess = (index: number) =>
+        fetch(own, {
+          headers: { Authorization: `Basic ${Buffer.from(`alice:${index}`).toString('base64')}` },
+        }).then(({ status }) => status);
+      const guesses = Promise.all(Array.from({ length: 30 }, (_, index) => guess(index)));
+      expect((await fetch(own, { headers: alice })).status).to.equal(200);
+      expect(new Set(await guesses)).to.deep.equal(new Set([401, 503]));
+    });
+
+    it('keeps its web configuration while a file is missing, and reads the configuration again once all files exist', async () => {
+      const { exporter, url } = plain;
+      await change(plain, USERS);
+      const warnings = () =>
+        exporter.stderr.match(/warning web configuration not read again/g)?.length ?? 0;
+      const before = warnings();
+      const isLetIn = async (headers: Record<string, string>) =>
+        (await fetch(url, { headers })).status === 200 ? true : undefined;
+      expect(await isLetIn(alice)).to.equal(true);
+      rmSync(programs.path('web.yml'));
+      symlinkSync('web.yml', programs.path('web.yml'));
+      await waitFor('the warning', async () => {
+        expect(await isLetIn(alice)).to.equal(true);
+        return warnings() > before || undefined;
+      });
+      rmSync(programs.path('web.yml'));
+      programs.write('web.yml', 'basic_auth_users:\n  bob: nonsense\n');
+      await waitFor('another warning', async () => {
+        expect(await isLetIn(alice)).to.equal(true);
+        return warnings() > before + 1 || undefined;
+      });
+      programs.write('web.yml', `basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
+      const bob = { Authorization: `Basic ${Buffer.from('bob:b').toString('base64')}` };
+      await waitFor('bob is let in', () => isLetIn(bob));
+    });
+  });
+
+  it('admits only clients whose certificate has an allowed name, also after a change of the names', async () => {
+    const verified = `${SERVER}  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n`;
+    const named = (names: string) => `${verified}  client_allowed_sans: ${names}\n`;
+    const started = await start(named('[other.example, prometheus.example.com]'));
+    const isLetIn = (name: string) =>
+      ask(started.url, { cert: copyOf(`${name}.cert.pem`), key: copyOf(`${name}.key.pem`) }).then(
         () => true,
         () => false,
       );
-      expect(isLetIn, names).to.equal(wanted);
-      await exporter.stop();
-    }
-  });
-
-  it('accepts only the configured versions of TLS', async () => {
-    const { exporter, url } = await start(`${SERVER}  min_version: TLS13\n`);
-    expect((await ask(url, { minVersion: 'TLSv1.3' })).status).to.equal(200);
-    const refused = await ask(url, { maxVersion: 'TLSv1.2' }).catch((error: unknown) => error);
-    expect(refused).to.be.instanceOf(Error);
-    await exporter.stop();
-  });
-
-  it('answers 429 to requests above rate_limit, and all requests after rate_limit is removed', async () => {
-    const { exporter, url } = await start('rate_limit:\n  interval: 1h\n  burst: 3\n');
-    const statuses = async (count: number) => {
-      const answers: number[] = [];
-      for (let each = 0; each < count; each++) answers.push((await scrape(url)).status);
-      return answers;
-    };
-    expect(await statuses(5)).to.deep.equal([200, 200, 200, 429, 429]);
-    const { headers, body } = await scrape(url);
-    expect(headers['retry-after']).to.equal('1');
-    expect(body).to.match(/^too many requests: rate_limit/);
-    programs.write('web.yml', '');
-    await waitFor('no limit', async () => ((await statuses(1))[0] === 200 ? true : undefined));
-    expect(await statuses(5)).to.deep.equal([200, 200, 200, 200, 200]);
-    await exporter.stop();
-  });
-
-  it('answers a health probe while many wrong passwords are being compared', async () => {
-    const { exporter, url } = await start(
-      `basic_auth_users:\n  alice: ${hashSync('s:cret', 11)}\n`,
-    );
-    const own = new URL('/-/healthy', url).href;
-    const known = await fetch(own, { headers: alice });
-    expect(known.status).to.equal(200);
-    const guess = (index: number) =>
-      fetch(own, {
-        headers: { Authorization: `Basic ${Buffer.from(`alice:${index}`).toString('base64')}` },
-      }).then(({ status }) => status);
-    const guesses = Promise.all(Array.from({ length: 30 }, (_, index) => guess(index)));
-    expect((await fetch(own, { headers: alice })).status).to.equal(200);
-    expect(new Set(await guesses)).to.deep.equal(new Set([401, 503]));
-    await exporter.stop();
-  });
-
-  it('reports with --check-config the position of each mistake in the file', () => {
-    programs.write('web.yml', 'basic_auth_users: {alice: secret}\n');
-    const { status, stderr } = programs.run(
-      'exporter',
-      ...['--config', programs.config({ web_config_file: 'web.yml' }), '--check-config'],
-    );
-    expect(status).to.equal(2);
-    expect(stderr).to.match(/web\.yml:1:\d+: basic_auth_users\.alice: found something else/);
-    expect(stderr).not.to.contain('"secret"');
-  });
-
-  it("works with curl's own options for passwords and certificates", async function () {
-    needsPrograms(this, 'curl');
-    const { exporter, url } = await start(SERVER + USERS);
-    const known = ['-u', 'alice:s:cret', '--cacert', tlsPath('component.cert.pem')];
-    const { stdout: body } = await promisify(execFile)('curl', [
-      ...['-sSf', '--compressed', ...known],
-      url,
-    ]);
-    expect(body).to.contain('\nads_process_pid ');
-    await exporter.stop();
+    expect([await isLetIn('client'), await isLetIn('other')]).to.deep.equal([true, false]);
+    await change(started, named('[example.com]'));
+    expect(await isLetIn('client')).to.equal(false);
+    await change(started, named('[192.0.2.7]'));
+    expect(await isLetIn('client')).to.equal(true);
+    await started.exporter.stop();
   });
 });
 

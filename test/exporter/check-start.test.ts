@@ -74,6 +74,17 @@ describe('checkStart', () => {
     expect(more).to.deep.equal([]);
   });
 
+  it('reports the position of each mistake in the web configuration', () => {
+    license(NOW.getTime() + DAY_MS);
+    folder.write('web.yml', 'basic_auth_users: {alice: secret}\n');
+    const settings = 'license_file = "license.json"\nweb_config_file = "web.yml"\n';
+    const [refused] = refusals({ configFile: folder.write('c.toml', settings) });
+    expect(refused?.code).to.equal('CONFIG_INVALID');
+    expect(refused?.lines[0]).to.match(
+      /^web\.yml:1:\d+: basic_auth_users\.alice: found something else$/,
+    );
+  });
+
   it('trusts the keys of license_keys_dir', () => {
     makeKeyPair(folder.path('keys'), 'acme');
     const terms = { licensee: 'A', issuedAt: NOW, expiresAt: new Date(NOW.getTime() + DAY_MS) };
