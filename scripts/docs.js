@@ -6,6 +6,7 @@ import Mocha from 'mocha';
 import { listedPages, withNavigation } from '../dist-test/docs/documentation.js';
 import { SECTIONS } from '../dist-test/specification/rows.js';
 import { shownRows } from '../dist-test/specification/shown-rows.js';
+import { ROWS_OF_SUITES } from '../dist-test/specification/shows.js';
 import { specificationMarkdown } from '../dist-test/specification/specification-markdown.js';
 import { bridgeMarkdown } from '../dist/bridge/settings/configuration-doc.js';
 import { metricsMarkdown } from '../dist/catalogue/metrics-markdown.js';
@@ -22,7 +23,7 @@ async function tests() {
   await mocha.loadFilesAsync();
   const source = (file) => join('test', relative('dist-test', file)).replace(/\.js$/, '.ts');
   return new Map(
-    [...shownRows(mocha.suite, SECTIONS)].map(([number, shown]) => [
+    [...shownRows(mocha.suite, ROWS_OF_SUITES)].map(([number, shown]) => [
       number,
       shown.map((test) => ({ ...test, file: source(test.file) })),
     ]),

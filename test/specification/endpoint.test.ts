@@ -32,14 +32,14 @@ describe('the listener', function () {
   });
 
   shows('4', () => {
-    it('listens on metrics_bind_address:metrics_port, and serves at metrics_path', async () => {
+    it('the exporter listens on metrics_bind_address:metrics_port, and serves at metrics_path', async () => {
       const { host, origin, pathname } = new URL(url);
       expect(listening(exporter.pid)).to.deep.equal([host]);
       expect(pathname).to.equal('/of/a/shop');
       expect((await scrape(`${origin}/metrics`)).status).to.equal(404);
     });
 
-    it('does not exist when metrics_http_enabled is false', async () => {
+    it('the exporter listens nowhere when metrics_http_enabled is false', async () => {
       const printing = programs.exporter({ metrics_http_enabled: false, app: 'shop' });
       await printing.line(/waiting on a root of application shop/);
       expect(listening(printing.pid)).to.deep.equal([]);
@@ -48,7 +48,7 @@ describe('the listener', function () {
   });
 
   shows('4.1', () => {
-    it('returns the text of one target', async () => {
+    it('a page has the text of one target', async () => {
       const page = await pageOf('?server_key=1');
       expect(application(page)).to.deep.equal(shopSeries('shop', 1));
       expect(new Set(samplesOf(page).map(({ name }) => name.split('_')[0]))).to.deep.equal(
@@ -62,15 +62,15 @@ describe('the listener', function () {
       ['1', 'far.host.1.shop'],
       ['3', 'far.host.1.shop'],
     ] as const)
-      it(`server_key ${key} selects the target with that key`, async () =>
+      it(`server_key ${key} selects the target with this key`, async () =>
         expect(targetOf(await pageOf(`?server_key=${key}`))).to.include({ server_key: key, root }));
 
-    it('a server_key without a target gives 404', async () =>
+    it('a server_key of no target gives 404', async () =>
       expect(await statusOf('?server_key=9')).to.equal(404));
   });
 
   shows('4.1 app', () => {
-    it('app and instance select the target with both', async () => {
+    it('app and instance select the target that has both', async () => {
       const page = await pageOf('?app=ats&instance=far.host.5.ats');
       expect(targetOf(page)).to.include({ app: 'ats', server_key: '5' });
     });
@@ -80,48 +80,46 @@ describe('the listener', function () {
   });
 
   shows('4.1 instance', () => {
-    it('is the complete resolved root id, including the dots of the host', async () => {
+    it('instance is the complete resolved root id, including the dots of the host name', async () => {
       expect(await statusOf('?app=ats&instance=far.host.5.ats')).to.equal(200);
       for (const part of ['5', 'host.5.ats', 'far.host.5'])
         expect(await statusOf(`?app=ats&instance=${part}`), part).to.equal(404);
     });
   });
 
-  shows('4.3', () => {
-    shows('7 200', () => {
-      it('returns the exposition text of the target, with its internal metrics', async () => {
-        const { status, headers, body } = await scrape(`${url}?server_key=1`);
-        expect(status).to.equal(200);
-        expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/);
-        expect(body).to.match(
-          /^# HELP shop_till_sales_total .+\n# TYPE shop_till_sales_total counter\n/m,
-        );
-        expect(application(body)).to.deep.equal(shopSeries('shop', 1));
-        expect(internal(body, 'internal_target_ready')).to.equal(1);
-      });
+  shows(['4.3', '7 200'], () => {
+    it('a ready target returns its exposition text, with its internal metrics', async () => {
+      const { status, headers, body } = await scrape(`${url}?server_key=1`);
+      expect(status).to.equal(200);
+      expect(headers['content-type']).to.match(/^text\/plain; version=0\.0\.4/);
+      expect(body).to.match(
+        /^# HELP shop_till_sales_total .+\n# TYPE shop_till_sales_total counter\n/m,
+      );
+      expect(application(body)).to.deep.equal(shopSeries('shop', 1));
+      expect(internal(body, 'internal_target_ready')).to.equal(1);
     });
   });
 
   shows('7 400', () => {
     const cases = [
-      ['', 'a request without parameters to several targets', /several targets .*server_key/],
-      ['?app=ats', 'app without instance', /app and instance .*together/],
-      ['?instance=far.host.5.ats', 'instance without app', /app and instance .*together/],
+      ['', 'no parameters', /several targets .*server_key/],
+      ['?app=ats', 'app but no instance', /app and instance .*together/],
+      ['?instance=far.host.5.ats', 'instance but no app', /app and instance .*together/],
       [
         '?app=shop&instance=far.host.1.shop',
-        'app and instance of several targets, without server_key',
+        'app and instance of several targets',
         /several targets share app and instance.*server_key/,
       ],
     ] as const;
     for (const [query, what, text] of cases)
-      it(`answers 400, with the reason, to ${what}`, async () => {
+      it(`a request with ${what} gets 400 and the reason`, async () => {
         const { status, headers, body } = await scrape(url + query);
         expect(status).to.equal(400);
         expect(headers['content-type']).to.match(/^text\/plain/);
         expect(body).to.match(text);
       });
 
-    it('answers 200 if server_key is added', async () => {
+    it('a request with app and instance of several targets gets 200 if server_key is added', async () => {
       for (const [key, count] of [
         ['1', 1],
         ['3', 3],
@@ -133,7 +131,7 @@ describe('the listener', function () {
   });
 
   shows('7 503', () => {
-    it('answers 503 without counts if there is no root', async () => {
+    it('a target without a root answers 503, with counts of 0', async () => {
       const { body } = await unready(`${url}?server_key=4`, /no segment/);
       expect(body).to.match(
         /^scrape not ready: objects 0\/0 synced, variables 0\/0 synced, waiting on .*no segment .*\n$/,
@@ -142,14 +140,14 @@ describe('the listener', function () {
   });
 
   shows('7.3', () => {
-    it('returns only internal metrics when the app has no metrics for the objects', async () => {
+    it('a page has only internal metrics if the app has no metrics for the objects', async () => {
       const page = await pageOf('?server_key=5');
       expect(targetOf(page)['root']).to.equal('far.host.5.ats');
       expect(application(page)).to.deep.equal({});
       expect(internal(page, 'internal_target_ready')).to.equal(1);
     });
 
-    it('returns only internal metrics when the filters select nothing', async () => {
+    it('a page has only internal metrics if the filters select nothing', async () => {
       const alone = programs.exporter({ app: 'shop', server_keys: ['2'], seed_paths: ['nowhere'] });
       const page = await readyPage(await alone.url());
       expect(application(page)).to.deep.equal({});

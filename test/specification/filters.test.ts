@@ -39,7 +39,7 @@ const CLASSES = {
   transport_thread: { seedPaths: ['transportThread.1'], hasTexts: false },
 };
 
-describe('a filter on the tree of a real ADH 3.8', function () {
+describe('a filter on a recorded tree', function () {
   const publishers = new Publishers();
   const name = segmentName(publishers.contextId, 'pool', '80');
   let header: SegmentHeader;
@@ -100,8 +100,8 @@ describe('a filter on the tree of a real ADH 3.8', function () {
 
   shows('1.8', () => {
     for (const [alias, { seedPaths, hasTexts }] of Object.entries(CLASSES))
-      describe(`for the class "${alias}"`, () => {
-        it('tracks and counts only objects of the class and their variables', () => {
+      describe(`for the class "${alias}",`, () => {
+        it('the target tracks and counts only objects of the class and their variables', () => {
           const chosen = chosenOf(seedPaths);
           expect(chosen).to.have.lengthOf(seedPaths.length);
           const variables = chosen.reduce((sum, object) => sum + object.variables.size, 0);
@@ -112,7 +112,7 @@ describe('a filter on the tree of a real ADH 3.8', function () {
           });
         });
 
-        it('reads only the pages with slots of the class', () => {
+        it('the target reads only the pages with slots of the class', () => {
           const { reads } = follow(alias).memory;
           const chosen = chosenOf(seedPaths);
           const wanted = pagesFor(chosen);
@@ -128,7 +128,7 @@ describe('a filter on the tree of a real ADH 3.8', function () {
           }
         });
 
-        it('reads only texts of the class', () => {
+        it('the target reads only texts of the class', () => {
           const { reads } = follow(alias).memory;
           const count = header.frameCapacity / 8;
           const read = [...entries(reads, header.frames, count, 8)];
@@ -139,7 +139,7 @@ describe('a filter on the tree of a real ADH 3.8', function () {
           expect(read.length > 0).to.equal(hasTexts);
         });
 
-        it('copies for a scrape only values and words on the pages with slots of the class', () => {
+        it('a scrape copies only from the pages with slots of the class', () => {
           const target = follow(alias);
           const { reads } = target.memory;
           const before = reads.length;

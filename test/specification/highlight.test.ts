@@ -40,12 +40,12 @@ describe('the highlighted variable', function () {
     it('no variable is highlighted by default', async () =>
       expect(highlighted(await readyPage(await exporter({}).url()))).to.deep.equal([]));
 
-    it('names a variable below the root, whose value is shown with the path', async () =>
+    it('a page shows the value of the variable with its path', async () =>
       expect(
         highlighted(await readyPage(await exporter({ variable: 'count' }).url())),
       ).to.deep.equal([{ path: 'count', shown: '1' }]));
 
-    it('is shown and updated even if filters exclude it, and its updates are logged', async () => {
+    it('a variable that filters exclude is shown and updated, and its updates are logged', async () => {
       const variable = 'till.sales';
       const told = exporter({ variable, seed_paths: ['@root'], debug: true });
       const url = await told.url();
@@ -82,7 +82,7 @@ describe('the highlighted variable', function () {
     });
 
     for (const [key, variable, shown] of CASES)
-      it(`the path "${variable}" shows ${shown.length > 0 ? 'a variable with this path' : 'no variable'}`, async () =>
+      it(`${variable === '' ? 'an empty path' : `the path "${variable}"`} highlights ${shown.length > 0 ? 'the variable' : 'nothing'}`, async () =>
         expect(highlighted(await readyPage(`${url}?server_key=${key}`))).to.deep.equal(shown));
   });
 });

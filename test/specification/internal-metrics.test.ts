@@ -33,7 +33,7 @@ describe('the internal metrics', function () {
   });
 
   shows('2.5', () => {
-    it('are on every page after the metrics of the application', () => {
+    it('each page has every internal metric next to the application metrics', () => {
       for (const page of pages) {
         expect(application(page)).to.deep.equal(shopSeries('shop', 1));
         for (const { name } of NAMED) expect(page).to.match(new RegExp(`^${name} \\S+$`, 'm'));
@@ -52,17 +52,17 @@ describe('the internal metrics', function () {
   const MISSES = 'internal_scrape_render_cache_misses_total';
 
   shows(`2.5 shm_exporter_${HITS}`, () => {
-    it('increases by one with each scrape of an unchanged tree', () =>
+    it('each scrape of an unchanged tree counts one hit', () =>
       expect(series(HITS)).to.deep.equal([0, 1, 2, 3, 4]));
   });
 
   shows(`2.5 shm_exporter_${MISSES}`, () => {
-    it('counts the first scrape, and no scrape of an unchanged tree', () =>
+    it('only the first scrape of an unchanged tree counts a miss', () =>
       expect(series(MISSES)).to.deep.equal([1, 1, 1, 1, 1]));
   });
 
   shows('2.5 shm_exporter_target_refresh_total', () => {
-    it('increases by one with each scrape of an unchanged tree', () => {
+    it('each scrape of an unchanged tree counts one refresh', () => {
       const [first = 0, ...more] = series('target_refresh_total');
       expect(first).to.be.at.least(1);
       // The refresh of a scrape is counted before its page is written.
@@ -82,14 +82,18 @@ describe('the internal metrics', function () {
     }
   };
   for (const part of ['target_refresh_duration', 'worker_dequeue_latency'])
-    for (const mark of ['p50', 'p95', 'p99'] as const)
+    for (const [mark, lower] of [
+      ['p50', '0'],
+      ['p95', 'the median'],
+      ['p99', 'the 95th percentile'],
+    ] as const)
       shows(`2.5 shm_exporter_${part}_${mark}_ms`, () => {
-        it('is shorter than the run, and not shorter than a lower percentile', () =>
+        it(`the value lies between ${lower} and the duration of the test`, () =>
           isPlausible(part, mark));
       });
 
   shows('2.5 shm_exporter_worker_dequeue_latency_avg_ms', () => {
-    it('is between 0 and the longest sampled wait', () => {
+    it('the average lies between 0 and the 99th percentile', () => {
       const [, , longest = []] = sampled('worker_dequeue_latency');
       for (const [page, mean] of series('worker_dequeue_latency_avg_ms').entries())
         expect(mean).to.be.within(Number.MIN_VALUE, longest[page] ?? 0);
@@ -97,7 +101,7 @@ describe('the internal metrics', function () {
   });
 
   shows('2.5 shm_exporter_worker_busy_idle_ratio', () => {
-    it('is small in a nearly idle worker, and falls while the worker waits', async () => {
+    it('the ratio is at most 1 in a nearly idle worker, and falls while the worker waits', async () => {
       const before = internal((await scrape(url)).body, 'worker_busy_idle_ratio');
       expect(before).to.be.within(Number.MIN_VALUE, 1);
       await delay(1000);

@@ -47,7 +47,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   shows('3.1', () => {
-    it('answers 503 with the message, and shows 0 in /-/metrics meanwhile', () => {
+    it('before the initial sync, a scrape gets 503 with the message, and target_ready is 0 at /-/metrics', () => {
       expect(before503.status).to.equal(503);
       expect(before503.body).to.match(/^scrape not ready: /);
       for (const metric of [READY, COMPLETE])
@@ -56,7 +56,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   shows('7 503', () => {
-    it('shows how much of the tree is synced, and the item that is missing', () => {
+    it('the message has the numbers of synced and of all items, and names an unsynced item', () => {
       expect(before503.status).to.equal(503);
       expect(before503.headers['content-type']).to.match(/^text\/plain/);
       expect(before503.body).to.match(
@@ -66,14 +66,14 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   shows('2.5 shm_exporter_internal_target_pending_sync_items', () => {
-    it('counts one object and one variable while only these are not synced', () =>
+    it('one unsynced object and one unsynced variable count as 2', () =>
       expect(beside.get(`shm_exporter_${PENDING}${labels}`)).to.equal('2'));
 
-    it('is 0 once everything is synced', () => expect(internal(first, PENDING)).to.equal(0));
+    it('a completely synced tree counts as 0', () => expect(internal(first, PENDING)).to.equal(0));
   });
 
   shows('3.2', () => {
-    it('answers 200 once the last object is synced, with all values', () => {
+    it('once the last object is synced, a scrape gets 200 with all values', () => {
       expect(internal(first, READY)).to.equal(1);
       expect(internal(first, COMPLETE)).to.equal(1);
       expect(application(first)).to.deep.equal({
@@ -85,7 +85,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   shows('1.3.7', () => {
-    it('returns no metrics before the initial sync, and all metrics after it', () => {
+    it('a scrape gets no metrics before the initial sync, and all metrics after it', () => {
       expect(before503.body).not.to.contain('shop_');
       expect(Object.keys(application(first))).to.have.lengthOf(5);
     });
@@ -93,14 +93,14 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
 
   for (const metric of [READY, COMPLETE])
     shows(`2.5 shm_exporter_${metric}`, () => {
-      it('is 0 before the first full sync and 1 after it', () => {
+      it('the value is 0 before the initial sync and 1 after it', () => {
         expect(beside.get(`shm_exporter_${metric}${labels}`)).to.equal('0');
         expect(internal(first, metric)).to.equal(1);
       });
     });
 
   shows('3.3', () => {
-    it('stays ready when a child appears, and adds its metrics once they are synced', async () => {
+    it('a new child leaves the target ready, and its metrics appear once they are synced', async () => {
       const late = 'shop_shelf_books{"object":"late"}';
       const statuses = new Set<number>();
       publisher.go({ add: [child('late')] });

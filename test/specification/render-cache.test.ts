@@ -153,7 +153,7 @@ describe('the render cache and the scope cache', function () {
   ]);
   shows(['1.9', '2.1 render_min_interval_ms', '8 render_min_interval_ms', ...COUNTERS], () => {
     for (const [spacing, steps] of Object.entries(SCRIPTS))
-      it(`a script of updates and scrapes with an interval of ${spacing} ms has exactly the hits and misses that the specification defines`, async () =>
+      it(`with an interval of ${spacing} ms, a script of updates and scrapes causes exactly the specified hits and misses`, async () =>
         expect(await play(Number(spacing), steps)).to.deep.equal(steps.map(lineOf)));
   });
 });

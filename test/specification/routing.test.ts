@@ -33,7 +33,7 @@ describe('routing', function () {
   });
 
   shows('4.3.1', () => {
-    it('needs no parameters for a single target, with and without a scope', async () => {
+    it('a single target needs no routing parameters, with or without a scope', async () => {
       const settings = { app: 'bank', server_keys: ['9', '3'], worker_execution_mode };
       const config = programs.config(settings, SCOPES);
       const only = await programs.start('exporter', ['--config', config]).url();
@@ -49,7 +49,7 @@ describe('routing', function () {
       ['?app=bank', 'app and instance select a target only together; or use server_key\n'],
       ['?instance=h.3.bank', 'app and instance select a target only together; or use server_key\n'],
     ] as const)
-      it(`rejects a request ${query === '' ? 'without a query' : `with ${query}`} for several targets, and names the missing parameters`, async () =>
+      it(`a request ${query === '' ? 'without a query' : `with ${query}`} gets 400 and the names of the missing parameters`, async () =>
         expect(await ask(query)).to.deep.include({ status: 400, body: text }));
   });
 
@@ -76,7 +76,7 @@ describe('routing', function () {
   });
 
   shows('4.3.5', () => {
-    it('two targets that share app and instance need server_key, too', async () => {
+    it('two targets with the same app and instance need server_key as well', async () => {
       expect(await ask('?app=shop&instance=h.1.shop')).to.deep.include({
         status: 400,
         body: 'several targets share app and instance: add server_key\n',
@@ -91,7 +91,7 @@ describe('routing', function () {
 
   shows('4.3.6', () => {
     for (const query of ['?server_key=6', '?app=shop&instance=h.6.shop', '/till?server_key=6'])
-      it(`answers 503 to ${query} while its root is not synced`, async () =>
+      it(`the request ${query} gets 503 while the root of the target is not synced`, async () =>
         expect(await ask(query)).to.deep.include({
           status: 503,
           body: 'scrape not ready: objects 0/1 synced, variables 0/0 synced, waiting on object h.6.shop\n',
@@ -105,7 +105,7 @@ describe('routing', function () {
       '?app=shop&instance=h.3.bank',
       '?app=bank&instance=h.3.bank&server_key=1',
     ])
-      it(`answers 404 to ${query}`, async () =>
+      it(`the request ${query} gets 404`, async () =>
         expect(await ask(query)).to.deep.include({
           status: 404,
           body: NONE,

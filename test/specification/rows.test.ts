@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from '../support/processes.js';
-import { SECTIONS, titleOf } from './rows.js';
+import { SECTIONS, citationOf } from './rows.js';
 import { shownRows } from './shown-rows.js';
 import type { Suite } from './shown-rows.js';
 import { readSpecification } from './specification-file.js';
@@ -22,9 +22,11 @@ describe('the rows of the specification', () => {
     expect(new Set(numbers).size).to.equal(numbers.length);
   });
 
-  it('are cited by existing numbers', () => {
-    expect(titleOf('9.1')).to.equal('9.1 `shm_exporter --version` prints the binary version.');
-    expect(() => titleOf('9.7')).to.throw('The specification has no row 9.7');
+  it('are cited by number, and an unknown number is rejected', () => {
+    const version = '[spec 9.1: "shm_exporter --version prints the binary version"]';
+    expect(citationOf(['9.1'])).to.equal(version);
+    expect(citationOf(['7 404', '4.2', '2.5'])).to.match(/^\[spec 7 404: ".+"; also 4\.2, 2\.5\]$/);
+    expect(() => citationOf(['9.1', '9.7'])).to.throw('The specification has no row 9.7');
   });
 });
 
@@ -102,10 +104,10 @@ describe('the page of the specification', () => {
     tests: suites.length > 0 ? [] : [test],
   });
 
-  it('lists the tests in a suite with the title of a row', () => {
-    const row = suite('1.1 A <thing> is `<this>`|that.', [suite('here')]);
-    const root = suite('', [suite('around', [row]), suite('1.1 another')]);
-    const shown = shownRows(root, sections);
+  it('lists the tests in a suite that tests a row', () => {
+    const row = suite('1.1', [suite('here')]);
+    const root = suite('', [suite('around', [row]), suite('another')]);
+    const shown = shownRows(root, new Map([[row, ['1.1']]]));
     expect([...shown]).to.deep.equal([['1.1', [{ ...test, title: 'here is [big]' }]]]);
   });
 

@@ -441,9 +441,27 @@ export const SECTIONS: readonly Section[] = [
 
 const SENTENCES = new Map(SECTIONS.flatMap(({ rows }) => rows));
 
-/** The number of a row and its sentence, as the tests that show it are titled. */
-export function titleOf(number: string): string {
+/** Quoted cells of a table row: the value of a limit, the condition of a status, otherwise the last cell. */
+const QUOTED_CELL =
+  /^(?:Limit .+?, value (.+): .+|Status \d+, condition (.+?): .+|(?:Key|Metric|Mode|Option|Parameter|State) .+?: (.+))$/;
+
+/** The first sentence of a row, or the quoted cell of a table row, without parentheses and Markdown. */
+function quoteOf(sentence: string): string {
+  const text = QUOTED_CELL.exec(sentence)?.slice(1).join('') ?? sentence;
+  const [first = ''] = text.split(/(?<=\.) (?=[A-Z\d])/);
+  return first
+    .replaceAll('`', '')
+    .replaceAll(/ \([^)]*\)/g, '')
+    .replace(/\.$/, '');
+}
+
+/** Cites rows in the title of their tests: the first row with a quotation, the other rows by section. */
+export function citationOf([number, ...more]: readonly [string, ...string[]]): string {
   const sentence = SENTENCES.get(number);
-  if (sentence === undefined) throw new Error(`The specification has no row ${number}`);
-  return `${number} ${sentence}`;
+  const unknown = [number, ...more].find((each) => !SENTENCES.has(each));
+  if (sentence === undefined || unknown !== undefined)
+    throw new Error(`The specification has no row ${unknown ?? ''}`);
+  const sections = new Set(more.map((each) => each.split(' ')[0] ?? ''));
+  const others = sections.size === 0 ? '' : `; also ${[...sections].join(', ')}`;
+  return `[spec ${number}: "${quoteOf(sentence)}"${others}]`;
 }

@@ -45,34 +45,35 @@ describe('the targets of a file', function () {
   };
 
   shows('2.2 app', () => {
-    it('is the application of the target', () => {
+    it('app is the application of the target', () => {
       expect(targetOf(page('4'))).to.include({ app: 'bank', root: 'h.1.bank' });
       expect(application(page('4'))).to.deep.equal(shopSeries('bank', 4));
     });
 
-    it('is required', () =>
+    it('app is required', () =>
       expect(lacking('app')).to.match(/targets\[0\]\.app: found nothing, needed: /));
   });
 
   shows('2.2 server_key', () => {
-    it('selects the segment with the root of the target', () => {
+    it('server_key selects the segment with the root of the target', () => {
       for (const key of ['1', '4', '11'])
         expect(targetOf(page(key))).to.include({ server_key: key });
     });
 
-    it('is required', () =>
+    it('server_key is required', () =>
       expect(lacking('server_key')).to.match(/targets\[0\]\.server_key: found nothing, needed: /));
   });
 
   shows('2.2 instance', () => {
-    it('is a hint for the root', () => expect(targetOf(page('2'))['root']).to.equal('h.2.shop'));
+    it('the instance number 2 selects the root h.2.shop', () =>
+      expect(targetOf(page('2'))['root']).to.equal('h.2.shop'));
 
-    it('is resolved from the matching root when it is omitted', () =>
+    it('without an instance, the target selects a matching root', () =>
       expect(targetOf(page('1'))['root']).to.equal('h.1.shop'));
   });
 
   shows('2.2 classes', () => {
-    it('limit only the target that has them', () => {
+    it('classes limit only the target that has them', () => {
       expect(names('12').length).to.be.above(5);
       expect(names('12').every((name) => name.startsWith('ads_mounts_'))).to.be.true;
       expect(names('11')).to.include.members(names('12'));
@@ -81,7 +82,7 @@ describe('the targets of a file', function () {
   });
 
   shows('2.2 seed_path_groups', () => {
-    it('limit only the target that has them', () => {
+    it('seed_path_groups limit only the target that has them', () => {
       expect(names('13').length).to.be.above(5);
       for (const name of names('13')) expect(name).to.match(/^ads_(streams|requests|fanout)_/);
       expect(names('11').length).to.be.above(2 * names('13').length);
@@ -89,7 +90,7 @@ describe('the targets of a file', function () {
   });
 
   shows('2.2 seed_paths', () => {
-    it('limit only the target that has them', () => {
+    it('seed_paths limit only the target that has them', () => {
       expect(names('3')).to.have.members([
         'shop_count{"object":"@root"}',
         'shop_drawer_coins{"object":"till.drawer"}',
@@ -104,7 +105,7 @@ describe('the targets of a file', function () {
       ['bank', '4'],
       ['ads', '11'],
     ] as const)
-      it(`each name begins with ${app}_ for the application ${app}`, () => {
+      it(`each metric name of the application ${app} begins with ${app}_`, () => {
         expect(names(key)).not.to.be.empty;
         for (const name of names(key)) expect(name).to.match(new RegExp(`^${app}_`));
       });
