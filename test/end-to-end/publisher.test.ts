@@ -23,19 +23,15 @@ const shop = (serverKey: string, sales: number, steps: readonly object[] = []) =
 describe('a publisher that comes and goes', function () {
   this.slow(4000);
   const programs = testPrograms();
-  const KEYS = Array.from({ length: 9 }, (_, index) => String(index + 1));
+  const KEYS = [...Array.from({ length: 9 }, (_, index) => String(index + 1)), 'h', 's'];
   let exporterUrl = '';
   before(async () => {
     const tables = targets(...KEYS.map((server_key) => ({ app: 'shop', server_key })));
-    const config = programs.config({ worker_execution_mode }, tables);
+    const config = programs.config({ worker_execution_mode, stalled_after_seconds: 6 }, tables);
     exporterUrl = await programs.start('exporter', ['--config', config]).url();
   });
   /** Where the page of a server key is. */
   const exporter = (key: string): string => `${exporterUrl}?server_key=${key}`;
-  const another = (key: string, settings: Readonly<Record<string, unknown>> = {}) =>
-    programs
-      .exporter({ app: 'shop', server_keys: [key], worker_execution_mode, ...settings })
-      .url();
   const unready = (url: string, reason: RegExp) =>
     waitFor(`503, waiting on ${reason.source}`, async () => {
       const { status, body } = await scrape(url);
@@ -86,7 +82,7 @@ describe('a publisher that comes and goes', function () {
       publisher.addVariable(root, 'delay', 'histogram', { schema: [1] });
       publisher.addVariable(root, 'size', 'summary', { schema: [0.5] });
       publisher.place();
-      const series = seriesOf(await readyPage(await another('h')));
+      const series = seriesOf(await readyPage(exporter('h')));
       const shown = [...series].filter(([key]) => key.startsWith('shop_'));
       expect(Object.fromEntries(shown)).to.deep.equal({
         'shop_delay_bucket{"le":"1","object":"@root"}': '0',
@@ -103,10 +99,10 @@ describe('a publisher that comes and goes', function () {
   });
 
   it('may close and return: its target is not ready, with the reason, then ready again', async () => {
-    const publisher = await programs.simulatorOf(shop('2', 20));
+    const publisher = programs.publish(shop('2', 20));
     const url = exporter('2');
     expect(await sales(url)).to.equal('20');
-    expect(await publisher.stop()).to.deep.equal({ status: 0, signal: null });
+    publisher.close();
     expect(programs.segments().filter((name) => name.endsWith('.2'))).to.deep.equal([]);
     await unready(
       url,
@@ -131,7 +127,7 @@ describe('a publisher that comes and goes', function () {
 
   it('may be stopped: its target is served for a while, then not ready, with the reason, then ready again', async () => {
     const publisher = await programs.simulatorOf(shop('s', 35));
-    const url = await another('s', { stalled_after_seconds: 6 });
+    const url = exporter('s');
     expect(await sales(url)).to.equal('35');
     publisher.signal('SIGSTOP');
     try {
@@ -174,12 +170,12 @@ describe('a publisher that comes and goes', function () {
         { after_ms: 4, remove: [gone(index)] },
         { after_ms: 4, add: [till(number)] },
       ]);
-      const { objects, ...scenario } = shop('9', first, steps);
+      const { objects, ...scenario } = shop('churn', first, steps);
       return { ...scenario, objects: [...objects, ...tills.slice(-3).map(till)], repeat: true };
     };
-    const url = await another('9', { render_min_interval_ms: 0 });
-    for (const first of [100, 200]) {
-      const publisher = await programs.simulatorOf(churning(first));
+    const settings = { app: 'shop', server_keys: ['churn'], render_min_interval_ms: 0 };
+    const url = await programs.exporter({ ...settings, worker_execution_mode }).url();
+    const showsAll = async (first: number) => {
       const seen = new Set<number>();
       await waitFor(`all tills from ${first} on`, async () => {
         const { status, body } = await scrape(url);
@@ -192,13 +188,18 @@ describe('a publisher that comes and goes', function () {
         return seen.size === 9 ? true : undefined;
       });
       for (const number of seen) expect(number).to.be.within(first, first + 8);
-      await publisher.stop('SIGKILL');
-      await unready(url, /publisher died without closing/);
-    }
+    };
+    const killed = await programs.simulatorOf(churning(100));
+    await showsAll(100);
+    await killed.stop('SIGKILL');
+    await unready(url, /publisher died without closing/);
+    const next = programs.publish(churning(200));
+    await showsAll(200);
+    next.close();
   });
 
   it('keeps its server key: a second publisher ends with status 4', async () => {
-    const publisher = await programs.simulatorOf(shop('5', 50));
+    programs.publish(shop('5', 50));
     const second = programs.start('simulator', [
       '--context-id',
       programs.contextId,
@@ -211,7 +212,6 @@ describe('a publisher that comes and goes', function () {
     const path = `/dev/shm/${programs.contextId}.pool.5`;
     expect(second.stderr).to.match(/^warning: no tree of shop is built in; .*\n/);
     expect(second.stderr).to.contain(`shm_simulator: Another publisher lives in ${path}\n`);
-    expect(publisher.isOver).to.be.false;
     expect(programs.segments().filter((name) => name.includes('.pool.5'))).to.deep.equal([
       `${programs.contextId}.pool.5`,
     ]);
@@ -240,9 +240,7 @@ describe('a publisher that comes and goes', function () {
     expect(await publisher.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
     const left = programs.segments().filter((name) => name.includes('.pool.7'));
     expect(left).to.deep.equal([`${programs.contextId}.pool.7`]);
-    const { status, body } = await scrape(await another('7'));
-    expect(status).to.equal(503);
-    expect(body).to.contain('waiting on a root of application shop, server key 7: ');
+    await unready(exporter('7'), /waiting on a root of application shop, server key 7: /);
   });
 
   it('repeats the steps of a scenario if repeat is true', async () => {
