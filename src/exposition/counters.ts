@@ -1,4 +1,4 @@
-// The counters of a target's views: views add to them, reports carry differences, internal metrics read them.
+// The counters of a hosting: its views add to them, reports carry differences, internal metrics read them.
 
 /**
  * Each counter, by its kind. A view counts an `event` when it happens. It counts a `condition` when it begins, so a

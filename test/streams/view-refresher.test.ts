@@ -16,7 +16,7 @@ const change = (given = {}, number = 0): TargetInput => ({
 });
 const refresh = { kind: 'refresh', mayRender: true } as const;
 
-/** Records its calls: `b`indMore, `X, `o`bserve. Always dirty. */
+/** Records its calls: a = applyChanges, with their number, b = bindMore, r = copyingValues, f = copyNewValues, o = observe. */
 class RecordingView implements RefreshableView {
   notes = '';
   /** The number of further steps of a refresh. */
