@@ -51,45 +51,15 @@ describe('shm_bridge', function () {
     return { status, stdout: bridge.stdout, stderr: bridge.stderr };
   };
 
-  for (const [umask, mode] of [
-    [0o022, 0o644],
-    [0o077, 0o600],
-  ] as const)
-    it(`creates segments with mode ${mode.toString(8)} under umask 0${umask.toString(8)}`, async () => {
-      const before = process.umask(umask);
-      const bridge = programs.start('bridge', ['--config', file(component('a', await deadUrl()))]);
-      process.umask(before);
-      await bridge.line(/publishing under server key a$/m);
-      expect(statSync(`/dev/shm/${programs.contextId}.pool.a`).mode & 0o777).to.equal(mode);
-      await bridge.stop();
-    });
-
   it('logs in the configured format and level, with the component as a field', async () => {
     const config = file(component('a', await deadUrl()));
-    const bridge = programs.start('bridge', ['--config', config, '--log-format', 'json']);
+    const words = ['--config', config, '--log-format', 'json', '--log-level', 'warning'];
+    const bridge = programs.start('bridge', words);
     const [line] = await bridge.line(/^.*no tree.*$/m);
     expect(JSON.parse(line)).to.include({ level: 'warning', component: 'a', server_key: 'a' });
     await bridge.stop();
     for (const text of bridge.stderr.trimEnd().split('\n'))
-      expect(JSON.parse(text)).to.include.keys('time', 'level', 'msg');
-
-    const quiet = programs.start('bridge', ['--config', config, '--log-level', 'warning']);
-    await quiet.line(/ warning a: no tree/);
-    await quiet.stop();
-    expect(quiet.stderr).not.to.match(/ info /);
-  });
-
-  it('prints only its version with --version', () => {
-    const manifest: unknown = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-    const { stdout, ...rest } = run('--version');
-    expect(rest).to.deep.equal({ status: 0, stderr: '' });
-    expect(manifest).to.include({ version: stdout.trimEnd() });
-  });
-
-  it('prints its usage to stdout with --help', () => {
-    const { stdout, ...rest } = run('--help');
-    expect(rest).to.deep.equal({ status: 0, stderr: '' });
-    expect(stdout).to.match(/^Usage: shm_bridge --config <path> \[options\]\n/);
+      expect(JSON.parse(text)).to.include.keys('time', 'msg').and.not.include({ level: 'info' });
   });
 
   it('is an executable of the package', () => {
@@ -102,19 +72,12 @@ describe('shm_bridge', function () {
     );
   });
 
-  const misuse: readonly (readonly [args: readonly string[], sentence: string])[] = [
-    [[], '--config: found nothing, needed: --config <path>'],
-    [['--once'], '--config: found nothing, needed: --config <path>'],
-    [['--confg', 'x'], 'unknown option "--confg" (did you mean "--config"?)'],
-    [['--config', '/no/such.toml'], '/no/such.toml: cannot be read: no such file or folder'],
-  ];
-  for (const [args, sentence] of misuse)
-    it(`exits with status 2 and one line for ${args.join(' ') || 'no arguments'}`, () =>
-      expect(run(...args)).to.deep.equal({
-        status: 2,
-        stdout: '',
-        stderr: `shm_bridge: ${sentence}\n`,
-      }));
+  it('exits with status 2 and one line if its file does not exist', () =>
+    expect(run('--config', '/no/such.toml')).to.deep.equal({
+      status: 2,
+      stdout: '',
+      stderr: 'shm_bridge: /no/such.toml: cannot be read: no such file or folder\n',
+    }));
 
   describe('with --check-config', () => {
     it('reports a valid file, with its warnings', async () => {
@@ -129,20 +92,14 @@ describe('shm_bridge', function () {
       });
     });
 
-    it('reports all mistakes in a file, and exits with status 2', () => {
-      const wrong = file(component('a', 'x'), 'interval_ms = 1\n');
-      const { status, stdout, stderr } = run('--config', wrong, '--check-config');
+    it('reports all mistakes, prints no key, and exits with status 2', () => {
+      const keyed = component('a', 'http://ads1.example', keyFile(`${SECRET} `));
+      const other = component('b', 'https://ads2.example', 'ca_file = "/no/such.pem"\n');
+      const { status, stdout, stderr } = run('--config', file(keyed, other), '--check-config');
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
       expect(stderr).to.match(
-        /^shm_bridge: \S+:4:7: components\[0\]\.url: .*\n\S+:6:15: components\[0\]\.interval_ms: .*\n$/,
+        /^shm_bridge: \S+:\d+:\d+: components\[0\]\.security_key: .* has a blank at its .*\n\S+:\d+:\d+: components\[1\]\.ca_file: .*\n$/,
       );
-    });
-
-    it('reads the security key, and does not print it', () => {
-      const one = file(component('a', 'http://ads1.example', keyFile(`${SECRET} `)));
-      const { status, stdout, stderr } = run('--config', one, '--check-config');
-      expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
-      expect(stderr).to.include('components[0].security_key: ').and.include(' has a blank at its');
       expect(stderr).not.to.include(SECRET);
     });
   });
@@ -169,40 +126,22 @@ describe('shm_bridge', function () {
       expect(programs.segments()).to.deep.equal([]);
     });
 
-    it('names patterns that match nothing', async () => {
-      const url = await served();
-      const one = file(component('a', url, 'classes = ["Users", "Usrs"]\n'));
-      const { status, stderr } = await ended('--config', one, '--once');
-      expect(status).to.equal(0);
-      expect(stderr).to.include('\na: classes: "Usrs" fits nothing in this tree\n');
-    });
-
-    it('exits with status 1 when a component does not answer, and prints the others', async () => {
+    it('exits with status 1 when components give no tree, and prints the others without a key', async () => {
       const dead = await deadUrl();
-      const two = file(component('a', dead), component('b', await served()));
-      const { status, stdout, stderr } = await ended('--config', two, '--once');
+      const several = file(
+        component('a', dead),
+        component('b', await served(), 'classes = ["Users", "Usrs"]\n'),
+        component('c', await served('another'), keyFile(SECRET)),
+      );
+      const { status, stdout, stderr } = await ended('--config', several, '--once');
       expect(status).to.equal(1);
       expect(parseScenario(stdout, 'stdout').serverKey).to.equal('b');
+      expect(stderr).to.include(`a: ${dead}/sharedmem: no tree (refused): connect ECONNREFUSED `);
+      expect(stderr).to.include('\nb: classes: "Usrs" fits nothing in this tree\n');
       expect(stderr).to.match(
-        new RegExp(`^a: ${dead}/sharedmem: no tree \\(refused\\): connect ECONNREFUSED `),
-      );
-    });
-
-    it('reports a wrong key without printing it', async () => {
-      const one = file(component('a', await served('another'), keyFile(SECRET)));
-      const { status, stdout, stderr } = await ended('--config', one, '--once');
-      expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
-      expect(stderr).to.match(
-        /: no tree \(unauthorized\): status 401: security_key is not the right one\n$/,
+        /^c: .*: no tree \(unauthorized\): status 401: security_key is not the right one$/m,
       );
       expect(stderr).not.to.include(SECRET);
-    });
-
-    it('polls only the component of --component', async () => {
-      const two = file(component('a', await deadUrl()), component('b', await served()));
-      const { status, stdout } = await ended('--config', two, '--once', '--component', 'b');
-      expect(status).to.equal(0);
-      expect(parseScenario(stdout, 'stdout').serverKey).to.equal('b');
     });
 
     it('refuses a component that is not in the file', () => {
@@ -239,42 +178,44 @@ describe('shm_bridge', function () {
   describe('while it runs', () => {
     const begun = (bridge: Running) => bridge.line(/ info a: received its tree: 2 objects, /);
 
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-      it(`publishes until ${signal}, and then removes its segments`, async () => {
+    for (const [signal, umask, mode] of [
+      ['SIGTERM', 0o022, 0o644],
+      ['SIGINT', 0o077, 0o600],
+      ['SIGHUP', 0o027, 0o640],
+    ] as const)
+      it(`publishes with mode ${mode.toString(8)} under umask 0${umask.toString(8)} until ${signal}, and then removes its segments`, async () => {
         const one = file(component('a', await served()));
+        const before = process.umask(umask);
         const bridge = programs.start('bridge', ['--config', one]);
+        process.umask(before);
         await begun(bridge);
-        expect(programs.segments()).to.deep.equal([`${programs.contextId}.pool.a`]);
+        const segment = `${programs.contextId}.pool.a`;
+        expect(programs.segments()).to.deep.equal([segment]);
+        expect(statSync(`/dev/shm/${segment}`).mode & 0o777).to.equal(mode);
         expect(await bridge.stop(signal)).to.deep.equal({ status: 0, signal: null });
         expect(bridge.stderr).to.match(new RegExp(` info ${signal}: ending\n$`));
         expect(bridge.stdout).to.equal('');
         expect(programs.segments()).to.deep.equal([]);
       });
 
-    it('opens no debugger at SIGUSR1, and keeps running', async () => {
-      const one = file(component('a', await served(), 'interval_ms = 1000\n'));
-      const bridge = programs.start('bridge', ['--config', one, '--debug']);
-      await begun(bridge);
-      const polls = () => bridge.stderr.match(/ debug /g)?.length ?? 0;
-      const before = polls();
-      bridge.signal('SIGUSR1');
-      await waitFor('it polls again', () => (polls() > before ? true : undefined));
-      expect((await bridge.stop()).status).to.equal(0);
-      expect(bridge.stderr).not.to.match(/debugger/i);
-    });
-
-    it('logs warnings first, every poll with --debug, and never the key', async () => {
+    it('logs warnings first, every poll with --debug, never the key, and opens no debugger at SIGUSR1', async () => {
       const url = await served(SECRET);
       const lines = `${keyFile(SECRET)}interval_ms = 1000\nca_file = ""\ntls_verify = false\n`;
       const one = file(component('a', url, lines));
       const bridge = programs.start('bridge', ['--config', one, '--debug']);
       await begun(bridge);
       await bridge.line(/ debug a: 2 objects, 3 variables, \d+ bytes in \d+ ms; 0 values changed/);
-      await bridge.stop();
+      const polls = () => bridge.stderr.match(/ debug /g)?.length ?? 0;
+      const before = polls();
+      bridge.signal('SIGUSR1');
+      await waitFor('it polls again', () => (polls() > before ? true : undefined));
+      expect((await bridge.stop()).status).to.equal(0);
       expect(bridge.stderr).to.match(
         /^\S+ warning \S+: components\[0\]\.tls_verify: has no effect with http\n/,
       );
-      expect(bridge.stderr).not.to.include(SECRET);
+      expect(bridge.stderr)
+        .not.to.include(SECRET)
+        .and.not.match(/debugger/i);
     });
 
     it('publishes only the component of --component', async () => {
@@ -286,26 +227,18 @@ describe('shm_bridge', function () {
       expect(bridge.stderr).not.to.include(' b: ');
     });
 
-    it('exits with status 4 if another publisher has the segment', async () => {
-      const one = file(component('a', await served()));
-      const bridge = programs.start('bridge', ['--config', one]);
-      await begun(bridge);
-      const second = await ended('--config', one);
-      expect(second.status).to.equal(4);
-      expect(second.stderr).to.include(
-        `shm_bridge: Another publisher lives in /dev/shm/${programs.contextId}.pool.a\n`,
-      );
-      expect(bridge.isOver).to.equal(false);
-      await bridge.stop();
-    });
-
-    it('leaves no segment of its other components if another publisher has one segment', async () => {
+    it('exits with status 4 if another publisher has one of its segments, and leaves none of the others', async () => {
       const [one, url] = [file(component('a', await served())), await served()];
       const bridge = programs.start('bridge', ['--config', one]);
       await begun(bridge);
       const three = file(component('b', url), component('a', url), component('c', url));
-      expect((await ended('--config', three)).status).to.equal(4);
+      const second = await ended('--config', three);
+      expect(second.status).to.equal(4);
+      expect(second.stderr).to.include(
+        `shm_bridge: Another publisher lives in /dev/shm/${programs.contextId}.pool.a\n`,
+      );
       expect(programs.segments()).to.deep.equal([`${programs.contextId}.pool.a`]);
+      expect(bridge.isOver).to.equal(false);
       await bridge.stop();
     });
 

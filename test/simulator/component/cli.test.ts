@@ -1,9 +1,11 @@
 import { expect } from 'chai';
+import { parseOptions } from '#app/simulator/options.js';
 import { tlsPath } from '../../support/component-certificates.js';
 import { ask } from '../../support/component-client.js';
 import { readComponent } from '../../support/component-reader.js';
 import { freshComponents, treeOf } from '../../support/component/components.js';
 import { expectedObjects } from '../../support/expected-objects.js';
+import { faultMessage } from '../../support/fault-message.js';
 import { ODD_SCENARIO } from '../../support/odd-scenario.js';
 import { waitFor, testPrograms } from '../../support/processes.js';
 import type { Running } from '../../support/processes.js';
@@ -89,53 +91,54 @@ describe('shm_simulator as a component', function () {
     expect(readComponent(text)).to.deep.equal(expectedObjects(treeOf(ODD_SCENARIO)));
   });
 
-  const files = [
-    '--tls-cert',
-    tlsPath('component.cert.pem'),
-    '--tls-key',
-    tlsPath('other.key.pem'),
-  ];
-  const refused: readonly (readonly [string, readonly string[], RegExp])[] = [
+  const refused: readonly (readonly [string, readonly string[], string])[] = [
     [
       'a port that is no number',
       ['--json-port', 'x'],
-      /--json-port: found "x", allowed: an integer from 0 to 65535/,
+      '--json-port: found "x", allowed: an integer from 0 to 65535',
     ],
     [
       'a base path without a slash',
       ['--json-port', '0', '--json-base', 'rtds'],
-      /--json-base: found .*, allowed: a path such as \/rtds/,
+      '--json-base: found "rtds", allowed: a path such as /rtds, without a slash at its end',
     ],
     [
       'a key with a letter outside ASCII',
       ['--json-port', '0', '--security-key', 'ä'],
-      /--security-key: found "ä", allowed: ASCII characters/,
+      '--security-key: found "ä", allowed: ASCII characters, as a header has them, without a blank at either end',
     ],
     [
       '--tls-cert without --tls-key',
       ['--json-port', '0', '--tls-cert', 'a.pem'],
-      /--tls-cert and --tls-key need each other/,
-    ],
-    [
-      'a missing certificate file',
-      ['--json-port', '0', '--tls-cert', '/none.pem', '--tls-key', '/none.pem'],
-      /option --tls-cert: cannot read \/none\.pem: ENOENT/,
-    ],
-    [
-      'a certificate with another key',
-      ['--json-port', '0', ...files],
-      /The certificate and its key cannot be used: /,
+      '--tls-cert and --tls-key need each other',
     ],
     [
       '--json-base without --json-port',
       ['--server-key', '1', '--json-base', '/x'],
-      /: --json-base needs --json-port/,
+      '--json-base needs --json-port',
     ],
-    ['an empty command line', [], /: --server-key: found nothing, needed: --server-key <key>/],
+    ['an empty command line', [], '--server-key: found nothing, needed: --server-key <key>'],
   ];
   for (const [what, args, message] of refused)
-    it(`rejects ${what}`, () => {
-      const { status, stderr } = programs.run('simulator', ...args);
+    it(`rejects ${what}`, () =>
+      expect(faultMessage('USAGE', () => parseOptions(args, ''))).to.equal(message));
+
+  const unusable: readonly (readonly [string, string, RegExp])[] = [
+    [
+      'a missing certificate file',
+      '/none.pem',
+      /option --tls-cert: cannot read \/none\.pem: ENOENT/,
+    ],
+    [
+      'a certificate with another key',
+      tlsPath('component.cert.pem'),
+      /The certificate and its key cannot be used: /,
+    ],
+  ];
+  for (const [what, cert, message] of unusable)
+    it(`rejects ${what} with status 2`, () => {
+      const files = ['--tls-cert', cert, '--tls-key', tlsPath('other.key.pem')];
+      const { status, stderr } = programs.run('simulator', '--json-port', '0', ...files);
       expect(status).to.equal(2);
       expect(stderr).to.match(message);
     });
