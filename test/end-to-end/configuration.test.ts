@@ -242,9 +242,22 @@ describe('shm_exporter', function () {
   });
 
   describe('at SIGTERM', () => {
-    // More than sockets take in on their own.
-    const size = ['--objects', '9000', '--rate', '0'];
-    before(() => programs.simulate('--app', 'big', '--server-key', '2', ...size));
+    // Long ids make a page larger than the buffers of both sockets.
+    const child = (index: number) => ({
+      ...{ id: `h.1.big.${index}.${'x'.repeat(900)}`, parent: 'h.1.big', class: 'Big' },
+      variables: Object.fromEntries(
+        ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => [name, { type: 'u64', value: 1 }]),
+      ),
+    });
+    before(() =>
+      programs.publish({
+        server_key: '2',
+        objects: [
+          { id: 'h.1.big', class: 'Root', variables: { root: { type: 'u64', value: 1 } } },
+          ...Array.from({ length: 1200 }, (_, index) => child(index)),
+        ],
+      }),
+    );
 
     it('ends with status 0 after the running scrape, and waits for no idle connection', async () => {
       const exporter = programs.exporter({ app: 'big', server_keys: ['2'] });
