@@ -171,7 +171,7 @@ function change(tree: RandomTree, [action, pick, isSynced]: Step): void {
   else if (action === 'store') tree.store(pick);
 }
 
-describe('a target view whose tree changes during the bind', () => {
+describe('a target view with tree changes during the bind', () => {
   const cases = [
     { filters: {}, tracks: () => true, listens: true },
     {
@@ -288,7 +288,7 @@ describe('a target view whose tree changes during the bind', () => {
     expect(view.counts.variables).to.deep.equal({ synced: 1, total: 1 });
   });
 
-  it('binds objects that are added one by one without a refresh', () => {
+  it('binds objects without a refresh if they are added one by one', () => {
     const { source, root, add } = wide(1);
     const { view } = testView(source, root);
     while (view.bindMore());

@@ -51,7 +51,7 @@ describe('a target view', () => {
     expect(text.join('')).to.contain('} 6\n').and.not.to.contain('} 5\n');
   });
 
-  it('does not wait for removed items whose removal was not published', () => {
+  it('does not wait for removed items, even if their removal was not published', () => {
     const { source, root, till } = shop();
     const [left, kept] = [till('floor.1.left', 1), till('floor.1.kept', 2)];
     const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
@@ -95,7 +95,7 @@ describe('a target view', () => {
     expect(view.progress).to.deep.equal(progress([1, 1], [3001, 3001]));
   });
 
-  it('reports the progress of the first sync and the item that it waits for (spec 7)', () => {
+  it('reports the progress of the first sync and names an unsynced item (spec 7)', () => {
     const { source, root, tills, till } = shop();
     source.setSynced(tills, false);
     const one = till('floor.1.t1');
@@ -144,7 +144,7 @@ describe('a target view', () => {
     expect(view.progress).to.deep.equal(progress([2, 2], [2, 2]));
   });
 
-  it('shows only the new object when its slot is reused at once', () => {
+  it('shows only the new object when a slot is reused at once', () => {
     const { source, root, till } = shop();
     const former = till('floor.1.t1', 5);
     const { lines } = testView(source, root, { catalogue: CATALOGUE });
@@ -181,7 +181,7 @@ describe('a target view', () => {
     expect(lines().filter(isTillLine)).to.deep.equal([]);
   });
 
-  it('binds a large subtree in parts and adds each object that arrives meanwhile once', () => {
+  it('binds a large subtree in parts, and adds each object that arrives during the bind once', () => {
     const { source, root, till } = shop();
     for (let i = 0; i < 6000; i++) till(`floor.1.t${i}`, i);
     const { view, lines } = testView(source, root, { catalogue: CATALOGUE });

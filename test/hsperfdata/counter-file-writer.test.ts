@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 const BOOT_S = 1_700_000_000;
 const UID = getuid?.() ?? 0;
 
-describe('The process of a counter file', () => {
+describe("A counter file's process", () => {
   const folder = temporaryFolder();
 
   /** Writes a process to a fake /proc: its state, and its start in hundredths of a second. */
@@ -39,7 +39,7 @@ describe('The process of a counter file', () => {
   const is = (more: Partial<Writer> = {}) => isJvmOf(writer(more), folder.path());
 
   for (const name of ['java', 'a) R 1 2 (b', 'with blank'])
-    it(`has the right start time with the command name "${name}"`, () => {
+    it(`with the command name "${name}" has the right start time`, () => {
       process(7, 'S', 12_345, { name });
       expect(startTicksOf(7, folder.path())).to.equal(12_345);
     });
@@ -51,7 +51,7 @@ describe('The process of a counter file', () => {
       expect(startTicksOf(8, folder.path())).to.equal(undefined);
     });
 
-  it('still runs after its main thread has ended, as the main thread of a launcher does', () => {
+  it('still runs after its main thread has ended, for example in a launcher', () => {
     process(7, 'Z', 12_345, { threads: 18 });
     expect(startTicksOf(7, folder.path())).to.equal(12_345);
   });

@@ -126,7 +126,7 @@ describe('A damaged counter file', () => {
   };
 
   for (const isBigEndian of [false, true])
-    it(`that is ${isBigEndian ? 'big' : 'little'}-endian has only correct values under correct names`, () => {
+    it(`in ${isBigEndian ? 'big' : 'little'}-endian order has only correct values under correct names`, () => {
       const { bytes } = perfFile(COUNTERS, { isBigEndian, size: 4096 });
       const path = folder.write('1', bytes);
       const fd = openSync(path, 'r+');
@@ -148,7 +148,7 @@ describe('A damaged counter file', () => {
       }
     });
 
-  it('has the values of its remaining entries when it is truncated at any length', () => {
+  it('has the values of its remaining entries after truncation at any length', () => {
     const { bytes } = perfFile(COUNTERS, { size: 4096 });
     for (let length = 0; length <= bytes.length; length += 13) {
       const path = folder.write('1', bytes.subarray(0, length));
@@ -156,7 +156,7 @@ describe('A damaged counter file', () => {
     }
   });
 
-  it('ends before an incomplete entry', () => {
+  it('is read up to an incomplete entry', () => {
     const { bytes } = perfFile(COUNTERS, { unfilled: 3 });
     const values = read(folder.write('1', bytes));
     expect([...(values?.keys() ?? [])]).to.include.members(

@@ -33,7 +33,7 @@ function pidsIn({ source }: PollResult): string[] {
   return [...(root?.children ?? [])].map(({ labels }) => labels?.['pid'] ?? '').sort();
 }
 
-describe('A poller of JVMs', () => {
+describe('A JVM poller', () => {
   const folder = perfFolder();
   beforeEach(() => (file = perfFile(someCounters())));
   const clocks = new SetClocks();
@@ -41,8 +41,8 @@ describe('A poller of JVMs', () => {
   const openPoller = (settings: Parameters<typeof folder.poller>[0] = {}, options = {}) =>
     folder.poller(settings, { clocks, ...options });
 
-  describe('for a running JVM', () => {
-    it('has each counter in its object, under the name in the counter file', () => {
+  describe('(values)', () => {
+    it('shows each counter in its object, under the name in the counter file', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       const values = valuesOf(pollAll(openPoller()));
@@ -64,7 +64,7 @@ describe('A poller of JVMs', () => {
       });
     });
 
-    it('labels every object with the PID and main class, and no other part of the command line', () => {
+    it('labels every object with the PID and main class, but not with arguments', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       const { source } = pollAll(openPoller());
@@ -139,7 +139,7 @@ describe('A poller of JVMs', () => {
         expect(values.get(`${pid} sun.rt.safepointTime`)).to.equal(nanoseconds);
       });
 
-    it('omits tick counters without a clock frequency', () => {
+    it('omits tick counters if the file has no clock frequency', () => {
       const pid = folder.process();
       const counters = someCounters().filter(({ name }) => name !== 'sun.os.hrt.frequency');
       folder.write(pid, perfFile(counters).bytes);
@@ -148,7 +148,7 @@ describe('A poller of JVMs', () => {
       expect(values.get(`${pid} java.threads.live`)).to.equal(12n);
     });
 
-    it('reads current numbers and texts at each copy', () => {
+    it('reads current numbers and texts with each copy', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const seen = pollAll(openPoller());
@@ -161,7 +161,7 @@ describe('A poller of JVMs', () => {
       expect(values.get(`${pid} java.property.java.vm.name`)).to.equal('Neu');
     });
 
-    it('adds later counters once they are complete', () => {
+    it('adds a new counter once its entry is complete', () => {
       const pid = folder.process();
       const path = folder.write(pid, perfFile(someCounters(), { unfilled: 1 }).bytes);
       const poller = openPoller();
@@ -176,8 +176,8 @@ describe('A poller of JVMs', () => {
     });
   });
 
-  describe('when JVMs start and end', () => {
-    it('is live without any JVM, and finds a later directory and file', () => {
+  describe('(starts and ends)', () => {
+    it('is live before the first JVM starts, and then finds the new directory and file', () => {
       const poller = openPoller();
       expect(pollAll(poller).publisher).to.deep.equal({
         state: 'live',
@@ -200,7 +200,7 @@ describe('A poller of JVMs', () => {
       expect(pidsOf(poller)).to.deep.equal([String(pid)]);
     });
 
-    it('removes a JVM whose file is removed', () => {
+    it('removes a JVM after its file is removed', () => {
       const [one, other] = [folder.process(), folder.process()];
       for (const pid of [one, other]) folder.write(pid, file.bytes);
       const poller = openPoller();
@@ -209,7 +209,7 @@ describe('A poller of JVMs', () => {
       expect(pidsOf(poller)).to.deep.equal([String(other)]);
     });
 
-    it('removes a killed JVM whose file remains', async () => {
+    it('removes a killed JVM even if its file remains', async () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       const poller = openPoller();
@@ -219,14 +219,14 @@ describe('A poller of JVMs', () => {
       expect(pidsOf(poller)).to.deep.equal([]);
     });
 
-    it('does not show the file of an ended JVM whose PID another process has', () => {
+    it('does not show the file of an ended JVM if another process has the PID', () => {
       const pid = folder.process();
       const begin = { name: 'sun.rt.createVmBeginTime', value: BigInt(Date.now() - 3_600_000) };
       folder.writeUnmapped(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
       expect(pidsOf(openPoller())).to.deep.equal([]);
     });
 
-    it('shows a JVM with unreadable maps only after its counters change', () => {
+    it('shows a JVM with unreadable maps only once its counters change', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const uid = String(getuid?.());
@@ -285,7 +285,7 @@ describe('A poller of JVMs', () => {
       expect(present?.labels?.['main_class']).to.equal('org.shop.Other');
     });
 
-    it('shows no values of a JVM whose file now belongs to another JVM', () => {
+    it('shows no values of a JVM once its file belongs to another JVM', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const seen = pollAll(openPoller());
@@ -310,7 +310,7 @@ describe('A poller of JVMs', () => {
       expect(pidsOf(poller)).to.deep.equal([String(other)]);
     });
 
-    it('adds and removes each of fifty JVMs, for every way in which a JVM ends', async () => {
+    it('adds and removes each of fifty JVMs, however each JVM ends', async () => {
       const poller = openPoller();
       for (let number = 0; number < 50; number++) {
         const pid = folder.process();
@@ -323,7 +323,7 @@ describe('A poller of JVMs', () => {
       }
     });
 
-    it('reuses the slots of an ended JVM with new incarnations', () => {
+    it('reuses the slots of an ended JVM, with new incarnations', () => {
       const poller = openPoller();
       const values = new Map<string, bigint | string | undefined>();
       for (let round = 0; round < 20; round++) {
@@ -338,7 +338,7 @@ describe('A poller of JVMs', () => {
     });
   });
 
-  describe('that selects files', () => {
+  describe('(selection of files)', () => {
     const shownOf = (settings: Parameters<typeof folder.poller>[0], options = {}) =>
       pidsOf(openPoller(settings, options));
 
@@ -398,7 +398,7 @@ describe('A poller of JVMs', () => {
       folder.poke(path, 0, Buffer.from(text));
     };
     for (const [what, make, why] of damages)
-      it(`omits ${what}, and names it in the reason`, () => {
+      it(`omits ${what}, and reports its path with the reason`, () => {
         const pid = folder.process();
         make(folder.write(pid, file.bytes));
         const poller = openPoller();
@@ -461,7 +461,7 @@ describe('A poller of JVMs', () => {
     }
     const leftOut = ({ publisher }: PollResult) => publisher.reason;
 
-    it('omits a JVM of another PID namespace whose PID a process in the namespace of the poller has', () => {
+    it('omits a JVM of another PID namespace if a process in the namespace of the poller has its PID', () => {
       const pid = folder.process();
       const { poller, seen } = pollAroundChange(folder.writeUnmapped(pid, file.bytes));
       expect(pidsIn(seen)).to.deep.equal([]);
@@ -475,14 +475,14 @@ describe('A poller of JVMs', () => {
       expect(leftOut(pollAll(poller)), 'once its clock has stopped').to.equal('0 JVMs are shown');
     });
 
-    it('omits a JVM of another PID namespace whose PID no process in the namespace of the poller has', () => {
+    it('omits a JVM of another PID namespace if no process in the namespace of the poller has its PID', () => {
       const { seen } = pollAroundChange(folder.writeUnmapped(HIDDEN, file.bytes));
       expect(leftOut(seen)).to.contain(
         'of another PID namespace, not to process 5000000 of this one',
       );
     });
 
-    it('explains why /proc hides the process of a JVM, and how to fix it', () => {
+    it('explains why /proc hides the process of a JVM, and how to make it visible', () => {
       rmSync(folder.proc('1'));
       mkdirSync(folder.proc('self'));
       const mount = `22 27 0:21 / ${folder.proc()} rw,relatime - proc proc rw,hidepid=invisible\n`;
@@ -494,7 +494,7 @@ describe('A poller of JVMs', () => {
       expect(seen.warnings?.join()).to.match(/^\/proc hides the processes of other users/);
     });
 
-    it('does not count files of ended JVMs or of other main classes as omitted', () => {
+    it('does not count files of ended JVMs or other main classes as omitted', () => {
       folder.writeUnmapped(HIDDEN, file.bytes);
       const still = openPoller();
       pollAll(still);
@@ -506,7 +506,7 @@ describe('A poller of JVMs', () => {
       expect(leftOut(seen)).to.equal('0 JVMs are shown');
     });
 
-    it('reports a running JVM after its file was removed, until the JVM ends', async () => {
+    it('reports a running JVM with a removed file until the JVM ends', async () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       const poller = openPoller();
@@ -540,7 +540,7 @@ describe('A poller of JVMs', () => {
       expect(chosen.warnings, 'of users who are not wanted').to.deep.equal([]);
     });
 
-    it('omits the whole JVM that exceeds segment_max_items', () => {
+    it('omits a JVM completely if its items exceed segment_max_items', () => {
       const [one, other] = [folder.process(), folder.process()];
       for (const pid of [one, other]) folder.write(pid, file.bytes);
       const poller = openPoller({}, { segmentMaxItems: 30 });

@@ -139,7 +139,7 @@ describe('A real JVM', function () {
     expect(texts).to.contain('VM').and.not.to.contain('hunter2');
   });
 
-  it('appears and keeps its file, and disappears when SIGTERM or SIGKILL ends it', async function () {
+  it('appears, keeps its file, and disappears after SIGTERM or SIGKILL', async function () {
     needsPrograms(this, 'java');
     const poller = openPoller();
     pollAll(poller);
@@ -156,7 +156,7 @@ describe('A real JVM', function () {
     await eventually('both JVMs have disappeared', () => !pids.some(has), 2000);
   });
 
-  it('is shown after its main thread has ended, as the main thread of a launcher does', async function () {
+  it('is shown after its main thread has ended, for example in a launcher', async function () {
     needsPrograms(this, 'java', 'cc');
     const { binary, reason } = compiledLauncher();
     needs(this, binary !== undefined, reason);
@@ -171,7 +171,7 @@ describe('A real JVM', function () {
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
   });
 
-  it('of another PID namespace on the same /tmp is either shown with its PID on the host or omitted', async function () {
+  it('in another PID namespace with the same /tmp is shown with its PID on the host, or omitted', async function () {
     needsPrograms(this, 'java', 'unshare');
     const namespaces = ['--pid', '--fork', '--mount-proc', '--kill-child'];
     const probe = spawnSync('unshare', [...namespaces, 'true']);

@@ -114,7 +114,7 @@ describe('the comparison of two poll results', () => {
       unseen('corrupt', 'a length'),
     ],
     ['only the second has directory changes', a, pollResult({ source, changes: [added()] })],
-    ['changes remain only after the second', a, pollResult({ source, hasMore: true })],
+    ['only the second leaves changes', a, pollResult({ source, hasMore: true })],
     [
       'only the second has an unstable directory',
       pollResult({ source, hasMore: true }),

@@ -34,7 +34,7 @@ describe('a merged document', () => {
     );
   });
 
-  it('keeps a label of the series that has the name of an identity label', () => {
+  it('keeps a series label with the name of an identity label', () => {
     expect(textOf([identified('a', 'demo_value{app="mine"} 1\n')])).to.equal(
       `${HEAD}demo_value{app="mine",server_key="82"} 1\n`,
     );
@@ -53,7 +53,7 @@ describe('a merged document', () => {
     expect(textOf(unknown)).to.include('left out: the metric has the type unknown elsewhere\n');
   });
 
-  it('omits and names a metric whose name belongs to the series of another target', () => {
+  it('omits and names a metric if its name belongs to a series of another target', () => {
     const histogram = identified('a', 'demo_value_count 1\n', 'histogram');
     const gauge = identified('b', 'demo_value_count 2\n', 'gauge', 'demo_value_count');
     expect(textOf([histogram, gauge])).to.equal(

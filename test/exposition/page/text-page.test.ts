@@ -210,7 +210,7 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
-  it('equals a page that is built from scratch after random changes of the families', () => {
+  it('equals a newly built page after random changes of the families', () => {
     const all = Array.from({ length: 50 }, (_, index) => {
       const type = index % 3 === 0 ? ('counter' as const) : ('gauge' as const);
       const name = index % 4 === 0 ? `f${index}_total` : `f${index}`;

@@ -125,7 +125,7 @@ describe('a tree query', () => {
         expect(metricsOf(part(), index)).to.equal(wanted);
       });
 
-    it('a series whose name and labels another series already has', () => {
+    it('a series with the name and labels of another series', () => {
       const twice = row('a', 'var = "v"');
       const { part } = shop({}, { catalogue: shopCatalogue('', twice) }, (source, root) => {
         // Both objects have the same id, and so their series the same labels.
@@ -186,7 +186,7 @@ describe('a tree query', () => {
       expect(objectsOf(answer)[0]?.why).to.equal('');
     });
 
-    it('finds variables by the names of their metrics', () => {
+    it('finds variables by their metric names', () => {
       const { part } = shown();
       const found = part({ words: ['b_uncatalogued'], field: 'metric' });
       expect(variablesOf(found).map(({ name }) => name)).to.deep.equal(['b']);
@@ -353,7 +353,7 @@ describe('a tree query', () => {
     const cases: readonly [what: string, Partial<TreeQuery>, readonly string[]][] = [
       ['an empty query', {}, [ROOT, 'sales', 'note', TILL, 'isOpen', 'late']],
       ['a word of a path', { words: ['floor'] }, [TILL, 'isOpen', 'late']],
-      ['a word in another field', { words: ['floor'], field: 'variable' }, []],
+      ['a word outside the chosen field', { words: ['floor'], field: 'variable' }, []],
       ['a word of a name, in any case', { words: ['isopen'] }, [TILL, 'isOpen']],
       ['two words', { words: ['till', 'late'] }, [TILL, 'late']],
       ['a class', { words: ['till'], field: 'class' }, [TILL, 'isOpen', 'late']],
@@ -362,7 +362,7 @@ describe('a tree query', () => {
       ['a value', { words: ['42'], field: 'value' }, [ROOT, 'sales']],
       ['a word of a text', { words: ['fish'], field: 'value' }, [ROOT, 'note']],
       ['the state of an object', { words: ['normal'], field: 'value' }, [ROOT, TILL]],
-      ['words that no variable has together', { words: ['fish', '42'] }, []],
+      ['two words without a common variable', { words: ['fish', '42'] }, []],
       ['variables with a metric', { choice: 'metrics' }, [ROOT, 'sales', TILL, 'isOpen']],
       ['variables without a metric', { choice: 'left-out' }, [ROOT, 'note', TILL, 'late']],
       ['variables without a value', { choice: 'unsynced' }, [TILL, 'late']],
@@ -377,7 +377,7 @@ describe('a tree query', () => {
     for (const [what, query, wanted] of cases)
       it(`for ${what}`, () => expect(names(setUp().part(query))).to.deep.equal(wanted));
 
-    it('with the ancestors of a match, marked as no match', () => {
+    it('with the ancestors of a match, which are marked as no matches', () => {
       const [above] = objectsOf(setUp().part({ words: ['late'], field: 'variable' }));
       expect(above).to.include({ name: TILL, isMatch: false, variables: 2, children: 0, depth: 1 });
     });

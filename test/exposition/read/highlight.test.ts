@@ -226,7 +226,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(read()?.value).to.equal(4n);
   });
 
-  it('is the later of two variables with one name, and the earlier after the later is removed', () => {
+  it('is the newer of two variables with one name, and the older variable after the newer is removed', () => {
     const { source, root, read } = live('v');
     source.addVariable(root, 'v', { type: 'u64', value: 1n });
     expect(read()?.value).to.equal(1n);
@@ -236,7 +236,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(read()?.value).to.equal(1n);
   });
 
-  it('belongs to the later of two objects with one id, even if the later is found first', () => {
+  it('belongs to the newer of two objects with one id, even if the newer object is found first', () => {
     const { source, root, add } = live('a.v');
     const [first, second] = [add(`${ROOT}.x`), add(`${ROOT}.y`)];
     source.addVariable(add(`${ROOT}.a`, second), 'v', { type: 'u64', value: 1n });

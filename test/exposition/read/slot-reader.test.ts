@@ -135,7 +135,7 @@ describe('a slot reader', () => {
     expect(probe.isTracked(sales)).to.equal(false);
   });
 
-  it('returns no value for a removed node whose slot is reused', () => {
+  it('returns no value for a removed node after its slot is reused', () => {
     const { source, root } = shop();
     const former = source.addVariable(root, 'former', { type: 'u64', value: 1n });
     const { probe, track, read, valueOf } = probeOf(source);

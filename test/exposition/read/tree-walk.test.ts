@@ -33,7 +33,7 @@ describe('a walk through a tree', () => {
     expect(namesOf(new TreeWalk(a, false))).to.equal('vwcbda');
   });
 
-  it('visits items that are added ahead of it, and no removed items', () => {
+  it('visits items that are added ahead of its position, and no removed items', () => {
     const { source, a, b, d } = tree();
     const walk = new TreeWalk(a, true);
     expect(namesOf(walk, 3)).to.equal('avb');
@@ -53,7 +53,7 @@ describe('a walk through a tree', () => {
     expect(namesOf(walk)).to.equal('d');
   });
 
-  it('skips an object that it would visit next, and no others', () => {
+  it('skips only an object that it would visit next', () => {
     const { a, b, d } = tree();
     const walk = new TreeWalk(a, true);
     walk.skip(d);

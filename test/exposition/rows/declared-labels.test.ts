@@ -42,7 +42,7 @@ const linesOf = (text: string) =>
   text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
 describe('the labels of a format', () => {
-  it('follow the labels of the path, and labels of the path or of a row replace them', () => {
+  it('follow the labels of the path, unless the path or a row has a label of the same name', () => {
     const { source, root } = shop();
     const { text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     expect(linesOf(text())).to.include.members([

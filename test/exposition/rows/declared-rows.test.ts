@@ -121,7 +121,7 @@ describe('an application without a catalogue', () => {
     ]);
   });
 
-  describe('whose format states the metric of a variable', () => {
+  describe('(metric stated by the format)', () => {
     const metric = (type: string) => ({ name: 'pumps_flows', help: 'Flows.', labels: { type } });
 
     function twoFlows() {
@@ -179,7 +179,7 @@ describe('an application without a catalogue', () => {
     });
   });
 
-  it('gets path labels, which rows of a catalogue do not get', () => {
+  it('has path labels on its series, but rows of a catalogue have none', () => {
     const { source, root } = pumps();
     const catalogue = shopCatalogue(
       '{ name = "shop_objs", type = "gauge", help = "Objects.", var = "# managed objs" }',

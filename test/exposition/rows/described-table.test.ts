@@ -52,7 +52,7 @@ describe('docs/catalogue.md on metrics without a catalogue', () => {
       expect(page(OPEN_METRICS).includes(`# UNIT ${family} ${unit}\n`)).to.equal(hasUnit);
     });
 
-  it('gives the right labels from paths for each object', () => {
+  it('gives the labels of each object from its path', () => {
     const [, list = ''] = /^path_labels = (\[.*\])$/m.exec(section) ?? [];
     const objects = [...section.matchAll(/^\| `([^`]+)` \| `(object=[^`]+)` \|$/gm)];
     expect(objects.length).to.be.at.least(4);

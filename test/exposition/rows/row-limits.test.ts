@@ -112,7 +112,7 @@ describe('texts beyond the text limit of a target', () => {
   });
 });
 
-describe('many scales in one partition', () => {
+describe('the scales of a partition', () => {
   const till = (kernel: Kernel, scales: readonly number[]) => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
@@ -124,7 +124,7 @@ describe('many scales in one partition', () => {
   };
   const from = (first: number, count: number) => numbers(count).map((each) => first + each);
 
-  it('all apply, also the 257th', () => {
+  it('all apply, even the 257th', () => {
     const { lines } = till(new Kernel(), from(2, 600));
     expect(lines()).to.deep.equal(from(2, 600).map((scale) => `shop_x${scale} ${3 * scale}`));
   });
@@ -140,7 +140,7 @@ describe('many scales in one partition', () => {
     expect(kernel.arena.used).to.equal(before);
   });
 
-  it('beyond the limit cause their series to be omitted and counted', () => {
+  it('have their series omitted and counted beyond the limit', () => {
     const kernel = new Kernel();
     for (let i = 0; i < 65_535; i++) kernel.scales.acquire({ multiply: 1, divide: 1000 + i });
     const { lines, view } = till(kernel, [2, 3, 4]);

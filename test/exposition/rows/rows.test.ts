@@ -414,7 +414,7 @@ describe('a catalogue row', () => {
     expect(view.counters.staleFrames).to.equal(4);
   });
 
-  it('shows the later of two variables with one name, and the earlier after the later is removed', () => {
+  it('shows the newer of two variables with one name, and the older variable after the newer is removed', () => {
     for (const value of [1, 'a'] as const) {
       const type = value === 1 ? ('u64' as const) : ('string' as const);
       const { lines, source, root } = shop(

@@ -79,7 +79,7 @@ describe('the series registry', () => {
     expect(counters.clashes).to.equal(1);
   });
 
-  it('shows all series that wait for a family of another type once that family ends', () => {
+  it('shows all waiting series of a name once the family of another type ends', () => {
     const { put, remove, shown, registry, counters } = registryOf();
     put(1, 'x', 1, 'counter');
     put(2, 'x{a="b"}');
@@ -227,7 +227,7 @@ describe('the series registry', () => {
     expect([shown(), counters.omitted]).to.deep.equal([[], 1]);
   });
 
-  it('omits and counts clashing series that exceed a limit when the shown series ends', () => {
+  it('omits and counts clashing series if they exceed a limit when the shown series ends', () => {
     const { registry, counters, put, remove, shown } = registryOf(undefined, { series: 5 });
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10; i++) put(i, `x{a="${i}"}`);

@@ -88,38 +88,38 @@ metrics = []`;
     expect(view.coverage.variablesWithoutRow).to.equal(1);
   });
 
-  describe('for the metric name of a catalogue row', () => {
+  describe('(if a row has the name of the metric)', () => {
     const owned: readonly (readonly [string, string, string, VariableOptions, string])[] = [
       [
-        'if the types are equal',
+        'for equal types',
         row('coins', 'gauge', 'var = "open"'),
         'coins',
         gauge(3),
         'shop_coins_uncatalogued',
       ],
       [
-        'if the types differ',
+        'for different types',
         row('coins_total', 'counter', 'var = "open"'),
         'coins',
         counter(3),
         'shop_coins_uncatalogued_total',
       ],
       [
-        'if only the OpenMetrics names are equal',
+        'for names that are equal only in OpenMetrics',
         row('coins_total', 'counter', 'var = "open"'),
         'coins',
         gauge(3),
         'shop_coins_uncatalogued',
       ],
       [
-        'if a series of the row has the name',
+        'for the name of a series of the row',
         row('wait', 'histogram', 'var = "open", observe = true, buckets = [1]'),
         'wait sum',
         gauge(3),
         'shop_wait_sum_uncatalogued',
       ],
       [
-        'if another row has the name with _uncatalogued',
+        'for a second row with _uncatalogued in its name',
         row('coins', 'gauge', 'var = "open"') +
           row('coins_uncatalogued', 'gauge', 'var = "nothing"'),
         'coins',
@@ -203,7 +203,7 @@ metrics = []`;
         'shop_time{object="@root"} 8',
       ]));
 
-    it('a filter on classes shows variables of their objects that no row of another class reads', () =>
+    it('a filter on classes shows variables of objects of these classes, except variables that a row of another class reads', () =>
       expect(tills({ classes: ['till'] })).to.have.members([`shop_till_sales{${AT}} 1`, coins]));
 
     it('a filter on seed_paths shows only variables below these paths', () =>

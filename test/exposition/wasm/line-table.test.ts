@@ -39,7 +39,7 @@ describe('the hash of a series', () => {
   const hash = (name: { a: number; b: number }, labels: string) =>
     seriesHash(name, { suffix: '', labels, constant: '', cell: 0, opcode: 0 });
 
-  it('differs for many labels of two names whose hashes share one half', () => {
+  it('differs for many labels of two names, even if the hashes of the names share one half', () => {
     const one = hashOf('shop_sales_total');
     for (const other of [
       { a: one.a, b: one.b ^ 1 },

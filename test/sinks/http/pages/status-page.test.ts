@@ -167,7 +167,7 @@ describe('the status page', () => {
       });
   });
 
-  describe('for any number of targets', () => {
+  describe('(list of targets)', () => {
     const bad = () => new FakeTarget('bad', ['1'], '').wait(progress('a root'));
     const syncing = () => new FakeTarget('sync', ['2']).wait(progress('x'));
     const stalled = () =>
