@@ -11,7 +11,7 @@ const LINKED = [
   'ln -s ../shm-exporter/dist/bin/shm_license.js node_modules/.bin/shm_license',
 ];
 
-readsTypeScriptPage(LINKED.join(' && '));
+readsTypeScriptPage(LINKED.join(' && '), 'links');
 
 describe(TYPESCRIPT_PAGE, () => {
   it('names the package of this version', () => {

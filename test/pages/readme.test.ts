@@ -3,6 +3,7 @@ import { otherKeys, otherPorts } from './page-words.js';
 
 readsPage('README.md', {
   needs: ['curl'],
+  npx: 'real',
   words: async () => {
     const ports = await otherPorts('9464');
     return {

@@ -9,8 +9,9 @@ export const TYPESCRIPT_PAGE = 'docs/publish-typescript.md';
 const link = (from: string, to: string): string => `ln -s '${join(PROJECT, from)}' ${to}`;
 
 /** @param install puts the npm package into the folder `node_modules` */
-export function readsTypeScriptPage(install: string): void {
+export function readsTypeScriptPage(install: string, npx: 'real' | 'links'): void {
   readsPage(TYPESCRIPT_PAGE, {
+    npx,
     needs: ['curl'],
     folder: 'empty',
     words: async () => ({

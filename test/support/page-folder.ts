@@ -15,6 +15,14 @@ const COPIED = [...REWORDED, 'dist', 'package.json'];
 const MADE_BY_PAGES = ['try', 'license.json'];
 const PROGRAMS = ['shm_bridge', 'shm_dump', 'shm_exporter', 'shm_license', 'shm_simulator'];
 
+/** Runs a program that the packages of the folder have, or one of PROGRAMS, as npx does. */
+const NPX = `#!/bin/sh
+name=$1
+shift
+[ ! -x "node_modules/.bin/$name" ] || exec "node_modules/.bin/$name" "$@"
+exec "$name" "$@"
+`;
+
 /** Commands that would replace the packages of the sources: the folder of a page has only a link to them. */
 export const REPLACES_PACKAGES = /\bnpm (?:ci|i|install|uninstall|prune|update)\b/;
 
@@ -34,14 +42,22 @@ export class PageFolder {
   readonly #words: ReadonlyMap<string, string>;
   readonly #sessions: ShellSession[] = [];
 
-  /** @param words the replacement of each word in the copied files */
-  constructor(kind: 'sources' | 'empty', words: ReadonlyMap<string, string>) {
+  /**
+   * @param words the replacement of each word in the copied files
+   * @param npx `real`: the npx of the machine; `links`: a fast script that runs the linked programs
+   */
+  constructor(
+    kind: 'sources' | 'empty',
+    words: ReadonlyMap<string, string>,
+    npx: 'real' | 'links' = 'links',
+  ) {
     this.#words = words;
     for (const name of ['bin', 'home', 'notes', 'page']) mkdirSync(join(this.#base, name));
     for (const program of PROGRAMS) {
       const script = `#!/bin/sh\nexec node '${join(PROJECT, 'dist/bin', program)}.js' "$@"\n`;
       writeFileSync(join(this.#base, 'bin', program), script, { mode: 0o755 });
     }
+    if (npx === 'links') writeFileSync(join(this.#base, 'bin', 'npx'), NPX, { mode: 0o755 });
     if (kind === 'sources') this.#fill();
   }
 

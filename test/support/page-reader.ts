@@ -16,6 +16,8 @@ type ByBeginning<T> = Readonly<Record<string, T>>;
 export interface PageTable {
   /** The working directory of its commands. Default: the folder of the sources. */
   readonly folder?: 'sources' | 'empty';
+  /** `real`: the npx of the machine. Default: a fast script that runs the linked programs. */
+  readonly npx?: 'real' | 'links';
   /** Required programs; the page is skipped if one is not installed. */
   readonly needs?: readonly string[];
   /** Commands that run before the first command of the page, and their output once they are ready. */
@@ -122,7 +124,7 @@ class PageReader {
 
   async open(): Promise<void> {
     this.#words = new Map(Object.entries((await this.#table.words?.()) ?? {}));
-    this.#folder = new PageFolder(this.#table.folder ?? 'sources', this.#words);
+    this.#folder = new PageFolder(this.#table.folder ?? 'sources', this.#words, this.#table.npx);
     this.#session = this.#folder.session();
     for (const [command, until] of Object.entries(this.#table.given ?? {}))
       await this.#start(this.#session, command, until, new PageOutput([]));

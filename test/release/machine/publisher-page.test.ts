@@ -3,4 +3,4 @@ import { resolve } from 'node:path';
 import { readsTypeScriptPage } from '../../pages/typescript-page.js';
 import { NPM_PACKAGE } from './machine.js';
 
-readsTypeScriptPage(`npm install --silent '${resolve(NPM_PACKAGE)}'`);
+readsTypeScriptPage(`npm install --silent '${resolve(NPM_PACKAGE)}'`, 'real');
