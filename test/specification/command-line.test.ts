@@ -18,7 +18,7 @@ describe('the command line', function () {
     programs.publish({ server_key: '1', objects });
   });
 
-  describe('with a file that has other values', () => {
+  describe('with a conflicting file', () => {
     let exporter: Running;
     let port = 0;
     let page = '';
@@ -38,14 +38,14 @@ describe('the command line', function () {
     });
 
     shows('1.1', () => {
-      it('takes the path from the defaults, the address from the file, the target from the options', async () => {
+      it('the path comes from the defaults, the address from the file, and the target from the options', async () => {
         expect(await exporter.url()).to.equal(`http://127.0.0.1:${port}/metrics`);
         expect(targetOf(page)).to.include({ app: 'shop', server_key: '1', root: 'h.1.shop' });
       });
     });
 
     shows('1.6', () => {
-      it('--server-key leaves a single target that needs no routing, and no target of the file', async () => {
+      it('--server-key leaves a single target without routing, and no target of the file', async () => {
         expect(application(page)).to.deep.equal(shopSeries('shop', 1));
         const ready = 'shm_exporter_internal_target_ready';
         const all = [...(await aside(await exporter.url())).keys()];
@@ -56,36 +56,36 @@ describe('the command line', function () {
     });
 
     shows('CLI --config', () => {
-      it('binds to the address in the file', () =>
+      it('the exporter binds to the address in the file', () =>
         expect(listening(exporter.pid)).to.deep.equal([`127.0.0.1:${port}`]));
     });
 
     shows('CLI --app', () => {
-      it('exports the application of the option, not that of the file', () => {
+      it('a page has the application of the option, not of the file', () => {
         expect(targetOf(page)['app']).to.equal('shop');
         expect(Object.keys(application(page)).every((key) => key.startsWith('shop_'))).to.be.true;
       });
     });
 
     shows('CLI --server-key', () => {
-      it('exports a root of the server key, although the file has targets', () =>
+      it('a page has a root of the server key, although the file has targets', () =>
         expect(targetOf(page)).to.include({ server_key: '1', root: 'h.1.shop' }));
     });
 
     shows('CLI --enable-metrics-http', () => {
-      it('serves metrics and prints none, although metrics_http_enabled is false', () => {
+      it('the exporter serves metrics and prints none, although metrics_http_enabled is false', () => {
         expect(listening(exporter.pid)).to.have.lengthOf(1);
         expect(exporter.stdout).to.equal('');
       });
     });
 
     shows('CLI --metrics-port', () => {
-      it('listens on the port of the option, not on that of the file', () =>
+      it('the exporter listens on the port of the option, not of the file', () =>
         expect(listening(exporter.pid)).to.deep.equal([`127.0.0.1:${port}`]));
     });
 
     shows('CLI --debug', () => {
-      it('logs debug messages, although debug is false', async () => {
+      it('the exporter logs debug messages, although debug is false', async () => {
         await exporter.line(/ debug target shop on 1 rendered 3 series, /);
       });
     });
@@ -102,17 +102,17 @@ describe('the command line', function () {
     });
 
     shows('1.6', () => {
-      it('--instance leaves the one target of the top-level keys', () =>
+      it('--instance leaves only the target of the top-level keys', () =>
         expect(application(page)).to.deep.equal(shopSeries('shop', 2)));
     });
 
     shows('CLI --instance', () => {
-      it('selects the root that the hint names', () =>
+      it('a page has the root that the hint names', () =>
         expect(targetOf(page)).to.include({ app: 'shop', root: 'h.2.shop' }));
     });
 
     shows('1.5 single-target', () => {
-      it('is selected by an option, although the file has targets', () =>
+      it('--instance selects single-target mode, although the file has targets', () =>
         expect(targetOf(page)['root']).to.equal('h.2.shop'));
     });
   });
@@ -132,14 +132,14 @@ describe('the command line', function () {
     });
 
     shows('1.7', () => {
-      it('exports the targets of the legacy file', async () => {
+      it('the exporter has the targets of the legacy file', async () => {
         const page = await readyPage(`${url}?server_key=1`);
         expect(application(page)).to.deep.equal(shopSeries('shop', 1));
       });
     });
 
     shows('2.4', () => {
-      it('defines one target in each line', async () => {
+      it('each line defines one target', async () => {
         const roots = ['1', '2'].map(async (key) =>
           targetOf(await readyPage(`${url}?server_key=${key}`)),
         );
@@ -150,20 +150,18 @@ describe('the command line', function () {
     });
 
     shows('CLI --targets-config', () => {
-      it('leaves out the targets of the TOML file', async () =>
+      it('the exporter omits the targets of the TOML file', async () =>
         expect((await scrape(`${url}?server_key=7`)).status).to.equal(404));
     });
   });
 
-  shows('9.1', () => {
-    shows('CLI --version', () => {
-      it('prints the version of the package, and nothing else', () => {
-        const manifest: unknown = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-        const { status, stdout, stderr } = programs.run('exporter', '--version');
-        expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
-        expect(manifest).to.include({ version: stdout.trimEnd() });
-        expect(stdout).to.match(/^\d+\.\d+\.\d+\S*\n$/);
-      });
+  shows(['9.1', 'CLI --version'], () => {
+    it('--version prints the version of the package, and nothing else', () => {
+      const manifest: unknown = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+      const { status, stdout, stderr } = programs.run('exporter', '--version');
+      expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+      expect(manifest).to.include({ version: stdout.trimEnd() });
+      expect(stdout).to.match(/^\d+\.\d+\.\d+\S*\n$/);
     });
   });
 });

@@ -40,21 +40,21 @@ describe('the license at startup', function () {
   };
 
   shows(['1.2', '7.2'], () => {
-    it('ends the start with status 3 and one line on stderr when the license was changed', () =>
+    it('a changed license ends the start with status 3 and one line on stderr', () =>
       isRefused(start(tampered()), /bad signature/));
   });
 
   shows(['1.2', '2.1 license_file', '5.1'], () => {
-    it('is empty by default, and the start fails without a license', () =>
+    it('license_file is empty by default, and the start fails without a license', () =>
       isRefused(programs.start('exporter'), /No license file is configured/));
   });
 
   shows(['1.2', '8 license grace period'], () => {
-    it('ends the start with status 3 half an hour after the grace period', () =>
+    it('half an hour after the grace period, the start ends with status 3', () =>
       isRefused(start(expired('over.json', 36.5)), /its grace of 36 h ended at/));
   });
 
-  it('ends the start with a separate status when the clock is before the issue of the license', async () => {
+  it('ends the start with a separate status if the clock is before the issue of the license', async () => {
     const exporter = programs.exporter({ license_file: programs.issue('early.json', 1, 47) });
     expect(await exporter.ended).to.deep.equal({ status: 6, signal: null });
     expect(exporter.stderr).to.match(
@@ -63,19 +63,19 @@ describe('the license at startup', function () {
   });
 
   shows('2.1 license_file', () => {
-    it('is accepted without a warning when it is valid', async () =>
+    it('a valid license is accepted without a warning', async () =>
       expect(await isAccepted(programs.license)).not.to.contain('warning license'));
   });
 
   shows(['5.1', '8 license grace period'], () => {
-    it('accepts a license half an hour before the end of its grace period, with a warning about the remaining hours', async () =>
+    it('half an hour before the end of the grace period, a license is accepted with a warning about the remaining hours', async () =>
       expect(await isAccepted(expired('late.json', 35.5))).to.match(
         / warning license_file \(--license-file\): license \S+ expired at \S+; grace ends in 1 h\n/,
       ));
   });
 
   shows('7.2', () => {
-    it('opens no shared memory, as a trace of system calls shows', async function () {
+    it('a refused start opens no shared memory, as a trace of system calls shows', async function () {
       needsPrograms(this, 'strace');
       const traced = (name: string, license: string) => {
         const under = [

@@ -11,7 +11,7 @@ import { shows } from './shows.js';
 type Settings = Readonly<Record<string, unknown>>;
 const CAP = 64;
 
-describe('the partitions', function () {
+describe('partitions', function () {
   this.slow(4000);
   const programs = testPrograms();
   const apps = Array.from({ length: CAP + 6 }, (_, index) => `shop${index}`);
@@ -64,37 +64,33 @@ describe('the partitions', function () {
   };
   const even = { worker_assignment_mode: 'least_loaded' };
 
-  shows('8 target_workers = 0', () => {
-    shows('2.1 target_workers', () => {
-      it('is the number of targets, by default', async () =>
-        expect(await places(5, even)).to.deep.equal([0, 1, 2, 3, 4]));
+  shows(['8 target_workers = 0', '2.1 target_workers'], () => {
+    it('by default, five targets have five partitions', async () =>
+      expect(await places(5, even)).to.deep.equal([0, 1, 2, 3, 4]));
 
-      it(`is ${CAP} for more targets`, async () => {
-        const found = sizes(await places(apps.length, { ...even, target_workers: 0 }));
-        expect(found).to.deep.equal(
-          Array.from({ length: CAP }, (_, place) => (place < apps.length - CAP ? 2 : 1)),
-        );
-      });
+    it(`more than ${CAP} targets have ${CAP} partitions`, async () => {
+      const found = sizes(await places(apps.length, { ...even, target_workers: 0 }));
+      expect(found).to.deep.equal(
+        Array.from({ length: CAP }, (_, place) => (place < apps.length - CAP ? 2 : 1)),
+      );
     });
   });
 
-  shows('8 target_workers explicit value', () => {
-    shows('2.1 target_workers', () => {
-      it('can be 1 for 3 targets', async () =>
-        expect(await places(3, { ...even, target_workers: 1 })).to.deep.equal([0, 0, 0]));
+  shows(['8 target_workers explicit value', '2.1 target_workers'], () => {
+    it('three targets can share one partition', async () =>
+      expect(await places(3, { ...even, target_workers: 1 })).to.deep.equal([0, 0, 0]));
 
-      it('can be 64 for 16 targets, in partitions from 0 to 63', () => {
-        expect(Math.min(...in64)).to.be.at.least(0);
-        expect(Math.max(...in64)).to.be.within(32, 63);
-      });
-
-      it('cannot be -1', () =>
-        expect(mistakes).to.match(/target_workers: found -1, allowed: .*0 to 64/));
+    it('16 targets can use 64 partitions, numbered from 0 to 63', () => {
+      expect(Math.min(...in64)).to.be.at.least(0);
+      expect(Math.max(...in64)).to.be.within(32, 63);
     });
+
+    it('target_workers = -1 is rejected', () =>
+      expect(mistakes).to.match(/target_workers: found -1, allowed: .*0 to 64/));
   });
 
   shows('2.1 worker_assignment_mode', () => {
-    it('is "hash" by default: a target has the same partition in each run, whatever other targets follow', async () => {
+    it('with the default "hash", a target has the same partition in each run, whatever targets follow', async () => {
       const all = await places(16, { target_workers: 3, worker_assignment_mode: 'hash' });
       expect(await places(7, { target_workers: 3 })).to.deep.equal(all.slice(0, 7));
       expect(new Set(all)).to.deep.equal(new Set([0, 1, 2]));
@@ -104,11 +100,11 @@ describe('the partitions', function () {
       for (const place of moved) expect(place).to.be.within(3, 63);
     });
 
-    it('accepts no other value', () =>
+    it('any other assignment mode is rejected', () =>
       expect(mistakes).to.match(/worker_assignment_mode: found "random", .*hash.*least_loaded/));
   });
 
-  describe('of both modes', () => {
+  describe('in both modes', () => {
     const COUNT = 6;
     const WORKERS = 3;
     const pages = new Map<string, readonly string[]>();
@@ -130,7 +126,7 @@ describe('the partitions', function () {
 
     shows('1.10', () => {
       for (const mode of MODES)
-        it(`share the targets in ${mode} mode, and the pages are correct`, () => {
+        it(`in ${mode} mode, six targets share three partitions, and the pages are correct`, () => {
           const found = pages.get(mode) ?? [];
           expect(placesOf(found)).to.deep.equal([0, 1, 2, 0, 1, 2]);
           for (const [index, page] of found.entries())
@@ -146,15 +142,15 @@ describe('the partitions', function () {
     });
 
     shows('2.1 worker_execution_mode', () => {
-      it('is "logical" by default, which has no threads for partitions; "threaded" has one for each partition that has targets', () =>
+      it('the default "logical" has no partition threads, and "threaded" has a thread for each used partition', () =>
         expect(threads.get('threaded')).to.equal((threads.get('logical') ?? 0) + WORKERS));
 
-      it('"threaded" has at most one thread per processor core by default', async () => {
+      it('by default, "threaded" has at most one partition thread per processor core', async () => {
         const found = await places(6, { ...even, worker_execution_mode: 'threaded' });
         expect(new Set(found).size).to.equal(Math.min(6, availableParallelism()));
       });
 
-      it('accepts no other value', () =>
+      it('any other execution mode is rejected', () =>
         expect(mistakes).to.match(/worker_execution_mode: found "process", .*logical.*threaded/));
     });
   });

@@ -107,7 +107,7 @@ describe('rebalancing', function () {
   });
 
   shows('2.1 worker_rebalance_enabled', () => {
-    it('true moves exactly one of two busy targets out of their partition', async () => {
+    it('if enabled, rebalancing moves exactly one of two busy targets to another partition', async () => {
       expect(shown.map(([first]) => first?.partition)).to.deep.equal(['0', '0']);
       const last = now().map((facts) => facts?.partition);
       expect(last.toSorted()).to.deep.equal(['0', '1']);
@@ -127,31 +127,31 @@ describe('rebalancing', function () {
       }
     });
 
-    it('is false by default: no target moves', () => {
+    it('by default, no target moves', () => {
       expect(still.map(({ partition }) => partition)).to.deep.equal(['0', '0']);
       expect(resting.stderr).not.to.contain('moved from partition');
     });
   });
 
   shows(`2.5 shm_exporter_${MOVES}`, () => {
-    it('is 0 before the first move and 1 after it, on the pages of all targets', () => {
+    it('the count is 0 before the first move and 1 after it, on the pages of all targets', () => {
       for (const facts of shown)
         expect([...new Set(facts.map(({ moves }) => moves))]).to.deep.equal([0, 1]);
     });
 
-    it('is 0 if rebalancing is disabled', () =>
+    it('the count is 0 if rebalancing is disabled', () =>
       expect(still.map(({ moves }) => moves)).to.deep.equal([0, 0]));
   });
 
   shows(`2.5 shm_exporter_${LAST}`, () => {
-    it('is 0 before the first pass, then shorter than the interval between two passes', () => {
+    it('the duration is 0 before the first pass, and then shorter than the interval between two passes', () => {
       for (const facts of shown) {
         expect(facts[0]?.lastMs).to.equal(0);
         expect(facts.at(-1)?.lastMs).to.be.within(Number.MIN_VALUE, PASS_MS);
       }
     });
 
-    it('is 0 if rebalancing is disabled', () =>
+    it('the duration is 0 if rebalancing is disabled', () =>
       expect(still.map(({ lastMs }) => lastMs)).to.deep.equal([0, 0]));
   });
 });

@@ -445,23 +445,35 @@ const SENTENCES = new Map(SECTIONS.flatMap(({ rows }) => rows));
 const QUOTED_CELL =
   /^(?:Limit .+?, value (.+): .+|Status \d+, condition (.+?): .+|(?:Key|Metric|Mode|Option|Parameter|State) .+?: (.+))$/;
 
-/** The first sentence of a row, or the quoted cell of a table row, without parentheses and Markdown. */
+/** The longest quotation in a title, in characters. */
+const MAX_QUOTE = 100;
+
+/** The beginning of a row, or of the quoted cell of a table row, without parentheses and Markdown. */
 function quoteOf(sentence: string): string {
   const text = QUOTED_CELL.exec(sentence)?.slice(1).join('') ?? sentence;
   const [first = ''] = text.split(/(?<=\.) (?=[A-Z\d])/);
-  return first
+  const plain = first
     .replaceAll('`', '')
     .replaceAll(/ \([^)]*\)/g, '')
     .replace(/\.$/, '');
+  return plain.length <= MAX_QUOTE
+    ? plain
+    : `${plain.slice(0, plain.lastIndexOf(' ', MAX_QUOTE))} …`;
 }
 
-/** Cites rows in the title of their tests: the first row with a quotation, the other rows by section. */
+/** Cites rows in the title of their tests: the first with a quotation, others of its section by name, or by section. */
 export function citationOf([number, ...more]: readonly [string, ...string[]]): string {
   const sentence = SENTENCES.get(number);
   const unknown = [number, ...more].find((each) => !SENTENCES.has(each));
   if (sentence === undefined || unknown !== undefined)
     throw new Error(`The specification has no row ${unknown ?? ''}`);
-  const sections = new Set(more.map((each) => each.split(' ')[0] ?? ''));
-  const others = sections.size === 0 ? '' : `; also ${[...sections].join(', ')}`;
-  return `[spec ${number}: "${quoteOf(sentence)}"${others}]`;
+  const [section = ''] = number.split(' ');
+  const others = new Set(
+    more.map((each) => {
+      const [first, ...name] = each.split(' ');
+      return first === section ? name.join(' ') : first;
+    }),
+  );
+  const also = others.size === 0 ? '' : `; also ${[...others].join(', ')}`;
+  return `[spec ${number}: "${quoteOf(sentence)}"${also}]`;
 }

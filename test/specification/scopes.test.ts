@@ -103,7 +103,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
   });
 
   shows('2.3 metrics', () => {
-    it('each pattern adds the metrics that match it', async () =>
+    it('each pattern adds the matching metrics', async () =>
       expect([...names((await scoped('A.b-c_9')).body)]).to.have.members([
         'shop_till_sales_total',
         'shop_drawer_coins',
@@ -111,7 +111,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
   });
 
   shows(['4.2', '4.1 scope'], () => {
-    it('the path and the parameter of the same name give the same page', async () => {
+    it('a scope in the path and a scope in the parameter give the same page', async () => {
       const inPath = await scoped('A.b-c_9');
       const inQuery = await scrape(`${url}?scope=A.b-c_9`);
       expect(inQuery.status).to.equal(200);
@@ -124,7 +124,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
       ['no_such', /^no metric scope "no_such"\n$/],
       ['nothing', /^scope "nothing" matches no rendered metrics\n$/],
     ] as const)
-      it(`answers 404 to a scope named "${scope}", in the path and as a parameter`, async () => {
+      it(`the scope "${scope}" gets 404, in the path and in the parameter`, async () => {
         for (const where of [`${url}/${scope}`, `${url}?scope=${scope}`]) {
           const { status, headers, body } = await scrape(where);
           expect(status).to.equal(404);
@@ -150,29 +150,27 @@ inBothModes('metric scopes', function (worker_execution_mode) {
       return told;
     };
 
-    shows('2.3 last paragraph', () => {
-      shows(`2.5 shm_exporter_${HITS}`, () => {
-        it('scopes are served from their cache while nothing changes', async () =>
-          expect(await added('small', 'small', '', 'small')).to.deep.equal([
-            ...['1 0', '1 0', '0 0', '1 0'],
-          ]));
-      });
+    shows(['2.3 last paragraph', `2.5 shm_exporter_${HITS}`], () => {
+      it('scopes are served from their cache while nothing changes', async () =>
+        expect(await added('small', 'small', '', 'small')).to.deep.equal([
+          ...['1 0', '1 0', '0 0', '1 0'],
+        ]));
+    });
 
-      shows(`2.5 shm_exporter_${MISSES}`, () => {
-        it('counts one rebuild for each scope, and one more only for a scope that changes', async () => {
-          expect(await added('other', 'other', 'small')).to.deep.equal(['0 1', '1 0', '1 0']);
-          const misses = async () => internal((await scoped('other')).body, MISSES);
-          const before = await misses();
-          copyFileSync(config('shop_till_sales_total'), file);
-          running.signal('SIGHUP');
-          await running.line(/configuration reloaded/);
-          const page = await waitFor('the changed scope', async () => {
-            const { body } = await scoped('small');
-            return names(body).has('shop_till_sales_total') ? body : undefined;
-          });
-          expect(internal(page, MISSES)).to.equal(before + 1);
-          expect(await misses()).to.equal(before + 1);
+    shows(['2.3 last paragraph', `2.5 shm_exporter_${MISSES}`], () => {
+      it('each scope is built once, and again only after a change of the scope', async () => {
+        expect(await added('other', 'other', 'small')).to.deep.equal(['0 1', '1 0', '1 0']);
+        const misses = async () => internal((await scoped('other')).body, MISSES);
+        const before = await misses();
+        copyFileSync(config('shop_till_sales_total'), file);
+        running.signal('SIGHUP');
+        await running.line(/configuration reloaded/);
+        const page = await waitFor('the changed scope', async () => {
+          const { body } = await scoped('small');
+          return names(body).has('shop_till_sales_total') ? body : undefined;
         });
+        expect(internal(page, MISSES)).to.equal(before + 1);
+        expect(await misses()).to.equal(before + 1);
       });
     });
   });
@@ -199,14 +197,15 @@ describe('the scopes of a file', function () {
 
   shows('2.3 name', () => {
     for (const [index, name] of WRONG.entries())
-      it(`cannot be ${name === '' ? 'empty' : `"${name}"`}`, () =>
+      it(`${name === '' ? 'an empty name' : `the name "${name}"`} is rejected`, () =>
         isRefused(index, 'name: found "'));
 
-    it('is required', () => isRefused(WRONG.length, 'name: found nothing, needed: '));
+    it('a name is required', () => isRefused(WRONG.length, 'name: found nothing, needed: '));
   });
 
   shows('2.3 metrics', () => {
-    it('is required', () => isRefused(WRONG.length + 1, 'metrics: found nothing, needed: '));
+    it('the list of metrics is required', () =>
+      isRefused(WRONG.length + 1, 'metrics: found nothing, needed: '));
   });
 
   describe('with several targets', () => {
@@ -226,7 +225,7 @@ describe('the scopes of a file', function () {
 
     shows('2.3 name', () => {
       for (const name of NAMES)
-        it(`can be "${name}"`, async () => {
+        it(`the name "${name}" is allowed`, async () => {
           const { status, body } = await scrape(`${url}/${name}?server_key=1&app=shop`);
           expect(status).to.equal(200);
           expect(body).to.contain('shop_till_sales_total{');
@@ -235,7 +234,7 @@ describe('the scopes of a file', function () {
 
     shows(['4.2', '4.1 scope'], () => {
       for (const key of ['1', '2'])
-        it(`a scoped request is routed by server_key ${key}`, async () => {
+        it(`server_key ${key} routes a scoped request`, async () => {
           for (const where of [`/till?server_key=${key}`, `?scope=till&server_key=${key}`]) {
             const { status, body } = await scrape(`${url}${where}&app=shop`);
             expect(status).to.equal(200);
@@ -250,7 +249,7 @@ describe('the scopes of a file', function () {
       const TEXT =
         'scope selected, but target routing still required when multiple targets are configured\n';
       for (const query of ['', '&app=shop', '&instance=h.1.shop', '&app=shop&instance=h.1.shop'])
-        it(`answers 400 to a scope ${query === '' ? 'without routing' : `with "${query.slice(1)}"`}, in the path and as a parameter`, async () => {
+        it(`${query === '' ? 'without routing' : `with only "${query.slice(1)}"`}, a scope in the path or in the parameter gets 400`, async () => {
           for (const where of [`${url}/till?${query}`, `${url}?scope=till${query}`])
             expect(await scrape(where)).to.deep.include({ status: 400, body: TEXT });
         });

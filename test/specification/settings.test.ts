@@ -102,11 +102,11 @@ describe('the settings', function () {
   };
 
   shows('2.1 context_id', () => {
-    it('is shmApp by default', async function () {
+    it('the default context_id is "shmApp"', async function () {
       expect(await unset(this)).to.contain('no segment shmApp.pool.82 in shared memory');
     });
 
-    it('is the first part of the name of a segment', async () => {
+    it('context_id is the first part of the name of a segment', async () => {
       expect(programs.segments()).to.include(`${programs.contextId}.pool.999`);
       expect(application(await readyFrom(unlimited))).to.deep.equal(shopSeries('shop', 9));
       expect(await elsewhere()).to.contain('no segment elsewhere.pool.5 ');
@@ -114,23 +114,23 @@ describe('the settings', function () {
   });
 
   shows('2.1 pool_name', () => {
-    it('is pool by default', async function () {
+    it('the default pool_name is "pool"', async function () {
       expect(await unset(this)).to.contain(' shmApp.pool.82 ');
     });
 
-    it('is the second part of the name of a segment', async () => {
+    it('pool_name is the second part of the name of a segment', async () => {
       expect(programs.segments()).to.include(`${programs.contextId}.puddle.1`);
       expect(application(await readyPage(placedUrl))).to.deep.equal(seriesBelow(7, 'till.drawer'));
     });
   });
 
   shows('2.1 app', () => {
-    it('is ads by default', async function () {
+    it('the default app is "ads"', async function () {
       expect(await unset(this)).to.contain('waiting on a root of application ads, ');
     });
 
     for (const app of ['ads', 'adh', 'ats'] as const)
-      it(`can be "${app}", with the metrics of its catalogue`, () => {
+      it(`app can be "${app}", and the page has the metrics of its catalogue`, () => {
         expect(targetOf(pages.get(app) ?? '')['app']).to.equal(app);
         const names = namesOf(app);
         expect(names.every((name) => name.startsWith(`${app}_`))).to.be.true;
@@ -139,7 +139,7 @@ describe('the settings', function () {
   });
 
   shows('2.1 instance', () => {
-    it('is empty by default, which selects the first matching root', async () =>
+    it('without an instance, the exporter selects the first matching root', async () =>
       expect(targetOf(await readyFrom(unlimited))['root']).to.equal('h.9.shop'));
   });
 
@@ -148,7 +148,7 @@ describe('the settings', function () {
     ['h.2.shop', 'till', ['till', 'till.drawer']],
   ] as const)
     shows(['2.1 instance', '2.1 seed_paths'], () => {
-      it(`"${instance}" selects the root h.2.shop, and the path "${path}" the variables of ${objects.join(' and ')}`, async () => {
+      it(`the instance "${instance}" selects the root h.2.shop, and the seed path "${path}" selects the variables of ${objects.join(' and ')}`, async () => {
         const hinted = exporter({ server_keys: ['1'], instance, seed_paths: [path] });
         const page = await readyFrom(hinted);
         expect(targetOf(page)['root']).to.equal('h.2.shop');
@@ -157,12 +157,12 @@ describe('the settings', function () {
     });
 
   shows('2.1 classes', () => {
-    it('limits the metrics and the tracked objects to these classes', async () => {
+    it('the metrics and the tracked objects belong only to the configured classes', async () => {
       expect(prefixesOf('ads')).to.have.members(['ads_process', 'ads_mounts', 'ads_streams']);
       await exporters.get('ads')?.line(/ ready: 3 objects, /);
     });
 
-    it('is empty by default, which limits nothing', async () => {
+    it('the default is empty and limits nothing', async () => {
       expect(prefixesOf('adh')).to.include.members(['adh_process', 'adh_server', 'adh_service']);
       const [, tracked = ''] = (await exporters.get('adh')?.line(/ ready: (\d+) objects, /)) ?? [];
       expect(Number(tracked)).to.be.above(20);
@@ -170,40 +170,40 @@ describe('the settings', function () {
   });
 
   shows('2.1 seed_path_groups', () => {
-    it('limits the metrics to the paths of these groups', () =>
+    it('the metrics belong only to the paths of the configured groups', () =>
       expect(prefixesOf('ats')).to.have.members(['ats_process', 'ats_shm', 'ats_resiliency']));
   });
 
   shows('2.1 seed_paths', () => {
-    it('"till.drawer" selects the variables of till.drawer', async () =>
+    it('the seed path "till.drawer" selects the variables of till.drawer', async () =>
       expect(application(await readyPage(placedUrl))).to.deep.equal(seriesBelow(7, 'till.drawer')));
   });
 
   shows('1.3.2', () => {
-    it('names every server key while none has a root', async () => {
+    it('while no server key has a root, the message names every server key', async () => {
       for (const key of ['5', '7'])
         expect(await elsewhere()).to.contain(`no segment elsewhere.pool.${key} `);
     });
   });
 
   shows('2.1 server_keys', () => {
-    it('are 82, 456 and 999 by default', async function () {
+    it('the default server keys are 82, 456 and 999', async function () {
       for (const key of DEFAULT_KEYS)
         expect(await unset(this)).to.contain(`server key ${key}: no segment shmApp.pool.${key} `);
       const page = await readyFrom(unlimited);
       expect(targetOf(page)).to.include({ server_key: '999', root: 'h.9.shop' });
     });
 
-    it('are exactly the configured keys', async () => {
+    it('the exporter reads exactly the configured server keys', async () => {
       const text = await elsewhere();
       expect(text.match(/server key \d+/g)).to.deep.equal(['server key 5', 'server key 7']);
     });
   });
 
   shows('2.1 debug', () => {
-    it('is false by default', () => expect(bare.stderr).not.to.contain(' debug '));
+    it('debug is false by default', () => expect(bare.stderr).not.to.contain(' debug '));
 
-    describe('true', () => {
+    describe('debug = true', () => {
       let talking: Running;
       before(async () => {
         const tables = ['1', '6', '5'].map((server_key) => ({ app: 'shop', server_key }));
@@ -224,7 +224,7 @@ describe('the settings', function () {
           / debug target shop on 1 update: notification \d+, \d+ changes in the directory\n/,
         ));
 
-      it('logs for each scrape the server keys and the target found', async () => {
+      it('logs for each scrape the server keys and the root found', async () => {
         await talking.line(/ debug target shop on 1 lookup: server key 1 live; root h\.1\.shop\n/);
         await talking.line(/ debug target shop on 5 lookup: server key 5 absent; no root\n/);
       });
@@ -235,20 +235,20 @@ describe('the settings', function () {
   });
 
   shows('2.1 metrics_http_enabled', () => {
-    it('is false by default, and nothing listens', () =>
+    it('by default, metrics_http_enabled is false and nothing listens', () =>
       expect(listening(printing.pid)).to.deep.equal([]));
 
-    it('true starts the listener', async () => {
+    it('metrics_http_enabled = true starts the listener', async () => {
       const { host } = new URL(await unlimited.url());
       expect(listening(unlimited.pid)).to.deep.equal([host]);
     });
   });
 
   shows('2.1 metrics_bind_address', () => {
-    it('is 0.0.0.0 by default', () =>
+    it('the default address is 0.0.0.0', () =>
       expect(listening(bare.pid)).to.deep.equal([`0.0.0.0:${new URL(bareUrl).port}`]));
 
-    it('is the only address of the listener', async () => {
+    it('the listener has only the configured address', async () => {
       // Others may listen on that port of another address, so what it says there shows nothing.
       expect(listening(placed.pid)).to.deep.equal([`127.0.0.2:${metrics_port}`]);
       await readyPage(placedUrl);
@@ -256,7 +256,7 @@ describe('the settings', function () {
   });
 
   shows('2.1 metrics_port', () => {
-    it('is 9464 by default', async () => {
+    it('the default port is 9464', async () => {
       // Taken by us, or by somebody else before us.
       const taken = createServer().listen(9464, '0.0.0.0');
       await once(taken, 'listening').catch(() => undefined);
@@ -269,16 +269,17 @@ describe('the settings', function () {
       taken.close();
     });
 
-    it('is the port of the listener', () => {
+    it('the listener has the configured port', () => {
       expect(new URL(placedUrl).port).to.equal(String(metrics_port));
       expect(listening(placed.pid)).to.deep.equal([`127.0.0.2:${metrics_port}`]);
     });
   });
 
   shows('2.1 metrics_path', () => {
-    it('is /metrics by default', () => expect(new URL(bareUrl).pathname).to.equal('/metrics'));
+    it('the default path is /metrics', () =>
+      expect(new URL(bareUrl).pathname).to.equal('/metrics'));
 
-    it('is the only path of the metrics', async () => {
+    it('only the configured path serves the metrics', async () => {
       expect(new URL(placedUrl).pathname).to.equal('/here/it-is');
       await readyPage(placedUrl);
       expect((await scrape(new URL('/metrics', placedUrl).href)).status).to.equal(404);
@@ -286,7 +287,7 @@ describe('the settings', function () {
   });
 
   shows('8 metrics_interval_seconds', () => {
-    it('is 10 by default, and the first snapshot follows after that time', async () => {
+    it('by default, the first snapshot follows after 10 s', async () => {
       const line = await waitFor('a snapshot', () => /^# snapshot .*\n/.exec(printing.stdout)?.[0]);
       expect(line).to.contain('scrape not ready: ');
       const [, printed = ''] = / time=(\S+) /.exec(line) ?? [];
@@ -294,6 +295,7 @@ describe('the settings', function () {
       expect(Date.parse(printed) - Date.parse(started)).to.be.within(9900, 13_000);
     });
 
-    it('has no effect when HTTP is enabled', () => expect(bare.stdout).to.equal(''));
+    it('the exporter prints no snapshot when HTTP is enabled', () =>
+      expect(bare.stdout).to.equal(''));
   });
 });

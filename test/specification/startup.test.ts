@@ -7,7 +7,7 @@ import { listening } from './listening.js';
 import { aside, application, internal, shop, shopSeries, targetOf, targets } from './shop.js';
 import { shows } from './shows.js';
 
-describe('a start', function () {
+describe('startup', function () {
   this.slow(3000);
   const programs = testPrograms();
   const pages = new Map<string, string>();
@@ -42,7 +42,7 @@ describe('a start', function () {
   const page = (key: string): string => pages.get(key) ?? '';
 
   shows('1.3.1', () => {
-    it('builds a target for each table of the file', async () => {
+    it('the exporter builds a target for each table of the file', async () => {
       const ready = [...(await aside(await several.url())).keys()].filter((key) =>
         key.startsWith('shm_exporter_internal_target_ready'),
       );
@@ -53,12 +53,12 @@ describe('a start', function () {
   });
 
   shows('1.3.2', () => {
-    it('checks each server key, and selects the server key that has the root', async () =>
+    it('the exporter checks each server key, and selects the server key with the root', async () =>
       expect(targetOf(await singlePage())).to.include({ server_key: '2', root: 'h.3.shop' }));
   });
 
   shows('1.3.3', () => {
-    it('keeps metrics and counters of each target separate', async () => {
+    it('the exporter keeps metrics and counters of each target separate', async () => {
       const url = await several.url();
       const misses = 'internal_scrape_render_cache_misses_total';
       const hits = 'internal_scrape_render_cache_hits_total';
@@ -76,7 +76,7 @@ describe('a start', function () {
   });
 
   shows('1.3.4', () => {
-    it('either serves metrics and prints none, or prints metrics and listens nowhere', async () => {
+    it('the exporter either serves metrics and prints none, or prints metrics and listens nowhere', async () => {
       await waitFor('a snapshot', () => /# EOF\n/.exec(printing.stdout)?.[0]);
       expect(listening(printing.pid)).to.deep.equal([]);
       expect(listening(several.pid)).to.have.lengthOf(1);
@@ -86,37 +86,37 @@ describe('a start', function () {
 
   shows('1.3.5', () => {
     const cases = [
-      ['1', 'without a hint', 'h.1.shop'],
-      ['2', 'with an instance number', 'h.2.shop'],
-      ['3', 'with a full root id', 'h.3.shop'],
+      ['1', 'an omitted hint', 'h.1.shop'],
+      ['2', 'an instance number', 'h.2.shop'],
+      ['3', 'a full root id', 'h.3.shop'],
     ] as const;
     for (const [key, hint, root] of cases)
-      it(`selects ${root} of three roots ${hint}`, () =>
+      it(`${hint} selects ${root} of three roots`, () =>
         expect(targetOf(page(key))).to.include({ app: 'shop', server_key: key, root }));
   });
 
   shows('1.3.6', () => {
-    it('shows the root, its child and its grandchild, but no object of other roots', () =>
+    it('a page shows the root, its child and its grandchild, but no object of other roots', () =>
       expect(application(page('2'))).to.deep.equal(shopSeries('shop', 2)));
   });
 
   shows('1.4', () => {
-    it('serves metrics when metrics_http_enabled is true', async () =>
+    it('the exporter serves metrics when metrics_http_enabled is true', async () =>
       expect((await scrape(`${await several.url()}?server_key=1`)).status).to.equal(200));
+  });
 
-    shows('2.1 metrics_interval_seconds', () => {
-      it('prints a snapshot every metrics_interval_seconds when metrics_http_enabled is false', async () => {
-        const spans = await waitFor('four snapshots', () => {
-          const all = spansBetween(printing.stdout);
-          return all.length < 3 ? undefined : all;
-        });
-        expectTicks(spans, 600, 1700);
+  shows(['1.4', '2.1 metrics_interval_seconds'], () => {
+    it('the exporter prints a snapshot every metrics_interval_seconds when metrics_http_enabled is false', async () => {
+      const spans = await waitFor('four snapshots', () => {
+        const all = spansBetween(printing.stdout);
+        return all.length < 3 ? undefined : all;
       });
+      expectTicks(spans, 600, 1700);
     });
   });
 
   shows('1.5 single-target', () => {
-    it('exports the root that the top-level keys describe, without routing', async () => {
+    it('a scrape without routing shows the root that the top-level keys describe', async () => {
       const text = await singlePage();
       expect(targetOf(text)).to.include({ app: 'shop', server_key: '2', root: 'h.3.shop' });
       expect(application(text)).to.deep.equal({ 'shop_count{"object":"@root"}': '3' });
@@ -124,7 +124,7 @@ describe('a start', function () {
   });
 
   shows('1.5 multi-target', () => {
-    it('exports the target of each table, and routes a scrape by its parameters', async () => {
+    it('each table defines a target, and the parameters of a scrape select a target', async () => {
       const url = await several.url();
       for (const [key, app] of [
         ['1', 'shop'],
@@ -136,7 +136,7 @@ describe('a start', function () {
   });
 
   shows('1.8', () => {
-    it('shows only objects that pass the filters', () => {
+    it('a page shows only objects that pass the filters', () => {
       const all = shopSeries('shop', 3);
       const till = Object.entries(all).filter(([key]) => key.includes('"object":"till'));
       expect(application(page('3'))).to.deep.equal(Object.fromEntries(till));
@@ -145,7 +145,7 @@ describe('a start', function () {
       });
     });
 
-    it('does not track other objects: an unsynced object does not delay readiness', async () => {
+    it('an unsynced object outside the filters does not delay readiness', async () => {
       expect(internal(page('4'), 'internal_target_pending_sync_items')).to.equal(0);
       await several.line(/target bank on 4 ready: 1 object, 1 variable/);
       await unready(`${await several.url()}?server_key=5`, /waiting on object h\.1\.bank\.safe/);
