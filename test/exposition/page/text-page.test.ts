@@ -88,7 +88,7 @@ describe('a page of text 0.0.4', () => {
     }
   });
 
-  it('holds its snapshot until it is released', () => {
+  it('holds its snapshot until the page is released', () => {
     const { answer, held } = exposing(['f0 1\n']);
     const pages = [TEXT.page(answer), TEXT.page(answer)];
     expect(held.count).to.equal(2);
@@ -96,7 +96,7 @@ describe('a page of text 0.0.4', () => {
     expect(held.count).to.equal(0);
   });
 
-  it('merges small buffers and sends large ones without a copy', () => {
+  it('merges small buffers and sends large buffers without a copy', () => {
     const large = 'x'.repeat(16_384);
     const { answer } = exposing(['a\n', 'b\n', large, 'c\n'], ['d\n']);
     const { buffers } = TEXT.page(answer);

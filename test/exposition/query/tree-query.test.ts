@@ -204,7 +204,7 @@ describe('a tree query', () => {
     });
   });
 
-  describe('explains for an object', () => {
+  describe('on an object', () => {
     const catalogue = () => shopCatalogue('', row('a', 'var = "v"'));
     const objectAt = (path: string, className: string, options: TestViewOptions = {}) => {
       const { part, source } = shop({}, { catalogue: catalogue(), ...options }, (made, parent) => {
@@ -218,14 +218,19 @@ describe('a tree query', () => {
     };
 
     for (const [what, path, className, wanted] of [
-      ['that its class has no row', 'floor.1.2', 'Lamp', 'no row is for its class'],
+      ['explains that its class has no row', 'floor.1.2', 'Lamp', 'no row is for its class'],
       [
-        'that its class has rows only for other places',
+        'explains that its class has rows only for other places',
         'cellar',
         'Till',
         'the rows for its class are for objects at other places',
       ],
-      ['nothing if its class has a row for the place of the object', 'floor.1.2', 'Till', ''],
+      [
+        'explains nothing if its class has a row for the place of the object',
+        'floor.1.2',
+        'Till',
+        '',
+      ],
     ] as const)
       it(what, () => {
         const { why, variable } = objectAt(path, className);
@@ -243,7 +248,7 @@ describe('a tree query', () => {
       ],
       ['a limit on objects', { limits: { objects: 1 } }, 'left out: target_max_objects is 1'],
     ] as const)
-      it(`that ${what} omits it, and shows no values`, () => {
+      it(`explains that ${what} omits the object, and shows no values`, () => {
         const { why, variable, text } = objectAt('floor.1.2', 'Till', options);
         expect(why).to.equal(wanted);
         for (const each of [variable, text]) {
@@ -252,7 +257,7 @@ describe('a tree query', () => {
         }
       });
 
-    it('that a limit on variables omits one of its variables', () => {
+    it('explains that a limit on variables omits one of the variables', () => {
       const { variable, text } = objectAt('floor.1.2', 'Till', { limits: { variables: 1 } });
       expect(variable?.why).to.equal('');
       expect(text?.why).to.equal('left out: target_max_variables is 1');
@@ -338,7 +343,7 @@ describe('a tree query', () => {
     });
   });
 
-  describe('finds the right objects and variables', () => {
+  describe('finds the right items', () => {
     const setUp = () =>
       shop(
         { sales: { type: 'i64', value: 42n }, note: { type: 'string', value: 'Fresh Fish' } },
@@ -363,9 +368,17 @@ describe('a tree query', () => {
       ['a word of a text', { words: ['fish'], field: 'value' }, [ROOT, 'note']],
       ['the state of an object', { words: ['normal'], field: 'value' }, [ROOT, TILL]],
       ['two words without a common variable', { words: ['fish', '42'] }, []],
-      ['variables with a metric', { choice: 'metrics' }, [ROOT, 'sales', TILL, 'isOpen']],
-      ['variables without a metric', { choice: 'left-out' }, [ROOT, 'note', TILL, 'late']],
-      ['variables without a value', { choice: 'unsynced' }, [TILL, 'late']],
+      [
+        'the choice of variables with a metric',
+        { choice: 'metrics' },
+        [ROOT, 'sales', TILL, 'isOpen'],
+      ],
+      [
+        'the choice of variables without a metric',
+        { choice: 'left-out' },
+        [ROOT, 'note', TILL, 'late'],
+      ],
+      ['the choice of variables without a value', { choice: 'unsynced' }, [TILL, 'late']],
       ['a choice and a word', { choice: 'left-out', words: ['floor'] }, [TILL, 'late']],
       ['an object by its path', { object: TILL }, [TILL, 'isOpen', 'late']],
       [
@@ -385,7 +398,7 @@ describe('a tree query', () => {
     it('with the ancestors of the chosen object', () =>
       expect(setUp().part({ object: TILL }).above).to.deep.equal([ROOT]));
 
-    it('for an unknown path: none', () =>
+    it('for an unknown path, namely none', () =>
       expect(setUp().queryTree({ object: 'floor' })).to.deep.equal({ kind: 'no-object' }));
   });
 
@@ -403,7 +416,7 @@ describe('a tree query', () => {
       });
     const sizes = fc.array(fc.nat(20), { maxLength: 30 });
 
-    it('returns the same rows in parts as in one answer', () =>
+    it('returns the same rows in several parts as in one answer', () =>
       fc.assert(
         fc.property(
           sizes,
@@ -430,7 +443,7 @@ describe('a tree query', () => {
         { numRuns: 25 },
       ));
 
-    it('starts at any position with the object of the variable there', () => {
+    it('starts at any position, and first shows the object of the variable at the position', () => {
       const { part } = largeTree([4]);
       expect(names(part({ from: 3 }))).to.deep.equal([`${ROOT}.o0`, 'v0.1', 'v0.2', 'v0.3']);
       expect(names(part({ from: 2 }))).to.deep.equal([
@@ -445,7 +458,7 @@ describe('a tree query', () => {
         .and.deep.include({ rows: [] });
     });
 
-    it('ends its part after few rows if their texts are long', () => {
+    it('ends a part after few rows if the texts of the rows are long', () => {
       const help = 'h'.repeat(400);
       const variables = Object.fromEntries(
         Array.from({ length: 20 }, (_, i) => [`v${i}`, { type: 'i64', value: 1n, help } as const]),
@@ -475,7 +488,7 @@ describe('a tree query', () => {
       expect(names(part({ ...query, from: late.next ?? 0 }))).to.include('v1999.0');
     });
 
-    it('answers that the root was lost if that happens during the query', () => {
+    it('reports a lost root if the root ends during the query', () => {
       const { view } = largeTree(Array.from({ length: 2000 }, () => 1));
       const steps = view.queryTree(treeQuery({ words: ['nothing'] }));
       steps.next();

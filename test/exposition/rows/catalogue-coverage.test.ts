@@ -77,7 +77,7 @@ describe('the coverage of a catalogue', () => {
     expect([undefined, first, second].map(rowsLeft)).to.deep.equal([1, 1, 0]);
   });
 
-  it('counts an unread variable for each object that has it', () => {
+  it('counts an unread variable once for each of its objects', () => {
     const { source, root, view, render } = setUp('', row('x', 'gauge', 'var = "x"'));
     const floor = source.addObject('h.1.shop.floor', 'Floor', { parent: root });
     const tills = ['1', '2', '3'].map((number) => {

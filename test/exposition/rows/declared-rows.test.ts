@@ -109,7 +109,7 @@ describe('an application without a catalogue', () => {
     expect(help).to.equal(`# HELP pumps_shop_v ${'x'.repeat(512)}`);
   });
 
-  it('exposes path segments as labels where a pattern names them', () => {
+  it('exposes a path segment as a label if a pattern names the segment', () => {
     const { source, root } = pumps();
     const pathLabels = ['cellar.{room}', '{area}.{pump}'];
     const { lines } = testView(source, root, { app: 'pumps', pathLabels });
@@ -153,7 +153,7 @@ describe('an application without a catalogue', () => {
       ]);
     });
 
-    it('adds labels from the path where a pattern names them', () => {
+    it('adds a path segment as a label if a pattern names the segment', () => {
       const { source, root } = twoFlows();
       const { lines } = testView(source, root, { app: 'pumps', pathLabels: ['{area}'] });
       expect(lines()).to.include('pumps_flows{area="hall",hall="7",type="in"} 2');

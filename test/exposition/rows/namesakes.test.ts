@@ -23,7 +23,7 @@ class CountingSet<T> extends Set<T> {
 }
 
 describe('variables with the same name in one object', () => {
-  it('show the value of the latest that remains', () =>
+  it('show the value of the newest remaining variable', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(9)), { maxLength: 40 }), (steps) => {
         const source = new FakeSource();

@@ -187,7 +187,7 @@ describe('a catalogue row', () => {
     expect(lines()).to.deep.equal(wanted('init'));
   });
 
-  it('of type info shows the available texts as labels, and no series once none is left', () => {
+  it('of type info shows the available texts as labels, and no series once no text is left', () => {
     const { lines, source, of } = shop(
       row('build_info', 'info', 'labels_from = { version = "v", release = "r" }'),
       { v: { type: 'string', value: '1 "b"\n\\' }, r: { type: 'string' } },

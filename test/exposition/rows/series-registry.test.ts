@@ -142,7 +142,7 @@ describe('the series registry', () => {
     ['gauge', '_count', false],
   ] as const) {
     const does = taken ? 'omits' : 'shows';
-    it(`${does} a metric x${ending} beside a ${type} x, and shows it after x ends`, () => {
+    it(`${does} a metric x${ending} beside a ${type} x, and shows x${ending} after x ends`, () => {
       const { put, remove, shown, reasons } = registryOf();
       const why = `the name x${ending} belongs to the ${type} metric x`;
       put(1, 'x{a="b"}', 1, type, 'x');
@@ -153,7 +153,7 @@ describe('the series registry', () => {
       expect(shown()).to.deep.equal([`x${ending}{a="c"} 2`]);
     });
 
-    it(`${does} a ${type} x beside a metric x${ending}, and shows it after x${ending} ends`, () => {
+    it(`${does} a ${type} x beside a metric x${ending}, and shows x after x${ending} ends`, () => {
       const { put, remove, shown, reasons } = registryOf();
       const why = `the name x${ending} belongs to the gauge metric x${ending}`;
       put(2, `x${ending}{a="c"}`);

@@ -32,7 +32,7 @@ const OPEN = 'shop_open 1';
 const SALES = 'shop_till_sales_total{floor="2",till="7"} 5';
 
 describe('show_uncatalogued', () => {
-  it('adds variables of objects with rows, and of objects without any, after the metrics of rows', () => {
+  it('adds variables of objects with rows, and of objects without rows, after the metrics of rows', () => {
     const { source, root, till, lines } = shop();
     source.addVariable(till, 'received', counter(1500, { unit: 'bytes' }));
     const lamp = source.addObject('h.1.shop.lamp', 'Lamp', { parent: root });

@@ -20,7 +20,7 @@ describe('the scales of a kernel', () => {
     return kernel.view(at, end - at).toString();
   };
 
-  it('share an entry for the same factors, and need none for the factor 1', () => {
+  it('share an entry for the same factors, and need no entry for the factor 1', () => {
     expect(scales.acquire({ multiply: 1, divide: 1 })).to.equal(0);
     const [one, again, other] = [hold(4), hold(4), hold(8)];
     expect(again).to.equal(one);
@@ -49,7 +49,7 @@ describe('the scales of a kernel', () => {
     for (const flags of [again, other]) scales.release(flags);
   });
 
-  it('are refused beyond the limit until one is released', () => {
+  it('are refused beyond the limit until a scale is released', () => {
     const held = Array.from({ length: MAX_SCALES }, (_, i) => hold(2 + i));
     const [first = 0] = held;
     expect(scales.acquire({ multiply: 3, divide: 7 })).to.equal(undefined);
