@@ -407,7 +407,7 @@ describe('A JVM poller', () => {
         expect(pidsOf(poller)).to.deep.equal([]);
       });
 
-    it('omits a directory that other users may write, or that is a link', () => {
+    it('omits a directory that is a link, or that other users may write', () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       chmodSync(folder.directory(), 0o777);

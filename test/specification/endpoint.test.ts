@@ -32,7 +32,7 @@ describe('the listener', function () {
   });
 
   shows('4', () => {
-    it('the exporter listens on metrics_bind_address:metrics_port, and serves at metrics_path', async () => {
+    it('the exporter listens on metrics_bind_address:metrics_port, and serves metrics at metrics_path', async () => {
       const { host, origin, pathname } = new URL(url);
       expect(listening(exporter.pid)).to.deep.equal([host]);
       expect(pathname).to.equal('/of/a/shop');
