@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 const NOW = new Date('2026-01-15T00:00:00Z');
 const DAY_MS = 86_400_000;
 
-describe('checkStart', () => {
+describe('the configuration check', () => {
   const folder = temporaryFolder();
   const given = (files: Partial<Arguments>): Arguments => ({ overrides: {}, ...files });
   const check = (files: Partial<Arguments>) => checkStart(given(files), NOW);
@@ -85,7 +85,7 @@ describe('checkStart', () => {
     );
   });
 
-  it('trusts the keys of license_keys_dir', () => {
+  it('accepts a license with a signature of a key in license_keys_dir', () => {
     makeKeyPair(folder.path('keys'), 'acme');
     const terms = { licensee: 'A', issuedAt: NOW, expiresAt: new Date(NOW.getTime() + DAY_MS) };
     const signed = issueLicense({ ...terms, keyFile: folder.path('keys/acme.key.pem') });
@@ -120,7 +120,7 @@ describe('checkStart', () => {
     ]);
   });
 
-  it('reports that the configuration file is a catalogue, and reports nothing else', () => {
+  it('reports only one mistake if the configuration file is a catalogue', () => {
     const text = 'app = "shop"\nrot = 1\n[[classes]]\nalias = "till"\nclass_ids = ["Till"]\n';
     expect(refusals({ configFile: folder.write('shop.toml', text) })).to.deep.equal([
       {
@@ -132,7 +132,7 @@ describe('checkStart', () => {
     ]);
   });
 
-  it('reports a wrong value, but no mistakes that result from it', () => {
+  it('reports a wrong value, but no further mistake that the value causes', () => {
     const wrong = 'license_file = 1\napp = 2\nclasses = ["anything"]\n';
     expect(refusals({ configFile: folder.write('c.toml', wrong) })).to.deep.equal([
       {

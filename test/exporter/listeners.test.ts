@@ -25,7 +25,7 @@ describe('the listen addresses', () => {
   it('are by default the one address that the specification defines (spec 4)', () =>
     expect(listenAddresses(settings, [])).to.deep.equal([{ host: '0.0.0.0', port: 9464 }]));
 
-  it('are the addresses of metrics_listen_addresses, if this key is set', () =>
+  it('are the addresses of metrics_listen_addresses if this key is set', () =>
     expect(
       listenAddresses({ ...settings, metricsListenAddresses: [':1', '[::1]:2'] }, []),
     ).to.deep.equal([
@@ -33,7 +33,7 @@ describe('the listen addresses', () => {
       { host: '::1', port: 2 },
     ]));
 
-  it('are the sockets that systemd passes; without such sockets, the start fails', () => {
+  it('are the sockets from systemd, and the start fails if systemd passes no socket', () => {
     const activated = { ...settings, metricsSystemdSocket: true };
     expect(listenAddresses(activated, [3, 4])).to.deep.equal([{ fd: 3 }, { fd: 4 }]);
     expect(faultMessage('LISTENER_FAILED', () => listenAddresses(activated, []))).to.contain(
@@ -42,7 +42,7 @@ describe('the listen addresses', () => {
   });
 });
 
-describe('hostAndPort', () => {
+describe('the listen address', () => {
   interface Parts {
     readonly host: string | undefined;
     readonly port: number;
@@ -55,26 +55,26 @@ describe('hostAndPort', () => {
     ['[::1]:80', { host: '::1', port: 80 }],
     ['localhost:80', { host: 'localhost', port: 80 }],
     ['exporter-1.example.com:80', { host: 'exporter-1.example.com', port: 80 }],
-    ['9464', 'a text without a colon'],
-    ['127.0.0.1', 'an address without a port'],
-    ['::1:80', 'an IPv6 address without brackets'],
-    ['[1.2.3.4]:80', 'an IPv4 address in brackets'],
-    ['[x]:80', 'a name in brackets'],
+    ['9464', 'no colon'],
+    ['127.0.0.1', 'no port'],
+    ['::1:80', 'no brackets around an IPv6 address'],
+    ['[1.2.3.4]:80', 'brackets around an IPv4 address'],
+    ['[x]:80', 'brackets around a name'],
     ['a:65536', 'a port above 65535'],
-    ['a b:80', 'a name with a blank'],
+    ['a b:80', 'a blank in the name'],
     ['http://a:80', 'a URL'],
     ['', 'an empty text'],
   ];
   for (const [text, expected] of table)
     if (typeof expected === 'string')
-      it(`rejects ${expected}: "${text}"`, () => expect(hostAndPort(text)).to.equal(undefined));
+      it(`"${text}" is invalid: ${expected}`, () => expect(hostAndPort(text)).to.equal(undefined));
     else
-      it(`parses "${text}" as ${expected.host ?? 'any host'} and port ${expected.port}`, () =>
+      it(`"${text}" means ${expected.host ?? 'all addresses'} and port ${expected.port}`, () =>
         expect(hostAndPort(text)).to.deep.equal(expected));
 });
 
-describe('the sockets of socket activation', () => {
-  it('begin with descriptor 3, in the process that LISTEN_PID names', () => {
+describe('the sockets from systemd', () => {
+  it('begin at descriptor 3 if LISTEN_PID is the PID of the process', () => {
     expect(activatedSockets({ LISTEN_PID: '7', LISTEN_FDS: '2' }, 7)).to.deep.equal([3, 4]);
     expect(activatedSockets({ LISTEN_PID: '8', LISTEN_FDS: '2' }, 7)).to.deep.equal([]);
     expect(activatedSockets({ LISTEN_PID: '7', LISTEN_FDS: 'x' }, 7)).to.deep.equal([]);
@@ -87,21 +87,21 @@ describe('the limit of open files', function () {
   this.slow(5000);
   const programs = testPrograms();
 
-  it('is read from the limits of the process, and infinite if it is unknown', () => {
+  it('is read from the process limits, and infinite if these do not state it', () => {
     const limits =
       'Limit                     Soft Limit           Hard Limit           Units\n' +
       'Max open files            1024                 4096                 files\n';
     expect([limits, ''].map(openFilesLimit)).to.deep.equal([1024, Infinity]);
   });
 
-  it('allows all connections if it is high, and fewer if it is low', () => {
+  it('allows all connections if it is high, and fewer connections if it is low', () => {
     expect(connectionLimit(512, 1024, 5, 2)).to.deep.equal({ connections: 512, warning: '' });
     expect(connectionLimit(512, 256, 5, 2)).to.include({ connections: 190 });
     expect(connectionLimit(512, 64, 25, 2)).to.include({ connections: 8 });
     expect(connectionLimit(4, 64, 25, 2)).to.include({ connections: 4 });
   });
 
-  it('is reported at the start, and idle connections do not block probes', async function () {
+  it('causes a warning if it is low, and keeps idle connections from blocking probes', async function () {
     needsPrograms(this, 'prlimit');
     programs.simulate('--app', 'ads', '--server-key', '82', '--objects', '3');
     const config = programs.config({ app: 'ads', server_keys: ['82'] });
@@ -146,7 +146,7 @@ describe('the warnings about exposed metrics', () => {
   };
   const tls = { context: {}, allowedSans: [], expiryMs: 0, files: [] };
 
-  it('name the exposed metrics, and how to protect them', () =>
+  it('name the exposed metrics and the settings that protect them', () =>
     expect(warnings({}))
       .to.have.length(1)
       .and.satisfy(
@@ -156,7 +156,7 @@ describe('the warnings about exposed metrics', () => {
           text.includes('web_config_file (--web.config.file)'),
       ));
 
-  it('name the applications whose texts are exposed although no catalogue row reads them', () => {
+  it('name each application that exposes texts without a catalogue row', () => {
     const [first, second, ...rest] = warnings({ showUncatalogued: true });
     expect(first).to.contain('ads_mount_info: personal data');
     expect(second).to.match(
@@ -168,8 +168,8 @@ describe('the warnings about exposed metrics', () => {
   });
 
   const loud: readonly (readonly [what: string, settings: Partial<Settings>, web?: WebConfig])[] = [
-    ['an address of the network', { metricsBindAddress: '192.0.2.1' }],
-    ['all addresses', { metricsListenAddresses: [':9464'] }],
+    ['a network address', { metricsBindAddress: '192.0.2.1' }],
+    ['a listener on all addresses', { metricsListenAddresses: [':9464'] }],
     [
       'a public address beside a local address',
       { metricsListenAddresses: ['127.0.0.1:1', '[::]:2'] },

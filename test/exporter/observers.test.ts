@@ -16,7 +16,7 @@ import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
-describe('watchLosses', () => {
+describe('the log of omissions', () => {
   const PERIOD_MS = 5000;
   const watching = (...targets: readonly FakeTarget[]) => {
     const clock = new VirtualClock();
@@ -43,7 +43,7 @@ describe('watchLosses', () => {
     value,
   });
 
-  it('reads only metrics that every target has', () =>
+  it('depends only on metrics that every target has', () =>
     expect(INTERNAL_METADATA.map(({ name }) => name)).to.include.members([...LOSSES.keys()]));
 
   it('reports when objects are first dropped, and when all objects are shown again', () => {
@@ -83,7 +83,7 @@ describe('watchLosses', () => {
     expect(look([clashes(5)]).map(({ level }) => level)).to.deep.equal(['warning']);
   });
 
-  it('reports each target and each kind of loss separately', () => {
+  it('reports each target and each kind of omission separately', () => {
     const [one, other] = [new FakeTarget('ads', ['1']), new FakeTarget('ads', ['2'])];
     other.metrics = [dropped(1)];
     const { look } = watching(one, other);
@@ -96,7 +96,7 @@ describe('watchLosses', () => {
     );
   });
 
-  it('reads a target once in each check, and not after unsubscription', () => {
+  it('reads each target once per check, and no target after unsubscription', () => {
     const target = new FakeTarget();
     let asked = 0;
     target.internal = () => {
@@ -113,7 +113,7 @@ describe('watchLosses', () => {
 });
 
 // What the log says of targets that take long to become ready.
-describe('watchReadiness', () => {
+describe('the log of waiting targets', () => {
   const watching = (...targets: FakeTarget[]) => {
     const clock = new VirtualClock();
     const { seen } = follow(watchReadiness({ targets }, clock));
@@ -155,7 +155,7 @@ describe('watchReadiness', () => {
     expect(pass(60)).to.deep.equal([]);
   });
 
-  it('never reports a wait that is longer than the real wait', () => {
+  it('never overstates a wait', () => {
     const target = new FakeTarget();
     const pass = watching(target);
     pass(24);
@@ -171,7 +171,7 @@ describe('watchReadiness', () => {
     expect(pass(9.5), 'lost for 9.5 s').to.deep.equal([]);
   });
 
-  it('reports each target, and reports a target again if it is lost again', () => {
+  it('reports each target once each time the target is lost', () => {
     const [one, other] = [waiting('a'), new FakeTarget('adh', ['80'])];
     const pass = watching(one, other);
     expect(pass(10)).to.have.length(1);
@@ -189,9 +189,9 @@ describe('watchReadiness', () => {
 });
 
 // The line of `systemctl status`.
-describe('statusLine', () => {
+describe('the status line for systemd', () => {
   it(
-    'counts the ready targets at the start, and again when the count changes',
+    'shows the number of ready targets at the start and after each change',
     marbles(({ cold, expectObservable }) => {
       const target = new FakeTarget();
       target.isReady = false;
@@ -218,14 +218,14 @@ function linesFor(...events: readonly SinkEvent[]): string[] {
   return lines;
 }
 
-describe('sinkLog', () => {
-  it('reports when skipping of snapshots begins and ends', () =>
+describe('the log of a sink', () => {
+  it('reports the first skipped snapshot, and the end of skipping', () =>
     expect(linesFor(served, skipped('full'), skipped('full'), served, served)).to.deep.equal([
       'full: skipping snapshots',
       'serving again: skipped 2 snapshots',
     ]));
 
-  it('reports each reason once, even if two reasons alternate', () =>
+  it('reports each reason for skipping once, even if two reasons alternate', () =>
     expect(linesFor(...['slow', 'full', 'slow', 'full'].map(skipped), served)).to.deep.equal([
       'slow: skipping snapshots',
       'full: skipping snapshots',
@@ -239,7 +239,7 @@ describe('sinkLog', () => {
       'full: skipping snapshots',
     ]));
 
-  it('reports no more than eight reasons', () => {
+  it('reports at most eight reasons', () => {
     const reasons = Array.from({ length: 20 }, (_, nth) => skipped(`reason ${nth}`));
     expect(linesFor(...reasons)).to.have.length(8);
   });

@@ -15,7 +15,7 @@ paths = ["floor.{till}"]
 metrics = []
 `;
 
-describe('planTargets', () => {
+describe('the target check', () => {
   const folder = temporaryFolder();
   const load = (toml: string, targets?: string) =>
     loadConfig({
@@ -108,7 +108,7 @@ describe('planTargets', () => {
       'c.toml:9:71: targets[1].format_settings.containers: found 1, allowed: true or false',
     ]));
 
-  it('rejects metric name styles and directories of Varnish that do not exist', () =>
+  it('rejects an unknown name style and an invalid directory for Varnish', () =>
     expect(
       refusal(
         '[[targets]]\napp = "varnish"\nserver_key = "default"\nformat = "varnish"\n' +
@@ -126,7 +126,7 @@ describe('planTargets', () => {
       't.txt:2:37: targets[0].classes[1]: found "servr" (did you mean "server"?), allowed for the application ads: process, …',
     ]));
 
-  it('rejects groups for an application without a catalogue', () =>
+  it('rejects filter groups for an application without a catalogue', () =>
     expect(refusal('app = "asd"\nseed_path_groups = ["server"]')).to.deep.equal([
       'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue, so it knows no filter group; allowed: classes as published, and seed_paths (did you mean "ads"?)',
     ]));

@@ -5,7 +5,7 @@ import { planTargets } from '#app/exporter/plan.js';
 import { ScopeRegistry } from '#app/exporter/scopes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-describe('ScopeRegistry', () => {
+describe('the scope registry', () => {
   const folder = temporaryFolder();
   const scopes = (entries: Readonly<Record<string, readonly string[]>>) =>
     Object.entries(entries).map(([name, metrics]) => ({ name, metrics: [...metrics] }));
@@ -23,7 +23,7 @@ describe('ScopeRegistry', () => {
     expect(registry.get('changed')?.selects({ name: 'e', type: 'gauge' })).to.equal(true);
   });
 
-  it('returns the scopes that match metrics of a target', () => {
+  it('returns the scopes with metrics of a target', () => {
     const registry = new ScopeRegistry();
     const targets = ['ads', 'adh', 'mine'].map((app) => ({ app, serverKeys: ['1'] }));
     const toml = targets

@@ -7,7 +7,7 @@ import { LICENSE_STATES, statusOf } from '#app/license/license.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
-describe('ServiceMetrics', () => {
+describe('the service metrics', () => {
   const measuring = (revision = 'abc') => {
     const self = new SelfMetrics();
     const build = { version: '1.2.3', revision, node: '20.1.0' };
@@ -17,14 +17,14 @@ describe('ServiceMetrics', () => {
     return { metrics, shown };
   };
 
-  it('has version, commit and Node.js version', async () => {
+  it('show the version, commit and Node.js version', async () => {
     const { shown } = measuring();
     expect(await shown('shm_exporter_build_info')).to.deep.equal([
       'shm_exporter_build_info{version="1.2.3",revision="abc",nodeversion="20.1.0"} 1',
     ]);
   });
 
-  it('has the expiry of the license, and exactly one license state', async () => {
+  it('show the license expiry, and exactly one license state', async () => {
     const { metrics, shown } = measuring();
     const license = {
       ...{ id: 'l', licensee: 'A', keyId: 'k' },
@@ -49,7 +49,7 @@ describe('ServiceMetrics', () => {
     }
   });
 
-  it('has the success of the last reload, and the time of the configuration in use', async () => {
+  it('show the success of the last reload, and the load time of the configuration in use', async () => {
     const { metrics, shown } = measuring();
     metrics.configAccepted(7, 1500);
     metrics.configRefused(2000);
@@ -107,13 +107,13 @@ describe('the process section of the status page', () => {
     });
 });
 
-describe('configHash', () => {
+describe('the configuration hash', () => {
   const folder = temporaryFolder();
   let count = 0;
   const hash = (toml: string) =>
     configHash(loadConfig({ configFile: folder.write(`c${count++}.toml`, toml), overrides: {} }));
 
-  it('is equal for equal settings in any order and file', () =>
+  it('does not depend on the order or the file of the settings', () =>
     expect(hash('app = "adh"\ncontext_id = "a"\nlicense_file = "l"')).to.equal(
       hash('# the same\nlicense_file = "m"\ncontext_id = "a"\napp = "adh"'),
     ));
@@ -132,8 +132,8 @@ describe('configHash', () => {
 // The process returns unused memory.
 const MB = 1_000_000;
 
-describe('freePages', () => {
-  it('returns pages once the process has grown by 4 MB and is idle', () => {
+describe('the exporter process', () => {
+  it('frees memory once it has grown by 4 MB and is idle', () => {
     let bytes = 0;
     let returned = 0;
     const check = freePages(
@@ -158,7 +158,7 @@ describe('freePages', () => {
     }
   });
 
-  it('does nothing while the size of the process cannot be read', () => {
+  it('frees no memory while its size cannot be read', () => {
     const check = freePages(
       () => {
         throw new Error('EMFILE: too many open files, uv_resident_set_memory');

@@ -54,7 +54,7 @@ describe('the selected sink', () => {
       log: (event) => logged.push(event),
     });
   };
-  it('counts the omitted series in merged documents, and logs changes of the count', async () => {
+  it('counts the series omitted from merged documents, and logs each change of the count', async () => {
     const gauge = new FakeTarget('a');
     const counter = new FakeTarget('b');
     for (const each of [gauge, counter]) each.text = `${gauge.metadata.name} 1\n`;

@@ -67,7 +67,7 @@ describe('a listener with a web configuration', () => {
     ['[192.0.2.7]', true],
     ['[example.com]', false],
   ] as const)
-    it(`${isAllowed ? 'admits' : 'refuses'} a client of prometheus.example.com, 192.0.2.7 with client_allowed_sans: ${names}`, async () => {
+    it(`${isAllowed ? 'admits' : 'refuses'} a client with the SANs prometheus.example.com and 192.0.2.7 if client_allowed_sans is ${names}`, async () => {
       const verified = `  client_auth_type: RequireAndVerifyClientCert\n${AUTHORITY}`;
       const { origin } = await serve(`${SERVER}${verified}  client_allowed_sans: ${names}\n`);
       expect(await isLetIn(origin, client)).to.equal(isAllowed);

@@ -171,7 +171,7 @@ function change(tree: RandomTree, [action, pick, isSynced]: Step): void {
   else if (action === 'store') tree.store(pick);
 }
 
-describe('a target view with tree changes during the bind', () => {
+describe('a view of a changing tree', () => {
   const cases = [
     { filters: {}, tracks: () => true, listens: true },
     {
@@ -258,7 +258,7 @@ describe('a target view with tree changes during the bind', () => {
     return { source, root, add, children };
   };
 
-  it('drops an object and its variables when their slots belong to another object', () => {
+  it('drops an object and its variables once their slots belong to a new object', () => {
     const source = new FakeSource();
     const root = source.addObject(ROOT, 'Shop');
     const till = source.addObject(`${ROOT}.till`, 'Till', { parent: root });
@@ -306,7 +306,7 @@ describe('a target view with tree changes during the bind', () => {
     expect(view.series, 'all but a few').to.be.above(90);
   });
 
-  it('applies all earlier additions and removals in a refresh, in slices', () => {
+  it('applies all earlier additions and removals at a refresh, slice by slice', () => {
     const { source, root, add, children } = wide(20_000);
     const { view, linesOf, render } = testView(source, root);
     expect(linesOf(render())).to.have.lengthOf(20_000);

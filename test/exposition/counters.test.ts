@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { addCounts, diffOf, newCounters } from '#app/exposition/counters.js';
 
-describe('the reported differences of counters', () => {
-  it('add up to the counters', () => {
+describe('the reported increments of counters', () => {
+  it('add up to the counter values', () => {
     const [counters, sum] = [newCounters(), newCounters()];
     let reported = { ...counters };
     for (const clashes of [2, 0, 3]) {

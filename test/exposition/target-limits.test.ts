@@ -35,7 +35,7 @@ describe('the limits of a target', () => {
     ]).to.deep.equal([0, 0, 0]);
   });
 
-  it('omit objects beyond the limit with their descendants, and the target becomes ready', () => {
+  it('omit objects beyond the limit with their descendants, and let the target become ready', () => {
     const { shown, omitted, view } = setUp({ objects: 3 });
     expect(shown()).to.deep.equal(['u a', 'u a.below', 'v a', 'v a.below']);
     expect(omitted).to.deep.equal(['objects: object h.1.shop.b', 'objects: object h.1.shop.c']);
@@ -46,14 +46,14 @@ describe('the limits of a target', () => {
     ]).to.deep.equal([2, 0, true]);
   });
 
-  it('omit variables beyond the limit, and the target becomes ready', () => {
+  it('omit variables beyond the limit, and let the target become ready', () => {
     const { shown, omitted, view } = setUp({ variables: 7 });
     expect(shown()).to.have.length(7);
     expect(omitted).to.deep.equal(['variables: variable v of h.1.shop.c']);
     expect([view.counters.omittedVariables, view.isSynced]).to.deep.equal([1, true]);
   });
 
-  it('omit series beyond the limits on their number and on the bytes of their labels', () => {
+  it('omit series if the series or the bytes of their labels are too many', () => {
     const few = setUp({ series: 6 });
     expect(few.shown()).to.have.length(6);
     expect([few.view.counters.omitted, few.omitted.length]).to.deep.equal([2, 2]);
@@ -95,7 +95,7 @@ describe('the limits of a target', () => {
     expect(view.counters.omitted).to.equal(2);
   });
 
-  it('admit new objects after others are removed', () => {
+  it('admit a new object once an earlier object is removed', () => {
     const { source, add, a, shown, view } = setUp({ objects: 3 });
     shown();
     source.remove(a);

@@ -51,7 +51,7 @@ describe('a target view', () => {
     expect(text.join('')).to.contain('} 6\n').and.not.to.contain('} 5\n');
   });
 
-  it('does not wait for removed items, even if their removal was not published', () => {
+  it('does not wait for removed nodes, even if their removal was not published', () => {
     const { source, root, till } = shop();
     const [left, kept] = [till('floor.1.left', 1), till('floor.1.kept', 2)];
     const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
@@ -95,7 +95,7 @@ describe('a target view', () => {
     expect(view.progress).to.deep.equal(progress([1, 1], [3001, 3001]));
   });
 
-  it('reports the progress of the first sync and names an unsynced item (spec 7)', () => {
+  it('reports the progress of the first sync, and names an unsynced node (spec 7)', () => {
     const { source, root, tills, till } = shop();
     source.setSynced(tills, false);
     const one = till('floor.1.t1');
@@ -181,7 +181,7 @@ describe('a target view', () => {
     expect(lines().filter(isTillLine)).to.deep.equal([]);
   });
 
-  it('binds a large subtree in parts, and adds each object that arrives during the bind once', () => {
+  it('binds a large subtree in parts, and adds each object once if it arrives meanwhile', () => {
     const { source, root, till } = shop();
     for (let i = 0; i < 6000; i++) till(`floor.1.t${i}`, i);
     const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
@@ -218,7 +218,7 @@ describe('a target view', () => {
     expect(view.progress).to.deep.equal(progress([0, 0], [0, 0]));
   });
 
-  it('ignores another root', () => {
+  it('ignores objects below a second root', () => {
     const { source, root, till } = shop();
     const other = source.addObject('h.1.shop.2.shop', 'Shop');
     const { lines } = testView(source, root, { catalogue: CATALOGUE });
@@ -234,7 +234,12 @@ describe('a target view', () => {
       ['a group of paths', { seedPathGroups: ['floors'] }, 2, 2],
       ['the path @root', { seedPaths: ['@root'] }, 1, 7],
       ['a path', { seedPaths: ['floor.2'] }, 1, 1],
-      ['a class and a path of another class', { classes: ['shop'], seedPaths: ['floor.2'] }, 0, 0],
+      [
+        'a class and a path to an object of a different class',
+        { classes: ['shop'], seedPaths: ['floor.2'] },
+        0,
+        0,
+      ],
       ['the class of the root', { classes: ['shop'] }, 1, 7],
     ] as const;
     for (const [what, filter, objects, series] of filters)
@@ -268,7 +273,7 @@ describe('a target view', () => {
     expect(lines().filter(isTillLine)).to.deep.equal([`${series} 2`]);
   });
 
-  it('reports the timestamp of the values if its root states one', () => {
+  it('reports the timestamp of the values if its root has a timestamp', () => {
     const source = new FakeSource();
     const asOf = { slot: 700, incarnation: 3 };
     source.setSlot(asOf, 1_700_000_000_000_000_000n);
@@ -281,7 +286,7 @@ describe('a target view', () => {
     expect(view.asOfNs).to.equal(undefined);
   });
 
-  it('reports at a refresh whether the text would differ', () => {
+  it('reports at a refresh whether its text has to change', () => {
     const { source, root, tills, till } = shop();
     const { view, render } = testView(source, root, { catalogue: CATALOGUE });
     render();

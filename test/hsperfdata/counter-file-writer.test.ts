@@ -86,7 +86,7 @@ describe("A counter file's process", () => {
     expect(is({ startTicks: 100_000 })).to.equal('yes');
   });
 
-  it('is not the writer if it maps another file, even if it started early', () => {
+  it('is not the writer if it maps another file, even if it started before the JVM began', () => {
     process(7, 'S', 500);
     mkdirSync(folder.path('7/task'));
     for (const other of [line(47_110), line(4711, 'fe:01'), '']) {

@@ -112,7 +112,7 @@ describe('a filter on a recorded tree', function () {
           });
         });
 
-        it('the target reads only the pages with slots of the class', () => {
+        it('the target reads only memory pages with its slots', () => {
           const { reads } = follow(alias).memory;
           const chosen = chosenOf(seedPaths);
           const wanted = pagesFor(chosen);
@@ -139,7 +139,7 @@ describe('a filter on a recorded tree', function () {
           expect(read.length > 0).to.equal(hasTexts);
         });
 
-        it('a scrape copies only from the pages with slots of the class', () => {
+        it('a scrape copies only memory pages with slots of the class', () => {
           const target = follow(alias);
           const { reads } = target.memory;
           const before = reads.length;

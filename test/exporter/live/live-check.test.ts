@@ -28,7 +28,7 @@ paths = ["store.{shelf}"]
 metrics = [{ name = "shop_shelf_items", type = "gauge", help = "H", var = "items" }]
 `;
 
-describe('liveCheck', () => {
+describe('the live check', () => {
   const folder = temporaryFolder();
   const segments = freshSegments();
 
@@ -59,7 +59,7 @@ describe('liveCheck', () => {
     }
   }
 
-  it('counts the variables that show_uncatalogued adds, and does not list them as missing', () => {
+  it('counts variables without a row as metrics if show_uncatalogued is true', () => {
     open(segments.publish('1'));
     const without = (lines: readonly string[]) =>
       lines.filter((line) => line.includes('variables without a row'));
@@ -76,7 +76,7 @@ describe('liveCheck', () => {
     ]);
   });
 
-  it('shows the roots of a server key, and the root that would be selected', () => {
+  it('shows the state of a server key, and the selected root', () => {
     open(segments.publish('1'));
     const [name, ...lines] = check(target());
     expect(name).to.equal('target shop on 1:');
@@ -87,7 +87,7 @@ describe('liveCheck', () => {
     ]);
   });
 
-  it('reports rows without a variable, rows that cannot show their variable, and variables without a row', () => {
+  it('reports rows without a variable, rows of the wrong type, and variables without a row', () => {
     open(segments.publish('1'));
     const row = (index: number, metric: string) =>
       `shop.toml: classes[0].metrics[${index}] (${metric})`;
@@ -120,7 +120,7 @@ describe('liveCheck', () => {
       expect(found(id, path)).to.deep.equal(lines(id, path));
   });
 
-  it('names only the three classes without rows that have the most variables', () => {
+  it('names at most three classes without rows, beginning with the most variables', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.shop', 'Root');
     for (const [size, className] of ['Lamp', 'Door', 'Desk', 'Sign'].entries()) {
@@ -168,7 +168,7 @@ describe('liveCheck', () => {
     );
   });
 
-  it("checks an application without a catalogue by its publisher's descriptions", () => {
+  it('checks an application without a catalogue against its published tree', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.mine', 'Root');
     publisher.addVariable(root, 'load', 'f64');
@@ -190,7 +190,7 @@ describe('liveCheck', () => {
     ]);
   });
 
-  it('reports that a segment is absent, dead or of another application', () => {
+  it('reports an absent segment, a closed segment, and a segment of the wrong application', () => {
     open(segments.publish('1'));
     segments.publish('2').close();
     const lines = check(
@@ -218,7 +218,7 @@ describe('liveCheck', () => {
     ]);
   });
 
-  it('names variables that become the same metric, with and without a catalogue', () => {
+  it('names two variables with one metric name, with and without a catalogue', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.shop', 'Root');
     const till = publisher.addObject(root, 'h.1.shop.floor.t', 'Till');
@@ -248,7 +248,7 @@ describe('liveCheck', () => {
     );
   });
 
-  it('prints a bounded number of lines, even for 20000 variables without a row', () => {
+  it('prints fewer than 40 lines, even for 20000 variables without a row', () => {
     const publisher = segments.publish('1', { capacity: {} });
     const root = publisher.addRoot('h.1.shop', 'Root');
     const till = publisher.addObject(root, 'h.1.shop.floor.t', 'Till');

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { crc32 } from 'node:zlib';
 import { finalCrc, rawCrc, shiftedCrc } from '#app/exposition/compress/crc.js';
 
-describe('a CRC-32 that is combined from parts', () => {
+describe('a CRC-32 combined from parts', () => {
   it('equals the CRC-32 of the whole text', () =>
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 5000 })), (parts) => {

@@ -90,7 +90,7 @@ describe('a page of compressed lines', () => {
       ['-c', 'import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.stdin.buffer).read())'],
     ],
   ] as const)
-    it(`decompresses to the text with ${program}, also after changes`, function () {
+    it(`decompresses to its text with ${program}, even after changes`, function () {
       needsPrograms(this, program);
       for (const every of [1, 100, 7]) {
         fleet.change(every);
@@ -137,7 +137,7 @@ describe('a page of compressed lines', () => {
     boolean,
     (i: number) => string,
   ])[])
-    it(`${usesKernel ? 'is at most 1.15 times as large as the output of zlib with' : 'is left to zlib if its families are too short:'} ${what}`, () => {
+    it(`${usesKernel ? 'is at most 1.15 times as large as the output of zlib' : 'is left to zlib if its families are short'}: ${what}`, () => {
       const text = new ExpositionText(new Kernel());
       fill(text, { families, lines, labels });
       const snapshot = runToEnd(text.rendering({ text: false, deflated: true }));
@@ -150,7 +150,7 @@ describe('a page of compressed lines', () => {
       expect(gzip.length / deflateRawSync(page, { level: 1 }).length).to.be.at.most(1.15);
     });
 
-  it('decompresses to the text for values with digits that are new to its Huffman code', () => {
+  it('decompresses to its text if values get digits that its Huffman code has not seen', () => {
     const kernel = new Kernel();
     const text = new ExpositionText(kernel);
     const cells = new Cells(kernel, ENTITIES);
@@ -174,7 +174,7 @@ describe('a page of compressed lines', () => {
     }
   });
 
-  it('decompresses to the text while values change their length', () => {
+  it('decompresses to its text while values change their length', () => {
     const cities = ['lon', 'nyc', 'fra', 'hkg', 'sgp', 'tok', 'par', 'zrh'];
     const step = fc.record({
       first: fc.nat(7),

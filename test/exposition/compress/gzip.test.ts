@@ -73,7 +73,7 @@ describe('a gzip page', () => {
   });
 
   for (const [program, args] of readers)
-    it(`is one member that ${program} reads, whether the page is large or empty`, async function () {
+    it(`is one gzip member for ${program}, whether the page is large or empty`, async function () {
       needsPrograms(this, program);
       const large = Buffer.from(Uint32Array.from({ length: 400_000 }, (_, i) => i * i).buffer);
       for (const [start, end] of [
@@ -96,10 +96,20 @@ describe('a gzip page', () => {
   const long = () => Buffer.from(Uint32Array.from({ length: 3_000_000 }, (_, i) => i * i).buffer);
   const short = () => text('a 1', 100);
   for (const [title, start, bytes, isStored] of [
-    ['compresses its end if the page is short', short, 600, false],
-    ['stores its end uncompressed if the end is a small part of the page', long, 600, true],
-    ['stores an end of the size of the largest stored block', long, 65_535, true],
-    ['compresses an end that is larger than a stored block', long, 65_536, false],
+    ['compresses its internal metrics if the page is short', short, 600, false],
+    [
+      'stores its internal metrics uncompressed if they are a small part of the page',
+      long,
+      600,
+      true,
+    ],
+    [
+      'stores internal metrics uncompressed if they fit the largest stored block',
+      long,
+      65_535,
+      true,
+    ],
+    ['compresses internal metrics if they exceed the largest stored block', long, 65_536, false],
   ] as const)
     it(title, async () => {
       const end = Buffer.alloc(bytes, 'own 2\n');
@@ -108,7 +118,7 @@ describe('a gzip page', () => {
       expect(gunzipSync(whole).equals(Buffer.concat([start(), end]))).to.equal(true);
     });
 
-  it('shares one compression of the common text with other pages, during and after the compression', async () => {
+  it('shares one compression of the text with later pages, during and after the compression', async () => {
     const start = [text('a 1', 100)];
     const { gzip, made, finish } = counting(start);
     const holders = Array.from({ length: 50 }, holding);
@@ -146,7 +156,7 @@ describe('a gzip page', () => {
   });
 
   for (const what of ['deflated', 'buffers'])
-    it(`releases its text if "${what}" cannot be read`, () => {
+    it(`releases its text if the property "${what}" of the text throws an error`, () => {
       const { state, release } = holding();
       const failing = Object.defineProperty({ buffers: [] }, what, {
         get: () => {
@@ -157,7 +167,7 @@ describe('a gzip page', () => {
       expect(state.isHeld).to.equal(false);
     });
 
-  it('is compressed in parts, two at a time', async () => {
+  it('is compressed in parts, two parts at a time', async () => {
     const pages = [2.5, 0.1, 1.7].map((mb) => [text('a 1', mb * 250_000)]);
     let [running, most, parts] = [0, 0, 0];
     const compress = async (part: Uint8Array) => {
@@ -189,7 +199,7 @@ describe('a gzip page', () => {
     expect({ failure, running }).to.deep.equal({ failure: 'Error: no memory', running: 0 });
   });
 
-  it('releases text that cannot be compressed, and tries again at the next request', async () => {
+  it('releases its text if the compression fails, and tries again at the next request', async () => {
     let fails = true;
     const gzip = new GzipText({ buffers: [text('a 1', 100)] }, (buffers) =>
       fails ? Promise.reject(new Error('no memory')) : deflate(buffers),

@@ -20,8 +20,8 @@ function bestCost(by: readonly number[]): number {
   return cost;
 }
 
-describe('the lengths of a Huffman code', () => {
-  it('fill the tree, omit unused symbols, and obey the limit', () =>
+describe('Huffman code lengths', () => {
+  it('fill the tree, omit unused symbols, and obey the length limit', () =>
     fc.assert(
       fc.property(counts, fc.integer({ min: 9, max: 15 }), (by, limit) => {
         const lengths = codeLengths(by, limit);
@@ -35,7 +35,7 @@ describe('the lengths of a Huffman code', () => {
       }),
     ));
 
-  it('are optimal if no length reaches the limit', () =>
+  it('are optimal if none reaches the length limit', () =>
     fc.assert(
       fc.property(fc.array(fc.nat(1000), { minLength: 2, maxLength: 12 }), (by) => {
         expect(costOf(codeLengths(by, 15), by)).to.equal(bestCost(by));

@@ -40,7 +40,7 @@ describe('a merged document', () => {
     );
   });
 
-  it('keeps the first type of a metric, and names the omitted metric of another target', () => {
+  it('omits and names a metric if a previous target has the metric with a different type', () => {
     const all = [identified('a', 'demo_value 1\n'), identified('b', 'demo_value 2\n', 'counter')];
     expect(textOf(all)).to.equal(
       '# demo_value{app="b",server_key="82"} is left out: the metric has the type gauge elsewhere\n' +
@@ -53,7 +53,7 @@ describe('a merged document', () => {
     expect(textOf(unknown)).to.include('left out: the metric has the type unknown elsewhere\n');
   });
 
-  it('omits and names a metric if its name belongs to a series of another target', () => {
+  it('omits and names a metric if its name belongs to a series of a previous target', () => {
     const histogram = identified('a', 'demo_value_count 1\n', 'histogram');
     const gauge = identified('b', 'demo_value_count 2\n', 'gauge', 'demo_value_count');
     expect(textOf([histogram, gauge])).to.equal(

@@ -54,7 +54,7 @@ describe('the unit of an OpenMetrics family', () => {
       .split('\n')
       .filter((line) => line.startsWith('# UNIT'));
 
-  it('is reset by an empty UNIT line of the next family if that family has no unit', () => {
+  it('is reset by an empty UNIT line if the next family has no unit', () => {
     expect(unitLines([b, a, b, c, d, a, c], true)).to.deep.equal([
       ...['# UNIT a_seconds seconds', '# UNIT b '],
       ...['# UNIT d_bytes bytes', '# UNIT a_seconds seconds', '# UNIT c '],
@@ -280,7 +280,7 @@ describe('an OpenMetrics page', () => {
     ['a summary with a negative sum', ofSummary(1, -3), false],
   ];
   for (const [what, options, isOffered] of offered)
-    it(`${isOffered ? 'can' : 'cannot'} show ${what}${isOffered ? '' : ', which strict parsers reject'}`, () => {
+    it(`${isOffered ? 'can' : 'cannot'} show ${what}${isOffered ? '' : ': strict parsers reject it'}`, () => {
       const source = new FakeSource();
       const root = source.addObject('h.1.demo', 'C');
       source.addVariable(root, 'x', options);
@@ -318,13 +318,13 @@ describe('the strict reader of OpenMetrics', () => {
     ['a negative counter', '# TYPE a counter\na_total -1\n# EOF\n'],
     ['a negative quantile', '# TYPE s summary\ns{quantile="0.5"} -1\n# EOF\n'],
     ['a negative sum', `${histogram.replace('h_sum 3', 'h_sum -3')}# EOF\n`],
-    ['a sum beside a negative bound', `${histogram.replace('"1"', '"-1"')}# EOF\n`],
-    ['a missing end', 'a 1\n'],
-    ['a second end', '# EOF\n# EOF\n'],
+    ['a histogram sum beside a negative bound', `${histogram.replace('"1"', '"-1"')}# EOF\n`],
+    ['a page without # EOF', 'a 1\n'],
+    ['a second # EOF', '# EOF\n# EOF\n'],
     ['a sample without a family', 'a 1\n# EOF\n'],
     ['a comment', '# hello\n# EOF\n'],
     ['an empty line', '# TYPE a gauge\n\na 1\n# EOF\n'],
-    ['a type of text 0.0.4', '# TYPE a untyped\na 1\n# EOF\n'],
+    ['the type untyped of text 0.0.4', '# TYPE a untyped\na 1\n# EOF\n'],
     ['a counter declared with its suffix', '# TYPE a_total counter\na_total 1\n# EOF\n'],
     ['an info metric declared with its suffix', '# TYPE a_info info\na_info 1\n# EOF\n'],
     ['metadata after samples', '# TYPE a gauge\na 1\n# HELP a x\n# EOF\n'],
@@ -335,12 +335,12 @@ describe('the strict reader of OpenMetrics', () => {
     ],
     ['a gauge with the name of a counter family', '# TYPE a gauge\n# TYPE a counter\n# EOF\n'],
     ['a gauge with the name of a histogram’s series', `${histogram}# TYPE h_count gauge\n# EOF\n`],
-    ['a unit that is not in the name', '# TYPE a gauge\n# UNIT a s\n# EOF\n'],
+    ['a unit without its suffix in the name', '# TYPE a gauge\n# UNIT a s\n# EOF\n'],
     ['an info metric with a unit', '# TYPE a_s info\n# UNIT a_s s\n# EOF\n'],
-    ['a quote in a help', '# HELP a "b"\n# EOF\n'],
-    ['two blanks', '# TYPE a gauge\na  1\n# EOF\n'],
-    ['a blank at the end', '# TYPE a gauge\na 1 \n# EOF\n'],
-    ['a comma at the end', '# TYPE a gauge\na{b="c",} 1\n# EOF\n'],
+    ['an unescaped quote in a help text', '# HELP a "b"\n# EOF\n'],
+    ['two blanks before a value', '# TYPE a gauge\na  1\n# EOF\n'],
+    ['a blank at the end of a line', '# TYPE a gauge\na 1 \n# EOF\n'],
+    ['a comma after the last label', '# TYPE a gauge\na{b="c",} 1\n# EOF\n'],
     ['a repeated label', '# TYPE a gauge\na{b="c",b="d"} 1\n# EOF\n'],
     ['an unknown escape', '# TYPE a gauge\na{b="\\t"} 1\n# EOF\n'],
     ['an invalid number', '# TYPE a gauge\na 0x1\n# EOF\n'],
@@ -349,16 +349,16 @@ describe('the strict reader of OpenMetrics', () => {
     ['a state without its label', '# TYPE a stateset\na{b="x"} 1\n# EOF\n'],
     ['a quantile above 1', '# TYPE s summary\ns{quantile="50"} 1\n# EOF\n'],
     [
-      'a histogram without a last bucket',
+      'a histogram without the bucket +Inf',
       '# TYPE h histogram\nh_bucket{le="1"} 1\nh_count 1\nh_sum 1\n# EOF\n',
     ],
     [
-      'a count that differs from the last bucket',
+      'a histogram count that differs from the bucket +Inf',
       histogram.replace('h_count 2', 'h_count 1') + '# EOF\n',
     ],
     ['decreasing buckets', histogram.replace('"1"} 1', '"1"} 3') + '# EOF\n'],
     [
-      'separated samples of one metric',
+      'interleaved samples of two label sets',
       '# TYPE s summary\ns_sum{a="1"} 1\ns_sum{a="2"} 1\ns_count{a="1"} 1\n# EOF\n',
     ],
   ] as const;

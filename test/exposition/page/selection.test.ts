@@ -13,18 +13,18 @@ describe('the selection of families by a scope (spec 2.3)', () => {
     );
   const scope = (...metrics: readonly string[]) => compileScope({ name: 'one', metrics });
 
-  it('returns the same family objects in their order, without a copy of the text', () => {
+  it('keeps the family objects and their order, and copies no text', () => {
     const snapshot = showing('b_1', 'a_1', 'b_2', 'c_1');
     const { families } = selectFamilies(snapshot, scope('c_*', 'b_*'));
     expect(families).to.deep.equal([0, 2, 3].map((index) => snapshot.families[index]));
     expect(families[0]).to.equal(snapshot.families[0]);
   });
 
-  it('returns an empty list if no family matches', () => {
+  it('is empty if no family matches', () => {
     expect(selectFamilies(showing('a'), scope('b')).families).to.deep.equal([]);
   });
 
-  it('caches its result for each snapshot and scope', () => {
+  it('is cached for each snapshot and scope', () => {
     const [first, second] = [showing('a', 'b'), showing('a', 'b')];
     const [old, reloaded] = [scope('a'), scope('a')];
     const isHit = (snapshot: Snapshot, which: typeof old) => selectFamilies(snapshot, which).isHit;

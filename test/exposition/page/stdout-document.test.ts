@@ -75,7 +75,7 @@ describe('a JSON document on stdout', () => {
       .map((line): unknown => JSON.parse(line));
   };
 
-  it('has one object per series, internal metrics included', () => {
+  it('has one object for each series and each internal metric', () => {
     const target = new FakeTarget();
     target.text = 'demo_value 1\ndemo_value{a="b",c="d e"} 2.5\n';
     target.metrics = [{ name: 'shm_x_total', type: 'counter', help: '', value: 7 }];

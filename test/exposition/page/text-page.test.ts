@@ -47,7 +47,7 @@ describe('a page of text 0.0.4', () => {
     '# TYPE shm_exporter_target_info gauge\n' +
     'shm_exporter_target_info{app="ads",server_key="82",root="H.1.ads",partition="0"} 1\n';
 
-  it('has the families in order, each under its header, then the internal metrics', () => {
+  it('has the families in order, each after its header, and then the internal metrics', () => {
     const { answer } = exposing(['f0 1\n', 'f0{a="b"} 2\n'], ['f1 3\n']);
     const page = TEXT.page(answer);
     expect(textOf(page)).to.equal(`${head(0)}f0 1\nf0{a="b"} 2\n${head(1)}f1 3\n${OWN}`);
@@ -59,7 +59,7 @@ describe('a page of text 0.0.4', () => {
     expect(textOf(TEXT.page(exposing().answer))).to.equal(OWN);
   });
 
-  it('equals the decompressed page if its snapshot has only a deflate stream', () => {
+  it('equals its decompressed gzip page if the snapshot has only a deflate stream', () => {
     const text = 'x 1\nx{a="b"} 2\n';
     const blocks = [deflateBlockOf(Buffer.from(text))];
     const { answer } = exposing();
@@ -129,7 +129,7 @@ describe('a page of text 0.0.4', () => {
   };
   const large = 'y'.repeat(16_384);
 
-  it('does not copy a text with its header if the format uses the same header', () => {
+  it('does not copy a family if the text of the family includes the header of the format', () => {
     const { answer } = exposing([]);
     const families = familiesInMemory([[large, large], [large]], [16]);
     const page = TEXT.page({ ...answer, selected: families, internal: [] });
@@ -148,7 +148,7 @@ describe('a page of text 0.0.4', () => {
     expect(families.map(({ bytes }) => bytes)).to.deep.equal([2 * large.length, large.length]);
   });
 
-  it('consists of the buffers that the snapshot has prepared, and does not read the families', () => {
+  it('uses the prepared buffers of its snapshot, and does not read the families', () => {
     const { answer } = exposing(['f0 1\n'], ['f1 3\n']);
     const page = ['one\n', 'two\n'].map((text) => Buffer.from(text));
     const snapshot = {
@@ -164,7 +164,7 @@ describe('a page of text 0.0.4', () => {
     expect(whole.bytes).to.equal(textOf(whole).length);
   });
 
-  it('does not reuse the prepared buffers for a scope or another format', () => {
+  it('ignores the prepared buffers of its snapshot for a scope or for OpenMetrics', () => {
     const { answer } = exposing(['f0 1\n'], ['f1 3\n']);
     const snapshot = { ...answer.snapshot, page: [Buffer.from('all\n')] };
     const selected = snapshot.families.slice(1);
@@ -196,7 +196,7 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
-  it('with a scope has only the selected families, and is built once', () => {
+  it('has only the families of its scope, and is built once', () => {
     const { answer, held } = exposing(['f0 1\n'], ['f1 3\n']);
     const scoped = { ...answer, selected: answer.snapshot.families.slice(1), internal: [] };
     const [page, again] = [TEXT.page(scoped), TEXT.page(scoped)];

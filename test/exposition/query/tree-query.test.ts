@@ -140,7 +140,7 @@ describe('a tree query', () => {
       );
     });
 
-    it('no series if a later variable has its name', () => {
+    it('no series if a newer variable has its name', () => {
       const { part } = shop(
         {},
         { catalogue: shopCatalogue(row('a', 'var = "v"')) },
@@ -153,7 +153,7 @@ describe('a tree query', () => {
       expect(metricsOf(part(), 1)).to.equal('shop_a{} 1');
     });
 
-    it('a metric if the target has no catalogue', () => {
+    it('a generated metric if the target has no catalogue', () => {
       const { part } = shop({ 'till count': { type: 'i64', value: 1n } }, { app: 'kiosk' });
       expect(metricsOf(part())).to.equal('kiosk_shop_till_count{object="@root"} 1');
     });
@@ -192,7 +192,7 @@ describe('a tree query', () => {
       expect(variablesOf(found).map(({ name }) => name)).to.deep.equal(['b']);
     });
 
-    it('shows that a row of another class reads a variable', () => {
+    it('explains that only rows for excluded classes read a variable', () => {
       const rows = row('a', 'var = "v"');
       const other = shopCatalogue(rows).classes.map((each) => ({ ...each, alias: 'other' }));
       const base = shopCatalogue(row('b', 'var = "w"'));
@@ -204,7 +204,7 @@ describe('a tree query', () => {
     });
   });
 
-  describe('on an object', () => {
+  describe('for an object', () => {
     const catalogue = () => shopCatalogue('', row('a', 'var = "v"'));
     const objectAt = (path: string, className: string, options: TestViewOptions = {}) => {
       const { part, source } = shop({}, { catalogue: catalogue(), ...options }, (made, parent) => {
@@ -220,17 +220,12 @@ describe('a tree query', () => {
     for (const [what, path, className, wanted] of [
       ['explains that its class has no row', 'floor.1.2', 'Lamp', 'no row is for its class'],
       [
-        'explains that its class has rows only for other places',
+        'explains that its class has rows only for other paths',
         'cellar',
         'Till',
         'the rows for its class are for objects at other places',
       ],
-      [
-        'explains nothing if its class has a row for the place of the object',
-        'floor.1.2',
-        'Till',
-        '',
-      ],
+      ['explains nothing if a row is for its class and path', 'floor.1.2', 'Till', ''],
     ] as const)
       it(what, () => {
         const { why, variable } = objectAt(path, className);
@@ -294,7 +289,7 @@ describe('a tree query', () => {
         expect(variablesOf(part())[0]?.value).to.deep.equal({ kind: 'plain', text: wanted });
       });
 
-    it('the beginning of a text, without half a character', () => {
+    it('the beginning of a long text, cut after a whole character', () => {
       const { part } = shop({ v: { type: 'string', value: `${'x'.repeat(159)}😀😀` } });
       expect(variablesOf(part())[0]?.value).to.deep.equal({
         ...{ kind: 'text', text: 'x'.repeat(159), characters: 163 },
@@ -328,7 +323,7 @@ describe('a tree query', () => {
       });
     });
 
-    it('a text without a row only to clients with permission, which alone may search it', () => {
+    it('a text without a row only to clients with permission to read and search such texts', () => {
       const { part } = shop(
         { v: { type: 'string', value: 'secret' }, w: { type: 'i64', value: 1n } },
         { catalogue: shopCatalogue(row('a', 'var = "w"')) },
@@ -343,7 +338,7 @@ describe('a tree query', () => {
     });
   });
 
-  describe('finds the right items', () => {
+  describe('finds', () => {
     const setUp = () =>
       shop(
         { sales: { type: 'i64', value: 42n }, note: { type: 'string', value: 'Fresh Fish' } },
@@ -356,49 +351,81 @@ describe('a tree query', () => {
       );
     const TILL = `${ROOT}.floor.1.2`;
     const cases: readonly [what: string, Partial<TreeQuery>, readonly string[]][] = [
-      ['an empty query', {}, [ROOT, 'sales', 'note', TILL, 'isOpen', 'late']],
-      ['a word of a path', { words: ['floor'] }, [TILL, 'isOpen', 'late']],
-      ['a word outside the chosen field', { words: ['floor'], field: 'variable' }, []],
-      ['a word of a name, in any case', { words: ['isopen'] }, [TILL, 'isOpen']],
-      ['two words', { words: ['till', 'late'] }, [TILL, 'late']],
-      ['a class', { words: ['till'], field: 'class' }, [TILL, 'isOpen', 'late']],
-      ['a metric that a row names', { words: ['shop_sold'] }, [ROOT, 'sales']],
-      ['a word of a metric', { words: ['open'], field: 'metric' }, [TILL, 'isOpen']],
-      ['a value', { words: ['42'], field: 'value' }, [ROOT, 'sales']],
-      ['a word of a text', { words: ['fish'], field: 'value' }, [ROOT, 'note']],
-      ['the state of an object', { words: ['normal'], field: 'value' }, [ROOT, TILL]],
-      ['two words without a common variable', { words: ['fish', '42'] }, []],
       [
-        'the choice of variables with a metric',
+        'all objects and variables if the query is empty',
+        {},
+        [ROOT, 'sales', 'note', TILL, 'isOpen', 'late'],
+      ],
+      [
+        'objects and variables by a word of the path',
+        { words: ['floor'] },
+        [TILL, 'isOpen', 'late'],
+      ],
+      [
+        'nothing if the word occurs only outside the chosen field',
+        { words: ['floor'], field: 'variable' },
+        [],
+      ],
+      [
+        'a variable by a word of its name, in upper or lower case',
+        { words: ['isopen'] },
+        [TILL, 'isOpen'],
+      ],
+      ['a variable by two words of its path and name', { words: ['till', 'late'] }, [TILL, 'late']],
+      [
+        'an object and its variables by the class',
+        { words: ['till'], field: 'class' },
+        [TILL, 'isOpen', 'late'],
+      ],
+      ['a variable by the metric name of its row', { words: ['shop_sold'] }, [ROOT, 'sales']],
+      [
+        'a variable by a word of its metric name',
+        { words: ['open'], field: 'metric' },
+        [TILL, 'isOpen'],
+      ],
+      ['a variable by its value', { words: ['42'], field: 'value' }, [ROOT, 'sales']],
+      ['a variable by a word of its text', { words: ['fish'], field: 'value' }, [ROOT, 'note']],
+      ['objects by their state', { words: ['normal'], field: 'value' }, [ROOT, TILL]],
+      ['nothing if no variable has both words', { words: ['fish', '42'] }, []],
+      [
+        'only variables with a metric, with their objects',
         { choice: 'metrics' },
         [ROOT, 'sales', TILL, 'isOpen'],
       ],
       [
-        'the choice of variables without a metric',
+        'only variables without a metric, with their objects',
         { choice: 'left-out' },
         [ROOT, 'note', TILL, 'late'],
       ],
-      ['the choice of variables without a value', { choice: 'unsynced' }, [TILL, 'late']],
-      ['a choice and a word', { choice: 'left-out', words: ['floor'] }, [TILL, 'late']],
-      ['an object by its path', { object: TILL }, [TILL, 'isOpen', 'late']],
       [
-        'an object by its path below the root, and a word',
+        'only variables without a value, with their objects',
+        { choice: 'unsynced' },
+        [TILL, 'late'],
+      ],
+      [
+        'variables without a metric by a word of the path',
+        { choice: 'left-out', words: ['floor'] },
+        [TILL, 'late'],
+      ],
+      ['an object and its variables by the full path', { object: TILL }, [TILL, 'isOpen', 'late']],
+      [
+        'a variable by a word and the path of its object below the root',
         { object: 'floor.1.2', words: ['late'] },
         [TILL, 'late'],
       ],
     ];
     for (const [what, query, wanted] of cases)
-      it(`for ${what}`, () => expect(names(setUp().part(query))).to.deep.equal(wanted));
+      it(what, () => expect(names(setUp().part(query))).to.deep.equal(wanted));
 
-    it('with the ancestors of a match, which are marked as no matches', () => {
+    it('the ancestors of a match, and does not mark them as matches', () => {
       const [above] = objectsOf(setUp().part({ words: ['late'], field: 'variable' }));
       expect(above).to.include({ name: TILL, isMatch: false, variables: 2, children: 0, depth: 1 });
     });
 
-    it('with the ancestors of the chosen object', () =>
+    it('the ancestors of an object by the path of the object', () =>
       expect(setUp().part({ object: TILL }).above).to.deep.equal([ROOT]));
 
-    it('for an unknown path, namely none', () =>
+    it('no object by an unknown path', () =>
       expect(setUp().queryTree({ object: 'floor' })).to.deep.equal({ kind: 'no-object' }));
   });
 
@@ -443,7 +470,7 @@ describe('a tree query', () => {
         { numRuns: 25 },
       ));
 
-    it('starts at any position, and first shows the object of the variable at the position', () => {
+    it('starts at any position, and repeats the object of the first variable', () => {
       const { part } = largeTree([4]);
       expect(names(part({ from: 3 }))).to.deep.equal([`${ROOT}.o0`, 'v0.1', 'v0.2', 'v0.3']);
       expect(names(part({ from: 2 }))).to.deep.equal([
@@ -458,7 +485,7 @@ describe('a tree query', () => {
         .and.deep.include({ rows: [] });
     });
 
-    it('ends a part after few rows if the texts of the rows are long', () => {
+    it('ends a part after fewer rows if the rows have long texts', () => {
       const help = 'h'.repeat(400);
       const variables = Object.fromEntries(
         Array.from({ length: 20 }, (_, i) => [`v${i}`, { type: 'i64', value: 1n, help } as const]),
@@ -469,7 +496,7 @@ describe('a tree query', () => {
       expect(answer.next).to.equal(answer.rows.length);
     });
 
-    it('yields after at most 64 items', () => {
+    it('yields after at most 64 objects and variables', () => {
       const { view } = largeTree(Array.from({ length: 2000 }, () => 1));
       let pauses = 0;
       const steps = view.queryTree(treeQuery({ words: ['nothing'] }));
@@ -488,7 +515,7 @@ describe('a tree query', () => {
       expect(names(part({ ...query, from: late.next ?? 0 }))).to.include('v1999.0');
     });
 
-    it('reports a lost root if the root ends during the query', () => {
+    it('reports a lost root if the root is removed during the query', () => {
       const { view } = largeTree(Array.from({ length: 2000 }, () => 1));
       const steps = view.queryTree(treeQuery({ words: ['nothing'] }));
       steps.next();

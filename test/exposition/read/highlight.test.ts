@@ -47,7 +47,7 @@ function live(path: string) {
   return { source, root, highlight, read, add };
 }
 
-describe('a highlighted variable (spec 2.1 `variable`)', () => {
+describe('the variable of a target (spec 2.1 `variable`)', () => {
   /** A tree in which the value of each variable is its object id, a bar and its own name. */
   const tree = (): { source: FakeSource; root: FakeObject } => {
     const source = new FakeSource();
@@ -107,7 +107,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     ['V', 'names are case-sensitive'],
     [ROOT, 'it is the id of the root without a variable'],
     ['other.1.ads.v', 'the variable belongs to another root'],
-    ['twin.v', 'the later of two objects with this id lacks the variable'],
+    ['twin.v', 'the newer of two objects with this id lacks the variable'],
   ] as const;
   for (const [path, why] of nothing)
     it(`with the path ${JSON.stringify(path)} is absent: ${why}`, () => {
@@ -125,14 +125,14 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     ['bool', false, 0n],
   ] as const;
   for (const [type, value, shown] of scalars)
-    it(`returns the ${type} ${value} exactly`, () => {
+    it(`keeps the ${type} ${value} exactly`, () => {
       const { source, root, read } = live('v');
       source.addVariable(root, 'v', { type, value });
       expect(read()).to.deep.equal({ path: 'v', value: shown });
       expect(read(), 'unchanged').to.equal(read());
     });
 
-  it('returns the number of observations of a histogram and of a summary', () => {
+  it('has the number of observations as its value if it is a histogram or summary', () => {
     const { source, root, read } = live('v');
     const counts = BigUint64Array.of(1n, MAX_U64 - 5n, 2n);
     const histogram = { type: 'histogram', counts, sum: 1 } as const;
@@ -143,7 +143,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(read()).to.deep.equal({ path: 'v', value: 7n });
   });
 
-  it('returns the same result object until the value or the text differs', () => {
+  it('keeps its result object until the value or the text changes', () => {
     const { source, root, read } = live('v');
     const variable = source.addVariable(root, 'v', { type: 'string', value: 'one' });
     const one = read();
@@ -244,7 +244,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     expect(bound(source, root, 'a.v').read()?.value).to.equal(2n);
   });
 
-  it('does not show the value of another variable that reuses its slot', () => {
+  it('does not show the value of a new variable in its slot', () => {
     const { source, root, highlight, read } = live('v');
     const variable = source.addVariable(root, 'v', { type: 'u64', value: 1n });
     expect(read()?.value).to.equal(1n);
@@ -256,7 +256,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
   });
 
   for (const copies of [1, 2])
-    it(`has no value when its slot is reused after copy ${copies} of a read`, () => {
+    it(`has no value if its slot is reused after copy ${copies} of a read`, () => {
       const { source, root, highlight } = live('v');
       const variable = source.addVariable(root, 'v', { type: 'u64', value: 1n });
       applyChanges(highlight, source.readChanges().changes);
@@ -270,7 +270,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
       expect(left).to.be.at.most(0);
     });
 
-  it('has no value when its publisher syncs it after its slot was copied', () => {
+  it('has no value if the publisher syncs it after the copy of its slot', () => {
     const { source, root, highlight } = live('v');
     const variable = source.addVariable(root, 'v', { type: 'u64' });
     applyChanges(highlight, source.readChanges().changes);
@@ -286,7 +286,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
   describe('in a real segment', () => {
     const segments = freshSegments();
 
-    it('has the value that the publisher stored', () => {
+    it('has the stored value', () => {
       const publisher = segments.publish('82');
       const root = publisher.addRoot(ROOT, 'Ads');
       const watch = segments.poller('82');
@@ -316,7 +316,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     });
   });
 
-  it('is the variable that a naive search through the whole tree finds', () => {
+  it('equals the result of a naive search through the whole tree', () => {
     const segment = fc.constantFrom('a', 'a', 'b', '');
     const some = fc.array(segment, { minLength: 1, maxLength: 2 }).map((parts) => parts.join('.'));
     const action = fc.constantFrom(

@@ -6,7 +6,7 @@ import { shopCatalogue, testView } from '../test-view.js';
 
 const at = (iso: string): number => Date.parse(iso) / 1000;
 
-describe('the text of a point in time', () => {
+describe('the time text', () => {
   const times = new PointInTime('');
   const local = new Date(2026, 10, 19, 8, 0, 0).getTime() / 1000;
   const texts: readonly (readonly [string, number | undefined])[] = [
@@ -38,7 +38,7 @@ describe('the text of a point in time', () => {
       expect(times.unixSeconds(text)).to.equal(seconds));
 });
 
-describe('a date text of a publisher in another time zone:', () => {
+describe('the time text of a publisher', () => {
   const zones: readonly (readonly [zone: string, text: string, iso: string | undefined])[] = [
     ['America/New_York', 'Thu Nov 19 08:00:00 2026', '2026-11-19T13:00:00Z'],
     ['America/New_York', 'Sun Jul 19 08:00:00 2026', '2026-07-19T12:00:00Z'],
@@ -76,10 +76,10 @@ describe('a date text of a publisher in another time zone:', () => {
     ['Europe/Berlin', '1234 1:00 '.repeat(2000), undefined],
   ];
   for (const [zone, text, iso] of zones)
-    it(`${JSON.stringify(text.slice(0, 40))} in ${zone} means ${iso ?? 'no time'}`, () =>
+    it(`${JSON.stringify(text.slice(0, 40))} in the zone ${zone} means ${iso ?? 'no time'}`, () =>
       expect(new PointInTime(zone).unixSeconds(text)).to.equal(iso && at(iso)));
 
-  it('a text has the time that JavaScript reads if the publisher is in the zone of the exporter', () => {
+  it('has the time that JavaScript reads if the publisher is in the zone of the exporter', () => {
     const here = new PointInTime(Intl.DateTimeFormat().resolvedOptions().timeZone);
     for (let hour = 0; hour < 24 * 366; hour += 5) {
       const text = `2027-01-01T00:00:00`;
@@ -88,7 +88,7 @@ describe('a date text of a publisher in another time zone:', () => {
     }
   });
 
-  it('a text is read in the time zone of its own target', () => {
+  it('is read in the time zone of its own target', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     source.addVariable(root, 't', { type: 'string', value: 'Thu Nov 19 08:00:00 2026' });

@@ -64,7 +64,7 @@ describe('a slot reader', () => {
     expect(read()).to.deep.equal(['changed sales']);
   });
 
-  it('keeps the last copied value after the source has become shorter', () => {
+  it('keeps the last copied value after the source shrinks', () => {
     const { source, root } = shop();
     const near = source.addVariable(root, 'near', { type: 'u64', value: 1n, slot: 512 + 7 });
     const far = source.addVariable(root, 'far', { type: 'u64', value: 2n, slot: 9 * 512 + 7 });
@@ -152,7 +152,7 @@ describe('a slot reader', () => {
     expect([valueOf(former), valueOf(next)]).to.deep.equal([undefined, 2n]);
   });
 
-  it('never returns a value of the new owner for the former owner of a slot', () => {
+  it('never returns the value of the new owner of a slot for the former owner', () => {
     const { source, root } = shop();
     const slot = 5;
     let owner = source.addVariable(root, 'v0', { type: 'u64', value: 0n, slot });
@@ -177,7 +177,7 @@ describe('a slot reader', () => {
     expect(reused).to.equal(40);
   });
 
-  it('reads only the pages that contain tracked nodes', () => {
+  it('reads only memory pages with tracked nodes', () => {
     const { source, root } = shop();
     const at = (slot: number) => source.addVariable(root, `v${slot}`, { type: 'u64', slot });
     const { probe, track, read } = probeOf(source);
@@ -217,7 +217,7 @@ describe('a slot reader', () => {
     expect(probe.bits(asOf)).to.equal(7n);
   });
 
-  it('never returns the value of another node under random changes between copies, and returns the value of each node in the end', () =>
+  it('returns no value of a different node under random changes between copies, and finally all values', () =>
     fc.assert(
       fc.property(
         fc.array(
@@ -289,7 +289,7 @@ describe('a slot reader', () => {
       { numRuns: 100 },
     ));
 
-  it('reports changed slots of the given nodes only', () =>
+  it('reports changed slots only for the given nodes', () =>
     fc.assert(
       fc.property(
         fc.array(
@@ -326,7 +326,7 @@ describe('a slot reader', () => {
       { numRuns: 20 },
     ));
 
-  it('reports whether anything differs from the last copy', () => {
+  it('reports whether a tracked value differs from the last copy', () => {
     const { source, root } = shop();
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
     const { probe, track } = probeOf(source);

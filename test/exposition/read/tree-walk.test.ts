@@ -33,7 +33,7 @@ describe('a walk through a tree', () => {
     expect(namesOf(new TreeWalk(a, false))).to.equal('vwcbda');
   });
 
-  it('visits items that are added ahead of its position, and no removed items', () => {
+  it('visits objects added ahead of its position, and no removed objects', () => {
     const { source, a, b, d } = tree();
     const walk = new TreeWalk(a, true);
     expect(namesOf(walk, 3)).to.equal('avb');
@@ -44,7 +44,7 @@ describe('a walk through a tree', () => {
     expect(walk.isOver).to.equal(true);
   });
 
-  it('leaves an object that is removed during its visit', () => {
+  it('skips the rest of an object if the object is removed during its visit', () => {
     const { source, a, b } = tree();
     const walk = new TreeWalk(a, true);
     expect(namesOf(walk, 4)).to.equal('avbc');
@@ -53,7 +53,7 @@ describe('a walk through a tree', () => {
     expect(namesOf(walk)).to.equal('d');
   });
 
-  it('skips only an object that it would visit next', () => {
+  it('skips the rest only of objects that it has entered', () => {
     const { a, b, d } = tree();
     const walk = new TreeWalk(a, true);
     walk.skip(d);

@@ -59,7 +59,7 @@ const PLAIN: readonly MetricType[] = ['gauge', 'counter', 'unknown'];
 
 describe('the page of the built-in application', () => {
   for (const app of ['ads', 'adh', 'ats'] as const) {
-    it(`${app} has every metric with a plain number`, () => {
+    it(`${app} has each numeric metric of the catalogue`, () => {
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
       const { render, clashes } = testView(source, treeOf(app, source), { app, catalogue });
@@ -73,7 +73,7 @@ describe('the page of the built-in application', () => {
       expect(clashes).to.deep.equal([]);
     });
 
-    it(`${app} has the type and unit of every metric in OpenMetrics`, () => {
+    it(`${app} has the type and unit of each metric in OpenMetrics`, () => {
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
       const { page, render } = testView(source, treeOf(app, source), { app, catalogue });

@@ -77,7 +77,7 @@ describe('the coverage of a catalogue', () => {
     expect([undefined, first, second].map(rowsLeft)).to.deep.equal([1, 1, 0]);
   });
 
-  it('counts an unread variable once for each of its objects', () => {
+  it('counts an unread variable once per object', () => {
     const { source, root, view, render } = setUp('', row('x', 'gauge', 'var = "x"'));
     const floor = source.addObject('h.1.shop.floor', 'Floor', { parent: root });
     const tills = ['1', '2', '3'].map((number) => {
@@ -108,7 +108,7 @@ describe('the coverage of a catalogue', () => {
     expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 1, unread: 1 });
   });
 
-  it('counts a row that lacks one of its several variables', () => {
+  it('counts a row if one of its variables is missing', () => {
     const { source, root, view, render } = setUp(
       row('s', 'summary', 'sum_var = "sum", count_var = "cuont"') +
         row('b_info', 'info', 'labels_from = { v = "version", r = "release" }'),
@@ -160,7 +160,7 @@ describe('the coverage of a catalogue', () => {
       expect(view.coverage.rowsOfWrongType).to.equal(0);
     });
 
-  it('counts nothing for a class without an object or for a target without a catalogue', () => {
+  it('counts nothing for a class without objects or a target without a catalogue', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const tillRow = row('x', 'gauge', 'var = "w"');
@@ -180,7 +180,7 @@ describe('the coverage of a catalogue', () => {
     }
   });
 
-  describe('with rows for a child object of the class', () => {
+  describe('counts the rows for a child object', () => {
     const drawer = 'at = "drawer", class_id = "Drawer"';
     const rows =
       row('x', 'gauge', 'var = "x"') +
@@ -194,7 +194,7 @@ describe('the coverage of a catalogue', () => {
       return { source, root, ...testView(source, root, { catalogue, filters: { seedPaths } }) };
     };
 
-    it('counts these rows while the child object is missing', () => {
+    it('while that object is missing', () => {
       const { source, root, view, render } = setUpWith([]);
       render();
       expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 2 });
@@ -210,7 +210,7 @@ describe('the coverage of a catalogue', () => {
       expect(countsOf(view)).to.deep.equal(FITS);
     });
 
-    it('is complete when the filters exclude the child object', () => {
+    it('unless the filters exclude that object', () => {
       const { view, render } = setUpWith(['@root']);
       render();
       expect(countsOf(view)).to.deep.equal(FITS);
@@ -246,7 +246,7 @@ describe('the coverage of a catalogue', () => {
     };
   }
 
-  it('has the counts of a naive recount after random changes', () =>
+  it('equals a naive recount after random changes', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
         const { source, root, view, render } = setUp(row('open', 'gauge', 'var = "open"'), ROWS);

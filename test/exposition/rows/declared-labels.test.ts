@@ -42,7 +42,7 @@ const linesOf = (text: string) =>
   text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
 
 describe('the labels of a format', () => {
-  it('follow the labels of the path, unless the path or a row has a label of the same name', () => {
+  it('follow the labels of the path, unless the path or a row has a label with the same name', () => {
     const { source, root } = shop();
     const { text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     expect(linesOf(text())).to.include.members([
@@ -51,7 +51,7 @@ describe('the labels of a format', () => {
     ]);
   });
 
-  it('are shown without a catalogue', () => {
+  it('are shown even without a catalogue', () => {
     const { source, root } = shop();
     const { text } = testView(source, root, { app: 'shop' });
     expect(text()).to.contain('{object="t1",floor="2 \\"b\\"",till="other",clerk="none"} 7');
@@ -59,7 +59,7 @@ describe('the labels of a format', () => {
 });
 
 describe('a described class', () => {
-  it('shares a metric name with a row of the catalogue', () => {
+  it('can share a metric name with a catalogue row', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const till = source.addObject('h.1.shop.t1', 'Till', { parent: root });
@@ -93,14 +93,14 @@ metrics = [
     ]);
   });
 
-  it('has series without rows, with the labels of its objects', () => {
+  it('has series with the labels of its objects, even without rows', () => {
     const { source, root } = shop();
     const { text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     const line = linesOf(text()).find((each) => each.startsWith('shop_own_queue'));
     expect(line).to.equal('shop_own_queue{till="t1",floor="2 \\"b\\"",clerk="none"} -3');
   });
 
-  it('loses its series with their variables', () => {
+  it('loses a series once its variable is removed', () => {
     const { source, root, queue } = shop();
     const { view, text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     text();
@@ -109,7 +109,7 @@ metrics = [
     expect(text()).not.to.contain('shop_own_queue');
   });
 
-  it('does not count its variables as variables without a row', () => {
+  it('adds nothing to the count of variables without a row', () => {
     const { source, root } = shop();
     const { view, text } = testView(source, root, { app: 'shop', catalogue: CATALOGUE });
     text();

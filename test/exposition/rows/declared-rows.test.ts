@@ -51,7 +51,7 @@ describe('an application without a catalogue', () => {
     it(`turns ${JSON.stringify(text)} into ${JSON.stringify(part)} in a metric name`, () =>
       expect(metricNamePart(text)).to.equal(part));
 
-  it('exposes each variable as a series of its class, by type and kind', () => {
+  it('exposes each variable as a metric with the class in its name', () => {
     const { source, root } = pumps();
     const { text } = testView(source, root, { app: 'pumps' });
     const A = 'pumps_pump_type_a';
@@ -121,7 +121,7 @@ describe('an application without a catalogue', () => {
     ]);
   });
 
-  describe('(metric stated by the format)', () => {
+  describe('(metric name from the format)', () => {
     const metric = (type: string) => ({ name: 'pumps_flows', help: 'Flows.', labels: { type } });
 
     function twoFlows() {
@@ -138,7 +138,7 @@ describe('an application without a catalogue', () => {
       return { source, root, hall };
     }
 
-    it('exposes the stated name, help and labels, without the path', () => {
+    it('exposes the name, help and labels of the format, without the path', () => {
       const { source, root } = twoFlows();
       const { text } = testView(source, root, { app: 'pumps' });
       expect(text().split('\n')).to.deep.equal([
@@ -159,7 +159,7 @@ describe('an application without a catalogue', () => {
       expect(lines()).to.include('pumps_flows{area="hall",hall="7",type="in"} 2');
     });
 
-    it('exposes the variable under a generated name if the catalogue owns the stated name', () => {
+    it('exposes a generated name if an added catalogue has the name of the format', () => {
       const { source, root, hall } = twoFlows();
       const catalogue = shopCatalogue(
         '{ name = "shop_objs", type = "gauge", help = "Objects.", var = "# managed objs" }',
@@ -179,7 +179,7 @@ describe('an application without a catalogue', () => {
     });
   });
 
-  it('has path labels on its series, but rows of a catalogue have none', () => {
+  it('adds no path labels to rows of an added catalogue', () => {
     const { source, root } = pumps();
     const catalogue = shopCatalogue(
       '{ name = "shop_objs", type = "gauge", help = "Objects.", var = "# managed objs" }',
@@ -198,7 +198,7 @@ describe('an application without a catalogue', () => {
     expect(output.toString()).to.equal('');
   });
 
-  it('shares families between the objects of a class, and reports a clash for another type of the same name', () => {
+  it('has one family for all objects of a class, and reports a clash if the types of variables differ', () => {
     const { source, root, pump } = pumps();
     const { lines, clashes } = testView(source, root, { app: 'pumps' });
     lines();

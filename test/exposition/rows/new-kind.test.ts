@@ -83,7 +83,7 @@ describe('an added row kind', () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it('does not receive a variable of a type that it does not read', () => {
+  it('shows no series while its variable has the wrong type', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     source.addVariable(root, 'doors', { type: 'string', value: 'open' });
@@ -96,7 +96,7 @@ describe('an added row kind', () => {
     ]);
   });
 
-  it('does not find a named variable of a type that it does not read', () => {
+  it('shows no series while its second variable has the wrong type', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const staff = source.addVariable(root, 'in', { type: 'i64', value: 10 });

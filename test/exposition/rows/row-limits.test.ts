@@ -62,7 +62,7 @@ describe('a row with many series', () => {
     ['states', (n) => row('x', 'stateset', `var = "v", states = ${names(n)}`)],
   ];
   for (const [key, rows] of stated)
-    it(`may have 1000 ${key} in a catalogue, and no more`, () => {
+    it(`may have at most 1000 ${key} in a catalogue`, () => {
       expect(() => shopCatalogue(rows(1000))).not.to.throw();
       expect(() => shopCatalogue(rows(1001))).to.throw(
         Fault,
@@ -71,8 +71,8 @@ describe('a row with many series', () => {
     });
 });
 
-describe('texts that share a frame', () => {
-  it('are shown up to the size of the frame memory, and further texts are counted', () => {
+describe('texts in a shared frame', () => {
+  it('are shown up to the size of the frame memory, and only counted beyond this size', () => {
     const source = new FakeSource();
     source.frameBytes = 100;
     const root = source.addObject('h.1.shop', 'Shop');
@@ -124,7 +124,7 @@ describe('the scales of a partition', () => {
   };
   const from = (first: number, count: number) => numbers(count).map((each) => first + each);
 
-  it('all apply, even the 257th', () => {
+  it('are all applied, even the 257th scale', () => {
     const { lines } = till(new Kernel(), from(2, 600));
     expect(lines()).to.deep.equal(from(2, 600).map((scale) => `shop_x${scale} ${3 * scale}`));
   });
@@ -140,7 +140,7 @@ describe('the scales of a partition', () => {
     expect(kernel.arena.used).to.equal(before);
   });
 
-  it('have their series omitted and counted beyond the limit', () => {
+  it('are limited: a series with one scale too many is omitted and counted', () => {
     const kernel = new Kernel();
     for (let i = 0; i < 65_535; i++) kernel.scales.acquire({ multiply: 1, divide: 1000 + i });
     const { lines, view } = till(kernel, [2, 3, 4]);

@@ -123,14 +123,14 @@ describe('a catalogue row', () => {
   const total = row('x_total', 'counter', 'var = "v"');
   const scaled = row('x', 'gauge', 'var = "v", scale = 0.01');
   const scalars: readonly (readonly [string, string, VariableOptions, string])[] = [
-    ['u64', number, { type: 'u64', value: 2n ** 64n - 1n }, 'shop_x 18446744073709551615'],
-    ['i64', number, { type: 'i64', value: -5 }, 'shop_x -5'],
-    ['f64', number, { type: 'f64', value: 0.1 }, 'shop_x 0.1'],
-    ['bool', number, { type: 'bool', value: true }, 'shop_x 1'],
+    ['a u64', number, { type: 'u64', value: 2n ** 64n - 1n }, 'shop_x 18446744073709551615'],
+    ['an i64', number, { type: 'i64', value: -5 }, 'shop_x -5'],
+    ['an f64', number, { type: 'f64', value: 0.1 }, 'shop_x 0.1'],
+    ['a bool', number, { type: 'bool', value: true }, 'shop_x 1'],
     ['a NaN', number, { type: 'f64', value: NaN }, 'shop_x NaN'],
     ['a scaled number', scaled, { type: 'u64', value: 7 }, 'shop_x 0.07'],
     ['a total', total, { type: 'u64', value: 7 }, 'shop_x_total 7'],
-    ['a total that wrapped', total, { type: 'i64', value: -1 }, 'shop_x_total 4294967295'],
+    ['a wrapped total', total, { type: 'i64', value: -1 }, 'shop_x_total 4294967295'],
     [
       'a total that may be negative',
       row('x_total', 'counter', 'var = "v", wrap32 = false'),
@@ -145,7 +145,7 @@ describe('a catalogue row', () => {
     ],
   ];
   for (const [what, rows, variable, wanted] of scalars)
-    it(`shows ${what} as ${wanted}`, () => {
+    it(`shows ${wanted} for ${what}`, () => {
       const { lines, source, of } = shop(rows, { v: variable, other: { type: 'u64', value: 1 } });
       expect(lines()).to.deep.equal([wanted]);
       source.set(of('v'), 1);
@@ -154,7 +154,7 @@ describe('a catalogue row', () => {
       ]);
     });
 
-  it('with a pattern shows one series per matching variable, with the variable part as a label', () => {
+  it('with a pattern shows one series per matching variable, with the matched part as a label', () => {
     const { lines, source, root } = shop(row('sent_total', 'counter', 'var = "sent.{port}"'), {
       'sent.14002': { type: 'u64', value: 1 },
       'sent.a.b "c"': { type: 'u64', value: 2 },
@@ -187,7 +187,7 @@ describe('a catalogue row', () => {
     expect(lines()).to.deep.equal(wanted('init'));
   });
 
-  it('of type info shows the available texts as labels, and no series once no text is left', () => {
+  it('of type info shows the available texts as labels, and no series if no text is available', () => {
     const { lines, source, of } = shop(
       row('build_info', 'info', 'labels_from = { version = "v", release = "r" }'),
       { v: { type: 'string', value: '1 "b"\n\\' }, r: { type: 'string' } },
@@ -207,7 +207,7 @@ describe('a catalogue row', () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it('shows a text that names a state as one series per state', () => {
+  it('shows one series per state for a text with the name of a state', () => {
     const { lines, source, of } = shop(
       row('role', 'stateset', 'var = "role", states = ["first", "second"]'),
       { role: { type: 'string', value: 'second' } },
@@ -223,7 +223,7 @@ describe('a catalogue row', () => {
     expect(lines()).to.deep.equal(wanted(0, 0));
   });
 
-  it('shows a text with a point in time as Unix seconds, and no series for any other text', () => {
+  it('shows a text with a time as Unix seconds, and no series for a text without a time', () => {
     const { lines, source, of } = shop(
       row('start_time_seconds', 'gauge', 'unit = "seconds", var = "t", conv = "timestamp"'),
       { t: { type: 'string', value: '2026-11-19T08:00:00Z' } },
@@ -253,7 +253,7 @@ describe('a catalogue row', () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it('shows histogram buckets that never decrease, even if the counts overflow', () => {
+  it('never shows decreasing histogram buckets, even if the counts overflow', () => {
     const most = 2n ** 64n - 1n;
     const { lines } = shop(row('wait', 'histogram', 'var = "wait"'), {
       wait: { type: 'histogram', schema: [0.5, 1], value: histogram([1n, most, most], 9.5) },
@@ -267,7 +267,7 @@ describe('a catalogue row', () => {
     ]);
   });
 
-  it('shows the quantiles of a published summary with the scale of its sum', () => {
+  it('applies the scale to both the quantiles and the sum of a published summary', () => {
     const { lines } = shop(row('wait_seconds', 'summary', 'var = "wait", scale = 0.001'), {
       wait: { type: 'summary', schema: [0.5, 0.99], value: summary(4n, 100, [20, NaN]) },
     });
@@ -356,7 +356,7 @@ describe('a catalogue row', () => {
     ]);
   });
 
-  it('on a sum and a count shows its series while both have values', () => {
+  it('of a sum and a count shows its series while both variables have values', () => {
     const { lines, source, of } = shop(
       row('trip_seconds', 'summary', 'sum_var = "s", count_var = "c", scale = 0.001'),
       { s: { type: 'u64', value: 1500 }, c: { type: 'i64' } },

@@ -67,7 +67,7 @@ function registryOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
 }
 
 describe('the series registry', () => {
-  it('keeps the first of two equal series when its value changes', () => {
+  it('keeps the first of two equal series if both values change', () => {
     const { put, shown, clashes, counters } = registryOf();
     put(1, 'x{a="b"}');
     put(2, 'x{a="b"}');
@@ -79,7 +79,7 @@ describe('the series registry', () => {
     expect(counters.clashes).to.equal(1);
   });
 
-  it('shows all waiting series of a name once the family of another type ends', () => {
+  it('shows all waiting series of a metric once the family of the clashing type ends', () => {
     const { put, remove, shown, registry, counters } = registryOf();
     put(1, 'x', 1, 'counter');
     put(2, 'x{a="b"}');
@@ -94,7 +94,7 @@ describe('the series registry', () => {
     expect([counters.clashes, registry.clashing]).to.deep.equal([3, 0]);
   });
 
-  it('shows a clashing series once the series of the other family ends', () => {
+  it('shows a clashing gauge once the histogram with the same series ends', () => {
     const { put, remove, shown } = registryOf();
     put(1, 'x_sum', 1, 'histogram', 'x');
     put(2, 'x_sum');
@@ -121,7 +121,7 @@ describe('the series registry', () => {
     expect(shown()).to.deep.equal([]);
   });
 
-  it('keeps the first type of a family, and reports a clash for another type', () => {
+  it('keeps the first type of a family, and reports a clash for a second type', () => {
     const { put, shown, clashes } = registryOf();
     put(1, 'x{a="b"}');
     put(2, 'x{a="c"}', 2, 'counter');
@@ -251,7 +251,7 @@ describe('the series registry', () => {
     expect([counters.omitted, registry.omitted]).to.deep.equal([3, 1]);
   });
 
-  it('counts all omitted series beyond ten thousand as one', () => {
+  it('counts all omitted series beyond ten thousand as one series', () => {
     const { registry, put, remove } = registryOf(undefined, { series: 0 });
     for (let i = 0; i < 10_005; i++) put(i, `x{a="${i}"}`);
     expect(registry.omitted).to.equal(10_001);
@@ -276,7 +276,7 @@ describe('the series registry', () => {
     expect(counters.omitted).to.equal(2);
   });
 
-  it('lets at most ten thousand series wait, and only counts the others', () => {
+  it('lets at most ten thousand series wait, and only counts further series', () => {
     const { registry, counters, put, remove, shown } = registryOf();
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10_002; i++) put(i, `x{a="${i}"}`);

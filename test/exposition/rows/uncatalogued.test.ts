@@ -47,7 +47,7 @@ describe('show_uncatalogued', () => {
     ]);
   });
 
-  it('changes nothing unless it is set', () => {
+  it('changes nothing if it is not set', () => {
     const { source, till, lines } = shop({ showsUncatalogued: false });
     source.addVariable(till, 'received', counter(1500));
     expect(lines()).to.deep.equal([OPEN, SALES]);
@@ -81,45 +81,45 @@ metrics = []`;
     expect(lines()).to.deep.equal([OPEN]);
   });
 
-  it('counts its variables as variables without a row', () => {
+  it('still counts the added variables as variables without a row', () => {
     const { source, till, lines, view } = shop();
     source.addVariable(till, 'coins', gauge(3));
     lines();
     expect(view.coverage.variablesWithoutRow).to.equal(1);
   });
 
-  describe('(if a row has the name of the metric)', () => {
+  describe('(name clash with a row)', () => {
     const owned: readonly (readonly [string, string, string, VariableOptions, string])[] = [
       [
-        'for equal types',
+        'if both are gauges',
         row('coins', 'gauge', 'var = "open"'),
         'coins',
         gauge(3),
         'shop_coins_uncatalogued',
       ],
       [
-        'for different types',
+        'if both are counters',
         row('coins_total', 'counter', 'var = "open"'),
         'coins',
         counter(3),
         'shop_coins_uncatalogued_total',
       ],
       [
-        'for names that are equal only in OpenMetrics',
+        'if the names are equal only in OpenMetrics',
         row('coins_total', 'counter', 'var = "open"'),
         'coins',
         gauge(3),
         'shop_coins_uncatalogued',
       ],
       [
-        'for the name of a series of the row',
+        'if the row has a series of this name',
         row('wait', 'histogram', 'var = "open", observe = true, buckets = [1]'),
         'wait sum',
         gauge(3),
         'shop_wait_sum_uncatalogued',
       ],
       [
-        'for a second row with _uncatalogued in its name',
+        'if a second row already has the name with _uncatalogued',
         row('coins', 'gauge', 'var = "open"') +
           row('coins_uncatalogued', 'gauge', 'var = "nothing"'),
         'coins',
@@ -136,7 +136,7 @@ metrics = []`;
         expect(() => readOpenMetrics(page(OPEN_METRICS))).not.to.throw();
       });
 
-    it('keeps type and help of the row, even if the uncatalogued value comes first', () => {
+    it('keeps the type and help of the row, even if the uncatalogued value comes first', () => {
       const source = new FakeSource();
       const root = source.addObject('h.1.shop', 'Shop');
       source.addVariable(root, 'coins', gauge(3));
@@ -203,7 +203,7 @@ metrics = []`;
         'shop_time{object="@root"} 8',
       ]));
 
-    it('a filter on classes shows variables of objects of these classes, except variables that a row of another class reads', () =>
+    it('a filter on classes shows variables of these classes, unless a row for an excluded class reads them', () =>
       expect(tills({ classes: ['till'] })).to.have.members([`shop_till_sales{${AT}} 1`, coins]));
 
     it('a filter on seed_paths shows only variables below these paths', () =>

@@ -126,7 +126,7 @@ describe('the exposition text', () => {
       { numRuns: 60 },
     ));
 
-  it('equals the naive output with thousands of lines, which split and merge blocks', () =>
+  it('equals the output of a naive renderer while thousands of lines split and merge blocks', () =>
     fc.assert(
       fc.property(fc.array(largeStep, { minLength: 8, maxLength: 25 }), (steps) => {
         runSteps([{ kind: 'putMany', family: 0, from: 0, count: 5003, by: 7, value: 1 }, ...steps]);
@@ -134,7 +134,7 @@ describe('the exposition text', () => {
       { numRuns: 4 },
     ));
 
-  it('equals the naive output with hundreds of families, which share chunks', () =>
+  it('equals the output of a naive renderer while hundreds of families share chunks', () =>
     fc.assert(
       fc.property(fc.array(familyStep, { minLength: 5, maxLength: 20 }), (steps) => {
         runSteps([{ kind: 'putFamilies', first: 0, count: 300, lines: 2 }, ...steps], HUNDREDS);
@@ -142,7 +142,7 @@ describe('the exposition text', () => {
       { numRuns: 5 },
     ));
 
-  it('leaks no memory when the allocation of a further block fails', () => {
+  it('leaks no memory if the allocation of a block fails', () => {
     const kernel = new Kernel({ maxPages: 32 });
     const { arena } = kernel;
     const before = arena.used;
@@ -166,7 +166,7 @@ describe('the exposition text', () => {
     }
   });
 
-  it('may have a line that is longer than a block', () => {
+  it('can have a line longer than a block', () => {
     const pair = new TextPair([(nodeId) => `{nodeId="${nodeId}",long="${'x'.repeat(600_000)}"}`]);
     for (const nodeId of [3, 1, 2, 0, 4]) pair.put(0, nodeId, 0, nodeId);
     expect(pair.render(false, ENCODINGS.both).families[0]?.buffers.length).to.be.within(2, 5);
@@ -210,7 +210,7 @@ describe('the exposition text', () => {
     pair.close();
   });
 
-  it('is rendered again when the sign of a zero changes', () => {
+  it('is rendered again if the sign of a zero changes', () => {
     const pair = new TextPair();
     pair.put(0, 1, 0, 0);
     pair.render();

@@ -38,12 +38,12 @@ describe('the decoder of series', () => {
     );
   });
 
-  it('reads joined labels', () => {
+  it('reads labels that were joined from two texts', () => {
     const series = seriesText('a', joinLabels(labelsText({ b: '","' }), labelsText({ c: '\\' })));
     expect(decodeSeries(series)).to.deep.equal({ name: 'a', labels: { b: '","', c: '\\' } });
   });
 
-  it('terminates for text that is not a series', () => {
+  it('returns a result even for text without a valid series', () => {
     for (const series of ['', '{', 'a{b', 'a{b=', 'a{b="', 'a{b="c', 'a{b="c\\"}', '="', 'a{"}'])
       expect(decodeSeries(series), series).to.have.keys('name', 'labels');
   });
@@ -59,7 +59,7 @@ describe('the text of a family', () => {
   }: typeof sample extends fc.Arbitrary<infer T> ? T : never) =>
     `${seriesText(metric, labelsText(pairs))} ${text}\n`;
 
-  it('decodes the samples of its bytes, also from shared memory', () => {
+  it('decodes its samples, even from shared memory', () => {
     fc.assert(
       fc.property(fc.array(fc.array(sample)), (groups) => {
         const buffers = groups.map((samples) => {
@@ -83,7 +83,7 @@ describe('the text of a family', () => {
     );
   });
 
-  it('decodes a buffer lazily', () => {
+  it('decodes each buffer only once its samples are read', () => {
     const bytes = Buffer.from('a 1\n');
     const taken = familyText(metadata, [bytes, bytes]).samples()[Symbol.iterator]();
     expect(taken.next().value).to.deep.equal({ name: 'a', labels: {}, value: '1' });

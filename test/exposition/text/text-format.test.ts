@@ -54,12 +54,12 @@ describe('the text format 0.0.4', () => {
         `# HELP x H\n# TYPE x ${word}\n`,
       ));
 
-  it('writes no braces after the name of a series that has no labels', () => {
+  it('writes no braces if a series has no labels', () => {
     expect(seriesText('x', '')).to.equal('x');
     expect(seriesText('x', 'a="b"')).to.equal('x{a="b"}');
   });
 
-  it('joins label texts by a comma if neither is empty', () => {
+  it('joins two label texts with a comma if neither is empty', () => {
     expect(joinLabels('a="b"', 'c="d"')).to.equal('a="b",c="d"');
     expect(joinLabels('', 'c="d"')).to.equal('c="d"');
     expect(joinLabels('a="b"', '')).to.equal('a="b"');

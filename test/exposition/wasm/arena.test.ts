@@ -12,7 +12,7 @@ const bytes = fc.oneof(fc.nat(200), fc.nat(20_000), fc.nat(3_000_000));
 /** Allocates this number of bytes, or frees one of the allocated buffers. */
 const step = fc.oneof(fc.record({ take: bytes }), fc.record({ give: fc.nat() }));
 
-describe('the arena', () => {
+describe('the kernel arena', () => {
   it('rounds each size up to a multiple of 16, and adds at most a quarter to a size above 64 bytes', () =>
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (size) => {
@@ -24,7 +24,7 @@ describe('the arena', () => {
       }),
     ));
 
-  it('allocates buffers that are disjoint, aligned to 16 bytes, and counted', () =>
+  it('allocates disjoint buffers, aligned to 16 bytes, and counts their bytes', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
         const arena = arenaOf(1);
@@ -47,7 +47,7 @@ describe('the arena', () => {
       }),
     ));
 
-  it('clears the memory of a zeroed buffer only if that memory was used before', () =>
+  it('clears a zeroed buffer only if its memory was used before', () =>
     fc.assert(
       fc.property(fc.array(fc.tuple(bytes, fc.boolean()), { maxLength: 40 }), (buffers) => {
         const arena = arenaOf(1);
@@ -87,8 +87,8 @@ describe('the arena', () => {
   });
 });
 
-describe('kernel memory that grows', () => {
-  it('keeps earlier windows on the same bytes', () => {
+describe('growing kernel memory', () => {
+  it('keeps earlier buffers on the same bytes', () => {
     const kernel = new Kernel();
     const at = kernel.arena.allocate(4096);
     const before = kernel.view(at, 4096);
@@ -105,7 +105,7 @@ describe('kernel memory that grows', () => {
     expect(before.toString('latin1', 0, 9)).to.equal('lateyearl');
   });
 
-  it('refuses to grow beyond 4 GiB, and still works after that', () => {
+  it('stops at 4 GiB, and can still be allocated after a refusal', () => {
     const kernel = new Kernel();
     expect(() => kernel.arena.allocate(2 ** 32)).to.throw('needs more than 4096 MiB of memory');
     expect(kernel.arena.used).to.equal(0);

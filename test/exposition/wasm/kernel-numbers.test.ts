@@ -112,7 +112,7 @@ describe('the kernel', () => {
     });
 
   for (const kind of ['u64', 'i64', 'bool', 'wrap32'] as const)
-    it(`writes extremes and random bits of type ${kind} exactly`, () => {
+    it(`writes extreme and random values of type ${kind} exactly`, () => {
       expect(mistakes([...INTEGERS, ...WRAPS], kind)).to.deep.equal([]);
       expect(mistakes(anyBits(), kind)).to.deep.equal([]);
     });

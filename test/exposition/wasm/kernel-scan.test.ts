@@ -38,7 +38,7 @@ const pairsOf = <T>(value: fc.Arbitrary<T>, most: number) =>
 const word = fc.oneof(fc.nat(3), fc.nat());
 const slot = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 2n ** 64n - 1n));
 
-describe('a scan of the kernel', () => {
+describe('a scan of copied values', () => {
   const cell = fc.tuple(slot, word);
   type Cell = readonly [bits: bigint, word: number];
   /** The bits and the word of a cell without a line, as the kernel stores them. */

@@ -20,7 +20,7 @@ describe('the scales of a kernel', () => {
     return kernel.view(at, end - at).toString();
   };
 
-  it('share an entry for the same factors, and need no entry for the factor 1', () => {
+  it('share a table entry if their factors are equal, and need no entry for the factor 1', () => {
     expect(scales.acquire({ multiply: 1, divide: 1 })).to.equal(0);
     const [one, again, other] = [hold(4), hold(4), hold(8)];
     expect(again).to.equal(one);
