@@ -75,7 +75,7 @@ export class TreeBinder {
   }
 
   /**
-   * Calls `wake` whenever `bindMore` must be called again; the first call needs none. Returns a function that
+   * Calls `wake` whenever `bindMore` must be called, except for its first call. Returns a function that
    * ends this. Without a listener, changes are bound at once.
    */
   onMoreToBind(wake: () => void): () => void {
@@ -113,7 +113,7 @@ export class TreeBinder {
   }
 
   /**
-   * Removes the next node that was removed or lost its value from the text; false if there is none.
+   * Removes from the text the next node that was removed or lost its value; false if there is none.
    */
   removeNext(): boolean {
     const node = this.#pending.nextRemoved();
