@@ -13,9 +13,7 @@ import { searchWords } from '../shown/shown-text.js';
 import { NotWritten, BrokenPipe, pipeWriter } from '../sinks/stdout/stdout.js';
 import { PROGRAM, WATCH_SECONDS } from './options.js';
 import type { DumpOptions } from './options.js';
-import { buffers, treeText } from './output/tree-text.js';
-import { treeCatalogue } from './catalogue/catalogue-draft.js';
-import { treeJson } from './output/tree-json.js';
+import { documentOf } from './output/dump-document.js';
 import { FollowedSegment } from './segment/followed-segment.js';
 import { chosenObjects } from './tree/tree-items.js';
 import type { Choice } from './tree/tree-items.js';
@@ -32,24 +30,11 @@ function fail(error: unknown): void {
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
-/** Returns a dump as a document. Copies the values of the tree while the caller iterates over the buffers. */
-function documentOf(segment: FollowedSegment, choice: Choice, options: DumpOptions): Document {
-  const { status, reading } = segment.read();
-  const form = options.catalogue ? treeCatalogue : options.json ? treeJson : treeText;
-  const onNext = () => {
-    reading.renew();
-  };
-  return {
-    buffers: buffers(form(status, reading, choice, Date.now()), onNext),
-    release: () => undefined,
-  };
-}
-
 /** Prints a dump once, or periodically. */
 function print(segment: FollowedSegment, choice: Choice, options: DumpOptions): void {
   const { json, watch } = options;
   const write = pipeWriter(stdout.fd);
-  const dump$ = defer(() => write(documentOf(segment, choice, options)));
+  const dump$ = defer(() => write(documentOf(segment, choice, options, Date.now())));
   const blank: Document = { buffers: [Buffer.from('\n')], release: () => undefined };
   const again$: Observable<unknown> = json
     ? dump$

@@ -1,9 +1,7 @@
 // A published sample tree, and outputs of shm_dump.
 import { Fault } from '#app/errors.js';
-import { treeCatalogue } from '#app/dump/catalogue/catalogue-draft.js';
 import { PROGRAM } from '#app/dump/options.js';
-import { treeJson } from '#app/dump/output/tree-json.js';
-import { buffers, treeText } from '#app/dump/output/tree-text.js';
+import { documentOf } from '#app/dump/output/dump-document.js';
 import { FollowedSegment } from '#app/dump/segment/followed-segment.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { segmentName } from '#app/native/segment/layout.js';
@@ -68,16 +66,12 @@ export function dumpOf(...argv: readonly string[]): DumpOutput {
 function textOf(argv: readonly string[]): string {
   const line = readCommandLine(PROGRAM, argv, '');
   if (line.kind === 'text') return line.text;
-  const { serverKey, contextId, poolName, object, search, json, catalogue } = line.options;
+  const { serverKey, contextId, poolName, object, search } = line.options;
   const segment = new FollowedSegment(posixMemory(), segmentName(contextId, poolName, serverKey));
   try {
-    const { status, reading } = segment.read();
-    const form = catalogue ? treeCatalogue : json ? treeJson : treeText;
     const choice = { object, words: searchWords(search) };
-    const parts = buffers(form(status, reading, choice, Date.now()), () => {
-      reading.renew();
-    });
-    return Buffer.concat([...parts]).toString();
+    const document = documentOf(segment, choice, line.options, Date.now());
+    return Buffer.concat([...document.buffers]).toString();
   } finally {
     segment.close();
   }

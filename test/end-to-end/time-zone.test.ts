@@ -1,19 +1,11 @@
 // The time zone of a publisher: of its target, or of the exporter.
 import { existsSync } from 'node:fs';
 import { expect } from 'chai';
-import { targets } from '../specification/shop.js';
+import { TIME_CATALOGUE, targets } from '../specification/shop.js';
 import { SPECIFIED_MODE as worker_execution_mode } from '../support/modes.js';
 import { needs } from '../support/needs.js';
 import { testPrograms } from '../support/processes.js';
 import { readyPage, seriesOf } from './page.js';
-
-const CATALOGUE = `app = "shop"
-[[classes]]
-alias = "shop"
-class_ids = ["Shop"]
-paths = ["@root"]
-metrics = [{ name = "shop_start_seconds", type = "gauge", help = "Help.", var = "time", conv = "timestamp" }]
-`;
 
 describe('publisher_time_zone', function () {
   this.slow(3000);
@@ -24,7 +16,7 @@ describe('publisher_time_zone', function () {
     3: 'Wed Jul 15 12:00:00 2026',
   };
   const zoned = (tz: string, ...args: readonly string[]) => {
-    const catalogue_files = [programs.write('shop.toml', CATALOGUE)];
+    const catalogue_files = [programs.write('shop.toml', TIME_CATALOGUE)];
     const tables = targets(
       { app: 'shop', server_key: '1', publisher_time_zone: 'America/New_York' },
       { app: 'shop', server_key: '2', publisher_time_zone: 'Asia/Tokyo' },

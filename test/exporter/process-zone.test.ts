@@ -4,18 +4,11 @@ import { copyFileSync, existsSync, symlinkSync } from 'node:fs';
 import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/exporter/plan.js';
 import { setProcessZone, zoneOf, zoneWarnings } from '#app/exporter/process-zone.js';
+import { TIME_CATALOGUE } from '../specification/shop.js';
 import { needs } from '../support/needs.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const TOKYO = '/usr/share/zoneinfo/Asia/Tokyo';
-const CATALOGUE = `app = "shop"
-[[classes]]
-alias = "shop"
-class_ids = ["Shop"]
-paths = ["@root"]
-metrics = [{ name = "shop_start_seconds", type = "gauge", help = "Help.", var = "time", conv = "timestamp" }]
-`;
-
 describe('the time zone in TZ', () => {
   const folder = temporaryFolder();
 
@@ -38,7 +31,7 @@ describe('the time zone in TZ', () => {
     });
 
   const warningsFor = (tz: string, zone: string) => {
-    folder.write('shop.toml', CATALOGUE);
+    folder.write('shop.toml', TIME_CATALOGUE);
     const target = `[[targets]]\napp = "shop"\nserver_key = "1"\npublisher_time_zone = "${zone}"\n`;
     const configFile = folder.write('c.toml', `catalogue_files = ["shop.toml"]\n${target}`);
     return zoneWarnings(planTargets(loadConfig({ configFile, overrides: {} })), tz);

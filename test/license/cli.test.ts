@@ -26,7 +26,7 @@ describe('shm_license', function () {
   }
   const issue = (...more: readonly string[]) =>
     run('issue', '--licensee', 'Exchange West', '--out', file(), ...more);
-  /** Writes a license without a process; its term begins and ends so many hours ago. */
+  /** Writes a license in this process. Its term began `fromHours` ago and ended `toHours` ago. */
   const write = (fromHours: number, toHours: number) => {
     const at = (hours: number) => new Date(started - hours * HOUR_MS);
     const term = { issuedAt: at(fromHours), expiresAt: at(toHours) };

@@ -56,3 +56,12 @@ export const internal = (page: string, name: string): number =>
 /** The internal metrics of all targets, by name and labels; the request for them is no scrape. */
 export const aside = async (url: string): Promise<ReadonlyMap<string, string>> =>
   seriesOf((await scrape(new URL('/-/metrics', url).href)).body);
+
+/** A catalogue of shops whose only row shows a time. */
+export const TIME_CATALOGUE = `app = "shop"
+[[classes]]
+alias = "shop"
+class_ids = ["Shop"]
+paths = ["@root"]
+metrics = [{ name = "shop_start_seconds", type = "gauge", help = "Help.", var = "time", conv = "timestamp" }]
+`;

@@ -226,7 +226,7 @@ export class TestPrograms {
     return this.#license;
   }
 
-  /** Writes a license of the evaluation key; its term begins and ends so many hours from now. */
+  /** Writes a license of the evaluation key. Its term begins `fromHours` from now and ends `toHours` from now. */
   issue(name: string, fromHours: number, toHours: number): string {
     const at = (hours: number) => new Date(Date.now() + hours * HOUR_MS);
     const term = { issuedAt: at(fromHours), expiresAt: at(toHours) };

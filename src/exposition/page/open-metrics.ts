@@ -72,7 +72,7 @@ const withEmptyUnit = memoize((metadata: FamilyMetadata): PageMetadata => ({
 
 /**
  * The families of a part of a page as OpenMetrics can express them.
- * @param isFirst false if other families, the last of which may have a unit, come before `families`
+ * @param isFirst false if other families precede `families`; the last of those may have a unit
  */
 export function openMetricsFamilies(
   families: readonly FamilyMetadata[],
