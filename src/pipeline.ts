@@ -74,7 +74,7 @@ export interface ServingParts {
   readonly demand$: Observable<Demand>;
   readonly report$: Observable<Report>;
   /** `render_min_interval_ms`. */
-  readonly minRenderIntervalMs: () => number;
+  readonly renderMinIntervalMs: () => number;
   /** Milliseconds of a clock that does not step. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
@@ -87,7 +87,7 @@ export interface ServingParts {
 /** From demands and reports to refreshes and answers. Runs in the main thread, in both execution modes. */
 export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> =>
   merge(parts.demand$, parts.report$).pipe(
-    throttleRenders(parts.minRenderIntervalMs, parts.nowMs, parts.scheduler), // refresh now, later, or not at all
+    throttleRenders(parts.renderMinIntervalMs, parts.nowMs, parts.scheduler), // refresh now, later, or not at all
     mergeMap(({ report, refresh }) => {
       const events = report === undefined ? [] : parts.answer(report); // to the sinks, each by its scope
       if (refresh !== undefined) parts.command(refresh);

@@ -72,7 +72,7 @@ describe('hostingPipeline', () => {
             catalogue: undefined,
             filters,
             variable: '',
-            showsUncatalogued: false,
+            showUncatalogued: false,
             pathLabels: () => ({}),
             timeZone: '',
             onClash: () => undefined,
@@ -353,7 +353,7 @@ describe('servingPipeline', () => {
     it(
       title,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
-        const [minRenderIntervalMs, report$] = [time(interval), new Subject<Report>()];
+        const [renderMinIntervalMs, report$] = [time(interval), new Subject<Report>()];
         let isDirty = false;
         const update$ = hot(demanded);
         let waiting = 0;
@@ -369,7 +369,7 @@ describe('servingPipeline', () => {
         const answer$ = servingPipeline({
           demand$,
           report$,
-          minRenderIntervalMs: () => minRenderIntervalMs,
+          renderMinIntervalMs: () => renderMinIntervalMs,
           nowMs: () => asyncScheduler.now(),
 
           command: ({ mayRender }) => {

@@ -3,37 +3,15 @@ import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { jsonOf } from './file-rule.js';
 import type { Config } from './resolve.js';
-import { SETTINGS } from './settings.js';
+import { SETTINGS, isReloaded } from './settings.js';
 import type { Settings } from './settings.js';
-
-/** The settings that a reload applies. A change of any other setting needs a restart, and the reload reports it. */
-const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
-  'app',
-  'format',
-  'formatSettings',
-  'instance',
-  'variable',
-  'classes',
-  'seedPathGroups',
-  'seedPaths',
-  'showUncatalogued',
-  'pathLabels',
-  'publisherTimeZone',
-  'serverKeys',
-  'catalogueFiles',
-  'renderMinIntervalMs',
-  'targetMaxObjects',
-  'targetMaxVariables',
-  'targetMaxSeries',
-  'targetMaxTextBytes',
-]);
 
 /** The TOML keys of changed settings that need a restart, in the order of the reference page. */
 export function changedSettings(before: Settings, after: Settings): string[] {
   const was = new Map(Object.entries(before));
   const is = new Map(Object.entries(after));
   return Object.entries(SETTINGS)
-    .filter(([name]) => !RELOADED.has(name) && !isDeepStrictEqual(was.get(name), is.get(name)))
+    .filter(([name]) => !isReloaded(name) && !isDeepStrictEqual(was.get(name), is.get(name)))
     .map(([, { key }]) => key);
 }
 

@@ -8,26 +8,13 @@ import type { Path, SettingsDocument } from '../document/document.js';
 import type { ScopeConfig, TargetTable } from './file-rule.js';
 import { SourcePositions } from '../document/document.js';
 import { isOverridden, warningsOf } from './warnings.js';
-import type { Settings } from './settings.js';
+import { targetSettings } from './settings.js';
+import type { Settings, TargetSettings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
 import type { TargetsDocument } from './warnings.js';
 
 /** One target to export. A missing setting is an empty text or an empty list. */
-export interface TargetConfig {
-  readonly app: string;
-  /** The server keys to search for the root, in order of preference. */
-  readonly serverKeys: readonly string[];
-  readonly format: string;
-  /** Raw values of the file. The format checks them. */
-  readonly formatSettings: Readonly<Record<string, unknown>>;
-  readonly instance: string;
-  readonly variable: string;
-  readonly classes: readonly string[];
-  readonly seedPathGroups: readonly string[];
-  readonly seedPaths: readonly string[];
-  readonly showUncatalogued: boolean;
-  readonly pathLabels: readonly string[];
-  readonly publisherTimeZone: string;
+export interface TargetConfig extends TargetSettings {
   /** The path of the target's keys: empty in single-target mode, else `['targets', index]`. */
   readonly path: Path;
 }
@@ -91,7 +78,11 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
   const nameOf = (path: Path) => settingName(path, isOverridden(path[0], overrides));
   const selectsOne = overrides.serverKeys !== undefined || overrides.instance !== undefined;
   const mode = selectsOne || listed.length === 0 ? 'single' : 'multi';
-  const targets = mode === 'single' ? [singleTarget(settings)] : listed.map(multiTarget);
+  const shared = targetSettings(settings);
+  const targets =
+    mode === 'single'
+      ? [Object.freeze({ ...shared, path: Object.freeze([]) })]
+      : listed.map((target) => multiTarget(target, shared));
 
   return Object.freeze({
     settings,
@@ -142,19 +133,12 @@ const withDebug = (settings: Settings): Settings => {
   return Object.freeze({ ...settings, debug, ...(debug && { logLevel: 'debug' as const }) });
 };
 
-function singleTarget(settings: Settings): TargetConfig {
-  const { app, format, formatSettings, serverKeys, instance, variable } = settings;
-  const { classes, seedPathGroups, seedPaths } = settings;
-  const { showUncatalogued, pathLabels, publisherTimeZone } = settings;
-  const identity = { app, format, formatSettings, serverKeys, instance, variable };
-  const filters = { classes, seedPathGroups, seedPaths };
-  const shown = { showUncatalogued, pathLabels, publisherTimeZone };
-  return Object.freeze({ ...identity, ...filters, ...shown, path: Object.freeze([]) });
-}
-
-function multiTarget({ serverKey, index, ...target }: TargetTable): TargetConfig {
+function multiTarget(
+  { serverKey, index, ...own }: TargetTable,
+  settings: TargetSettings,
+): TargetConfig {
   const path = Object.freeze(['targets', index]);
-  return Object.freeze({ ...target, serverKeys: Object.freeze([serverKey]), path });
+  return Object.freeze({ ...settings, ...own, serverKeys: Object.freeze([serverKey]), path });
 }
 
 function placeOf(path: Path, { places }: SettingsDocument, overrides: Overrides): string {

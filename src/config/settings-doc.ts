@@ -1,9 +1,16 @@
 // Generates docs/configuration.md from the tables of settings and options.
 import { SCOPE, TARGET } from './file-rule.js';
 import { PROGRAM } from './arguments.js';
-import { SETTINGS } from './settings.js';
+import { SETTINGS, isReloaded } from './settings.js';
 import type { TableFields } from '../rules/table.js';
 import { TYPE_LEGEND, fieldsToml, optionsMarkdown } from '../rules/table.js';
+
+/** The top-level keys that a reload applies, without those of targets. */
+const reloadedKeys = (): string =>
+  Object.entries(SETTINGS)
+    .filter(([name]) => isReloaded(name) && name !== 'serverKeys' && !(name in TARGET))
+    .map(([, { key }]) => `\`${key}\``)
+    .join(', ');
 
 /** The reference page of the configuration, in Markdown. @param formats the formats of targets, by name */
 export function settingsMarkdown(
@@ -26,6 +33,8 @@ export function settingsMarkdown(
     '  exporter would select, and the size of its tree. It warns of filters, scopes, catalogue rows and a `variable` that',
     '  match nothing, of variables that no row reads or can show, and of classes without a row.',
     '* A reload ignores an invalid configuration. It checks the license only if `license_file` or `license_keys_dir` changed.',
+    `  It applies targets, scopes and ${reloadedKeys()}.`,
+    '  A change of another key needs a restart.',
     '  A target continues if its `app`, `format`, `server_keys` and `instance` do not change; otherwise its counters restart at 0.',
     '',
     '## The file',

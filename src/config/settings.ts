@@ -16,7 +16,7 @@ import {
 import { flag, integer, list, oneOf } from '../rules/rule.js';
 import type { Rule } from '../rules/rule.js';
 import { anyTable, optional } from '../rules/table.js';
-import type { ValuesOf } from '../rules/table.js';
+import type { Field, ValuesOf } from '../rules/table.js';
 
 /** A table with any keys, deeply frozen. */
 export const formatSettings: Rule<Readonly<Record<string, unknown>>> = {
@@ -37,6 +37,19 @@ function freeze(value: unknown): void {
 /** The longest delay of a timer of Node.js. */
 const MAX_TIMER_MS = 2_147_483_647;
 
+/** A setting that a reload applies. */
+export interface ReloadedField<T> extends Field<T> {
+  readonly isReloaded: true;
+}
+
+const reloaded = <T>(
+  key: string,
+  fallback: NoInfer<T>,
+  rule: Rule<T>,
+  meaning: string,
+): ReloadedField<T> => ({ ...optional(key, fallback, rule, meaning), isReloaded: true });
+
+/** A reload applies the `reloaded` settings. A change of an `optional` one needs a restart. */
 export const SETTINGS = {
   contextId: optional('context_id', 'shmApp', name, 'Context id of the shared-memory pool'),
   poolName: optional('pool_name', 'pool', name, 'Name of the shared-memory pool'),
@@ -58,68 +71,68 @@ export const SETTINGS = {
     integer(1, 2_097_152),
     'Most objects and variables of one segment; a larger segment is not served',
   ),
-  app: optional(
+  app: reloaded(
     'app',
     'ads',
     application,
     'Application if there is no [[targets]]: ads, adh, ats, jvm or one of catalogue_files',
   ),
-  format: optional(
+  format: reloaded(
     'format',
     'native',
     name,
     'Format of the publisher: native (the segment format of this project), hsperfdata (JVMs) or varnish',
   ),
-  formatSettings: optional(
+  formatSettings: reloaded(
     'format_settings',
     {},
     formatSettings,
     'Settings of the format of the single target',
   ),
-  instance: optional(
+  instance: reloaded(
     'instance',
     '',
     line,
     'Root hint: a full root id, or its instance number; empty takes the root of the application',
   ),
-  variable: optional('variable', '', line, 'Path of a variable to highlight'),
-  classes: optional(
+  variable: reloaded('variable', '', line, 'Path of a variable to highlight'),
+  classes: reloaded(
     'classes',
     [],
     words,
     'Class aliases of the application to track; empty tracks all',
   ),
-  seedPathGroups: optional(
+  seedPathGroups: reloaded(
     'seed_path_groups',
     [],
     words,
     'Named groups of seed paths of the application to track',
   ),
-  seedPaths: optional(
+  seedPaths: reloaded(
     'seed_paths',
     [],
     words,
     'Seed paths to track, with everything below; @root means the variables of the root itself',
   ),
-  showUncatalogued: optional(
+  showUncatalogued: reloaded(
     'show_uncatalogued',
     false,
     flag,
     'Also shows variables that no catalogue row reads, as their publisher describes them; their texts may be personal data',
   ),
-  pathLabels: optional(
+  pathLabels: reloaded(
     'path_labels',
     [],
     words,
     'Patterns of seed paths such as "floor.{floor}.{till}" that label metrics without a catalogue row; the first match applies',
   ),
-  publisherTimeZone: optional(
+  publisherTimeZone: reloaded(
     'publisher_time_zone',
     '',
     timeZone,
     'Time zone of times that the publisher writes as text without an offset; empty takes the zone of the exporter',
   ),
-  serverKeys: optional(
+  serverKeys: reloaded(
     'server_keys',
     ['82', '456', '999'],
     names,
@@ -131,31 +144,31 @@ export const SETTINGS = {
     integer(1, Math.floor(MAX_TIMER_MS / 1000)),
     'Seconds between stdout snapshots',
   ),
-  renderMinIntervalMs: optional(
+  renderMinIntervalMs: reloaded(
     'render_min_interval_ms',
     250,
     integer(0, MAX_TIMER_MS),
     'Minimum time between two renders of one target; 0 renders at every update',
   ),
-  targetMaxObjects: optional(
+  targetMaxObjects: reloaded(
     'target_max_objects',
     1_000_000,
     integer(1, 1_000_000),
     'Most objects that one target tracks. Items above a target_max limit, and all below them, are omitted and counted; the log names the first',
   ),
-  targetMaxVariables: optional(
+  targetMaxVariables: reloaded(
     'target_max_variables',
     2_000_000,
     integer(1, 2_000_000),
     'Most variables that one target tracks',
   ),
-  targetMaxSeries: optional(
+  targetMaxSeries: reloaded(
     'target_max_series',
     2_000_000,
     integer(1, 2_000_000),
     'Most series that one target shows',
   ),
-  targetMaxTextBytes: optional(
+  targetMaxTextBytes: reloaded(
     'target_max_text_bytes',
     2 ** 29,
     integer(1024, 2 ** 29),
@@ -274,7 +287,7 @@ export const SETTINGS = {
     line,
     'Folder of your own public keys of licenses, which need not exist; empty for none',
   ),
-  catalogueFiles: optional('catalogue_files', [], words, 'Catalogues of further applications'),
+  catalogueFiles: reloaded('catalogue_files', [], words, 'Catalogues of further applications'),
   stdoutFormat: optional(
     'stdout_format',
     'text',
@@ -290,3 +303,18 @@ export const SETTINGS = {
 };
 
 export type Settings = ValuesOf<typeof SETTINGS>;
+
+type ReloadedName = {
+  [K in keyof Settings]: (typeof SETTINGS)[K] extends ReloadedField<unknown> ? K : never;
+}[keyof Settings];
+
+export const isReloaded = (name: string): boolean =>
+  Object.hasOwn(SETTINGS[name as keyof Settings], 'isReloaded');
+
+/** The settings of a target: all that a reload applies, except the files of catalogues. */
+export type TargetSettings = Pick<Settings, Exclude<ReloadedName, 'catalogueFiles'>>;
+
+export const targetSettings = (settings: Settings): TargetSettings =>
+  Object.fromEntries(
+    Object.entries(settings).filter(([name]) => isReloaded(name) && name !== 'catalogueFiles'),
+  ) as TargetSettings;

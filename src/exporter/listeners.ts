@@ -90,7 +90,7 @@ export function exposureWarnings(
   if (open === undefined) return [];
   const personal = [...new Set(plan.flatMap(personalOf))];
   const uncatalogued = plan.filter(
-    ({ catalogue, definition }) => catalogue !== undefined && definition.showsUncatalogued,
+    ({ catalogue, definition }) => catalogue !== undefined && definition.showUncatalogued,
   );
   const apps = [...new Set(uncatalogued.map(({ definition }) => definition.app))];
   const served =

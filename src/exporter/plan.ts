@@ -60,19 +60,20 @@ function planned(config: Config, problems: ConfigProblems): Plan {
   const areAllKnown = areComplete && faults.length === 0 && config.isSound('catalogue_files');
 
   const plan = config.targets.map((target) => {
+    const { path, ...own } = target;
     const formatSettings = formatSettingsOf(target, config, problems);
     const catalogue = catalogues.get(target.app);
     const guess = catalogue ? '' : hint(target.app, catalogues.keys());
     // Do not check classes against the default that replaces an invalid application.
-    const isMeant = target.path.length > 0 || config.isSound('app');
+    const isMeant = path.length > 0 || config.isSound('app');
     compilePathLabels(target.pathLabels, (inside, sentence) => {
-      const path = [...target.path, ...inside];
-      problems.of(config.documentOf(path)).add(path, sentence);
+      const at = [...path, ...inside];
+      problems.of(config.documentOf(at)).add(at, sentence);
     });
     compileFilters(catalogue, target, (inside, sentence) => {
       if (!isMeant || (catalogue === undefined && !areAllKnown)) return;
-      const path = [...target.path, ...inside];
-      problems.of(config.documentOf(path)).add(path, `${sentence}${guess}`);
+      const at = [...path, ...inside];
+      problems.of(config.documentOf(at)).add(at, `${sentence}${guess}`);
     });
     const warnings = [
       ...(guess === '' ? [] : [nearMiss(config, target, guess)]),
@@ -80,7 +81,10 @@ function planned(config: Config, problems: ConfigProblems): Plan {
     ];
     return {
       catalogue,
-      definition: definitionOf({ ...target, formatSettings }, config, catalogue),
+      definition: {
+        ...{ ...own, formatSettings, catalogue: catalogue?.source },
+        isDebug: config.settings.debug,
+      },
       warnings,
     };
   });
@@ -111,29 +115,6 @@ function formatSettingsOf(
   if (Object.keys(formatSettings).length > 0)
     report(at, `the format ${format} has no settings of its own`, 'key');
   return {};
-}
-
-function definitionOf(
-  target: TargetConfig,
-  { settings }: Config,
-  catalogue: Catalogue | undefined,
-): TargetDefinition {
-  const { app, format, formatSettings, serverKeys, instance, variable } = target;
-  const { classes, seedPathGroups, seedPaths, pathLabels, publisherTimeZone } = target;
-  return {
-    ...{ app, format, formatSettings, serverKeys, instance, variable },
-    ...{ classes, seedPathGroups, seedPaths },
-    ...{ showsUncatalogued: target.showUncatalogued, pathLabels, publisherTimeZone },
-    limits: {
-      objects: settings.targetMaxObjects,
-      variables: settings.targetMaxVariables,
-      series: settings.targetMaxSeries,
-      textBytes: settings.targetMaxTextBytes,
-    },
-    catalogue: catalogue?.source,
-    minRenderIntervalMs: settings.renderMinIntervalMs,
-    isDebug: settings.debug,
-  };
 }
 
 /** Reads the configured catalogue files. A file that cannot be read is a problem. */

@@ -18,11 +18,11 @@ interface Selectable {
 
 function selectableOf(planned: PlannedTarget): Selectable {
   const { catalogue, definition } = planned;
-  const { app, showsUncatalogued } = definition;
+  const { app, showUncatalogued } = definition;
   const families = selectedClasses(planned).flatMap(({ rows }) => rows.map(({ family }) => family));
   return {
     families: [...new Set(families)],
-    prefix: catalogue === undefined || showsUncatalogued ? metricPrefix(app) : undefined,
+    prefix: catalogue === undefined || showUncatalogued ? metricPrefix(app) : undefined,
   };
 }
 

@@ -17,6 +17,20 @@ export const DEFAULT_LIMITS: TargetLimits = {
   textBytes: 2 ** 29,
 };
 
+interface LimitSettings {
+  readonly targetMaxObjects: number;
+  readonly targetMaxVariables: number;
+  readonly targetMaxSeries: number;
+  readonly targetMaxTextBytes: number;
+}
+
+export const limitsOf = (settings: LimitSettings): TargetLimits => ({
+  objects: settings.targetMaxObjects,
+  variables: settings.targetMaxVariables,
+  series: settings.targetMaxSeries,
+  textBytes: settings.targetMaxTextBytes,
+});
+
 /** Called with each object, variable or series that a limit leaves out, such as `object h.1.shop.a`. */
 export type OnOmitted = (limit: keyof TargetLimits, what: string) => void;
 

@@ -31,7 +31,7 @@ export interface ViewParts {
   readonly catalogue: Catalogue | undefined;
   readonly filters: Filters;
   /** Whether variables that no row of the catalogue reads are shown as well. */
-  readonly showsUncatalogued: boolean;
+  readonly showUncatalogued: boolean;
   /** Further labels of series without a row. */
   readonly pathLabels: PathLabels;
   /** Path of a variable to highlight; empty for none. */
@@ -107,7 +107,7 @@ export class TrackedTree implements SlotListener {
         rowIndex: filters.rowIndex,
       },
       ...{ usage: this.#usage, onOmitted: parts.onOmitted },
-      uncatalogued: parts.showsUncatalogued ? uncataloguedIn(catalogue, filters) : undefined,
+      uncatalogued: parts.showUncatalogued ? uncataloguedIn(catalogue, filters) : undefined,
     });
     this.highlight = variable === '' ? undefined : new Highlight(source, root, variable);
     this.filterCoverage = new FilterCoverage(filters);

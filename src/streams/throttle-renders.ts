@@ -23,20 +23,20 @@ interface DelayedRender {
 }
 
 /**
- * Keeps renders at least `minRenderIntervalMs` apart. One refresh is open at a time; demands during that refresh
+ * Keeps renders at least `renderMinIntervalMs` apart. One refresh is open at a time; demands during that refresh
  * share the next one. A demand within the interval gets the last render, and one render is delayed to the end of
  * the interval. With interval 0 every change renders; otherwise only demands cause renders.
  * @param nowMs milliseconds of a clock that does not step
  */
 export const throttleRenders =
   (
-    minRenderIntervalMs: () => number,
+    renderMinIntervalMs: () => number,
     nowMs: () => number,
     scheduler: SchedulerLike = asyncScheduler,
   ): OperatorFunction<Demand | Report, ThrottleOutput> =>
   (input$) =>
     defer(() => {
-      const state = new RenderThrottle(minRenderIntervalMs, nowMs);
+      const state = new RenderThrottle(renderMinIntervalMs, nowMs);
       return input$.pipe(
         map((input) => (input.kind === 'demand' ? state.demand() : state.report(input))),
         expand(({ delayed }) =>
@@ -48,7 +48,7 @@ export const throttleRenders =
     });
 
 class RenderThrottle {
-  readonly #minRenderIntervalMs: () => number;
+  readonly #renderMinIntervalMs: () => number;
   readonly #nowMs: () => number;
   #renderedAt = -Infinity;
   #isRefreshOpen = false;
@@ -58,8 +58,8 @@ class RenderThrottle {
   /** The pending delayed render. */
   #delayed: DelayedRender | undefined;
 
-  constructor(minRenderIntervalMs: () => number, nowMs: () => number) {
-    this.#minRenderIntervalMs = minRenderIntervalMs;
+  constructor(renderMinIntervalMs: () => number, nowMs: () => number) {
+    this.#renderMinIntervalMs = renderMinIntervalMs;
     this.#nowMs = nowMs;
   }
 
@@ -79,7 +79,7 @@ class RenderThrottle {
   report(report: Report): ThrottleOutput {
     switch (report.kind) {
       case 'changed':
-        this.#isRenderDue ||= this.#minRenderIntervalMs() === 0;
+        this.#isRenderDue ||= this.#renderMinIntervalMs() === 0;
         return { report, ...this.#next() };
       case 'refreshed':
         return { report, ...this.#refreshed(report) };
@@ -113,7 +113,7 @@ class RenderThrottle {
     this.#renderedAt = this.#nowMs();
     this.#delayed = undefined;
     // With interval 0, a change during the refresh needs another render.
-    if (this.#minRenderIntervalMs() > 0) this.#isRenderDue = false;
+    if (this.#renderMinIntervalMs() > 0) this.#isRenderDue = false;
   }
 
   /** Cancels the delayed render; the last render is not served again. */
@@ -125,7 +125,7 @@ class RenderThrottle {
 
   #next(): ThrottleOutput {
     if (this.#isRefreshOpen || !(this.#isDemanded || this.#isRenderDue)) return {};
-    const isAllowed = this.#nowMs() - this.#renderedAt >= this.#minRenderIntervalMs();
+    const isAllowed = this.#nowMs() - this.#renderedAt >= this.#renderMinIntervalMs();
     const mayRender = this.#isRenderDue || isAllowed;
     this.#isRefreshOpen = true;
     this.#isDemanded = this.#isRenderDue = false;
@@ -133,7 +133,7 @@ class RenderThrottle {
   }
 
   #delay(): DelayedRender {
-    const ms = Math.max(0, this.#renderedAt + this.#minRenderIntervalMs() - this.#nowMs());
+    const ms = Math.max(0, this.#renderedAt + this.#renderMinIntervalMs() - this.#nowMs());
     return (this.#delayed = { ms });
   }
 }

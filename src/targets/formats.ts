@@ -1,7 +1,6 @@
 // The formats of shared memory, one row each, and the definition of a target that reads one.
 import type { CatalogueText } from '../catalogue/catalogue.js';
-import type { FilterSettings } from '../catalogue/match/filters.js';
-import type { TargetLimits } from '../exposition/target-limits.js';
+import type { TargetSettings } from '../config/settings.js';
 import { hsperfdataPollers } from '../hsperfdata/hsperfdata-poller.js';
 import { HSPERFDATA_SETTINGS } from '../hsperfdata/settings.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
@@ -14,28 +13,12 @@ import type { PollerFactory } from '../streams/poller.js';
 import { VARNISH_SETTINGS } from '../varnish/settings.js';
 import { varnishPollers } from '../varnish/varnish-poller.js';
 
-export interface TargetDefinition extends FilterSettings {
-  readonly app: string;
-  /** A key of `FORMATS`. */
-  readonly format: string;
-  /** The checked settings of that format. */
+/** The settings of a target, and what the plan made of them. Plain data. */
+export interface TargetDefinition extends Omit<TargetSettings, 'formatSettings'> {
+  /** The checked settings of the format, which is a key of `FORMATS`. */
   readonly formatSettings: FormatSettings;
-  readonly serverKeys: readonly string[];
-  /** Root-selection hint; empty for none. */
-  readonly instance: string;
-  /** Path of a variable to highlight; empty for none. */
-  readonly variable: string;
-  /** Whether variables that no row of the catalogue reads are shown as well. */
-  readonly showsUncatalogued: boolean;
-  /** Patterns of object paths, from which series without a row get labels. */
-  readonly pathLabels: readonly string[];
-  /** The time zone of the publisher's texts: an IANA name, or '' for the exporter's own. */
-  readonly publisherTimeZone: string;
-  readonly limits: TargetLimits;
   /** Undefined if the application has no catalogue. */
   readonly catalogue: CatalogueText | undefined;
-  /** `render_min_interval_ms`. */
-  readonly minRenderIntervalMs: number;
   /** Logs each sync step and each answer. */
   readonly isDebug: boolean;
 }

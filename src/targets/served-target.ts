@@ -107,7 +107,7 @@ export class ServedTarget implements Target {
       servingPipeline({
         demand$: this.#demand$,
         report$: this.#handover.run(),
-        minRenderIntervalMs: () => this.assignment.definition.minRenderIntervalMs,
+        renderMinIntervalMs: () => this.assignment.definition.renderMinIntervalMs,
         nowMs,
         scheduler,
         answer: (report) => this.#receive(report),

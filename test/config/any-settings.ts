@@ -1,69 +1,49 @@
-// Generates arbitrary valid settings.
+// Generates arbitrary valid settings from the rules of their keys.
 import fc from 'fast-check';
+import { SETTINGS, formatSettings } from '#app/config/settings.js';
 import type { Settings } from '#app/config/settings.js';
+import * as formats from '#app/rules/formats.js';
+import { flag } from '#app/rules/rule.js';
+import type { Field } from '#app/rules/table.js';
 import { anyCharacter } from '../support/any-character.js';
 
 /** Any character but a control character. */
 const printable = anyCharacter.filter((character) => !/\p{Cc}/u.test(character));
 const line = fc.string({ unit: printable, maxLength: 40 });
-const words = fc.array(fc.string({ unit: printable, minLength: 1, maxLength: 40 }), {
-  maxLength: 5,
-});
+const word = fc.string({ unit: printable, minLength: 1, maxLength: 40 });
 const name = fc.stringMatching(/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}$/);
+const address = fc
+  .tuple(fc.constantFrom('', '127.0.0.1', '[::1]', 'h.example'), fc.nat(65_535))
+  .map(([host, port]) => `${host}:${port}`);
 
-export const settings: fc.Arbitrary<Settings> = fc.record({
-  contextId: name,
-  poolName: name,
-  stalledAfterSeconds: fc.nat(31_536_000),
-  trustedOwners: fc.uniqueArray(fc.nat(), { maxLength: 5 }),
-  segmentMaxItems: fc.integer({ min: 1, max: 2 ** 21 }),
-  app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,63}$/),
-  format: name,
-  formatSettings: fc.constant({}),
-  instance: line,
-  variable: line,
-  classes: words,
-  seedPathGroups: words,
-  seedPaths: words,
-  showUncatalogued: fc.boolean(),
-  pathLabels: words,
-  publisherTimeZone: fc.constantFrom('', 'UTC', 'Europe/London'),
-  serverKeys: fc.uniqueArray(name, { minLength: 1, maxLength: 5 }),
-  metricsIntervalSeconds: fc.integer({ min: 1, max: 2_147_483 }),
-  renderMinIntervalMs: fc.nat(),
-  targetMaxObjects: fc.integer({ min: 1, max: 1_000_000 }),
-  targetMaxVariables: fc.integer({ min: 1, max: 2_000_000 }),
-  targetMaxSeries: fc.integer({ min: 1, max: 2_000_000 }),
-  targetMaxTextBytes: fc.integer({ min: 1024, max: 2 ** 29 }),
-  targetWorkers: fc.nat(64),
-  workerExecutionMode: fc.constantFrom('logical', 'threaded'),
-  workerAssignmentMode: fc.constantFrom('hash', 'least_loaded'),
-  workerRebalanceEnabled: fc.boolean(),
-  debug: fc.boolean(),
-  logLevel: fc.constantFrom('debug', 'info', 'warning', 'error'),
-  logFormat: fc.constantFrom('text', 'logfmt', 'json'),
-  metricsHttpEnabled: fc.boolean(),
-  metricsBindAddress: fc.ipV4(),
-  metricsPort: fc.nat(65_535),
-  metricsListenAddresses: fc.uniqueArray(
-    fc
-      .tuple(fc.constantFrom('', '127.0.0.1', '[::1]', 'h.example'), fc.nat(65_535))
-      .map(([host, port]) => `${host}:${port}`),
-    { maxLength: 5 },
-  ),
-  metricsSystemdSocket: fc.boolean(),
-  webConfigFile: line,
-  metricsPath: fc.stringMatching(/^(\/[a-z0-9_~]{1,20}){1,5}$/),
-  httpResponseTimeoutSeconds: fc.integer({ min: 1, max: 2_147_483 }),
-  httpHeaderTimeoutSeconds: fc.integer({ min: 1, max: 3600 }),
-  httpMaxHeaderBytes: fc.integer({ min: 1024, max: 1_048_576 }),
-  httpMaxConnections: fc.integer({ min: 1, max: 65_535 }),
-  httpMaxScrapes: fc.integer({ min: 1, max: 65_535 }),
-  httpReloadEnabled: fc.boolean(),
-  httpTreeEnabled: fc.boolean(),
-  licenseFile: line,
-  licenseKeysDir: line,
-  catalogueFiles: words,
-  stdoutFormat: fc.constantFrom('text', 'json', 'merged'),
-  textfileDir: line,
-});
+/** Values by the texts of rules that describe them. */
+const BY_RULE = new Map<string, fc.Arbitrary<unknown>>([
+  [flag.allowed, fc.boolean()],
+  [formats.name.allowed, name],
+  [formats.names.allowed, fc.uniqueArray(name, { minLength: 1, maxLength: 5 })],
+  [formats.application.allowed, fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,63}$/)],
+  [formats.line.allowed, line],
+  [formats.words.allowed, fc.array(word, { maxLength: 5 })],
+  [formats.ipv4.allowed, fc.ipV4()],
+  [formats.urlPath.allowed, fc.stringMatching(/^(\/[a-z0-9_~]{1,20}){1,5}$/)],
+  [formats.timeZone.allowed, fc.constantFrom('', 'UTC', 'Europe/London')],
+  [formatSettings.allowed, fc.constant({})],
+  [SETTINGS.trustedOwners.rule.allowed, fc.uniqueArray(fc.nat(), { maxLength: 5 })],
+  [SETTINGS.metricsListenAddresses.rule.allowed, fc.uniqueArray(address, { maxLength: 5 })],
+]);
+
+function anyValue({ key, rule: { type, allowed } }: Field<unknown>): fc.Arbitrary<unknown> {
+  const known = BY_RULE.get(allowed);
+  if (known !== undefined) return known;
+  if (type === 'integer') {
+    const [min = 0, max = 0] = (allowed.match(/\d+/g) ?? []).map(Number);
+    return fc.integer({ min, max });
+  }
+  const choices = allowed.match(/"[^"]*"/g) ?? [];
+  if (choices.join(' or ') !== allowed) throw new Error(`give values of ${key} in BY_RULE`);
+  return fc.constantFrom(...choices.map((choice) => choice.slice(1, -1)));
+}
+
+export const settings = fc.record(
+  Object.fromEntries(Object.entries(SETTINGS).map(([as, field]) => [as, anyValue(field)])),
+) as unknown as fc.Arbitrary<Settings>;

@@ -4,14 +4,13 @@ import { changedSettings } from '#app/config/changed-settings.js';
 import { checked } from '#app/rules/problems.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';
 import { loadConfig } from '#app/config/resolve.js';
-import { SETTINGS } from '#app/config/settings.js';
 import { parseToml } from '#app/document/toml-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const settings = (toml: string) => checked(parseToml('c.toml', toml), CONFIG_FILE);
 const DEFAULTS = settings('');
 
-/** For each key another value than the default, and whether a reload applies it. */
+/** Another value than the default of a key, and whether a reload applies it. */
 const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolean]>> = {
   context_id: ['"x"', false],
   pool_name: ['"x"', false],
@@ -65,8 +64,7 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
 };
 
 describe('changedSettings', () => {
-  for (const { key } of Object.values(SETTINGS)) {
-    const [value = '', isReloaded = false] = OTHER[key] ?? [];
+  for (const [key, [value, isReloaded]] of Object.entries(OTHER)) {
     it(`${isReloaded ? 'omits' : 'lists'} \`${key}\`, which ${isReloaded ? 'a reload applies' : 'needs a restart'}`, () => {
       const changed = settings(`${key} = ${value}`);
       expect(changed, 'another value').not.to.deep.equal(DEFAULTS);

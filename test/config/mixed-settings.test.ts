@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect } from 'chai';
 import { SCOPE, TARGET } from '#app/config/file-rule.js';
 import { loadConfig } from '#app/config/resolve.js';
-import { SETTINGS } from '#app/config/settings.js';
+import { SETTINGS, targetSettings } from '#app/config/settings.js';
 import { faultMessage } from '../support/fault-message.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { settings } from './any-settings.js';
@@ -39,6 +39,8 @@ const line = (path: string, key: string, value: unknown, isRequired: boolean) =>
     { arbitrary: fc.constant(missing), weight: 1 },
   );
 };
+
+const DEFAULTS = loadConfig({ overrides: {} }).settings;
 
 const plain = (text: string): Line => ({ text, mended: text });
 
@@ -81,18 +83,9 @@ const files: fc.Arbitrary<readonly Line[]> = fc
   .tuple(
     settings.chain((values) => body('', SETTINGS, values)),
     tables('targets', TARGET, (index) => ({
-      app: 'ads',
-      serverKey: `${index}`,
-      format: 'native',
-      formatSettings: {},
-      instance: '',
-      variable: 'v',
-      classes: ['c'],
-      seedPathGroups: [],
-      seedPaths: ['p', 'q'],
-      showUncatalogued: true,
-      pathLabels: ['{l}'],
-      publisherTimeZone: 'UTC',
+      ...targetSettings(DEFAULTS),
+      ...{ serverKey: `${index}`, variable: 'v', classes: ['c'], seedPaths: ['p', 'q'] },
+      ...{ showUncatalogued: true, pathLabels: ['{l}'], publisherTimeZone: 'UTC' },
     })),
     tables('metric_scopes', SCOPE, (index) => ({ name: `s${index}`, metrics: ['ads_*'] })),
     fc.boolean(),

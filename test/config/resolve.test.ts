@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { parseArguments } from '#app/config/arguments.js';
 import { loadConfig } from '#app/config/resolve.js';
+import { targetSettings } from '#app/config/settings.js';
 import type { Config } from '#app/config/resolve.js';
 import { faultMessage } from '../support/fault-message.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -82,6 +83,7 @@ describe('loadConfig', () => {
     expect(config.mode).to.equal('single');
     expect(config.targets).to.deep.equal([
       {
+        ...targetSettings(load().settings),
         app: 'adh',
         format: 'native',
         formatSettings: {},

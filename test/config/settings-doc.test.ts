@@ -5,6 +5,7 @@ import { SCOPE, TARGET, TARGETS_FILE } from '#app/config/file-rule.js';
 import { OPTIONS } from '#app/config/options.js';
 import { SETTINGS } from '#app/config/settings.js';
 import { settingsMarkdown } from '#app/config/settings-doc.js';
+import type { TableFields } from '#app/rules/table.js';
 import { parseTargets } from '#app/config/targets-file.js';
 
 describe('settingsMarkdown', () => {
@@ -13,7 +14,8 @@ describe('settingsMarkdown', () => {
   it('begins with the name of its source', () =>
     expect(page.split('\n')[0]).to.include('Generated from src/config/settings.ts'));
 
-  const keys = [SETTINGS, TARGET, SCOPE].flatMap((fields) => Object.values(fields));
+  const tables: readonly TableFields[] = [SETTINGS, TARGET, SCOPE];
+  const keys = tables.flatMap((fields) => Object.values(fields));
   for (const key of new Set(keys.map((field) => field.key)))
     it(`shows the key ${key}`, () => expect(page).to.include(`\n${key} = `));
 

@@ -21,7 +21,7 @@ export interface TestViewOptions {
   readonly kernel?: Kernel;
   readonly variable?: string;
   readonly timeZone?: string;
-  readonly showsUncatalogued?: boolean;
+  readonly showUncatalogued?: boolean;
   readonly pathLabels?: readonly string[];
   readonly slice?: () => Budget;
   readonly limits?: Partial<TargetLimits>;
@@ -50,7 +50,7 @@ floors = ["floor"]`,
 
 export function testView(source: FakeSource, root: ManagedObject, options: TestViewOptions = {}) {
   const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
-  const { variable = '', timeZone = '', showsUncatalogued = false, pathLabels = [] } = options;
+  const { variable = '', timeZone = '', showUncatalogued = false, pathLabels = [] } = options;
   const { slice, limits } = options;
   const clashes: string[] = [];
   const omitted: string[] = [];
@@ -63,7 +63,7 @@ export function testView(source: FakeSource, root: ManagedObject, options: TestV
     filters: compileFilters(catalogue, { ...NO_FILTERS, ...filters }),
     variable,
     timeZone,
-    showsUncatalogued,
+    showUncatalogued,
     pathLabels: compilePathLabels(pathLabels),
     onClash: (series) => clashes.push(series),
     limits: { ...DEFAULT_LIMITS, ...limits },

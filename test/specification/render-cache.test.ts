@@ -89,7 +89,7 @@ describe('the render cache and the scope cache', function () {
 
   /** Runs a script, and returns its actual results. */
   async function play(
-    minRenderIntervalMs: number,
+    renderMinIntervalMs: number,
     steps: readonly Step[],
   ): Promise<readonly string[]> {
     const publisher = publishers.make('1');
@@ -99,7 +99,7 @@ describe('the render cache and the scope cache', function () {
     const config = programs.config(
       {
         ...{ context_id: publishers.contextId, app: 'shop', server_keys: ['1'] },
-        ...{ worker_execution_mode, render_min_interval_ms: minRenderIntervalMs },
+        ...{ worker_execution_mode, render_min_interval_ms: renderMinIntervalMs },
       },
       SCOPES,
     );

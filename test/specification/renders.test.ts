@@ -49,10 +49,10 @@ describe('renders', function () {
   const expectSpaced = (
     values: readonly number[],
     tookMs: number,
-    minRenderIntervalMs: number,
+    renderMinIntervalMs: number,
   ): void => {
-    expect(values.length).to.be.at.most(tookMs / minRenderIntervalMs + 2);
-    expect(values.length).to.be.at.least(tookMs / (2 * minRenderIntervalMs));
+    expect(values.length).to.be.at.most(tookMs / renderMinIntervalMs + 2);
+    expect(values.length).to.be.at.least(tookMs / (2 * renderMinIntervalMs));
   };
 
   before(() => {

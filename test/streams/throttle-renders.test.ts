@@ -41,10 +41,10 @@ const abbreviated = ({ refresh, delayed }: ThrottleOutput): string =>
     delayed === undefined ? '' : `D${delayed.ms}`,
   ].join('');
 const throttled =
-  (minRenderIntervalMs: number, now = () => asyncScheduler.now()) =>
+  (renderMinIntervalMs: number, now = () => asyncScheduler.now()) =>
   (input$: Observable<Input>) =>
     input$.pipe(
-      throttleRenders(() => minRenderIntervalMs, now),
+      throttleRenders(() => renderMinIntervalMs, now),
       map(abbreviated),
       filter((text) => text !== ''),
     );

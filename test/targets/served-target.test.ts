@@ -128,7 +128,7 @@ describe('a served target', () => {
   describe('once it is ready', () => {
     it('adds late objects and variables when they sync, and stays ready', () => {
       const { publisher, root } = showing(1);
-      const target = serve({ minRenderIntervalMs: 0 });
+      const target = serve({ renderMinIntervalMs: 0 });
       expect(target.series()).to.deep.equal([x(1)]);
 
       const late = publisher.addObject(root, 'H.1.demo.late', 'Late', { synced: false });
@@ -149,7 +149,7 @@ describe('a served target', () => {
       publisher.addVariable(child, 'y', 'u64').set(2);
       const z = publisher.addVariable(root, 'z', 'u64');
       z.set(3);
-      const target = serve({ minRenderIntervalMs: 0 });
+      const target = serve({ renderMinIntervalMs: 0 });
       expect(target.series()).to.have.length(3);
       publisher.removeObject(child);
       expect(target.series()).to.have.members([x(1), 'demo_root_z{object="@root"} 3']);
@@ -159,7 +159,7 @@ describe('a served target', () => {
 
     it('ends the series of an unset value, and stays ready', () => {
       const shown = showing(1);
-      const target = serve({ minRenderIntervalMs: 0 });
+      const target = serve({ renderMinIntervalMs: 0 });
       expect(target.series()).to.deep.equal([x(1)]);
       shown.x.unset();
       const answer = target.ask();
@@ -265,7 +265,7 @@ describe('a served target', () => {
         const child = shown.publisher.addObject(shown.root, id, 'Client');
         shown.publisher.addVariable(child, 'y', 'u64').set(i);
       }
-      const target = serve({ minRenderIntervalMs: 20 });
+      const target = serve({ renderMinIntervalMs: 20 });
       const formsOf = (form: 'text' | 'deflated', afterMs: number): string => {
         target.clock.advance(afterMs);
         shown.x.set(target.clock.now());
@@ -299,25 +299,25 @@ describe('a served target', () => {
     /** Steps, and for each demand the shown value with `hit` or `miss`. */
     const scripts: readonly {
       readonly title: string;
-      readonly minRenderIntervalMs: number;
+      readonly renderMinIntervalMs: number;
       readonly steps: readonly (Step | 'demand')[];
       readonly answers: readonly string[];
     }[] = [
       {
         title: 'counts a hit if the target is unchanged and a miss if it has changed',
-        minRenderIntervalMs: 250,
+        renderMinIntervalMs: 250,
         steps: ['demand', 'demand', later(250), store(2), 'demand', 'demand'],
         answers: ['1 miss', '1 hit', '2 miss', '2 hit'],
       },
       {
         title: 'shows values that the publisher stored without a notification',
-        minRenderIntervalMs: 250,
+        renderMinIntervalMs: 250,
         steps: ['demand', store(2), later(250), 'demand', store(3), later(9999), 'demand'],
         answers: ['1 miss', '2 miss', '3 miss'],
       },
       {
         title: 'answers with the last render within the interval, and delays one render',
-        minRenderIntervalMs: 250,
+        renderMinIntervalMs: 250,
         steps: [
           ...(['demand', store(2), later(100), 'demand', store(3), later(149), 'demand'] as const),
           ...([later(1), 'demand'] as const),
@@ -326,7 +326,7 @@ describe('a served target', () => {
       },
       {
         title: 'starts a new interval when a delayed render runs',
-        minRenderIntervalMs: 250,
+        renderMinIntervalMs: 250,
         steps: [
           'demand',
           store(2),
@@ -342,33 +342,33 @@ describe('a served target', () => {
       },
       {
         title: 'renders a change at the next demand, not before',
-        minRenderIntervalMs: 250,
+        renderMinIntervalMs: 250,
         steps: ['demand', store(2), notify, later(1000), 'demand'],
         answers: ['1 miss', '2 miss'],
       },
       {
         title: 'renders at every change notification if the interval is 0',
-        minRenderIntervalMs: 0,
+        renderMinIntervalMs: 0,
         steps: ['demand', store(2), notify, later(1000), 'demand'],
         answers: ['1 hit', '2 hit'],
       },
       {
         title: 'renders a value stored without a notification if the interval is 0',
-        minRenderIntervalMs: 0,
+        renderMinIntervalMs: 0,
         steps: ['demand', store(2), 'demand', store(3), 'demand'],
         answers: ['1 hit', '2 miss', '3 miss'],
       },
       {
         title: 'answers with one render for the length of a large interval',
-        minRenderIntervalMs: 60_000,
+        renderMinIntervalMs: 60_000,
         steps: ['demand', store(2), later(59_999), 'demand', later(1), 'demand'],
         answers: ['1 miss', '1 hit', '2 hit'],
       },
     ];
-    for (const { title, minRenderIntervalMs, steps, answers } of scripts)
+    for (const { title, renderMinIntervalMs, steps, answers } of scripts)
       it(title, () => {
         const shown = showing(1);
-        const target = serve({ minRenderIntervalMs });
+        const target = serve({ renderMinIntervalMs });
         const misses = () =>
           target.internal('shm_exporter_internal_scrape_render_cache_misses_total') ?? NaN;
         const got: string[] = [];
@@ -518,7 +518,7 @@ describe('a served target', () => {
     it('a clash of series once', () => {
       const { publisher, root } = showing(1);
       publisher.addVariable(root, 'X', 'u64').set(9); // its metric has the same name as that of x
-      const target = serve({ minRenderIntervalMs: 0 });
+      const target = serve({ renderMinIntervalMs: 0 });
       expect(target.series()).to.have.length(1);
       publisher.notify();
       target.clock.advance(1000);
@@ -533,7 +533,7 @@ describe('a served target', () => {
       const { publisher, root } = showing(1);
       const second = publisher.addVariable(root, 'X', 'u64');
       second.set(9); // its metric has the same name as that of x
-      const target = serve({ minRenderIntervalMs: 0 });
+      const target = serve({ renderMinIntervalMs: 0 });
       const clashing = () => target.internal('shm_exporter_target_clashing_series');
       target.ask();
       expect(clashing()).to.equal(1);

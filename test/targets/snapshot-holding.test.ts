@@ -34,8 +34,8 @@ describe('a page of a snapshot', () => {
       });
     return { publisher, root, add, children: add(root, 0) };
   };
-  const serve = (serverKey: string, minRenderIntervalMs = 0, memory = kernel): Served => {
-    const definition = { serverKeys: [serverKey], minRenderIntervalMs };
+  const serve = (serverKey: string, renderMinIntervalMs = 0, memory = kernel): Served => {
+    const definition = { serverKeys: [serverKey], renderMinIntervalMs };
     const served = new Served(publishers, definition, { kernel: memory });
     running.push(served);
     return served;

@@ -103,9 +103,9 @@ describe('a target registry', () => {
 
   const identities: readonly (readonly [string, Partial<TargetDefinition>, boolean])[] = [
     ['the filter', { seedPaths: ['@root'] }, true],
-    ['show_uncatalogued', { showsUncatalogued: true }, true],
+    ['show_uncatalogued', { showUncatalogued: true }, true],
     ['path_labels', { pathLabels: ['{area}'] }, true],
-    ['the interval', { minRenderIntervalMs: 7 }, true],
+    ['the interval', { renderMinIntervalMs: 7 }, true],
     ['the variable', { variable: 'x' }, true],
     ['the catalogue', { catalogue: { file: 'f', text: '' } }, true],
     ['the application', { app: 'other' }, false],

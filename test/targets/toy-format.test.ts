@@ -87,7 +87,7 @@ describe('a target of a second format', () => {
     const queue = new TaskQueue(tasks, nowMs);
     const kernel = new Kernel();
     const target = new ServedTarget({
-      definition: definitionOf({ format: 'toy', serverKeys: ['box'], minRenderIntervalMs: 0 }),
+      definition: definitionOf({ format: 'toy', serverKeys: ['box'], renderMinIntervalMs: 0 }),
       partition: new LogicalPartition(0, thread, queue, () => kernel),
       rebalances: { moves: 0, lastMs: 0 },
       unixMs: () => 0,

@@ -17,6 +17,7 @@ import type { BudgetLimits } from '../../budget.js';
 import type { CatalogueCache } from '../../catalogue/builtin.js';
 import { compileFilters, compilePathLabels } from '../../catalogue/match/filters.js';
 import { Kernel } from '../../exposition/wasm/kernel.js';
+import { limitsOf } from '../../exposition/target-limits.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
 import { TargetView } from '../../exposition/target-view.js';
 import { VIEW_STEPS } from '../../exposition/tree-binder.js';
@@ -89,7 +90,7 @@ export class LogicalPartition implements Partition {
       const update$ = hostingPipeline({
         ...{ app: definition.app, hint: definition.instance, former, serverKeys },
         ...{ pool, tasks, queue: this.#queue, openRefresh$, makeView, scheduler },
-        needsEachChange: definition.minRenderIntervalMs === 0 || definition.isDebug,
+        needsEachChange: definition.renderMinIntervalMs === 0 || definition.isDebug,
         poll: () => {
           for (const key of serverKeys) pool.poll(key);
           reporter.logLookup();
@@ -135,13 +136,14 @@ export class LogicalPartition implements Partition {
 
   /** @throws Fault NATIVE_FAILED if the kernel gets no memory; only the targets of this partition fail */
   #viewMaker(definition: TargetDefinition, reporter: Reporter): (chosen: ChosenRoot) => TargetView {
-    const { app, variable, limits, showsUncatalogued, catalogue: text } = definition;
+    const { app, variable, showUncatalogued, catalogue: text } = definition;
     const catalogue = text && this.#parts.catalogues.get(text);
     const filters = compileFilters(catalogue, definition);
     const pathLabels = compilePathLabels(definition.pathLabels);
     const { budget = newBudget } = this.#parts;
     const parts = {
-      ...{ app, catalogue, variable, filters, showsUncatalogued, pathLabels, limits },
+      ...{ app, catalogue, variable, filters, showUncatalogued, pathLabels },
+      limits: limitsOf(definition),
       kernel: (this.#kernel ??= this.#makeKernel()),
       timeZone: definition.publisherTimeZone,
       counters: reporter.counters,

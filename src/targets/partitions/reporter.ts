@@ -3,7 +3,7 @@ import { pluralize } from '../../pluralize.js';
 import { diffOf, newCounters } from '../../exposition/counters.js';
 import type { Counts } from '../../exposition/counters.js';
 import type { HighlightedValue } from '../../exposition/read/highlight.js';
-import { limitText } from '../../exposition/target-limits.js';
+import { limitText, limitsOf } from '../../exposition/target-limits.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
 import type { TargetView } from '../../exposition/target-view.js';
 import { numberText } from '../../exposition/text/text-syntax.js';
@@ -95,7 +95,7 @@ export class Reporter {
   omitted(limit: keyof TargetLimits, item: string): void {
     if (this.#exceeded.has(limit)) return;
     this.#exceeded.add(limit);
-    const why = limitText(this.#definition.limits, limit);
+    const why = limitText(limitsOf(this.#definition), limit);
     this.#log('warning', `left out ${item}: ${why}; further ones are counted`);
   }
 
@@ -146,7 +146,7 @@ export class Reporter {
     const { input, isReady, hasRendered, isDirty, snapshot } = result;
     if (input.kind === 'refresh')
       return [this.#refreshed(hasRendered, isDirty, isReady ? snapshot : undefined)];
-    return isReady && this.#definition.minRenderIntervalMs === 0 ? [{ kind: 'changed' }] : [];
+    return isReady && this.#definition.renderMinIntervalMs === 0 ? [{ kind: 'changed' }] : [];
   }
 
   #notePublisher({ publisher, notifications, changes, warnings = [] }: PollResult): boolean {

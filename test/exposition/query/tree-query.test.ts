@@ -169,7 +169,7 @@ describe('a tree query', () => {
       shop(
         { v: one, b: one, name: { type: 'string', value: 'Jane' } },
         {
-          ...{ catalogue, showsUncatalogued: true },
+          ...{ catalogue, showUncatalogued: true },
           ...more,
         },
       );

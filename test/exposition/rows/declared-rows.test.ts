@@ -171,7 +171,7 @@ describe('an application without a catalogue', () => {
         value: 1,
         metric: taken,
       });
-      const { lines } = testView(source, root, { catalogue, showsUncatalogued: true });
+      const { lines } = testView(source, root, { catalogue, showUncatalogued: true });
       expect(lines()).to.include.members([
         'pumps_flows{hall="7",type="in"} 2',
         'shop_hall_mine{object="hall",hall="7"} 1',

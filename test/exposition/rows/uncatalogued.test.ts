@@ -24,7 +24,7 @@ function shop(options: TestViewOptions = {}, rootRows = row('open', 'gauge', 'va
   source.addVariable(root, 'open', gauge(1));
   source.addVariable(till, 'sales', counter(5));
   const catalogue = shopCatalogue(rootRows, row('till_sales_total', 'counter', 'var = "sales"'));
-  const view = testView(source, root, { catalogue, showsUncatalogued: true, ...options });
+  const view = testView(source, root, { catalogue, showUncatalogued: true, ...options });
   return { source, root, till, ...view };
 }
 
@@ -48,7 +48,7 @@ describe('show_uncatalogued', () => {
   });
 
   it('changes nothing if it is not set', () => {
-    const { source, till, lines } = shop({ showsUncatalogued: false });
+    const { source, till, lines } = shop({ showUncatalogued: false });
     source.addVariable(till, 'received', counter(1500));
     expect(lines()).to.deep.equal([OPEN, SALES]);
   });
@@ -141,7 +141,7 @@ metrics = []`;
       const root = source.addObject('h.1.shop', 'Shop');
       source.addVariable(root, 'coins', gauge(3));
       const catalogue = shopCatalogue(row('coins', 'unknown', 'var = "open"'));
-      const { text } = testView(source, root, { catalogue, showsUncatalogued: true });
+      const { text } = testView(source, root, { catalogue, showUncatalogued: true });
       expect(text()).to.contain('# TYPE shop_coins_uncatalogued gauge\n');
       source.addVariable(root, 'open', { type: 'u64', value: 1 });
       expect(text()).to.contain('# HELP shop_coins Of a row.\n# TYPE shop_coins untyped\n');
@@ -189,7 +189,7 @@ metrics = []`;
       ];
       const families = new Map([...base.families, ...more.families]);
       const catalogue = { ...base, classes, families };
-      const options = { catalogue, showsUncatalogued: true, ...(filters && { filters }) };
+      const options = { catalogue, showUncatalogued: true, ...(filters && { filters }) };
       return testView(source, root, options).lines();
     }
     const AT = 'floor="2",till="7"';

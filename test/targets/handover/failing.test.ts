@@ -74,7 +74,7 @@ describe('a target whose old or new partition fails', () => {
   it('observes variables again after the restart', () => {
     const { target, publisher, lag, partition, moved } = serve({
       catalogue: observing(),
-      minRenderIntervalMs: 1,
+      renderMinIntervalMs: 1,
     });
     const home = moved(partition(1));
     home.fail('it crashed');
@@ -161,11 +161,11 @@ describe('a target whose old or new partition fails', () => {
   });
 
   it('applies a new definition once the partition is restarted', () => {
-    const { target, x, partition, moved } = serve({ minRenderIntervalMs: 0 });
+    const { target, x, partition, moved } = serve({ renderMinIntervalMs: 0 });
     const home = moved(partition(1));
     home.trouble = 'gone';
     home.fail('gone');
-    const definition = definitionOf({ minRenderIntervalMs: 0, seedPaths: ['@root'] });
+    const definition = definitionOf({ renderMinIntervalMs: 0, seedPaths: ['@root'] });
     follow(target.target.change({ definition }));
     expect(target.ask().kind).to.equal('waiting');
     home.trouble = '';

@@ -118,7 +118,7 @@ describe('a target that moves to another partition', () => {
   it('stays ready while its tree is bound in the new partition', () => {
     const values = Array.from({ length: 5000 }, (_, i): [string, number] => [`v${i}`, i]);
     publish(Object.fromEntries(values));
-    const target = serve({ minRenderIntervalMs: 0 });
+    const target = serve({ renderMinIntervalMs: 0 });
     const { queue, moving } = moveByHand(target);
     const demands = [follow(target.target.demand())];
     while (!moving.subscription.closed) {
@@ -163,7 +163,7 @@ describe('a target that moves to another partition', () => {
       twin.set(2);
       return twin;
     };
-    const target = serve({ minRenderIntervalMs: 0 });
+    const target = serve({ renderMinIntervalMs: 0 });
     const clashes = () => {
       publisher.notify();
       target.clock.advance(1000);
@@ -200,7 +200,7 @@ describe('a target that moves to another partition', () => {
 
   it('restarts the counts of observed variables in the new partition', () => {
     const { set, publisher } = publish({ lag: 1 });
-    const target = serve({ catalogue: observing(), minRenderIntervalMs: 1 });
+    const target = serve({ catalogue: observing(), renderMinIntervalMs: 1 });
     const observe = (value: number) => {
       set(value, 'lag');
       publisher.notify();
@@ -215,7 +215,7 @@ describe('a target that moves to another partition', () => {
 
   it('counts an observed value when its publisher notifies, even if a demand has read the value before', () => {
     const { set, publisher } = publish({ lag: 1 });
-    const target = serve({ catalogue: observing(), minRenderIntervalMs: 1 });
+    const target = serve({ catalogue: observing(), renderMinIntervalMs: 1 });
     set(5, 'lag');
     expect(target.series()).to.include('demo_lag_count 0');
     publisher.notify();
@@ -228,7 +228,7 @@ describe('a target that moves to another partition', () => {
     const [old, other] = [new Kernel(), new Kernel()];
     const [before, beside] = [old.arena.used, other.arena.used];
     const { set, publisher } = publish(Object.fromEntries(values));
-    const target = serve({ minRenderIntervalMs: 60_000 }, { kernel: old });
+    const target = serve({ renderMinIntervalMs: 60_000 }, { kernel: old });
     const pageOf = (answer: DemandAnswer) => {
       if (answer.kind === 'waiting') throw new Error('The target is not ready');
       return TEXT.page(answer);
@@ -249,7 +249,7 @@ describe('a target that moves to another partition', () => {
     expect(textOf(fresh)).to.contain('demo_root_v899{object="@root"} 7\n');
     fresh.release();
     // Another target reuses the freed memory.
-    const neighbour = new Served(publishers, { minRenderIntervalMs: 0 }, { kernel: old });
+    const neighbour = new Served(publishers, { renderMinIntervalMs: 0 }, { kernel: old });
     neighbour.ask();
     neighbour.leave();
     expect(textOf(page)).to.equal(text);
@@ -268,7 +268,7 @@ describe('a target that moves to another partition', () => {
 
   it('answers demands that arrive during the move once each, in the new partition', () => {
     const { set } = publish();
-    const target = serve({ minRenderIntervalMs: 0 });
+    const target = serve({ renderMinIntervalMs: 0 });
     target.ask();
     const { queue } = moveByHand(target);
     const early = follow(target.target.demand()); // sent before the move

@@ -34,8 +34,8 @@ const scripts = fc.array(
   }),
   { minLength: 1, maxLength: 60 },
 );
-const SMALL = { seedPaths: ['@root'], minRenderIntervalMs: SPACING_MS };
-const LARGE = { minRenderIntervalMs: SPACING_MS };
+const SMALL = { seedPaths: ['@root'], renderMinIntervalMs: SPACING_MS };
+const LARGE = { renderMinIntervalMs: SPACING_MS };
 
 /** A published value, and the time until which it was current. */
 interface Shown {

@@ -1,6 +1,5 @@
 // Changes of the definition of a served target, as a reload makes them.
 import { expect } from 'chai';
-import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import { MAX_STANDBY_MS } from '#app/targets/handover/handover.js';
 import { definitionOf } from '../../support/definition-of.js';
@@ -56,10 +55,10 @@ describe('a target that is redefined', () => {
   ];
   for (const [what, before, after, old, renewed] of changes)
     it(`with ${what} shows all old series until it shows all new series`, () => {
-      const { target, redefine } = serve({ ...before, minRenderIntervalMs: 0 });
+      const { target, redefine } = serve({ ...before, renderMinIntervalMs: 0 });
       const sorted = (text: string) => text.split(' ').sort();
       expect(names(target).split(' ')).to.have.members(sorted(old));
-      const redefining = redefine({ ...after, minRenderIntervalMs: 0 });
+      const redefining = redefine({ ...after, renderMinIntervalMs: 0 });
       const demands = [follow(target.target.demand())];
       while (!redefining.closed) {
         demands.push(follow(target.target.demand()));
@@ -79,7 +78,7 @@ describe('a target that is redefined', () => {
     const before = target.internal(LEFT_OUT);
     const warnings = () => target.events.filter(({ level }) => level === 'warning');
     expect(warnings()).to.deep.equal([]);
-    redefine({ limits: { ...DEFAULT_LIMITS, series: 1 } });
+    redefine({ targetMaxSeries: 1 });
     target.clock.advance(0);
     target.clock.advance(2000);
     expect(names(target)).to.equal('demo_root_x');
@@ -133,9 +132,9 @@ describe('a target that is redefined', () => {
   });
 
   it('applies the last of several definitions', () => {
-    const { target, redefine } = serve({ minRenderIntervalMs: 0 });
+    const { target, redefine } = serve({ renderMinIntervalMs: 0 });
     target.ask();
-    const all = [ROOT, {}, ROOT].map((each) => redefine({ ...each, minRenderIntervalMs: 0 }));
+    const all = [ROOT, {}, ROOT].map((each) => redefine({ ...each, renderMinIntervalMs: 0 }));
     target.clock.advance(0);
     expect(all.map(({ closed }) => closed)).to.deep.equal([true, true, true]);
     expect(names(target).split(' ')).to.have.members(SMALL.split(' '));

@@ -119,7 +119,7 @@ for (const mode of ['logical', 'threaded'] as const)
 
     it('answers a demand with values no older than the demand, or than the interval before it', async () => {
       const { x } = showing(0);
-      const { target } = serve({ minRenderIntervalMs: 1 });
+      const { target } = serve({ renderMinIntervalMs: 1 });
       await isReady(target);
       for (let value = 1; value <= 20; value++) {
         x.set(value);
@@ -130,7 +130,7 @@ for (const mode of ['logical', 'threaded'] as const)
 
     it('counts hits and misses exactly', async () => {
       const { x } = showing(1);
-      const { target } = serve({ minRenderIntervalMs: 60_000 });
+      const { target } = serve({ renderMinIntervalMs: 60_000 });
       await isReady(target);
       const shown: string[] = [];
       for (const value of [1, 1, 2, 3]) {
@@ -146,7 +146,7 @@ for (const mode of ['logical', 'threaded'] as const)
 
     it('adds late objects and drops removed objects while the target stays ready', async () => {
       const { publisher, root } = showing(1);
-      const { target } = serve({ minRenderIntervalMs: 0 });
+      const { target } = serve({ renderMinIntervalMs: 0 });
       await isReady(target);
       const child = publisher.addObject(root, 'H.1.demo.late', 'Late');
       publisher.addVariable(child, 'y', 'u64');
@@ -179,7 +179,7 @@ for (const mode of ['logical', 'threaded'] as const)
         value.set(i);
         return { child, value };
       });
-      const { target } = serve({ minRenderIntervalMs: 0 });
+      const { target } = serve({ renderMinIntervalMs: 0 });
       await isReady(target);
       const page = await ask(target, pageOf);
       const text = textOf(page);
@@ -197,7 +197,7 @@ for (const mode of ['logical', 'threaded'] as const)
 
     it('hands over a target, with its text and counters, to another partition', async () => {
       const { x } = showing(1);
-      const { target, events } = serve({ minRenderIntervalMs: 60_000 });
+      const { target, events } = serve({ renderMinIntervalMs: 60_000 });
       await isReady(target);
       const count = (name: string) =>
         Number(target.internal().find((each) => each.name.endsWith(name))?.value);

@@ -207,8 +207,8 @@ export class EventGenerator {
     const former = new Set(this.#definitions.map(tagOf));
     this.#definitions = KEY_SETS.filter(() => random.below(8) > 0).map((serverKeys) => {
       const seedPaths = FILTERS[random.below(FILTERS.length)] ?? [];
-      const minRenderIntervalMs = SPACINGS[random.below(SPACINGS.length)] ?? 0;
-      return definitionOf({ serverKeys, seedPaths, minRenderIntervalMs });
+      const renderMinIntervalMs = SPACINGS[random.below(SPACINGS.length)] ?? 0;
+      return definitionOf({ serverKeys, seedPaths, renderMinIntervalMs });
     });
     const present = this.#definitions.map(tagOf);
     // A removed target answers its demands as not ready.
@@ -218,10 +218,10 @@ export class EventGenerator {
       if (!former.has(tag)) checker.forget(tag);
       this.#spacings.set(
         tag,
-        Math.max(this.#spacings.get(tag) ?? 0, definition.minRenderIntervalMs),
+        Math.max(this.#spacings.get(tag) ?? 0, definition.renderMinIntervalMs),
       );
       this.#logEvent(
-        `${tag}: [${definition.seedPaths.join()}] every ${definition.minRenderIntervalMs} ms`,
+        `${tag}: [${definition.seedPaths.join()}] every ${definition.renderMinIntervalMs} ms`,
       );
     }
     interleavings.record('reload', () => true);
@@ -244,7 +244,7 @@ export class EventGenerator {
       target,
       tag,
       at: model.stamp(),
-      minRenderIntervalMs: () => this.#spacings.get(tag) ?? 0,
+      renderMinIntervalMs: () => this.#spacings.get(tag) ?? 0,
     };
     let answer: DemandAnswer | undefined;
     this.#logEvent(`${tag}: demand`);

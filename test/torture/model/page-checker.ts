@@ -12,7 +12,7 @@ export interface OpenDemand {
   readonly tag: string;
   readonly at: Stamp;
   /** The largest spacing of the target so far, including a later one. */
-  readonly minRenderIntervalMs: () => number;
+  readonly renderMinIntervalMs: () => number;
 }
 
 export class PageChecker {
@@ -71,7 +71,7 @@ export class PageChecker {
   }
 
   #checkPage(demand: OpenDemand, page: ReadyAnswer): void {
-    const { tag, at, minRenderIntervalMs } = demand;
+    const { tag, at, renderMinIntervalMs } = demand;
     this.#ready.set(tag, this.#model.stamp());
     const reported = this.#log.reported(tag);
     const answer = reported.at(-1);
@@ -86,7 +86,7 @@ export class PageChecker {
     const made = answer.mayRender ? answer : reported.findLast((each) => each.hasRendered);
     if (
       made?.reported === undefined ||
-      (!answer.mayRender && made.reported.atMs < at.atMs - minRenderIntervalMs())
+      (!answer.mayRender && made.reported.atMs < at.atMs - renderMinIntervalMs())
     )
       this.#fail(`${tag}: a page from before the minimum interval`);
     else this.#compare(tag, shown, made, made.reported);
