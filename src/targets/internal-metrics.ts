@@ -1,4 +1,5 @@
 // The metrics about a target itself. Spec 2.5.
+import { COUNTERS, COUNTER_NAMES } from '../exposition/counters.js';
 import type { Counters } from '../exposition/counters.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
@@ -55,18 +56,11 @@ type InternalMetricRow = readonly [
 /** Reads the value of a metric; undefined if it is unknown. */
 type ValueAt = (moment: Moment) => number | undefined;
 
-const gauge = (name: string, help: string, valueAt: ValueAt): InternalMetricRow => [
-  name,
-  'gauge',
-  help,
-  valueAt,
-];
-const counter = (name: string, help: string, valueAt: ValueAt): InternalMetricRow => [
-  name,
-  'counter',
-  help,
-  valueAt,
-];
+const rowOf =
+  (type: InternalMetric['type']) =>
+  (name: string, help: string, valueAt: ValueAt): InternalMetricRow => [name, type, help, valueAt];
+const gauge = rowOf('gauge');
+const counter = rowOf('counter');
 
 /** The rows of a median, a 95th and a 99th percentile, in milliseconds. */
 const percentiles = (
@@ -158,25 +152,8 @@ const ROWS: readonly InternalMetricRow[] = [
     'Application series of the target.',
     ({ state }) => state.view?.series,
   ),
-  counter(
-    'shm_exporter_target_series_clashes_total',
-    'Series omitted for a clash of name and labels, or of metric names.',
-    ({ counts }) => counts.clashes,
-  ),
-  counter(
-    'shm_exporter_target_series_omitted_total',
-    'Series omitted at the limit of the target.',
-    ({ counts }) => counts.omitted,
-  ),
-  counter(
-    'shm_exporter_target_objects_omitted_total',
-    'Objects omitted at the limit of the target.',
-    ({ counts }) => counts.omittedObjects,
-  ),
-  counter(
-    'shm_exporter_target_variables_omitted_total',
-    'Variables omitted at the limit of the target.',
-    ({ counts }) => counts.omittedVariables,
+  ...COUNTER_NAMES.map((name) =>
+    counter(COUNTERS[name].metric, COUNTERS[name].help, ({ counts }) => counts[name]),
   ),
   gauge(
     'shm_exporter_target_clashing_series',
@@ -197,11 +174,6 @@ const ROWS: readonly InternalMetricRow[] = [
     'shm_exporter_target_omitted_variables',
     'Variables omitted now at the limit of the target.',
     ({ state }) => state.view?.missing.omittedVariables,
-  ),
-  counter(
-    'shm_exporter_target_stale_frames_total',
-    'Texts, histograms and summaries not updated because they changed during each copy.',
-    ({ counts }) => counts.staleFrames,
   ),
   gauge(
     'shm_exporter_target_dropped_objects',

@@ -20,13 +20,7 @@ const UNITS = [
 const TYPES = ['row', 'stat', 'timeseries', 'state-timeline', 'table'];
 
 /** Internal metrics that are redundant to another one. */
-const NOT_DRAWN = [
-  'shm_exporter_internal_target_initial_sync_complete',
-  'shm_exporter_target_series_clashes_total',
-  'shm_exporter_target_series_omitted_total',
-  'shm_exporter_target_objects_omitted_total',
-  'shm_exporter_target_variables_omitted_total',
-];
+const NOT_DRAWN = ['shm_exporter_internal_target_initial_sync_complete'];
 
 const overlap = ({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean =>
   a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;

@@ -1,6 +1,7 @@
 // A partition without running targets: it records the targets it hosts, with a load that the test sets.
 import { EMPTY, Subject, defer, merge, of } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
+import type { Counts } from '#app/exposition/counters.js';
 import { unknownState } from '#app/streams/report.js';
 import type { Report } from '#app/streams/report.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
@@ -30,14 +31,14 @@ export class FakePartition implements Partition {
     };
   }
 
-  /** Reports a refresh of the target with this server key that took `tookMs`. */
-  refresh(key: string, tookMs: number): void {
-    this.#report$.get(key)?.next(this.#state(key, tookMs));
+  /** Reports a refresh of the target with this server key that took `tookMs`, and what it counted. */
+  refresh(key: string, tookMs: number, counts: Partial<Counts> = {}): void {
+    this.#report$.get(key)?.next(this.#state(key, tookMs, counts));
   }
 
-  #state(key: string, tookMs: number): Report {
+  #state(key: string, tookMs: number, counts: Partial<Counts> = {}): Report {
     const state = { ...unknownState(key), isReady: this.isReady };
-    return { kind: 'state', state, tasksMs: [tookMs], counts: newCounters() };
+    return { kind: 'state', state, tasksMs: [tookMs], counts: { ...newCounters(), ...counts } };
   }
 
   close(): void {

@@ -3,6 +3,7 @@ import type { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
+import { COUNTERS, COUNTER_NAMES, countersOf } from '#app/exposition/counters.js';
 import { TEXT, notReadyText } from '#app/exposition/page/text-page.js';
 import type { DemandAnswer, Page, TreeAnswer, TreeQuery } from '#app/model.js';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
@@ -213,6 +214,44 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(count('render_cache_hits_total')).to.equal(20);
       expect(count('render_cache_misses_total')).to.equal(1);
       expect(count('target_refresh_total')).to.be.above(refreshes);
+    });
+
+    it('keeps the counts of conditions, and counts further events, when it takes over a target', async () => {
+      const { publisher, root } = showing(1);
+      publisher.addVariable(root, 'X', 'u64').set(2);
+      publisher.addVariable(root, 'y', 'u64').set(3);
+      const text = publisher.addVariable(root, 'text', 'string');
+      text.set('a');
+      publisher.addVariable(root, 'z', 'u64').set(4);
+      publisher.addObject(root, 'H.1.demo.c', 'Child');
+      // X has the name of x, and no limit has room for y, text, z and c.
+      const { target } = serve({ targetMaxObjects: 1, targetMaxVariables: 4, targetMaxSeries: 1 });
+      await isReady(target);
+      const counts = () => {
+        const values = new Map(target.internal().map(({ name, value }) => [name, Number(value)]));
+        return countersOf((name) => values.get(COUNTERS[name].metric) ?? NaN);
+      };
+      await ask(target, seriesOf);
+      const before = counts();
+      const { clashes, omitted, omittedObjects, omittedVariables } = before;
+      expect(Math.min(clashes, omitted, omittedObjects, omittedVariables)).to.be.above(0);
+      expect(before.staleFrames).to.equal(0);
+      // The publisher stops in the middle of an update, which only a view without a copy of the text reads.
+      const stopping = text as unknown as { update(payload: () => never): void };
+      const stop = () => {
+        throw new Error('stopped');
+      };
+      expect(() => stopping.update(stop)).to.throw('stopped');
+      const moved = follow(target.change({ partition: partition(1) }));
+      await eventually('it moved', () => moved.subscription.closed);
+      expect(target.status().partition).to.equal(1);
+      await ask(target, seriesOf);
+      const after = counts();
+      expect(after).to.deep.include({ clashes, omitted, omittedObjects, omittedVariables });
+      expect(after.staleFrames).to.be.above(0);
+      for (const name of COUNTER_NAMES)
+        if (COUNTERS[name].kind === 'condition') expect(after[name], name).to.equal(before[name]);
+        else expect(after[name], name).to.be.at.least(before[name]);
     });
 
     it('answers tree queries with current values, also before the target is ready', async () => {

@@ -1,8 +1,9 @@
 // Panels of the exporter's dashboard: its health, its losses, and the components of the bridge.
+import { COUNTERS } from '#app/exposition/counters.js';
 import type { Drawing } from '../dashboard.js';
 import { labelTable, stat, stateTimeline, timeSeries } from '../drawings.js';
 import { flagMappings, stateMappings, stateNumber } from '../family-panel.js';
-import { OF_EXPORTER, OF_TARGET, OWN, byTarget, own, rate, target } from './load.js';
+import { OF_EXPORTER, OWN, byTarget, own, rate, target } from './load.js';
 
 const LICENSE_STATES = ['valid', 'grace', 'expired', 'early', 'invalid'];
 /** The threshold of the alert ShmLicenseExpiring, in seconds. */
@@ -76,6 +77,8 @@ export const health: readonly Drawing[] = [
   }),
 ];
 
+const COUNTED = Object.values(COUNTERS).map(({ metric }) => metric.replace(/^shm_exporter_/, ''));
+
 /** Panels about data that is missing from the metrics pages of targets. */
 export const losses: readonly Drawing[] = [
   timeSeries('short', {
@@ -98,9 +101,11 @@ export const losses: readonly Drawing[] = [
     queries: byTarget('target_clashing_series'),
   }),
   timeSeries('cps', {
-    title: 'Stale frames',
-    description: 'Texts, histograms and summaries that kept their last value, a second.',
-    queries: { [OF_TARGET]: rate(target('target_stale_frames_total')) },
+    title: 'Losses and other events',
+    description: 'Counted a second; docs/internal-metrics.md explains each.',
+    queries: Object.fromEntries(
+      Object.entries(byTarget(...COUNTED)).map(([legend, name]) => [legend, rate(name)]),
+    ),
   }),
   timeSeries('short', {
     title: 'Catalogue and filters',

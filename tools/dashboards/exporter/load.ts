@@ -7,7 +7,7 @@ import { flagMappings, stateMappings, stateNumber } from '../family-panel.js';
 /** Label matchers for the exporters and targets that the user selects in the dashboard. */
 export const OWN = 'job=~"$job",instance=~"$instance"';
 const TARGET = `${OWN},app=~"$app",server_key=~"$server_key"`;
-export const OF_TARGET = '{{app}} {{server_key}} {{hint}} {{instance}}';
+const OF_TARGET = '{{app}} {{server_key}} {{hint}} {{instance}}';
 export const OF_EXPORTER = '{{instance}}';
 const RANGE = '[$__rate_interval]';
 const QUANTILES = ['p50', 'p95', 'p99'];
