@@ -28,18 +28,22 @@ export class OmittedItems {
     return this.#amount + this.#others;
   }
 
-  /** Adds an item of `amount` series, objects or variables, or changes its amount. */
-  add(group: number, key: string | number, amount = 1): void {
-    this.delete(group, key);
+  /**
+   * Adds an item of `amount` series, objects or variables, or changes its amount. Returns by how much the amount grew;
+   * an item that is not recorded counts each time.
+   */
+  add(group: number, key: string | number, amount = 1): number {
+    const former = this.delete(group, key);
     if (this.#items >= MAX_ITEMS) {
       this.addOthers();
-      return;
+      return amount;
     }
     const keys = this.#groups.get(group);
     if (keys === undefined) this.#groups.set(group, new Map([[key, amount]]));
     else keys.set(key, amount);
     this.#items++;
     this.#amount += amount;
+    return Math.max(0, amount - former);
   }
 
   /** Counts all items that are not recorded as one. */
@@ -52,15 +56,16 @@ export class OmittedItems {
     return this.#items > 0 && this.#groups.has(group);
   }
 
-  /** Forgets an item. */
-  delete(group: number, key: string | number): void {
+  /** Forgets an item. Returns its amount; 0 if it was not recorded. */
+  delete(group: number, key: string | number): number {
     const keys = this.#groups.get(group);
     const amount = keys?.get(key);
-    if (keys === undefined || amount === undefined) return;
+    if (keys === undefined || amount === undefined) return 0;
     keys.delete(key);
     if (keys.size === 0) this.#groups.delete(group);
     this.#items--;
     this.#amount -= amount;
+    return amount;
   }
 
   /** Forgets all items of a group. */

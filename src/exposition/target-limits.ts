@@ -76,7 +76,7 @@ interface LimitedVariable extends LimitedObject {
   readonly object: LimitedObject;
 }
 
-/** Admits nodes up to the limits, and counts the nodes that it leaves out. */
+/** Admits nodes up to the limits, and counts each node that it leaves out once, even if it is offered again. */
 export class NodeLimiter {
   readonly #usage: TargetUsage;
   readonly #onOmitted: OnOmitted;
@@ -100,22 +100,24 @@ export class NodeLimiter {
   }
 
   admitsObject(object: LimitedObject): boolean {
-    this.#omittedObjects.deleteAll(object.id);
     const limit = this.#usage.reached('objects');
-    if (limit === undefined) return true;
-    this.#counters.omittedObjects++;
-    this.#omittedObjects.add(object.id, '');
+    if (limit === undefined) {
+      this.#omittedObjects.deleteAll(object.id);
+      return true;
+    }
+    this.#counters.omittedObjects += this.#omittedObjects.add(object.id, '');
     this.#onOmitted(limit, `object ${object.name}`);
     return false;
   }
 
   admitsVariable(variable: LimitedVariable): boolean {
     const { id, name, object } = variable;
-    this.#omittedVariables.delete(object.id, id);
     const limit = this.#usage.reached('variables');
-    if (limit === undefined) return true;
-    this.#counters.omittedVariables++;
-    this.#omittedVariables.add(object.id, id);
+    if (limit === undefined) {
+      this.#omittedVariables.delete(object.id, id);
+      return true;
+    }
+    this.#counters.omittedVariables += this.#omittedVariables.add(object.id, id);
     this.#onOmitted(limit, `variable ${name} of ${object.name}`);
     return false;
   }

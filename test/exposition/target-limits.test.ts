@@ -95,6 +95,21 @@ describe('the limits of a target', () => {
     expect(view.counters.omitted).to.equal(2);
   });
 
+  it('count an omitted series once, also if its text changes', () => {
+    const { source, a, shown, render, view } = setUp({ series: 8 });
+    expect(shown()).to.have.length(8);
+    const text = source.addVariable(a, 'text', { type: 'string', value: 'one' });
+    const missing = () => {
+      render();
+      return [view.counters.omitted, view.missing.omittedSeries];
+    };
+    expect(missing()).to.deep.equal([1, 1]);
+    source.set(text, 'two');
+    expect(missing()).to.deep.equal([1, 1]);
+    source.remove(text);
+    expect(missing()).to.deep.equal([1, 0]);
+  });
+
   it('admit a new object once an earlier object is removed', () => {
     const { source, add, a, shown, view } = setUp({ objects: 3 });
     shown();

@@ -52,8 +52,11 @@ export class RowLines {
         { nodeId, seriesIndex: seriesIndex++ },
         referenceLine(labels, shown),
       );
+    else if (shown.length > MAX_LINES_A_ROW)
+      // A part of a histogram is useless.
+      this.#registry.omit(shown.length, family.name, { nodeId, seriesIndex: seriesIndex++ });
     else
-      for (const each of fitting(shown))
+      for (const each of shown)
         this.#registry.put(
           family,
           familyIndex,
@@ -66,8 +69,6 @@ export class RowLines {
       seriesIndex++
     )
       this.#registry.remove(family.name, { nodeId, seriesIndex });
-    if (!isOne(shown) && shown.length > MAX_LINES_A_ROW)
-      this.#registry.omit(shown.length, family.name, { nodeId, seriesIndex: firstSeries });
   }
 
   /** Counts the series of a row for a node: those shown, and those that clash with another series. */
@@ -94,10 +95,6 @@ export class RowLines {
     return this.#familyIndexes.get(family.name) ?? this.#familyIndexes.size;
   }
 }
-
-/** Returns all series of a row, or none if there are too many: a part of a histogram is useless. */
-const fitting = (series: readonly Series[]): readonly Series[] =>
-  series.length > MAX_LINES_A_ROW ? [] : series;
 
 const isOne = (shown: readonly Series[] | ValueReference): shown is ValueReference =>
   'address' in shown;

@@ -176,19 +176,22 @@ export class SeriesRegistry {
 
   /**
    * Counts series that the caller omits.
-   * @param key the key of the first series: once it is removed, none of them counts any more; without a key, all count
-   *   until the target ends
+   * @param key the key of the first series, whose line is removed: once it is put or removed, none of them counts any
+   *   more; without a key, all count until the target ends
    */
   omit(series: number, name?: string, key?: LineKey): void {
-    this.#counters.omitted += series;
-    if (name === undefined || key === undefined) this.#omitted.addOthers();
-    else this.#omitted.add(key.nodeId, omittedKey(name, key), series);
+    if (name === undefined || key === undefined) {
+      this.#counters.omitted += series;
+      this.#omitted.addOthers();
+      return;
+    }
+    this.#removeLine(name, key);
+    this.#counters.omitted += this.#omitted.add(key.nodeId, omittedKey(name, key), series);
   }
 
   /** Adds a series, or replaces the line of the one with this key. */
   put(metadata: FamilyMetadata, familyIndex: number, key: LineKey, line: Line): void {
     const { name } = metadata;
-    this.#uncountOmitted(name, key);
     const family = this.#text.family(name);
     const hash = this.#text.seriesHash(name, line);
     const former = family?.hash(key);
@@ -222,6 +225,10 @@ export class SeriesRegistry {
 
   remove(name: string, key: LineKey): void {
     this.#uncountOmitted(name, key);
+    this.#removeLine(name, key);
+  }
+
+  #removeLine(name: string, key: LineKey): void {
     const family = this.#text.family(name);
     const hash = family?.hash(key);
     if (family === undefined || hash === undefined) {
@@ -246,6 +253,7 @@ export class SeriesRegistry {
       this.#omitSeries(metadata.name, key, line, hash);
       return;
     }
+    this.#uncountOmitted(metadata.name, key);
     this.#text.put(metadata, familyIndex, key, line, hash);
     if (family === undefined) this.#owners.add(metadata);
   }
@@ -303,6 +311,7 @@ export class SeriesRegistry {
   /** Counts a clash, unless the series with this key clashes already. */
   #addClash(next: ClashingSeries): void {
     const { metadata, key, line, hash } = next;
+    this.#uncountOmitted(metadata.name, key);
     this.#cost.steps += costOf(line);
     if (this.#clashing.at(metadata.name, key)?.hash !== hash) {
       this.#counters.clashes++;

@@ -15,7 +15,7 @@ describe('a row with many series', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const counts = new BigUint64Array(count + 1).fill(1n);
-    source.addVariable(root, 'wait', {
+    const wait = source.addVariable(root, 'wait', {
       type: 'histogram',
       schema: numbers(count),
       value: { type: 'histogram', counts, sum: 7 },
@@ -28,7 +28,13 @@ describe('a row with many series', () => {
     const rows =
       row('wait', 'histogram', 'var = "wait", static = { of = "wait" }') +
       row('wait', 'histogram', 'var = "next", static = { of = "next" }');
-    return { source, root, ...testView(source, root, { catalogue: shopCatalogue(rows) }) };
+    return {
+      source,
+      root,
+      wait,
+      counts,
+      ...testView(source, root, { catalogue: shopCatalogue(rows) }),
+    };
   };
   const next = [
     'shop_wait_bucket{of="next",le="1"} 2',
@@ -45,7 +51,10 @@ describe('a row with many series', () => {
   });
 
   it('is omitted as a whole and counted when its publisher states too many buckets', () => {
-    const { lines, view, source, root } = schemaOf(1022);
+    const { lines, view, source, root, wait, counts } = schemaOf(1022);
+    expect(lines()).to.deep.equal(next);
+    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([1025, 1025]);
+    source.set(wait, { type: 'histogram', counts: counts.fill(2n), sum: 8 });
     expect(lines()).to.deep.equal(next);
     expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([1025, 1025]);
     source.remove(root);
@@ -80,6 +89,9 @@ describe('texts in a shared frame', () => {
       source.addVariable(root, `t${i}`, { type: 'string', value: String(i).repeat(60) }),
     );
     const { lines, view } = testView(source, root);
+    expect(lines()).to.have.lengthOf(3);
+    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([2, 2]);
+    for (const text of texts.slice(3)) source.set(text, 'y'.repeat(60));
     expect(lines()).to.have.lengthOf(3);
     expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([2, 2]);
     for (const text of texts.slice(0, 3)) source.remove(text);

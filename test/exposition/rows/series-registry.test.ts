@@ -248,7 +248,7 @@ describe('the series registry', () => {
   it('counts a repeatedly omitted series once', () => {
     const { registry, counters, put } = registryOf(undefined, { series: 0 });
     for (let value = 0; value < 3; value++) put(1, 'x', value);
-    expect([counters.omitted, registry.omitted]).to.deep.equal([3, 1]);
+    expect([counters.omitted, registry.omitted]).to.deep.equal([1, 1]);
   });
 
   it('counts all omitted series beyond ten thousand as one series', () => {

@@ -233,9 +233,8 @@ for (const mode of ['logical', 'threaded'] as const)
       };
       await ask(target, seriesOf);
       const before = counts();
-      const { clashes, omitted, omittedObjects, omittedVariables } = before;
-      expect(Math.min(clashes, omitted, omittedObjects, omittedVariables)).to.be.above(0);
-      expect(before.staleFrames).to.equal(0);
+      const conditions = { clashes: 1, omitted: 2, omittedObjects: 1, omittedVariables: 1 };
+      expect(before).to.deep.equal({ ...conditions, staleFrames: 0 });
       // The publisher stops in the middle of an update, which only a view without a copy of the text reads.
       const stopping = text as unknown as { update(payload: () => never): void };
       const stop = () => {
@@ -247,7 +246,7 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(target.status().partition).to.equal(1);
       await ask(target, seriesOf);
       const after = counts();
-      expect(after).to.deep.include({ clashes, omitted, omittedObjects, omittedVariables });
+      expect(after).to.deep.include(conditions);
       expect(after.staleFrames).to.be.above(0);
       for (const name of COUNTER_NAMES)
         if (COUNTERS[name].kind === 'condition') expect(after[name], name).to.equal(before[name]);
