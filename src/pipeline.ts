@@ -17,9 +17,9 @@ import {
 import type { BehaviorSubject, SchedulerLike } from 'rxjs';
 import { messageOf } from './errors.js';
 import type { TargetView } from './exposition/target-view.js';
-import type { TargetEvent } from './model.js';
+import type { FoundRoot, TargetEvent } from './model.js';
 import { chooseRoot } from './streams/choose-root.js';
-import type { ChosenRoot, DesiredRoot, RootChoice } from './streams/choose-root.js';
+import type { ChosenRoot, RootChoice } from './streams/choose-root.js';
 import { throttleRenders } from './streams/throttle-renders.js';
 import type { Demand } from './streams/throttle-renders.js';
 import { processInputs } from './streams/target-inputs.js';
@@ -30,9 +30,12 @@ import type { Scheduler } from './streams/scheduler.js';
 import type { PollerPool } from './streams/poller-pool.js';
 import { ViewRefresher } from './streams/view-refresher.js';
 import type { ProcessedInput } from './streams/view-refresher.js';
+import type { TargetDefinition } from './targets/formats.js';
 
-export interface HostingParts extends DesiredRoot {
-  readonly serverKeys: readonly string[];
+export interface HostingParts {
+  readonly definition: TargetDefinition;
+  /** The root that the target had in another hosting. */
+  readonly former?: FoundRoot | undefined;
   readonly pool: PollerPool;
   /** The scheduler of the thread. */
   readonly tasks: Scheduler;
@@ -40,8 +43,6 @@ export interface HostingParts extends DesiredRoot {
   readonly queue: TaskQueue;
   /** The unanswered refresh. It outlives roots: after the loss of a root, the answer has no root. */
   readonly openRefresh$: BehaviorSubject<Refresh | undefined>;
-  /** Whether the target renders or logs each change, without a demand. */
-  readonly needsEachChange: boolean;
   /** Polls the server keys for a refresh. */
   readonly poll: () => void;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
@@ -59,9 +60,11 @@ export type HostingUpdate =
 
 /** From shared memory to rendered text. Runs in a partition while subscribed. */
 export const hostingPipeline = (parts: HostingParts): Observable<HostingUpdate> => {
+  const { pool, former } = parts;
+  const { app, instance: hint, serverKeys } = parts.definition;
   let hasRoot = false;
-  const pollResults = parts.serverKeys.map((key) => parts.pool.pollResult$(key, () => !hasRoot));
-  return chooseRoot(pollResults, parts).pipe(
+  const pollResults = serverKeys.map((key) => pool.pollResult$(key, () => !hasRoot));
+  return chooseRoot(pollResults, { app, hint, former }).pipe(
     switchMap((choice) => {
       hasRoot = choice.kind !== 'none';
       return choice.kind === 'none' ? withoutRoot(choice, parts) : withRoot(choice, parts);
@@ -73,8 +76,8 @@ export const hostingPipeline = (parts: HostingParts): Observable<HostingUpdate> 
 export interface ServingParts {
   readonly demand$: Observable<Demand>;
   readonly report$: Observable<Report>;
-  /** `render_min_interval_ms`. */
-  readonly renderMinIntervalMs: () => number;
+  /** The present definition. A reload replaces it. */
+  readonly definition: () => TargetDefinition;
   /** Milliseconds of a clock that does not step. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
@@ -85,15 +88,18 @@ export interface ServingParts {
 }
 
 /** From demands and reports to refreshes and answers. Runs in the main thread, in both execution modes. */
-export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> =>
-  merge(parts.demand$, parts.report$).pipe(
-    throttleRenders(parts.renderMinIntervalMs, parts.nowMs, parts.scheduler), // refresh now, later, or not at all
+export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> => {
+  const { nowMs, scheduler } = parts;
+  const intervalMs = () => parts.definition().renderMinIntervalMs;
+  return merge(parts.demand$, parts.report$).pipe(
+    throttleRenders(intervalMs, nowMs, scheduler), // refresh now, later, or not at all
     mergeMap(({ report, refresh }) => {
       const events = report === undefined ? [] : parts.answer(report); // to the sinks, each by its scope
       if (refresh !== undefined) parts.command(refresh);
       return events;
     }),
   );
+};
 
 /** Answers refreshes while no root is chosen. */
 const withoutRoot = (
@@ -112,19 +118,20 @@ const withoutRoot = (
 /** The delay after which a failed target starts again. Until then its answers state the reason. */
 export const RESTART_MS = 5000;
 function afterFailure(error: unknown, parts: HostingParts): Observable<HostingUpdate> {
-  const [key = ''] = parts.serverKeys;
+  const [key = ''] = parts.definition.serverKeys;
   const reason = `a restart after a failure: ${messageOf(error)}`;
   const choice = { kind: 'none', reason, publisher: parts.pool.publisher(key) } as const;
   return withoutRoot(choice, parts).pipe(takeUntil(timer(RESTART_MS, parts.scheduler)));
 }
 
 function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<HostingUpdate> {
-  const { pool, queue, tasks, openRefresh$, poll, onTaskEnd } = parts;
+  const { definition, pool, queue, tasks, openRefresh$, poll, onTaskEnd } = parts;
+  const needsEachChange = definition.renderMinIntervalMs === 0 || definition.isDebug;
   return defer(() => {
     const view = parts.makeView(choice);
     const refresher = new ViewRefresher(view, choice.source);
-    // Each refresh polls, so most ready targets need no frequent polls between demands.
-    const isUrgent = () => !refresher.isReady || parts.needsEachChange || view.hasObserved;
+    // Each refresh polls, so most ready targets need no frequent polls between demands. Others render or log each change.
+    const isUrgent = () => !refresher.isReady || needsEachChange || view.hasObserved;
     const poll$ = pool
       .pollResult$(choice.serverKey, isUrgent)
       .pipe(map((pollResult) => refresher.pollInput(pollResult)));

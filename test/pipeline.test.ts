@@ -15,6 +15,7 @@ import type { Report } from '#app/streams/report.js';
 import { PollerPool } from '#app/streams/poller-pool.js';
 import type { Refresh } from '#app/streams/target-inputs.js';
 import { CountingMemory } from './support/counting-memory.js';
+import { definitionOf } from './support/definition-of.js';
 import { follow } from './support/follow.js';
 import { marbles } from './support/marbles.js';
 import { schedulerOf } from './support/scheduler-of.js';
@@ -51,14 +52,11 @@ describe('hostingPipeline', () => {
     const queue = new TaskQueue(tasks, () => clock.now());
     const filters = compileFilters(undefined, { classes: [], seedPathGroups: [], seedPaths: [] });
     const update$ = hostingPipeline({
-      app: 'demo',
-      hint: '',
-      serverKeys: ['82'],
+      definition: definitionOf(),
       pool,
       tasks,
       queue,
       openRefresh$,
-      needsEachChange: false,
       poll: () => {
         pool.poll('82');
       },
@@ -353,7 +351,8 @@ describe('servingPipeline', () => {
     it(
       title,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
-        const [renderMinIntervalMs, report$] = [time(interval), new Subject<Report>()];
+        const definition = definitionOf({ renderMinIntervalMs: time(interval) });
+        const report$ = new Subject<Report>();
         let isDirty = false;
         const update$ = hot(demanded);
         let waiting = 0;
@@ -369,9 +368,8 @@ describe('servingPipeline', () => {
         const answer$ = servingPipeline({
           demand$,
           report$,
-          renderMinIntervalMs: () => renderMinIntervalMs,
+          definition: () => definition,
           nowMs: () => asyncScheduler.now(),
-
           command: ({ mayRender }) => {
             const hasRendered = mayRender && isDirty;
             isDirty &&= !hasRendered;

@@ -107,7 +107,7 @@ export class ServedTarget implements Target {
       servingPipeline({
         demand$: this.#demand$,
         report$: this.#handover.run(),
-        renderMinIntervalMs: () => this.assignment.definition.renderMinIntervalMs,
+        definition: () => this.assignment.definition,
         nowMs,
         scheduler,
         answer: (report) => this.#receive(report),

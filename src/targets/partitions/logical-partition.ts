@@ -84,15 +84,13 @@ export class LogicalPartition implements Partition {
     const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
     const reporter = new Reporter(definition, pool, this.#queue);
     let view: TargetView | undefined;
-    const { serverKeys } = definition;
     const report$ = defer(() => {
       const makeView = this.#viewMaker(definition, reporter);
       const update$ = hostingPipeline({
-        ...{ app: definition.app, hint: definition.instance, former, serverKeys },
-        ...{ pool, tasks, queue: this.#queue, openRefresh$, makeView, scheduler },
-        needsEachChange: definition.renderMinIntervalMs === 0 || definition.isDebug,
+        ...{ definition, former, pool, tasks, queue: this.#queue },
+        ...{ openRefresh$, makeView, scheduler },
         poll: () => {
-          for (const key of serverKeys) pool.poll(key);
+          for (const key of definition.serverKeys) pool.poll(key);
           reporter.logLookup();
         },
         onTaskEnd: (tookMs) => {
