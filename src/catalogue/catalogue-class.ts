@@ -27,7 +27,12 @@ export function parseClass(table: Table, parser: RowParser): CatalogueClass {
   const { problems } = table;
   table.only(CLASS_KEYS);
   checkRemarks(table);
-  table.needs('alias', 'class_ids', 'paths', 'metrics');
+  table.needs({
+    alias: 'the name that targets know the class by',
+    class_ids: 'an array of class ids',
+    paths: 'an array of path patterns',
+    metrics: 'an array of rows, perhaps empty',
+  });
   const classIds = table.read('class_ids', someWords) ?? [];
   const paths = (table.read('paths', someWords) ?? []).flatMap(
     (text, index) => problems.catch(table.at('paths', index), () => compilePathPattern(text)) ?? [],

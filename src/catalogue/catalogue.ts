@@ -59,7 +59,10 @@ export function readCatalogue(
   const problems = new Problems(places);
   const file = new Table(values, [], problems);
   file.only(FILE_KEYS);
-  file.needs('app', 'classes');
+  file.needs({
+    app: 'the name of the application',
+    classes: 'an array of [[classes]] tables, perhaps empty',
+  });
   const app = file.read('app', application) ?? '';
   const families = new Families(app);
   const parser = new RowParser(families, kinds);

@@ -45,7 +45,7 @@ export class Families {
   /** The metadata of the metric that a row names. If they are invalid, adds a problem and returns undefined. */
   of(row: Table): FamilyMetadata | undefined {
     const name = row.text('name');
-    row.needs('name');
+    row.needs({ name: 'the name of a metric' });
     if (name === undefined || this.#broken.has(name)) return undefined;
     const known = this.#byName.get(name);
     if (known === undefined) return this.#first(name, row);
@@ -59,7 +59,7 @@ export class Families {
   }
 
   #first(name: string, row: Table): FamilyMetadata | undefined {
-    row.needs('type', 'help');
+    row.needs({ type: 'the type of the metric', help: 'what the metric means' });
     const type = row.read('type', metricType);
     const help = row.read('help', helpText)?.trim() ?? '';
     const unit = row.text('unit') ?? '';
@@ -88,7 +88,7 @@ const COMMON = [
   ...['name', 'type', 'unit', 'help', 'at', 'class_id', 'static', 'personal', 'src', 'note'],
 ];
 
-const keysOf = ({ must, may = [] }: RowKind): readonly string[] => [...must, ...may];
+const keysOf = ({ must, may = [] }: RowKind): readonly string[] => [...Object.keys(must), ...may];
 
 export class RowParser {
   /** The path of the rows in the file. */
@@ -131,11 +131,14 @@ export class RowParser {
         table.path,
         `${name} is of type ${type}, but its keys are those of ${types.join(' or ')}`,
       );
-    table.needs(...must);
+    table.needs(must);
     const allowed = [...COMMON, ...keysOf(kind)];
     for (const key of table.keys)
       if (this.#known.includes(key) && !allowed.includes(key))
-        table.problems.add(table.at(key), `has no meaning here: ${name} takes ${must.join(', ')}`);
+        table.problems.add(
+          table.at(key),
+          `has no meaning here: ${name} takes ${Object.keys(must).join(', ')}`,
+        );
     if (table.has('at') !== table.has('class_id'))
       table.problems.add(table.path, '"at" and "class_id" must be given together');
   }

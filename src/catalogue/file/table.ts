@@ -13,30 +13,6 @@ import { labelProblem } from '../names.js';
 import { UNCHANGED, conversionOf } from '../row.js';
 import type { Conversion } from '../row.js';
 
-// The values that keys need, for messages about missing keys.
-const WORDS: Readonly<Record<string, string>> = {
-  app: 'the name of the application',
-  classes: 'an array of [[classes]] tables, perhaps empty',
-  alias: 'the name that targets know the class by',
-  class_ids: 'an array of class ids',
-  paths: 'an array of path patterns',
-  metrics: 'an array of rows, perhaps empty',
-  name: 'the name of a metric',
-  type: 'the type of the metric',
-  help: 'what the metric means',
-  var: 'the name of a variable',
-  sum_var: 'the name of the variable with the sum',
-  count_var: 'the name of the variable with the count',
-  conv: '"timestamp"',
-  observe: 'true',
-  buckets: 'an array of ascending numbers',
-  quantiles: 'an array of ascending numbers from 0 to 1',
-  states: 'an array of the names of states',
-  labels_from: 'a table of labels with the names of variables',
-};
-
-const wordsFor = (key: string): string => WORDS[key] ?? 'a value';
-
 const texts = list(anyText, {});
 
 export class Table {
@@ -69,10 +45,10 @@ export class Table {
     reportUnknownKeys(this.#values, known, this.path, this.problems.report);
   }
 
-  /** Reports every key of `keys` that is missing. */
-  needs(...keys: readonly string[]): void {
-    for (const key of keys.filter((each) => !this.has(each)))
-      reportMissing(this.at(key), wordsFor(key), this.problems.report);
+  /** Reports every key of `keys` that is missing, with a description of its values. */
+  needs(keys: Readonly<Record<string, string>>): void {
+    for (const [key, values] of Object.entries(keys))
+      if (!this.has(key)) reportMissing(this.at(key), values, this.problems.report);
   }
 
   /**

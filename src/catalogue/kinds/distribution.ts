@@ -3,11 +3,12 @@ import type { Variable } from '../../model.js';
 import { convert, rowOf } from '../row.js';
 import type { Conversion, Row, RowFields, Shape } from '../row.js';
 import { conversionIn, plainVariable } from '../file/table.js';
+import { VAR } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
 export const distribution: RowKind = {
   types: ['histogram', 'summary'],
-  must: ['var'],
+  must: VAR,
   may: ['scale'],
   matches: (_table, type) => type === 'histogram' || type === 'summary',
   read: (table, fields) =>

@@ -1,12 +1,12 @@
 // Rows that compute a histogram or summary of the values that a variable has over time.
 import { ascending, conversionIn, mustBe, plainVariable } from '../file/table.js';
 import { rowOf } from '../row.js';
-import { LEVELS } from './row-kind.js';
+import { LEVELS, VAR } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
 export const observedHistogram: RowKind = {
   types: ['histogram'],
-  must: ['var', 'observe', 'buckets'],
+  must: { ...VAR, observe: 'true', buckets: 'an array of ascending numbers' },
   may: ['scale'],
   matches: (table, type) =>
     type === 'histogram' && ['observe', 'buckets', 'quantiles'].some((key) => table.has(key)),
@@ -29,7 +29,7 @@ export const observedHistogram: RowKind = {
 // A number whose published values are the observations of a summary with quantiles.
 export const observedSummary: RowKind = {
   types: ['summary'],
-  must: ['var', 'observe', 'quantiles'],
+  must: { ...VAR, observe: 'true', quantiles: 'an array of ascending numbers from 0 to 1' },
   may: ['scale'],
   matches: (table, type) =>
     type === 'summary' && ['observe', 'buckets', 'quantiles'].some((key) => table.has(key)),

@@ -8,7 +8,10 @@ import type { RowKind } from './row-kind.js';
 
 export const pair: RowKind = {
   types: ['summary'],
-  must: ['sum_var', 'count_var'],
+  must: {
+    sum_var: 'the name of the variable with the sum',
+    count_var: 'the name of the variable with the count',
+  },
   may: ['scale', 'wrap32'],
   matches: (table) => table.has('sum_var') || table.has('count_var'),
   read(table, fields) {

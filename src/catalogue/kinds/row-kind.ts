@@ -8,8 +8,9 @@ import type { Row, RowFields } from '../row.js';
 export interface RowKind {
   /** The metric types that a row of this kind can have. */
   readonly types: readonly MetricType[];
-  /** The required and optional keys of this kind, besides the keys that every row may have. */
-  readonly must: readonly string[];
+  /** The required keys of this kind, besides those of every row, with descriptions of their values. */
+  readonly must: Readonly<Record<string, string>>;
+  /** Its optional keys. */
   readonly may?: readonly string[];
   /** True if the keys of a row fit this kind. The kind of a row is the first in `ROW_KINDS` that fits. */
   matches(table: Table, type: MetricType): boolean;
@@ -25,5 +26,7 @@ const numbersFrom = (usual: ScalarType): readonly ValueType[] => [
 export const TOTALS = numbersFrom('u64');
 /** All number types, i64 first: the simulator publishes gauges as the first type. */
 export const LEVELS = numbersFrom('i64');
+/** The required key of kinds that read one variable. */
+export const VAR = { var: 'the name of a variable' };
 /** The types that can be shown as text. */
 export const TEXTS: readonly ValueType[] = ['string', ...SCALAR_TYPES];

@@ -3,12 +3,12 @@ import type { Conversion, Row, RowFields } from '../row.js';
 import { conversionIn, patternIn, variableIn, wraps } from '../file/table.js';
 import type { VariablePattern } from '../match/patterns.js';
 import { rowOf } from '../row.js';
-import { LEVELS, TOTALS } from './row-kind.js';
+import { LEVELS, TOTALS, VAR } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
 export const scalar: RowKind = {
   types: ['gauge', 'counter', 'unknown'],
-  must: ['var'],
+  must: VAR,
   may: ['scale', 'wrap32'],
   matches: () => true,
   read(table, fields) {

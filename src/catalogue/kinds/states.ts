@@ -3,7 +3,7 @@ import { OBJECT_STATES } from '../../model.js';
 import { plainVariable, stateNames } from '../file/table.js';
 import { rowOf } from '../row.js';
 import type { Series } from '../row.js';
-import { TEXTS } from './row-kind.js';
+import { TEXTS, VAR } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
 /** One series per state: 1 for the current state, otherwise 0. OpenMetrics prescribes the label name. */
@@ -23,7 +23,7 @@ const STATE = '@state';
 
 export const state: RowKind = {
   types: ['stateset'],
-  must: ['var'],
+  must: VAR,
   matches: (table, type) => type === 'stateset' && table.text('var') === STATE,
   read(_table, fields) {
     const { name } = fields.family;
@@ -42,7 +42,7 @@ export const state: RowKind = {
 // A variable that names one of several states, one series for each state.
 export const stateset: RowKind = {
   types: ['stateset'],
-  must: ['var', 'states'],
+  must: { ...VAR, states: 'an array of the names of states' },
   matches: (_table, type) => type === 'stateset',
   read(table, fields) {
     const { name } = fields.family;

@@ -1,12 +1,12 @@
 // Rows that show a point in time as Unix seconds. Most publishers publish the time as a text.
 import { mustBe, plainVariable } from '../file/table.js';
 import { rowOf } from '../row.js';
-import { TEXTS } from './row-kind.js';
+import { TEXTS, VAR } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
 export const timestamp: RowKind = {
   types: ['gauge'],
-  must: ['var', 'conv'],
+  must: { ...VAR, conv: '"timestamp"' },
   matches: (table) => table.has('conv'),
   read(table, fields) {
     mustBe(table, 'conv', table.text('conv'), 'timestamp');

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import { plainVariable } from '#app/catalogue/file/table.js';
-import { TOTALS } from '#app/catalogue/kinds/row-kind.js';
+import { TOTALS, VAR } from '#app/catalogue/kinds/row-kind.js';
 import { rowOf } from '#app/catalogue/row.js';
 import type { RowKind } from '#app/catalogue/kinds/row-kind.js';
 import { ROW_KINDS } from '#app/catalogue/kinds/row-kinds.js';
@@ -14,7 +14,7 @@ import { testView } from '../test-view.js';
 /** One series per bit of an integer, labelled with the name of the bit. */
 const bitmask: RowKind = {
   types: ['gauge'],
-  must: ['var', 'bits'],
+  must: { ...VAR, bits: 'an array of names of bits' },
   matches: (table) => table.has('bits'),
   read(table, fields) {
     const names = table.texts('bits');
@@ -38,7 +38,7 @@ const bitmask: RowKind = {
 /** The difference of two integers. */
 const difference: RowKind = {
   types: ['gauge'],
-  must: ['var', 'less'],
+  must: { ...VAR, less: 'the name of a variable' },
   matches: (table) => table.has('less'),
   read(table, fields) {
     const [variable, less] = [plainVariable(table, 'var'), plainVariable(table, 'less')];
