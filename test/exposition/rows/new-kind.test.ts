@@ -20,12 +20,14 @@ const bitmask: RowKind = {
     const names = table.texts('bits');
     if (names.length > 64) table.problems.add(table.at('bits'), 'must be at most 64 names');
     return rowOf(fields, {
-      inputs: [{ variable: plainVariable(table, 'var'), types: TOTALS }],
+      inputs: [{ variable: plainVariable(table, 'var'), types: ['u64', 'i64'] }],
       ownLabels: ['bit'],
       isComputed: true,
       linesOf: () => names.length,
       series(context) {
-        const bits = BigInt(context.text(context.variable) ?? 0);
+        const text = context.text(context.variable);
+        if (text === undefined) return [];
+        const bits = BigInt(text);
         return names.map((bit, at) => ({
           labels: { bit },
           value: Number((bits >> BigInt(at)) & 1n),
@@ -35,7 +37,7 @@ const bitmask: RowKind = {
   },
 };
 
-/** The difference of two integers. */
+/** The difference of two finite numbers. */
 const difference: RowKind = {
   types: ['gauge'],
   must: { ...VAR, less: 'the name of a variable' },
@@ -48,9 +50,11 @@ const difference: RowKind = {
       isComputed: true,
       linesOf: () => 1,
       series(context) {
-        const [from, by] = [variable, less].map((name) => context.named(name));
-        if (from === undefined || by === undefined) return [];
-        return [{ value: Number(BigInt(context.text(from) ?? 0) - BigInt(context.text(by) ?? 0)) }];
+        const [from, by] = [variable, less].map((name) => {
+          const named = context.named(name);
+          return named && context.text(named);
+        });
+        return from === undefined || by === undefined ? [] : [{ value: Number(from) - Number(by) }];
       },
     });
   },
