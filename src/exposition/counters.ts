@@ -1,4 +1,4 @@
-// The counters of a hosting: its views add to them, reports carry differences, internal metrics read them.
+// The counters of a target: its hostings report differences, ServedTarget keeps the sums, internal metrics show them.
 
 interface Counter {
   /** An event counts when it happens; a condition when it begins, so each new view of the tree counts it again. */
