@@ -34,8 +34,8 @@ import type { TargetDefinition } from './targets/formats.js';
 
 export interface HostingParts {
   readonly definition: TargetDefinition;
-  /** The root that the target had in another hosting. */
-  readonly former?: FoundRoot | undefined;
+  /** The root that the target had in the previous hosting. */
+  readonly formerRoot?: FoundRoot | undefined;
   readonly pool: PollerPool;
   /** The scheduler of the thread. */
   readonly tasks: Scheduler;
@@ -58,13 +58,16 @@ export type HostingUpdate =
   | { readonly kind: 'no-root' }
   | ProcessedInput;
 
-/** From shared memory to rendered text. Runs in a partition while subscribed. */
+/**
+ * From shared memory to rendered text. Runs in a partition while subscribed. A refresh is answered only below a choice,
+ * so an operator that holds a root back emits a choice without root, with the reason.
+ */
 export const hostingPipeline = (parts: HostingParts): Observable<HostingUpdate> => {
-  const { pool, former } = parts;
+  const { pool, formerRoot } = parts;
   const { app, instance: hint, serverKeys } = parts.definition;
   let hasRoot = false;
   const pollResults = serverKeys.map((key) => pool.pollResult$(key, () => !hasRoot));
-  return chooseRoot(pollResults, { app, hint, former }).pipe(
+  return chooseRoot(pollResults, { app, hint, formerRoot }).pipe(
     switchMap((choice) => {
       hasRoot = choice.kind !== 'none';
       return choice.kind === 'none' ? withoutRoot(choice, parts) : withRoot(choice, parts);
@@ -130,7 +133,7 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<HostingUp
   return defer(() => {
     const view = parts.makeView(choice);
     const refresher = new ViewRefresher(view, choice.source);
-    // Each refresh polls, so most ready targets need no frequent polls between demands. Others render or log each change.
+    // Each refresh polls. Frequent polls in between serve targets that are not ready, render or log each change, or observe.
     const isUrgent = () => !refresher.isReady || needsEachChange || view.hasObserved;
     const poll$ = pool
       .pollResult$(choice.serverKey, isUrgent)

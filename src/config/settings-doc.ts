@@ -33,7 +33,7 @@ export function settingsMarkdown(
     '  exporter would select, and the size of its tree. It warns of filters, scopes, catalogue rows and a `variable` that',
     '  match nothing, of variables that no row reads or can show, and of classes without a row.',
     '* A reload ignores an invalid configuration. It checks the license only if `license_file` or `license_keys_dir` changed.',
-    `  It applies targets, scopes and ${reloadedKeys()}.`,
+    `  It applies targets with all their keys, scopes, and these keys: ${reloadedKeys()}.`,
     '  A change of another key needs a restart.',
     '  A target continues if its `app`, `format`, `server_keys` and `instance` do not change; otherwise its counters restart at 0.',
     '',

@@ -49,7 +49,7 @@ const reloaded = <T>(
   meaning: string,
 ): ReloadedField<T> => ({ ...optional(key, fallback, rule, meaning), isReloaded: true });
 
-/** A reload applies the `reloaded` settings. A change of an `optional` one needs a restart. */
+/** The top-level keys. A reload applies those made by `reloaded`; a change of another key needs a restart. */
 export const SETTINGS = {
   contextId: optional('context_id', 'shmApp', name, 'Context id of the shared-memory pool'),
   poolName: optional('pool_name', 'pool', name, 'Name of the shared-memory pool'),
@@ -63,13 +63,13 @@ export const SETTINGS = {
     'trusted_owners',
     [],
     list(integer(0, 2 ** 32 - 2), { max: 1024, different: { by: String } }),
-    'User ids. Only segments of these users, root and the user of the exporter are read, and none that everybody may write; empty reads all',
+    'User ids. The exporter reads only segments of these users, root and its own user, and none that are world-writable; empty reads all',
   ),
   segmentMaxItems: optional(
     'segment_max_items',
     2_097_152,
     integer(1, 2_097_152),
-    'Most objects and variables of one segment; a larger segment is not served',
+    'Maximum number of objects and variables of a segment, together; a larger one is not served',
   ),
   app: reloaded(
     'app',
@@ -81,7 +81,7 @@ export const SETTINGS = {
     'format',
     'native',
     name,
-    'Format of the publisher: native (the segment format of this project), hsperfdata (JVMs) or varnish',
+    'Format of the publisher, by its name in docs/formats.md',
   ),
   formatSettings: reloaded(
     'format_settings',
@@ -100,13 +100,13 @@ export const SETTINGS = {
     'classes',
     [],
     words,
-    'Class aliases of the application to track; empty tracks all',
+    'Classes to track, by alias in the catalogue; empty tracks all',
   ),
   seedPathGroups: reloaded(
     'seed_path_groups',
     [],
     words,
-    'Named groups of seed paths of the application to track',
+    'Groups of seed paths to track, by name in the catalogue',
   ),
   seedPaths: reloaded(
     'seed_paths',
@@ -154,25 +154,25 @@ export const SETTINGS = {
     'target_max_objects',
     1_000_000,
     integer(1, 1_000_000),
-    'Most objects that one target tracks. Items above a target_max limit, and all below them, are omitted and counted; the log names the first',
+    'Maximum number of objects that one target tracks. Items beyond a target_max limit are omitted and counted; the log names the first for each limit',
   ),
   targetMaxVariables: reloaded(
     'target_max_variables',
     2_000_000,
     integer(1, 2_000_000),
-    'Most variables that one target tracks',
+    'Maximum number of variables that one target tracks',
   ),
   targetMaxSeries: reloaded(
     'target_max_series',
     2_000_000,
     integer(1, 2_000_000),
-    'Most series that one target shows',
+    'Maximum number of series that one target shows',
   ),
   targetMaxTextBytes: reloaded(
     'target_max_text_bytes',
     2 ** 29,
     integer(1024, 2 ** 29),
-    'Most bytes of names and labels that one target shows, and of texts, histograms and summaries that it reads',
+    'Maximum bytes of names and labels that one target shows, and of texts, histograms and summaries that it reads',
   ),
   targetWorkers: optional(
     'target_workers',
@@ -229,7 +229,7 @@ export const SETTINGS = {
     'metrics_systemd_socket',
     false,
     flag,
-    'Listens on the sockets that systemd passes (LISTEN_FDS), instead of any address',
+    'Listens on the sockets that systemd passes (LISTEN_FDS), instead of the configured addresses',
   ),
   webConfigFile: optional(
     'web_config_file',
@@ -254,19 +254,19 @@ export const SETTINGS = {
     'http_max_header_bytes',
     16_384,
     integer(1024, 1_048_576),
-    'Most bytes of the head of an HTTP request; a larger one gets 431',
+    'Maximum bytes of the head of an HTTP request; a larger one gets 431',
   ),
   httpMaxConnections: optional(
     'http_max_connections',
     512,
     integer(1, 65_535),
-    'Most open HTTP connections; above it, a new connection replaces the longest idle one',
+    'Maximum number of open HTTP connections; beyond it, a new connection replaces the longest idle one',
   ),
   httpMaxScrapes: optional(
     'http_max_scrapes',
     64,
     integer(1, 65_535),
-    'Most concurrent scrapes; further ones wait up to a second, then get 503',
+    'Maximum number of concurrent scrapes; further ones wait up to a second, then get 503',
   ),
   httpReloadEnabled: optional(
     'http_reload_enabled',
@@ -278,14 +278,14 @@ export const SETTINGS = {
     'http_tree_enabled',
     true,
     flag,
-    'Shows all objects and variables of a target at /tree; texts without a row only to local clients and those with a password or certificate',
+    'Shows all objects and variables of a target at /tree; shows texts that no row reads only to local clients, and to clients with a password or certificate',
   ),
   licenseFile: optional('license_file', '', line, 'License file, required for a normal start'),
   licenseKeysDir: optional(
     'license_keys_dir',
     LICENSE_KEYS_DIR,
     line,
-    'Folder of your own public keys of licenses, which need not exist; empty for none',
+    'Folder of your own public keys for licenses. It may be missing; empty uses only the built-in keys',
   ),
   catalogueFiles: reloaded('catalogue_files', [], words, 'Catalogues of further applications'),
   stdoutFormat: optional(

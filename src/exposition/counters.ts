@@ -1,24 +1,24 @@
-// The counters of a target: its hostings report differences, ServedTarget keeps the sums, internal metrics show them.
+// The counters of a target that continue when it moves or changes: ServedTarget adds what hostings report.
 
-interface Counter {
-  /** An event counts when it happens; a condition when it begins, so each new view of the tree counts it again. */
+interface CounterRow {
+  /** An event happens once. A condition lasts, and each new view of the tree counts it again. */
   readonly kind: 'event' | 'condition';
   /** The name of its internal metric. */
   readonly metric: string;
   readonly help: string;
 }
 
-/** Each counter, in the order of a page. */
+/** The counters, in the order of a page. */
 export const COUNTERS = {
   clashes: {
     kind: 'condition',
     metric: 'shm_exporter_target_series_clashes_total',
     help: 'Series omitted for a clash of name and labels, or of metric names.',
   },
-  omitted: {
+  omittedSeries: {
     kind: 'condition',
     metric: 'shm_exporter_target_series_omitted_total',
-    help: 'Series omitted at the limit of the target.',
+    help: 'Series omitted for a limit of the target or a reserved name.',
   },
   omittedObjects: {
     kind: 'condition',
@@ -33,9 +33,9 @@ export const COUNTERS = {
   staleFrames: {
     kind: 'event',
     metric: 'shm_exporter_target_stale_frames_total',
-    help: 'Texts, histograms and summaries not updated because they changed during each copy.',
+    help: 'Failed copies of texts, histograms and summaries, which changed during each attempt.',
   },
-} as const satisfies Readonly<Record<string, Counter>>;
+} as const satisfies Readonly<Record<string, CounterRow>>;
 
 export type CounterName = keyof typeof COUNTERS;
 export type Counters = Record<CounterName, number>;

@@ -1,10 +1,10 @@
-// Counts the series, objects and variables that a target leaves out.
+// Counts the series, objects and variables that a target omits.
 
-/** How many items are left out of the text of a target now. */
+/** How many items the text of a target omits now. */
 export interface Omissions {
   /** Series that are not shown: another series has their name and labels, or another metric has their name. */
   readonly clashingSeries: number;
-  /** Series, objects and variables that a limit leaves out. */
+  /** Series, objects and variables omitted because of a limit, and series with a reserved name. */
   readonly omittedSeries: number;
   readonly omittedObjects: number;
   readonly omittedVariables: number;
@@ -14,8 +14,8 @@ export interface Omissions {
 const MAX_ITEMS = 10_000;
 
 /**
- * The items that are left out, in groups that are removed together: the series of a variable, or the variables of
- * an object. All items beyond the first 10,000 count as one, until the target starts again.
+ * The omitted items, in groups that are removed together: the series of a variable, or the variables of an object.
+ * Items beyond the first 10,000 are not recorded; they add 1 to the amount, until the target gets a new view.
  */
 export class OmittedItems {
   readonly #groups = new Map<number, Map<string | number, number>>();
@@ -23,14 +23,14 @@ export class OmittedItems {
   #amount = 0;
   #others = 0;
 
-  /** How many series, objects or variables are left out. */
+  /** How many series, objects or variables are omitted. */
   get amount(): number {
     return this.#amount + this.#others;
   }
 
   /**
-   * Adds an item of `amount` series, objects or variables, or changes its amount. Returns by how much the amount grew;
-   * an item that is not recorded counts each time.
+   * Adds an item of `amount` series, objects or variables, or changes its amount. Returns by how much the amount
+   * grew; for an item that is not recorded, returns its whole amount at each call.
    */
   add(group: number, key: string | number, amount = 1): number {
     const former = this.delete(group, key);
@@ -46,12 +46,12 @@ export class OmittedItems {
     return Math.max(0, amount - former);
   }
 
-  /** Counts all items that are not recorded as one. */
+  /** Adds 1 to the amount for all items that are not recorded. */
   addOthers(): void {
     this.#others = 1;
   }
 
-  /** Whether an item of a group is left out. If not, `delete` does nothing. */
+  /** Whether an item of a group is recorded. If not, `delete` does nothing. */
   has(group: number): boolean {
     return this.#items > 0 && this.#groups.has(group);
   }

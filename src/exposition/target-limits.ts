@@ -76,7 +76,7 @@ interface LimitedVariable extends LimitedObject {
   readonly object: LimitedObject;
 }
 
-/** Admits nodes up to the limits, and counts each node that it leaves out once, even if it is offered again. */
+/** Admits nodes up to the limits. Counts a recorded omitted node once, even if it is offered again. */
 export class NodeLimiter {
   readonly #usage: TargetUsage;
   readonly #onOmitted: OnOmitted;
@@ -91,7 +91,7 @@ export class NodeLimiter {
     this.#onOmitted = onOmitted;
   }
 
-  /** Objects and variables that are left out now. */
+  /** Objects and variables that are omitted now. */
   get omittedObjects(): number {
     return this.#omittedObjects.amount;
   }

@@ -23,8 +23,8 @@ export interface DesiredRoot {
   readonly app: string;
   /** A full root id or an instance number; empty for none. */
   readonly hint: string;
-  /** The root that the target had in another hosting. It is chosen if it exists and matches. */
-  readonly former?: FoundRoot | undefined;
+  /** The root that the target had in the previous hosting. The first choice prefers it if it exists and matches. */
+  readonly formerRoot?: FoundRoot | undefined;
 }
 
 export interface ChosenRoot {
@@ -65,10 +65,10 @@ export function chooseRoot(
 ): Observable<RootChoice> {
   const start: RootChoice = { kind: 'none', reason: ABSENT.reason, publisher: ABSENT };
   return defer(() => {
-    let { former } = desired;
+    let { formerRoot } = desired;
     const chooseAnew = (results: readonly PollResult[]): RootChoice => {
-      const choice = choose(results, { ...desired, former });
-      if (choice.kind === 'chosen') former = undefined;
+      const choice = choose(results, { ...desired, formerRoot });
+      if (choice.kind === 'chosen') formerRoot = undefined;
       return choice;
     };
     return combineLatest(pollResults).pipe(
@@ -101,7 +101,7 @@ export function choose(results: readonly PollResult[], desired: DesiredRoot): Ro
   const byInstance = ofApp.filter(({ identity }) => identity.instance === desired.hint);
   const fitting = desired.hint === '' ? ofApp : exact.length > 0 ? exact : byInstance;
   const isFormer = ({ serverKey, root }: Candidate) =>
-    serverKey === desired.former?.serverKey && root.name === desired.former.id;
+    serverKey === desired.formerRoot?.serverKey && root.name === desired.formerRoot.id;
   const [best, ...others] = fitting.sort(
     (a, b) => Number(isFormer(b)) - Number(isFormer(a)) || byPreference(a, b),
   );

@@ -92,7 +92,7 @@ export type Report =
   | { readonly kind: 'changed' }
   | { readonly kind: 'event'; readonly event: TargetEvent }
   /** The partition has failed; the target starts there again after `PARTITION_RETRY_MS`. */
-  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'failed'; readonly reason: string; readonly state: TargetState }
   /** Another hosting serves from now on. */
   | { readonly kind: 'switched'; readonly state: TargetState }
   /** The counts of a standby, without those that the serving hosting has reported before. */

@@ -13,9 +13,9 @@ import type { PollerFactory } from '../streams/poller.js';
 import { VARNISH_SETTINGS } from '../varnish/settings.js';
 import { varnishPollers } from '../varnish/varnish-poller.js';
 
-/** The settings of a target, and what the plan made of them. Plain data. */
+/** The settings of a target, with checked format settings and the text of its catalogue. Plain data. */
 export interface TargetDefinition extends Omit<TargetSettings, 'formatSettings'> {
-  /** The checked settings of the format, which is a key of `FORMATS`. */
+  /** The checked settings of `format`, a key of `FORMATS`. */
   readonly formatSettings: FormatSettings;
   /** Undefined if the application has no catalogue. */
   readonly catalogue: CatalogueText | undefined;

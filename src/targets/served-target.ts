@@ -218,8 +218,6 @@ export class ServedTarget implements Target {
         this.#text.retain();
         return [];
       case 'failed':
-        this.#history.note(this.#handover.serving.state, this.#parts.unixMs());
-        this.#text.release();
         this.#rejectPending();
         return [];
       case 'event':

@@ -16,7 +16,7 @@ const address = fc
   .tuple(fc.constantFrom('', '127.0.0.1', '[::1]', 'h.example'), fc.nat(65_535))
   .map(([host, port]) => `${host}:${port}`);
 
-/** Values by the texts of rules that describe them. */
+/** Values of a rule, by its `allowed` text. */
 const BY_RULE = new Map<string, fc.Arbitrary<unknown>>([
   [flag.allowed, fc.boolean()],
   [formats.name.allowed, name],
@@ -40,7 +40,8 @@ function anyValue({ key, rule: { type, allowed } }: Field<unknown>): fc.Arbitrar
     return fc.integer({ min, max });
   }
   const choices = allowed.match(/"[^"]*"/g) ?? [];
-  if (choices.join(' or ') !== allowed) throw new Error(`give values of ${key} in BY_RULE`);
+  if (choices.join(' or ') !== allowed)
+    throw new Error(`no values for ${key}: add its rule to BY_RULE`);
   return fc.constantFrom(...choices.map((choice) => choice.slice(1, -1)));
 }
 

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 const settings = (toml: string) => checked(parseToml('c.toml', toml), CONFIG_FILE);
 const DEFAULTS = settings('');
 
-/** Another value than the default of a key, and whether a reload applies it. */
+/** For each key, a value other than its default, and whether a reload applies the key. */
 const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolean]>> = {
   context_id: ['"x"', false],
   pool_name: ['"x"', false],

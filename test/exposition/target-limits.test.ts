@@ -29,7 +29,7 @@ describe('the limits of a target', () => {
     expect(shown()).to.have.length(8);
     expect(omitted).to.deep.equal([]);
     expect([
-      view.counters.omitted,
+      view.counters.omittedSeries,
       view.counters.omittedObjects,
       view.counters.omittedVariables,
     ]).to.deep.equal([0, 0, 0]);
@@ -56,12 +56,12 @@ describe('the limits of a target', () => {
   it('omit series if the series or the bytes of their labels are too many', () => {
     const few = setUp({ series: 6 });
     expect(few.shown()).to.have.length(6);
-    expect([few.view.counters.omitted, few.omitted.length]).to.deep.equal([2, 2]);
+    expect([few.view.counters.omittedSeries, few.omitted.length]).to.deep.equal([2, 2]);
     expect(few.omitted[0]).to.match(/^series: series shop_[uv]\{object="[^"]+"\}$/);
     const short = setUp({ textBytes: 100 });
     expect(short.shown().length).to.be.within(1, 7);
     expect(short.omitted[0]).to.match(/^textBytes: series shop_[uv]\{object="[^"]+"\}$/);
-    expect(short.view.counters.omitted).to.equal(8 - short.shown().length);
+    expect(short.view.counters.omittedSeries).to.equal(8 - short.shown().length);
   });
 
   it('count omitted objects and variables until they are removed or fit', () => {
@@ -92,7 +92,7 @@ describe('the limits of a target', () => {
     expect(missing()).to.equal(2);
     for (const each of [a, b, c]) source.remove(each);
     expect(missing()).to.equal(0);
-    expect(view.counters.omitted).to.equal(2);
+    expect(view.counters.omittedSeries).to.equal(2);
   });
 
   it('count an omitted series once, also if its text changes', () => {
@@ -101,7 +101,7 @@ describe('the limits of a target', () => {
     const text = source.addVariable(a, 'text', { type: 'string', value: 'one' });
     const missing = () => {
       render();
-      return [view.counters.omitted, view.missing.omittedSeries];
+      return [view.counters.omittedSeries, view.missing.omittedSeries];
     };
     expect(missing()).to.deep.equal([1, 1]);
     source.set(text, 'two');

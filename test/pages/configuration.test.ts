@@ -1,8 +1,13 @@
 import { expect } from 'chai';
+import { FORMATS } from '#app/targets/formats.js';
 import { testPrograms } from '../support/processes.js';
 import { readsPage } from '../support/page-reader.js';
 
 const programs = testPrograms();
+/** The page has a block for each. */
+const FORMATS_WITH_SETTINGS = [...FORMATS]
+  .filter(([, { settings }]) => Object.keys(settings).length > 0)
+  .map(([name]) => name);
 
 /** Checks the settings of a format as a part of a target. */
 function checkFormat(text: string): void {
@@ -21,8 +26,7 @@ readsPage('docs/configuration.md', {
       );
       expect(stdout).to.match(/^configuration is valid$/m);
     },
-    'format = "hsperfdata"': checkFormat,
-    'format = "varnish"': checkFormat,
+    ...Object.fromEntries(FORMATS_WITH_SETTINGS.map((name) => [`format = "${name}"`, checkFormat])),
     '# the two feeds': (text) => {
       const file = programs.write('targets.conf', text);
       const { stdout } = programs.run(

@@ -150,10 +150,10 @@ describe('the choice of a root', () => {
       'H.1.ads',
     ],
   ] as const;
-  for (const [what, former, wanted] of formers)
+  for (const [what, formerRoot, wanted] of formers)
     it(`takes ${what}`, () => {
       const seen = [polled('82', 'H.1.adh', 'H.1.ads'), polled('456', 'H.2.ads', 'a.b.9.ads')];
-      expect(nameOf(choose(seen, { ...ADS, former }))).to.equal(wanted);
+      expect(nameOf(choose(seen, { ...ADS, formerRoot }))).to.equal(wanted);
     });
 
   const reasons: readonly (readonly [string, readonly PollResult[], string, string])[] = [
@@ -269,11 +269,11 @@ describe('the stream of chosen roots', () => {
   it(
     'prefers the former root until a root is chosen, and not after that',
     marbles(({ hot, expectObservable }) => {
-      const former = { serverKey: '82', id: 'H.2.ads' };
+      const formerRoot = { serverKey: '82', id: 'H.2.ads' };
       const polls$ = hot('    -x-b-x-b---', seen);
       const choices = '       -n-2-n-1---';
 
-      expectObservable(names([polls$], { ...ADS, former })).toBe(choices, taken);
+      expectObservable(names([polls$], { ...ADS, formerRoot })).toBe(choices, taken);
     }),
   );
 

@@ -31,7 +31,7 @@ const inputs = {
   N: { kind: 'state', ...unready },
   s: { kind: 'switched', state: ready.state },
   S: { kind: 'switched', state: unready.state },
-  x: { kind: 'failed', reason: 'gone' },
+  x: { kind: 'failed', reason: 'gone', state: unready.state },
 } as const satisfies Record<string, Input>;
 
 /** Abbreviated outputs: `M` a refresh that may render, `m` one that may not; `D` a delay, in milliseconds. */
@@ -296,7 +296,7 @@ describe('the throttling of renders', () => {
         this.#rendered = -1;
         this.#renderedAt = -Infinity;
         this.#oldSince = undefined;
-        return [{ kind: 'failed', reason: 'gone' }];
+        return [{ kind: 'failed', reason: 'gone', state: unready.state }];
       }
     }
 

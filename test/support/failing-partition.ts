@@ -18,9 +18,9 @@ export class FailingPartition implements Partition {
     this.number = inner.number;
   }
 
-  host(definition: TargetDefinition, former?: FoundRoot): HostedTarget {
+  host(definition: TargetDefinition, formerRoot?: FoundRoot): HostedTarget {
     const { isDeaf } = this;
-    const hosted = this.#inner.host(definition, former);
+    const hosted = this.#inner.host(definition, formerRoot);
     const fail = (message: string) => throwError(() => new Error(message));
     const report$ = defer(() =>
       this.trouble === ''

@@ -24,6 +24,8 @@ class VarnishServer {
   #manager: ChildProcess | undefined;
   #admin = '';
   #reloads = 0;
+  /** What varnishd printed. */
+  #log = '';
   /** The URL for clients. */
   url = '';
 
@@ -65,14 +67,14 @@ class VarnishServer {
     const [program = '', ...args] = [...under, 'varnishd', ...words, ...more];
     const manager = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#manager = manager;
-    let message = '';
-    manager.stderr.setEncoding('utf8').on('data', (text: string) => (message += text));
+    this.#log = '';
+    manager.stderr.setEncoding('utf8').on('data', (text: string) => (this.#log += text));
     const hasEnded = (): boolean => manager.exitCode !== null || manager.signalCode !== null;
     const answers = () => (hasEnded() ? true : this.#answers());
     await waitFor('varnishd answers', answers, START_MS);
     if (!hasEnded()) return '';
     this.#manager = undefined;
-    return message || 'nothing';
+    return this.#log || 'nothing';
   }
 
   get runs(): boolean {
@@ -99,7 +101,8 @@ class VarnishServer {
     const { status, stderr } = spawnSync('varnishadm', ['-T', this.#admin, ...words], {
       encoding: 'utf8',
     });
-    if (status !== 0) throw new Error(`varnishadm ${words.join(' ')}: ${stderr}`);
+    if (status !== 0)
+      throw new Error(`varnishadm ${words.join(' ')}: ${stderr}; varnishd printed: ${this.#log}`);
   }
 
   /** Loads the VCL program under a new name, activates it, and returns the name. */

@@ -160,14 +160,19 @@ export const COMPONENT = {
     64 * MIB,
     // The maximum is the longest string that V8 supports.
     integer(KIB, 511 * MIB),
-    'Most bytes of a body, compressed or decompressed',
+    'Maximum size of a body in bytes, compressed or decompressed',
   ),
-  maxObjects: optional('max_objects', 50_000, integer(1, 200_000), 'Most objects of a tree'),
+  maxObjects: optional(
+    'max_objects',
+    50_000,
+    integer(1, 200_000),
+    'Maximum number of objects of a tree',
+  ),
   maxVariables: optional(
     'max_variables',
     500_000,
     integer(1, 1_000_000),
-    'Most variables of a tree',
+    'Maximum number of variables of a tree',
   ),
   maxDepth: optional('max_depth', 64, integer(1, 64), 'Most levels of objects, including the root'),
 };

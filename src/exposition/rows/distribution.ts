@@ -227,7 +227,7 @@ export class FrameCopies {
   }
 
   #omit({ id }: Variable): void {
-    this.#counters.omitted += this.#omitted.add(id, '');
+    this.#counters.omittedSeries += this.#omitted.add(id, '');
   }
 
   of(variable: Variable): Frame | undefined {

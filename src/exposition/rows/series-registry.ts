@@ -31,11 +31,11 @@ const positionOf = (name: string, { nodeId, seriesIndex }: LineKey): string =>
 class ClashingList {
   readonly #byPosition = new Map<string, ClashingSeries>();
   readonly #byHash = new Map<number, Set<ClashingSeries>>();
-  /** The series by each name that only their metric uses. */
+  /** The series by each name that only one metric of a page may use. */
   readonly #byName = new Map<string, Set<ClashingSeries>>();
   #dropped = 0;
 
-  /** The number of clashing series, plus one if any were dropped. Dropped series stay missing until the target restarts. */
+  /** The number of clashing series, plus one if any were dropped. Dropped series stay missing until the target gets a new view. */
   get size(): number {
     return this.#byPosition.size + this.#dropped;
   }
@@ -46,7 +46,7 @@ class ClashingList {
     return this.#byPosition.size === 0 ? undefined : this.#byPosition.get(positionOf(name, key));
   }
 
-  /** Adds a series, replacing the one with its key; drops it if too many clash. */
+  /** Replaces the series with the same metric name and key. Drops the new series if too many clash. */
   put(next: ClashingSeries): void {
     this.delete(next.metadata.name, next.key);
     if (this.#byPosition.size >= MAX_CLASHING) {
@@ -110,7 +110,7 @@ export class SeriesRegistry {
   readonly #owners = new NameOwners();
   readonly #clashing = new ClashingList();
   readonly #counters: Counters;
-  /** By node; the key of a series has its index and name. */
+  /** Groups are node ids; the key of an item is a series index and a metric name. */
   readonly #omitted = new OmittedItems();
   readonly #cost: Cost;
   readonly #onClash: OnClash;
@@ -139,7 +139,7 @@ export class SeriesRegistry {
     return this.#clashing.size;
   }
 
-  /** Series that are omitted now because of a limit. */
+  /** Series that are omitted now because of a limit or a reserved name. */
   get omitted(): number {
     return this.#omitted.amount;
   }
@@ -169,24 +169,24 @@ export class SeriesRegistry {
     return '';
   }
 
-  /** Whether there are series of a metric. */
+  /** Whether any series of a metric is shown. */
   isShown(name: string): boolean {
     return this.#text.family(name) !== undefined;
   }
 
   /**
    * Counts series that the caller omits.
-   * @param key the key of the first series, whose line is removed: once it is put or removed, none of them counts any
-   *   more; without a key, all count until the target ends
+   * @param key of the first series, whose line is removed; the omission ends when this series is shown, clashes or is
+   *   removed. Without a key, `omitted` grows by one for all such calls, until the target gets a new view.
    */
   omit(series: number, name?: string, key?: LineKey): void {
     if (name === undefined || key === undefined) {
-      this.#counters.omitted += series;
+      this.#counters.omittedSeries += series;
       this.#omitted.addOthers();
       return;
     }
     this.#removeLine(name, key);
-    this.#counters.omitted += this.#omitted.add(key.nodeId, omittedKey(name, key), series);
+    this.#counters.omittedSeries += this.#omitted.add(key.nodeId, omittedKey(name, key), series);
   }
 
   /** Adds a series, or replaces the line of the one with this key. */
@@ -279,7 +279,7 @@ export class SeriesRegistry {
     return limit === undefined;
   }
 
-  /** Enforces the limits of the target, and reserves the names of the exporter's own metrics. */
+  /** Whether the limits allow a new series; false for names with the exporter's prefix. Reports a reached limit. */
   #mayAdd(name: string, family: Family | undefined, line: Line): boolean {
     if (family === undefined && name.startsWith(OWN_PREFIX)) return false;
     const limit = this.#usage.reached('series', labelsOf(line).length);
@@ -293,7 +293,7 @@ export class SeriesRegistry {
   /**
    * Reserves name and labels for a series, which replaces the series with the hash `former`. Returns false if another
    * series has them, or if another metric has the name of its metric.
-   * @param family of its name, if there is one
+   * @param family the shown family with the name of the metric, if any
    */
   #reserve(
     metadata: FamilyMetadata,
@@ -308,7 +308,7 @@ export class SeriesRegistry {
     return isShowable && (hash === former || this.#hashes.add(hash));
   }
 
-  /** Counts a clash, unless the series with this key clashes already. */
+  /** Counts a clash, unless it replaces a clashing series with the same name and labels. */
   #addClash(next: ClashingSeries): void {
     const { metadata, key, line, hash } = next;
     this.#uncountOmitted(metadata.name, key);

@@ -143,7 +143,7 @@ export class Handover {
 
   #fail(reason: string): void {
     this.#refresh = undefined;
-    this.#report$.next({ kind: 'failed', reason });
+    this.#report$.next({ kind: 'failed', reason, state: this.#serving.state });
   }
 
   /** Starts or ends a standby, so that the target gets its desired partition and definition. */

@@ -127,6 +127,6 @@ export class Hosting implements Assignment {
       ...unknownState(this.#state.serverKey),
       progress: { ...this.#state.progress, reason: `a restart, ${reason}` },
     };
-    return { kind: 'failed', reason };
+    return { kind: 'failed', reason, state: this.#state };
   }
 }

@@ -78,7 +78,7 @@ export class LogicalPartition implements Partition {
     this.#makeKernel = makeKernel;
   }
 
-  host(definition: TargetDefinition, former?: FoundRoot): HostedTarget {
+  host(definition: TargetDefinition, formerRoot?: FoundRoot): HostedTarget {
     const { tasks, nowMs, scheduler = asyncScheduler } = this.#parts;
     const pool = this.#parts.pools(definition.format, definition.formatSettings);
     const openRefresh$ = new BehaviorSubject<Refresh | undefined>(undefined);
@@ -87,7 +87,7 @@ export class LogicalPartition implements Partition {
     const report$ = defer(() => {
       const makeView = this.#viewMaker(definition, reporter);
       const update$ = hostingPipeline({
-        ...{ definition, former, pool, tasks, queue: this.#queue },
+        ...{ definition, formerRoot, pool, tasks, queue: this.#queue },
         ...{ openRefresh$, makeView, scheduler },
         poll: () => {
           for (const key of definition.serverKeys) pool.poll(key);

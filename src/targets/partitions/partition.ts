@@ -17,8 +17,8 @@ export interface HostedTarget {
 
 export interface Partition {
   readonly number: number;
-  /** @param former the root that the target had before, which it chooses again if it exists */
-  host(definition: TargetDefinition, former?: FoundRoot): HostedTarget;
+  /** @param formerRoot the root that the target had before, which it chooses again if it exists */
+  host(definition: TargetDefinition, formerRoot?: FoundRoot): HostedTarget;
   /** Releases its memory or thread; its targets must have ended before. */
   close(): void;
 }

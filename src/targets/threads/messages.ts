@@ -72,7 +72,7 @@ export type ToThread =
       readonly kind: 'start';
       readonly target: number;
       readonly definition: TargetDefinition;
-      readonly former: FoundRoot | undefined;
+      readonly formerRoot: FoundRoot | undefined;
     }
   | { readonly kind: 'refresh'; readonly target: number; readonly refresh: Refresh }
   | { readonly kind: 'stop'; readonly target: number }

@@ -92,9 +92,9 @@ export class PartitionThread {
   #start({
     target,
     definition,
-    former,
+    formerRoot,
   }: Extract<ToThread, { kind: 'start' }>): Observable<FromThread> {
-    const hosted = this.#partition.host(definition, former);
+    const hosted = this.#partition.host(definition, formerRoot);
     const end$ = new Subject<void>();
     this.#running.set(target, { hosted, end$ });
     return hosted.report$.pipe(

@@ -104,14 +104,14 @@ export class ThreadedPartition implements Partition {
     this.#scheduler = scheduler;
   }
 
-  host(definition: TargetDefinition, former?: FoundRoot): HostedTarget {
+  host(definition: TargetDefinition, formerRoot?: FoundRoot): HostedTarget {
     const target = ++this.#lastTarget;
     const report$ = defer(() => {
       const thread = (this.#thread ??= this.#start());
       const report$ = new Observable<Report>((subscriber) => {
         const receiver = new SnapshotReceiver(thread.memory);
         thread.targets.set(target, { subscriber, receiver });
-        thread.worker.postMessage({ kind: 'start', target, definition, former });
+        thread.worker.postMessage({ kind: 'start', target, definition, formerRoot });
         return () => {
           thread.targets.delete(target);
           thread.worker.postMessage({ kind: 'stop', target });

@@ -47,19 +47,19 @@ describe('a row with many series', () => {
     const { lines, view } = schemaOf(1021);
     expect(lines()).to.have.lengthOf(1024 + next.length);
     expect(lines().slice(-4)).to.deep.equal(next);
-    expect(view.counters.omitted).to.equal(0);
+    expect(view.counters.omittedSeries).to.equal(0);
   });
 
   it('is omitted as a whole and counted when its publisher states too many buckets', () => {
     const { lines, view, source, root, wait, counts } = schemaOf(1022);
     expect(lines()).to.deep.equal(next);
-    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([1025, 1025]);
+    expect([view.counters.omittedSeries, view.missing.omittedSeries]).to.deep.equal([1025, 1025]);
     source.set(wait, { type: 'histogram', counts: counts.fill(2n), sum: 8 });
     expect(lines()).to.deep.equal(next);
-    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([1025, 1025]);
+    expect([view.counters.omittedSeries, view.missing.omittedSeries]).to.deep.equal([1025, 1025]);
     source.remove(root);
     expect(lines()).to.deep.equal([]);
-    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([1025, 0]);
+    expect([view.counters.omittedSeries, view.missing.omittedSeries]).to.deep.equal([1025, 0]);
   });
 
   const list = (count: number) => JSON.stringify(numbers(count));
@@ -90,15 +90,15 @@ describe('texts in a shared frame', () => {
     );
     const { lines, view } = testView(source, root);
     expect(lines()).to.have.lengthOf(3);
-    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([2, 2]);
+    expect([view.counters.omittedSeries, view.missing.omittedSeries]).to.deep.equal([2, 2]);
     for (const text of texts.slice(3)) source.set(text, 'y'.repeat(60));
     expect(lines()).to.have.lengthOf(3);
-    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([2, 2]);
+    expect([view.counters.omittedSeries, view.missing.omittedSeries]).to.deep.equal([2, 2]);
     for (const text of texts.slice(0, 3)) source.remove(text);
     expect(lines()).to.deep.equal([]);
     for (const text of texts.slice(3)) source.set(text, 'x'.repeat(60));
     expect(lines(), 'there is room again').to.have.lengthOf(2);
-    expect([view.counters.omitted, view.missing.omittedSeries]).to.deep.equal([2, 0]);
+    expect([view.counters.omittedSeries, view.missing.omittedSeries]).to.deep.equal([2, 0]);
   });
 });
 
@@ -114,8 +114,8 @@ describe('texts beyond the text limit of a target', () => {
     const limits = { textBytes: 8 * LONG * 3 };
     const { lines, view, omitted } = testView(source, root, { limits });
     expect(lines().length).to.be.within(6, 8);
-    expect(view.counters.omitted, 'the first that was too much').to.be.at.least(1);
-    expect(view.counters.omitted + view.counters.omittedVariables).to.be.within(4, 6);
+    expect(view.counters.omittedSeries, 'the first that was too much').to.be.at.least(1);
+    expect(view.counters.omittedSeries + view.counters.omittedVariables).to.be.within(4, 6);
     expect(omitted.join(' ')).to.match(/variable t\d+ of h\.1\.shop/);
     for (const text of texts) source.remove(text);
     expect(lines()).to.deep.equal([]);
@@ -157,6 +157,6 @@ describe('the scales of a partition', () => {
     for (let i = 0; i < 65_535; i++) kernel.scales.acquire({ multiply: 1, divide: 1000 + i });
     const { lines, view } = till(kernel, [2, 3, 4]);
     expect(lines()).to.deep.equal(['shop_x2 6']);
-    expect(view.counters.omitted).to.equal(2);
+    expect(view.counters.omittedSeries).to.equal(2);
   });
 });

@@ -213,7 +213,7 @@ describe('the series registry', () => {
   it('refuses names of internal metrics', () => {
     const { counters, put, shown } = registryOf();
     put(1, 'shm_exporter_internal_target_ready');
-    expect([shown(), counters.omitted, counters.clashes]).to.deep.equal([[], 1, 0]);
+    expect([shown(), counters.omittedSeries, counters.clashes]).to.deep.equal([[], 1, 0]);
   });
 
   it('omits and counts series beyond two million', () => {
@@ -224,7 +224,7 @@ describe('the series registry', () => {
     }
     const { counters, put, shown } = registryOf(new FullText(new Kernel()));
     put(1, 'x');
-    expect([shown(), counters.omitted]).to.deep.equal([[], 1]);
+    expect([shown(), counters.omittedSeries]).to.deep.equal([[], 1]);
   });
 
   it('omits and counts clashing series if they exceed a limit when the shown series ends', () => {
@@ -234,21 +234,21 @@ describe('the series registry', () => {
     for (let i = 20; i < 24; i++) put(i, `y{a="${i}"}`);
     remove(0);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal(['x{a="1"} 1']);
-    expect([counters.omitted, registry.omitted]).to.deep.equal([9, 9]);
+    expect([counters.omittedSeries, registry.omitted]).to.deep.equal([9, 9]);
     // The omitted series do not wait any more.
     remove(1);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal([]);
     put(2, 'x{a="2"}');
     expect(shown()).to.include('x{a="2"} 2');
-    expect([counters.omitted, registry.omitted]).to.deep.equal([9, 8]);
+    expect([counters.omittedSeries, registry.omitted]).to.deep.equal([9, 8]);
     for (let i = 3; i <= 10; i++) remove(i);
-    expect([counters.omitted, registry.omitted]).to.deep.equal([9, 0]);
+    expect([counters.omittedSeries, registry.omitted]).to.deep.equal([9, 0]);
   });
 
   it('counts a repeatedly omitted series once', () => {
     const { registry, counters, put } = registryOf(undefined, { series: 0 });
     for (let value = 0; value < 3; value++) put(1, 'x', value);
-    expect([counters.omitted, registry.omitted]).to.deep.equal([1, 1]);
+    expect([counters.omittedSeries, registry.omitted]).to.deep.equal([1, 1]);
   });
 
   it('counts all omitted series beyond ten thousand as one series', () => {
@@ -268,12 +268,12 @@ describe('the series registry', () => {
     put(5, labelled(5, 600));
     expect(shown()).to.have.lengthOf(8);
     expect(shown()).to.include(`${labelled(3, 1500)} 3`);
-    expect(counters.omitted).to.equal(2);
+    expect(counters.omittedSeries).to.equal(2);
     put(3, 'x{a="3"}');
     put(5, labelled(5, 600));
     expect(shown()).to.have.lengthOf(9);
     expect(shown()).to.include(`${labelled(5, 600)} 5`);
-    expect(counters.omitted).to.equal(2);
+    expect(counters.omittedSeries).to.equal(2);
   });
 
   it('lets at most ten thousand series wait, and only counts further series', () => {
@@ -288,7 +288,7 @@ describe('the series registry', () => {
   it('omits and counts families beyond ten thousand', () => {
     const { counters, put, shown, remove } = registryOf();
     for (let i = 0; i < 10_002; i++) put(i, `x${i}`);
-    expect([shown().length, counters.omitted]).to.deep.equal([10_000, 2]);
+    expect([shown().length, counters.omittedSeries]).to.deep.equal([10_000, 2]);
     put(20_000, 'x1{a="b"}');
     expect(shown()).to.include('x1{a="b"} 20000');
     remove(0, 'x0');

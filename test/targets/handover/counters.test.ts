@@ -11,9 +11,9 @@ describe('the counters of a target', () => {
   for (const name of COUNTER_NAMES) {
     const { kind, metric } = COUNTERS[name];
     const isEvent = kind === 'event';
-    it(`${metric} continues, and counts ${isEvent ? 'all events' : 'no condition twice'}`, () => {
+    it(`${metric} continues, and counts ${isEvent ? 'all events' : 'a condition once for each definition'}`, () => {
       const [first, second, third] = [0, 1, 2].map((number) => new FakePartition(number));
-      if (!first || !second || !third) throw new Error('There are three partitions');
+      if (!first || !second || !third) throw new Error('expected three partitions');
       first.isReady = true;
       const target = new ServedTarget({
         definition: definitionOf(),

@@ -56,12 +56,12 @@ export class RefreshLog {
   logged(partition: Partition): Partition {
     return {
       number: partition.number,
-      host: (definition, former) => {
+      host: (definition, formerRoot) => {
         const running: Running = {
           ...{ tag: tagOf(definition), operations: new Map(), open: undefined },
           isReady: false,
         };
-        const hosted = partition.host(definition, former);
+        const hosted = partition.host(definition, formerRoot);
         const report$ = defer(() => {
           this.#running.add(running);
           this.#begin(running, 'start');

@@ -101,8 +101,8 @@ export const losses: readonly Drawing[] = [
     queries: byTarget('target_clashing_series'),
   }),
   timeSeries('cps', {
-    title: 'Losses and other events',
-    description: 'Counted a second; docs/internal-metrics.md explains each.',
+    title: 'Omissions and stale frames',
+    description: 'Increase per second; docs/internal-metrics.md explains each.',
     queries: Object.fromEntries(
       Object.entries(byTarget(...COUNTED)).map(([legend, name]) => [legend, rate(name)]),
     ),
