@@ -59,7 +59,7 @@ export function settingsMarkdown(
     '',
     '## Settings of formats',
     '',
-    'A table below `[[targets]]`, explained in [formats.md](formats.md); `native` has none.',
+    'A table below `[[targets]]`, explained in [formats.md](formats.md).',
     '',
     ...[...formats].flatMap(([name, { settings }]) =>
       Object.keys(settings).length === 0
