@@ -4,18 +4,20 @@ import type { Observable } from 'rxjs';
 import type { FoundRoot, ManagedObject, RootIdentity, Source, Verdict } from '../model.js';
 import type { PollResult } from './poller.js';
 
+type RootName = Pick<ManagedObject, 'name' | 'identity'>;
+
+const applicationOf = ({ name, identity }: RootName): string =>
+  identity.application || name.slice(name.lastIndexOf('.') + 1);
+
 /** The identity of a root: from its record, or parsed from its id. Parsing starts at the right, since host names contain dots. */
-export function identityOf({
-  name,
-  identity,
-}: Pick<ManagedObject, 'name' | 'identity'>): RootIdentity {
-  const segments = name.split('.');
-  const application = segments.pop() ?? '';
+export function identityOf(root: RootName): RootIdentity {
+  const { name, identity } = root;
+  const segments = name.split('.').slice(0, -1);
   const instance = segments.pop() ?? '';
   return {
     host: identity.host || segments.join('.'),
     instance: identity.instance || instance,
-    application: identity.application || application,
+    application: applicationOf(root),
   };
 }
 
@@ -95,8 +97,7 @@ export function choose(results: readonly PollResult[], desired: DesiredRoot): Ro
     const reason = `the directory of server key ${reading.serverKey}, which is being read`;
     return { kind: 'none', reason, publisher: reading.publisher };
   }
-  const all = results.flatMap(candidates);
-  const ofApp = all.filter(({ identity }) => identity.application === desired.app);
+  const ofApp = results.flatMap((result, order) => candidates(result, order, desired.app));
   const exact = ofApp.filter(({ root }) => root.name === desired.hint);
   const byInstance = ofApp.filter(({ identity }) => identity.instance === desired.hint);
   const fitting = desired.hint === '' ? ofApp : exact.length > 0 ? exact : byInstance;
@@ -110,12 +111,15 @@ export function choose(results: readonly PollResult[], desired: DesiredRoot): Ro
   return { kind: 'chosen', serverKey, source, root, others: others.map((each) => each.root.name) };
 }
 
-/** The first `MAX_ROOTS` roots of a poll result, in the order of their publication. */
-function candidates({ serverKey, source }: PollResult, order: number): Candidate[] {
+/** The roots of an application among the first `MAX_ROOTS` of a poll result, in the order of their publication. */
+function candidates({ serverKey, source }: PollResult, order: number, app: string): Candidate[] {
   const found: Candidate[] = [];
   if (source === undefined) return found;
+  let seen = 0;
   for (const root of source.roots) {
-    if (found.length === MAX_ROOTS) break;
+    if (seen++ === MAX_ROOTS) break;
+    // Without the rest of the identity, because a publisher may have many roots of other applications.
+    if (applicationOf(root) !== app) continue;
     const identity = identityOf(root);
     const instance = Number(identity.instance);
     found.push({
