@@ -8,15 +8,15 @@ export const INDEX = 'docs/README.md';
 export interface ListedPage {
   readonly title: string;
   readonly path: string;
-  /** When one needs it. */
-  readonly when: string;
+  /** What the page has, in one line. */
+  readonly contents: string;
 }
 
 /** The pages that the index lists, in its order. */
 export function listedPages(): readonly ListedPage[] {
   const rows = readFileSync(INDEX, 'utf8').matchAll(/^\* \[([^\]]+)\]\(([^)]+\.md)\): (.*)$/gm);
-  return [...rows].map(([, title = '', link = '', when = '']) => {
-    return { title, path: join(dirname(INDEX), link), when };
+  return [...rows].map(([, title = '', link = '', contents = '']) => {
+    return { title, path: join(dirname(INDEX), link), contents };
   });
 }
 
