@@ -1,5 +1,6 @@
 // TargetView: the items that it tracks, the items that it waits for, and the series that it shows.
 import { expect } from 'chai';
+import type { ObjectState } from '#app/model.js';
 import { pluralize } from '#app/pluralize.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { FakeSource } from '../support/fake-source.js';
@@ -156,6 +157,33 @@ describe('a target view', () => {
         `shop_sales_total{floor="1",till="t${i}"} ${i}`,
       ]);
     }
+  });
+
+  it('shows the new state of an object whose slot held the bits of this state before', () => {
+    const catalogue = shopCatalogue(
+      '{ name = "shop_open", type = "gauge", help = "Open.", var = "open" },',
+      '{ name = "shop_till_state", type = "stateset", help = "State.", var = "@state" },',
+    );
+    const { source, root, till } = shop();
+    const tillsIn = (state: ObjectState) =>
+      Array.from({ length: 10 }, (_, i) => {
+        const each = till(`floor.1.${state}${i}`);
+        source.setState(each, state);
+        return each;
+      });
+    const dead = tillsIn('dead');
+    const { view, lines, render } = testView(source, root, { catalogue });
+    render();
+    for (const each of dead) source.remove(each);
+    render();
+    const slots = new Set(dead.map(({ slot }) => slot));
+    const reusing = tillsIn('normal').filter(({ slot }) => slots.has(slot));
+    expect(reusing, 'objects in slots of dead objects').to.have.lengthOf.above(4);
+    // They are bound, and their first values copied, between two scrapes.
+    view.applyChanges(source.readChanges().changes);
+    while (view.bindMore());
+    for (const each of reusing) source.setState(each, 'dead');
+    expect(lines().filter((line) => line.endsWith("=\"dead\"} 1"))).to.have.lengthOf(reusing.length);
   });
 
   it('ignores changes that it has already applied', () => {

@@ -125,12 +125,11 @@ export class MetricBuilder {
   }
 
   addObject(object: ManagedObject): void {
-    if (this.#objects.bind(object).length > 0) this.#slotReader.reportChangesOf(object);
+    this.#objects.bind(object);
   }
 
   removeObject(object: ManagedObject): void {
     this.objectUnsynced(object);
-    if (this.#objects.statesOf(object).length > 0) this.#slotReader.ignoreChangesOf(object);
     this.#objects.unbind(object);
   }
 
@@ -151,14 +150,21 @@ export class MetricBuilder {
   }
 
   objectSynced(object: ManagedObject): void {
+    const states = this.#objects.statesOf(object);
+    if (states.length === 0) return;
+    // Not earlier: the bits that are compared must be those that the lines show.
+    this.#slotReader.reportChangesOf(object);
     const number = Number(this.#slotReader.bits(object) ?? -1n);
     const state = OBJECT_STATES[number] ?? '';
-    for (const { row, labels } of this.#objects.statesOf(object))
+    for (const { row, labels } of states)
       this.#lines.set(row, labels, object.id, row.ofState?.(state) ?? [], row.linesOf());
   }
 
   objectUnsynced(object: ManagedObject): void {
-    for (const { row, labels } of this.#objects.statesOf(object))
+    const states = this.#objects.statesOf(object);
+    if (states.length === 0) return;
+    this.#slotReader.ignoreChangesOf(object);
+    for (const { row, labels } of states)
       this.#lines.set(row, labels, object.id, [], row.linesOf());
   }
 
