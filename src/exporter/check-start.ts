@@ -14,6 +14,7 @@ import { trustedKeys } from '../license/license-keys.js';
 import type { TrustedKeys } from '../license/license-keys.js';
 import { readWebConfig } from '../web-config/web-config.js';
 import type { WebConfig } from '../web-config/web-config.js';
+import { labelWarnings } from './label-warnings.js';
 import { exposureWarnings } from './listeners.js';
 import { planTargets } from './plan.js';
 import type { Planned } from './plan.js';
@@ -93,6 +94,7 @@ function webConfigOf(config: Config, file: string): WebConfig {
 export const warningsOf = ({ config, plan, warnings }: Planned): readonly string[] => [
   ...config.warnings,
   ...plan.flatMap(({ warnings }) => warnings),
+  ...labelWarnings(config, plan),
   ...scopeWarnings(config, plan),
   ...warnings,
 ];

@@ -1,5 +1,6 @@
 // The dashboards are valid for Grafana: fields, ids, positions, variables, expressions.
 import { expect } from 'chai';
+import { readFileSync, readdirSync } from 'node:fs';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { APP_LAYOUTS } from '#app/dashboards/app-layouts.js';
 import { COLUMNS } from '#app/dashboards/dashboard.js';
@@ -10,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 import { DASHBOARDS, GRAFANA, allPanels, expressionsOf } from './dashboard-panels.js';
 import { metricsOf, withoutVariables } from './expressions.js';
 import { promtool } from './promtool.js';
-import { ALERTS, RECORDS } from './rule-files.js';
+import { ALERTS, PROMETHEUS, RECORDS } from './rule-files.js';
 
 /** Ids of units in Grafana. */
 const UNITS = [
@@ -45,6 +46,15 @@ describe(GRAFANA, () => {
     const uids = [...DASHBOARDS.values()].map(({ uid }) => uid);
     expect(new Set(uids).size).to.equal(uids.length);
     for (const uid of uids) expect(uid).to.match(/^[\w-]{1,40}$/);
+  });
+
+  it('is listed file by file in docs/http.md, as are the rules', () => {
+    const page = readFileSync('docs/http.md', 'utf8');
+    const files = [
+      ...[...DASHBOARDS.keys()].map((file) => `${GRAFANA}/${file}`),
+      ...readdirSync(PROMETHEUS).map((file) => `${PROMETHEUS}/${file}`),
+    ];
+    expect(files.filter((file) => !page.includes(`](../${file})`))).to.deep.equal([]);
   });
 
   for (const [file, board] of DASHBOARDS) {

@@ -108,6 +108,40 @@ const GIVES: Readonly<Record<string, readonly [labels: string, value: number]>> 
   'target:ats_shm_server_partition_used:ratio': [ROOT, 0.125],
 };
 
+/** The labels that a Prometheus Operator gives each target. */
+const OF_OPERATOR = {
+  ...{ namespace: 'n', pod: 'p', endpoint: 'metrics', node: 'k', app: 'pod-app' },
+  ...{ service: 'shm-exporter', container: 'c' },
+};
+
+/**
+ * Adds the labels of the Operator to a series. If a label is taken, the series keeps its own with `honor_labels`;
+ * otherwise its own label is renamed.
+ */
+function underOperator(labels: string, areHonored: boolean): string {
+  const own = new Map(
+    [...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value]) => [name, value]),
+  );
+  for (const [name, value] of Object.entries(OF_OPERATOR)) {
+    const taken = own.get(name);
+    if (taken !== undefined && areHonored) continue;
+    if (taken !== undefined) own.set(`exported_${name}`, taken);
+    own.set(name, value);
+  }
+  return [...own].map(([name, value]) => `${name}="${value}"`).join();
+}
+
+/** Removes the labels over which a record aggregates from the labels of the Operator. */
+function recorded(record: string, labels: string): string {
+  const { expr = '' } = RECORDS.find(({ name }) => name === record) ?? {};
+  const [, dropped = ''] = /\bwithout \(([^)]*)\)/.exec(expr) ?? [];
+  const without = dropped.split(', ');
+  return labels
+    .split(',')
+    .filter((each) => !without.includes(each.split('=')[0] ?? ''))
+    .join();
+}
+
 describe('recording rules', () => {
   const folder = temporaryFolder();
 
@@ -125,5 +159,26 @@ describe('recording rules', () => {
     }));
     const test = { name: 'examples', values: SERIES, expected };
     expect(testRules(folder.path('test.yml'), RECORD_FILES, [test])).to.equal('');
+  });
+
+  it('give the same series if targets have the labels of a Prometheus Operator', function () {
+    needsPrograms(this, 'promtool');
+    const tests = [true, false].map((areHonored) => ({
+      name: `honor_labels: ${areHonored}`,
+      values: Object.fromEntries(
+        Object.entries(SERIES).map(([series, values]) => [
+          series.replace(
+            /\{(.*)\}/,
+            (_all, labels: string) => `{${underOperator(labels, areHonored)}}`,
+          ),
+          values,
+        ]),
+      ),
+      expected: Object.entries(GIVES).map(([name, [labels, value]]) => ({
+        expr: `round(${name}, 1e-6)`,
+        samples: [{ labels: `{${recorded(name, underOperator(labels, areHonored))}}`, value }],
+      })),
+    }));
+    expect(testRules(folder.path('operator.yml'), RECORD_FILES, tests)).to.equal('');
   });
 });

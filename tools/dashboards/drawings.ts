@@ -94,10 +94,16 @@ export const stateTimeline = (
   },
 });
 
-/** A table of the labels of series, without the `hidden` ones. */
+/** Labels that a Prometheus Operator gives each target. */
+const OF_OPERATOR = ['namespace', 'pod', 'container', 'endpoint', 'service', 'node'];
+
+/**
+ * A table of the labels of series, without the `hidden` ones and without those of a Prometheus Operator.
+ * @param facts `shown` are the labels of the metric, which the table has in any case
+ */
 export const labelTable = (
   hidden: readonly string[],
-  { w = 24, h = 5, ...facts }: PanelFacts,
+  { w = 24, h = 5, shown = [], ...facts }: PanelFacts & { readonly shown?: readonly string[] },
 ): Drawing => ({
   ...facts,
   type: 'table',
@@ -109,7 +115,9 @@ export const labelTable = (
       id: 'organize',
       options: {
         excludeByName: Object.fromEntries(
-          ['Time', 'Value', '__name__', ...hidden].map((name) => [name, true]),
+          ['Time', 'Value', '__name__', ...hidden, ...OF_OPERATOR]
+            .filter((name) => !shown.includes(name))
+            .map((name) => [name, true]),
         ),
         indexByName: {},
         renameByName: {},

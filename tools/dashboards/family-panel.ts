@@ -103,10 +103,10 @@ export function familyPanel({ owner, row, isMany, formatLabels }: ShownFamily): 
     case 'counter':
       return timeSeries(rateUnit(unit), facts({ [legend]: few(rate()) }));
     case 'info':
-      return labelTable(
-        ['instance', 'job', 'app', 'server_key', 'hint', 'twin'],
-        facts({ '': series }),
-      );
+      return labelTable(['instance', 'job', 'app', 'server_key', 'hint', 'twin'], {
+        shown: labels,
+        ...facts({ '': series }),
+      });
     case 'stateset': {
       const states = row.inputs[0]?.texts ?? OBJECT_STATES;
       const by = ['instance', 'root', ...pathLabels];
