@@ -9,9 +9,15 @@ import { shownRows } from '../dist-test/specification/shown-rows.js';
 import { ROWS_OF_SUITES } from '../dist-test/specification/shows.js';
 import { specificationMarkdown } from '../dist-test/specification/specification-markdown.js';
 import { bridgeMarkdown } from '../dist/bridge/settings/configuration-doc.js';
+import { PROGRAM as BRIDGE } from '../dist/bridge/settings/options.js';
 import { metricsMarkdown } from '../dist/catalogue/metrics-markdown.js';
+import { PROGRAM as EXPORTER } from '../dist/config/arguments.js';
 import { settingsMarkdown } from '../dist/config/settings-doc.js';
 import { dashboardTexts } from '../dist/dashboards/dashboard-files.js';
+import { PROGRAM as DUMP } from '../dist/dump/options.js';
+import { PROGRAM as LICENSE } from '../dist/license/options.js';
+import { exitStatusesMarkdown, markdownTable, optionsMarkdown } from '../dist/rules/table.js';
+import { PROGRAM as SIMULATOR } from '../dist/simulator/options.js';
 import { FORMATS } from '../dist/targets/formats.js';
 import { INTERNAL_METADATA } from '../dist/targets/internal-metrics.js';
 
@@ -34,23 +40,35 @@ const dashboards = [...dashboardTexts()].map(([file, text]) => [
   `deploy/grafana/${file}`,
   () => text,
 ]);
-/** The page with the table of the metrics of a target between its two comments. */
-function internalMetricsMarkdown() {
-  const rows = INTERNAL_METADATA.map(
-    ({ name, type, help }) => `| \`${name}\` | ${type} | ${help} |\n`,
+/** A page with the texts between its comments `generated: NAME` and `end` replaced. */
+const withParts = (path, parts) => () =>
+  Object.entries(parts).reduce(
+    (page, [name, text]) =>
+      page.replace(
+        new RegExp(`(<!-- generated: ${name} -->\\n)[^]*?(<!-- end -->)`),
+        (_, start, end) => `${start}\n${text}\n${end}`,
+      ),
+    readFileSync(path, 'utf8'),
   );
-  const table = `| Metric | Type | Meaning |\n|---|---|---|\n${rows.join('')}`;
-  return readFileSync('docs/internal-metrics.md', 'utf8').replace(
-    /(<!-- generated: target metrics -->\n)[^]*(<!-- end -->)/,
-    (_, start, end) => `${start}\n${table}\n${end}`,
-  );
-}
 
+const targetMetrics = markdownTable(
+  ['Metric', 'Type', 'Meaning'],
+  INTERNAL_METADATA.map(({ name, type, help }) => [`\`${name}\``, type, help]),
+);
+
+const PROGRAMS = [EXPORTER, BRIDGE, DUMP, LICENSE, SIMULATOR];
 const generated = {
   'docs/bridge-configuration.md': bridgeMarkdown,
   'docs/configuration.md': () => settingsMarkdown(FORMATS),
-  'docs/internal-metrics.md': internalMetricsMarkdown,
+  'docs/internal-metrics.md': withParts('docs/internal-metrics.md', {
+    'target metrics': targetMetrics,
+  }),
   'docs/metrics.md': metricsMarkdown,
+  'docs/programs.md': withParts('docs/programs.md', {
+    'exit statuses': exitStatusesMarkdown(PROGRAMS),
+    shm_dump: optionsMarkdown(DUMP),
+    shm_simulator: optionsMarkdown(SIMULATOR),
+  }),
 };
 const pages = listedPages().map((page) => [
   page.path,

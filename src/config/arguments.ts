@@ -30,8 +30,8 @@ export const EXAMPLES: readonly (readonly [purpose: string, line: string])[] = [
 ];
 
 const STATUSES = {
-  0: 'normal end',
-  1: 'unexpected failure',
+  0: 'success, or ended by a signal',
+  1: 'unexpected failure; with --healthy: the exporter does not answer',
   2: 'wrong usage or configuration',
   3: 'license refused',
   4: 'listener, shared memory or the output of --once cannot be used',

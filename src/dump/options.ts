@@ -37,24 +37,24 @@ export const OPTIONS = {
   object: optionalOption(
     '--object <id>',
     word,
-    'Only this object and what is below it: its id, or its path below the root',
+    'Only this object and the objects below it: its id, or its path below the root',
     PART,
   ),
   search: defaultOption(
     '--search <words>',
     '',
     line,
-    'Only what has all of these words in its id, class, name or value',
+    'Only items with all of these words in their id, class, name or value',
     { ...PART, shownDefault: '' },
   ),
   json: flagOption('--json', 'Print JSON lines, with whole values', OUTPUT),
   watch: openOption(
     '--watch [seconds]',
     between(0.1, 3600),
-    `Show it again and again, every ${WATCH_SECONDS} seconds or as said: on a terminal as a live view, else one after the other`,
+    `Repeat every ${WATCH_SECONDS} seconds, or with this period: as a live view on a terminal, else one dump after the other`,
     OUTPUT,
   ),
-  catalogue: flagOption('--catalogue', 'Print a draft of a catalogue file for what is there', {
+  catalogue: flagOption('--catalogue', 'Print a draft of a catalogue for the segment', {
     ...OUTPUT,
     conflicts: ['--json', '--watch'],
   }),
@@ -64,21 +64,20 @@ export type DumpOptions = OptionValues<typeof OPTIONS>;
 
 export const PROGRAM = {
   name: 'shm_dump',
-  purpose: `Shows what a publisher has in shared memory: every object and variable, and
-its value. It only reads, and needs no license.`,
+  purpose: `Shows every object, variable and value that a publisher has in shared memory. It only reads, and needs no license.`,
   options: OPTIONS,
   lastGroup: OTHER.group,
   examples: [
-    ['Show what is published under server key 82', 'shm_dump --server-key 82'],
+    ['Show the segment of server key 82', 'shm_dump --server-key 82'],
     ['Show the objects and variables that have a word', 'shm_dump --server-key 82 --search bytes'],
-    ['Watch an object and what is below it', 'shm_dump --server-key 82 --watch --object sink'],
+    ['Watch an object and the objects below it', 'shm_dump --server-key 82 --watch --object sink'],
     ['Draft a catalogue', 'shm_dump --server-key 82 --catalogue > shop.toml'],
   ] as const,
   statuses: {
-    0: 'shown, also if the publisher is gone; or ended by a signal',
+    0: 'success, even if the publisher has ended; or ended by a signal',
     1: 'unexpected failure',
-    2: 'wrong usage, or no such object',
-    4: 'segment is not there or cannot be read, or the dump cannot be written',
+    2: 'wrong usage, or an object that does not exist',
+    4: 'the segment is missing or cannot be read, or the dump cannot be written',
   },
   reference: 'In the folder of the package, docs/shm_dump.md has the rest.',
 };

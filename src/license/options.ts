@@ -4,7 +4,7 @@ import { LICENSE_KEYS_DIR, line, word } from '../rules/formats.js';
 import { days, utcTime } from './license-document.js';
 
 const STATUSES = {
-  0: 'done',
+  0: 'success',
   1: 'unexpected failure',
   2: 'wrong usage, or a file or key that cannot be used',
   3: 'license refused',
@@ -66,7 +66,7 @@ export const SHOW = {
 
 export const VERIFY = {
   name: 'shm_license verify',
-  purpose: 'Exits with 0 when a start would accept the license now, else with 3.',
+  purpose: 'Exits with 0 if a start would accept the license now, else with 3 or 6.',
   options: KEYS,
   operand: 'file',
   examples: [['Check a license', 'shm_license verify license.json']] as const,
@@ -94,7 +94,7 @@ export const PROGRAM = {
   remarks: `Commands:
   issue   writes a signed license
   show    prints what a license says and how it stands
-  verify  exits with 0 when a start would accept the license now
+  verify  exits with 0 if a start would accept the license now
   keygen  makes a key pair that signs licenses
 
 shm_license COMMAND --help prints the options of a command.`,

@@ -179,6 +179,24 @@ export function optionsMarkdown(program: Program<CommandOptions>): string {
   return markdownTable(['Option', 'Effect'], rows);
 }
 
+/** The table of the exit statuses of programs, in Markdown. */
+export function exitStatusesMarkdown(
+  programs: readonly Pick<Program<CommandOptions>, 'name' | 'statuses'>[],
+): string {
+  const programsOf = new Map<string, string[]>();
+  for (const { name, statuses } of programs)
+    for (const [status, meaning] of Object.entries(statuses)) {
+      const row = `${status} ${plain(meaning)}`;
+      programsOf.set(row, [...(programsOf.get(row) ?? []), `\`${name}\``]);
+    }
+  const rows = [...programsOf].map(([row, names]) => {
+    const [status = '', ...meaning] = row.split(' ');
+    return [status, names.join(', '), meaning.join(' ')];
+  });
+  rows.sort(([a = ''], [b = '']) => Number(a) - Number(b));
+  return markdownTable(['Status', 'Programs', 'Meaning'], rows);
+}
+
 /** A Markdown table of cells that are Markdown already. */
 export const markdownTable = (
   head: readonly string[],

@@ -50,18 +50,18 @@ export const OPTIONS = {
   root: optionalOption('--root <id>', word, 'Id of the root object', {
     shownDefault: 'localhost.1.APP',
   }),
-  objects: defaultOption('--objects <n>', 100, integer(1, 100_000), 'About how many objects'),
-  rate: defaultOption(
-    '--rate <hz>',
-    1,
-    between(0, 1000),
-    'How many times per second values change',
+  objects: defaultOption(
+    '--objects <n>',
+    100,
+    integer(1, 100_000),
+    'Approximate number of objects',
   ),
+  rate: defaultOption('--rate <hz>', 1, between(0, 1000), 'Changes per second'),
   changeFraction: defaultOption(
     '--change-fraction <f>',
     0.1,
     between(0, 1),
-    'Share of the values that change each time',
+    'Share of the values that each change sets',
   ),
   seed: defaultOption(
     '--seed <s>',
@@ -69,7 +69,7 @@ export const OPTIONS = {
     integer(0, 2 ** 32 - 1),
     'Seed of the random names and values',
   ),
-  scenario: optionalOption('--scenario <file>', word, 'Play this file instead'),
+  scenario: optionalOption('--scenario <file>', word, 'Play this scenario file instead'),
   contextId: optionalOption('--context-id <id>', name, 'Context id of the shared-memory pool', {
     shownDefault: 'shmApp',
   }),
@@ -102,7 +102,7 @@ until a signal.`,
     ['Serve a tree as JSON', 'shm_simulator --app adh --json-port 8080'],
   ] as const,
   statuses: {
-    0: 'normal end',
+    0: 'success, or ended by a signal',
     1: 'unexpected failure',
     2: 'wrong usage, or an invalid scenario',
     4: 'listener or shared memory cannot be used',
