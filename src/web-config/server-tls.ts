@@ -1,7 +1,10 @@
 // The TLS options of a server, and the authorization of clients by certificate.
-import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { createPrivateKey } from 'node:crypto';
+import type { KeyObject, X509Certificate } from 'node:crypto';
+import { SocketAddress, isIPv6 } from 'node:net';
 import { createSecureContext } from 'node:tls';
-import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import type { SecureContext, SecureContextOptions, TLSSocket } from 'node:tls';
+import { checkedCertificates } from '../document/certificates.js';
 import { readText } from '../document/text-file.js';
 import { messageOf } from '../errors.js';
 import type { Fault } from '../errors.js';
@@ -9,8 +12,9 @@ import { CIPHER_SUITES, CURVES, TLS_VERSIONS } from './web-config-rule.js';
 import type { TlsTable } from './web-config-rule.js';
 
 export interface ServerTls {
-  /** The options of the TLS context that new connections use. */
-  readonly context: SecureContextOptions;
+  readonly options: SecureContextOptions;
+  /** The TLS context that new connections use, made from `options`. */
+  readonly context: SecureContext;
   readonly clientAuth: TlsTable['clientAuthType'];
   readonly allowedSans: readonly string[];
   /** The earliest expiry of the certificates of the server, in Unix milliseconds. */
@@ -55,10 +59,17 @@ export function serverTls(
   if (!isVerifying && sans.length > 0)
     throw refused('client_allowed_sans needs a client_auth_type that verifies');
   if (minVersion > maxVersion) throw refused(`min_version ${minVersion} is above ${maxVersion}`);
-  const context = {
-    cert: certificates(cert, refused),
-    key: privateKey(key, refused),
-    ...(ca && { ca: certificates(ca, refused) }),
+  const chain = certificates(cert, refused);
+  const ownKey = privateKey(key, refused);
+  checkPair(chain, ownKey, (sentence) =>
+    refused(`${key.origin} ${sentence} ${cert.origin}`, key.key),
+  );
+  const options = {
+    cert: chain.pem,
+    key: ownKey.pem,
+    // As in Go, each certificate of the file is trusted by itself, also one that is not self-signed.
+    ...(ca && { ca: certificates(ca, refused).pem, allowPartialTrustChain: true }),
+    sessionIdContext: SESSION_ID_CONTEXT,
     minVersion: TLS_VERSIONS[minVersion],
     maxVersion: TLS_VERSIONS[maxVersion],
     honorCipherOrder: table.preferServerCipherSuites,
@@ -69,14 +80,30 @@ export function serverTls(
       ecdhCurve: table.curvePreferences.map((name) => CURVES[name]).join(':'),
     }),
   };
-  try {
-    createSecureContext(context);
-  } catch (thrown) {
-    throw refused(`${cert.origin} and ${key.origin} cannot be used together: ${messageOf(thrown)}`);
-  }
   const files = [cert, key, ca].flatMap((each) => each?.file ?? []);
-  const expiryMs = firstExpiry(context.cert);
-  return { context, clientAuth: clientAuthType, allowedSans: sans, expiryMs, files };
+  return {
+    options,
+    context: contextOf(options, `${cert.origin} and ${key.origin}`, refused),
+    clientAuth: clientAuthType,
+    allowedSans: sans,
+    expiryMs: Math.min(...chain.certificates.map(({ validTo }) => Date.parse(validTo))),
+    files,
+  };
+}
+
+/** Sessions of clients with certificates need one. Its value is free. */
+const SESSION_ID_CONTEXT = 'shm_exporter';
+
+function contextOf(
+  options: SecureContextOptions,
+  origins: string,
+  refused: MakeFault,
+): SecureContext {
+  try {
+    return createSecureContext(options);
+  } catch (thrown) {
+    throw refused(`${origins} cannot be used together: ${messageOf(thrown)}`);
+  }
 }
 
 /** PEM text in a file or in the configuration itself. */
@@ -89,32 +116,43 @@ interface Pem {
   readonly text: () => string;
 }
 
-function certificates({ key, origin, text }: Pem, refused: MakeFault): string {
+interface Certificates {
+  readonly pem: string;
+  readonly certificates: readonly X509Certificate[];
+}
+
+function certificates({ key, origin, text }: Pem, refused: MakeFault): Certificates {
   const pem = text();
-  if (works(() => new X509Certificate(pem))) return pem;
-  throw refused(`${origin} has no certificate in PEM`, key);
+  return {
+    pem,
+    certificates: checkedCertificates(pem, (clause) => refused(`${origin}: ${clause}`, key)),
+  };
 }
 
-/** The earliest expiry of a certificate and its chain, in Unix milliseconds. */
-function firstExpiry(pem: string): number {
-  const all = pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? [pem];
-  return Math.min(...all.map((each) => Date.parse(new X509Certificate(each).validTo)));
+interface PrivateKey {
+  readonly pem: string;
+  readonly object: KeyObject;
 }
 
-function privateKey({ key, origin, text }: Pem, refused: MakeFault): string {
+function privateKey({ key, origin, text }: Pem, refused: MakeFault): PrivateKey {
   const pem = text();
-  if (works(() => createPrivateKey(pem))) return pem;
-  throw refused(`${origin} has no private key in PEM that is readable without a password`, key);
-}
-
-/** Whether a function returns without throwing. */
-function works(read: () => unknown): boolean {
   try {
-    read();
-    return true;
+    return { pem, object: createPrivateKey(pem) };
   } catch {
-    return false;
+    throw refused(`${origin} has no private key in PEM that is readable without a password`, key);
   }
+}
+
+/** Checks that a key belongs to the first certificate. @param refused makes a fault from the relation of key and certificate */
+function checkPair(
+  { certificates: [first, ...others] }: Certificates,
+  { object }: PrivateKey,
+  refused: (relation: string) => Fault,
+): void {
+  if (first?.checkPrivateKey(object) !== false) return;
+  if (others.some((each) => each.checkPrivateKey(object)))
+    throw refused('is the key of a certificate that must be the first one in');
+  throw refused('is the key of another certificate than that in');
 }
 
 /** The options of the TLS server that request and require client certificates. */
@@ -132,6 +170,14 @@ export function isAuthorized(socket: TLSSocket, { clientAuth, allowedSans }: Ser
   if (!socket.authorized) return false;
   if (allowedSans.length === 0) return true;
   const names = certificate.subjectAltName?.split(', ') ?? [];
-  // `DNS:name`, `IP Address:1.2.3.4`, `URI:…`, `email:…`
-  return names.some((name) => allowedSans.includes(name.slice(name.indexOf(':') + 1)));
+  return names.some((name) => allowedSans.includes(plainName(name)));
+}
+
+const IP = 'IP Address:';
+
+/** The name in `DNS:name`, `IP Address:1.2.3.4`, `URI:…` or `email:…`. OpenSSL writes IPv6 addresses without `::`. */
+function plainName(san: string): string {
+  const name = san.slice(san.indexOf(':') + 1);
+  if (!san.startsWith(IP) || !isIPv6(name)) return name;
+  return new SocketAddress({ address: name, family: 'ipv6' }).address;
 }

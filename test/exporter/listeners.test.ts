@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import { loadConfig } from '#app/config/resolve.js';
 import type { Settings } from '#app/config/settings.js';
 import {
@@ -144,7 +145,13 @@ describe('the warnings about exposed metrics', () => {
     rate: { intervalMs: 0, burst: 1 },
     files: [],
   };
-  const tls = { context: {}, allowedSans: [], expiryMs: 0, files: [] };
+  const tls = {
+    options: {},
+    context: createSecureContext(),
+    allowedSans: [],
+    expiryMs: 0,
+    files: [],
+  };
 
   it('name the exposed metrics and the settings that protect them', () =>
     expect(warnings({}))

@@ -29,7 +29,7 @@ describe('readWebConfig', () => {
         'http_server_config:\n  http2: true\n  headers:\n    X-Frame-Options: deny\n' +
         `basic_auth_users:\n  alice: ${hash}\n`,
     );
-    expect(config.tls?.context).to.include({
+    expect(config.tls?.options).to.include({
       minVersion: 'TLSv1.3',
       maxVersion: 'TLSv1.3',
       ciphers: 'TLS_AES_128_GCM_SHA256',
@@ -55,7 +55,7 @@ describe('readWebConfig', () => {
       `tls_server_config:\n  cert: ${block('component.cert.pem')}  key: ${block('component.key.pem')}` +
         `  client_auth_type: RequireAndVerifyClientCert\n  client_ca: ${block('client-ca.cert.pem')}`,
     );
-    expect(config.tls?.context).to.include({
+    expect(config.tls?.options).to.include({
       cert: file('component.cert.pem'),
       key: file('component.key.pem'),
       ca: file('client-ca.cert.pem'),
@@ -109,7 +109,7 @@ describe('readWebConfig', () => {
         (rest) => `TLS_ECDHE_${key}_WITH_${rest}`,
       ),
     );
-    expect(read(tls(`  cipher_suites: [${names.join(', ')}]\n`)).tls?.context.ciphers)
+    expect(read(tls(`  cipher_suites: [${names.join(', ')}]\n`)).tls?.options.ciphers)
       .to.match(/^[A-Z0-9:-]+$/)
       .and.include('ECDHE-RSA-CHACHA20-POLY1305');
   });
@@ -154,7 +154,7 @@ describe('readWebConfig', () => {
     [
       'a certificate file without a certificate',
       tls().replace('component.cert.pem', 'README.md'),
-      /^web\.yml:2:14: tls_server_config\.cert_file: \S+ has no certificate in PEM$/,
+      /^web\.yml:2:14: tls_server_config\.cert_file: \S+: holds nothing in PEM, needed: "-----BEGIN CERTIFICATE-----" and so on$/,
     ],
     [
       'a key file without a key',
@@ -164,7 +164,7 @@ describe('readWebConfig', () => {
     [
       'a key of another certificate',
       tls().replace('component.key.pem', 'other.key.pem'),
-      /cannot be used together/,
+      /^web\.yml:3:13: tls_server_config\.key_file: \S+other\.key\.pem is the key of another certificate than that in \S+component\.cert\.pem$/,
     ],
     [
       'client verification without authorities',
@@ -220,7 +220,7 @@ describe('readWebConfig', () => {
       const { tls: read_ } = read(
         `http_server_config: {http2: ${text}}\n${tls(`  prefer_server_cipher_suites: ${text}\n`)}`,
       );
-      expect(read_?.context.honorCipherOrder).to.equal(isTrue);
+      expect(read_?.options.honorCipherOrder).to.equal(isTrue);
     });
 
   it('accepts numbers and booleans as texts, as other exporters do', () => {

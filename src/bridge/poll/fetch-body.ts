@@ -229,7 +229,8 @@ function send(endpoint: Endpoint, securityKey: string, lookup?: LookupFunction):
   return httpsRequest(url, {
     ...options,
     rejectUnauthorized: tlsVerify,
-    ...(ca !== undefined && { ca }),
+    // As in Go, each certificate of the file is trusted by itself, also one that is not self-signed.
+    ...(ca !== undefined && { ca, allowPartialTrustChain: true }),
   });
 }
 

@@ -1,7 +1,7 @@
 // Reads the security key of a component, and the certificates to trust. No message shows the key.
-import { X509Certificate } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { dirname } from 'node:path';
+import { checkedCertificates } from '../../document/certificates.js';
 import { readRegularFile, readText } from '../../document/text-file.js';
 import { Fault } from '../../errors.js';
 
@@ -79,32 +79,12 @@ function fromFile(path: string, reader: KeyReader): string {
 
 const invalid = (sentence: string): Fault => new Fault('CONFIG_INVALID', sentence);
 
-const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
-const CERTIFICATE = /^(X509 |TRUSTED )?CERTIFICATE$/;
-
 /**
  * Reads a file of certificates in PEM.
  * @throws Fault CONFIG_INVALID for a file without a certificate, or with a damaged one
  */
 export function readCertificates(file: string): string {
   const text = readText(file);
-  const blocks = [...text.matchAll(BLOCK)];
-  const certificates = blocks.filter(([, kind = '']) => CERTIFICATE.test(kind));
-  if (certificates.length === 0) {
-    const [, kind] = blocks[0] ?? [];
-    const found = kind === undefined ? 'nothing in PEM' : `only ${kind}`;
-    throw invalid(`${file}: holds ${found}, needed: "-----BEGIN CERTIFICATE-----" and so on`);
-  }
-  certificates.forEach(([block], index) => {
-    if (!isCertificate(block)) throw invalid(`${file}: certificate ${index + 1} is damaged`);
-  });
+  checkedCertificates(text, (clause) => invalid(`${file}: ${clause}`));
   return text;
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
-  }
 }

@@ -1,7 +1,7 @@
 // Limits the number of concurrent requests, and defines `Guard`, which authorizes clients.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import type { SecureContext, TLSSocket } from 'node:tls';
 import {
   Subject,
   Subscription,
@@ -110,8 +110,8 @@ export interface GuardTls {
   /** Whether the server requests a client certificate, and whether it requires a valid one. */
   readonly requestCert: boolean;
   readonly rejectUnauthorized: boolean;
-  /** The secure context of the next connection; a new object after each change. */
-  readonly context: () => SecureContextOptions;
+  /** The secure context of the next connection. */
+  readonly context: () => SecureContext;
   /** Whether a client that completed the handshake may send requests. */
   readonly isAuthorized: (socket: TLSSocket) => boolean;
 }

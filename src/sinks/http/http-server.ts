@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import { Server as TlsServer, createServer as createTlsServer } from 'node:https';
 import { createServer as createForwarder } from 'node:net';
 import type { Server as NetServer, Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import { Observable, Subscription, using } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { Guard, GuardTls } from './admission.js';
@@ -187,24 +188,25 @@ const forwarder = (server: Server): NetServer =>
 
 function serverOf(tls: GuardTls | undefined, options: ServerOptions): Server {
   if (tls === undefined) return createServer(options);
-  let context = tls.context();
   const { requestCert, rejectUnauthorized } = tls;
-  const server = createTlsServer({
-    ...options,
-    ...context,
-    ...{ requestCert, rejectUnauthorized },
-    handshakeTimeout: options.headersTimeout,
-  });
+  const handshakeTimeout = options.headersTimeout;
+  const server = createTlsServer({ ...options, requestCert, rejectUnauthorized, handshakeTimeout });
   // Before the server accepts the connection, so that the next connection has a renewed certificate.
   server.prependListener('connection', () => {
-    const next = tls.context();
-    if (next !== context) server.setSecureContext(next);
-    context = next;
+    useContext(server, tls.context());
   });
   server.prependListener('secureConnection', (socket) => {
     if (!tls.isAuthorized(socket)) socket.destroy();
   });
   return server;
+}
+
+/**
+ * Sets the context of new connections. `setSecureContext` of Node.js 20 to 26 ignores `allowPartialTrustChain`, so this
+ * sets the field that it sets. Without the field, every handshake would fail.
+ */
+function useContext(server: TlsServer, context: SecureContext): void {
+  Object.assign(server, { _sharedCreds: context });
 }
 
 /**

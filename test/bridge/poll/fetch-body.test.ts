@@ -11,8 +11,11 @@ import { poll } from '#app/bridge/poll/poll.js';
 import type { PollOutcome } from '#app/bridge/poll/poll.js';
 import type { TestComponent } from '../../support/component/test-component.js';
 import { FAULT_NAMES } from '../../support/component/faults.js';
+import { AUTHORITY, Authorities } from '../../support/authorities.js';
 import { COMPONENT_TLS, OTHER_TLS } from '../../support/component-certificates.js';
 import { freshComponents } from '../../support/component/components.js';
+import { needsPrograms } from '../../support/needs.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
 import { REASON_OF } from '../../support/component/reason-of-fault.js';
 
 const ENDPOINT = {
@@ -48,6 +51,7 @@ const messageOf = (outcome: PollOutcome): string =>
 
 describe('A poll of a component', function () {
   this.slow(2000);
+  const folder = temporaryFolder();
   const serve = freshComponents();
 
   it('returns its tree, with the time of the request and the size of the body', async () => {
@@ -127,6 +131,25 @@ describe('A poll of a component', function () {
     expect(reasonOf(await ask(url, { ca: COMPONENT_TLS.cert }))).to.equal('tree');
     const byName = url.replace('127.0.0.1', 'localhost');
     expect(reasonOf(await ask(byName, { ca: COMPONENT_TLS.cert }))).to.equal('tree');
+  });
+
+  it('trusts each authority of its CA file, also one that is not self-signed, but not the authority above it', async function () {
+    needsPrograms(this, 'openssl');
+    const authorities = new Authorities(folder);
+    authorities.issue('root', { extensions: [AUTHORITY] });
+    authorities.issue('int', { by: 'root', extensions: [AUTHORITY] });
+    const extensions = ['subjectAltName=IP:127.0.0.1'];
+    authorities.issue('server', { by: 'int', extensions });
+    authorities.issue('other-server', { by: 'root', extensions });
+    const reasonFrom = async (server: string, ...chain: readonly string[]) => {
+      const tls = { cert: authorities.pem(server, ...chain), key: authorities.key(server) };
+      const { url } = await serve({ tls });
+      const outcome = await ask(url, { ca: authorities.pem('int') });
+      return outcome.kind === 'tree' ? 'tree' : outcome.failure.message;
+    };
+    expect(await reasonFrom('server')).to.equal('tree');
+    expect(await reasonFrom('server', 'int', 'root')).to.equal('tree');
+    expect(await reasonFrom('other-server')).to.match(/unable to get local issuer/);
   });
 
   it('refuses an untrusted certificate, and one of another host or server', async () => {

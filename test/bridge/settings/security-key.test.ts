@@ -232,7 +232,12 @@ describe('The reader of certificates', () => {
   const refused: readonly (readonly [kind: string, text: string, fault: string])[] = [
     ['an empty file', '', `ca.pem: holds nothing in PEM, ${NEEDED}`],
     ['a private key alone', key, `ca.pem: holds only PRIVATE KEY, ${NEEDED}`],
-    ['half a certificate', cert.slice(0, 300), `ca.pem: holds nothing in PEM, ${NEEDED}`],
+    ['half a certificate', cert.slice(0, 300), 'ca.pem: certificate 1 is damaged'],
+    [
+      'half a certificate before a whole one',
+      `${cert.slice(0, 300)}\n${cert}`,
+      'ca.pem: certificate 1 is damaged',
+    ],
     ['a damaged certificate', damaged, 'ca.pem: certificate 1 is damaged'],
     [
       'a damaged certificate after a valid one',

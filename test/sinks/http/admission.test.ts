@@ -1,7 +1,7 @@
 // Limits of concurrent requests, for one connection and for all connections.
 import { expect } from 'chai';
 import { Socket, connect } from 'node:net';
-import { connect as connectSecurely } from 'node:tls';
+import { connect as connectSecurely, createSecureContext } from 'node:tls';
 import { NEVER, Subject, VirtualTimeScheduler, concat, of, take, throwError } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { NO_GUARD, admission } from '#app/sinks/http/admission.js';
@@ -106,7 +106,8 @@ describe('a guard that still checks a request when the exporter ends', () => {
 
 describe('a listener with TLS', () => {
   const serve = freshServing();
-  const context = () => COMPONENT_TLS;
+  const ofComponent = createSecureContext(COMPONENT_TLS);
+  const context = () => ofComponent;
   const tls = { requestCert: false, rejectUnauthorized: false, context, isAuthorized: () => true };
   const guard: Guard = { ...NO_GUARD, tls };
   const GET = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n';

@@ -1,0 +1,247 @@
+// Which client certificates a `client_ca_file` admits, and that node_exporter admits the same.
+import { expect } from 'chai';
+import { request } from 'node:https';
+import type { RequestOptions } from 'node:https';
+import { NEVER } from 'rxjs';
+import { webGuard } from '#app/exporter/web-guard.js';
+import { WatchedWebConfig } from '#app/web-config/watched-web-config.js';
+import { AUTHORITY, Authorities } from '../support/authorities.js';
+import { tlsPath } from '../support/component-certificates.js';
+import { FakeTarget } from '../support/fake-target.js';
+import { needsPrograms } from '../support/needs.js';
+import { testPrograms } from '../support/processes.js';
+import { freshServing } from '../support/serving-http.js';
+
+const CLIENT = 'subjectAltName=DNS:prometheus.example';
+
+/** What the client has: the names of its own certificate and of those that it sends with it. */
+type Chain = readonly [own: string, ...others: string[]];
+
+interface Case {
+  readonly title: string;
+  /** The names of the certificates in client_ca_file. */
+  readonly anchors: readonly string[];
+  readonly admits: readonly Chain[];
+  readonly refuses: readonly Chain[];
+}
+
+const CASES: readonly Case[] = [
+  {
+    title: 'of an intermediate authority, with and without their chain, and no others of its root',
+    anchors: ['int'],
+    admits: [['client'], ['client', 'int'], ['client', 'int', 'root']],
+    refuses: [['root-client'], ['other-client', 'other'], ['other-client', 'other', 'root']],
+  },
+  {
+    title: 'of an intermediate authority with RSA keys',
+    anchors: ['rsa-int'],
+    admits: [['rsa-client'], ['rsa-client', 'rsa-int']],
+    refuses: [['root-client']],
+  },
+  {
+    title: 'of a root, directly and through a chain that they send',
+    anchors: ['root'],
+    admits: [['root-client'], ['client', 'int'], ['other-client', 'other']],
+    refuses: [['client'], ['lone-client']],
+  },
+  {
+    title: 'of each certificate of the file, also if one occurs twice',
+    anchors: ['lone', 'int', 'int', 'root', 'lone'],
+    admits: [['client'], ['root-client'], ['lone-client'], ['other-client', 'other']],
+    refuses: [['other-client']],
+  },
+  {
+    title: 'of a valid intermediate authority whose root has expired',
+    anchors: ['expired-root', 'survivor'],
+    admits: [['survivor-client'], ['survivor-client', 'survivor', 'expired-root']],
+    refuses: [['expired-root-client']],
+  },
+  {
+    title: 'of a cross-signed authority, whichever of its certificates they send',
+    anchors: ['cross'],
+    admits: [['cross-client'], ['cross-client', 'cross'], ['cross-client', 'crossed', 'lone']],
+    refuses: [['lone-client', 'lone']],
+  },
+  {
+    title: 'of an authority that was renewed with the same key, while the file has both',
+    anchors: ['former-cross', 'cross'],
+    admits: [['cross-client']],
+    refuses: [],
+  },
+  {
+    title: 'that are in the file themselves, and no other client of their authority',
+    anchors: ['client'],
+    admits: [['client'], ['client', 'int']],
+    refuses: [['other-client', 'other'], ['root-client']],
+  },
+  {
+    title: 'that are in the file, self-signed and not for authorities',
+    anchors: ['own-client'],
+    admits: [['own-client']],
+    refuses: [['signed-by-client']],
+  },
+  {
+    title: 'only while the authority is valid',
+    anchors: ['expired-root'],
+    admits: [],
+    refuses: [['expired-root-client'], ['survivor-client', 'survivor']],
+  },
+  {
+    title: 'only while they are valid themselves',
+    anchors: ['int', 'expired-client'],
+    admits: [['client']],
+    refuses: [['expired-client']],
+  },
+  {
+    title: 'only with names that the authority may sign',
+    anchors: ['constrained'],
+    admits: [['constrained-client']],
+    refuses: [['constrained-other']],
+  },
+  {
+    title: 'only of certificates for authorities',
+    anchors: ['own-client', 'no-signer', 'no-authority'],
+    admits: [['own-client']],
+    refuses: [['no-signer-client'], ['no-authority-client'], ['signed-by-client']],
+  },
+  {
+    title: 'only with certificates for clients',
+    anchors: ['int', 'for-servers', 'server'],
+    admits: [['both-purposes'], ['client']],
+    refuses: [['server'], ['for-servers-client']],
+  },
+];
+
+describe('a client_ca_file', function () {
+  this.slow(3000);
+  const programs = testPrograms();
+  const authorities = new Authorities(programs);
+  const serving = freshServing();
+
+  before(function () {
+    needsPrograms(this, 'openssl');
+    const authority = (name: string, by?: string, ...more: readonly string[]) => {
+      authorities.issue(name, { ...(by && { by }), extensions: [AUTHORITY, ...more] });
+    };
+    const client = (name: string, by: string, ...more: readonly string[]) => {
+      authorities.issue(name, { by, extensions: [CLIENT, ...more] });
+    };
+    authority('root');
+    authority('int', 'root');
+    authority('other', 'root');
+    authority('lone');
+    client('client', 'int');
+    client('root-client', 'root');
+    authorities.issue('v6-client', { by: 'lone', extensions: ['subjectAltName=IP:2001:db8::7'] });
+    client('other-client', 'other');
+    client('lone-client', 'lone');
+    client('both-purposes', 'int', 'extendedKeyUsage=serverAuth,clientAuth');
+    client('server', 'int', 'extendedKeyUsage=serverAuth');
+    authorities.issue('expired-client', { by: 'int', extensions: [CLIENT], hasExpired: true });
+    authorities.issue('rsa-int', { by: 'root', extensions: [AUTHORITY], key: 'rsa' });
+    authorities.issue('rsa-client', { by: 'rsa-int', extensions: [CLIENT], key: 'rsa' });
+    authorities.issue('expired-root', { extensions: [AUTHORITY], hasExpired: true });
+    authority('survivor', 'expired-root');
+    client('survivor-client', 'survivor');
+    client('expired-root-client', 'expired-root');
+    authority('cross', 'root');
+    authorities.issue('crossed', { by: 'lone', extensions: [AUTHORITY], like: 'cross' });
+    authorities.issue('former-cross', {
+      ...{ by: 'root', extensions: [AUTHORITY], like: 'cross', hasExpired: true },
+    });
+    client('cross-client', 'cross', 'authorityKeyIdentifier=keyid');
+    authorities.issue('own-client', { extensions: [CLIENT, 'basicConstraints=CA:FALSE'] });
+    client('signed-by-client', 'own-client');
+    authority('constrained', 'root', 'nameConstraints=permitted;DNS:prometheus.example');
+    client('constrained-client', 'constrained');
+    authorities.issue('constrained-other', {
+      ...{ by: 'constrained', extensions: ['subjectAltName=DNS:grafana.example'] },
+    });
+    authority('no-signer', 'root', 'keyUsage=digitalSignature');
+    client('no-signer-client', 'no-signer');
+    authorities.issue('no-authority', { by: 'root', extensions: ['basicConstraints=CA:FALSE'] });
+    client('no-authority-client', 'no-authority');
+    authority('for-servers', 'root', 'extendedKeyUsage=serverAuth');
+    client('for-servers-client', 'for-servers');
+  });
+
+  const yaml = (anchors: readonly string[]) => {
+    programs.write('anchors.pem', `Our authorities:\n${authorities.pem(...anchors)}`);
+    return (
+      `tls_server_config:\n  cert_file: ${tlsPath('component.cert.pem')}\n  key_file: ${tlsPath('component.key.pem')}\n` +
+      '  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: anchors.pem\n'
+    );
+  };
+
+  /** Serves in this process. */
+  const serve = async (anchors: readonly string[], more = '') => {
+    const file = programs.write('web.yml', yaml(anchors) + more);
+    const config = new WatchedWebConfig(file, Date.now, () => undefined);
+    const none = () => undefined;
+    const guard = webGuard(config, () => NEVER, Date.now, none);
+    return (await serving([new FakeTarget()], { guard })).origin;
+  };
+
+  const optionsOf = ([own, ...others]: Chain): RequestOptions => ({
+    cert: authorities.pem(own, ...others),
+    key: authorities.key(own),
+  });
+
+  const admitted = (origin: string, chains: readonly Chain[], more: RequestOptions = {}) =>
+    Promise.all(chains.map((chain) => isLetIn(origin, { ...optionsOf(chain), ...more })));
+
+  for (const { title, anchors, admits, refuses } of CASES)
+    it(`admits clients ${title}`, async () => {
+      const origin = await serve(anchors);
+      for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
+        const results = await admitted(origin, [...admits, ...refuses], { maxVersion });
+        expect(results, maxVersion).to.deep.equal([
+          ...admits.map(() => true),
+          ...refuses.map(() => false),
+        ]);
+      }
+    });
+
+  it('is combined with client_allowed_sans, which has IPv6 addresses in their usual form', async () => {
+    const served = async (san: string) => {
+      const allowed = `  client_allowed_sans: ["${san}"]\n`;
+      return isLetIn(await serve(['lone'], allowed), optionsOf(['v6-client']));
+    };
+    expect([await served('2001:db8::7'), await served('2001:db8::8')]).to.deep.equal([true, false]);
+  });
+
+  it('admits the same clients as that of node_exporter', async function () {
+    needsPrograms(this, 'prometheus-node-exporter');
+    programs.write('node.yml', yaml(['root']));
+    const node = programs.command([
+      ...['prometheus-node-exporter', '--collector.disable-defaults'],
+      ...['--web.listen-address=127.0.0.1:0', `--web.config.file=${programs.path('node.yml')}`],
+    ]);
+    const [, port = ''] = await node.line(/127\.0\.0\.1:(\d+)/);
+    for (const { title, anchors, admits, refuses } of CASES) {
+      // node_exporter reads its files at each connection.
+      programs.write('node.yml', yaml(anchors));
+      const results = await admitted(`https://127.0.0.1:${port}`, [...admits, ...refuses]);
+      expect(results, title).to.deep.equal([
+        ...admits.map(() => true),
+        ...refuses.map(() => false),
+      ]);
+    }
+    await node.stop();
+  });
+});
+
+/** Whether a client gets a page. */
+const isLetIn = (origin: string, options: RequestOptions): Promise<boolean> =>
+  new Promise((resolve) => {
+    const all = { rejectUnauthorized: false, agent: false, ...options };
+    const sent = request(`${origin}/metrics`, all, (response) => {
+      response.resume().on('end', () => {
+        resolve(response.statusCode === 200);
+      });
+    });
+    sent.on('error', () => {
+      resolve(false);
+    });
+    sent.end();
+  });
