@@ -7,16 +7,18 @@
  *   shm_publisher *publisher;
  *   int code = shm_publisher_open(&publisher, &options);   // 0, or a negative errno value
  *   ... add what exists ...
- *   code = shm_publisher_place(publisher);                 // visible from now on
+ *   code = shm_publisher_place(publisher);                 // visible now, or when a predecessor ends
  *
  * INCLUDE THIS HEADER FIRST: with -std=c11 the C library hides POSIX names unless _GNU_SOURCE is
  * defined before its first header. C11 or C++17, 64-bit little-endian Linux, link with -pthread.
  *
- * Functions return 0 or a negative errno value; shm_error_text() says it in words:
+ * Functions return 0 or a negative errno value. shm_error_text() says it in words; for -EINVAL, it names
+ * function, argument, what was found and what is allowed:
  *   -ESTALE  the object or variable was removed, or never found room: nothing was stored
  *   -ENOSPC  no room; the segment counts it, and the handle is inert (every use says -ESTALE)
  *   -EINVAL  a name, object id, schema, type, value or capacity that the format does not allow
- *   -EBUSY   another publisher lives under this name
+ *   -EBUSY   another publisher holds the server key, and the options say `fail_if_busy`
+ *   -EACCES, -EPERM  the server key belongs to a dead publisher of another user
  *   -ECHILD  a child was forked; only the process that opened the publisher may use it
  *   -EDEADLK a signal handler interrupted a call that its own would disturb: nothing was stored
  *   -EAGAIN  after mlockall(), the segment is larger than the limit for locked memory (ulimit -l)
@@ -52,7 +54,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -77,6 +81,7 @@
 
 /* Hidden when another header came first without _GNU_SOURCE. */
 #ifndef F_OFD_SETLK
+#define F_OFD_GETLK 36
 #define F_OFD_SETLK 37
 #endif
 /* linux/futex.h is not part of libc; these numbers never change. */
@@ -105,11 +110,13 @@ enum {
   SHM_TEXT_BYTES = 65528,
   SHM_SCHEMA_ENTRIES = 512,
   SHM_DEPTH = 64,
-  SHM_SEGMENT_NAME_BYTES = 200
+  /* Of a context id, a pool name and a server key each. */
+  SHM_KEY_BYTES = 64
 };
 
-/* Offsets of the words of the header page that move. */
+/* Offsets in the header page: of the process id, and of the words that change. */
 enum {
+  SHM_AT_PID = 64,
   SHM_AT_STATE = 1024,
   SHM_AT_HEARTBEAT = 1088,
   SHM_AT_NOTIFICATIONS = 1152,
@@ -185,6 +192,27 @@ static_assert(offsetof(shm_header, frame_capacity) == 168, "the header has no ho
 static_assert(sizeof(shm_record) == SHM_RECORD_SIZE, "a record has 64 bytes");
 static_assert(offsetof(shm_record, extra2) == 60, "a record has no holes");
 
+/* The kernel refuses or misreads packed structures. Packing also misaligns the words that threads share. */
+typedef struct shm_aligned {
+  char byte;
+  uint64_t word;
+} shm_aligned;
+#ifdef __cplusplus
+#define SHM_ALIGNMENT(type) alignof(type)
+#else
+#define SHM_ALIGNMENT(type) _Alignof(type)
+#endif
+#define SHM_CHECK_PACKING(type, alignment) \
+  static_assert(SHM_ALIGNMENT(type) >= (alignment), \
+                #type " is packed: end #pragma pack before this header and before the headers of " \
+                      "libc, and compile without -fpack-struct")
+SHM_CHECK_PACKING(shm_aligned, 8);
+SHM_CHECK_PACKING(struct flock, 8);
+SHM_CHECK_PACKING(struct stat, 8);
+SHM_CHECK_PACKING(struct timespec, 8);
+SHM_CHECK_PACKING(struct rlimit, 8);
+SHM_CHECK_PACKING(struct pollfd, 4);
+
 /* ---------------------------------------------------------------- options and handles */
 
 typedef struct shm_options {
@@ -197,6 +225,8 @@ typedef struct shm_options {
   uint64_t frame_bytes;  /* a multiple of 8 */
   uint32_t heartbeat_ms; /* promised time between beats, default 1000; 0 for none */
   mode_t mode;           /* of the file, whatever the umask says; default 0644 */
+  /* Makes shm_publisher_place() return -EBUSY while another publisher holds the server key. */
+  bool fail_if_busy;
 } shm_options;
 
 typedef struct shm_object_options {
@@ -241,7 +271,7 @@ typedef struct shm_variable {
   shm_ref ref;
   uint64_t *frame;
   uint32_t units;
-  int type;
+  int type, kind;
 } shm_variable;
 
 /* ---------------------------------------------------------------- internals: state */
@@ -305,6 +335,8 @@ struct shm_publisher {
   ino_t inode;
   bool has_temporary; /* the file has its temporary name */
   bool is_named;
+  bool fails_if_busy;
+  bool told_busy, told_failure; /* said on stderr since the segment had its name */
   uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0 for never */
   uint8_t *map;
   uint64_t file_size;
@@ -332,6 +364,111 @@ typedef struct shm_text {
   const void *bytes;
   uint32_t length;
 } shm_text;
+
+/* ---------------------------------------------------------------- internals: messages */
+
+/* Bytes of a name that a message shows. */
+enum { SHM_SHOWN_BYTES = 64 };
+
+/* A message that is being written. It is cut at its end and always ends with a zero byte. */
+typedef struct shm_line {
+  char text[508];
+  uint32_t length;
+} shm_line;
+
+typedef struct shm_error {
+  int code;
+  shm_line line;
+} shm_error;
+
+/* The calling thread's last error with a text of its own. Weak: all files of the program share it. */
+__attribute__((weak)) __thread shm_error shm_last_error;
+
+static inline void shm_write_byte(shm_line *line, char byte) {
+  if (line->length + 1 < sizeof line->text) line->text[line->length++] = byte;
+  line->text[line->length] = '\0';
+}
+
+static inline void shm_write(shm_line *line, const char *text) {
+  while (*text != '\0') shm_write_byte(line, *text++);
+}
+
+static inline void shm_write_number(shm_line *line, uint64_t number) {
+  char digits[20];
+  int count = 0;
+  do digits[count++] = (char)('0' + number % 10);
+  while ((number /= 10) != 0);
+  while (count > 0) shm_write_byte(line, digits[--count]);
+}
+
+/* The length of a text that fits, cut at a character's start. */
+static inline size_t shm_cut(const char *text, size_t length, size_t room) {
+  if (length <= room) return length;
+  while (room > 0 && ((uint8_t)text[room] & 0xc0) == 0x80) room--;
+  return room;
+}
+
+/* Writes a name in quotes, shortened, and without control characters. */
+static inline void shm_write_name(shm_line *line, const char *name) {
+  size_t length = name == NULL ? 0 : strnlen(name, SHM_SHOWN_BYTES + 1);
+  size_t shown = length == 0 ? 0 : shm_cut(name, length, SHM_SHOWN_BYTES);
+  shm_write_byte(line, '"');
+  for (size_t i = 0; i < shown; i++)
+    shm_write_byte(line, (uint8_t)name[i] < 0x20 || name[i] == 0x7f ? '?' : name[i]);
+  shm_write(line, shown < length ? "\xe2\x80\xa6\"" : "\"");
+}
+
+/* Writes a format with %s (a text), %q (a name), %u (uint64_t) and %d (int64_t). Unlike snprintf(), it
+ * is safe in signal handlers and needs little stack. */
+static inline void shm_write_format(shm_line *line, const char *format, va_list values) {
+  for (; *format != '\0'; format++) {
+    if (*format != '%') {
+      shm_write_byte(line, *format);
+      continue;
+    }
+    format++;
+    if (*format == 's') {
+      shm_write(line, va_arg(values, const char *));
+    } else if (*format == 'q') {
+      shm_write_name(line, va_arg(values, const char *));
+    } else if (*format == 'u') {
+      shm_write_number(line, va_arg(values, uint64_t));
+    } else {
+      int64_t number = va_arg(values, int64_t);
+      if (number < 0) shm_write_byte(line, '-');
+      shm_write_number(line, number < 0 ? 0 - (uint64_t)number : (uint64_t)number);
+    }
+  }
+}
+
+static inline void shm_say(shm_line *line, const char *format, ...) {
+  va_list values;
+  va_start(values, format);
+  shm_write_format(line, format, values);
+  va_end(values);
+}
+
+/* Notes what is wrong, for shm_error_text(), and returns the code. */
+static inline int shm_fail(int code, const char *format, ...) {
+  va_list values;
+  shm_last_error.code = code;
+  shm_last_error.line.length = 0;
+  va_start(values, format);
+  shm_write_format(&shm_last_error.line, format, values);
+  va_end(values);
+  return code;
+}
+
+/* Forgets the last error: an error of the call that begins now may have no text of its own. */
+static inline void shm_begin_call(void) {
+  shm_last_error.code = 0;
+}
+
+static inline const char *shm_type_name(int type) {
+  static const char *const names[] = {"u64",    "i64",       "f64",    "bool",
+                                      "string", "histogram", "summary"};
+  return type >= SHM_U64 && type <= SHM_SUMMARY ? names[type - 1] : "unknown";
+}
 
 /* ---------------------------------------------------------------- internals: memory */
 
@@ -504,6 +641,14 @@ static inline int shm_acquire(shm_publisher *p) {
   if (found == self) return -EDEADLK;
   shm_wait(p, self);
   return 0;
+}
+
+/* Takes the lock if that needs no waiting. */
+static inline bool shm_try_acquire(shm_publisher *p) {
+  uint64_t none = 0;
+  return !shm_is_in_child(p) &&
+         __atomic_compare_exchange_n(&p->holder, &none, (uint64_t)(uintptr_t)pthread_self(), false,
+                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 
 static inline void shm_release(shm_publisher *p) {
@@ -886,6 +1031,31 @@ static inline int shm_remove(shm_publisher *p, const shm_ref *ref, shm_node *nod
   return is_live ? 0 : -ESTALE;
 }
 
+/* The id of an object or the name of a variable. The caller holds the lock. */
+static inline shm_text shm_name_of(const shm_publisher *p, const shm_node *node) {
+  shm_record record;
+  memcpy(&record, shm_record_at(p, &p->active, node->index), sizeof record);
+  return shm_string_at(shm_strings_of(p, &p->active), record.text[0]);
+}
+
+/* Writes the name of a node, unless another call is changing the tree right now. */
+static inline void shm_write_node(shm_line *line, shm_publisher *p, const shm_ref *ref,
+                                  const shm_node *node) {
+  char name[SHM_SHOWN_BYTES + 2];
+  if (!shm_try_acquire(p)) return;
+  bool is_live = shm_is_live(ref);
+  if (is_live) {
+    shm_text text = shm_name_of(p, node);
+    size_t length = text.length < sizeof name ? text.length : sizeof name - 1;
+    memcpy(name, text.bytes, length);
+    name[length] = '\0';
+  }
+  shm_release(p);
+  if (!is_live) return;
+  shm_write_byte(line, ' ');
+  shm_write_name(line, name);
+}
+
 static inline shm_node *shm_new_node(void) {
   shm_node *node = (shm_node *)calloc(1, sizeof *node);
   if (node != NULL) node->slot = node->as_of_slot = SHM_NO_SLOT;
@@ -906,19 +1076,29 @@ static inline bool shm_check_text(const char *bytes, uint32_t most, shm_text *te
 
 /* ---------------------------------------------------------------- internals: the file */
 
-static inline bool shm_is_name(const char *name) {
-  size_t length = strlen(name);
-  if (length < 1 || length > SHM_SEGMENT_NAME_BYTES || name[0] == '.') return false;
-  return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == length;
+/* Checks a context id, a pool name or a server key. The configuration of readers has the same rule. */
+static inline int shm_check_key(const char *argument, const char *key) {
+  static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+  size_t length = key == NULL ? 0 : strlen(key);
+  if (length >= 1 && length <= SHM_KEY_BYTES && key[0] != '.' && strspn(key, allowed) == length) return 0;
+  shm_line found = {"", 0};
+  if (key == NULL) shm_write(&found, "NULL");
+  else if (length <= SHM_KEY_BYTES) shm_write_name(&found, key);
+  else shm_say(&found, "%u bytes", (uint64_t)length);
+  return shm_fail(-EINVAL,
+                  "shm_publisher_open: %s: found %s, allowed: a string of 1 to 64 letters, digits, \"_\", "
+                  "\"-\" and \".\", not starting with \".\"",
+                  argument, found.text);
 }
 
 static inline int shm_set_names(shm_publisher *p, const shm_options *options) {
-  if (options->context_id == NULL || options->pool_name == NULL || options->server_key == NULL)
-    return -EINVAL;
-  char name[SHM_SEGMENT_NAME_BYTES + 2];
+  int code = shm_check_key("context_id", options->context_id);
+  if (code == 0) code = shm_check_key("pool_name", options->pool_name);
+  if (code == 0) code = shm_check_key("server_key", options->server_key);
+  if (code != 0) return code;
+  char name[3 * SHM_KEY_BYTES + 3];
   snprintf(name, sizeof name, "%s.%s.%s", options->context_id, options->pool_name,
            options->server_key);
-  if (!shm_is_name(name)) return -EINVAL;
   uint32_t unique;
   if (getrandom(&unique, sizeof unique, 0) != (ssize_t)sizeof unique) return -EIO;
   snprintf(p->path, sizeof p->path, SHM_FOLDER "/%s", name);
@@ -933,12 +1113,22 @@ static inline void shm_lay_region(shm_publisher *p, int index, uint64_t bytes) {
   p->file_size += (bytes + SHM_PAGE - 1) / SHM_PAGE * SHM_PAGE;
 }
 
+static inline int shm_check_capacity(const char *argument, uint64_t value, uint64_t least,
+                                     uint64_t most) {
+  if (value >= least && value <= most) return 0;
+  return shm_fail(-EINVAL, "shm_publisher_open: %s: found %u, allowed: %u to %u", argument, value, least,
+                  most);
+}
+
 static inline int shm_lay_out(shm_publisher *p, const shm_options *options) {
-  if (options->records < 1 || options->records > 8388608u) return -EINVAL;
-  if (options->string_bytes < 2 || options->string_bytes > 134217728u) return -EINVAL;
-  if (options->slots < 1 || options->slots > 16777216u) return -EINVAL;
-  if (options->frame_bytes % 8 != 0 || options->frame_bytes < 8) return -EINVAL;
-  if (options->frame_bytes > 2147483648u) return -EINVAL;
+  int code = shm_check_capacity("records", options->records, 1, 8388608u);
+  if (code == 0) code = shm_check_capacity("string_bytes", options->string_bytes, 2, 134217728u);
+  if (code == 0) code = shm_check_capacity("slots", options->slots, 1, 16777216u);
+  if (code == 0) code = shm_check_capacity("frame_bytes", options->frame_bytes, 8, 2147483648u);
+  if (code != 0) return code;
+  if (options->frame_bytes % 8 != 0)
+    return shm_fail(-EINVAL, "shm_publisher_open: frame_bytes: found %u, allowed: multiples of 8",
+                    options->frame_bytes);
   p->record_capacity = (uint32_t)options->records;
   p->string_capacity = (uint32_t)options->string_bytes;
   p->slot_capacity = (uint32_t)options->slots;
@@ -963,6 +1153,15 @@ static inline int shm_lock(int fd) {
   lock.l_whence = SEEK_SET;
   if (fcntl(fd, F_OFD_SETLK, &lock) == 0) return 0;
   return errno == EACCES || errno == EAGAIN ? -EBUSY : -errno;
+}
+
+/* Whether another process, or another publisher of this one, holds the lock. */
+static inline bool shm_is_locked(int fd) {
+  struct flock lock;
+  memset(&lock, 0, sizeof lock);
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 /* Whether the process may write files of that size. Beyond the limit, ftruncate() and pwrite() raise
@@ -1115,10 +1314,18 @@ static inline int shm_replace_locked(shm_publisher *p, int old) {
 }
 
 static inline int shm_replace(shm_publisher *p) {
-  int old = open(p->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-  /* A publisher that closed in the meantime has left the name free. */
-  if (old < 0) return errno == ENOENT ? -EAGAIN : -errno;
-  int code = shm_replace_locked(p, old);
+  int code, old = open(p->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (old >= 0) {
+    code = shm_replace_locked(p, old);
+  } else {
+    code = -errno;
+    /* A publisher that closed in the meantime has left the name free. */
+    if (code == -ENOENT) return -EAGAIN;
+    /* A file of another user: its lock can be queried if it can be read. */
+    old = open(p->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (old < 0) return code;
+    if (shm_is_locked(old)) code = -EBUSY;
+  }
   close(old);
   return code;
 }
@@ -1133,8 +1340,80 @@ static inline int shm_take_name(shm_publisher *p) {
     if (code == 0) shm_unlink_temporary(p);
     if (code == -EEXIST) code = shm_replace(p);
   }
-  p->is_named = code == 0;
+  if (code == 0) p->told_busy = p->told_failure = false;
+  __atomic_store_n(&p->is_named, code == 0, __ATOMIC_RELAXED);
   return code == -EAGAIN ? -EBUSY : code;
+}
+
+/* A text for a code, or NULL. */
+static inline const char *shm_code_text(int code) {
+  switch (code < 0 ? -code : code) {
+  case 0: return "no error";
+  case ESTALE: return "the object or variable is gone, or never found room";
+  case ENOSPC: return "no room in the segment or in " SHM_FOLDER;
+  case EINVAL: return "an argument is not allowed; only the thread of the call knows which";
+  case EBUSY: return "another publisher holds the server key";
+  case ECHILD: return "only the process that opened the publisher may use it, no forked child";
+  case EDEADLK: return "a signal handler interrupted another call or update: nothing was stored";
+  case EAGAIN: return "the segment is larger than memory that may be locked (mlockall, ulimit -l)";
+  case EFBIG: return "the segment is larger than files may be (ulimit -f): lower its capacities";
+  case EPERM: return "the operation is not permitted";
+  case EACCES: return "permission denied";
+  case EBADF: return "the program closed the segment's file, and its name is gone";
+  default: return NULL;
+  }
+}
+
+/* Writes why the segment cannot get its name now. */
+static inline void shm_explain_name(const shm_publisher *p, int code, shm_line *line) {
+  struct stat facts;
+  uint64_t head[SHM_AT_PID / 8 + 1];
+  int fd = open(p->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  bool is_there = lstat(p->path, &facts) == 0;
+  if (code == -EBUSY) {
+    shm_say(line, "another publisher holds %s", p->path);
+    if (fd >= 0 && pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
+        memcmp(head, "SHMEXP\r\n", 8) == 0)
+      shm_say(line, " (process %u)", head[SHM_AT_PID / 8]);
+  } else if ((code == -EACCES || code == -EPERM) && is_there && facts.st_uid != geteuid()) {
+    shm_say(line, "%s belongs to %s", p->path, facts.st_uid == 0 ? "root" : "user ");
+    if (facts.st_uid != 0) shm_write_number(line, facts.st_uid);
+    shm_write(line, fd >= 0 ? ", whose publisher has ended: remove it as that user"
+                            : ", and this program may not read it: remove it as that user");
+  } else {
+    const char *text = shm_code_text(code);
+    shm_say(line, "%s cannot be taken: %s", p->path, text == NULL ? "error " : text);
+    if (text == NULL) shm_write_number(line, (uint64_t)-code);
+  }
+  if (fd >= 0) close(fd);
+}
+
+/* Writes a line to stderr unless that could block, raise a signal, or reach a file of the program that
+ * got the number of a closed stderr. */
+static inline void shm_tell(const shm_line *line) {
+  struct stat facts;
+  struct pollfd ready = {STDERR_FILENO, POLLOUT, 0};
+  if (poll(&ready, 1, 0) != 1 || ready.revents != POLLOUT) return;
+  if (fstat(STDERR_FILENO, &facts) != 0) return;
+  if (S_ISREG(facts.st_mode) && ((fcntl(STDERR_FILENO, F_GETFL) & O_ACCMODE) != O_WRONLY ||
+                                 !shm_allows_size((uint64_t)facts.st_size + line->length)))
+    return;
+  ssize_t written = write(STDERR_FILENO, line->text, line->length);
+  (void)written;
+}
+
+/* Says once on stderr why the segment has no name. The caller holds the lock. */
+static inline void shm_tell_name(shm_publisher *p, int code) {
+  bool *told = code == -EBUSY ? &p->told_busy : &p->told_failure;
+  if (*told) return;
+  *told = true;
+  shm_line line = {"", 0};
+  shm_write(&line, "shm_publisher: ");
+  shm_explain_name(p, code, &line);
+  shm_write(&line, code == -EBUSY ? "; this one takes the key when it is free (fail_if_busy makes that "
+                                    "an error)\n"
+                                  : "; the publisher tries again every second\n");
+  shm_tell(&line);
 }
 
 /* Removes the name while the lock is held: another publisher may take it once the lock is released. */
@@ -1229,7 +1508,7 @@ static inline int shm_replace_by_copy(shm_publisher *p, mode_t mode) {
     p->device = next->device;
     p->inode = next->inode;
     p->has_temporary = next->has_temporary;
-    p->is_named = false;
+    __atomic_store_n(&p->is_named, false, __ATOMIC_RELAXED);
   } else {
     shm_release_file(next);
   }
@@ -1285,26 +1564,19 @@ static inline shm_options shm_options_default(void) {
   return options;
 }
 
-/* Says what a code means. The text is static, or that of strerror(). */
+/* Says what an error means. For the calling thread's last error, the text names function, argument and
+ * rule; it holds until the thread's next error. Otherwise it is static, or that of strerror(). */
 static inline const char *shm_error_text(int code) {
-  switch (code < 0 ? -code : code) {
-  case 0: return "no error";
-  case ESTALE: return "the object or variable is gone, or never found room";
-  case ENOSPC: return "no room in the segment or in " SHM_FOLDER;
-  case EINVAL: return "a name, object id, schema, type, value or capacity that the format does not allow";
-  case EBUSY: return "another publisher lives under this name";
-  case ECHILD: return "only the process that opened the publisher may use it, no forked child";
-  case EDEADLK: return "a signal handler interrupted another call or update: nothing was stored";
-  case EAGAIN: return "the segment is larger than memory that may be locked (mlockall, ulimit -l)";
-  case EFBIG: return "the segment is larger than files may be (ulimit -f): lower its capacities";
-  default: return strerror(code < 0 ? -code : code);
-  }
+  int negative = code < 0 ? code : -code;
+  if (code != 0 && negative == shm_last_error.code) return shm_last_error.line.text;
+  const char *text = shm_code_text(code);
+  return text != NULL ? text : strerror(-negative);
 }
 
 /* Stores a heartbeat: call it at least once per heartbeat period, from any thread. Once a second it
  * also checks the name of the segment, and places the segment again if something removed the name. */
 static inline void shm_publisher_beat(shm_publisher *p) {
-  if (shm_is_in_child(p)) return;
+  if (p == NULL || shm_is_in_child(p)) return;
   uint64_t now = shm_clock_ns(CLOCK_MONOTONIC), due = __atomic_load_n(&p->check_ns, __ATOMIC_RELAXED);
   shm_put(shm_header_word(p, SHM_AT_HEARTBEAT), now);
   if (due == 0 || now < due) return;
@@ -1312,20 +1584,18 @@ static inline void shm_publisher_beat(shm_publisher *p) {
                                    __ATOMIC_RELAXED))
     return;
   /* A heartbeat waits for no other thread. After a failure, a later beat tries again. */
-  uint64_t none = 0;
-  if (!__atomic_compare_exchange_n(&p->holder, &none, (uint64_t)(uintptr_t)pthread_self(), false,
-                                   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-    return;
+  if (!shm_try_acquire(p)) return;
   int error = errno;
-  shm_keep_name(p);
+  int code = shm_keep_name(p);
+  if (code != 0) shm_tell_name(p, code);
   errno = error;
   shm_release(p);
 }
 
 /* Wakes the readers, after a batch of stores or from a timer; beats as well. From any thread. */
 static inline void shm_publisher_notify(shm_publisher *p) {
+  if (p == NULL || shm_is_in_child(p)) return;
   uint64_t *notifications = shm_header_word(p, SHM_AT_NOTIFICATIONS);
-  if (shm_is_in_child(p)) return;
   shm_publisher_beat(p);
   __atomic_fetch_add(notifications, 1, __ATOMIC_RELEASE);
   /* The low half of the number, shared between processes. */
@@ -1335,11 +1605,16 @@ static inline void shm_publisher_notify(shm_publisher *p) {
 /* Makes a segment, not yet visible: add what exists and call shm_publisher_place(). */
 static inline int shm_publisher_open(shm_publisher **out, const shm_options *options) {
   *out = NULL;
+  shm_begin_call();
+  if (options == NULL)
+    return shm_fail(-EINVAL, "shm_publisher_open: options: found NULL, allowed: those of "
+                             "shm_options_default() with a server_key");
   shm_publisher *p = (shm_publisher *)calloc(1, sizeof *p);
   if (p == NULL) return -ENOMEM;
   shm_note_opener(p);
   p->fd = -1;
   p->active.string_bytes = 2;
+  p->fails_if_busy = options->fail_if_busy;
   int code = shm_set_names(p, options);
   if (code == 0) code = shm_lay_out(p, options);
   if (code == 0) code = shm_make_file(p, options->mode);
@@ -1355,19 +1630,39 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
   return 0;
 }
 
-/* Gives the segment its name, also again after something removed it. -EBUSY when another publisher
- * has the name; may be tried again. */
+/* Makes the segment visible: gives it its name, also again after something removed it. While another
+ * publisher holds the server key, says so once on stderr and returns 0; shm_publisher_beat() then takes
+ * the key when it is free. With `fail_if_busy`, returns -EBUSY; it may be called again. */
 static inline int shm_publisher_place(shm_publisher *p) {
+  shm_begin_call();
+  if (p == NULL)
+    return shm_fail(-EINVAL, "shm_publisher_place: publisher: found NULL, allowed: that of "
+                             "shm_publisher_open()");
   if (shm_is_in_child(p)) return -ECHILD;
   shm_publisher_beat(p);
   shm_put(shm_header_word(p, SHM_AT_STATE), SHM_LIVE);
   int code = shm_acquire(p);
   if (code != 0) return code;
   code = shm_keep_name(p);
+  if (code == -EBUSY && !p->fails_if_busy) {
+    shm_tell_name(p, code);
+    code = 0;
+  }
   shm_release(p);
-  if (code == 0)
+  if (code == 0) {
     __atomic_store_n(&p->check_ns, shm_clock_ns(CLOCK_MONOTONIC) + SHM_CHECK_NS, __ATOMIC_RELAXED);
+  } else {
+    shm_line why = {"", 0};
+    shm_explain_name(p, code, &why);
+    shm_fail(code, "shm_publisher_place: %s", why.text);
+  }
   return code;
+}
+
+/* Whether the segment has its name, so that readers find it. As of the last beat or
+ * shm_publisher_place(). */
+static inline bool shm_publisher_holds_key(const shm_publisher *p) {
+  return p != NULL && !shm_is_in_child(p) && __atomic_load_n(&p->is_named, __ATOMIC_RELAXED);
 }
 
 /* Leaves the parent's segment as it is. What the heap holds of it stays: another thread of the
@@ -1433,14 +1728,19 @@ static inline bool shm_build_object(shm_publisher *p, shm_object *out, shm_node 
   return true;
 }
 
-/* Whether an id is its parent's id, a dot, and at least one more byte. */
-static inline bool shm_is_id_below(const shm_publisher *p, const shm_node *parent, shm_text id) {
-  shm_record record;
-  memcpy(&record, shm_record_at(p, &p->active, parent->index), sizeof record);
-  shm_text above = shm_string_at(shm_strings_of(p, &p->active), record.text[0]);
-  const char *bytes = (const char *)id.bytes;
-  return id.length >= above.length + 2 && memcmp(bytes, above.bytes, above.length) == 0 &&
-         bytes[above.length] == '.';
+/* Checks that an id is its parent's id, a dot, and at least one more byte. */
+static inline int shm_check_id(const shm_publisher *p, const shm_node *parent, const shm_text *texts) {
+  shm_text above = shm_name_of(p, parent);
+  const char *bytes = (const char *)texts[0].bytes;
+  if (texts[0].length >= above.length + 2 && memcmp(bytes, above.bytes, above.length) == 0 &&
+      bytes[above.length] == '.')
+    return 0;
+  char id[SHM_SHOWN_BYTES + 2] = {0};
+  memcpy(id, above.bytes, above.length < sizeof id ? above.length : sizeof id - 1);
+  return shm_fail(-EINVAL,
+                  "shm_add_object: name: found %q for an object of class %q, allowed: the parent's id %q, a "
+                  "dot and at least one more byte",
+                  bytes, (const char *)texts[1].bytes, id);
 }
 
 static inline int shm_insert_object(shm_publisher *p, shm_object *out, const shm_object *parent,
@@ -1448,8 +1748,12 @@ static inline int shm_insert_object(shm_publisher *p, shm_object *out, const shm
   if (parent != NULL && !shm_is_live(&parent->ref))
     return parent->ref.word == NULL ? -ENOSPC : -ESTALE;
   shm_node *above = parent == NULL ? NULL : parent->node;
-  if (above != NULL && above->depth >= SHM_DEPTH) return -EINVAL;
-  if (above != NULL && !shm_is_id_below(p, above, texts[0])) return -EINVAL;
+  if (above != NULL && above->depth >= SHM_DEPTH)
+    return shm_fail(-EINVAL,
+                    "shm_add_object: parent of %q: found an object with %u above it, allowed: at most %u",
+                    (const char *)texts[0].bytes, (uint64_t)above->depth - 1, (uint64_t)SHM_DEPTH - 2);
+  int code = above == NULL ? 0 : shm_check_id(p, above, texts);
+  if (code != 0) return code;
   shm_node *node = shm_new_node();
   if (node == NULL) return -ENOMEM;
   if (shm_build_object(p, out, node, above, options, texts)) return 0;
@@ -1457,27 +1761,47 @@ static inline int shm_insert_object(shm_publisher *p, shm_object *out, const shm
   return -ENOSPC;
 }
 
-static inline int shm_make_object(shm_publisher *p, shm_object *out, const shm_object *parent,
-                                  const char *name, const char *class_name,
-                                  const shm_object_options *options) {
+static inline int shm_check_state(const char *function, const char *id, int state) {
+  if (state >= SHM_STATE_INIT && state <= SHM_STATE_INVALID) return 0;
+  return shm_fail(-EINVAL, "%s: state of object%s: found %d, allowed: SHM_STATE_INIT to SHM_STATE_INVALID (0 to 5)",
+                  function, id, (int64_t)state);
+}
+
+/* Checks the texts of an object, and notes their lengths. */
+static inline int shm_check_object(const char *function, const char *const values[5],
+                                   shm_text texts[5]) {
+  static const char *const arguments[5] = {"name", "class_name", "host", "instance", "application"};
+  for (int i = 0; i < 5; i++)
+    if (!shm_check_text(values[i], SHM_NAME_BYTES, &texts[i]))
+      return shm_fail(-EINVAL, "%s: %s of object %q: found %u bytes, allowed: at most %u", function,
+                      arguments[i], values[0], (uint64_t)texts[i].length, (uint64_t)SHM_NAME_BYTES);
+  return 0;
+}
+
+static inline int shm_make_object(const char *function, shm_publisher *p, shm_object *out,
+                                  const shm_object *parent, const char *name,
+                                  const char *class_name, const shm_object_options *options) {
   shm_object_options defaults = shm_object_options_default();
   shm_object copy; /* `parent` and `out` may be the same handle */
   memset(&copy, 0, sizeof copy);
   if (parent != NULL) copy = *parent;
   if (options == NULL) options = &defaults;
   memset(out, 0, sizeof *out);
-  if (p == NULL || options->state < SHM_STATE_INIT || options->state > SHM_STATE_INVALID)
-    return -EINVAL;
+  if (p == NULL)
+    return shm_fail(-EINVAL, "%s: %s of object %q: found none, allowed: %s", function,
+                    parent == NULL ? "publisher" : "parent", name,
+                    parent == NULL ? "that of shm_publisher_open()" : "an object that was added");
   out->publisher = p;
   bool is_root = parent == NULL;
+  const char *const values[5] = {name, class_name, is_root ? options->host : NULL,
+                                 is_root ? options->instance : NULL,
+                                 is_root ? options->application : NULL};
   shm_text texts[5];
-  if (!shm_check_text(name, SHM_NAME_BYTES, &texts[0]) ||
-      !shm_check_text(class_name, SHM_NAME_BYTES, &texts[1]) ||
-      !shm_check_text(is_root ? options->host : NULL, SHM_NAME_BYTES, &texts[2]) ||
-      !shm_check_text(is_root ? options->instance : NULL, SHM_NAME_BYTES, &texts[3]) ||
-      !shm_check_text(is_root ? options->application : NULL, SHM_NAME_BYTES, &texts[4]))
-    return -EINVAL;
-  int code = shm_acquire(p);
+  shm_line id = {"", 0};
+  shm_say(&id, " %q", name);
+  int code = shm_check_state(function, id.text, options->state);
+  if (code == 0) code = shm_check_object(function, values, texts);
+  if (code == 0) code = shm_acquire(p);
   if (code != 0) return code;
   code = shm_insert_object(p, out, is_root ? NULL : &copy, options, texts);
   if (code != 0 && code != -EINVAL) shm_count_dropped(p, SHM_AT_OBJECTS_DROPPED);
@@ -1488,14 +1812,17 @@ static inline int shm_make_object(shm_publisher *p, shm_object *out, const shm_o
 /* Adds a root. `options` may be NULL. Without room, `out` is an inert handle. */
 static inline int shm_add_root(shm_publisher *p, shm_object *out, const char *name,
                                const char *class_name, const shm_object_options *options) {
-  return shm_make_object(p, out, NULL, name, class_name, options);
+  return shm_make_object(__func__, p, out, NULL, name, class_name, options);
 }
 
 /* Adds an object below another. `name` is the whole path: the parent's id, a dot and more, or the
  * answer is -EINVAL. `options` may be NULL. */
 static inline int shm_add_object(const shm_object *parent, shm_object *out, const char *name,
                                  const char *class_name, const shm_object_options *options) {
-  return shm_make_object(parent->publisher, out, parent, name, class_name, options);
+  shm_object none;
+  memset(&none, 0, sizeof none);
+  if (parent == NULL) parent = &none;
+  return shm_make_object(__func__, parent->publisher, out, parent, name, class_name, options);
 }
 
 /* Removes an object with all that is below it; their handles are stale from now on. */
@@ -1505,8 +1832,12 @@ static inline int shm_remove_object(const shm_object *object) {
 
 /* States the management state of an object, one of SHM_STATE_... */
 static inline int shm_set_state(const shm_object *object, int state) {
-  if (state < SHM_STATE_INIT || state > SHM_STATE_INVALID) return -EINVAL;
   if (!shm_is_live(&object->ref)) return -ESTALE;
+  if (state < SHM_STATE_INIT || state > SHM_STATE_INVALID) {
+    shm_line id = {"", 0};
+    shm_write_node(&id, object->publisher, &object->ref, object->node);
+    return shm_check_state(__func__, id.text, state);
+  }
   __atomic_store_n(object->ref.value, (uint64_t)state, __ATOMIC_RELAXED);
   return 0;
 }
@@ -1537,23 +1868,55 @@ static inline shm_variable_options shm_variable_options_default(void) {
   return options;
 }
 
-/* Readers refuse a whole segment for one bad schema, so that it must not get in. */
-static inline bool shm_check_schema(int type, const shm_variable_options *options) {
+/* Checks a schema: readers refuse a whole segment that has a bad one. */
+static inline int shm_check_schema(const char *name, int type, const shm_variable_options *options) {
+  static const char *const at = "shm_add_variable: schema of variable %q: found %s %u, allowed: %s";
   const double *schema = options->schema;
-  if (options->schema_entries == 0) return true;
-  if (type != SHM_HISTOGRAM && type != SHM_SUMMARY) return false;
-  if (schema == NULL || options->schema_entries > SHM_SCHEMA_ENTRIES) return false;
-  for (uint32_t i = 0; i < options->schema_entries; i++) {
-    if (!shm_is_finite(schema[i]) || (i > 0 && schema[i] <= schema[i - 1])) return false;
-    if (type == SHM_SUMMARY && (schema[i] < 0 || schema[i] > 1)) return false;
+  uint32_t entries = options->schema_entries;
+  if (entries == 0) return 0;
+  if (type != SHM_HISTOGRAM && type != SHM_SUMMARY)
+    return shm_fail(-EINVAL, "shm_add_variable: schema of variable %q: found %u entries for type %s, allowed: none",
+                    name, (uint64_t)entries, shm_type_name(type));
+  if (schema == NULL)
+    return shm_fail(-EINVAL, "shm_add_variable: schema of variable %q: found NULL, allowed: an array of %u numbers",
+                    name, (uint64_t)entries);
+  if (entries > SHM_SCHEMA_ENTRIES)
+    return shm_fail(-EINVAL, at, name, "entries:", (uint64_t)entries, "at most 512");
+  for (uint32_t i = 0; i < entries; i++) {
+    if (!shm_is_finite(schema[i]))
+      return shm_fail(-EINVAL, at, name, "NaN or infinity in entry", (uint64_t)i, "finite numbers");
+    if (i > 0 && schema[i] <= schema[i - 1])
+      return shm_fail(-EINVAL, at, name, "no larger number in entry", (uint64_t)i, "ascending numbers");
+    if (type == SHM_SUMMARY && (schema[i] < 0 || schema[i] > 1))
+      return shm_fail(-EINVAL, at, name, "another number in entry", (uint64_t)i, "quantiles from 0 to 1");
   }
-  return true;
+  return 0;
 }
 
-static inline bool shm_check_variable(int type, const shm_variable_options *options) {
-  return type >= SHM_U64 && type <= SHM_SUMMARY && options->kind >= SHM_UNKNOWN &&
-         options->kind <= SHM_GAUGE && options->text_bytes <= SHM_TEXT_BYTES &&
-         shm_check_schema(type, options);
+/* Checks the arguments of a variable, and notes the lengths of its texts. */
+static inline int shm_check_variable(const char *name, int type, const shm_variable_options *options,
+                                     shm_text texts[4]) {
+  static const char *const arguments[3] = {"name", "unit", "help"};
+  static const uint32_t most[3] = {SHM_NAME_BYTES, SHM_UNIT_BYTES, SHM_HELP_BYTES};
+  const char *const values[3] = {name, options->unit, options->help};
+  for (int i = 0; i < 3; i++)
+    if (!shm_check_text(values[i], most[i], &texts[i]))
+      return shm_fail(-EINVAL, "shm_add_variable: %s of variable %q: found %u bytes, allowed: at most %u",
+                      arguments[i], name, (uint64_t)texts[i].length, (uint64_t)most[i]);
+  if (type < SHM_U64 || type > SHM_SUMMARY)
+    return shm_fail(-EINVAL, "shm_add_variable: type of variable %q: found %d, allowed: SHM_U64 to SHM_SUMMARY (1 to 7)",
+                    name, (int64_t)type);
+  if (options->kind < SHM_UNKNOWN || options->kind > SHM_GAUGE)
+    return shm_fail(-EINVAL,
+                    "shm_add_variable: kind of variable %q: found %d, allowed: SHM_UNKNOWN, SHM_COUNTER and SHM_GAUGE "
+                    "(0 to 2)",
+                    name, (int64_t)options->kind);
+  if (options->text_bytes > SHM_TEXT_BYTES)
+    return shm_fail(-EINVAL, "shm_add_variable: text_bytes of variable %q: found %u, allowed: at most %u", name,
+                    (uint64_t)options->text_bytes, (uint64_t)SHM_TEXT_BYTES);
+  texts[3].bytes = options->schema;
+  texts[3].length = options->schema_entries * (uint32_t)sizeof(double);
+  return shm_check_schema(name, type, options);
 }
 
 /* 8-byte units of a variable's frame; 0 for a scalar. */
@@ -1600,7 +1963,7 @@ static inline bool shm_take_variable(shm_publisher *p, shm_variable *made, shm_n
 static inline bool shm_build_variable(shm_publisher *p, shm_variable *out, int type, shm_node *node,
                                       shm_node *parent, const shm_variable_options *options,
                                       const shm_text *texts) {
-  shm_variable made = {p, node, {NULL, NULL, 0}, NULL, 0, type};
+  shm_variable made = {p, node, {NULL, NULL, 0}, NULL, 0, type, options->kind};
   if (!shm_take_variable(p, &made, node, options)) return false;
   node->id = ++p->last_id;
   shm_record record;
@@ -1637,20 +2000,18 @@ static inline int shm_insert_variable(shm_publisher *p, shm_variable *out, int t
 static inline int shm_add_variable(const shm_object *object, shm_variable *out, const char *name,
                                    int type, const shm_variable_options *options) {
   shm_variable_options defaults = shm_variable_options_default();
-  shm_publisher *p = object->publisher;
+  shm_publisher *p = object == NULL ? NULL : object->publisher;
   if (options == NULL) options = &defaults;
   memset(out, 0, sizeof *out);
-  if (p == NULL || !shm_check_variable(type, options)) return -EINVAL;
+  if (p == NULL)
+    return shm_fail(-EINVAL, "shm_add_variable: object of variable %q: found none, allowed: an object that was added",
+                    name);
+  shm_text texts[4];
+  int code = shm_check_variable(name, type, options, texts);
+  if (code != 0) return code;
   out->publisher = p;
   out->type = type;
-  shm_text texts[4];
-  if (!shm_check_text(name, SHM_NAME_BYTES, &texts[0]) ||
-      !shm_check_text(options->unit, SHM_UNIT_BYTES, &texts[1]) ||
-      !shm_check_text(options->help, SHM_HELP_BYTES, &texts[2]))
-    return -EINVAL;
-  texts[3].bytes = options->schema;
-  texts[3].length = options->schema_entries * (uint32_t)sizeof(double);
-  int code = shm_acquire(p);
+  code = shm_acquire(p);
   if (code != 0) return code;
   code = shm_insert_variable(p, out, type, object, options, texts);
   if (code != 0) shm_count_dropped(p, SHM_AT_VARIABLES_DROPPED);
@@ -1670,66 +2031,109 @@ static inline int shm_unset(const shm_variable *variable) {
 
 /* ---------------------------------------------------------------- scalars */
 
-static inline int shm_check_use(const shm_variable *variable, int type) {
-  if (!shm_is_live(&variable->ref)) return -ESTALE;
-  return variable->type == type ? 0 : -EINVAL;
+/* Says why a function may not set a variable to a value: its type differs, or as the format says. */
+static inline int shm_refuse(const shm_variable *variable, const char *function, int type,
+                             const char *format, ...) {
+  shm_line name = {"", 0}, why = {"", 0};
+  shm_write_node(&name, variable->publisher, &variable->ref, variable->node);
+  va_list values;
+  va_start(values, format);
+  shm_write_format(&why, format, values);
+  va_end(values);
+  if (variable->type == type)
+    return shm_fail(-EINVAL, "%s: variable%s: found %s", function, name.text, why.text);
+  return shm_fail(-EINVAL, "%s: variable%s: found type %s, allowed: %s", function, name.text,
+                  shm_type_name(variable->type), shm_type_name(type));
 }
 
-static inline int shm_set_bits(const shm_variable *variable, int type, uint64_t bits) {
-  int code = shm_check_use(variable, type);
+static inline int shm_check_use(const shm_variable *variable, int type, const char *function) {
+  if (!shm_is_live(&variable->ref)) return -ESTALE;
+  return variable->type == type ? 0 : shm_refuse(variable, function, type, "");
+}
+
+static inline int shm_set_bits(const shm_variable *variable, int type, const char *function,
+                               uint64_t bits) {
+  int code = shm_check_use(variable, type, function);
   if (code != 0) return code;
   __atomic_store_n(variable->ref.value, bits, __ATOMIC_RELAXED);
   return shm_mark_code(&variable->ref, true);
 }
 
-static inline int shm_add_bits_shared(const shm_variable *variable, int type, uint64_t bits) {
-  int code = shm_check_use(variable, type);
+/* Checks an amount for an integer. A counter does not fall; C makes a negative amount for a u64 one of 2^63 and more. */
+static inline int shm_check_amount(const shm_variable *variable, int type, const char *function,
+                                   uint64_t amount) {
+  int code = shm_check_use(variable, type, function);
+  if (code != 0 || variable->kind != SHM_COUNTER || amount < (uint64_t)1 << 63) return code;
+  return shm_refuse(variable, function, type, "the amount %d for a counter, allowed: 0 to 2^63 - 1", (int64_t)amount);
+}
+
+static inline int shm_add_bits(const shm_variable *variable, int type, const char *function,
+                               uint64_t amount) {
+  int code = shm_check_amount(variable, type, function, amount);
   if (code != 0) return code;
-  __atomic_fetch_add(variable->ref.value, bits, __ATOMIC_RELAXED);
+  uint64_t sum = shm_get(variable->ref.value) + amount;
+  __atomic_store_n(variable->ref.value, sum, __ATOMIC_RELAXED);
+  return shm_mark_code(&variable->ref, true);
+}
+
+static inline int shm_add_bits_shared(const shm_variable *variable, int type, const char *function,
+                                      uint64_t amount) {
+  int code = shm_check_amount(variable, type, function, amount);
+  if (code != 0) return code;
+  __atomic_fetch_add(variable->ref.value, amount, __ATOMIC_RELAXED);
   return shm_mark_code(&variable->ref, true);
 }
 
 static inline int shm_u64_set(const shm_variable *variable, uint64_t value) {
-  return shm_set_bits(variable, SHM_U64, value);
+  return shm_set_bits(variable, SHM_U64, __func__, value);
 }
 
-/* Adds to the value, as the only thread that does. */
+/* Adds to the value. No other thread may add at the same time. */
 static inline int shm_u64_add(const shm_variable *variable, uint64_t value) {
-  if (!shm_is_live(&variable->ref)) return -ESTALE;
-  return shm_set_bits(variable, SHM_U64, shm_get(variable->ref.value) + value);
+  return shm_add_bits(variable, SHM_U64, __func__, value);
 }
 
-/* Adds to the value, as one of several threads. */
+/* Adds to the value. Other threads may do so at the same time. */
 static inline int shm_u64_add_shared(const shm_variable *variable, uint64_t value) {
-  return shm_add_bits_shared(variable, SHM_U64, value);
+  return shm_add_bits_shared(variable, SHM_U64, __func__, value);
 }
 
 static inline int shm_i64_set(const shm_variable *variable, int64_t value) {
-  return shm_set_bits(variable, SHM_I64, (uint64_t)value);
+  return shm_set_bits(variable, SHM_I64, __func__, (uint64_t)value);
 }
 
-/* Sums are taken of the unsigned bits: two's complement, and never undefined. */
+/* Adds the unsigned bits: a sum that overflows wraps, as two's complement does. */
 static inline int shm_i64_add(const shm_variable *variable, int64_t value) {
-  if (!shm_is_live(&variable->ref)) return -ESTALE;
-  return shm_set_bits(variable, SHM_I64, shm_get(variable->ref.value) + (uint64_t)value);
+  return shm_add_bits(variable, SHM_I64, __func__, (uint64_t)value);
 }
 
 static inline int shm_i64_add_shared(const shm_variable *variable, int64_t value) {
-  return shm_add_bits_shared(variable, SHM_I64, (uint64_t)value);
+  return shm_add_bits_shared(variable, SHM_I64, __func__, (uint64_t)value);
 }
 
 static inline int shm_f64_set(const shm_variable *variable, double value) {
-  return shm_set_bits(variable, SHM_F64, shm_bits(value));
+  return shm_set_bits(variable, SHM_F64, __func__, shm_bits(value));
+}
+
+static inline int shm_check_float(const shm_variable *variable, const char *function, double amount) {
+  int code = shm_check_use(variable, SHM_F64, function);
+  if (code != 0 || variable->kind != SHM_COUNTER) return code;
+  uint64_t magnitude = shm_magnitude(amount);
+  bool is_negative = shm_bits(amount) != magnitude && magnitude != 0;
+  if (shm_is_finite(amount) && !is_negative) return 0;
+  return shm_refuse(variable, function, SHM_F64, "%s for a counter, allowed: finite amounts from 0",
+                    shm_is_nan(amount) ? "NaN" : is_negative ? "a negative amount" : "infinity");
 }
 
 static inline int shm_f64_add(const shm_variable *variable, double value) {
-  if (!shm_is_live(&variable->ref)) return -ESTALE;
+  int code = shm_check_float(variable, __func__, value);
+  if (code != 0) return code;
   double sum = shm_double(shm_get(variable->ref.value)) + value;
-  return shm_set_bits(variable, SHM_F64, shm_bits(sum));
+  return shm_set_bits(variable, SHM_F64, __func__, shm_bits(sum));
 }
 
 static inline int shm_f64_add_shared(const shm_variable *variable, double value) {
-  int code = shm_check_use(variable, SHM_F64);
+  int code = shm_check_float(variable, __func__, value);
   if (code != 0) return code;
   uint64_t before = shm_get(variable->ref.value);
   while (!__atomic_compare_exchange_n(variable->ref.value, &before,
@@ -1740,7 +2144,7 @@ static inline int shm_f64_add_shared(const shm_variable *variable, double value)
 }
 
 static inline int shm_bool_set(const shm_variable *variable, bool value) {
-  return shm_set_bits(variable, SHM_BOOL, value ? 1 : 0);
+  return shm_set_bits(variable, SHM_BOOL, __func__, value ? 1 : 0);
 }
 
 /* ---------------------------------------------------------------- framed values */
@@ -1777,18 +2181,11 @@ static inline void shm_leave(const shm_variable *variable) {
   shm_release(variable->publisher);
 }
 
-/* The length of a text that fits, cut at a character's start. */
-static inline size_t shm_cut(const char *text, size_t length, size_t room) {
-  if (length <= room) return length;
-  while (room > 0 && ((uint8_t)text[room] & 0xc0) == 0x80) room--;
-  return room;
-}
-
-/* Sets a text of `length` bytes of UTF-8; a longer one than the frame has room for is cut. */
-static inline int shm_text_set_bytes(const shm_variable *variable, const char *text,
-                                     size_t length) {
-  int code = shm_check_use(variable, SHM_STRING);
-  if (code != 0) return code;
+/* The functions shm_store_... return -EINVAL without a text of their own. Their callers add the text
+ * after they have released the lock, which naming the variable takes. */
+static inline int shm_store_text(const shm_variable *variable, const char *text, size_t length) {
+  if (!shm_is_live(&variable->ref)) return -ESTALE;
+  if (variable->type != SHM_STRING) return -EINVAL;
   size_t room = (size_t)(variable->units - 3) * 8;
   size_t bytes = shm_cut(text, length, room);
   uint64_t number = shm_begin_update(variable);
@@ -1802,16 +2199,28 @@ static inline int shm_text_set_bytes(const shm_variable *variable, const char *t
   return shm_end_update(variable, number);
 }
 
+static inline int shm_text_code(const shm_variable *variable, const char *function, int code) {
+  return code != -EINVAL ? code : shm_refuse(variable, function, SHM_STRING, "");
+}
+
+/* Sets a text of `length` bytes of UTF-8. Cuts it at a character if the frame is shorter. */
+static inline int shm_text_set_bytes(const shm_variable *variable, const char *text,
+                                     size_t length) {
+  return shm_text_code(variable, __func__, shm_store_text(variable, text, length));
+}
+
+/* Sets a text that ends with a zero byte; NULL is the empty text. */
 static inline int shm_text_set(const shm_variable *variable, const char *text) {
-  return shm_text_set_bytes(variable, text, text == NULL ? 0 : strlen(text));
+  size_t length = text == NULL ? 0 : strlen(text);
+  return shm_text_code(variable, __func__, shm_store_text(variable, text, length));
 }
 
 static inline int shm_text_set_shared(const shm_variable *variable, const char *text) {
   int code = shm_enter(variable);
   if (code != 0) return code;
-  code = shm_text_set(variable, text);
+  code = shm_store_text(variable, text, text == NULL ? 0 : strlen(text));
   shm_leave(variable);
-  return code;
+  return shm_text_code(variable, __func__, code);
 }
 
 /* The first bucket whose bound a value does not exceed. */
@@ -1825,11 +2234,9 @@ static inline uint32_t shm_bucket(const shm_node *node, double value) {
   return low;
 }
 
-/* Counts one observation; -EINVAL for NaN, which no bucket counts. */
-static inline int shm_histogram_observe(const shm_variable *variable, double value) {
-  int code = shm_check_use(variable, SHM_HISTOGRAM);
-  if (code != 0) return code;
-  if (shm_is_nan(value)) return -EINVAL;
+static inline int shm_store_observation(const shm_variable *variable, double value) {
+  if (!shm_is_live(&variable->ref)) return -ESTALE;
+  if (variable->type != SHM_HISTOGRAM || shm_is_nan(value)) return -EINVAL;
   uint64_t *sum = variable->frame + 1;
   uint64_t *count = variable->frame + 2 + shm_bucket(variable->node, value);
   uint64_t number = shm_begin_update(variable);
@@ -1839,20 +2246,29 @@ static inline int shm_histogram_observe(const shm_variable *variable, double val
   return shm_end_update(variable, number);
 }
 
+static inline int shm_observation_code(const shm_variable *variable, const char *function, int code) {
+  return code != -EINVAL ? code
+                         : shm_refuse(variable, function, SHM_HISTOGRAM,
+                                      "the value NaN, allowed: numbers, since no bucket counts NaN");
+}
+
+/* Counts one observation. Returns -EINVAL for NaN, which no bucket counts. */
+static inline int shm_histogram_observe(const shm_variable *variable, double value) {
+  return shm_observation_code(variable, __func__, shm_store_observation(variable, value));
+}
+
 static inline int shm_histogram_observe_shared(const shm_variable *variable, double value) {
   int code = shm_enter(variable);
   if (code != 0) return code;
-  code = shm_histogram_observe(variable, value);
+  code = shm_store_observation(variable, value);
   shm_leave(variable);
-  return code;
+  return shm_observation_code(variable, __func__, code);
 }
 
-/* Replaces the counts of all buckets, +Inf last and not cumulative, and the sum. */
-static inline int shm_histogram_set(const shm_variable *variable, const uint64_t *counts,
-                                    uint32_t entries, double sum) {
-  int code = shm_check_use(variable, SHM_HISTOGRAM);
-  if (code != 0) return code;
-  if (entries != variable->units - 3) return -EINVAL;
+static inline int shm_store_counts(const shm_variable *variable, const uint64_t *counts,
+                                   uint32_t entries, double sum) {
+  if (!shm_is_live(&variable->ref)) return -ESTALE;
+  if (variable->type != SHM_HISTOGRAM || entries != variable->units - 3) return -EINVAL;
   uint64_t number = shm_begin_update(variable);
   if (number == 0) return -EDEADLK;
   shm_put(variable->frame + 1, shm_bits(sum));
@@ -1860,21 +2276,34 @@ static inline int shm_histogram_set(const shm_variable *variable, const uint64_t
   return shm_end_update(variable, number);
 }
 
+static inline int shm_counts_code(const shm_variable *variable, const char *function, int code,
+                                  uint32_t entries) {
+  return code != -EINVAL ? code
+                         : shm_refuse(variable, function, SHM_HISTOGRAM,
+                                      "%u counts, allowed: %u, one for each bound and one for +Inf",
+                                      (uint64_t)entries, (uint64_t)variable->units - 3);
+}
+
+/* Replaces the sum and the counts of all buckets. Counts are not cumulative; that of +Inf is the last. */
+static inline int shm_histogram_set(const shm_variable *variable, const uint64_t *counts,
+                                    uint32_t entries, double sum) {
+  int code = shm_store_counts(variable, counts, entries, sum);
+  return shm_counts_code(variable, __func__, code, entries);
+}
+
 static inline int shm_histogram_set_shared(const shm_variable *variable, const uint64_t *counts,
                                            uint32_t entries, double sum) {
   int code = shm_enter(variable);
   if (code != 0) return code;
-  code = shm_histogram_set(variable, counts, entries, sum);
+  code = shm_store_counts(variable, counts, entries, sum);
   shm_leave(variable);
-  return code;
+  return shm_counts_code(variable, __func__, code, entries);
 }
 
-/* Replaces count, sum and the values of all quantiles. */
-static inline int shm_summary_set(const shm_variable *variable, uint64_t count, double sum,
-                                  const double *values, uint32_t entries) {
-  int code = shm_check_use(variable, SHM_SUMMARY);
-  if (code != 0) return code;
-  if (entries != variable->units - 4) return -EINVAL;
+static inline int shm_store_summary(const shm_variable *variable, uint64_t count, double sum,
+                                    const double *values, uint32_t entries) {
+  if (!shm_is_live(&variable->ref)) return -ESTALE;
+  if (variable->type != SHM_SUMMARY || entries != variable->units - 4) return -EINVAL;
   uint64_t number = shm_begin_update(variable);
   if (number == 0) return -EDEADLK;
   shm_put(variable->frame + 1, count);
@@ -1883,13 +2312,28 @@ static inline int shm_summary_set(const shm_variable *variable, uint64_t count, 
   return shm_end_update(variable, number);
 }
 
+static inline int shm_summary_code(const shm_variable *variable, const char *function, int code,
+                                   uint32_t entries) {
+  return code != -EINVAL ? code
+                         : shm_refuse(variable, function, SHM_SUMMARY,
+                                      "%u values, allowed: %u, one for each quantile",
+                                      (uint64_t)entries, (uint64_t)variable->units - 4);
+}
+
+/* Replaces count, sum and the values of all quantiles. */
+static inline int shm_summary_set(const shm_variable *variable, uint64_t count, double sum,
+                                  const double *values, uint32_t entries) {
+  int code = shm_store_summary(variable, count, sum, values, entries);
+  return shm_summary_code(variable, __func__, code, entries);
+}
+
 static inline int shm_summary_set_shared(const shm_variable *variable, uint64_t count, double sum,
                                          const double *values, uint32_t entries) {
   int code = shm_enter(variable);
   if (code != 0) return code;
-  code = shm_summary_set(variable, count, sum, values, entries);
+  code = shm_store_summary(variable, count, sum, values, entries);
   shm_leave(variable);
-  return code;
+  return shm_summary_code(variable, __func__, code, entries);
 }
 
 #endif

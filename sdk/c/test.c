@@ -376,26 +376,267 @@ static int code_of(shm_options options) {
   return code;
 }
 
-static void test_bad_options(void) {
-  shm_options options = options_of("bad/key");
-  CHECK(code_of(options) == -EINVAL);
-  options = options_of(NULL);
-  CHECK(code_of(options) == -EINVAL);
+/* ---------------------------------------------------------------- refused arguments */
+
+/* Checks that a call is refused with this text. */
+#define REFUSED(call, text) refused((call), #call, (text), __LINE__)
+
+static void refused(int code, const char *call, const char *text, int line) {
+  const char *found = shm_error_text(code);
+  if (code == -EINVAL && strcmp(found, text) == 0) return;
+  check(false, call, "refused", line);
+  fprintf(stderr, "  found    %d %s\n  expected %d %s\n", code, found, -EINVAL, text);
+}
+
+#define KEY_RULE \
+  "allowed: a string of 1 to 64 letters, digits, \"_\", \"-\" and \".\", not starting with \".\""
+
+static void test_refused_options(void) {
+  char long_key[] = "k2345678901234567890123456789012345678901234567890123456789012345";
+  shm_options options;
+  REFUSED(code_of(options_of("bad/key")), "shm_publisher_open: server_key: found \"bad/key\", " KEY_RULE);
+  REFUSED(code_of(options_of("")), "shm_publisher_open: server_key: found \"\", " KEY_RULE);
+  REFUSED(code_of(options_of(".key")), "shm_publisher_open: server_key: found \".key\", " KEY_RULE);
+  REFUSED(code_of(options_of("a\nb")), "shm_publisher_open: server_key: found \"a?b\", " KEY_RULE);
+  REFUSED(code_of(options_of(NULL)), "shm_publisher_open: server_key: found NULL, " KEY_RULE);
+  REFUSED(code_of(options_of(long_key)), "shm_publisher_open: server_key: found 65 bytes, " KEY_RULE);
+  long_key[64] = '\0';
+  CHECK(code_of(options_of(long_key)) == 0);
   options = options_of("ok");
-  options.context_id = ".hidden";
-  CHECK(code_of(options) == -EINVAL);
-  char key[300];
-  memset(key, 'k', sizeof key);
-  key[299] = '\0';
-  CHECK(code_of(options_of(key)) == -EINVAL);
+  options.context_id = "";
+  REFUSED(code_of(options), "shm_publisher_open: context_id: found \"\", " KEY_RULE);
   options = options_of("ok");
-  options.frame_bytes = 12;
-  CHECK(code_of(options) == -EINVAL);
+  options.pool_name = "p\xc3\xb6";
+  REFUSED(code_of(options), "shm_publisher_open: pool_name: found \"p\xc3\xb6\", " KEY_RULE);
+  options = options_of("ok");
+  options.records = 0;
+  REFUSED(code_of(options), "shm_publisher_open: records: found 0, allowed: 1 to 8388608");
+  options = options_of("ok");
+  options.string_bytes = 134217729;
+  REFUSED(code_of(options), "shm_publisher_open: string_bytes: found 134217729, allowed: 2 to 134217728");
   options = options_of("ok");
   options.slots = 16777217;
-  CHECK(code_of(options) == -EINVAL);
-  CHECK(code_of(options_of("ok")) == 0);
+  REFUSED(code_of(options), "shm_publisher_open: slots: found 16777217, allowed: 1 to 16777216");
+  options = options_of("ok");
+  options.frame_bytes = 0;
+  REFUSED(code_of(options), "shm_publisher_open: frame_bytes: found 0, allowed: 8 to 2147483648");
+  options.frame_bytes = 12;
+  REFUSED(code_of(options), "shm_publisher_open: frame_bytes: found 12, allowed: multiples of 8");
+  shm_publisher *p;
+  REFUSED(shm_publisher_open(&p, NULL),
+          "shm_publisher_open: options: found NULL, allowed: those of shm_options_default() with a server_key");
+  REFUSED(shm_publisher_place(p), "shm_publisher_place: publisher: found NULL, allowed: that of shm_publisher_open()");
+  shm_publisher_beat(p);
+  shm_publisher_notify(p);
+  CHECK(!shm_publisher_holds_key(p));
 }
+
+static void test_refused_objects(void) {
+  reader r;
+  shm_object root, made, none;
+  shm_publisher *p = start(small_options("refused"), &r, &root);
+  shm_object_options options = shm_object_options_default();
+  memset(&none, 0, sizeof none);
+  options.state = 6;
+  REFUSED(shm_add_root(p, &made, "x", "C", &options),
+          "shm_add_root: state of object \"x\": found 6, allowed: SHM_STATE_INIT to SHM_STATE_INVALID (0 to 5)");
+  REFUSED(shm_add_object(&root, &made, "host.1.app.x", "C", &options),
+          "shm_add_object: state of object \"host.1.app.x\": found 6, allowed: SHM_STATE_INIT to "
+          "SHM_STATE_INVALID (0 to 5)");
+  REFUSED(shm_set_state(&root, -1),
+          "shm_set_state: state of object \"host.1.app\": found -1, allowed: SHM_STATE_INIT to SHM_STATE_INVALID "
+          "(0 to 5)");
+  REFUSED(shm_add_root(NULL, &made, "x", "C", NULL),
+          "shm_add_root: publisher of object \"x\": found none, allowed: that of shm_publisher_open()");
+  REFUSED(shm_add_object(&none, &made, "x", "C", NULL),
+          "shm_add_object: parent of object \"x\": found none, allowed: an object that was added");
+  REFUSED(shm_add_object(NULL, &made, "x", "C", NULL),
+          "shm_add_object: parent of object \"x\": found none, allowed: an object that was added");
+  REFUSED(shm_add_object(&root, &made, "y.1", "Y", NULL),
+          "shm_add_object: name: found \"y.1\" for an object of class \"Y\", allowed: the parent's id \"host.1.app\", a "
+          "dot and at least one more byte");
+  char name[1026];
+  memset(name, 'n', sizeof name);
+  name[1025] = '\0';
+#define SIXTEEN "nnnnnnnnnnnnnnnn"
+#define SHOWN "\"" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "\xe2\x80\xa6\""
+  REFUSED(shm_add_root(p, &made, name, "C", NULL),
+          "shm_add_root: name of object " SHOWN ": found 1025 bytes, allowed: at most 1024");
+  REFUSED(shm_add_root(p, &made, "x", name, NULL),
+          "shm_add_root: class_name of object \"x\": found 1025 bytes, allowed: at most 1024");
+  options = shm_object_options_default();
+  options.host = name;
+  REFUSED(shm_add_root(p, &made, "x", "C", &options),
+          "shm_add_root: host of object \"x\": found 1025 bytes, allowed: at most 1024");
+  options.host = NULL;
+  options.instance = name;
+  REFUSED(shm_add_root(p, &made, "x", "C", &options),
+          "shm_add_root: instance of object \"x\": found 1025 bytes, allowed: at most 1024");
+  options.instance = NULL;
+  options.application = name;
+  REFUSED(shm_add_root(p, &made, "x", "C", &options),
+          "shm_add_root: application of object \"x\": found 1025 bytes, allowed: at most 1024");
+  CHECK(read_directory(&r) && count_live(&r) == 1 && word_at(&r, 1408) == 0);
+  stop(p, &r);
+}
+
+static void test_refused_depth(void) {
+  reader r;
+  shm_object root, at, made;
+  char name[1024] = "host.1.app";
+  shm_publisher *p = start(options_of("depth"), &r, &root);
+  at = root;
+  for (int depth = 2; depth <= 64; depth++) CHECK(shm_add_object(&at, &at, strcat(name, ".d"), "C", NULL) == 0);
+  strcat(name, ".d");
+  REFUSED(shm_add_object(&at, &made, name, "C", NULL),
+          "shm_add_object: parent of \"host.1.app.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d.d\xe2\x80\xa6\": found "
+          "an object with 63 above it, allowed: at most 62");
+  stop(p, &r);
+}
+
+/* The code of an addition to `object` with one option changed. */
+static int add_code(const shm_object *object, int type, shm_variable_options options) {
+  shm_variable ignored;
+  return shm_add_variable(object, &ignored, "v", type, &options);
+}
+
+static void test_refused_variables(void) {
+  static const double falling[] = {2, 1}, endless[] = {1, HUGE_VAL}, beyond[] = {0.5, 1.5};
+  reader r;
+  shm_object root, none;
+  shm_variable made;
+  shm_publisher *p = start(small_options("refused"), &r, &root);
+  memset(&none, 0, sizeof none);
+  char text[4098];
+  memset(text, 't', sizeof text);
+  text[4097] = '\0';
+  const shm_variable_options defaults = shm_variable_options_default();
+  shm_variable_options o = defaults;
+  REFUSED(add_code(&none, SHM_U64, o), "shm_add_variable: object of variable \"v\": found none, allowed: an object that was added");
+  REFUSED(add_code(NULL, SHM_U64, o), "shm_add_variable: object of variable \"v\": found none, allowed: an object that was added");
+  REFUSED(add_code(&root, 8, o), "shm_add_variable: type of variable \"v\": found 8, allowed: SHM_U64 to SHM_SUMMARY (1 to 7)");
+  o.kind = 3;
+  REFUSED(add_code(&root, SHM_U64, o),
+          "shm_add_variable: kind of variable \"v\": found 3, allowed: SHM_UNKNOWN, SHM_COUNTER and SHM_GAUGE (0 to 2)");
+  o = defaults;
+  o.text_bytes = 65529;
+  REFUSED(add_code(&root, SHM_STRING, o), "shm_add_variable: text_bytes of variable \"v\": found 65529, allowed: at most 65528");
+  o = defaults;
+  o.help = text;
+  REFUSED(add_code(&root, SHM_U64, o), "shm_add_variable: help of variable \"v\": found 4097 bytes, allowed: at most 4096");
+  o = defaults;
+  o.unit = text;
+  REFUSED(add_code(&root, SHM_U64, o), "shm_add_variable: unit of variable \"v\": found 4097 bytes, allowed: at most 64");
+  text[1025] = '\0';
+  memset(text, 'n', 1025);
+  REFUSED(shm_add_variable(&root, &made, text, SHM_U64, NULL),
+          "shm_add_variable: name of variable " SHOWN ": found 1025 bytes, allowed: at most 1024");
+  o = defaults;
+  o.schema_entries = 2;
+  REFUSED(add_code(&root, SHM_HISTOGRAM, o), "shm_add_variable: schema of variable \"v\": found NULL, allowed: an array of 2 numbers");
+  o.schema = falling;
+  REFUSED(add_code(&root, SHM_U64, o), "shm_add_variable: schema of variable \"v\": found 2 entries for type u64, allowed: none");
+  REFUSED(add_code(&root, SHM_HISTOGRAM, o),
+          "shm_add_variable: schema of variable \"v\": found no larger number in entry 1, allowed: ascending numbers");
+  o.schema = endless;
+  REFUSED(add_code(&root, SHM_HISTOGRAM, o),
+          "shm_add_variable: schema of variable \"v\": found NaN or infinity in entry 1, allowed: finite numbers");
+  o.schema = beyond;
+  REFUSED(add_code(&root, SHM_SUMMARY, o),
+          "shm_add_variable: schema of variable \"v\": found another number in entry 1, allowed: quantiles from 0 to 1");
+  o.schema_entries = 513;
+  REFUSED(add_code(&root, SHM_SUMMARY, o), "shm_add_variable: schema of variable \"v\": found entries: 513, allowed: at most 512");
+  CHECK(read_directory(&r) && count_live(&r) == 1 && word_at(&r, 1472) == 0);
+  stop(p, &r);
+}
+
+static void test_refused_values(void) {
+  static const double bounds[] = {0.5, 1};
+  static const uint64_t counts[] = {1, 2, 3};
+  reader r;
+  shm_object root;
+  shm_publisher *p = start(options_of("values"), &r, &root);
+  shm_variable u = add(&root, "u", SHM_U64), f = add(&root, "f", SHM_F64), text = add(&root, "text", SHM_STRING);
+  shm_variable h = add_schema(&root, "h", SHM_HISTOGRAM, bounds, 2), s = add_schema(&root, "s", SHM_SUMMARY, bounds, 2);
+  REFUSED(shm_u64_set(&f, 1), "shm_u64_set: variable \"f\": found type f64, allowed: u64");
+  REFUSED(shm_u64_add(&text, 1), "shm_u64_add: variable \"text\": found type string, allowed: u64");
+  REFUSED(shm_u64_add_shared(&f, 1), "shm_u64_add_shared: variable \"f\": found type f64, allowed: u64");
+  REFUSED(shm_i64_set(&u, 1), "shm_i64_set: variable \"u\": found type u64, allowed: i64");
+  REFUSED(shm_i64_add(&u, 1), "shm_i64_add: variable \"u\": found type u64, allowed: i64");
+  REFUSED(shm_i64_add_shared(&u, 1), "shm_i64_add_shared: variable \"u\": found type u64, allowed: i64");
+  REFUSED(shm_f64_set(&u, 1), "shm_f64_set: variable \"u\": found type u64, allowed: f64");
+  REFUSED(shm_f64_add(&u, 1), "shm_f64_add: variable \"u\": found type u64, allowed: f64");
+  REFUSED(shm_f64_add_shared(&u, 1), "shm_f64_add_shared: variable \"u\": found type u64, allowed: f64");
+  REFUSED(shm_bool_set(&u, true), "shm_bool_set: variable \"u\": found type u64, allowed: bool");
+  REFUSED(shm_text_set(&u, ""), "shm_text_set: variable \"u\": found type u64, allowed: string");
+  REFUSED(shm_text_set_bytes(&h, "", 0), "shm_text_set_bytes: variable \"h\": found type histogram, allowed: string");
+  REFUSED(shm_text_set_shared(&s, ""), "shm_text_set_shared: variable \"s\": found type summary, allowed: string");
+  REFUSED(shm_histogram_observe(&u, 1), "shm_histogram_observe: variable \"u\": found type u64, allowed: histogram");
+  REFUSED(shm_histogram_observe(&h, (double)NAN),
+          "shm_histogram_observe: variable \"h\": found the value NaN, allowed: numbers, since no bucket counts NaN");
+  REFUSED(shm_histogram_observe_shared(&h, (double)NAN),
+          "shm_histogram_observe_shared: variable \"h\": found the value NaN, allowed: numbers, since no bucket counts NaN");
+  REFUSED(shm_histogram_set(&h, counts, 2, 1),
+          "shm_histogram_set: variable \"h\": found 2 counts, allowed: 3, one for each bound and one for +Inf");
+  REFUSED(shm_histogram_set_shared(&h, counts, 4, 1),
+          "shm_histogram_set_shared: variable \"h\": found 4 counts, allowed: 3, one for each bound and one for +Inf");
+  REFUSED(shm_summary_set(&s, 1, 1, bounds, 1),
+          "shm_summary_set: variable \"s\": found 1 values, allowed: 2, one for each quantile");
+  REFUSED(shm_summary_set_shared(&h, 1, 1, bounds, 2),
+          "shm_summary_set_shared: variable \"h\": found type histogram, allowed: summary");
+  CHECK(!has_value(&r, "u") && read_directory(&r) && value(&r, "h") == 1 && value(&r, "s") == 1);
+  stop(p, &r);
+}
+
+/* A counter refuses to fall. It may restart: `set` takes any value. */
+static void test_counters_do_not_fall(void) {
+  reader r;
+  shm_object root;
+  shm_variable u, i, f, gauge;
+  shm_publisher *p = start(options_of("falling"), &r, &root);
+  shm_variable_options counter = shm_variable_options_default();
+  counter.kind = SHM_COUNTER;
+  CHECK(shm_add_variable(&root, &u, "u", SHM_U64, &counter) == 0 && shm_u64_set(&u, 5) == 0);
+  CHECK(shm_add_variable(&root, &i, "i", SHM_I64, &counter) == 0 && shm_i64_set(&i, 5) == 0);
+  CHECK(shm_add_variable(&root, &f, "f", SHM_F64, &counter) == 0 && shm_f64_set(&f, 5) == 0);
+  REFUSED(shm_u64_add(&u, (uint64_t)-3),
+          "shm_u64_add: variable \"u\": found the amount -3 for a counter, allowed: 0 to 2^63 - 1");
+  REFUSED(shm_u64_add_shared(&u, 1ull << 63),
+          "shm_u64_add_shared: variable \"u\": found the amount -9223372036854775808 for a counter, allowed: 0 to 2^63 - 1");
+  REFUSED(shm_i64_add(&i, -1), "shm_i64_add: variable \"i\": found the amount -1 for a counter, allowed: 0 to 2^63 - 1");
+  REFUSED(shm_i64_add_shared(&i, INT64_MIN),
+          "shm_i64_add_shared: variable \"i\": found the amount -9223372036854775808 for a counter, allowed: 0 to 2^63 - 1");
+  REFUSED(shm_f64_add(&f, -0.5), "shm_f64_add: variable \"f\": found a negative amount for a counter, allowed: finite amounts from 0");
+  REFUSED(shm_f64_add(&f, (double)NAN), "shm_f64_add: variable \"f\": found NaN for a counter, allowed: finite amounts from 0");
+  REFUSED(shm_f64_add_shared(&f, HUGE_VAL),
+          "shm_f64_add_shared: variable \"f\": found infinity for a counter, allowed: finite amounts from 0");
+  CHECK(read_directory(&r) && value(&r, "u") == 5 && value(&r, "i") == 5 && double_of(value(&r, "f")) == 5);
+  CHECK(shm_f64_add(&f, -0.0) == 0 && shm_u64_add(&u, 0) == 0 && shm_i64_add(&i, INT64_MAX) == 0);
+  CHECK(shm_u64_set(&u, 0) == 0 && shm_i64_set(&i, 0) == 0 && shm_f64_set(&f, 0) == 0);
+  gauge = add(&root, "gauge", SHM_U64);
+  CHECK(shm_u64_set(&gauge, 5) == 0 && shm_u64_add(&gauge, (uint64_t)-2) == 0);
+  CHECK(read_directory(&r) && value(&r, "gauge") == 3);
+  stop(p, &r);
+}
+
+static void *text_in_thread(void *argument) {
+  (void)argument;
+  return (void *)(uintptr_t)(strstr(shm_error_text(-EINVAL), "an argument is not allowed") != NULL);
+}
+
+/* Each thread has its own text, which belongs to the last error. */
+static void test_texts_of_threads(void) {
+  pthread_t thread;
+  void *is_general = NULL;
+  CHECK(code_of(options_of("")) == -EINVAL && strstr(shm_error_text(-EINVAL), "server_key") != NULL);
+  CHECK(strcmp(shm_error_text(EINVAL), shm_error_text(-EINVAL)) == 0);
+  CHECK(pthread_create(&thread, NULL, text_in_thread, NULL) == 0 && pthread_join(thread, &is_general) == 0);
+  CHECK(is_general != NULL);
+  CHECK(strcmp(shm_error_text(-ESTALE), "the object or variable is gone, or never found room") == 0);
+  CHECK(code_of(options_of("ok")) == 0 && strstr(shm_error_text(-EINVAL), "server_key") == NULL);
+}
+
+/* ---------------------------------------------------------------- values */
 
 static void test_scalars(void) {
   reader r;
@@ -953,6 +1194,7 @@ static void test_memory_again(void) {
 
 static void test_second_is_refused(void) {
   shm_options options = small_options("second");
+  options.fail_if_busy = true;
   shm_publisher *first = publish(&options), *second;
   CHECK(shm_publisher_open(&second, &options) == 0);
   CHECK(shm_publisher_place(second) == -EBUSY);
@@ -984,6 +1226,7 @@ static uint32_t count_files(bool prints) {
 /* A program that is refused its key and ends at once leaves nothing in /dev/shm. */
 static void test_refused_leaves_nothing(void) {
   shm_options options = small_options("refused");
+  options.fail_if_busy = true;
   shm_publisher *first = publish(&options), *refused[3];
   for (int i = 0; i < 3; i++) {
     CHECK(shm_publisher_open(&refused[i], &options) == 0);
@@ -1111,6 +1354,7 @@ static void publish_and_die(const char *key, bool is_killed) {
   }
   CHECK(read(ready[0], &byte, 1) == 1);
   shm_options options = small_options(key);
+  options.fail_if_busy = true;
   shm_publisher *p;
   CHECK(shm_publisher_open(&p, &options) == 0);
   if (is_killed) {
@@ -1305,6 +1549,7 @@ static void test_closed_descriptors(void) {
 /* place() restores a removed name at once, unless another publisher has taken it. */
 static void test_place_again(void) {
   shm_options options = small_options("again");
+  options.fail_if_busy = true;
   shm_publisher *p = publish(&options), *other;
   CHECK(shm_publisher_place(p) == 0);
   remove_name("again");
@@ -1315,6 +1560,269 @@ static void test_place_again(void) {
   remove_name("again");
   shm_publisher_close(p);
   CHECK(count_files(false) == 0);
+}
+
+/* ---------------------------------------------------------------- waiting for a server key */
+
+typedef struct capture {
+  int saved, from;
+} capture;
+
+/* Collects what this process writes to stderr. */
+static capture begin_capture(void) {
+  int ends[2];
+  capture c;
+  if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0) exit(1);
+  c.saved = dup(STDERR_FILENO);
+  c.from = ends[0];
+  dup2(ends[1], STDERR_FILENO);
+  close(ends[1]);
+  return c;
+}
+
+/* Puts stderr back, and returns what was written, at most 2047 bytes. */
+static const char *end_capture(capture c) {
+  static char text[2048];
+  dup2(c.saved, STDERR_FILENO);
+  close(c.saved);
+  ssize_t got = read(c.from, text, sizeof text - 1);
+  text[got < 0 ? 0 : got] = '\0';
+  close(c.from);
+  return text;
+}
+
+/* Beats as if a second had passed. */
+static void beat_later(shm_publisher *p) {
+  p->check_ns = 1;
+  shm_publisher_beat(p);
+}
+
+/* The line about a publisher that waits for `key`, which this process holds. */
+static const char *waiting_line(const char *key) {
+  static char line[512];
+  char path[256];
+  path_of(path, sizeof path, key);
+  snprintf(line, sizeof line,
+           "shm_publisher: another publisher holds %s (process %ld); this one takes the key when it is free "
+           "(fail_if_busy makes that an error)\n",
+           path, (long)getpid());
+  return line;
+}
+
+/* A program that starts before its predecessor ends loses no value, and says once why it is not seen. */
+static void test_waits_for_predecessor(void) {
+  shm_options options = small_options("wait");
+  shm_publisher *old = publish(&options), *p;
+  shm_object root;
+  reader r;
+  CHECK(shm_publisher_open(&p, &options) == 0 && shm_add_root(p, &root, "host.1.app", "C", NULL) == 0);
+  shm_variable before = add(&root, "before", SHM_U64);
+  CHECK(shm_u64_set(&before, 1) == 0);
+  capture c = begin_capture();
+  int code = shm_publisher_place(p);
+  shm_variable during = add(&root, "during", SHM_U64);
+  beat_later(p);
+  uint64_t due = p->check_ns;
+  for (int i = 0; i < 100; i++) shm_publisher_notify(p);
+  bool tries_once = p->check_ns == due;
+  const char *said = end_capture(c);
+  CHECK(code == 0 && tries_once && !shm_publisher_holds_key(p) && shm_publisher_holds_key(old));
+  if (!CHECK(strcmp(said, waiting_line("wait")) == 0)) fprintf(stderr, "  said: %s", said);
+  CHECK(shm_u64_set(&before, 2) == 0 && shm_u64_set(&during, 3) == 0 && count_files(false) == 1);
+  shm_publisher_close(old);
+  CHECK(count_files(false) == 0);
+  beat_later(p);
+  CHECK(shm_publisher_holds_key(p) && open_reader(&r, "wait") && read_directory(&r));
+  CHECK(value(&r, "before") == 2 && value(&r, "during") == 3 && word_at(&r, 1024) == 1);
+  stop(p, &r);
+}
+
+/* A killed predecessor is replaced; a publisher that gives up waiting leaves the holder alone. */
+static void test_waits_for_killed_predecessor(void) {
+  int ready[2];
+  char byte = 0;
+  reader old, r;
+  CHECK(pipe(ready) == 0);
+  pid_t pid = fork();
+  shm_options options = small_options("wait");
+  if (pid == 0) {
+    publish(&options);
+    if (write(ready[1], &byte, 1) != 1) _exit(1);
+    pause();
+  }
+  CHECK(read(ready[0], &byte, 1) == 1 && open_reader(&old, "wait"));
+  capture c = begin_capture();
+  shm_publisher *p, *given_up;
+  CHECK(shm_publisher_open(&p, &options) == 0 && shm_publisher_place(p) == 0);
+  CHECK(shm_publisher_open(&given_up, &options) == 0 && shm_publisher_place(given_up) == 0);
+  shm_publisher_close(given_up);
+  end_capture(c);
+  CHECK(count_files(false) == 1 && word_at(&old, 1024) == 1 && !shm_publisher_holds_key(p));
+  kill(pid, SIGKILL);
+  CHECK(waitpid(pid, NULL, 0) == pid);
+  beat_later(p);
+  CHECK(shm_publisher_holds_key(p) && word_at(&old, 1024) == 3 && open_reader(&r, "wait"));
+  close_reader(&old);
+  stop(p, &r);
+  close(ready[0]);
+  close(ready[1]);
+}
+
+/* Of two that wait, one gets the key, and the other one after it. Each says one line, whoever holds the key. */
+static void test_two_wait(void) {
+  shm_options options = small_options("two");
+  shm_publisher *all[3] = {publish(&options), NULL, NULL};
+  capture c = begin_capture();
+  for (int i = 1; i < 3; i++)
+    CHECK(shm_publisher_open(&all[i], &options) == 0 && shm_publisher_place(all[i]) == 0);
+  shm_publisher_close(all[0]);
+  for (int i = 2; i > 0; i--) beat_later(all[i]);
+  bool second_waits = !shm_publisher_holds_key(all[1]) && shm_publisher_holds_key(all[2]);
+  beat_later(all[1]);
+  shm_publisher_close(all[2]);
+  beat_later(all[1]);
+  const char *said = end_capture(c);
+  CHECK(second_waits && shm_publisher_holds_key(all[1]) && count_files(false) == 1);
+  const char *line = waiting_line("two");
+  CHECK(strncmp(said, line, strlen(line)) == 0 && strcmp(said + strlen(line), line) == 0);
+  shm_publisher_close(all[1]);
+}
+
+/* A publisher whose removed name another one took waits in the same way, and goes on with its values. */
+static void test_waits_for_lost_name(void) {
+  reader r;
+  shm_object root;
+  shm_options options = small_options("lost");
+  shm_publisher *p = publish(&options);
+  CHECK(shm_add_root(p, &root, "host.1.app", "C", NULL) == 0);
+  shm_variable v = add(&root, "v", SHM_U64);
+  remove_name("lost");
+  shm_publisher *other = publish(&options);
+  capture c = begin_capture();
+  for (int i = 0; i < 3; i++) beat_later(p);
+  const char *said = end_capture(c);
+  CHECK(strcmp(said, waiting_line("lost")) == 0 && !shm_publisher_holds_key(p) && shm_publisher_holds_key(other));
+  CHECK(shm_u64_set(&v, 9) == 0);
+  shm_publisher_close(other);
+  beat_later(p);
+  CHECK(shm_publisher_holds_key(p) && open_reader(&r, "lost") && read_directory(&r) && value(&r, "v") == 9);
+  stop(p, &r);
+}
+
+/* With the option, a busy key is an error that names file and process. A child does not try for its parent. */
+static void test_fails_if_busy(void) {
+  shm_options options = small_options("busy");
+  shm_publisher *first = publish(&options), *second, *waiting;
+  char path[256], expected[512];
+  capture c = begin_capture();
+  CHECK(shm_publisher_open(&waiting, &options) == 0 && shm_publisher_place(waiting) == 0);
+  end_capture(c);
+  options.fail_if_busy = true;
+  path_of(path, sizeof path, "busy");
+  snprintf(expected, sizeof expected, "shm_publisher_place: another publisher holds %s (process %ld)", path,
+           (long)getpid());
+  CHECK(shm_publisher_open(&second, &options) == 0);
+  c = begin_capture();
+  int code = shm_publisher_place(second);
+  const char *said = end_capture(c);
+  CHECK(code == -EBUSY && said[0] == '\0' && strcmp(shm_error_text(code), expected) == 0);
+  shm_publisher_close(second);
+  shm_publisher_close(first);
+  pid_t pid = fork();
+  if (pid == 0) {
+    beat_later(waiting);
+    _exit(shm_publisher_holds_key(waiting) || access(path, F_OK) == 0 ? 1 : 0);
+  }
+  int status = -1;
+  CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+  beat_later(waiting);
+  CHECK(shm_publisher_holds_key(waiting));
+  shm_publisher_close(waiting);
+}
+
+/* Waits for the key of this process with a stderr that would block, end the program, or be a file of its own. */
+static void wait_beside(int stderr_of_program) {
+  shm_options options = small_options("mute");
+  shm_publisher *p;
+  dup2(stderr_of_program, STDERR_FILENO);
+  if (shm_publisher_open(&p, &options) != 0 || shm_publisher_place(p) != 0) failures++;
+  shm_publisher_close(p);
+}
+
+static void wait_beside_full_pipe(void) {
+  int ends[2];
+  if (pipe(ends) != 0 || fcntl(ends[1], F_SETFL, O_NONBLOCK) != 0) _exit(1);
+  while (write(ends[1], context, sizeof context) > 0)
+    ;
+  fcntl(ends[1], F_SETFL, 0);
+  wait_beside(ends[1]);
+}
+
+static void wait_beside_broken_pipe(void) {
+  int ends[2];
+  if (pipe(ends) != 0) _exit(1);
+  close(ends[0]);
+  wait_beside(ends[1]);
+}
+
+static void wait_beside_own_file(void) {
+  struct stat facts;
+  int own = memfd_create("own", 0);
+  wait_beside(own);
+  if (fstat(own, &facts) != 0 || facts.st_size != 0) _exit(1);
+}
+
+static void test_waits_with_any_stderr(void) {
+  shm_options options = small_options("mute");
+  shm_publisher *p = publish(&options);
+  CHECK(in_child(wait_beside_full_pipe) && in_child(wait_beside_broken_pipe) && in_child(wait_beside_own_file));
+  shm_publisher_close(p);
+}
+
+static mode_t foreign_mode;
+
+/* What a user other than the owner finds: -EACCES with owner and remedy, or -EBUSY while the owner publishes. */
+static void take_foreign_key(void) {
+  char path[256], expected[512];
+  shm_options options = small_options("foreign");
+  shm_publisher *p;
+  path_of(path, sizeof path, "foreign");
+  bool is_readable = (foreign_mode & 4) != 0;
+  snprintf(expected, sizeof expected, "shm_publisher_place: %s belongs to root, %s: remove it as that user", path,
+           is_readable ? "whose publisher has ended" : "and this program may not read it");
+  options.fail_if_busy = true;
+  if (setgid(65534) != 0 || setuid(65534) != 0) _exit(1);
+  CHECK(shm_publisher_open(&p, &options) == 0);
+  int code = shm_publisher_place(p);
+  CHECK(code == (foreign_mode == 0666 ? -EPERM : -EACCES) && strcmp(shm_error_text(code), expected) == 0);
+  shm_publisher_close(p);
+}
+
+static void find_live_foreign_key(void) {
+  shm_options options = small_options("foreign");
+  shm_publisher *p;
+  if (setgid(65534) != 0 || setuid(65534) != 0) _exit(1);
+  capture c = begin_capture();
+  int code = shm_publisher_open(&p, &options) == 0 ? shm_publisher_place(p) : -1;
+  const char *said = end_capture(c);
+  CHECK(code == 0 && strstr(said, "another publisher holds") != NULL);
+  shm_publisher_close(p);
+}
+
+static void test_foreign_key(void) {
+  static const mode_t modes[] = {0644, 0600, 0666};
+  if (getuid() != 0) return;
+  for (size_t i = 0; i < 3; i++) {
+    shm_options options = small_options("foreign");
+    options.mode = foreign_mode = modes[i];
+    if (!CHECK(shm_publisher_open(&beaten, &options) == 0 && shm_publisher_place(beaten) == 0)) return;
+    if (foreign_mode != 0600) CHECK(in_child(find_live_foreign_key));
+    munmap(beaten->map, beaten->file_size); /* as if it had been killed */
+    close(beaten->fd);
+    shm_free_publisher(beaten);
+    CHECK(in_child(take_foreign_key));
+    remove_name("foreign");
+  }
 }
 
 /* ---------------------------------------------------------------- threads */
@@ -1601,7 +2109,9 @@ int main(void) {
   snprintf(context, sizeof context, "ctest-%ld-%llx", (long)getpid(),
            (unsigned long long)shm_clock_ns(CLOCK_REALTIME));
   static void (*const tests[])(void) = {
-      test_header,          test_bad_options,       test_scalars,
+      test_header,          test_scalars,
+      test_refused_options, test_refused_objects, test_refused_depth, test_refused_variables,
+      test_refused_values, test_counters_do_not_fall, test_texts_of_threads,
       test_objects,         test_record_bytes,      test_texts,
       test_histogram,       test_summary,           test_limits,
       test_begin_empty,     test_ids,
@@ -1612,6 +2122,8 @@ int main(void) {
       test_child_leaves_segment_alone, test_closed_child_frees_key, test_dead_is_replaced, test_close_leaves_others_alone,
       test_name_comes_back, test_closed_descriptors, test_name_out_of_sight, test_small_stack, test_lowered_file_limit,
       test_place_again, test_name_comes_back_beside_threads,
+      test_waits_for_predecessor, test_waits_for_killed_predecessor, test_two_wait,
+      test_waits_for_lost_name, test_fails_if_busy, test_waits_with_any_stderr, test_foreign_key,
       test_signal_handlers, test_jump_out_of_update, test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
