@@ -5,6 +5,7 @@ import { Publisher } from '../dist/native/publisher/publisher.js';
 const [contextId, objects, kind, variables = '1'] = process.argv.slice(2);
 const ROOT = 'bench-host.1.bench';
 const publisher = new Publisher({
+  failIfBusy: true,
   contextId,
   serverKey: '1',
   pid: process.pid,

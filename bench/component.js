@@ -21,6 +21,7 @@ async function serve(isSecure) {
 
 function publish(contextId, serverKey) {
   const publisher = new Publisher({
+    failIfBusy: true,
     ...{ contextId, serverKey, pid: process.pid, heartbeatMs: 0 },
     realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
     capacity: { records: 1 << 21, slots: 1 << 21, stringBytes: 1 << 26, frameBytes: 1 << 26 },

@@ -20,6 +20,7 @@ async function publish(contextId, publishers, values) {
   const { Publisher } = await import('../dist/native/publisher/publisher.js');
   const all = Array.from({ length: publishers }, (_, index) => {
     const publisher = new Publisher({
+      failIfBusy: true,
       contextId,
       serverKey: String(index + 1),
       pid: process.pid,

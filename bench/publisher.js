@@ -5,6 +5,7 @@ import { FAMILIES, Values, entityLabels, kindOf, nameOf } from './workload.js';
 const [contextId, series, serverKey = '1'] = process.argv.slice(2);
 const values = new Values(Number(series));
 const publisher = new Publisher({
+  failIfBusy: true,
   contextId,
   serverKey,
   pid: process.pid,

@@ -73,6 +73,7 @@ function run(contextId, count) {
   const all = Array.from({ length: count }, (_, index) => {
     const key = index + 1;
     const publisher = new Publisher({
+      failIfBusy: true,
       contextId,
       serverKey: String(key),
       pid: process.pid,

@@ -69,7 +69,7 @@ function inC(folder) {
 }
 
 function inTypeScript() {
-  const publisher = new Publisher({ serverKey: `${key}-ts` });
+  const publisher = new Publisher({ failIfBusy: true, serverKey: `${key}-ts` });
   const root = publisher.addRoot('localhost.1.update', 'Update');
   const counter = publisher.addVariable(root, 'counter', 'u64');
   const gauge = publisher.addVariable(root, 'gauge', 'f64');

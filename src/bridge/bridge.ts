@@ -1,6 +1,6 @@
 // Builds the bridge from its configuration. The bridge polls each component periodically, or once.
 import type { LookupFunction } from 'node:net';
-import { concatMap, defer, finalize, from, map, merge, of, tap } from 'rxjs';
+import { Subject, concatMap, defer, finalize, from, map, merge, of, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { pluralize } from '../pluralize.js';
 import type { TargetEvent } from '../model.js';
@@ -46,6 +46,7 @@ function bridged(
   shared: Shared,
 ): Observable<TargetEvent> {
   return defer(() => {
+    const warning$ = new Subject<TargetEvent>();
     const publisher = new Publisher({
       contextId,
       poolName,
@@ -54,8 +55,14 @@ function bridged(
       mode: shared.segmentMode,
       realtimeNs: () => BigInt(shared.unixMs()) * 1_000_000n,
       capacity: capacityFor(component.limits),
+      warn: (sentence) => {
+        warning$.next({ level: 'warning', message: `${component.name}: ${sentence}` });
+      },
     });
-    return defer(() => published(component, publisher, host, shared)).pipe(
+    const event$ = defer(() => published(component, publisher, host, shared));
+    const about = { component: component.name, serverKeys: [component.serverKey] };
+    return merge(warning$, event$).pipe(
+      map((event) => ({ ...event, about })),
       finalize(() => {
         publisher.close();
       }),
@@ -83,10 +90,7 @@ function published(
     standing<Polled<PollOutcome>>(verdictOf, patience, shared.scheduler),
     concatMap((input) => keeper.take(input)),
   );
-  const about = { component: name, serverKeys: [serverKey] };
-  return merge(of(opened), event$, heartbeat(publisher)).pipe(
-    map((event) => ({ ...event, about })),
-  );
+  return merge(of(opened), event$, heartbeat(publisher));
 }
 
 function polls(component: ComponentConfig, shared: Shared): Observable<Polled<PollOutcome>> {

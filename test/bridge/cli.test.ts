@@ -227,19 +227,24 @@ describe('shm_bridge', function () {
       expect(bridge.stderr).not.to.include(' b: ');
     });
 
-    it('exits with status 4 if another publisher has one of its segments, and leaves none of the others', async () => {
+    it('waits for a segment that its predecessor still has, says so once, and takes it over', async () => {
       const [one, url] = [file(component('a', await served())), await served()];
       const bridge = programs.start('bridge', ['--config', one]);
       await begun(bridge);
-      const three = file(component('b', url), component('a', url), component('c', url));
-      const second = await ended('--config', three);
-      expect(second.status).to.equal(4);
-      expect(second.stderr).to.include(
-        `shm_bridge: Another publisher lives in /dev/shm/${programs.contextId}.pool.a\n`,
-      );
-      expect(programs.segments()).to.deep.equal([`${programs.contextId}.pool.a`]);
-      expect(bridge.isOver).to.equal(false);
+      const two = file(component('b', url), component('a', url));
+      const successor = programs.start('bridge', ['--config', two]);
+      const path = `/dev/shm/${programs.contextId}.pool.a`;
+      const waiting = `a: Another publisher lives in ${path} (process ${bridge.pid})`;
+      await waitFor('the warning', () => successor.stderr.includes(waiting) || undefined);
+      const held = statSync(path).ino;
       await bridge.stop();
+      const isTaken = () => statSync(path, { throwIfNoEntry: false })?.ino;
+      await waitFor('the segment', () =>
+        ![undefined, held].includes(isTaken()) ? true : undefined,
+      );
+      expect(successor.stderr.split(waiting)).to.have.lengthOf(2);
+      await successor.stop();
+      expect(programs.segments()).to.deep.equal([]);
     });
 
     it('exits with status 4 if the file size limit is too small for a segment', async () => {

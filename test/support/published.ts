@@ -31,6 +31,7 @@ export class Published {
     const { contextId, serverKey = scenario?.serverKey ?? '' } = options;
     const poolName = options.poolName ?? scenario?.poolName;
     this.#publisher = new Publisher({
+      failIfBusy: true,
       serverKey,
       ...(contextId !== undefined && { contextId }),
       ...(poolName !== undefined && { poolName }),

@@ -11,6 +11,7 @@ export class Publishers {
   /** A publisher that is not placed yet, without a heartbeat unless the options set one. */
   make(serverKey: string, options: Partial<PublisherOptions> = {}): Publisher {
     const publisher = new Publisher({
+      failIfBusy: true,
       contextId: this.contextId,
       serverKey,
       pid: process.pid,

@@ -6,7 +6,13 @@ import { Publisher } from '#app/native/publisher/publisher.js';
 
 const [contextId = '', serverKey = ''] = process.argv.slice(2);
 const realtimeNs = () => BigInt(Date.now()) * 1_000_000n;
-const publisher = new Publisher({ contextId, serverKey, pid: process.pid, realtimeNs });
+const publisher = new Publisher({
+  failIfBusy: true,
+  contextId,
+  serverKey,
+  pid: process.pid,
+  realtimeNs,
+});
 publisher.addRoot('h.1.ads', 'Ads');
 process.send?.('ready');
 

@@ -29,7 +29,13 @@ export class Segments {
   /** A publisher whose segment has no name yet. */
   publisher(serverKey: string, options: Options = {}): Publisher {
     const own = { contextId: this.contextId, pid, realtimeNs: () => 1_700_000_000_000_000_000n };
-    const publisher = new Publisher({ capacity: TINY, ...options, ...own, serverKey });
+    const publisher = new Publisher({
+      capacity: TINY,
+      failIfBusy: true,
+      ...options,
+      ...own,
+      serverKey,
+    });
     this.#publishers.push(publisher);
     return publisher;
   }

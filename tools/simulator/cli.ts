@@ -61,6 +61,7 @@ function publish(options: SimulatorOptions, scenario: Scenario | undefined): Obs
   const contextId = options.contextId ?? scenario?.contextId;
   const poolName = options.poolName ?? scenario?.poolName;
   const publisher = new Publisher({
+    failIfBusy: true,
     serverKey,
     ...(contextId !== undefined && { contextId }),
     ...(poolName !== undefined && { poolName }),

@@ -5,22 +5,33 @@ import {
   fchmodSync,
   fstatSync,
   ftruncateSync,
+  lstatSync,
   openSync,
+  readSync,
   renameSync,
   statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
+import { geteuid, pid as ownPid } from 'node:process';
 import { getSystemErrorName } from 'node:util';
 import { Fault, messageOf } from '../../errors.js';
-import { allocate, futexWake, linkOpen, map, replaceMappings, tryLock } from '../os/libc.js';
+import {
+  allocate,
+  futexWake,
+  isLocked,
+  linkOpen,
+  map,
+  replaceMappings,
+  tryLock,
+} from '../os/libc.js';
 import type { Mapping } from '../os/libc.js';
 import { SHM_FOLDER } from '../os/shared-memory.js';
-import { MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from '../segment/layout.js';
+import { HEADER, MAGIC, MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from '../segment/layout.js';
 
 /** O_TMPFILE of open(2): a file without a name. Node has no constant for it. */
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
-const { O_RDWR, O_NOFOLLOW } = constants;
+const { O_RDONLY, O_RDWR, O_NOFOLLOW, O_NONBLOCK } = constants;
 const EEXIST = 17;
 
 const PLACE_ATTEMPTS = 3;
@@ -76,9 +87,14 @@ export class PublisherFile {
     return true;
   }
 
+  /** Whether the name refers to this file now. */
+  get hasName(): boolean {
+    return this.#isNamed && this.#ownsName();
+  }
+
   /**
    * Gives the finished segment its name.
-   * @throws Fault SEGMENT_BUSY if another live publisher has it
+   * @throws Fault SEGMENT_BUSY if another live publisher has it, NATIVE_FAILED if a file of another user has it
    */
   place(): void {
     for (let round = 0; round < PLACE_ATTEMPTS && !this.#isNamed; round++)
@@ -97,7 +113,7 @@ export class PublisherFile {
    */
   restoreName(): void {
     const fd = this.#descriptor();
-    if (this.#isNamed && this.#ownsName()) return;
+    if (this.hasName) return;
     // The file may still have its name in another mount namespace.
     if (this.#isNamed && fstatSync(fd).nlink > 0) return;
     if (this.#isNamed) this.#replaceByCopy();
@@ -111,7 +127,7 @@ export class PublisherFile {
 
   /** Releases the lock, and the name if it is still ours. */
   close(): void {
-    if (this.#isNamed && this.#ownsName())
+    if (this.hasName)
       try {
         unlinkSync(this.#path);
       } catch {
@@ -202,13 +218,10 @@ export class PublisherFile {
 
   /** Replaces a segment without a live publisher; false if another publisher was faster. */
   #replace(): boolean {
-    const old = attempt(`Cannot open ${this.#path} to replace it`, () =>
-      openIfExists(this.#path, O_RDWR | O_NOFOLLOW),
-    );
+    const old = this.#openOld();
     if (old === undefined) return false;
     try {
-      if (!tryLock(old))
-        throw new Fault('SEGMENT_BUSY', `Another publisher lives in ${this.#path}`);
+      if (!tryLock(old)) throw busy(this.#path, old);
       if (identityOf(old) !== identityOf(this.#path)) return false;
       replaceMappings(old);
       if (!this.#link(this.#temporary)) return false;
@@ -220,15 +233,22 @@ export class PublisherFile {
     }
   }
 
+  /** Opens the file that has the name; undefined if it is gone. @throws Fault if it belongs to another user */
+  #openOld(): number | undefined {
+    try {
+      return openIfExists(this.#path, O_RDWR | O_NOFOLLOW);
+    } catch (error) {
+      throw whyNotOpened(this.#path, error);
+    }
+  }
+
   /** Renames the file from its temporary name to that of the segment. */
   #rename(): void {
     try {
-      attempt(`Cannot replace ${this.#path}`, () => {
-        renameSync(this.#temporary, this.#path);
-      });
+      renameSync(this.#temporary, this.#path);
     } catch (error) {
       unlinkSync(this.#temporary);
-      throw error;
+      throw notReplaced(this.#path, error, 'whose publisher has ended');
     }
   }
 
@@ -250,6 +270,52 @@ function supersede(fd: number): void {
   const state = Buffer.alloc(8);
   state.writeUInt32LE(SEGMENT_STATE.superseded, 0);
   if (fstatSync(fd).size >= PAGE) writeSync(fd, state, 0, 8, MUTABLE_OFFSET + MUTABLE.state);
+}
+
+/** The fault for a name whose file a live publisher has locked. */
+function busy(path: string, fd: number): Fault {
+  return new Fault('SEGMENT_BUSY', `Another publisher lives in ${path}${holderOf(fd)}`);
+}
+
+/** The process that made a segment, by its header; empty for a file that is not a segment. */
+function holderOf(fd: number): string {
+  const header = Buffer.alloc(HEADER.size);
+  readSync(fd, header, 0, HEADER.size, 0);
+  if (!header.subarray(HEADER.magic, HEADER.magic + MAGIC.length).equals(MAGIC)) return '';
+  const pid = header.readBigUInt64LE(HEADER.pid);
+  return pid === BigInt(ownPid) ? ` (this process, ${pid})` : ` (process ${pid})`;
+}
+
+/** The fault for a file that cannot be opened for writing. SEGMENT_BUSY if a publisher of another user lives in it. */
+function whyNotOpened(path: string, error: unknown): Fault {
+  let fd: number | undefined;
+  try {
+    fd = openIfExists(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (fd !== undefined && isLocked(fd)) return busy(path, fd);
+    return notReplaced(path, error, 'whose publisher has ended');
+  } catch {
+    return notReplaced(path, error, 'and this process may not read it');
+  } finally {
+    if (fd !== undefined) closeSync(fd);
+  }
+}
+
+/** The fault for a file without a live publisher that this process may not replace. */
+function notReplaced(path: string, error: unknown, state: string): Fault {
+  const uid = foreignOwner(path);
+  const advice =
+    uid === undefined
+      ? ''
+      : `. It belongs to user ${uid}, ${state}: remove it as that user or root`;
+  return new Fault('NATIVE_FAILED', `Cannot replace ${path}: ${messageOf(error)}${advice}`, {
+    cause: error,
+  });
+}
+
+/** The owner of a file that is not this process's user; undefined if it is, or if the file is gone. */
+function foreignOwner(path: string): number | undefined {
+  const uid = lstatSync(path, { throwIfNoEntry: false })?.uid;
+  return uid === geteuid?.() ? undefined : uid;
 }
 
 /** Device and inode of a descriptor or path; undefined if there is no such file. */

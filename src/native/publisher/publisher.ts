@@ -25,6 +25,7 @@ import type {
   SlotMemory,
   VariableLocation,
 } from './published-values.js';
+import { NameWait } from './name-wait.js';
 import { PublisherFile } from './publisher-file.js';
 import { headerBytes, computeLayout } from './segment-layout.js';
 import type { SegmentLayout } from './segment-layout.js';
@@ -52,6 +53,10 @@ const systemRealtimeNs = () =>
   BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6));
 const monotonicNs = () => hrtime.bigint();
 const CHECK_PERIOD_NS = 1_000_000_000n;
+/** Unlike `process.stderr.write`, `console.error` ignores a closed stderr. */
+const warnOnStderr = (sentence: string): void => {
+  console.error(`shm-exporter: ${sentence}; with failIfBusy: true, place() throws instead`);
+};
 
 /**
  * One publisher of one segment. Use it only on the thread that created it; other programs of the
@@ -70,8 +75,11 @@ export class Publisher {
   /** Ids of variables by slot, including removed ones. */
   readonly #variableIds: number[] = [];
   readonly heartbeatMs: number;
+  readonly #failIfBusy: boolean;
+  readonly #wait: NameWait;
   #lastId = 0;
-  #isPlaced = false;
+  /** Whether `place()` was called: the segment has its name, or waits for it. */
+  #wantsName = false;
   /** Time of the next check of the name of the segment, by `monotonicNs()`. */
   #checkAtNs = 0n;
   #isClosed = false;
@@ -109,16 +117,38 @@ export class Publisher {
     this.#slots = new SlotAllocator(this.#layout.slots);
     this.#frames = new FrameAllocator(Math.floor(this.#layout.frameBytes / 8));
     this.#memory = slotMemory(this.#file.bytes, this.#layout);
+    this.#failIfBusy = options.failIfBusy ?? false;
+    const retry = () => {
+      this.#checkAtNs = 0n;
+      this.beat();
+    };
+    this.#wait = new NameWait(retry, options.warn ?? warnOnStderr);
     this.beat();
   }
 
-  /** Makes the segment visible. @throws Fault SEGMENT_BUSY if another publisher has the server key */
+  /** Whether readers find this segment under its server key now. */
+  get isPlaced(): boolean {
+    return !this.#isClosed && this.#file.hasName;
+  }
+
+  /**
+   * Makes the segment visible. While another live publisher has the server key, as the predecessor of a restarted
+   * program does for a moment, this publisher waits, and takes the key within about a second of its release.
+   * @throws Fault SEGMENT_BUSY in place of the wait if `failIfBusy` is set; NATIVE_FAILED if the system refuses the name
+   */
   place(): void {
     if (this.#isClosed) throw new Fault('USAGE', 'The publisher is closed');
     this.beat();
     Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.live));
-    this.#file.place();
-    this.#isPlaced = true;
+    try {
+      this.#file.place();
+      this.#wait.end();
+    } catch (error) {
+      const isBusy = error instanceof Fault && error.code === 'SEGMENT_BUSY';
+      if (!isBusy || this.#failIfBusy) throw error;
+      this.#wait.after(error);
+    }
+    this.#wantsName = true;
     this.#checkAtNs = monotonicNs() + CHECK_PERIOD_NS;
   }
 
@@ -235,16 +265,18 @@ export class Publisher {
     if (id !== undefined && this.#nodes.get(id)?.ref === value.ref) this.#remove(id);
   }
 
-  /** Writes a heartbeat: one store. Once a second it also places the segment again if its name was removed. */
+  /** Writes a heartbeat: one store. Once a second it also takes the name of the segment if the segment lacks it. */
   beat(): void {
     const now = monotonicNs();
     Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, now);
-    if (!this.#isPlaced || this.#isClosed || now < this.#checkAtNs) return;
+    if (!this.#wantsName || this.#isClosed || now < this.#checkAtNs) return;
     this.#checkAtNs = now + CHECK_PERIOD_NS;
     try {
       this.#file.restoreName();
-    } catch {
-      // /dev/shm is full, or another publisher has the name: a later beat tries again.
+      this.#wait.end();
+    } catch (error) {
+      // /dev/shm is full, or another publisher has the name.
+      this.#wait.after(error);
     }
   }
 
@@ -258,7 +290,7 @@ export class Publisher {
   notify(): void {
     this.beat();
     Atomics.add(this.#header, MUTABLE.notifications / 8, 1n);
-    if (this.#isPlaced) this.#file.wake(MUTABLE_OFFSET + MUTABLE.notifications);
+    if (this.#wantsName) this.#file.wake(MUTABLE_OFFSET + MUTABLE.notifications);
   }
 
   /** Closes the segment: readers see a clean close, and the name is removed. */
@@ -273,7 +305,8 @@ export class Publisher {
     this.#header = this.#header.slice();
     this.#slots = new SlotAllocator(0);
     this.#nodes.clear();
-    this.#isPlaced = false;
+    this.#wantsName = false;
+    this.#wait.end();
     this.#file.close();
   }
 

@@ -163,7 +163,7 @@ describe('The segment of a publisher (segment format, section 8)', () => {
     };
     expect(() => {
       asOrdinaryUser(place);
-    }).to.throw(Fault, /^Cannot replace .*: EPERM/);
+    }).to.throw(Fault, /^Cannot replace .*: EPERM.*user 0, whose publisher has ended: remove it/);
     expect(segments.files()).to.deep.equal([segments.name('82')]);
   });
 

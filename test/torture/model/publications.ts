@@ -75,6 +75,7 @@ export class Publications implements SharedMemory {
     if (former !== undefined) former.isAlive = false;
     const serverKey = `${key}${this.#publishers.length}`;
     const publisher = new Publisher({
+      failIfBusy: true,
       ...{ contextId: this.#contextId, serverKey, capacity: CAPACITY, heartbeatMs: 0 },
       realtimeNs: () => 1_700_000_000_000_000_000n,
     });

@@ -1,0 +1,73 @@
+// The program of the TypeScript page under node:cluster, which starts a new worker before the old one ends.
+import { transformSync } from 'esbuild';
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HEADER } from '#app/native/segment/layout.js';
+import { pageBlocks } from '../support/page-blocks.js';
+import { PROJECT, testPrograms, waitFor } from '../support/processes.js';
+
+const PAGE = 'docs/publish-typescript.md';
+
+/** Replaces its worker when a line arrives on stdin, once the new worker says that it publishes. */
+const PRIMARY = `
+import cluster from 'node:cluster';
+cluster.setupPrimary({ exec: process.argv[2], silent: true });
+const start = (next) => {
+  const worker = cluster.fork();
+  worker.process.stderr.pipe(process.stderr);
+  worker.process.stdout.once('data', () => {
+    console.error('worker', worker.process.pid);
+    next?.(worker);
+  });
+  worker.on('exit', (status) => console.error('ended', worker.process.pid, status));
+  return worker;
+};
+const end = (worker) => {
+  worker.disconnect();
+  worker.process.kill();
+};
+const old = start();
+process.stdin.once('data', () => start((worker) => {
+  end(old);
+  process.stdin.once('data', () => { end(worker); process.stdin.destroy(); });
+}));
+`;
+
+describe('The program of the TypeScript page', function () {
+  this.slow(10_000);
+  const programs = testPrograms();
+
+  it('keeps its metrics when a cluster starts the new worker before the old one ends', async () => {
+    const page = readFileSync(join(PROJECT, PAGE), 'utf8');
+    const shop = pageBlocks(page).find(({ file }) => file === 'shop.mts');
+    const { code } = transformSync(shop?.lines.join('\n') ?? '', { loader: 'ts' });
+    const own = code
+      .replace('shm-exporter/publisher', join(PROJECT, 'dist/native/publisher/publisher.js'))
+      .replace('serverKey:', `contextId: '${programs.contextId}', serverKey:`);
+    const [primary, program] = [
+      programs.write('primary.mjs', PRIMARY),
+      programs.write('shop.mjs', own),
+    ];
+    const cluster = programs.command([process.execPath, primary, program], { stdin: 'pipe' });
+    const [, old] = await cluster.line(/worker (\d+)/);
+    cluster.type('next');
+    const [, next] = await cluster.line(new RegExp(`worker (?!${old}\\b)(\\d+)`));
+    await cluster.line(new RegExp(`ended ${old} 0`));
+    const holder = () => {
+      try {
+        const segment = readFileSync(`/dev/shm/${programs.contextId}.pool.shop-1`);
+        return `${segment.readBigUInt64LE(HEADER.pid)}`;
+      } catch {
+        return undefined;
+      }
+    };
+    await waitFor('the segment of the new worker', () => holder() === next || undefined);
+    expect(cluster.stderr.match(/shm-exporter: .*/g)).to.deep.equal([
+      `shm-exporter: Another publisher lives in /dev/shm/${programs.contextId}.pool.shop-1 (process ${old}). ` +
+        'The metrics appear once this publisher has the name; with failIfBusy: true, place() throws instead',
+    ]);
+    cluster.type('end');
+    await cluster.ended;
+  });
+});

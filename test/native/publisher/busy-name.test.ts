@@ -1,0 +1,175 @@
+// Tests publishers whose server key another publisher has.
+import { expect } from 'chai';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
+import { Fault } from '#app/errors.js';
+import { HEADER } from '#app/native/segment/layout.js';
+import type { Publisher } from '#app/native/publisher/publisher.js';
+import { asOrdinaryUser, needsRoot } from '../../support/needs.js';
+import { waitFor } from '../../support/processes.js';
+import { freshChildren } from '../../support/children.js';
+import { readTree } from '../../support/read-tree.js';
+import { TINY, freshSegments } from '../../support/segments.js';
+
+describe('A publisher whose server key another publisher has', () => {
+  const children = freshChildren();
+  const segments = freshSegments();
+
+  /** Returns a publisher that waits for the server key 82, and the sentences that it writes. */
+  const waiting = () => {
+    const warnings: string[] = [];
+    const warn = (sentence: string) => warnings.push(sentence);
+    const publisher = segments.publisher('82', { failIfBusy: false, warn });
+    const sales = publisher.addVariable(publisher.addRoot('r', 'C'), 'sales', 'u64');
+    publisher.place();
+    return { publisher, sales, warnings };
+  };
+  const isPlaced = (publisher: Publisher) => () => publisher.isPlaced || undefined;
+  const sales = () => {
+    const { source } = segments.poller('82').poll();
+    const [root] = source === undefined ? [] : readTree(source, TINY.slots);
+    return root?.variables[0]?.value;
+  };
+
+  it('waits, warns once, and takes the key with all values soon after the other publisher closes', async () => {
+    const first = segments.publish('82');
+    const { publisher, warnings, ...next } = waiting();
+    next.sales.set(7);
+    publisher.notify();
+    publisher.place();
+    expect([first.isPlaced, publisher.isPlaced]).to.deep.equal([true, false]);
+    first.close();
+    expect(first.isPlaced).to.equal(false);
+    await waitFor('the key', isPlaced(publisher));
+    expect(sales()).to.equal(7n);
+    expect(warnings).to.deep.equal([
+      `Another publisher lives in ${segments.path('82')} (this process, ${process.pid}). ` +
+        'The metrics appear once this publisher has the name',
+    ]);
+  });
+
+  it('takes the key with its next heartbeat, also if it blocks the event loop', () => {
+    const first = segments.publish('82');
+    const { publisher } = waiting();
+    first.close();
+    const deadline = performance.now() + 60_000;
+    while (!publisher.isPlaced && performance.now() < deadline) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
+      publisher.beat();
+    }
+    expect(publisher.isPlaced).to.equal(true);
+  });
+
+  it('takes the key of a killed process, which the warning names', async () => {
+    const child = await children.ready('churning-publisher', segments.contextId, '82');
+    await children.go(child);
+    const { publisher, warnings } = waiting();
+    expect(warnings.join()).to.contain(`${segments.path('82')} (process ${child.pid}).`);
+    await children.kill(child);
+    await waitFor('the key', isPlaced(publisher));
+  });
+
+  it('takes the key once, if several publishers wait for it', async () => {
+    const first = segments.publish('82');
+    const others = [waiting().publisher, waiting().publisher];
+    first.close();
+    const placed = () => others.filter((each) => each.isPlaced);
+    const [winner] = await waitFor('the first', () => (placed().length > 0 ? placed() : undefined));
+    const inode = statSync(segments.path('82')).ino;
+    for (const each of others) each.beat();
+    expect(placed()).to.deep.equal([winner]);
+    expect(statSync(segments.path('82')).ino).to.equal(inode);
+    winner?.close();
+    await waitFor('the second', () => placed().length > 0 || undefined);
+  });
+
+  it('takes the key when the file is removed; then the other publisher waits, and gets the key back', async () => {
+    const warnings: string[] = [];
+    const first = segments.publish('82', { warn: (sentence) => warnings.push(sentence) });
+    const { publisher } = waiting();
+    rmSync(segments.path('82'));
+    await waitFor('the key', isPlaced(publisher));
+    const warned = () => {
+      first.beat();
+      return warnings.length > 0 || undefined;
+    };
+    await waitFor('the warning', warned);
+    expect(first.isPlaced).to.equal(false);
+    publisher.close();
+    await waitFor('the key', isPlaced(first));
+    expect(warnings).to.have.lengthOf(1);
+  });
+
+  it('closes without an error while it waits, and never touches the segment of the other publisher', () => {
+    const first = segments.publish('82');
+    const before = segments.bytes('82');
+    const { publisher } = waiting();
+    publisher.close();
+    publisher.beat();
+    expect(segments.bytes('82').equals(before), 'untouched').to.equal(true);
+    expect(segments.files()).to.deep.equal([segments.name('82')]);
+    expect(first.isPlaced).to.equal(true);
+    expect(() => publisher.place()).to.throw(Fault, 'The publisher is closed');
+  });
+
+  it('gets an error with failIfBusy: true, does not wait, and is placed by a later call', () => {
+    const first = segments.publish('82');
+    const warnings: string[] = [];
+    const warn = (sentence: string) => warnings.push(sentence);
+    const second = segments.publisher('82', { failIfBusy: true, warn });
+    for (const attempt of [1, 2])
+      expect(() => second.place(), `attempt ${attempt}`)
+        .to.throw(Fault, `Another publisher lives in ${segments.path('82')}`)
+        .with.property('code', 'SEGMENT_BUSY');
+    first.close();
+    second.beat();
+    expect(second.isPlaced).to.equal(false);
+    second.place();
+    expect(second.isPlaced).to.equal(true);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('names no process if the locked file is not a segment', () => {
+    const first = segments.publish('82');
+    writeFileSync(segments.path('82'), Buffer.alloc(HEADER.size));
+    expect(waiting().warnings.join()).to.contain(`lives in ${segments.path('82')}. The metrics`);
+    first.close();
+  });
+});
+
+describe('A publisher whose server key a file of another user has', () => {
+  const segments = freshSegments();
+  const children = freshChildren();
+  before(function () {
+    needsRoot(this);
+  });
+
+  const placeAsOrdinaryUser = () => {
+    const publisher = asOrdinaryUser(() => segments.publisher('82'));
+    const place = () => {
+      publisher.place();
+    };
+    return () => {
+      asOrdinaryUser(place);
+    };
+  };
+
+  it('finds it busy while its publisher lives, and then gets an error with file, user and remedy', async () => {
+    const child = await children.ready('churning-publisher', segments.contextId, '82');
+    await children.go(child);
+    expect(placeAsOrdinaryUser())
+      .to.throw(Fault, `lives in ${segments.path('82')} (process ${child.pid})`)
+      .with.property('code', 'SEGMENT_BUSY');
+    await children.kill(child);
+    expect(placeAsOrdinaryUser()).to.throw(
+      Fault,
+      new RegExp(
+        `^Cannot replace ${segments.path('82')}: EACCES.*It belongs to user 0, whose publisher has ended: remove it as that user or root$`,
+      ),
+    );
+  });
+
+  it('gets an error if it may not read the file', () => {
+    writeFileSync(segments.path('82'), '', { mode: 0o600 });
+    expect(placeAsOrdinaryUser()).to.throw(Fault, 'user 0, and this process may not read it');
+  });
+});
