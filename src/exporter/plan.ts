@@ -6,9 +6,10 @@ import { compileFilters, compilePathLabels } from '../catalogue/match/filters.js
 import { ConfigProblems } from '../config/config-problems.js';
 import type { Config, TargetConfig } from '../config/resolve.js';
 import { quoted } from '../document/document.js';
+import type { Path } from '../document/document.js';
 import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
-import type { Fault } from '../errors.js';
+import { Fault } from '../errors.js';
 import type { ReportProblem } from '../rules/rule.js';
 import type { FormatSettings } from '../streams/poller-pool.js';
 import { FORMATS } from '../targets/formats.js';
@@ -63,7 +64,15 @@ function planned(config: Config, problems: ConfigProblems): Plan {
     const { path, ...own } = target;
     const formatSettings = formatSettingsOf(target, config, problems);
     const catalogue = catalogues.get(target.app);
-    const guess = catalogue ? '' : hint(target.app, catalogues.keys());
+    const apps = [...catalogues.keys(), ...FORMAT_BY_APP.keys()];
+    const guess = apps.includes(target.app) ? '' : hint(target.app, apps);
+    // A default that replaces an invalid value is not what the user meant.
+    const isGiven = path.length > 0 || (config.isSound('app') && config.isSound('format'));
+    const mismatch = isGiven ? mismatchOf(target) : undefined;
+    // A catalogue of the user may be for a program that publishes under the same application.
+    const isOwn = catalogue !== undefined && texts.includes(catalogue.source);
+    if (mismatch !== undefined && !(isOwn && target.format === 'native'))
+      addProblem([...path, mismatch.key], mismatch.sentence, config, problems);
     // Do not check classes against the default that replaces an invalid application.
     const isMeant = path.length > 0 || config.isSound('app');
     compilePathLabels(target.pathLabels, (inside, sentence) => {
@@ -76,6 +85,9 @@ function planned(config: Config, problems: ConfigProblems): Plan {
       problems.of(config.documentOf(at)).add(at, `${sentence}${guess}`);
     });
     const warnings = [
+      ...(mismatch === undefined
+        ? []
+        : [`${config.subject([...path, mismatch.key])}: ${mismatch.sentence}`]),
       ...(guess === '' ? [] : [nearMiss(config, target, guess)]),
       ...(catalogue === undefined ? [] : ineffectiveLabels(config, target)),
     ];
@@ -90,6 +102,42 @@ function planned(config: Config, problems: ConfigProblems): Plan {
   });
   for (const fault of faults) problems.note(fault);
   return plan;
+}
+
+/** The formats that have roots of one application only, by that application. */
+const FORMAT_BY_APP = new Map(
+  [...FORMATS].flatMap(([format, { app }]) => (app === undefined ? [] : [[app, format] as const])),
+);
+
+/** The problem of an application whose roots the format of the target cannot have; undefined if they can go together. */
+function mismatchOf({ app, format }: TargetConfig) {
+  const known = FORMATS.get(format);
+  const needed = FORMAT_BY_APP.get(app);
+  // An unknown format is a problem already.
+  if (known === undefined || (known.app === undefined ? needed === undefined : known.app === app))
+    return undefined;
+  const allowed = [
+    ...(needed === undefined ? [] : [`format = "${needed}"`]),
+    ...(known.app === undefined ? [] : [`app = "${known.app}"`]),
+  ].join(' or ');
+  return known.app === undefined
+    ? {
+        key: 'app',
+        sentence: `found ${quoted(app)} with the format ${format}, allowed: ${allowed}`,
+      }
+    : {
+        key: 'format',
+        sentence: `found ${quoted(format)} with the app ${app}, allowed: ${allowed}`,
+      };
+}
+
+/** Adds a problem with a value in a file, or with the argument of an option. The format is in a file in any case. */
+function addProblem(path: Path, sentence: string, config: Config, problems: ConfigProblems): void {
+  if (config.at(path) !== '') problems.of(config.documentOf(path)).add(path, sentence);
+  else
+    problems.note(
+      new Fault('CONFIG_INVALID', `${config.subject(path)}: ${sentence} in the file of --config`),
+    );
 }
 
 /** The settings of the target's format; empty if they or the format are invalid. */

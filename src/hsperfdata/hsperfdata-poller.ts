@@ -10,6 +10,7 @@ import { JvmTracker } from './jvm-tracker.js';
 import { PolledSource, gauge, shownReason } from '../foreign/polled-source.js';
 import type { Clocks } from '../foreign/directory-listing.js';
 import { trusting } from '../foreign/verified-file.js';
+import { HSPERFDATA_APP } from './settings.js';
 import type { HsperfdataSettings } from './settings.js';
 import { fitsAny } from '../rules/formats.js';
 
@@ -27,7 +28,6 @@ const MAX_ITEMS = 1 << 21;
 const STEPS = 4096;
 const LEAST_STEPS = 256;
 const INSTANCE = '1';
-const APPLICATION = 'jvm';
 
 export const hsperfdataPollers =
   (settings: HsperfdataSettings, options: HsperfdataPollerOptions = {}): PollerFactory =>
@@ -56,7 +56,7 @@ export class HsperfdataPoller implements Poller {
     this.#hostFiles = new HostFileFinder(directories, users, clocks);
     this.#containers = containers ? new ContainerFileFinder(users, clocks.nowMs, proc) : undefined;
     const owner = { refresh: () => undefined };
-    const name = [hostname(), INSTANCE, APPLICATION].join('.');
+    const name = [hostname(), INSTANCE, HSPERFDATA_APP].join('.');
     const root = source.addObject(owner, { name, className: 'Host' });
     this.#shown = source.addVariable(owner, root, gauge('shown', 'i64'));
     this.#leftOut = source.addVariable(owner, root, gauge('leftOut', 'i64'));

@@ -4,6 +4,9 @@ import { flag, list, text } from '../rules/rule.js';
 import { optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 
+/** The application of the root of each target. */
+export const HSPERFDATA_APP = 'jvm';
+
 const directory = text(
   /^(?=.{2,1024}$)\/(?:[^*\p{Cc}/]+\/)*[^\p{Cc}/]+$/u,
   'an absolute path whose last part may hold *',

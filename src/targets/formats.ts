@@ -2,7 +2,7 @@
 import type { CatalogueText } from '../catalogue/catalogue.js';
 import type { TargetSettings } from '../config/settings.js';
 import { hsperfdataPollers } from '../hsperfdata/hsperfdata-poller.js';
-import { HSPERFDATA_SETTINGS } from '../hsperfdata/settings.js';
+import { HSPERFDATA_APP, HSPERFDATA_SETTINGS } from '../hsperfdata/settings.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
 import { segmentPollers } from '../native/segment/segment-poller.js';
 import type { Rule } from '../rules/rule.js';
@@ -10,7 +10,7 @@ import { table } from '../rules/table.js';
 import type { TableFields, ValuesOf } from '../rules/table.js';
 import type { FormatSettings, FormatPollerFactories } from '../streams/poller-pool.js';
 import type { PollerFactory } from '../streams/poller.js';
-import { VARNISH_SETTINGS } from '../varnish/settings.js';
+import { VARNISH_APP, VARNISH_SETTINGS } from '../varnish/settings.js';
 import { varnishPollers } from '../varnish/varnish-poller.js';
 
 /** The settings of a target, with checked format settings and the text of its catalogue. Plain data. */
@@ -45,6 +45,8 @@ interface FormatParts extends PoolSettings {
 interface TargetFormat {
   /** A phrase for operators: which values are proven, and which are best effort. */
   readonly certainty: string;
+  /** The application of all its roots; undefined if publishers choose it. */
+  readonly app: string | undefined;
   /** The keys that `format_settings` of a target may have. */
   readonly settings: TableFields;
   readonly rule: Rule<FormatSettings>;
@@ -53,11 +55,12 @@ interface TargetFormat {
 
 /** @param pollers gets the values of `settings` by key */
 const targetFormat = <F extends TableFields>(
-  certainty: string,
+  { certainty, app }: Pick<TargetFormat, 'certainty' | 'app'>,
   settings: F,
   pollers: (parts: FormatParts, settings: ValuesOf<F>) => PollerFactory,
 ): TargetFormat => ({
   certainty,
+  app,
   settings,
   rule: table('a table', settings),
   // The plan has checked them with the rule above.
@@ -67,16 +70,20 @@ const targetFormat = <F extends TableFields>(
 /** The formats by name. */
 export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
   Object.entries({
-    native: targetFormat('every value proven', {}, ({ memory, ...pool }) =>
-      segmentPollers(memory, pool),
+    native: targetFormat(
+      { certainty: 'every value proven', app: undefined },
+      {},
+      ({ memory, ...pool }) => segmentPollers(memory, pool),
     ),
     hsperfdata: targetFormat(
-      'numbers proven, texts best effort',
+      { certainty: 'numbers proven, texts best effort', app: HSPERFDATA_APP },
       HSPERFDATA_SETTINGS,
       (parts, own) => hsperfdataPollers(own, parts),
     ),
-    varnish: targetFormat('every value proven', VARNISH_SETTINGS, (parts, own) =>
-      varnishPollers(own, parts),
+    varnish: targetFormat(
+      { certainty: 'every value proven', app: VARNISH_APP },
+      VARNISH_SETTINGS,
+      (parts, own) => varnishPollers(own, parts),
     ),
   }),
 );

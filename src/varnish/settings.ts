@@ -5,6 +5,9 @@ import { oneOf, text } from '../rules/rule.js';
 import { optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 
+/** The application of the root of each target. */
+export const VARNISH_APP = 'varnish';
+
 const directory = text(
   /^(?=.{2,1024}$)(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/]+)+$/u,
   'an absolute path without . and .. as parts',

@@ -23,7 +23,7 @@ import { COMPAT_NAMES } from './names/compat-names.js';
 import { SegmentDirectory } from './segment-directory.js';
 import type { VarnishSettings } from './settings.js';
 import { VarnishInstance } from './varnish-instance.js';
-import { NAMELESS, folderOf } from './settings.js';
+import { NAMELESS, VARNISH_APP, folderOf } from './settings.js';
 
 export interface VarnishPollerOptions {
   /** The UIDs of trusted users, in addition to root and the user of this process. An empty list trusts all users. */
@@ -166,7 +166,7 @@ export class VarnishPoller implements Poller {
   #newInstance(manager: SegmentDirectory): VarnishInstance {
     const { directory: base, names } = this.#settings;
     return new VarnishInstance({
-      rootId: [hostname(), this.#serverKey.replaceAll('.', '_'), 'varnish'].join('.'),
+      rootId: [hostname(), this.#serverKey.replaceAll('.', '_'), VARNISH_APP].join('.'),
       manager,
       childPath: { base, below: [this.#folder, CHILD] },
       naming: names === 'clean' ? CLEAN_NAMES : COMPAT_NAMES,

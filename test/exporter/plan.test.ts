@@ -87,6 +87,70 @@ describe('the target check', () => {
       ],
     ));
 
+  describe('rejects an application and a format that cannot go together', () => {
+    const target = (keys: string) => `[[targets]]\nserver_key = "1"\n${keys}`;
+    const rows = [
+      [
+        'app = "jvm"',
+        'c.toml:1:7: app (--app): found "jvm" with the format native, allowed: format = "hsperfdata"',
+      ],
+      [
+        target('app = "jvm"'),
+        'c.toml:3:7: targets[0].app: found "jvm" with the format native, allowed: format = "hsperfdata"',
+      ],
+      [
+        target('app = "varnish"\nformat = "native"'),
+        'c.toml:3:7: targets[0].app: found "varnish" with the format native, allowed: format = "varnish"',
+      ],
+      [
+        target('app = "jvm"\nformat = "varnish"'),
+        'c.toml:4:10: targets[0].format: found "varnish" with the app jvm, allowed: format = "hsperfdata" or app = "varnish"',
+      ],
+      [
+        target('app = "ads"\nformat = "hsperfdata"'),
+        'c.toml:4:10: targets[0].format: found "hsperfdata" with the app ads, allowed: app = "jvm"',
+      ],
+      [
+        target('app = "shop"\nformat = "varnish"'),
+        'c.toml:4:10: targets[0].format: found "varnish" with the app shop, allowed: app = "varnish"',
+      ],
+      [
+        'format = "varnish"',
+        'c.toml:1:10: format: found "varnish" with the app ads, allowed: app = "varnish"',
+      ],
+    ] as const;
+    for (const [toml, line] of rows)
+      it(toml.split('\n').join(', '), () => expect(refusal(toml)).to.deep.equal([line]));
+
+    it('on the command line', () => {
+      const config = loadConfig({ overrides: { app: 'jvm' } });
+      expect(faultMessage('CONFIG_INVALID', () => planTargets(config))).to.equal(
+        '--app (app): found "jvm" with the format native, allowed: format = "hsperfdata" in the file of --config',
+      );
+    });
+
+    it('in the legacy target file', () =>
+      expect(refusal('debug = true', 'target app=jvm server_key=1\n')).to.deep.equal([
+        't.txt:1:12: targets[0].app: found "jvm" with the format native, allowed: format = "hsperfdata"',
+      ]));
+
+    it('but accepts the format of an application in each kind of file, with a catalogue of the user', () => {
+      const jvm = folder.write('jvm.toml', 'app = "jvm"\nclasses = []\n');
+      const text =
+        'target app=jvm server_key=1 format=hsperfdata\ntarget app=varnish server_key=2 format=varnish\n';
+      const plan = planTargets(load(`catalogue_files = ["${jvm}"]`, text));
+      expect(plan.flatMap(({ warnings }) => warnings)).to.deep.equal([]);
+    });
+
+    it('and warns if a catalogue of the user is for the application', () => {
+      folder.write('own.toml', 'app = "jvm"\nclasses = []\n');
+      const [plan] = planTargets(load('app = "jvm"\ncatalogue_files = ["own.toml"]\n'));
+      expect(plan?.warnings.map(folder.bare)).to.deep.equal([
+        'c.toml:1:7: app (--app): found "jvm" with the format native, allowed: format = "hsperfdata"',
+      ]);
+    });
+  });
+
   it('rejects settings for a format that has no settings, each with its position', () =>
     expect(
       refusal('[[targets]]\napp = "ads"\nserver_key = "1"\nformat_settings = { users = ["a"] }\n'),
@@ -134,6 +198,7 @@ describe('the target check', () => {
   const near = [
     ['asd', 'c.toml:1:7: app (--app): asd', 'ads'],
     ['shpo', 'c.toml:1:7: app (--app): shpo', 'shop'],
+    ['Varnish', 'c.toml:1:7: app (--app): Varnish', 'varnish'],
   ] as const;
   for (const [app, found, nearest] of near)
     it(`warns that the application "${app}" may be meant for "${nearest}"`, () => {
