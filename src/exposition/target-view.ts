@@ -76,11 +76,11 @@ export class TargetView {
     const { objects, variables } = this.counts;
     if (!this.#binder.isBound)
       return { objects, variables, reason: 'the rest of its objects, which are being read' };
-    const reason = this.#tree.counts.areAllSynced ? '' : this.#tree.firstUnsynced;
+    const reason = this.#tree.counts.areAllSynced ? '' : this.#tree.unsyncedNode;
     return { objects, variables, reason };
   }
 
-  /** The numbers of `progress`, without its reason, which needs a search. */
+  /** The numbers of `progress`, without its reason. */
   get counts(): Omit<SyncProgress, 'reason'> {
     return this.#tree.counts.now;
   }

@@ -115,7 +115,7 @@ export class TrackedTree implements SlotListener {
     if (root.asOf !== undefined) this.slotReader.address(root.asOf.slot);
   }
 
-  /** The numbers of nodes that are missing from the text now. */
+  /** How many series, objects and variables the text lacks now. */
   get missing(): Omissions {
     return {
       clashingSeries: this.registry.clashing,
@@ -125,15 +125,15 @@ export class TrackedTree implements SlotListener {
     };
   }
 
-  /** The first node whose first value is missing; empty if there is none. */
-  get firstUnsynced(): string {
-    for (const object of this.#objects.values()) {
-      if (this.#isUnsynced(object)) return `object ${object.name}`;
-      for (const variable of object.variables)
-        if (this.slotReader.isTracked(variable) && this.#isUnsynced(variable))
-          return `variable ${variable.name} of ${object.name}`;
-    }
-    return '';
+  /** A node whose value is missing, the root first; empty if there is none. */
+  get unsyncedNode(): string {
+    const { root } = this.#parts;
+    const isRootMissing = this.#objects.has(root.id) && !this.slotReader.isSynced(root);
+    const node = isRootMissing ? root : this.slotReader.awaited;
+    if (node === undefined) return '';
+    return isVariable(node)
+      ? `variable ${node.name} of ${node.object.name}`
+      : `object ${node.name}`;
   }
 
   /**
@@ -275,14 +275,6 @@ export class TrackedTree implements SlotListener {
     if (this.slotReader.isReportedReplaced(object)) this.counts.of(object).total++;
     this.slotReader.untrack(object);
     this.#onReplaced(object);
-  }
-
-  #isUnsynced(node: TreeNode): boolean {
-    const { slotReader } = this;
-    return (
-      !slotReader.isSynced(node) &&
-      (node === this.#parts.root || !slotReader.isReportedReplaced(node))
-    );
   }
 
   /** Removes a node that is no longer tracked from the counts. */

@@ -29,6 +29,9 @@ export class Slots {
   #words: Uint32Array;
   /** The owner of each block; undefined for a free block. */
   readonly #owners: (SlotOwner | undefined)[] = [];
+  /** The blocks of each owner, and the free blocks. */
+  readonly #blocks = new Map<SlotOwner, number[]>();
+  readonly #vacant: number[] = [];
   /** The free slots of each owner's last block. The last slot of the array is taken first. */
   readonly #free = new Map<SlotOwner, number[]>();
 
@@ -79,12 +82,13 @@ export class Slots {
   /** Frees the blocks of an owner, and ends the incarnations of their slots. */
   release(owner: SlotOwner): void {
     this.#free.delete(owner);
-    this.#owners.forEach((each, block) => {
-      if (each !== owner) return;
+    for (const block of this.#blocks.get(owner) ?? []) {
       for (let slot = block * this.#block; slot < (block + 1) * this.#block; slot++)
         this.#words[slot] = (this.incarnation(slot) + 1) << 1;
       this.#owners[block] = undefined;
-    });
+      this.#vacant.push(block);
+    }
+    this.#blocks.delete(owner);
   }
 
   /** Lets the owners refresh the values, and copies them. Returns the number of copied values. */
@@ -104,9 +108,11 @@ export class Slots {
 
   /** Takes a new block for `owner`. Returns its slots, from the last to the first. */
   #newBlock(owner: SlotOwner): readonly number[] {
-    const vacant = this.#owners.indexOf(undefined);
-    const block = vacant < 0 ? this.#owners.length : vacant;
+    const block = this.#vacant.pop() ?? this.#owners.length;
     this.#owners[block] = owner;
+    const blocks = this.#blocks.get(owner);
+    if (blocks === undefined) this.#blocks.set(owner, [block]);
+    else blocks.push(block);
     if ((block + 1) * this.#block > this.#values.length) this.#grow();
     return Array.from({ length: this.#block }, (_, index) => (block + 1) * this.#block - 1 - index);
   }

@@ -2,9 +2,11 @@
 import { expect } from 'chai';
 import type { ObjectState } from '#app/model.js';
 import { pluralize } from '#app/pluralize.js';
+import { TargetView } from '#app/exposition/target-view.js';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
+import { iterationSteps } from '../support/iteration-steps.js';
 import { shopCatalogue, testView } from './test-view.js';
 import { runToEnd } from '../support/run-to-end.js';
 
@@ -118,6 +120,26 @@ describe('a target view', () => {
     expect(view.isSynced).to.equal(true);
   });
 
+  it('reports on 20,000 variables without a walk over them', () => {
+    const { source, root, till } = shop();
+    for (let i = 0; i < 100; i++) {
+      const full = till(`floor.1.t${i}`, 1);
+      for (let j = 0; j < 200; j++)
+        source.addVariable(full, `v${j}`, { type: 'u64', value: i < 99 ? 1n : undefined });
+    }
+    const { view, render } = testView(source, root, { variable: 'tills', catalogue: CATALOGUE });
+    render();
+    expect(view.progress.variables).to.deep.equal({ synced: 19_901, total: 20_101 });
+    const descriptors = Object.entries(Object.getOwnPropertyDescriptors(TargetView.prototype));
+    const getters = descriptors.filter(([, descriptor]) => 'get' in descriptor && descriptor.get);
+    expect(getters).to.have.lengthOf.above(8);
+    for (const [name] of getters)
+      expect(
+        iterationSteps(() => void Reflect.get(view, name)),
+        name,
+      ).to.be.below(100);
+  });
+
   it('adds a late object once its variables have values', () => {
     const { source, root, till } = shop();
     const { view, lines } = testView(source, root, { catalogue: CATALOGUE });
@@ -183,7 +205,7 @@ describe('a target view', () => {
     view.applyChanges(source.readChanges().changes);
     while (view.bindMore());
     for (const each of reusing) source.setState(each, 'dead');
-    expect(lines().filter((line) => line.endsWith("=\"dead\"} 1"))).to.have.lengthOf(reusing.length);
+    expect(lines().filter((line) => line.endsWith('="dead"} 1'))).to.have.lengthOf(reusing.length);
   });
 
   it('ignores changes that it has already applied', () => {

@@ -4,6 +4,7 @@ import { compileScope, familiesOf } from '#app/exposition/page/scope.js';
 import { notReadyText } from '#app/exposition/page/text-page.js';
 import type { DemandAnswer, Scope } from '#app/model.js';
 import { follow } from '../support/follow.js';
+import { iterationSteps } from '../support/iteration-steps.js';
 import { freshServed, seriesOf } from '../support/served.js';
 import type { Served } from '../support/served.js';
 
@@ -50,6 +51,30 @@ describe('a served target', () => {
       expect(target.series()).to.deep.equal(['demo_part_x{object="c"} 1']);
     });
 
+    it('answers and reports without a walk over its tree', () => {
+      const publisher = publishers.make('82', { capacity: { records: 1 << 15, slots: 1 << 15 } });
+      const root = publisher.addRoot('H.1.demo', 'Root');
+      for (let i = 0; i < 4000; i++) {
+        const object = publisher.addObject(root, `H.1.demo.o${i}`, 'Part');
+        const x = publisher.addVariable(object, 'x', 'u64');
+        if (i < 3999) x.set(i);
+      }
+      publisher.place();
+      const target = serve();
+      target.clock.advance(5000);
+      expect(readinessOf(target.ask())).to.equal(
+        'scrape not ready: objects 4001/4001 synced, variables 3999/4000 synced, ' +
+          'waiting on variable x of H.1.demo.o3999',
+      );
+      const steps = iterationSteps(() => {
+        target.ask();
+        target.clock.advance(5000);
+        target.target.status();
+        target.target.internal();
+      });
+      expect(steps).to.be.below(1000);
+    });
+
     it('counts synced items and names the item that it waits for', () => {
       const publisher = publishers.make('82');
       const root = publisher.addRoot('H.1.demo', 'Root');
@@ -70,7 +95,7 @@ describe('a served target', () => {
       });
       expect(answers).to.deep.equal([
         'scrape not ready: objects 1/2 synced, variables 0/2 synced, ' +
-          'waiting on variable first of H.1.demo',
+          'waiting on object H.1.demo.c',
         'scrape not ready: objects 1/2 synced, variables 1/2 synced, ' +
           'waiting on object H.1.demo.c',
         'scrape not ready: objects 2/2 synced, variables 1/2 synced, ' +

@@ -81,6 +81,11 @@ export class SlotReader {
     return this.#tracked.id(slot);
   }
 
+  /** A tracked node that has no value yet, and whose slot no other node has taken. */
+  get awaited(): TreeNode | undefined {
+    return this.#tracked.awaited;
+  }
+
   isTracked({ slot, id }: TreeNode): boolean {
     return this.#tracked.id(slot) === id;
   }

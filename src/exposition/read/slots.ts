@@ -262,10 +262,15 @@ export const FLAG = {
 /** The flags of a slot without a tracked node. */
 export const NO_NODE = -1;
 
+/** Whether a node with these flags has no value yet, and may get one. */
+const isAwaited = (flags: number): boolean => (flags & (FLAG.synced | FLAG.reportedReplaced)) === 0;
+
 interface NodePage {
   readonly number: number;
   /** Slots with a node. */
   count: number;
+  /** Slots with a node that has no value yet. */
+  awaited: number;
   /** 0 for none. */
   readonly ids: Float64Array;
   readonly incarnations: Uint32Array;
@@ -278,8 +283,19 @@ interface NodePage {
 
 export class TrackedSlots {
   readonly #pages = new Map<number, NodePage>();
+  /** The pages with awaited nodes, so that no search reads all pages. */
+  readonly #awaiting = new Set<NodePage>();
   /** The page of the last lookup: the next one is mostly the same. */
   #last: NodePage | undefined;
+
+  /** A node that has no value yet, and whose slot no other node has taken. */
+  get awaited(): TreeNode | undefined {
+    for (const { number, ids, flags } of this.#awaiting) {
+      const at = flags.findIndex((each, slot) => ids[slot] !== 0 && isAwaited(each));
+      return this.node(number * PAGE_SLOTS + at);
+    }
+    return undefined;
+  }
 
   /** Assigns a node to its slot. */
   set(node: TreeNode, flags: number): void {
@@ -287,9 +303,11 @@ export class TrackedSlots {
     const page = this.#pageOf(slot) ?? this.#addPage(Math.floor(slot / PAGE_SLOTS));
     const at = slot % PAGE_SLOTS;
     if (page.ids[at] === 0) page.count++;
+    else this.#countAwaited(page, page.flags[at] ?? 0, -1);
     page.ids[at] = id;
     page.incarnations[at] = incarnation;
     page.flags[at] = flags;
+    this.#countAwaited(page, flags, 1);
     const isVariable = 'object' in node;
     page.objects[at] = isVariable ? node.object : node;
     page.declarations[at] = isVariable ? node.declaration : undefined;
@@ -299,6 +317,7 @@ export class TrackedSlots {
     const page = this.#pageOf(slot);
     const at = slot % PAGE_SLOTS;
     if (page === undefined || page.ids[at] === 0) return;
+    this.#countAwaited(page, page.flags[at] ?? 0, -1);
     page.ids[at] = 0;
     page.objects[at] = page.declarations[at] = undefined;
     if (--page.count > 0) return;
@@ -323,10 +342,14 @@ export class TrackedSlots {
     return page === undefined || page.ids[at] === 0 ? NO_NODE : (page.flags[at] ?? 0);
   }
 
-  /** Sets the flags of the node of a slot. */
+  /** Sets the flags of the node of a slot, which has one. */
   setFlags(slot: number, flags: number): void {
     const page = this.#pageOf(slot);
-    if (page !== undefined) page.flags[slot % PAGE_SLOTS] = flags;
+    if (page === undefined) return;
+    const at = slot % PAGE_SLOTS;
+    this.#countAwaited(page, page.flags[at] ?? 0, -1);
+    page.flags[at] = flags;
+    this.#countAwaited(page, flags, 1);
   }
 
   has(slot: number, flag: number): boolean {
@@ -347,7 +370,15 @@ export class TrackedSlots {
 
   clear(): void {
     this.#pages.clear();
+    this.#awaiting.clear();
     this.#last = undefined;
+  }
+
+  #countAwaited(page: NodePage, flags: number, change: 1 | -1): void {
+    if (!isAwaited(flags)) return;
+    page.awaited += change;
+    if (page.awaited === 0) this.#awaiting.delete(page);
+    else this.#awaiting.add(page);
   }
 
   #pageOf(slot: number): NodePage | undefined {
@@ -362,6 +393,7 @@ export class TrackedSlots {
     const page: NodePage = {
       number,
       count: 0,
+      awaited: 0,
       ids: new Float64Array(PAGE_SLOTS),
       incarnations: new Uint32Array(PAGE_SLOTS),
       flags: new Uint8Array(PAGE_SLOTS),
