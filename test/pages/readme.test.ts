@@ -1,3 +1,5 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
 import { readsPage } from '../support/page-reader.js';
 import { otherKeys, otherPorts } from './page-words.js';
 
@@ -10,13 +12,17 @@ readsPage('README.md', {
       // The folder of the sources is installed and built here.
       'npm ci && npm run demo': `npm run demo -- --port ${ports['9464'] ?? ''}`,
       ...ports,
-      '--server-key 82': `--server-key ${otherKeys('82')['82'] ?? ''}`,
+      ...otherKeys('shop-1'),
     };
   },
   stays: {
     '$ npm ci && npm run demo': /Ctrl-C/,
-    '$ npx shm_exporter': /ready: \d+ objects/,
+    '$ npx shm_exporter': /ready: 1 object/,
   },
-  endsAt: ['Run it'],
-  varies: [/(?<=health_level )\d+/g],
+  checks: {
+    'import time': (text) =>
+      expect(readFileSync('examples/python/counter.py', 'utf8')).to.equal(text),
+  },
+  endsAt: ['Demo and tests'],
+  varies: [/(?<=sales_total\S+ )\d+/g],
 });

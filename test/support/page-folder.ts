@@ -111,7 +111,7 @@ export class PageFolder {
   }
 
   #reword(file: string): void {
-    if (!/\.(?:toml|ya?ml|service)$/.test(file) || !statSync(file).isFile()) return;
+    if (!/\.(?:toml|ya?ml|service|py)$/.test(file) || !statSync(file).isFile()) return;
     writeFileSync(file, reworded(readFileSync(file, 'utf8'), this.#words));
   }
 }
