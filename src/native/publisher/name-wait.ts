@@ -26,7 +26,9 @@ export class NameWait {
     const code = error instanceof Fault ? error.code : 'NATIVE_FAILED';
     if (code === this.#warned) return;
     this.#warned = code;
-    this.#warn(`${messageOf(error)}. The metrics appear once this publisher has the name`);
+    const then =
+      code === 'SEGMENT_BUSY' ? 'takes the key when it is free' : 'tries again each second';
+    this.#warn(`${messageOf(error)}; this publisher ${then}`);
   }
 
   end(): void {

@@ -53,9 +53,9 @@ const systemRealtimeNs = () =>
   BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6));
 const monotonicNs = () => hrtime.bigint();
 const CHECK_PERIOD_NS = 1_000_000_000n;
-/** Unlike `process.stderr.write`, `console.error` ignores a closed stderr. */
+/** `console.error` ignores a closed stderr, unlike a write to the stream. */
 const warnOnStderr = (sentence: string): void => {
-  console.error(`shm-exporter: ${sentence}; with failIfBusy: true, place() throws instead`);
+  console.error(`shm-exporter: ${sentence} (failIfBusy: true makes that an error)`);
 };
 
 /**
@@ -126,8 +126,8 @@ export class Publisher {
     this.beat();
   }
 
-  /** Whether readers find this segment under its server key now. */
-  get isPlaced(): boolean {
+  /** Whether the segment has its server key now, so that readers find it. */
+  get holdsKey(): boolean {
     return !this.#isClosed && this.#file.hasName;
   }
 

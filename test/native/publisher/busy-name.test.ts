@@ -23,7 +23,7 @@ describe('A publisher whose server key another publisher has', () => {
     publisher.place();
     return { publisher, sales, warnings };
   };
-  const isPlaced = (publisher: Publisher) => () => publisher.isPlaced || undefined;
+  const holdsKey = (publisher: Publisher) => () => publisher.holdsKey || undefined;
   const sales = () => {
     const { source } = segments.poller('82').poll();
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
@@ -36,14 +36,14 @@ describe('A publisher whose server key another publisher has', () => {
     next.sales.set(7);
     publisher.notify();
     publisher.place();
-    expect([first.isPlaced, publisher.isPlaced]).to.deep.equal([true, false]);
+    expect([first.holdsKey, publisher.holdsKey]).to.deep.equal([true, false]);
     first.close();
-    expect(first.isPlaced).to.equal(false);
-    await waitFor('the key', isPlaced(publisher));
+    expect(first.holdsKey).to.equal(false);
+    await waitFor('the key', holdsKey(publisher));
     expect(sales()).to.equal(7n);
     expect(warnings).to.deep.equal([
-      `Another publisher lives in ${segments.path('82')} (this process, ${process.pid}). ` +
-        'The metrics appear once this publisher has the name',
+      `Another publisher lives in ${segments.path('82')} (this process, ${process.pid}); ` +
+        'this publisher takes the key when it is free',
     ]);
   });
 
@@ -52,27 +52,27 @@ describe('A publisher whose server key another publisher has', () => {
     const { publisher } = waiting();
     first.close();
     const deadline = performance.now() + 60_000;
-    while (!publisher.isPlaced && performance.now() < deadline) {
+    while (!publisher.holdsKey && performance.now() < deadline) {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
       publisher.beat();
     }
-    expect(publisher.isPlaced).to.equal(true);
+    expect(publisher.holdsKey).to.equal(true);
   });
 
   it('takes the key of a killed process, which the warning names', async () => {
     const child = await children.ready('churning-publisher', segments.contextId, '82');
     await children.go(child);
     const { publisher, warnings } = waiting();
-    expect(warnings.join()).to.contain(`${segments.path('82')} (process ${child.pid}).`);
+    expect(warnings.join()).to.contain(`${segments.path('82')} (process ${child.pid});`);
     await children.kill(child);
-    await waitFor('the key', isPlaced(publisher));
+    await waitFor('the key', holdsKey(publisher));
   });
 
   it('takes the key once, if several publishers wait for it', async () => {
     const first = segments.publish('82');
     const others = [waiting().publisher, waiting().publisher];
     first.close();
-    const placed = () => others.filter((each) => each.isPlaced);
+    const placed = () => others.filter((each) => each.holdsKey);
     const [winner] = await waitFor('the first', () => (placed().length > 0 ? placed() : undefined));
     const inode = statSync(segments.path('82')).ino;
     for (const each of others) each.beat();
@@ -87,15 +87,15 @@ describe('A publisher whose server key another publisher has', () => {
     const first = segments.publish('82', { warn: (sentence) => warnings.push(sentence) });
     const { publisher } = waiting();
     rmSync(segments.path('82'));
-    await waitFor('the key', isPlaced(publisher));
+    await waitFor('the key', holdsKey(publisher));
     const warned = () => {
       first.beat();
       return warnings.length > 0 || undefined;
     };
     await waitFor('the warning', warned);
-    expect(first.isPlaced).to.equal(false);
+    expect(first.holdsKey).to.equal(false);
     publisher.close();
-    await waitFor('the key', isPlaced(first));
+    await waitFor('the key', holdsKey(first));
     expect(warnings).to.have.lengthOf(1);
   });
 
@@ -107,7 +107,7 @@ describe('A publisher whose server key another publisher has', () => {
     publisher.beat();
     expect(segments.bytes('82').equals(before), 'untouched').to.equal(true);
     expect(segments.files()).to.deep.equal([segments.name('82')]);
-    expect(first.isPlaced).to.equal(true);
+    expect(first.holdsKey).to.equal(true);
     expect(() => publisher.place()).to.throw(Fault, 'The publisher is closed');
   });
 
@@ -122,16 +122,16 @@ describe('A publisher whose server key another publisher has', () => {
         .with.property('code', 'SEGMENT_BUSY');
     first.close();
     second.beat();
-    expect(second.isPlaced).to.equal(false);
+    expect(second.holdsKey).to.equal(false);
     second.place();
-    expect(second.isPlaced).to.equal(true);
+    expect(second.holdsKey).to.equal(true);
     expect(warnings).to.deep.equal([]);
   });
 
   it('names no process if the locked file is not a segment', () => {
     const first = segments.publish('82');
     writeFileSync(segments.path('82'), Buffer.alloc(HEADER.size));
-    expect(waiting().warnings.join()).to.contain(`lives in ${segments.path('82')}. The metrics`);
+    expect(waiting().warnings.join()).to.contain(`lives in ${segments.path('82')}; this publisher`);
     first.close();
   });
 });
