@@ -187,15 +187,18 @@ export class FrameCopies {
     this.#budget = new Budget({ bytes, steps: MAX_RETRIES });
   }
 
-  /** Copies the frame of a new variable; false if it cannot be copied yet. */
+  /** Copies the frame of a new variable. Returns whether its rows must be evaluated. */
   copy(variable: Variable): boolean {
     const budget = new Budget();
-    const isCopied = this.#copyWithin(variable, budget);
+    const isNew = this.#copyWithin(variable, budget);
     this.#cost.steps += budget.bytes / BYTES_A_STEP;
-    return isCopied;
+    return isNew;
   }
 
-  /** Copies a frame again within the budget of the refresh. The last copy stays if the publisher keeps changing the frame. */
+  /**
+   * Copies a frame again within the budget of the refresh. The last copy stays if the publisher keeps changing the
+   * frame; a frame that is omitted now has no copy. Returns whether the rows of the variable must be evaluated.
+   */
   copyAgain(variable: Variable): boolean {
     return this.#copyWithin(variable, this.#budget);
   }
@@ -210,24 +213,21 @@ export class FrameCopies {
     const growth = sizeOf(frame) - sizeOf(this.#frames.get(variable.id));
     const bytes = this.#bytes + growth;
     const limit = growth > 0 ? this.#usage.reachedByText(growth) : undefined;
-    if (limit !== undefined) {
-      this.#omit(variable);
+    if (limit !== undefined)
       this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
-      return false;
-    }
     // Texts count twice, and a publisher may reuse the memory of a removed frame before the removal is seen here.
-    if (bytes > 4 * this.#source.frameBytes) {
-      this.#omit(variable);
-      return false;
-    }
+    if (limit !== undefined || bytes > 4 * this.#source.frameBytes) return this.#omit(variable);
     this.#bytes = bytes;
     this.#frames.set(variable.id, frame);
     this.#omitted.deleteAll(variable.id);
     return true;
   }
 
-  #omit({ id }: Variable): void {
+  /** Drops the former copy, since its value is no longer that of the publisher. Returns whether there was one. */
+  #omit({ id }: Variable): boolean {
     this.#counters.omittedSeries += this.#omitted.add(id, '');
+    this.#bytes -= sizeOf(this.#frames.get(id));
+    return this.#frames.delete(id);
   }
 
   of(variable: Variable): Frame | undefined {

@@ -124,6 +124,22 @@ describe('texts beyond the text limit of a target', () => {
   });
 });
 
+describe('a text that grows beyond the text limit of a target', () => {
+  it('is omitted instead of shown with its former value, until it fits again', () => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Shop');
+    const text = source.addVariable(root, 'note', { type: 'string', value: 'first' });
+    const { lines, view, omitted } = testView(source, root, { limits: { textBytes: 10_000 } });
+    expect(lines()).to.deep.equal(['shop_note_info{object="@root",value="first"} 1']);
+    source.set(text, 'x'.repeat(10_000));
+    expect(lines()).to.deep.equal([]);
+    expect([view.missing.omittedSeries, omitted.length]).to.deep.equal([1, 1]);
+    source.set(text, 'last');
+    expect(lines()).to.deep.equal(['shop_note_info{object="@root",value="last"} 1']);
+    expect(view.missing.omittedSeries).to.equal(0);
+  });
+});
+
 describe('the scales of a partition', () => {
   const till = (kernel: Kernel, scales: readonly number[]) => {
     const source = new FakeSource();
