@@ -1,5 +1,5 @@
 """Independent checks of the bytes: a small reader of its own, written from the page, sharing no constants."""
-import copy, ctypes, decimal, errno, fcntl, gc, glob, math, os, pickle, random, resource, signal, struct, subprocess, sys, threading, time, zlib
+import copy, ctypes, decimal, errno, fcntl, gc, glob, io, math, os, pickle, random, resource, signal, struct, subprocess, sys, threading, time, zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import shm_publisher as shm
@@ -222,6 +222,13 @@ def additions():
         ok(Seg(p.path).d == g.d, "nothing stored of what was refused")
         for v in (p.add_variable(root, "b", 4), p.add_variable(root, "s", 5), p.add_variable(root, "h", 6)):
             ok(raises(TypeError, lambda: v.add(1), f'"{v.name}" has no add'), "no number")
+        counters = [p.add_variable(root, f"counter {t}", t, kind=1, value=5) for t in (1, 2, 3)]
+        for v, amount in (*((v, amount) for v in counters for amount in (-1, math.nan, math.inf, -math.inf)), (counters[2], -.5)):
+            ok(raises(ValueError, lambda: v.add(amount), f"the amount added to", f'"{v.name}" cannot be {amount}', "allowed"), "a counter")
+        g = Seg(p.path)
+        ok([g.var(v.name)["value"] for v in counters] == [5, 5, u(struct.pack("<d", 5), 0)], "nothing stored")
+        for v in counters:
+            v.add(0), v.set(3)                                 # a copied counter may restart
         a.set(0)
         threads = [threading.Thread(target=lambda: [a.add(1) for _ in range(5000)]) for _ in range(4)]
         for thread in threads:
@@ -269,7 +276,11 @@ def refusals(p, root, variables):
             (lambda: mk("w", 7, schema=[.5, 2]), "'w'", "[0.5, 2.0]", "from 0 to 1"), (lambda: mk("w", 6, schema=5), "'w'", 5),
             (lambda: mk("w", 6, schema=["a"]), "'w'", "'a'"), (lambda: mk("w", 1, schema=[1]), "'w'", "[1.0]", "histograms"),
             (lambda: mk("w", 6, schema=range(513)), "'w'", 512), (lambda: mk("w", 5, capacity=65529), "'w'", 65529, 65528),
-            (lambda: shm.Publisher("a/b", CTX), "a/b"), (lambda: shm.Publisher("", CTX), "server_key"),
+            (lambda: shm.Publisher("a/b", CTX), "a/b"), (lambda: shm.Publisher("", CTX), "server_key", "1 to 64"),
+            (lambda: shm.Publisher("k" * 65, CTX), "server_key", "1 to 64"), (lambda: shm.Publisher(".k", CTX), "server_key", "'.k'"),
+            (lambda: shm.Publisher("k\n", CTX), "server_key"), (lambda: shm.Publisher(None, CTX), "server_key", None),
+            (lambda: shm.Publisher(82, CTX), "server_key", 82), (lambda: shm.Publisher("k", ""), "context_id", "''"),
+            (lambda: shm.Publisher("k", CTX, "p/q"), "pool_name", "'p/q'"),
             (lambda: shm.Publisher("x", CTX, records=0), "records", 0), (lambda: shm.Publisher("x", CTX, frames=9), "frames", 9),
             (lambda: shm.Publisher("x", CTX, slots="9"), "slots", "'9'"),
             (lambda: shm.Publisher("x", CTX, heartbeat_period=-1), "heartbeat_period", -1)):
@@ -332,12 +343,9 @@ def directory_change():
 
 def names_and_locks():
     a = shm.Publisher("n", CTX); a.add_root("a"); a.publish()
-    b = shm.Publisher("n", CTX)
-    try:
-        b.publish()
-        ok(False, "second publisher must be refused")
-    except shm.AnotherPublisherLives:
-        ok(Seg(a.path).state == 1, "first one is untouched")
+    b = shm.Publisher("n", CTX, fail_if_busy=True)
+    ok(raises(shm.AnotherPublisherLives, b.publish, f"another publisher holds {a.path} (process {os.getpid()})"), "refused")
+    ok(Seg(a.path).state == 1 and a.holds_key and not b.holds_key, "first one is untouched")
     ok(not glob.glob(f"/dev/shm/.{CTX}*"), "no temporary left")
     a.close()
     cmd = [sys.executable, os.path.join(HERE, "example.py"), "--server-key", "n", "--context-id", CTX]
@@ -345,7 +353,9 @@ def names_and_locks():
     ok(child.stderr.readline() == b"ready\n", "ready")
     fd = os.open(path("n"), os.O_RDONLY)
     ok(lock_held(fd), "child holds its lock")
-    ok(subprocess.run(cmd, capture_output=True).returncode == 1, "the example refuses, too")
+    waits = subprocess.run(cmd + ["--seconds", "1"], capture_output=True, text=True)
+    ok(waits.returncode == 0 and waits.stderr == f"{waiting(path('n'), child.pid)}ready\n", "the example waits")
+    ok(lock_held(fd) and Seg(None, fd).state == 1, "and gives up without a trace")
     child.send_signal(signal.SIGKILL); child.wait(); child.stderr.close()
     g = Seg(None, fd)
     ok(g.state == 1 and not g.held, "dead")
@@ -684,13 +694,18 @@ def forked_children():
         before, owner = Seg(p.path).d, os.getpid()
 
         def use():
+            ok(stderr_of(p.close) == "" and not p.holds_key, "silent")
             for call in (lambda: v.set(2), lambda: v.add(2), lambda: text.set("child"), lambda: h.observe(1),
                          lambda: q.set_summary(1, 1, []), lambda: root.set_state(4), lambda: root.set_synced(False), lambda: root.set_as_of(1),
-                         lambda: p.add_root("c"), lambda: p.add_variable(root, "c", 1), lambda: unpublished.publish()):
-                ok(raises(RuntimeError, call, "after the fork", owner), "refused in a child")
-            for call in (p.heartbeat, p.notify, v.remove, root.remove, p.close, unpublished.close):
-                call()
-        ok(in_child(use), "a child's calls raise RuntimeError or do nothing")
+                         p.heartbeat, p.notify, v.remove, root.remove,
+                         lambda: ok(not p.add_object(p.add_root("c"), "c.c").alive and not p.add_variable(root, "c", 1).alive, "inert")):
+                said.append(stderr_of(call))
+            ok("".join(said) in (once, ""), f"one line: {said}")
+            ok(raises(RuntimeError, unpublished.publish, "after the fork", owner), "refused in a child")
+            unpublished.close()
+        said, once = [], (f"shm_publisher: {p.path} belongs to process {owner}, which forked this one: make a Publisher with a "
+                          "server key of its own after the fork. The calls of this process do nothing\n")
+        ok(in_child(lambda: (use(), ok(said[0] == once, "the first call says it"))), "a child's calls do nothing")
         ok(in_child(lambda: p.__exit__(None, None, None)), "a child that leaves the block")
         ok(Seg(p.path).d == before and Seg(p.path).held, "the parent's segment is as it was")
 
@@ -702,7 +717,7 @@ def forked_children():
         unknown = shm.LIBC.fork()                              # Python runs no functions after it
         if unknown == 0:
             p.close()
-            os._exit(not raises(RuntimeError, lambda: v.set(2), owner))
+            os._exit(not raises(RuntimeError, unpublished.publish, owner))
         ok(os.waitpid(unknown, 0)[1] == 0 and Seg(p.path).d == before, "a fork that Python does not know of")
         ok(in_child(lambda: own_publisher("fork3")), "a child may have its own publisher")
         for method in ("fork", "forkserver", "spawn"):
@@ -757,6 +772,173 @@ def until(condition, what):
         time.sleep(.05)
 
 
+def stderr_of(call):
+    """What a call writes to descriptor 2."""
+    read, write = os.pipe2(os.O_NONBLOCK)
+    saved = os.dup(2)
+    os.dup2(write, 2)
+    os.close(write)
+    try:
+        call()
+    finally:
+        os.dup2(saved, 2)
+        os.close(saved)
+    try:
+        return os.read(read, 1 << 16).decode()
+    except BlockingIOError:
+        return ""
+    finally:
+        os.close(read)
+
+
+def waiting(name, pid=None):
+    """The line of a publisher that waits for a key."""
+    return (f"shm_publisher: another publisher holds {name} (process {pid or os.getpid()}); this one takes the key when it is "
+            "free (fail_if_busy=True makes that an error)\n")
+
+
+def later(p):
+    """Notifies as if a second had passed."""
+    p._next_name_check = 0
+    p.notify()
+
+
+def waiting_publishers():
+    """A program that starts before its predecessor ends loses no value, and says once why it is not seen."""
+    first, p, third = (shm.Publisher("wait", CTX) for _ in range(3))
+    first.publish()
+    root = p.add_root("r")
+    v = p.add_variable(root, "v", 1, value=1)
+    tries = []
+
+    def wait():
+        p.publish()
+        v.set(2)
+        later(p)
+        link, p._link = p._link, lambda name: tries.append(name) or link(name)
+        for _ in range(100):
+            p.notify()
+        third.publish()
+    lines = stderr_of(wait)
+    ok(lines == 2 * waiting(p.path) and tries == [], "one line for each; no try within a second")
+    ok(not p.holds_key and not third.holds_key and Seg(p.path).d[40:48] == bytes(first._bytes[40:48]), "the first holds the key")
+    added = p.add_variable(root, "added", 5, value="while it waits")
+    first.close()
+    ok(not os.path.exists(p.path), "free")
+    with Refusing(errno.ENOSPC, 0):
+        ok(stderr_of(lambda: later(p)) == "" and p.holds_key, "takes the key, also if /dev/shm is full")
+    g = Seg(p.path)
+    ok(g.state == 1 and g.held and g.var("v")["value"] == 2 and g.var("added")["synced"], "all values are there")
+    ok(stderr_of(lambda: later(third)) == "" and not third.holds_key, "the other one goes on waiting")
+    third.close()
+    ok(Seg(p.path).held and os.path.exists(p.path), "and leaves the holder alone when it is closed")
+    added.remove()
+    p.close()
+    ok(not os.path.exists(p.path), "closed")
+
+
+def waiting_for_a_killed_publisher():
+    """SIGKILL frees the key; so does the end of a publisher that waits without /proc, which has a temporary name."""
+    code = ("import sys, time; sys.path.insert(0, sys.argv[1]); import shm_publisher as shm\n"
+            "p = shm.Publisher('killed', sys.argv[2]); p.publish(); print('placed', flush=True); time.sleep(60)")
+    child = subprocess.Popen([sys.executable, "-c", code, HERE, CTX], stdout=subprocess.PIPE)
+    child.stdout.readline()
+    access, os.access = os.access, lambda *_: False
+    try:
+        for ends in (False, True):
+            p = shm.Publisher("killed", CTX)
+            ok(stderr_of(p.publish) == waiting(p.path, child.pid), "waits")
+            stderr_of(lambda: later(p))
+            ok(len(glob.glob(f"/dev/shm/.{CTX}*")) == 1, "with a temporary name")
+            if ends:
+                child.kill()
+                child.wait()
+                later(p)
+                ok(p.holds_key and Seg(p.path).held, "takes the key")
+            p.close()
+            ok(not glob.glob(f"/dev/shm/.{CTX}*") and os.path.exists(p.path) != ends, "no trace")
+    finally:
+        os.access = access
+        child.stdout.close()
+
+
+def interrupted_publish():
+    """An exception of a signal handler in the middle of publish() or of a try leaves no publisher that waits for itself."""
+    first = shm.Publisher("interrupted", CTX)
+    first.publish()
+    p = shm.Publisher("interrupted", CTX)
+    stderr_of(p.publish)
+    first.close()
+    for came in at_every_line(lambda: later(p), lambda: (_ for _ in ()).throw(KeyboardInterrupt)):
+        pass
+    ok(stderr_of(lambda: later(p)) == "" and p.holds_key and Seg(p.path).held, "it has the key")
+    p.close()
+
+
+def other_stderr():
+    """A publisher waits with any stderr: a full pipe, a broken one, none, and one that is no file."""
+    def wait():
+        p = shm.Publisher("stderr", CTX)
+        p.publish()
+        p.close()
+
+    def full():
+        read, write = os.pipe()
+        os.set_blocking(write, False)
+        try:
+            while os.write(write, b"x" * 1000):
+                pass
+        except BlockingIOError:
+            os.set_blocking(write, True)
+        os.dup2(write, 2)
+        wait()
+
+    def broken():
+        read, write = os.pipe()
+        os.close(read)
+        os.dup2(write, 2)
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        wait()
+
+    def without():
+        os.close(2)
+        wait()
+        sys.stderr = None
+        wait()
+
+    def no_file():
+        sys.stderr = io.StringIO()
+        wait()
+        ok(sys.stderr.getvalue().startswith("shm_publisher: another publisher"), "written to it")
+    with shm.Publisher("stderr", CTX) as first:
+        first.publish()
+        for case in (full, broken, without, no_file):
+            ok(in_child(case), case.__name__)
+
+
+def keys_of_other_users():
+    """A dead publisher's segment that belongs to root is named with the remedy; a live one is waited for."""
+    code = ("import os, sys; sys.path.insert(0, sys.argv[1])\nimport shm_publisher as shm\nos.setgid(65534); os.setuid(65534)\n"
+            "shm.Publisher('foreign', sys.argv[2]).publish()")
+
+    def publish():
+        return subprocess.run([sys.executable, "-c", code, HERE, CTX], capture_output=True, text=True)
+    if os.getuid():
+        return
+    for mode, why in ((0o644, "whose publisher has ended"), (0o666, "whose publisher has ended"),
+                      (0o600, "and this program may not read it")):
+        p = shm.Publisher("foreign", CTX, mode=mode)
+        p.publish()
+        if mode != 0o600:
+            done = publish()
+            ok(done.returncode == 0 and done.stderr == waiting(p.path), f"waits: {done.stderr}")
+        p._leave()                                              # as if it had been killed
+        done = publish()
+        ok(done.returncode == 1 and f"the file belongs to user root, {why}: remove it as that user: '{p.path}'" in done.stderr,
+           done.stderr)
+        os.unlink(p.path)
+
+
 def names_taken_away():
     """A publisher whose name was removed, as by logind at the last logout of a user, gets it back while it beats."""
     with shm.Publisher("name", CTX, mode=0o640) as p:
@@ -788,13 +970,14 @@ def names_taken_away():
 
         os.unlink(p.path)
         with Refusing(errno.ENOSPC, 1):
-            p._next_name_check = 0
-            p.notify()
+            said = stderr_of(lambda: [later(p) for _ in range(2)])
+            ok(said == f"shm_publisher: {p.path} cannot be taken: No space left on device; the publisher tries again every second\n",
+               "says once why")
             ok(not glob.glob(f"/dev/shm/*{CTX}*") and not glob.glob(f"/dev/shm/.{CTX}*"), "no room: nothing is left")
         with shm.Publisher("name", CTX) as other:
             other.publish()
-            p._next_name_check = 0
-            p.notify()
+            said = stderr_of(lambda: [later(p) for _ in range(3)])
+            ok(said == waiting(p.path) and not p.holds_key and other.holds_key, "says once that another one has the name")
             ok(Seg(p.path).d[40:48] == bytes(other._bytes[40:48]) and Seg(p.path).held, "another one keeps the name")
         until(lambda: p.notify() or os.path.exists(p.path), "placed again after the other one has closed")
         v.set(99)
@@ -828,9 +1011,8 @@ def closed_descriptors():
             os.dup2(mine, p._fd)
             if publishes_again:
                 os.unlink(p.path)
-                p._next_name_check = 0
-            p.notify()
-        ok(not os.path.exists(p.path), "without name and descriptor there is no way back")
+            said = stderr_of(lambda: later(p) if publishes_again else p.notify())
+        ok("cannot be taken: No such file" in said and not os.path.exists(p.path), "without name and descriptor there is no way back")
         p.close()
         ok(os.pread(mine, 9000, 0) == os.pread(first, 9000, 0) == b"mine" * 2048, "untouched")
     ok(in_child(run), "the descriptors of the program")
@@ -883,7 +1065,7 @@ def dropped_rights():
 
 def refused_starts():
     code = ("import os, sys; sys.path.insert(0, sys.argv[1]); import shm_publisher as shm\n"
-            "p = shm.Publisher('busy', sys.argv[2]); p.add_root('r'); os.kill(os.getpid(), int(sys.argv[3])); p.publish()")
+            "p = shm.Publisher('busy', sys.argv[2], fail_if_busy=True); p.add_root('r'); os.kill(os.getpid(), int(sys.argv[3])); p.publish()")
     with shm.Publisher("busy", CTX) as p:
         p.publish()
         before = Seg(p.path).d
@@ -895,7 +1077,7 @@ def refused_starts():
         ok(not glob.glob(f"/dev/shm/.{CTX}*"), "refused starts, and one that is killed, leave nothing")
         access, os.access = os.access, lambda *_: False               # as if there were no /proc
         try:
-            ok(raises(shm.AnotherPublisherLives, shm.Publisher("busy", CTX).publish), "refused")
+            ok(raises(shm.AnotherPublisherLives, shm.Publisher("busy", CTX, fail_if_busy=True).publish), "refused")
             p.close()
             os.close(os.open(p.path, os.O_CREAT))                     # a file to be replaced
             for _ in range(2):
@@ -1020,6 +1202,7 @@ if __name__ == "__main__":
         for test in (scalars_and_frames, additions, removal_and_reuse, directory_change, names_and_locks, example_runs,
                      frames_under_load, futex_wakes, signal_handlers, exceptions_of_handlers,
                      collected_objects, forked_children, children_that_stay, no_memory,
+                     waiting_publishers, waiting_for_a_killed_publisher, interrupted_publish, other_stderr, keys_of_other_users,
                      names_taken_away, closed_descriptors, names_out_of_sight, publishers_let_go, dropped_rights, refused_starts,
                      limits_of_the_process, full_shared_memory, threads):
             test(); print("ok", test.__name__, flush=True)

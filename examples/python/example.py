@@ -83,7 +83,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        main()
-    except shm.AnotherPublisherLives as e:
-        sys.exit(f"another publisher lives: {e}")
+    main()

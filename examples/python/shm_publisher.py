@@ -17,10 +17,12 @@ import functools
 import mmap
 import os
 import platform
+import pwd
 import re
 import reprlib
 import resource
 import secrets
+import select
 import struct
 import sys
 import threading
@@ -29,7 +31,7 @@ import weakref
 import zlib
 from bisect import bisect_left
 from collections import deque
-from math import isfinite, isnan, nan
+from math import inf, isfinite, isnan, nan
 
 U64, I64, F64, BOOL, STRING, HISTOGRAM, SUMMARY = range(1, 8)                   # types
 UNKNOWN, COUNTER, GAUGE = range(3)                                              # kinds
@@ -45,7 +47,7 @@ OBJECT_RECORD, VARIABLE_RECORD, TOMBSTONE = 1, 2, 3
 NO_SLOT = 0xFFFFFFFF
 MAX_INCARNATION = 2**31 - 1
 MAX_DEPTH, MAX_TEXT, MAX_SCHEMA = 64, 65528, 512
-NAME_CHECK_SECONDS = 2                                                          # between checks of the name
+NAME_CHECK_SECONDS = 1                                                          # between checks of the name
 HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        # bytes 0 to 251
 RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
 FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
@@ -66,29 +68,59 @@ FUTEX_WAKE, SYS_FUTEX = 1, {"x86_64": 202, "aarch64": 98, "riscv64": 98}.get(pla
 
 
 class AnotherPublisherLives(Exception):
-    """Another live publisher holds the lock of the segment with this name."""
+    """Another live publisher holds the server key.  Only a publisher with fail_if_busy raises it."""
 
 
 class NoRoom(Exception):
     """Records, strings, slots, frames or memory are used up.  Always caught inside this module."""
 
 
-def _exclusive(can_defer, ignored_in_child=False):
+def _say(line):
+    """Writes a line to stderr, unless that fails or could block: the program goes on in any case."""
+    try:
+        data, fd = f"shm_publisher: {line}\n", None
+        try:
+            fd = sys.stderr.fileno()
+        except OSError:                                     # an object of the program that is no file
+            sys.stderr.write(data)
+            return
+        ready = select.poll()
+        ready.register(fd, select.POLLOUT)
+        if ready.poll(0) == [(fd, select.POLLOUT)]:
+            os.write(fd, data.encode("utf-8", "replace"))
+    except Exception:                                       # None, closed, full, ...
+        pass
+
+
+def _text_for_child(pub):
+    return (f"{pub.path} belongs to process {pub._pid}, which forked this one: make a Publisher with a server key of "
+            "its own after the fork")
+
+
+def _ignore_in_child(pub):
+    """Says once that the calls of a forked child do nothing.  An error would make the child's requests fail."""
+    if not pub._told_child:
+        pub._told_child = True
+        _say(f"{_text_for_child(pub)}. The calls of this process do nothing")
+
+
+def _refuse_in_child(pub):
+    raise RuntimeError(_text_for_child(pub))
+
+
+def _exclusive(can_defer, in_child=_ignore_in_child):
     """Decorates a method of a publisher or of a handle: runs it while no other call changes the segment.
 
     A signal handler, or a `__del__` that the garbage collector runs, may call the method in the middle of another call
     of the same thread.  With `can_defer`, for methods that return nothing, it then runs when that call ends; without,
-    it raises RuntimeError.  In a forked child it does not change the segment, which belongs to the parent: it raises
-    RuntimeError, or does nothing if `ignored_in_child` is set or the publisher is closed."""
+    it raises RuntimeError.  In a forked child it runs `in_child` instead, unless the publisher is closed: the segment
+    belongs to the parent."""
     def decorate(call):
         @functools.wraps(call)
         def exclusive(self, *args):
             pub = self._pub
             if os.getpid() != pub._pid:
-                if ignored_in_child or pub._closed:
-                    return None
-                raise RuntimeError(f"{pub.path} belongs to process {pub._pid}, which forked this one: make a Publisher "
-                                   "with a server key of its own after the fork")
+                return None if pub._closed else in_child(pub)
             while pub._lock._is_owned():
                 if not _is_in_call(pub, sys._getframe().f_back):
                     pub._lock.release()
@@ -396,10 +428,15 @@ class Variable(_Node):
 
     def add(self, amount):
         """Adds to a number.  Threads and signal handlers may add at the same time.  Raises ValueError, and stores
-        nothing, if the type cannot hold the sum."""
+        nothing, if the type cannot hold the sum, or if a counter would fall."""
         if self.type not in (U64, I64, F64):
             raise TypeError(f"{self} has no add(): only integers and floats have")
-        self._add(_number(F64 if self.type == F64 else AMOUNT, amount, f"the amount added to {self}"))
+        what = f"the amount added to {self}"
+        amount = _number(F64 if self.type == F64 else AMOUNT, amount, what)
+        if self.kind == COUNTER and not 0 <= amount < inf:
+            raise ValueError(f"{what} cannot be {amount}: finite amounts from 0 are allowed, since a counter does not "
+                             "fall")
+        self._add(amount)
 
     @_exclusive(can_defer=True)
     def _add(self, amount):
@@ -503,12 +540,12 @@ class Publisher:
     effect with one assignment, and the next call cleans up after an interrupted change."""
 
     def __init__(self, server_key, context_id="shmApp", pool_name="pool", *, records=4096, strings=1 << 18,
-                 slots=4096, frames=1 << 18, heartbeat_period=1.0, mode=0o644):
-        name = f"{context_id}.{pool_name}.{server_key}"
-        if not all(re.fullmatch(r"[A-Za-z0-9_.-]+", str(p)) for p in (context_id, pool_name, server_key)) \
-                or name.startswith(".") or len(name) > 200:
-            raise ValueError(f"a segment's name cannot be {_shown(name)}: up to 200 ASCII letters, digits, _, - and . "
-                             "are allowed, without a dot first; context_id, pool_name and server_key are not empty")
+                 slots=4096, frames=1 << 18, heartbeat_period=1.0, mode=0o644, fail_if_busy=False):
+        for what, key in ("context_id", context_id), ("pool_name", pool_name), ("server_key", server_key):
+            # The configuration of the exporter has the same rule.
+            if not isinstance(key, str) or not re.fullmatch(r"(?!\.)[A-Za-z0-9_.-]{1,64}", key):
+                raise ValueError(f"{what} cannot be {_shown(key)}: a string of 1 to 64 letters, digits, \"_\", \"-\" and "
+                                 '".", not starting with ".", is allowed')
         for what, value, least, most in (("records", records, 1, 8388608), ("strings", strings, 2, 134217728),
                                          ("slots", slots, 1, 16777216), ("frames", frames, 0, 2147483648)):
             _within(value, least, most, what)
@@ -518,9 +555,9 @@ class Publisher:
             raise ValueError(f"heartbeat_period cannot be {heartbeat_period}: 0 to 1e9 seconds are allowed")
         if sys.byteorder != "little":
             raise OSError("this publisher stores native words, so it needs a little-endian machine")
-        self.path = f"{SHM}/{name}"
-        self._closed = self._published = False
-        self._next_name_check = 0
+        self.path = f"{SHM}/{context_id}.{pool_name}.{server_key}"
+        self._closed = self._published = self._has_name = self._told_child = False
+        self._next_name_check, self._told, self._fail_if_busy = 0, set(), fail_if_busy
         self._pub, self._pid, self._lock, self._deferred = self, os.getpid(), threading.RLock(), deque()
         self._update_in_progress = None         # a variable, the number of its update, and what it stores
         self._is_disordered = False             # records, free slots and free frames may disagree with _live
@@ -633,54 +670,66 @@ class Publisher:
                 self._map.leave_file()
 
     def publish(self):
-        """Makes the segment visible: sets its state to LIVE, then gives the file its name.  Closes this publisher and
-        raises AnotherPublisherLives if another publisher has the name."""
+        """Makes the segment visible: sets its state to LIVE, then gives the file its name.  While another publisher
+        holds the server key, says so once on stderr; heartbeat() and notify() then take the key when it is free.
+        With fail_if_busy, closes this publisher and raises AnotherPublisherLives instead."""
         self._publish()
 
-    @_exclusive(can_defer=False)
+    @property
+    def holds_key(self):
+        """Whether the segment has its name, so that readers find it; as of the last publish(), heartbeat() or notify()."""
+        return self._has_name and not self._closed and os.getpid() == self._pid
+
+    @_exclusive(can_defer=False, in_child=_refuse_in_child)
     def _publish(self):
         if self._closed:
             raise ValueError(f"{self.path} is closed")
         self._beat()
         self._u64[STATE // 8] = LIVE                                    # (5)
+        self._next_name_check = time.monotonic() + NAME_CHECK_SECONDS
         try:
-            self._take_name()                                           # (6)
+            self._restore_name()                                        # (6)
+        except AnotherPublisherLives as error:
+            if self._fail_if_busy:
+                self._close()
+                raise
+            self._tell(error)
         except BaseException:
             self._close()
             raise
-        self._remove_temporary()
         self._published = True
 
     def _keep_name(self):
-        """Publishes the segment again if its name was removed, as logind with RemoveIPC=yes does at the last logout of
-        a user.  Does nothing while another publisher has the name, or there is no room."""
+        """Takes the name when it is free: while another publisher has it, and after something removed it, as logind with
+        RemoveIPC=yes does at the last logout of a user."""
         now = time.monotonic()
         if not self._published or now < self._next_name_check:
             return
         self._next_name_check = now + NAME_CHECK_SECONDS
         try:
-            if self._has_lost_name() and not self._name_is_locked():
+            self._restore_name()
+        except (OSError, AnotherPublisherLives) as error:
+            self._tell(error)
+
+    def _tell(self, error):
+        """Says once on stderr why the segment has no name."""
+        if type(error) not in self._told:
+            self._told.add(type(error))
+            _say(f"{self.path} cannot be taken: {error.strerror}; the publisher tries again every second"
+                 if isinstance(error, OSError) else
+                 f"{error}; this one takes the key when it is free (fail_if_busy=True makes that an error)")
+
+    def _restore_name(self):
+        if _identity(self.path) != self._file:
+            if self._has_name:
+                # After chroot() or in another mount namespace, the file still has its name, out of the program's sight.
+                if os.fstat(self._descriptor()).st_nlink > 0:
+                    return
                 self._move_to_new_file()
-                self._take_name()
-        except (OSError, AnotherPublisherLives):
-            pass                                                        # the next check tries again
-        finally:
-            self._remove_temporary()
-
-    def _has_lost_name(self):
-        """Whether something removed the name.  After chroot() or in another mount namespace, the file still has it, out
-        of the program's sight."""
-        return _identity(self.path) != self._file and os.fstat(self._descriptor()).st_nlink == 0
-
-    def _name_is_locked(self):
-        try:
-            fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except FileNotFoundError:
-            return False
-        try:
-            return _ask_lock(fd, fcntl.F_OFD_GETLK) != fcntl.F_UNLCK
-        finally:
-            os.close(fd)
+            self._take_name()
+        self._has_name = True
+        self._told.clear()
+        self._remove_temporary()
 
     def _move_to_new_file(self):
         """Replaces the file by a copy at the same address: a file whose name was removed cannot get a name again."""
@@ -694,9 +743,11 @@ class Publisher:
             head[40:48] = struct.pack("<Q", secrets.randbelow(2**64 - 1) + 1)       # another generation
             os.pwrite(fd, head + struct.pack("<I", zlib.crc32(head)), 0)
             self._map.remap(fd)
-            fd, self._fd, self._file = self._fd, fd, file
+            fd, self._fd, self._file, self._has_name = self._fd, fd, file, False
             _supersede(fd)
         finally:
+            if self._has_name:                                          # an error, or an exception of a signal handler
+                self._remove_temporary()
             os.close(fd)
 
     def _take_name(self):
@@ -707,32 +758,71 @@ class Publisher:
             except FileExistsError:
                 pass
             try:
-                old = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-            except FileNotFoundError:                                   # closed between link and open
-                continue
+                if self._replace():
+                    return
+            except OSError as error:
+                if self.path not in (error.filename, error.filename2):  # of this publisher's own file
+                    raise
+                if isinstance(error, PermissionError):
+                    raise self._why_refused(error) from None
+                if not isinstance(error, FileNotFoundError):            # closed between link and open
+                    raise
+        raise AnotherPublisherLives(f"other publishers took {self.path} at each of three attempts")
+
+    def _replace(self):
+        """Replaces a segment without a live publisher; False if another publisher was faster."""
+        old = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
             try:
-                try:
-                    _lock(old)
-                except OSError as e:
-                    if e.errno in (errno.EAGAIN, errno.EACCES):
-                        raise AnotherPublisherLives(f"{self.path} belongs to another live publisher") from None
-                    raise
-                # While we hold this lock, other publishers are refused: the name is ours if it still names this file.
-                if _identity(self.path) != _identity(old):
-                    continue                                            # another publisher was faster
-                draft = self._temporary_name()
-                try:
-                    self._link(draft)
-                    os.rename(draft, self.path)
-                except BaseException:
-                    if _identity(draft) == self._file:
-                        os.unlink(draft)
-                    raise
-                _supersede(old)
-                return
+                _lock(old)
+            except OSError as e:
+                if e.errno in (errno.EAGAIN, errno.EACCES):
+                    raise self._busy(old) from None
+                raise
+            # While we hold this lock, other publishers are refused: the name is ours if it still names this file.
+            if _identity(self.path) != _identity(old):
+                return False
+            draft = self._temporary_name()
+            try:
+                self._link(draft)
+                os.rename(draft, self.path)
+            except BaseException:
+                if _identity(draft) == self._file:
+                    os.unlink(draft)
+                raise
+            _supersede(old)
+            return True
+        finally:
+            os.close(old)
+
+    def _busy(self, fd):
+        head = os.pread(fd, 72, 0)
+        holder = f" (process {struct.unpack_from('<Q', head, 64)[0]})" if head[:8] == b"SHMEXP\r\n" and len(head) == 72 else ""
+        return AnotherPublisherLives(f"another publisher holds {self.path}{holder}")
+
+    def _why_refused(self, error):
+        """Returns the error for a name whose file this user may not replace."""
+        why = "and this program may not read it"
+        try:
+            fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            pass
+        else:
+            try:
+                if _ask_lock(fd, fcntl.F_OFD_GETLK) != fcntl.F_UNLCK:
+                    return self._busy(fd)
             finally:
-                os.close(old)
-        raise AnotherPublisherLives(f"{self.path} was taken by other publishers at each of three attempts")
+                os.close(fd)
+            why = "whose publisher has ended"
+        try:
+            uid = os.lstat(self.path).st_uid
+        except OSError:
+            return error
+        try:
+            owner = pwd.getpwuid(uid).pw_name
+        except KeyError:
+            owner = uid
+        return PermissionError(error.errno, f"the file belongs to user {owner}, {why}: remove it as that user", self.path)
 
     # -- adding --------------------------------------------------------------------------------------------
 
@@ -864,7 +954,7 @@ class Publisher:
 
     # -- removing ------------------------------------------------------------------------------------------
 
-    @_exclusive(can_defer=True, ignored_in_child=True)
+    @_exclusive(can_defer=True)
     def remove(self, node):
         """Removes a variable, or an object with everything below it."""
         if self._closed or not node.alive:
@@ -962,7 +1052,7 @@ class Publisher:
 
     # -- heartbeat, wake-ups and close ---------------------------------------------------------------------
 
-    @_exclusive(can_defer=True, ignored_in_child=True)
+    @_exclusive(can_defer=True)
     def heartbeat(self):
         """Stores a heartbeat; to be called at least once per heartbeat_period."""
         if not self._closed:
@@ -971,7 +1061,7 @@ class Publisher:
     def _beat(self):
         self._u64[HEARTBEAT // 8] = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
-    @_exclusive(can_defer=True, ignored_in_child=True)
+    @_exclusive(can_defer=True)
     def notify(self):
         """A heartbeat that also wakes the readers."""
         if not self._closed:
@@ -990,7 +1080,7 @@ class Publisher:
                 ctypes.c_long(SYS_FUTEX), ctypes.c_void_p(self._map.address + TICK), ctypes.c_int(FUTEX_WAKE),
                 ctypes.c_int(2**31 - 1), None, None, ctypes.c_int(0))
 
-    @_exclusive(can_defer=True, ignored_in_child=True)
+    @_exclusive(can_defer=True, in_child=lambda pub: None)
     def close(self):
         self._close()
 
