@@ -35,6 +35,8 @@ const MAX_DECLARATIONS = 4096;
 
 /** The maximum number of characters of a publisher's help that are shown. */
 const MAX_HELP = 512;
+/** The maximum number of characters of a unit in a help. */
+const MAX_UNIT = 64;
 
 const BASE = { labels: {}, at: '', classId: undefined, isPersonal: false, where: '' };
 
@@ -131,7 +133,7 @@ export class DeclaredRows {
     const name = declared?.name ?? this.#nameOf(parts);
     const known = this.#families.get(name);
     if (known?.type === type && this.#isValid(known, variable, declared)) return known;
-    const family = { name, type, unit, help: helpOf(variable, declared) };
+    const family = { name, type, unit, help: helpOf(name, variable, declared) };
     const isKept = known === undefined ? this.#families.size < MAX_CACHED : !this.#isShown(name);
     if (isKept) this.#families.set(name, family);
     return family;
@@ -139,7 +141,7 @@ export class DeclaredRows {
 
   /** Whether a cached family still applies: its help is the publisher's, or its metric is shown already. */
   #isValid({ name, help }: FamilyMetadata, variable: Variable, declared?: DeclaredMetric): boolean {
-    return help === helpOf(variable, declared) || this.#isShown(name);
+    return help === helpOf(name, variable, declared) || this.#isShown(name);
   }
 
   /** A metric name that depends only on the catalogue and on these parts, not on other published variables. */
@@ -153,11 +155,26 @@ export class DeclaredRows {
   }
 }
 
-function helpOf({ name, help, object }: Variable, declared: DeclaredMetric | undefined): string {
-  const text = declared?.help ?? help;
-  return text === ''
-    ? `Variable ${name} of objects of class ${object.className}.`
-    : text.slice(0, MAX_HELP);
+/** The help of a metric. Without a metric that the format states, it has the unit if the metric's name does not. */
+function helpOf(
+  metricName: string,
+  { name, help, object, unit }: Variable,
+  declared: DeclaredMetric | undefined,
+): string {
+  if (declared !== undefined) return declared.help.slice(0, MAX_HELP);
+  const text =
+    help === ''
+      ? `Variable ${name} of objects of class ${object.className}.`
+      : help.slice(0, MAX_HELP);
+  const shown = unit.trim().slice(0, MAX_UNIT);
+  if (shown === '' || hasUnit(metricName, unit)) return text;
+  return `${text}${/[.!?]$/.test(text) ? '' : '.'} Unit: ${shown}.`;
+}
+
+/** Whether the words of a metric's name contain those of a unit. */
+function hasUnit(metricName: string, unit: string): boolean {
+  const words = metricNamePart(unit);
+  return words !== '' && `_${metricName}_`.includes(`_${words}_`);
 }
 
 function metricTypeOf(type: ValueType, kind: VariableKind): MetricType {

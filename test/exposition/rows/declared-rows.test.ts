@@ -1,7 +1,9 @@
 // Applications without a catalogue: series from the descriptions that the publisher gives.
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { metricNamePart } from '#app/catalogue/names.js';
+import { DeclaredRows } from '#app/exposition/rows/declared-rows.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
 import { shopCatalogue, testView } from '../test-view.js';
@@ -50,6 +52,55 @@ describe('an application without a catalogue', () => {
   for (const [text, part] of names)
     it(`turns ${JSON.stringify(text)} into ${JSON.stringify(part)} in a metric name`, () =>
       expect(metricNamePart(text)).to.equal(part));
+
+  const units = [
+    ['balance', 'cents', 'Money', 'shop_till_balance', 'Money. Unit: cents.'],
+    ['latency', 'ms', 'Time to pay.', 'shop_till_latency', 'Time to pay. Unit: ms.'],
+    ['load', '%', '', 'shop_till_load', 'Variable load of objects of class Till. Unit: %.'],
+    ['speed', 'km/h', 'Speed?', 'shop_till_speed', 'Speed? Unit: km/h.'],
+    ['wait', 'µs', 'Wait.', 'shop_till_wait', 'Wait. Unit: µs.'],
+    ['wait', ' ', 'Wait.', 'shop_till_wait', 'Wait.'],
+    ['delay_ms', 'ms', 'Wait.', 'shop_till_delay_ms', 'Wait.'],
+    ['delay', 'seconds', 'Wait.', 'shop_till_delay_seconds', 'Wait.'],
+  ] as const;
+  for (const [name, unit, published, metric, help] of units)
+    it(`names the unit ${JSON.stringify(unit)} of ${metric} once`, () => {
+      const source = new FakeSource();
+      const root = source.addObject('h.1.shop', 'Till');
+      source.addVariable(root, name, {
+        type: 'f64',
+        kind: 'gauge',
+        unit,
+        help: published,
+        value: 1,
+      });
+      expect(testView(source, root, { app: 'shop' }).text().split('\n')[0]).to.equal(
+        `# HELP ${metric} ${help}`,
+      );
+    });
+
+  it('names every unit in the name of the metric or in its help', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 20 });
+    const unit = fc.oneof(
+      text,
+      fc.constantFrom('ms', '%', 'B/s', 'kelvin', 'seconds', 'till', 'm s'),
+    );
+    const type = fc.constantFrom('u64', 'f64', 'bool', 'string', 'histogram', 'summary');
+    fc.assert(
+      fc.property(unit, type, text, text, (unit, type, name, help) => {
+        const source = new FakeSource();
+        const root = source.addObject('h.1.shop', 'Till');
+        const schema = type === 'summary' ? [0.5] : [1];
+        const variable = source.addVariable(root, name, { type, unit, help, schema });
+        const { family } = new DeclaredRows('shop').rowFor(variable);
+        const inName = `_${family.name}_`.includes(`_${metricNamePart(unit)}_`);
+        expect(
+          inName || family.help.endsWith(` Unit: ${unit.trim()}.`) || unit.trim() === '',
+        ).to.equal(true);
+        if (help !== '') expect(family.help.startsWith(help)).to.equal(true);
+      }),
+    );
+  });
 
   it('exposes each variable as a metric with the class in its name', () => {
     const { source, root } = pumps();
