@@ -323,6 +323,8 @@ export interface TargetStatus {
 export interface FormatInfo {
   readonly name: string;
   readonly certainty: string;
+  /** Whether its publishers count notifications. */
+  readonly notifies: boolean;
 }
 
 /** A chosen root and its server key. */
@@ -331,16 +333,22 @@ export interface FoundRoot {
   readonly id: string;
 }
 
-/** Moments of a target, in Unix milliseconds. */
+/** Ages of a target in seconds. */
 export interface TargetTimes {
-  /** The time of the last change of readiness. */
-  readonly since: number;
-  /** The time of its newest value; undefined while unknown. */
-  readonly newest: { readonly unixMs: number; readonly by: NewestBy } | undefined;
+  /** The time since the last change of readiness. */
+  readonly sinceSeconds: number;
+  /**
+   * The age of its newest value. Undefined without a root, if the publisher has never notified, and in a format without
+   * notifications.
+   */
+  readonly newest: { readonly ageSeconds: number; readonly by: NewestBy } | undefined;
 }
 
-/** `stated`: the publisher states the time; `notified`: the time at which the exporter read its last notification. */
-export type NewestBy = 'stated' | 'notified';
+/**
+ * `stated`: the publisher states the time; `notified`: the publisher made its last notification then; `earlier`: it made
+ * its last notification before the exporter first read their number, and the age is the time since that read.
+ */
+export type NewestBy = 'stated' | 'notified' | 'earlier';
 
 /** The fields of an object or variable to search; `any` searches all of them. */
 export const TREE_FIELDS = ['any', 'object', 'class', 'variable', 'metric', 'value'] as const;

@@ -65,10 +65,15 @@ export class TargetView {
   get hasObserved(): boolean {
     return !this.#tree.builder.observed.isEmpty;
   }
-  /** The moment (Unix ns) of the root's values, if the root has one. */
+  /** The moment (Unix ns) of the copied values, if the root states one. */
   get asOfNs(): bigint | undefined {
     const { asOf } = this.root;
     return asOf === undefined ? undefined : this.#tree.slotReader.bits(asOf);
+  }
+  /** The moment (Unix ns) that the root states now, which may be later than that of the copied values. */
+  readAsOfNs(): bigint | undefined {
+    const { asOf } = this.root;
+    return asOf === undefined ? undefined : this.#tree.slotReader.readBits(asOf);
   }
 
   /** The progress of the first sync; nodes not yet bound are not counted. */

@@ -72,11 +72,13 @@ export function ageText(seconds: number): string {
   return parts.filter(Boolean).join(' ');
 }
 
+/** A time before now, such as `3 s ago`; `in the future` for a negative age. */
+export const secondsAgoText = (seconds: number): string =>
+  seconds < 0 ? ageText(seconds) : `${ageText(seconds)} ago`;
+
 /** The age of a time, such as `3 s ago`; `in the future` for a time after now. */
-export function agoText(unixMs: number, nowMs: number): string {
-  const text = ageText((nowMs - unixMs) / 1000);
-  return nowMs < unixMs ? text : `${text} ago`;
-}
+export const agoText = (unixMs: number, nowMs: number): string =>
+  secondsAgoText((nowMs - unixMs) / 1000);
 
 /** A time such as `2026-01-05 08:00:00Z`; a number of milliseconds if the time is out of range for Date. */
 export function timeText(unixMs: number): string {

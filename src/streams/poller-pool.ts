@@ -93,6 +93,11 @@ export class PollerPool {
     return this.#polled.get(serverKey)?.last?.process;
   }
 
+  /** The number of notifications at the last poll; undefined before the first. */
+  notifications(serverKey: string): number | undefined {
+    return this.#polled.get(serverKey)?.last?.notifications;
+  }
+
   /** The objects and variables that exceeded the capacity of the segment. */
   drops(serverKey: string): PollResult['drops'] {
     return this.#polled.get(serverKey)?.last?.drops ?? NO_DROPS;

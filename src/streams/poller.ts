@@ -19,7 +19,10 @@ export interface PollResult {
   readonly isReclaiming?: boolean | undefined;
   /** True when the structure changed faster than it could be copied: poll again, but not at once. */
   readonly isUnstable?: boolean | undefined;
-  /** The number of notifications by the publisher; a higher number means changed values or structure. */
+  /**
+   * The number of notifications by the publisher, or of other wake-ups in a format without them. Another number means
+   * that values or structure may have changed.
+   */
   readonly notifications: number;
   /** The objects and variables that exceeded the capacity of the segment. */
   readonly drops: { readonly objects: number; readonly variables: number };

@@ -6,6 +6,13 @@ import type { Durations } from '../exposition/sample-window.js';
 import type { PublisherProcess, Snapshot, SyncProgress, TargetEvent, Verdict } from '../model.js';
 import { NOT_POLLED } from './poller.js';
 
+/** The number of notifications that a publisher has made. */
+export interface Notifications {
+  /** Unique for each segment. */
+  readonly generation: string;
+  readonly count: number;
+}
+
 /** The present state of a target in its partition. */
 export interface TargetState {
   /** The server key of the chosen root, or the first configured key if no root is chosen. */
@@ -18,8 +25,8 @@ export interface TargetState {
   /** The publisher's process, if the format states it. */
   readonly process?: PublisherProcess | undefined;
   readonly progress: SyncProgress;
-  /** The number of notifications of the publisher; undefined before the first poll result. */
-  readonly notifications: number | undefined;
+  /** The notifications of the root's publisher; undefined without a root, and in formats without notifications. */
+  readonly notifications: Notifications | undefined;
   /** Undefined without a root. */
   readonly view:
     | {

@@ -10,8 +10,6 @@ export interface ProcessedInput {
   readonly input: TargetInput;
   /** Whether the root has been synced completely once. Spec 3. */
   readonly isReady: boolean;
-  /** The number of notifications of the publisher; undefined before the first poll result. */
-  readonly notifications: number | undefined;
   readonly hasRendered: boolean;
   /** Whether a render now would produce a different text; known after the first full sync. */
   readonly isDirty: boolean;
@@ -96,7 +94,6 @@ export class ViewRefresher {
       kind: 'processed',
       input,
       isReady: this.#isReady,
-      notifications: this.#notifications,
       hasRendered,
       isDirty: isDirty && !hasRendered,
       snapshot: this.#snapshot,

@@ -47,6 +47,8 @@ interface TargetFormat {
   readonly certainty: string;
   /** The application of all its roots; undefined if publishers choose it. */
   readonly app: string | undefined;
+  /** Whether its publishers count notifications. If so, the status page shows the time of the last one. */
+  readonly notifies: boolean;
   /** The keys that `format_settings` of a target may have. */
   readonly settings: TableFields;
   readonly rule: Rule<FormatSettings>;
@@ -55,12 +57,13 @@ interface TargetFormat {
 
 /** @param pollers gets the values of `settings` by key */
 const targetFormat = <F extends TableFields>(
-  { certainty, app }: Pick<TargetFormat, 'certainty' | 'app'>,
+  { certainty, app, notifies }: Pick<TargetFormat, 'certainty' | 'app' | 'notifies'>,
   settings: F,
   pollers: (parts: FormatParts, settings: ValuesOf<F>) => PollerFactory,
 ): TargetFormat => ({
   certainty,
   app,
+  notifies,
   settings,
   rule: table('a table', settings),
   // The plan has checked them with the rule above.
@@ -71,17 +74,17 @@ const targetFormat = <F extends TableFields>(
 export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map(
   Object.entries({
     native: targetFormat(
-      { certainty: 'every value proven', app: undefined },
+      { certainty: 'every value proven', app: undefined, notifies: true },
       {},
       ({ memory, ...pool }) => segmentPollers(memory, pool),
     ),
     hsperfdata: targetFormat(
-      { certainty: 'numbers proven, texts best effort', app: HSPERFDATA_APP },
+      { certainty: 'numbers proven, texts best effort', app: HSPERFDATA_APP, notifies: false },
       HSPERFDATA_SETTINGS,
       (parts, own) => hsperfdataPollers(own, parts),
     ),
     varnish: targetFormat(
-      { certainty: 'every value proven', app: VARNISH_APP },
+      { certainty: 'every value proven', app: VARNISH_APP, notifies: false },
       VARNISH_SETTINGS,
       (parts, own) => varnishPollers(own, parts),
     ),

@@ -42,6 +42,8 @@ interface Moment {
   /** The durations of the target's refreshes. */
   readonly refreshes: Durations;
   readonly rebalances: Rebalances;
+  /** Seconds since the last notification of the publisher; undefined if it has made none. */
+  readonly notificationAge: number | undefined;
   /** Unix time in milliseconds. */
   readonly unixMs: number;
 }
@@ -209,6 +211,11 @@ const ROWS: readonly InternalMetricRow[] = [
     'shm_exporter_target_heartbeat_age_seconds',
     'Time since the last heartbeat of the publisher.',
     ({ state }) => state.publisher.heartbeatAgeSeconds,
+  ),
+  gauge(
+    'shm_exporter_target_notification_age_seconds',
+    'Time since the last notification of the publisher.',
+    ({ notificationAge }) => notificationAge,
   ),
   gauge(
     'shm_exporter_target_as_of_age_seconds',

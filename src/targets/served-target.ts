@@ -72,7 +72,7 @@ export class ServedTarget implements Target {
   constructor(parts: ServedParts) {
     this.#parts = parts;
     this.#handover = new Handover(parts, parts.scheduler);
-    this.#history = new TargetHistory(parts.unixMs());
+    this.#history = new TargetHistory(parts.nowMs());
   }
 
   get app(): string {
@@ -86,7 +86,8 @@ export class ServedTarget implements Target {
   }
   get format(): FormatInfo {
     const { format: name } = this.assignment.definition;
-    return { name, certainty: FORMATS.get(name)?.certainty ?? '' };
+    const { certainty = '', notifies = false } = FORMATS.get(name) ?? {};
+    return { name, certainty, notifies };
   }
   get lastRoot(): FoundRoot | undefined {
     return this.#lastRoot;
@@ -167,7 +168,7 @@ export class ServedTarget implements Target {
   }
 
   times(): TargetTimes {
-    return this.#history.times;
+    return this.#history.times(this.#parts.nowMs(), this.#parts.unixMs());
   }
 
   get lastFamilies(): readonly FamilyMetadata[] | undefined {
@@ -179,11 +180,13 @@ export class ServedTarget implements Target {
   }
 
   internal(): InternalMetric[] {
-    const { rebalances, unixMs } = this.#parts;
+    const { rebalances, unixMs, nowMs } = this.#parts;
     const { state } = this.#handover.serving;
     const counts = this.#counts;
     const refreshes = this.#refreshes.durations;
-    return internalMetrics({ state, counts, refreshes, rebalances, unixMs: unixMs() });
+    const notificationAge = this.#history.notificationAge(nowMs());
+    const moment = { state, counts, refreshes, rebalances, notificationAge, unixMs: unixMs() };
+    return internalMetrics(moment);
   }
 
   /** Sends a refresh, which answers all pending demands. */
@@ -209,7 +212,7 @@ export class ServedTarget implements Target {
       const { root: id, serverKey, isReady } = report.state;
       if (id !== '') this.#lastRoot = { serverKey, id };
       if (!isReady) this.#text.release();
-      this.#history.note(report.state, this.#parts.unixMs());
+      this.#history.note(report.state, this.#parts.nowMs());
     }
     switch (report.kind) {
       case 'refreshed':

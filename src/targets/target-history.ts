@@ -1,42 +1,61 @@
 // When the readiness of a target last changed, and the time of its newest value, across its hostings.
 import type { TargetTimes } from '../model.js';
-import type { TargetState } from '../streams/report.js';
+import type { Notifications, TargetState } from '../streams/report.js';
 
+/** The last notification of a publisher. */
+interface LastNotification {
+  /** When the exporter noticed it. */
+  readonly ms: number;
+  /** True if the publisher made it before the exporter first read its counter, so it is older than `ms`. */
+  readonly isEarlier: boolean;
+}
+
+/** All times are milliseconds of a clock that does not step. */
 export class TargetHistory {
-  #since: number;
+  #sinceMs: number;
   #isReady = false;
-  #root = '';
-  #notifications: number | undefined;
-  /** The time of the last change of the number of notifications. */
-  #notifiedMs: number | undefined;
-  /** The time that the publisher states for its values (as-of time), in Unix ms. */
-  #statedMs: number | undefined;
+  #hasRoot = false;
+  #notifications: Notifications | undefined;
+  /** Undefined while the publisher has made none. */
+  #last: LastNotification | undefined;
+  /** The Unix time in milliseconds that the publisher states for its values (as-of time). */
+  #statedUnixMs: number | undefined;
 
-  /** @param unixMs the present; all times are Unix milliseconds */
-  constructor(unixMs: number) {
-    this.#since = unixMs;
+  constructor(nowMs: number) {
+    this.#sinceMs = nowMs;
   }
 
-  get times(): TargetTimes {
-    const stated = this.#statedMs;
-    if (stated !== undefined)
-      return { since: this.#since, newest: { unixMs: stated, by: 'stated' } };
-    const moved = this.#notifiedMs;
-    const newest = moved === undefined ? undefined : ({ unixMs: moved, by: 'notified' } as const);
-    return { since: this.#since, newest };
+  /** Seconds since the last notification, or since the first read of the counter if that was later. */
+  notificationAge(nowMs: number): number | undefined {
+    return this.#hasRoot && this.#last !== undefined ? (nowMs - this.#last.ms) / 1000 : undefined;
   }
 
-  note({ isReady, notifications, root, view }: TargetState, unixMs: number): void {
-    if (isReady !== this.#isReady) this.#since = unixMs;
-    this.#isReady = isReady;
-    // In another partition, or after a loss, the same root still has the same number.
-    if (root !== '' && root !== this.#root) this.#notifications = this.#notifiedMs = undefined;
-    if (root !== '') this.#root = root;
-    if (notifications !== undefined) {
-      if (this.#notifications !== undefined && notifications !== this.#notifications)
-        this.#notifiedMs = unixMs;
-      this.#notifications = notifications;
+  times(nowMs: number, unixMs: number): TargetTimes {
+    const sinceSeconds = (nowMs - this.#sinceMs) / 1000;
+    if (this.#statedUnixMs !== undefined) {
+      const ageSeconds = (unixMs - this.#statedUnixMs) / 1000;
+      return { sinceSeconds, newest: { ageSeconds, by: 'stated' } };
     }
-    this.#statedMs = view?.asOfNs === undefined ? undefined : Number(view.asOfNs / 1_000_000n);
+    const ageSeconds = this.notificationAge(nowMs);
+    if (ageSeconds === undefined) return { sinceSeconds, newest: undefined };
+    const by = this.#last?.isEarlier === true ? 'earlier' : 'notified';
+    return { sinceSeconds, newest: { ageSeconds, by } };
+  }
+
+  note({ isReady, notifications, root, view }: TargetState, nowMs: number): void {
+    if (isReady !== this.#isReady) this.#sinceMs = nowMs;
+    this.#isReady = isReady;
+    this.#hasRoot = root !== '';
+    if (notifications !== undefined) this.#noteNotifications(notifications, nowMs);
+    this.#statedUnixMs = view?.asOfNs === undefined ? undefined : Number(view.asOfNs / 1_000_000n);
+  }
+
+  /** A counter counts on in another partition and after a loss of the root; another publisher has its own. */
+  #noteNotifications(next: Notifications, nowMs: number): void {
+    const isKnown = next.generation === this.#notifications?.generation;
+    if (!isKnown) this.#last = next.count === 0 ? undefined : { ms: nowMs, isEarlier: true };
+    else if (next.count !== this.#notifications?.count)
+      this.#last = { ms: nowMs, isEarlier: false };
+    this.#notifications = next;
   }
 }

@@ -30,7 +30,7 @@ export class FakeTarget implements Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
   instance = '';
-  format: FormatInfo = { name: 'native', certainty: 'every value proven' };
+  format: FormatInfo = { name: 'native', certainty: 'every value proven', notifies: true };
   lastRoot: FoundRoot | undefined;
   #root = '';
   isReady = true;
@@ -46,7 +46,7 @@ export class FakeTarget implements Target {
   /** The number of its pages that are not released yet. */
   held = 0;
   demands = 0;
-  since: TargetTimes = { since: 0, newest: undefined };
+  ages: TargetTimes = { sinceSeconds: 0, newest: undefined };
   /** Whether the status page can list its families. */
   hasText = true;
   /** The answer to queries of its tree; `queries` records these. */
@@ -85,7 +85,7 @@ export class FakeTarget implements Target {
   }
 
   times(): TargetTimes {
-    return this.since;
+    return this.ages;
   }
 
   get lastFamilies(): readonly FamilyMetadata[] | undefined {

@@ -1,4 +1,4 @@
-// TargetHistory: the time of the last change of readiness and of the newest value.
+// TargetHistory: the ages of the last change of readiness and of the newest value.
 import { expect } from 'chai';
 import { unknownState } from '#app/streams/report.js';
 import type { TargetState } from '#app/streams/report.js';
@@ -6,23 +6,24 @@ import { TargetHistory } from '#app/targets/target-history.js';
 
 describe('the history of a target', () => {
   const unknown = unknownState('82');
-  const syncing = { ...unknown, root: 'h.1.ads', notifications: 7 };
+  const notified = (count: number, generation = 'a') => ({ notifications: { generation, count } });
+  const syncing = { ...unknown, root: 'h.1.ads', ...notified(7) };
   const ready = { ...syncing, isReady: true };
   const view: TargetState['view'] = {
     ...{ series: 0, asOfNs: undefined, droppedObjects: 0, droppedVariables: 0 },
     ...{ rowsWithoutVariable: 0, variablesWithoutRow: 0, filtersUnmatched: 0, rowsOfWrongType: 0 },
     missing: { clashingSeries: 0, omittedSeries: 0, omittedObjects: 0, omittedVariables: 0 },
   };
-  const timesAfter = (...state: readonly (readonly [object, number])[]) => {
+  /** The ages at 10 s, after these states. The target was made at 1 s; the Unix time is 100 s later. */
+  const agesAfter = (states: readonly (readonly [object, number])[]) => {
     const history = new TargetHistory(1000);
-    for (const [each, unixMs] of state) history.note({ ...unknown, ...each }, unixMs);
-    return history.times;
+    for (const [each, nowMs] of states) history.note({ ...unknown, ...each }, nowMs);
+    return history.times(10_000, 110_000);
   };
-  const notified = (unixMs: number) => ({ unixMs, by: 'notified' });
 
-  for (const [title, state, wanted] of [
-    ['begins at the creation of the target', [], { since: 1000, newest: undefined }],
-    ['does not treat a root as readiness', [[syncing, 2000]], { since: 1000, newest: undefined }],
+  for (const [title, states, sinceSeconds] of [
+    ['begins at the creation of the target', [], 9],
+    ['does not treat a root as readiness', [[syncing, 2000]], 9],
     [
       'takes the time of readiness from the first ready report',
       [
@@ -30,7 +31,7 @@ describe('the history of a target', () => {
         [ready, 3000],
         [ready, 4000],
       ],
-      { since: 3000, newest: undefined },
+      7,
     ],
     [
       'takes the time of a loss of readiness from the first report without readiness',
@@ -39,44 +40,112 @@ describe('the history of a target', () => {
         [unknown, 5000],
         [unknown, 6000],
       ],
-      { since: 5000, newest: undefined },
-    ],
-    [
-      'treats a notification as a new value, except in the first report',
-      [
-        [ready, 3000],
-        [{ ...ready, notifications: 8 }, 4000],
-        [{ ...ready, notifications: 8 }, 5000],
-      ],
-      { since: 3000, newest: notified(4000) },
-    ],
-    [
-      'does not compare notifications of different roots',
-      [
-        [ready, 3000],
-        [{ ...ready, notifications: 8 }, 4000],
-        [{ ...ready, root: 'h.2.ads', notifications: 99 }, 5000],
-      ],
-      { since: 3000, newest: undefined },
-    ],
-    [
-      'keeps the time of the newest value after a move until the new partition has polled',
-      [
-        [ready, 3000],
-        [{ ...ready, notifications: 8 }, 4000],
-        [{ ...ready, root: '', notifications: undefined }, 5000],
-        [{ ...ready, notifications: 8 }, 6000],
-      ],
-      { since: 3000, newest: notified(4000) },
-    ],
-    [
-      'prefers the timestamp that the publisher states',
-      [
-        [ready, 3000],
-        [{ ...ready, notifications: 8, view: { ...view, asOfNs: 2_500_000_000n } }, 4000],
-      ],
-      { since: 3000, newest: { unixMs: 2500, by: 'stated' } },
+      5,
     ],
   ] as const)
-    it(title, () => expect(timesAfter(...state)).to.deep.equal(wanted));
+    it(title, () => expect(agesAfter(states).sinceSeconds).to.equal(sinceSeconds));
+
+  for (const [title, states, newest] of [
+    [
+      'takes the time of a notification from the first report that counts it',
+      [
+        [ready, 3000],
+        [{ ...ready, ...notified(8) }, 4000],
+        [{ ...ready, ...notified(8) }, 5000],
+      ],
+      { ageSeconds: 6, by: 'notified' },
+    ],
+    [
+      'knows only that notifications before the first report are earlier',
+      [
+        [ready, 3000],
+        [ready, 4000],
+      ],
+      { ageSeconds: 7, by: 'earlier' },
+    ],
+    [
+      'has no newest value while the publisher has never notified',
+      [
+        [{ ...ready, ...notified(0) }, 3000],
+        [{ ...ready, ...notified(0) }, 4000],
+      ],
+      undefined,
+    ],
+    [
+      'takes the time of the first notification',
+      [
+        [{ ...ready, ...notified(0) }, 3000],
+        [{ ...ready, ...notified(1) }, 4000],
+      ],
+      { ageSeconds: 6, by: 'notified' },
+    ],
+    [
+      'notices a number of notifications that wraps to a lower one',
+      [
+        [{ ...ready, ...notified(2 ** 53 - 1) }, 3000],
+        [{ ...ready, ...notified(0) }, 4000],
+      ],
+      { ageSeconds: 6, by: 'notified' },
+    ],
+    [
+      'does not compare notifications of two publishers',
+      [
+        [{ ...ready, ...notified(9) }, 3000],
+        [{ ...ready, ...notified(10) }, 4000],
+        [{ ...ready, ...notified(3, 'b') }, 5000],
+      ],
+      { ageSeconds: 5, by: 'earlier' },
+    ],
+    [
+      'forgets the notifications of the former publisher if the next one has made none',
+      [
+        [{ ...ready, ...notified(9) }, 3000],
+        [{ ...ready, ...notified(0, 'b') }, 5000],
+      ],
+      undefined,
+    ],
+    [
+      'compares notifications of two roots of one publisher',
+      [
+        [ready, 3000],
+        [{ ...ready, ...notified(8) }, 4000],
+        [{ ...ready, ...notified(8), root: 'h.2.ads' }, 5000],
+      ],
+      { ageSeconds: 6, by: 'notified' },
+    ],
+    [
+      'keeps the time of the last notification when the root returns',
+      [
+        [ready, 3000],
+        [{ ...ready, ...notified(8) }, 4000],
+        [unknown, 5000],
+        [{ ...ready, ...notified(8) }, 6000],
+      ],
+      { ageSeconds: 6, by: 'notified' },
+    ],
+    [
+      'has no newest value without a root',
+      [
+        [ready, 3000],
+        [{ ...ready, ...notified(8) }, 4000],
+        [unknown, 5000],
+      ],
+      undefined,
+    ],
+    [
+      'prefers the time that the publisher states, by the clock of the system',
+      [
+        [ready, 3000],
+        [{ ...ready, ...notified(8), view: { ...view, asOfNs: 102_500_000_000n } }, 4000],
+      ],
+      { ageSeconds: 7.5, by: 'stated' },
+    ],
+  ] as const)
+    it(title, () => expect(agesAfter(states).newest).to.deep.equal(newest));
+
+  it('has the age of the last notification also if the publisher states a time', () => {
+    const history = new TargetHistory(1000);
+    history.note({ ...ready, view: { ...view, asOfNs: 102_500_000_000n } }, 4000);
+    expect(history.notificationAge(10_000)).to.equal(6);
+  });
 });

@@ -109,6 +109,11 @@ export class SlotReader {
     return this.#isUnstable(ref.slot) ? undefined : this.#pages.bits(ref);
   }
 
+  /** The present bits of a slot, if it has a value. Changes no copy. */
+  readBits(ref: SlotRef): bigint | undefined {
+    return this.#pages.readBits(ref);
+  }
+
   /** Reports every change of the node's slot from now on. */
   reportChangesOf(node: TreeNode): void {
     this.#detector.add(node, this.address(node.slot));

@@ -111,6 +111,16 @@ export class SlotPages {
       : undefined;
   }
 
+  /** The present bits of a slot in the source, if its word says that it has a value. */
+  readBits({ slot, incarnation }: SlotRef): bigint | undefined {
+    const [value, word] = [Buffer.alloc(8), Buffer.alloc(4)];
+    const isWhole =
+      this.#source.readSlots(slot, 1, value) === 1 && this.#source.readWords(slot, 1, word) === 1;
+    return isWhole && word.readUInt32LE() === syncedWord(incarnation)
+      ? value.readBigUInt64LE()
+      : undefined;
+  }
+
   /** All pages that are read, grouped by copy. */
   get ranges(): PageRange[] {
     const ranges: PageRange[] = [];

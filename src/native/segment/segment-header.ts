@@ -41,7 +41,7 @@ export interface SegmentHeader {
 export interface MutableFields {
   readonly state: number;
   readonly heartbeatNs: bigint;
-  /** The low 32 bits of the number of notifications. */
+  /** The number of notifications, modulo 2^53. */
   readonly notifications: number;
   readonly epoch: number;
   readonly records: number;
@@ -140,7 +140,7 @@ export function readMutableFields(file: SegmentFile, header: SegmentHeader): Mut
   return {
     state: Number(bytes.readBigUInt64LE(MUTABLE.state)),
     heartbeatNs: bytes.readBigUInt64LE(MUTABLE.heartbeatNs),
-    notifications: bytes.readUInt32LE(MUTABLE.notifications),
+    notifications: Number(BigInt.asUintN(53, bytes.readBigUInt64LE(MUTABLE.notifications))),
     epoch: bytes.readUInt32LE(MUTABLE.directory + 4),
     records,
     objectsDropped: Number(bytes.readBigUInt64LE(MUTABLE.objectsDropped)),

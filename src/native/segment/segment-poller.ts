@@ -143,7 +143,7 @@ export class SegmentPoller implements Poller {
   wait(notifications: number, onChange: () => void): () => void {
     const { file } = this.#opened ?? {};
     return (
-      file?.wait(MUTABLE_OFFSET + MUTABLE.notifications, notifications, onChange) ??
+      file?.wait(MUTABLE_OFFSET + MUTABLE.notifications, notifications >>> 0, onChange) ??
       (() => undefined)
     );
   }

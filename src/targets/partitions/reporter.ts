@@ -13,10 +13,11 @@ import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import type { TaskQueue } from '../../streams/task-queue.js';
 import { NO_PROGRESS } from '../../streams/report.js';
-import type { RefreshReport, Report, TargetState } from '../../streams/report.js';
+import type { Notifications, RefreshReport, Report, TargetState } from '../../streams/report.js';
 import type { PollerPool } from '../../streams/poller-pool.js';
 import type { ProcessedInput } from '../../streams/view-refresher.js';
 import type { PollResult } from '../../streams/poller.js';
+import { FORMATS } from '../formats.js';
 import type { TargetDefinition } from '../formats.js';
 
 /** The maximum number of duplicate series that are logged by name. */
@@ -44,6 +45,7 @@ export class Reporter {
   #isReady = false;
   #publisherState: PublisherState | undefined;
   #highlighted: HighlightedValue | undefined;
+  /** The number of notifications in the last state. */
   #notifications: number | undefined;
   /** Whether the target had an update since the last state. */
   #hasNewUpdate = true;
@@ -56,7 +58,8 @@ export class Reporter {
 
   /** Whether anything besides the load of the queue may have changed since the last report. */
   get hasChanged(): boolean {
-    return this.#hasNewUpdate || !this.#isReady || this.#publisherState !== 'live';
+    if (this.#hasNewUpdate || !this.#isReady || this.#publisherState !== 'live') return true;
+    return this.#notifications !== this.#countNotifications()?.count;
   }
 
   /** The object, variable or condition that the target waits for. */
@@ -81,7 +84,8 @@ export class Reporter {
 
   /** The present state, and the counts since the last report. */
   state(): Report {
-    return { kind: 'state', state: this.#state(), ...this.#takeCounts() };
+    // Read the as-of time anew: values are copied for refreshes only.
+    return { kind: 'state', state: this.#state(this.#view?.readAsOfNs()), ...this.#takeCounts() };
   }
 
   /** Logs that a series was left out because of another one; once for each name and labels. */
@@ -114,7 +118,7 @@ export class Reporter {
     this.#choice = choice;
     this.#view = view;
     this.#isReady = false;
-    this.#publisherState = this.#notifications = undefined;
+    this.#publisherState = undefined;
     if (choice.kind === 'none') {
       this.#log(isLoss ? 'warning' : 'info', `waiting on ${choice.reason}`);
     } else {
@@ -126,8 +130,7 @@ export class Reporter {
   }
 
   /** Records the result of an input. Returns whether readiness or the publisher changed. */
-  #noteInput({ input, isReady, notifications }: ProcessedInput): boolean {
-    this.#notifications = notifications;
+  #noteInput({ input, isReady }: ProcessedInput): boolean {
     const isPublisherNew = input.kind === 'poll' && this.#notePublisher(input.pollResult);
     const isReadyNew = isReady && !this.#isReady;
     this.#isReady = isReady;
@@ -188,7 +191,7 @@ export class Reporter {
     isDirty: boolean,
     snapshot: RefreshReport['snapshot'],
   ): RefreshReport {
-    const state = this.#state();
+    const state = this.#state(this.#view?.asOfNs);
     return { kind: 'refreshed', state, ...this.#takeCounts(), hasRendered, isDirty, snapshot };
   }
 
@@ -199,8 +202,11 @@ export class Reporter {
     return { tasksMs: this.tasksMs.splice(0), counts };
   }
 
-  #state(): TargetState {
+  /** @param asOfNs the moment of the root's values */
+  #state(asOfNs: bigint | undefined): TargetState {
     this.#hasNewUpdate = false;
+    const notifications = this.#countNotifications();
+    this.#notifications = notifications?.count;
     const chosen = this.#choice?.kind === 'chosen' ? this.#choice : undefined;
     const serverKey = chosen?.serverKey ?? this.#definition.serverKeys[0] ?? '';
     const publisher =
@@ -212,11 +218,20 @@ export class Reporter {
       publisher,
       process: this.#processOf(serverKey),
       progress: this.#progress(),
-      notifications: this.#notifications,
-      view: this.#viewState(serverKey),
+      notifications,
+      view: this.#viewState(serverKey, asOfNs),
       highlighted: this.#view?.highlighted,
       queue: { busyIdleRatio: this.#queue.busyIdleRatio, waits: this.#queue.waits },
     };
+  }
+
+  /** The pool has the newest count: a change of the count alone is no update of the target. */
+  #countNotifications(): Notifications | undefined {
+    if (this.#choice?.kind !== 'chosen') return undefined;
+    if (FORMATS.get(this.#definition.format)?.notifies !== true) return undefined;
+    const { serverKey, source } = this.#choice;
+    const count = this.#pool.notifications(serverKey);
+    return count === undefined ? undefined : { generation: source.generation, count };
   }
 
   /** Without a root, several keys may have a publisher. */
@@ -242,9 +257,9 @@ export class Reporter {
       : progress;
   }
 
-  #viewState(serverKey: string): TargetState['view'] {
+  #viewState(serverKey: string, asOfNs: bigint | undefined): TargetState['view'] {
     if (this.#view === undefined) return undefined;
-    const { asOfNs, series, missing, coverage, filtersUnmatched } = this.#view;
+    const { series, missing, coverage, filtersUnmatched } = this.#view;
     const { objects, variables } = this.#pool.drops(serverKey);
     return {
       series,

@@ -364,9 +364,11 @@ describe('A segment poller', () => {
     alterWord(bytes, 'objectsDropped', 2n);
     alterWord(bytes, 'variablesDropped', 3n);
     expect(poller.poll()).to.deep.include({
-      notifications: 5,
+      notifications: 2 ** 32 + 5,
       drops: { objects: 2, variables: 3 },
     });
+    alterWord(bytes, 'notifications', 1n << 32n);
+    expect(poller.poll().notifications, 'after a wrap of the futex word').to.equal(2 ** 32);
   });
 
   it('does not report an unreadable segment as corrupt', () => {

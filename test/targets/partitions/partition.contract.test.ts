@@ -294,6 +294,57 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(seen).to.have.lengthOf(1);
     });
 
+    it('knows the last notification without a scrape, across moves and restarts of the publisher', async () => {
+      const { publisher } = showing(1);
+      const { target } = serve();
+      const newest = () => target.times().newest;
+      const metric = () =>
+        target.internal().find(({ name }) => name.endsWith('notification_age_seconds'))?.value;
+      await isReady(target);
+      expect([newest(), metric()], 'of a publisher that never notified').to.deep.equal([
+        undefined,
+        undefined,
+      ]);
+      publisher.notify();
+      await eventually('it is noticed', () => newest()?.by === 'notified');
+      expect(metric()).to.be.within(0, newest()?.ageSeconds ?? NaN);
+      const before = newest()?.ageSeconds;
+      const moved = follow(target.change({ partition: partition(1) }));
+      await eventually('it moved', () => moved.subscription.closed);
+      expect(newest()?.by).to.equal('notified');
+      expect(newest()?.ageSeconds).to.be.above(before ?? NaN);
+      const later = newest()?.ageSeconds ?? NaN;
+      publisher.notify();
+      await eventually('it is noticed after the move', () => Number(metric()) < later);
+      publisher.close();
+      await eventually('it waits', () => !target.status().isReady);
+      expect([newest(), metric()], 'without a publisher').to.deep.equal([undefined, undefined]);
+      const next = publishers.make('82');
+      next.notify();
+      next.addRoot('H.1.demo', 'Root');
+      next.place();
+      await eventually('it is ready again', () => target.status().isReady);
+      expect(newest()?.by, 'of a notification before the first poll').to.equal('earlier');
+    });
+
+    it('knows the time that the publisher states without a scrape', async () => {
+      const publisher = publishers.make('82');
+      const root = publisher.addRoot('H.1.demo', 'Root');
+      publisher.setAsOf(root, 5_000_000_000n);
+      publisher.place();
+      const { target } = serve();
+      await isReady(target);
+      const newest = () => target.times().newest;
+      await eventually('the first time', () => newest()?.ageSeconds === -5);
+      publisher.setAsOf(root, 7_000_000_000n);
+      publisher.notify();
+      await eventually('the next time', () => newest()?.ageSeconds === -7);
+      expect(newest()?.by).to.equal('stated');
+      publisher.setAsOf(root, undefined);
+      publisher.notify();
+      await eventually('no time any more', () => newest()?.by === 'notified');
+    });
+
     it('updates its metrics while no client scrapes', async () => {
       showing(1);
       const { target } = serve();

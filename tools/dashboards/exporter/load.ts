@@ -194,6 +194,12 @@ export const targets: readonly Drawing[] = [
     queries: byTarget('target_heartbeat_age_seconds'),
   }),
   timeSeries('s', {
+    title: 'Age of the last notification',
+    description:
+      'Of publishers that have notified. A publisher may notify only when its values change.',
+    queries: byTarget('target_notification_age_seconds'),
+  }),
+  timeSeries('s', {
     title: 'Age of the values',
     description: 'Of publishers that state it, as the bridge does.',
     queries: byTarget('target_as_of_age_seconds'),

@@ -1,12 +1,12 @@
 // The row of a target on the status page: its condition and its links.
 import { nounFor } from '../../../pluralize.js';
 import type {
-  NewestBy,
   FormatInfo,
   Scope,
   SyncProgress,
   Target,
   TargetStatus,
+  TargetTimes,
 } from '../../../model.js';
 import {
   ageText,
@@ -14,6 +14,7 @@ import {
   countText,
   grouped,
   nameText,
+  secondsAgoText,
   sentence,
   timeText,
 } from '../../../shown/shown-text.js';
@@ -57,11 +58,15 @@ const SEVERITIES: readonly Severity[] = ['bad', 'warn', 'good'];
 /** The sort order of conditions, the most urgent first. */
 export const urgencyOf = ({ severity }: TargetCondition): number => SEVERITIES.indexOf(severity);
 
-/** Words for the source of the time of the newest value. */
-export const NEWEST_BY: Readonly<Record<NewestBy, string>> = {
-  stated: 'as the publisher states',
-  notified: 'last notification',
-};
+/** The age of a newest value, and the source of its time, in words. */
+export function newestText({ ageSeconds, by }: NonNullable<TargetTimes['newest']>): {
+  readonly ago: string;
+  readonly source: string;
+} {
+  const ago = secondsAgoText(ageSeconds);
+  if (by === 'stated') return { ago, source: 'as the publisher states' };
+  return { ago: by === 'earlier' ? `over ${ago}` : ago, source: 'last notification' };
+}
 
 /** The query that selects a target; undefined if no query selects it. */
 export function queryOf(target: Target, targets: readonly Target[]): URLSearchParams | undefined {
@@ -119,9 +124,9 @@ export function targetRow(facts: TargetRowOptions): Html {
   </tr> `;
 }
 
-function stateCell({ condition, target, nowMs }: TargetRowOptions): Html {
+function stateCell({ condition, target }: TargetRowOptions): Html {
   const { severity, word, reason } = condition;
-  const since = ageText(Math.max(0, nowMs - target.times().since) / 1000);
+  const since = ageText(target.times().sinceSeconds);
   return markup`<span class="state ${severity}">${word}</span>
     <span class="muted whole">for ${since}</span>${
       reason === ''
@@ -157,12 +162,13 @@ function progressBar({ objects, variables }: SyncProgress): Html {
 const shareText = ({ synced, total }: SyncProgress['objects'], noun: string): string =>
   synced === total ? countText(total, noun) : `${grouped(synced)} of ${countText(total, noun)}`;
 
-function newestCell({ target, status, nowMs }: TargetRowOptions): Html {
+function newestCell({ target, status }: TargetRowOptions): Html {
   const { newest } = target.times();
   if (status.root === '') return markup``;
-  if (newest === undefined) return markup`<span class="muted whole">no notification</span>`;
-  const { unixMs, by } = newest;
-  return markup`<span class="whole">${agoText(unixMs, nowMs)}</span><span class="sub whole">${NEWEST_BY[by]}</span>`;
+  if (newest === undefined)
+    return markup`<span class="muted">${target.format.notifies ? 'no notification' : 'not stated'}</span>`;
+  const { ago, source } = newestText(newest);
+  return markup`<span class="whole">${ago}</span><span class="sub whole">${source}</span>`;
 }
 
 function publisherCell({ target: { format }, status, nowMs }: TargetRowOptions): Html {

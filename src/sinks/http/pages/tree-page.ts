@@ -1,17 +1,10 @@
 // The tree page with its search form, and the parameters of its address.
 import { TREE_CHOICES, TREE_FIELDS } from '../../../model.js';
 import type { Scope, Target, TreeAnswer, TreeChoice, TreeField, TreePart } from '../../../model.js';
-import {
-  agoText,
-  countText,
-  grouped,
-  nameText,
-  sentence,
-  timeText,
-} from '../../../shown/shown-text.js';
+import { countText, grouped, nameText, sentence, timeText } from '../../../shown/shown-text.js';
 import { breakable, markup, tableOf } from './page.js';
 import type { Html, HtmlPart, PageParts } from './page.js';
-import { NEWEST_BY, address, conditionOf } from './target-row.js';
+import { address, conditionOf, newestText } from './target-row.js';
 import type { TargetCondition } from './target-row.js';
 import { TREE_HEADS, treeRows } from './tree-rows.js';
 
@@ -186,13 +179,18 @@ function absence(reason: string, condition: TargetCondition): Html {
 }
 
 /** The time of the query and the age of the newest value. */
-function freshness(target: Target, nowMs: number): Html {
+const freshness = (target: Target, nowMs: number): Html =>
+  markup`<p class="muted">Values as read at <span class="whole">${timeText(nowMs)}</span>; ${newestOf(target)}. No publisher states when a single value changed.</p>`;
+
+function newestOf(target: Target): string {
   const { newest } = target.times();
-  const age =
-    newest === undefined
-      ? 'no notification was seen yet'
-      : `the newest is of ${agoText(newest.unixMs, nowMs)} (${NEWEST_BY[newest.by]})`;
-  return markup`<p class="muted">Values as read at <span class="whole">${timeText(nowMs)}</span>; ${age}. Of a single value publishers do not say when it changed.</p>`;
+  if (newest !== undefined) {
+    const { ago, source } = newestText(newest);
+    return `newest value ${ago} (${source})`;
+  }
+  return target.format.notifies
+    ? 'the publisher has not notified'
+    : `format ${target.format.name} has no notifications`;
 }
 
 /** The query without its scope, since the scope may select no metrics. */

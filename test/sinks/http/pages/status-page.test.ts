@@ -32,6 +32,10 @@ const progress = (reason: string, synced = 0, total = 4): SyncProgress => ({
 const rows = (page: string): readonly string[] =>
   [...page.matchAll(/<tr id="target-[^]*?<\/tr>/g)].map(([row]) => textOf(row));
 
+/** The text of the first target's cell below a heading. */
+const cellOf = (page: string, head: string): string =>
+  textOf(new RegExp(`<td role="cell" data-is="${head}">[^]*?</td>`).exec(page)?.[0] ?? '');
+
 describe('the status page', () => {
   describe('shows for a target', () => {
     const ready = () => new FakeTarget();
@@ -90,7 +94,7 @@ describe('the status page', () => {
 
     it('the time of its state, its progress, the age of its newest value, and its publisher', () => {
       const target = waiting('object a');
-      target.since = { since: NOW_MS - 61_000, newest: { unixMs: NOW_MS - 5000, by: 'stated' } };
+      target.ages = { sinceSeconds: 61, newest: { ageSeconds: 5, by: 'stated' } };
       target.process = { pid: 4711, startedUnixMs: NOW_MS - 7_200_000 };
       target.publisher = { ...target.publisher, heartbeatAgeSeconds: 2 };
       const page = html([target]);
@@ -108,10 +112,24 @@ describe('the status page', () => {
       expect(page).to.match(/<progress max="4" value="1" aria-label="[^"]+">/);
     });
 
+    it('how old its newest value is, or why that is unknown', () => {
+      const target = ready();
+      const cell = () => cellOf(html([target]), 'newest value');
+      expect(cell()).to.equal('no notification');
+      target.ages = { sinceSeconds: 0, newest: { ageSeconds: 3, by: 'notified' } };
+      expect(cell()).to.equal('3 s ago last notification');
+      target.ages = { sinceSeconds: 0, newest: { ageSeconds: 3, by: 'earlier' } };
+      expect(cell()).to.equal('over 3 s ago last notification');
+      target.ages = { sinceSeconds: 0, newest: undefined };
+      target.format = { ...target.format, notifies: false };
+      expect(cell()).to.equal('not stated');
+    });
+
     it('the format and the certainty of its values, unless all values are proven', () => {
       const target = ready();
       expect(rows(html([target]))[0]).not.to.contain('proven');
-      target.format = { name: 'other', certainty: 'numbers proven, texts best effort' };
+      const certainty = 'numbers proven, texts best effort';
+      target.format = { name: 'other', certainty, notifies: false };
       expect(rows(html([target]))[0]).to.contain('format other: numbers proven, texts best effort');
     });
 

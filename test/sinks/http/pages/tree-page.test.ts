@@ -9,7 +9,6 @@ import { readParameters, writeParameters } from '#app/sinks/http/pages/tree-page
 import { treeResponder } from '#app/sinks/http/pages/tree.js';
 import { FakeTarget } from '../../../support/fake-target.js';
 import { marbles } from '../../../support/marbles.js';
-import { serviceFacts } from '../../../support/service-facts.js';
 import { freshServing } from '../../../support/serving-http.js';
 import { textOf } from '../../../support/text-of-html.js';
 
@@ -59,15 +58,15 @@ describe('the tree page', () => {
 
   it('shows the time of the query, and the age of the newest value', async () => {
     const target = showing([object()]);
-    const last = 'Of a single value publishers do not say when it changed.';
+    const last = 'No publisher states when a single value changed.';
     expect(textOf((await ask(target)).text)).to.contain(
-      `Values as read at 2026-01-05 08:00:00Z; no notification was seen yet. ${last}`,
+      `Values as read at 2026-01-05 08:00:00Z; the publisher has not notified. ${last}`,
     );
-    const newest = { unixMs: serviceFacts.startedMs - 3000, by: 'notified' } as const;
-    target.since = { since: 0, newest };
-    expect(textOf((await ask(target)).text)).to.contain(
-      'the newest is of 3 s ago (last notification)',
-    );
+    target.ages = { sinceSeconds: 0, newest: { ageSeconds: 3, by: 'notified' } };
+    expect(textOf((await ask(target)).text)).to.contain('newest value 3 s ago (last notification)');
+    target.ages = { sinceSeconds: 0, newest: undefined };
+    target.format = { name: 'other', certainty: '', notifies: false };
+    expect(textOf((await ask(target)).text)).to.contain('; format other has no notifications.');
   });
 
   describe('shows for a value', () => {
