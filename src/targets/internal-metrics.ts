@@ -111,12 +111,12 @@ const ROWS: readonly InternalMetricRow[] = [
   ),
   counter(
     `${PREFIX}scrape_scope_cache_misses_total`,
-    'Scoped scrapes that needed rebuilding of scoped output.',
+    'Scoped scrapes that were not in the scope cache.',
     ({ counts }) => counts.scopeMisses,
   ),
   gauge(
     'shm_exporter_worker_busy_idle_ratio',
-    'Ratio of worker busy refresh time to idle queue-wait time.',
+    'Busy time of the worker divided by its waiting time.',
     ({ state }) => state.queue.busyIdleRatio,
   ),
   gauge(
@@ -231,7 +231,7 @@ const METADATA: ReadonlyMap<string, FamilyMetadata> = new Map(
 const TARGET_INFO: FamilyMetadata = {
   name: 'shm_exporter_target_info',
   type: 'info',
-  help: 'Which target this page is of; always 1.',
+  help: 'Labels of the target; always 1.',
   unit: '',
 };
 

@@ -27,7 +27,7 @@ describe('a text document on stdout', () => {
     const page = textDocument(target.demandAnswer(), TIME);
     expect(textOf(page)).to.equal(
       `${HEAD}\n# HELP demo_value A value.\n# TYPE demo_value gauge\ndemo_value 1\n` +
-        '# HELP shm_exporter_target_info Which target this page is of; always 1.\n' +
+        '# HELP shm_exporter_target_info Labels of the target; always 1.\n' +
         '# TYPE shm_exporter_target_info gauge\n' +
         'shm_exporter_target_info{app="ads",server_key="82",root="H.1.ads",partition="0"} 1\n# EOF\n',
     );

@@ -43,7 +43,7 @@ describe('a page of text 0.0.4', () => {
   const head = (index: number) => `# HELP f${index} Help\\n${index}\n# TYPE f${index} counter\n`;
   const OWN =
     '# HELP own Own.\n# TYPE own gauge\nown 0.5\n' +
-    '# HELP shm_exporter_target_info Which target this page is of; always 1.\n' +
+    '# HELP shm_exporter_target_info Labels of the target; always 1.\n' +
     '# TYPE shm_exporter_target_info gauge\n' +
     'shm_exporter_target_info{app="ads",server_key="82",root="H.1.ads",partition="0"} 1\n';
 

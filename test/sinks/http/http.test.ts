@@ -25,7 +25,7 @@ describe('the HTTP responder', () => {
   const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const PAGE =
     '# HELP demo_value A value.\n# TYPE demo_value gauge\ndemo_value 1\n' +
-    '# HELP shm_exporter_target_info Which target this page is of; always 1.\n' +
+    '# HELP shm_exporter_target_info Labels of the target; always 1.\n' +
     '# TYPE shm_exporter_target_info gauge\n' +
     'shm_exporter_target_info{app="ads",server_key="82",root="H.1.ads",partition="0"} 1\n';
 
