@@ -3,6 +3,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import Mocha from 'mocha';
+import { parse } from 'yaml';
 import { listedPages, withNavigation } from '../dist-test/docs/documentation.js';
 import { SECTIONS } from '../dist-test/specification/rows.js';
 import { shownRows } from '../dist-test/specification/shown-rows.js';
@@ -56,8 +57,23 @@ const targetMetrics = markdownTable(
   INTERNAL_METADATA.map(({ name, type, help }) => [`\`${name}\``, type, help]),
 );
 
+/** The table of the alerts of a rule file: severity and condition. */
+const alertRows = (file) =>
+  parse(readFileSync(file, 'utf8')).groups.flatMap(({ rules }) =>
+    rules.map(({ alert, expr, labels, for: time }) => [
+      `[${alert}](#${alert.toLowerCase()})`,
+      labels.severity,
+      `\`${expr.replace(/\s+/g, ' ').trim().replaceAll('|', '\\|')}\`${time ? ` for ${time}` : ''}`,
+    ]),
+  );
+const alerts = markdownTable(
+  ['Alert', 'Severity', 'Condition'],
+  ['alerts.yml', 'bridge-alerts.yml'].flatMap((name) => alertRows(`deploy/prometheus/${name}`)),
+);
+
 const PROGRAMS = [EXPORTER, BRIDGE, DUMP, LICENSE, SIMULATOR];
 const generated = {
+  'docs/alerts.md': withParts('docs/alerts.md', { alerts }),
   'docs/bridge-configuration.md': bridgeMarkdown,
   'docs/configuration.md': () => settingsMarkdown(FORMATS),
   'docs/internal-metrics.md': withParts('docs/internal-metrics.md', {
