@@ -56,7 +56,12 @@ describe('A scenario', () => {
     [{ objects: 1 }, 'objects: found 1, allowed: an array of items, each an object'],
     [{ objects: [], stpes: [] }, 'stpes: unknown key (did you mean "steps"?)'],
     [{ objects: [], repeat: 1 }, 'repeat: found 1, allowed: true or false'],
-    [{ objects: [], server_key: 1 }, 'server_key: found 1, allowed: a string'],
+    [
+      { objects: [], server_key: 1 },
+      'server_key: found 1 (write "1"), allowed: a string of 1 to 64',
+    ],
+    [{ objects: [], context_id: '' }, 'context_id: found "", allowed: a string of 1 to 64'],
+    [{ objects: [], pool_name: 'a/b' }, 'pool_name: found "a/b", allowed: a string of 1 to 64'],
     [root({ id: 1 }), 'objects[0].id: found 1, allowed: a string'],
     [
       root({ state: 'odd' }),

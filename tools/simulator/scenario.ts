@@ -7,6 +7,7 @@ import { OBJECT_STATES } from '#app/model.js';
 import { VARIABLE_KINDS } from '#app/native/segment/layout.js';
 import { VALUE_TYPES, isFramed, scalarType } from '#app/published.js';
 import type { ValueType } from '#app/published.js';
+import { name as nameRule } from '#app/rules/formats.js';
 import { anyText, between, flag, list, number, oneOf, refined, rule } from '#app/rules/rule.js';
 import type { Rule } from '#app/rules/rule.js';
 import { anyTable, optional, required, table } from '#app/rules/table.js';
@@ -164,9 +165,9 @@ const step = table('a step', {
 export type ScenarioStep = ValueOf<typeof step>;
 
 const scenario = table('an object', {
-  contextId: optional('context_id', 'shmApp', anyText, 'Context id of the shared-memory pool'),
-  poolName: optional('pool_name', 'pool', anyText, 'Name of the shared-memory pool'),
-  serverKey: nullable('server_key', anyText, 'Server key to publish under'),
+  contextId: optional('context_id', 'shmApp', nameRule, 'Context id of the shared-memory pool'),
+  poolName: optional('pool_name', 'pool', nameRule, 'Name of the shared-memory pool'),
+  serverKey: nullable('server_key', nameRule, 'Server key to publish under'),
   objects: required('objects', list(object, {}), 'Objects at the start, parents first'),
   steps: optional('steps', [], list(step, {}), 'Changes, one after the other'),
   repeat: optional('repeat', false, flag, 'Whether the steps start over after the last one'),

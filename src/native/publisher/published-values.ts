@@ -1,6 +1,6 @@
 // Handles of variables: they store values, and reject them once the variable is removed.
 import { VALUE_TYPES, scalarType } from '../../published.js';
-import type { FramedType, ScalarType, SlotRef, ValueType } from '../../published.js';
+import type { FramedType, ScalarType, SlotRef, ValueType, VariableKind } from '../../published.js';
 
 type Scalar = number | bigint | boolean;
 
@@ -55,6 +55,7 @@ export interface SlotMemory {
 /** The variable of a handle. */
 export interface VariableLocation {
   readonly name: string;
+  readonly kind: VariableKind;
   /** Undefined if the segment had no room: then nothing is stored. */
   readonly ref: SlotRef | undefined;
   readonly frame: FrameRegion;
@@ -116,13 +117,18 @@ export abstract class PublishedValue {
 /** A variable with one number. `set` stores 8 bytes at once; all methods return false once the variable is removed. */
 export class PublishedScalar extends PublishedValue {
   readonly #type: ScalarType;
+  readonly #isCounter: boolean;
 
   constructor(memory: SlotMemory, place: VariableLocation, type: ScalarType) {
     super(memory, place);
     this.#type = type;
+    this.#isCounter = place.kind === 'counter';
   }
 
-  /** @throws RangeError for a value that the type cannot hold; then nothing is stored */
+  /**
+   * Replaces the value; a counter may fall, since a copied one may restart.
+   * @throws RangeError for a value that the type cannot hold; then nothing is stored
+   */
   set(value: Scalar): boolean {
     const stored = storedNumber(this.#type, value);
     if (stored === undefined)
@@ -136,7 +142,8 @@ export class PublishedScalar extends PublishedValue {
 
   /**
    * Adds to the value, as the only writer of it.
-   * @throws RangeError when the type does not hold the sum; then nothing is stored
+   * @throws RangeError when the type does not hold the sum, and for a negative or infinite amount or NaN to a counter;
+   *   then nothing is stored
    */
   add(value: number | bigint): boolean {
     const { slot, memory } = this;
@@ -144,6 +151,10 @@ export class PublishedScalar extends PublishedValue {
     const amount = range === undefined ? storedDouble(value) : integerOf(value);
     if (amount === undefined)
       throw this.refusal(`cannot grow by ${String(value)}: ${allowedBy(this.#type)}`);
+    if (this.#isCounter && !(amount >= 0 && Number.isFinite(Number(amount))))
+      throw this.refusal(
+        `is a counter: found ${String(value)} to add, allowed: finite amounts from 0`,
+      );
     if (!this.isLive()) return false;
     if (typeof amount === 'number') return this.set((memory.f64[slot] ?? 0) + amount);
     const before = (bits === 'i64' ? memory.i64[slot] : memory.u64[slot]) ?? 0n;

@@ -1,8 +1,24 @@
 // Options of a publisher, its objects and its variables, and their validation.
 import { OBJECT_STATES, VALUE_TYPES, schemaOf } from '../../published.js';
-import type { ObjectState, SlotRef, ValueType, VariableKind } from '../../published.js';
+import type {
+  ObjectState,
+  RootIdentity,
+  SlotRef,
+  ValueType,
+  VariableKind,
+} from '../../published.js';
 import { LIMITS, MAX_UNIT_BYTES, VARIABLE_KINDS } from '../segment/layout.js';
+import { name } from '../../rules/formats.js';
+import { anyOptions, callback, checkOptions, checkValue, utf8 } from '../../rules/options.js';
+import type { OptionRules } from '../../rules/options.js';
+import { flag, integer, list, oneOf, rule } from '../../rules/rule.js';
 import type { Capacity } from './allocators.js';
+
+const MAX_U32 = 2 ** 32 - 1;
+/** `checkSchema` refuses NaN and infinity. */
+const anyNumber = rule('number', 'a number', (raw) =>
+  typeof raw === 'number' || typeof raw === 'bigint' ? raw : undefined,
+);
 
 export interface PublisherOptions {
   /** Default `shmApp`. */
@@ -34,6 +50,10 @@ export interface ObjectOptions {
   readonly foreignId?: boolean;
 }
 
+export interface RootOptions extends ObjectOptions {
+  readonly identity?: Partial<RootIdentity>;
+}
+
 export interface VariableOptions {
   readonly kind?: VariableKind;
   readonly unit?: string;
@@ -59,18 +79,104 @@ export interface PublishedObject {
   readonly asOf: SlotRef | undefined;
 }
 
-/** @throws RangeError for anything but a text of at most `most` bytes of UTF-8 */
-export function checkText(what: string, text: unknown, most: number): void {
-  if (typeof text !== 'string')
-    throw new RangeError(`${what} is ${String(text)}, a text is allowed`);
-  // A UTF-16 unit is at most three bytes, so most texts need no count.
-  if (text.length * 3 <= most) return;
-  const bytes = utf8Bytes(text);
-  if (bytes > most) throw new RangeError(`${what} has ${bytes} bytes, ${most} are allowed`);
+const PUBLISHER_OPTIONS: OptionRules = {
+  contextId: name,
+  poolName: name,
+  serverKey: name,
+  capacity: anyOptions,
+  heartbeatMs: integer(0, MAX_U32),
+  mode: integer(0, 0o7777),
+  failIfBusy: flag,
+  warn: callback,
+  pid: integer(0, MAX_U32),
+  realtimeNs: callback,
+};
+const CAPACITY: OptionRules = {
+  records: integer(1, LIMITS.records),
+  stringBytes: integer(1, LIMITS.stringRegionBytes),
+  slots: integer(1, LIMITS.slots),
+  frameBytes: integer(1, LIMITS.frameRegionBytes),
+};
+const nameText = utf8(LIMITS.nameBytes);
+const OBJECT_OPTIONS: OptionRules = {
+  state: oneOf(...OBJECT_STATES),
+  synced: flag,
+  foreignId: flag,
+};
+const ROOT_OPTIONS: OptionRules = { ...OBJECT_OPTIONS, identity: anyOptions };
+const IDENTITY: OptionRules = { host: nameText, instance: nameText, application: nameText };
+const VARIABLE_OPTIONS: OptionRules = {
+  kind: oneOf(...VARIABLE_KINDS),
+  unit: utf8(MAX_UNIT_BYTES),
+  help: utf8(LIMITS.helpBytes),
+  schema: list(anyNumber, { max: LIMITS.schemaEntries }),
+  textBytes: integer(0, LIMITS.textBytes),
+  synced: flag,
+};
+const valueType = oneOf(...(Object.keys(VALUE_TYPES) as ValueType[]));
+
+/** @throws RangeError for an option that is unknown, invalid or missing */
+export function checkPublisher(options: PublisherOptions): void {
+  checkOptions('Publisher', options, PUBLISHER_OPTIONS, ['serverKey']);
+  if (options.capacity !== undefined)
+    checkOptions('Publisher: capacity', options.capacity, CAPACITY);
 }
 
+/** @throws RangeError for an argument or option of `addRoot` that is unknown or invalid */
+export function checkRoot(id: string, className: string, options: RootOptions): void {
+  checkValue('addRoot: name', id, nameText);
+  checkValue('addRoot: className', className, nameText);
+  checkOptions('addRoot', options, ROOT_OPTIONS);
+  if (options.identity !== undefined) checkOptions('addRoot: identity', options.identity, IDENTITY);
+}
+
+/** @throws RangeError for an argument or option of `addObject` that is unknown or invalid */
+export function checkObject(
+  parent: PublishedObject,
+  id: string,
+  className: string,
+  options: ObjectOptions,
+): void {
+  checkParent('addObject: parent', parent);
+  checkValue('addObject: name', id, nameText);
+  checkValue('addObject: className', className, nameText);
+  checkOptions('addObject', options, OBJECT_OPTIONS);
+  if (options.foreignId !== true) checkId(id, parent.name);
+}
+
+/** @throws RangeError for anything but an object of a publisher */
+export function checkParent(name: string, object: unknown): void {
+  checkValue(name, object, publishedObject);
+}
+
+/** @throws RangeError for anything but a boolean */
+export function checkSynced(isSynced: unknown): void {
+  checkValue('setSynced: isSynced', isSynced, flag);
+}
+
+/** @throws RangeError for anything but two counts */
+export function checkCounts(objects: unknown, variables: unknown): void {
+  checkValue('setDropped: objects', objects, count);
+  checkValue('setDropped: variables', variables, count);
+}
+
+/** @throws RangeError for anything but the handle of a variable */
+export function checkVariableHandle(value: unknown): void {
+  checkValue('removeVariable: value', value, variableHandle);
+}
+
+const count = integer(0, Number.MAX_SAFE_INTEGER);
+const variableHandle = rule('object', 'a value that addVariable returned', (raw) =>
+  typeof raw === 'object' && raw !== null && 'ref' in raw ? raw : undefined,
+);
+const publishedObject = rule('object', 'an object that addRoot or addObject returned', (raw) =>
+  typeof raw === 'object' && raw !== null && 'id' in raw && typeof raw.id === 'number'
+    ? raw
+    : undefined,
+);
+
 /** @throws RangeError unless an id is its parent's id, a dot, and at least one more character */
-export function checkId(id: string, parentId: string): void {
+function checkId(id: string, parentId: string): void {
   if (!id.startsWith(`${parentId}.`) || id.length < parentId.length + 2)
     throw new RangeError(
       `Object id "${id}" is below "${parentId}", so it must begin with "${parentId}." and go on`,
@@ -79,29 +185,23 @@ export function checkId(id: string, parentId: string): void {
 
 /** The number of a management state. @throws RangeError if there is no such state */
 export function stateNumber(state: ObjectState): bigint {
-  checkOneOf('State', state, OBJECT_STATES);
+  checkValue('state', state, OBJECT_OPTIONS['state']);
   return BigInt(OBJECT_STATES.indexOf(state));
 }
 
-/** @throws RangeError unless the value is one of the names; a caller in JavaScript may pass any value */
-function checkOneOf(what: string, value: unknown, names: readonly string[]): void {
-  if (typeof value === 'string' && names.includes(value)) return;
-  throw new RangeError(`${what} is ${String(value)}, ${names.join(', ')} are allowed`);
-}
-
-/** @throws RangeError for a variable that the format does not allow */
-export function checkVariable(name: string, type: ValueType, options: VariableOptions): void {
-  const { kind = 'unknown', unit = '', help = '', schema = [], textBytes = 64 } = options;
-  checkOneOf('Type', type, Object.keys(VALUE_TYPES));
-  checkOneOf('Kind', kind, VARIABLE_KINDS);
-  checkText('Variable name', name, LIMITS.nameBytes);
-  checkText('Unit', unit, MAX_UNIT_BYTES);
-  checkText('Help', help, LIMITS.helpBytes);
-  if (schema.length > LIMITS.schemaEntries)
-    throw new RangeError(`${schema.length} schema entries, ${LIMITS.schemaEntries} are allowed`);
+/** @throws RangeError for a variable that the format does not allow, and for unknown options */
+export function checkVariable(
+  object: PublishedObject,
+  name: string,
+  type: ValueType,
+  options: VariableOptions,
+): void {
+  checkParent('addVariable: object', object);
+  checkValue('addVariable: name', name, nameText);
+  checkValue('addVariable: type', type, valueType);
+  checkOptions('addVariable', options, VARIABLE_OPTIONS);
+  const { schema = [] } = options;
   if (schema.length > 0) checkSchema(type, schema);
-  if (!Number.isInteger(textBytes) || textBytes < 0 || textBytes > LIMITS.textBytes)
-    throw new RangeError(`A text of ${textBytes} bytes, 0 to ${LIMITS.textBytes} are allowed`);
 }
 
 function checkSchema(type: ValueType, schema: readonly number[]): void {
@@ -115,6 +215,3 @@ function checkSchema(type: ValueType, schema: readonly number[]): void {
   if (meaning === 'quantiles' && schema.some((quantile) => quantile < 0 || quantile > 1))
     throw new RangeError(`Quantiles must be from 0 to 1, ${found}`);
 }
-
-const encoder = new TextEncoder();
-const utf8Bytes = (text: string): number => encoder.encode(text).length;

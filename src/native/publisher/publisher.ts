@@ -29,11 +29,22 @@ import { NameWait } from './name-wait.js';
 import { PublisherFile } from './publisher-file.js';
 import { headerBytes, computeLayout } from './segment-layout.js';
 import type { SegmentLayout } from './segment-layout.js';
-import { checkId, checkText, checkVariable, stateNumber } from './publisher-options.js';
+import {
+  checkCounts,
+  checkObject,
+  checkParent,
+  checkPublisher,
+  checkRoot,
+  checkSynced,
+  checkVariable,
+  checkVariableHandle,
+  stateNumber,
+} from './publisher-options.js';
 import type {
   ObjectOptions,
   PublishedObject,
   PublisherOptions,
+  RootOptions,
   VariableOptions,
 } from './publisher-options.js';
 
@@ -86,20 +97,20 @@ export class Publisher {
 
   /**
    * Creates a segment that is not visible yet: add the present objects, then call `place()`.
+   * @throws RangeError for an option that is unknown, invalid or missing
    * @throws Fault NATIVE_FAILED or SEGMENT_FULL if the segment cannot be created
    */
   constructor(options: PublisherOptions) {
+    checkPublisher(options);
     const { contextId = 'shmApp', poolName = 'pool', serverKey, pid = ownPid } = options;
-    const name = segmentName(contextId, poolName, serverKey);
-    if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name))
-      throw new Fault(
-        'USAGE',
-        `Segment name "${name}" may have up to 200 letters, digits, "_", "-" and ".", no "." first`,
-      );
     this.heartbeatMs = options.heartbeatMs ?? 1000;
-    if (!Number.isInteger(this.heartbeatMs) || this.heartbeatMs < 0)
-      throw new RangeError(`A heartbeat of ${this.heartbeatMs} ms, whole ones from 0 are allowed`);
-    this.#layout = computeLayout({ ...DEFAULT_CAPACITY, ...options.capacity });
+    const { capacity = {} } = options;
+    this.#layout = computeLayout({
+      records: capacity.records ?? DEFAULT_CAPACITY.records,
+      stringBytes: capacity.stringBytes ?? DEFAULT_CAPACITY.stringBytes,
+      slots: capacity.slots ?? DEFAULT_CAPACITY.slots,
+      frameBytes: capacity.frameBytes ?? DEFAULT_CAPACITY.frameBytes,
+    });
     const unique = `${pid}.${randomBytes(4).toString('hex')}`;
     // Before the file is created, since invalid options throw here.
     const header = headerBytes(this.#layout, {
@@ -109,6 +120,7 @@ export class Publisher {
       pid,
       heartbeatPeriodNs: BigInt(this.heartbeatMs) * 1_000_000n,
     });
+    const name = segmentName(contextId, poolName, serverKey);
     this.#file = new PublisherFile(name, this.#layout.fileSize, options.mode ?? 0o644, unique);
     header.copy(this.#file.bytes);
     const { buffer, byteOffset } = this.#file.bytes;
@@ -152,11 +164,12 @@ export class Publisher {
     this.#checkAtNs = monotonicNs() + CHECK_PERIOD_NS;
   }
 
-  addRoot(
-    name: string,
-    className: string,
-    options: ObjectOptions & { readonly identity?: Partial<RootIdentity> } = {},
-  ): PublishedObject {
+  /**
+   * Adds a root object.
+   * @throws RangeError for values that the format does not allow; then nothing is published
+   */
+  addRoot(name: string, className: string, options: RootOptions = {}): PublishedObject {
+    checkRoot(name, className, options);
     return this.#addObject(undefined, name, className, options, options.identity ?? {});
   }
 
@@ -170,6 +183,7 @@ export class Publisher {
     className: string,
     options: ObjectOptions = {},
   ): PublishedObject {
+    checkObject(parent, name, className, options);
     return this.#addObject(parent, name, className, options, {});
   }
 
@@ -184,7 +198,7 @@ export class Publisher {
     type: T,
     options: VariableOptions = {},
   ): PublishedValues[T] {
-    checkVariable(name, type, options);
+    checkVariable(object, name, type, options);
     const { kind = 'unknown', unit = '', help = '', schema = [], textBytes = 64 } = options;
     const hasSchema = schemaOf(type) !== undefined;
     const { synced = hasSchema } = options;
@@ -192,7 +206,7 @@ export class Publisher {
     const ref = object.id === 0 || !this.#nodes.has(object.id) ? undefined : this.#allocateSlot();
     const offset = ref === undefined || words === 0 ? 0 : this.#allocateFrame(words);
     if (ref === undefined || offset === undefined)
-      return this.#dropVariable(type, { name, ref, frame: NO_FRAME, schema });
+      return this.#dropVariable(type, { name, kind, ref, frame: NO_FRAME, schema });
     const frame: FrameRegion = { offset, length: words };
     this.#storeFirst(type, ref, frame, synced);
     const id = ++this.#lastId;
@@ -211,11 +225,11 @@ export class Publisher {
       extra1: words,
       extra2: 0,
     });
-    if (!isAdded) return this.#dropVariable(type, { name, ref, frame, schema });
+    if (!isAdded) return this.#dropVariable(type, { name, kind, ref, frame, schema });
     this.#nodes.set(id, { ref, frame, owner: object.id, depth: 0 });
     this.#variableIds[ref.slot] = id;
     this.#nodes.get(object.id)?.children?.add(id);
-    return this.#newHandle(type, { name, ref, frame, schema });
+    return this.#newHandle(type, { name, kind, ref, frame, schema });
   }
 
   /**
@@ -223,6 +237,7 @@ export class Publisher {
    * @throws RangeError for a state that does not exist
    */
   setState(object: PublishedObject, state: ObjectState): boolean {
+    checkParent('setState: object', object);
     const { ref } = object;
     const stored = stateNumber(state);
     if (ref === undefined || !this.#ownsSlot(ref)) return false;
@@ -230,8 +245,10 @@ export class Publisher {
     return true;
   }
 
-  /** Sets whether an object is synced. */
+  /** Sets whether an object is synced. @throws RangeError for anything but an object and a boolean */
   setSynced(object: PublishedObject, isSynced = true): boolean {
+    checkParent('setSynced: object', object);
+    checkSynced(isSynced);
     const { ref } = object;
     if (ref === undefined || !this.#ownsSlot(ref)) return false;
     this.#storeWord(ref, isSynced);
@@ -243,6 +260,7 @@ export class Publisher {
    * @throws RangeError for anything but an integer from 0 to 2^64 - 1
    */
   setAsOf(root: PublishedObject, unixNs: bigint | undefined): boolean {
+    checkParent('setAsOf: root', root);
     const { asOf } = root;
     const stored = unixNs === undefined ? 0n : storedInteger(VALUE_TYPES.u64.range, unixNs);
     if (stored === undefined)
@@ -253,13 +271,15 @@ export class Publisher {
     return true;
   }
 
-  /** Removes an object and everything below it. */
+  /** Removes an object and everything below it. @throws RangeError for anything but an object */
   removeObject(object: PublishedObject): void {
+    checkParent('removeObject: object', object);
     this.#remove(object.id);
   }
 
-  /** Removes one variable; its handle rejects values from now on. */
+  /** Removes one variable; its handle rejects values from now on. @throws RangeError for anything but a handle */
   removeVariable(value: { readonly ref: SlotRef | undefined }): void {
+    checkVariableHandle(value);
     const id = this.#variableIds[value.ref?.slot ?? NO_SLOT];
     // Another variable may have reused the slot.
     if (id !== undefined && this.#nodes.get(id)?.ref === value.ref) this.#remove(id);
@@ -282,6 +302,7 @@ export class Publisher {
 
   /** Replaces the counts of dropped items, for callers that retry. */
   setDropped(objects: number, variables: number): void {
+    checkCounts(objects, variables);
     Atomics.store(this.#header, MUTABLE.objectsDropped / 8, BigInt(objects));
     Atomics.store(this.#header, MUTABLE.variablesDropped / 8, BigInt(variables));
   }
@@ -314,14 +335,9 @@ export class Publisher {
     parent: PublishedObject | undefined,
     name: string,
     className: string,
-    { state = 'normal', synced = true, foreignId = false }: ObjectOptions,
+    { state = 'normal', synced = true }: ObjectOptions,
     { host = '', instance = '', application = '' }: Partial<RootIdentity>,
   ): PublishedObject {
-    checkText('Object id', name, LIMITS.nameBytes);
-    checkText('Class', className, LIMITS.nameBytes);
-    if (parent !== undefined && !foreignId) checkId(name, parent.name);
-    for (const text of [host, instance, application])
-      checkText('Root identity', text, LIMITS.nameBytes);
     const stored = stateNumber(state);
     const depth = (this.#nodes.get(parent?.id ?? 0)?.depth ?? 0) + 1;
     if (depth > LIMITS.depth)

@@ -215,10 +215,10 @@ describe('A publisher with a limited capacity (segment format, section 8)', () =
   });
 
   const BAD = [
-    [{ records: 0 }, 'Capacity records is 0, 1 to 8388608 is allowed'],
-    [{ slots: 2 ** 24 + 1 }, 'Capacity slots is 16777217, 1 to 16777216 is allowed'],
-    [{ stringBytes: 1.5 }, 'Capacity stringBytes is 1.5, 1 to 134217728 is allowed'],
-    [{ frameBytes: Number.NaN }, 'Capacity frameBytes is NaN, 1 to 2147483648 is allowed'],
+    [{ records: 0 }, 'records: found 0, allowed: an integer from 1 to 8388608'],
+    [{ slots: 2 ** 24 + 1 }, 'slots: found 16777217, allowed: an integer from 1 to 16777216'],
+    [{ stringBytes: 1.5 }, 'stringBytes: found 1.5, allowed: an integer from 1 to 134217728'],
+    [{ frameBytes: Number.NaN }, 'frameBytes: found nan, allowed: an integer from 1 to 2147483648'],
   ] as const;
   for (const [capacity, message] of BAD)
     it(`fails to start with the message "${message}"`, () => {

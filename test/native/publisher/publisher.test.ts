@@ -44,26 +44,17 @@ function descriptorOf(path: string): number {
 describe('A publisher', () => {
   const segments = freshSegments();
   const REFUSED = [
-    ['a name of more than 1024 bytes', 'é'.repeat(513), {}, 'Variable name has 1026 bytes'],
-    ['a unit of more than 64 bytes', 'v', { unit: 'u'.repeat(65) }, 'Unit has 65 bytes'],
-    ['a help text of more than 4096 bytes', 'v', { help: 'h'.repeat(4097) }, 'Help has 4097 bytes'],
-    ['more than 512 bounds', 'v', { schema: Array(513).fill(0) }, '513 schema entries'],
+    ['a name of more than 1024 bytes', 'é'.repeat(513), {}, 'name: found "éé'],
+    ['a unit of more than 64 bytes', 'v', { unit: 'u'.repeat(65) }, 'unit: found "uu'],
+    ['a help text of more than 4096 bytes', 'v', { help: 'h'.repeat(4097) }, 'help: found "hh'],
+    ['more than 512 bounds', 'v', { schema: Array(513).fill(0) }, 'schema: found an array of 513'],
     ['bounds that do not ascend', 'v', { schema: [1, 1] }, 'Schema entries must ascend'],
     ['bounds that are not numbers', 'v', { schema: [Number.NaN] }, 'Schema entries must be finite'],
     ['+Inf as a bound', 'v', { schema: [1, Infinity] }, 'Schema entries must be finite'],
     ['-Inf as a bound', 'v', { schema: [-Infinity, 1] }, 'Schema entries must be finite'],
-    ['a text of more than 65528 bytes', 'v', { textBytes: 65_529 }, 'A text of 65529 bytes'],
-    ['a text with a negative number of bytes', 'v', { textBytes: -100 }, 'A text of -100 bytes'],
-    ['a text with a fraction of a byte', 'v', { textBytes: 0.5 }, 'A text of 0.5 bytes'],
-    // What a program in JavaScript may pass.
-    ['a kind that does not exist', 'v', { kind: 'Counter' as 'counter' }, 'Kind is Counter'],
-    [
-      'a name that is not a string',
-      5 as unknown as string,
-      {},
-      'Variable name is 5, a text is allowed',
-    ],
-    ['a unit that is not a string', 'v', { unit: 5 as unknown as string }, 'Unit is 5'],
+    ['a text of more than 65528 bytes', 'v', { textBytes: 65_529 }, 'textBytes: found 65529'],
+    ['a text with a negative number of bytes', 'v', { textBytes: -100 }, 'textBytes: found -100'],
+    ['a text with a fraction of a byte', 'v', { textBytes: 0.5 }, 'textBytes: found 0.5'],
   ] as const;
   for (const [what, name, options, reason] of REFUSED)
     it(`refuses ${what}, and its segment stays valid`, () => {
@@ -84,9 +75,18 @@ describe('A publisher', () => {
     const publisher = segments.publish('82');
     const root = publisher.addRoot('r', 'C');
     const refused: readonly (readonly [() => unknown, string])[] = [
-      [() => publisher.addVariable(root, 'v', 'int' as 'u64'), 'Type is int, u64, i64, f64, bool'],
-      [() => publisher.addObject(root, 'r.o', 'C', { state: 'on' as 'normal' }), 'State is on'],
-      [() => publisher.setState(root, 'on' as 'normal'), 'State is on, init, normal'],
+      [
+        () => publisher.addVariable(root, 'v', 'int' as 'u64'),
+        'type: found "int", allowed: "u64" or "i64"',
+      ],
+      [
+        () => publisher.addObject(root, 'r.o', 'C', { state: 'on' as 'normal' }),
+        'state: found "on"',
+      ],
+      [
+        () => publisher.setState(root, 'on' as 'normal'),
+        'state: found "on", allowed: "init" or "normal"',
+      ],
       [() => publisher.setAsOf(root, 2n ** 64n), 'u64 allows integers from 0'],
     ];
     for (const [store, message] of refused) expect(store).to.throw(RangeError, message);
@@ -365,7 +365,7 @@ describe('A segment whose name is removed while its publisher runs', () => {
   });
 
   it('gets its name back after another publisher took and closed it', async () => {
-    const publisher = segments.publish('82');
+    const publisher = segments.publish('82', { warn: () => undefined });
     publisher.addVariable(publisher.addRoot('r', 'C'), 'mine', 'bool').set(true);
     const file = posixMemory().open(segments.name('82'));
     const state = Buffer.alloc(4);

@@ -51,6 +51,35 @@ describe('A scalar variable', () => {
       expect(seen()).to.equal(BigInt(value));
     });
 
+  for (const [type, amounts] of [
+    ['u64', [-1, -1n, Number.NaN]],
+    ['i64', [-1, -(2n ** 63n), Number.NaN]],
+    ['f64', [-0.5, Number.NaN, Infinity, -Infinity]],
+  ] as const)
+    it(`that is a ${type} counter refuses to fall by add(), and may fall by set()`, () => {
+      const publisher = segments.publish('82');
+      const root = publisher.addRoot('r', 'C');
+      const counter = publisher.addVariable(root, 'v', type, { kind: 'counter' });
+      const gauge = publisher.addVariable(root, 'w', 'f64', { kind: 'gauge' });
+      counter.set(5);
+      for (const amount of amounts)
+        expect(() => counter.add(amount), String(amount)).to.throw(RangeError, 'Variable "v"');
+      expect(() => counter.add(-1)).to.throw(
+        RangeError,
+        'Variable "v" is a counter: found -1 to add, allowed: finite amounts from 0',
+      );
+      counter.add(0);
+      gauge.add(-1);
+      const seen = () => {
+        const { source } = segments.poller('82').poll();
+        const [read] = source === undefined ? [] : readTree(source, TINY.slots);
+        return Number(read?.variables[0]?.value);
+      };
+      expect(seen()).to.equal(5);
+      counter.set(1);
+      expect(seen()).to.equal(1);
+    });
+
   it('is not synced by a refused store', () => {
     const { variable, seen } = one('u64');
     expect(() => variable.set(-1)).to.throw(RangeError);

@@ -1,0 +1,62 @@
+// Checks the options and arguments that a program in JavaScript passes to a function.
+import { keyPath, shown } from '../document/document.js';
+import { hint } from '../document/nearest.js';
+import { rule } from './rule.js';
+import type { Rule } from './rule.js';
+
+export type OptionRules = Readonly<Record<string, Rule<unknown>>>;
+
+/**
+ * Checks an object of options. An undefined option counts as absent.
+ * @param of the function or option that has these options, for messages
+ * @throws RangeError for the first option that is unknown, invalid or missing
+ */
+export function checkOptions(
+  of: string,
+  options: unknown,
+  rules: OptionRules,
+  required: readonly string[] = [],
+): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    throw new RangeError(`${of}: found ${shown(options)}, allowed: an object with options`);
+  const known = Object.keys(rules);
+  for (const [key, value] of Object.entries(options)) {
+    const rule = known.includes(key) ? rules[key] : undefined;
+    if (rule === undefined) {
+      const rest = hint(key, known) || `, allowed: ${known.join(', ')}`;
+      throw new RangeError(`${of}: unknown option ${shown(key)}${rest}`);
+    }
+    if (value !== undefined) checkValue(`${of}: ${key}`, value, rule);
+  }
+  const values = new Map<string, unknown>(Object.entries(options));
+  for (const key of required) checkValue(`${of}: ${key}`, values.get(key), rules[key]);
+}
+
+/** Checks one value. @throws RangeError for a value that the rule refuses */
+export function checkValue(name: string, value: unknown, rule: Rule<unknown> | undefined): void {
+  // Rules read integers as bigint, as TOML has them.
+  const raw = Number.isSafeInteger(value) ? BigInt(Number(value)) : value;
+  rule?.read(raw, [], (path, sentence) => {
+    throw new RangeError(`${name}${keyPath(path)}: ${sentence}`);
+  });
+}
+
+/** An object with further options, which the caller checks with `checkOptions`. */
+export const anyOptions = rule('table', 'an object with options', (raw) =>
+  typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? raw : undefined,
+);
+
+/** A function of the caller. */
+export const callback = rule('function', 'a function', (raw) =>
+  typeof raw === 'function' ? raw : undefined,
+);
+
+/** Texts of at most `most` bytes of UTF-8. */
+export const utf8 = (most: number): Rule<string> =>
+  rule('string', `a string of at most ${most} bytes of UTF-8`, (raw) =>
+    typeof raw === 'string' && fitsUtf8(raw, most) ? raw : undefined,
+  );
+
+/** A UTF-16 unit is at most three bytes, so most texts need no count. */
+const fitsUtf8 = (text: string, most: number): boolean =>
+  text.length * 3 <= most || Buffer.byteLength(text) <= most;
