@@ -16,7 +16,14 @@ import { INTERNAL_METADATA } from '../../targets/internal-metrics.js';
 import type { Planned, PlannedTarget } from '../plan.js';
 import { collectTree, classFindings, filterFindings, limitLines, joinNames } from './findings.js';
 import type { ExistingObject, Finding } from './findings.js';
-import { SHARING, describedFamilies, rowFindings, variableFinding } from './row-findings.js';
+import {
+  SHARING,
+  describedFamilies,
+  rowFindings,
+  unreadCount,
+  unreadLines,
+  variableFinding,
+} from './row-findings.js';
 import type { DescribedFamilies } from './row-findings.js';
 
 /** The maximum number of polls of one directory. Even the largest directory needs fewer polls. */
@@ -104,7 +111,8 @@ function rootLines(
   const filters = compileFilters(catalogue, target);
   const tracked = objects.filter(filters.tracks);
   const variables = tracked.reduce((sum, object) => sum + object.variables.size, 0);
-  const { lines, families } = metricsOf(target, catalogue, filters, objects);
+  const isOwn = config.settings.catalogueFiles.includes(catalogue?.source.file ?? '');
+  const { lines, notes, families } = metricsOf(target, catalogue, filters, { objects, isOwn });
   const metrics = [...INTERNAL_METADATA, ...families];
   const unmatchedScopes = config.scopes.filter((each) => {
     const scope = compileScope(each);
@@ -128,6 +136,7 @@ function rootLines(
     `root ${root.name} of server key ${serverKey}${alternatives}`,
     `tracks ${tracked.length} of ${pluralize(objects.length, 'object')}, ${pluralize(variables, 'variable')}, ${pluralize(families.size, 'metric')}`,
     ...(isComplete ? [] : ['the tree is larger than what is checked: the rest is left out']),
+    ...notes,
     ...findings.map((finding) => `warning: ${finding}`),
   ];
 }
@@ -135,6 +144,8 @@ function rootLines(
 /** The metrics of a target, and findings about them. */
 interface TargetMetrics {
   readonly lines: readonly string[];
+  /** Lines that are no warnings. */
+  readonly notes: readonly string[];
   readonly families: ReadonlySet<FamilyMetadata>;
 }
 
@@ -143,25 +154,33 @@ function metricsOf(
   { app, showUncatalogued }: TargetConfig,
   catalogue: Catalogue | undefined,
   filters: Filters,
-  objects: readonly ExistingObject[],
+  { objects, isOwn }: { readonly objects: readonly ExistingObject[]; readonly isOwn: boolean },
 ): TargetMetrics {
   const { rowIndex } = filters;
   const tracked = objects.filter(filters.tracks);
   if (catalogue === undefined || rowIndex === undefined)
     return declared(describedFamilies(app, tracked));
-  const { lines, without, families } = rowFindings(catalogue, rowIndex, tracked);
+  const found = rowFindings(catalogue, rowIndex, tracked);
+  const { lines, families } = found;
   const { unmatched, withoutRows } = classFindings(catalogue, filters, objects);
   if (!showUncatalogued)
-    return { lines: [...unmatched, ...withoutRows, ...lines, ...without], families };
+    return {
+      // The user of a built-in catalogue does not write its rows.
+      lines: [...unmatched, ...withoutRows, ...lines, ...(isOwn ? unreadLines(found) : [])],
+      notes: isOwn ? [] : unreadCount(found, app),
+      families,
+    };
   const others = declared(describedFamilies(app, tracked, uncataloguedIn(catalogue, filters)));
   return {
     lines: [...unmatched, ...lines, ...others.lines],
+    notes: [],
     families: new Set([...families, ...others.families]),
   };
 }
 
 const declared = ({ families, shared }: DescribedFamilies): TargetMetrics => ({
   lines: limitLines(shared, SHARING),
+  notes: [],
   families,
 });
 

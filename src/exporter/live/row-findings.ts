@@ -9,6 +9,7 @@ import { NamedVariable } from '../../exposition/read/highlight.js';
 import { TreeWalk, isVariable } from '../../exposition/read/tree-walk.js';
 import { DeclaredRows } from '../../exposition/rows/declared-rows.js';
 import type { FamilyMetadata, ManagedObject, Variable } from '../../model.js';
+import { pluralize } from '../../pluralize.js';
 import { Candidates, limitLines, joinNames } from './findings.js';
 import type { ExistingObject, Finding } from './findings.js';
 
@@ -73,8 +74,8 @@ export function describedFamilies(
 
 interface RowFindings {
   readonly lines: readonly string[];
-  /** Lines about variables that no row reads. */
-  readonly without: readonly string[];
+  /** The names of the variables that no row reads, by the class of the catalogue. */
+  readonly unread: ReadonlyMap<string, ReadonlySet<string>>;
   /** The metrics of the existing objects. */
   readonly families: ReadonlySet<FamilyMetadata>;
 }
@@ -131,19 +132,37 @@ export function rowFindings(
     if (sets.length > 0) for (const variable of object.variables.values()) add(variable, sets);
   }
   const unmatched = [...bySet].flatMap(([set, variables]) => unmatchedRows(set, variables, file));
-  const without = [...unread].map(
-    ([alias, names]) =>
-      `class ${quoted(alias)}: variables without a row: ${joinNames([...names].sort())}`,
-  );
   return {
     lines: [
       ...limitLines(unmatched, 'rows that find no variable'),
       ...limitLines([...mistyped], 'variables that a row cannot show'),
       ...limitLines(shared.lines, SHARING),
     ],
-    without: limitLines(without, 'classes with variables that have no row'),
+    unread,
     families,
   };
+}
+
+/** Lines about variables that no row reads, one for each class. */
+export function unreadLines({ unread }: Pick<RowFindings, 'unread'>): readonly string[] {
+  const lines = [...unread].map(
+    ([alias, names]) =>
+      `class ${quoted(alias)}: variables without a row: ${joinNames([...names].sort())}`,
+  );
+  return limitLines(lines, 'classes with variables that have no row');
+}
+
+/** A line with the number of variables that no row of a built-in catalogue reads; none if there are none. */
+export function unreadCount(
+  { unread }: Pick<RowFindings, 'unread'>,
+  app: string,
+): readonly string[] {
+  const count = [...unread.values()].reduce((sum, names) => sum + names.size, 0);
+  if (count === 0) return [];
+  const have = count === 1 ? 'has' : 'have';
+  return [
+    `${pluralize(count, 'variable')} ${have} no row in the built-in catalogue of ${app}; show_uncatalogued = true shows ${count === 1 ? 'it' : 'them'}`,
+  ];
 }
 
 /** Lines about variables that a row reads but no object has, each with the nearest existing name. */

@@ -102,6 +102,20 @@ describe('the live check', () => {
     );
   });
 
+  it('only counts variables without a row of a built-in catalogue, and warns of none', () => {
+    const publisher = segments.publish('1');
+    const root = publisher.addRoot('h.1.ats', 'ManagedProcess.ATS');
+    for (const name of ['processID', 'spare', 'extra']) publisher.addVariable(root, name, 'u64');
+    const about = (more = '') =>
+      check(`[[targets]]\napp = "ats"\nserver_key = "1"\n${more}`).filter((line) =>
+        /without a row|no row/.test(line),
+      );
+    expect(about()).to.deep.equal([
+      '  2 variables have no row in the built-in catalogue of ats; show_uncatalogued = true shows them',
+    ]);
+    expect(about('show_uncatalogued = true\n')).to.deep.equal([]);
+  });
+
   it('reports classes without objects, and the paths of objects without rows', () => {
     open(segments.publish('1'));
     const found = (id: string, path: string) =>
