@@ -9,6 +9,9 @@ const TARGET = { group: 'Single target:' };
 const OUTPUT = { group: 'Output:' };
 const OTHER = { group: 'Other:' };
 
+/** Applications that shells offer: those of the built-in catalogues and of the formats. Others are allowed, too. */
+export const KNOWN_APPS = ['ads', 'adh', 'ats', 'jvm', 'varnish'];
+
 /** An option that only --help-all shows. */
 const RARE = { isRare: true };
 
@@ -37,6 +40,7 @@ export const OPTIONS = {
   app: optionalOption('--app <app>', application, 'Set the application metric set', {
     ...TARGET,
     ...overridesShown(SETTINGS.app),
+    choices: KNOWN_APPS,
   }),
   serverKey: optionalOption(
     '--server-key <key>',

@@ -17,6 +17,8 @@ export interface CommandOption<T> {
   readonly isRepeatable: boolean;
   /** The default as the help shows it; empty for none. */
   readonly shownDefault: string;
+  /** The arguments that shells offer; empty if the argument is free text. */
+  readonly choices: readonly string[];
   /** Whether only --help-all shows the option, not --help. */
   readonly isRare: boolean;
   /** The heading of the option in the help. */
@@ -35,7 +37,10 @@ export type OptionValues<O extends CommandOptions> = {
 };
 
 type More = Partial<
-  Pick<CommandOption<unknown>, 'group' | 'conflicts' | 'shownDefault' | 'isRare' | 'setting'>
+  Pick<
+    CommandOption<unknown>,
+    'group' | 'conflicts' | 'shownDefault' | 'isRare' | 'setting' | 'choices'
+  >
 >;
 
 /** Makes an option. Gives defaults to the properties that are in neither `own` nor `more`. */
@@ -43,7 +48,7 @@ const option = <T>(
   own: Pick<CommandOption<T>, 'flags' | 'meaning' | 'fallback' | 'read'>,
   more: Partial<CommandOption<T>>,
 ): CommandOption<T> => ({
-  ...{ isRequired: false, isRepeatable: false, isRare: false, shownDefault: '' },
+  ...{ isRequired: false, isRepeatable: false, isRare: false, shownDefault: '', choices: [] },
   ...own,
   ...more,
 });
@@ -62,7 +67,10 @@ export function requiredOption<T>(
   more: More = {},
 ): CommandOption<T> {
   const read = readBy({ flags, ...more }, rule);
-  return option({ flags, meaning, fallback: undefined, read }, { isRequired: true, ...more });
+  return option(
+    { flags, meaning, fallback: undefined, read },
+    { ...choicesOf(rule), isRequired: true, ...more },
+  );
 }
 
 /** An option whose value is undefined if it is not given. */
@@ -73,7 +81,7 @@ export function optionalOption<T>(
   more: More = {},
 ): CommandOption<T | undefined> {
   const own = { flags, meaning, fallback: undefined, read: readBy({ flags, ...more }, rule) };
-  return option(own, { isRepeatable: rule.type.endsWith('array'), ...more });
+  return option(own, { ...choicesOf(rule), isRepeatable: rule.type.endsWith('array'), ...more });
 }
 
 export function defaultOption<T>(
@@ -84,7 +92,7 @@ export function defaultOption<T>(
   more: More = {},
 ): CommandOption<T> {
   const own = { flags, meaning, fallback, read: readBy({ flags, ...more }, rule) };
-  return option(own, { shownDefault: String(fallback), ...more });
+  return option(own, { ...choicesOf(rule), shownDefault: String(fallback), ...more });
 }
 
 /** An option that may be given with or without an argument. Its value is the argument, or true if there is none. */
@@ -98,6 +106,8 @@ export function openOption<T>(
   const read = (argument: string | true) => (argument === true ? true : withArgument(argument));
   return option<T | true | undefined>({ flags, meaning, fallback: undefined, read }, more);
 }
+
+const choicesOf = ({ choices = [] }: Rule<unknown>) => ({ choices });
 
 /** The name of an option: `--server-key` for the flags `--server-key <key>`. */
 export const nameOf = ({ flags }: Pick<CommandOption<unknown>, 'flags'>): string =>

@@ -11,6 +11,8 @@ export interface Rule<T> {
   readonly type: string;
   /** The allowed values, in words that follow "allowed:". */
   readonly allowed: string;
+  /** All allowed values, if they are a few words. */
+  readonly choices?: readonly string[];
   /**
    * Reads one raw TOML value: string, bigint, number (floats only), boolean, array or table. Reports every error in the
    * value. Returns the valid part of the value, or undefined if no part is valid.
@@ -112,13 +114,15 @@ export const text = (
     guess,
   );
 
-export const oneOf = <T extends string>(...words: readonly T[]): Rule<T> =>
-  rule(
+export const oneOf = <T extends string>(...words: readonly T[]): Rule<T> => ({
+  ...rule(
     'string',
     words.map((word) => `"${word}"`).join(' or '),
     (raw) => words.find((word) => word === raw),
     (raw) => (typeof raw === 'string' ? hint(raw, words) : ''),
-  );
+  ),
+  choices: words,
+});
 
 /** A property that must differ between the items of a list. */
 interface UniqueProperty<T> {

@@ -3,13 +3,16 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { PROGRAM as BRIDGE } from '#app/bridge/settings/options.js';
+import { BUILT_IN_APPS } from '#app/catalogue/builtin.js';
 import { PROGRAM as EXPORTER } from '#app/config/arguments.js';
+import { KNOWN_APPS } from '#app/config/options.js';
 import { PROGRAM as DUMP } from '#app/dump/options.js';
 import { COMMANDS, PROGRAM as LICENSE } from '#app/license/options.js';
 import { nameOf } from '#app/rules/command-option.js';
 import type { CommandOptions } from '#app/rules/command-option.js';
 import type { Program } from '#app/rules/program.js';
 import { PROGRAM as SIMULATOR } from '#app/simulator/options.js';
+import { FORMATS } from '#app/targets/formats.js';
 import { isInstalled } from '../support/processes.js';
 import { suiteFolder } from '../support/suite-folder.js';
 
@@ -92,13 +95,56 @@ describe('the pages of a release', function () {
   const offers = [
     [['shm_exporter', '--metrics'], ['--metrics-port']],
     [['shm_exporter', '--config', 'README'], ['README.md']],
-    [['shm_exporter', '--app', ''], ['']],
+    [
+      ['shm_exporter', '--app', ''],
+      [...BUILT_IN_APPS, 'varnish'],
+    ],
+    [
+      ['shm_exporter', '--app', 'a'],
+      ['ads', 'adh', 'ats'],
+    ],
+    [['shm_exporter', '--log-level', 'w'], ['warning']],
+    [
+      ['shm_exporter', '--log-format', ''],
+      ['text', 'logfmt', 'json'],
+    ],
+    [['shm_exporter', '--stdout-format', 'm'], ['merged']],
+    [['shm_exporter', '--stdout-format', '=', 'j'], ['json']],
+    [
+      ['shm_exporter', '--stdout-format', '='],
+      ['text', 'json', 'merged'],
+    ],
+    [['shm_exporter', '--server-key', ''], ['']],
+    [['shm_bridge', '--log-level', 'd'], ['debug']],
+    [['shm_simulator', '--app', ''], BUILT_IN_APPS],
+    [['shm_dump', '--object', ''], ['']],
     [['shm_license', 'k'], ['keygen']],
     [['shm_license', 'issue', '--lic'], ['--licensee']],
     [['shm_license', 'verify', '--keys'], ['--keys-dir']],
     [['shm_license', 'verify', 'READ'], ['README.md']],
     [['shm_license', 'verify', '--keys-dir', 'scri'], ['scripts']],
   ] as const;
+  it('have the values of every option with a few allowed words in zsh and fish', () => {
+    for (const { name, options } of PROGRAMS)
+      for (const { flags, choices } of Object.values(options)) {
+        if (choices.length === 0) continue;
+        const words = choices.join(' ');
+        const option = flags.split(' ')[0]?.slice(2) ?? '';
+        const zsh = read(`zsh/vendor-completions/_${name}`);
+        expect(zsh).to.match(new RegExp(`'--${option}\\[[^']*:\\(${words}\\)'`));
+        const fish = read(`fish/vendor_completions.d/${name}.fish`);
+        expect(fish).to.include(` -l ${option} -x -a '${words}' -d `);
+      }
+  });
+
+  it('offer the applications of all catalogues and formats', () =>
+    expect(KNOWN_APPS).to.have.members([
+      ...BUILT_IN_APPS,
+      ...[...FORMATS.values()].flatMap(({ app }) =>
+        app === undefined || BUILT_IN_APPS.some((each) => each === app) ? [] : [app],
+      ),
+    ]));
+
   for (const [words, answer] of offers)
     it(`have shell completions for the words "${words.join(' ')}"`, () =>
       expect(offered(...words)).to.deep.equal(answer));

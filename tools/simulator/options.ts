@@ -1,4 +1,5 @@
 // The command-line options of shm_simulator.
+import { BUILT_IN_APPS } from '#app/catalogue/builtin.js';
 import { Fault } from '#app/errors.js';
 import { readCommandLine } from '#app/rules/command-line.js';
 import type { CommandLine } from '#app/rules/command-line.js';
@@ -41,7 +42,9 @@ const JSON_OPTIONS = {
 };
 
 export const OPTIONS = {
-  app: defaultOption('--app <app>', 'ads', application, 'Application whose tree is simulated'),
+  app: defaultOption('--app <app>', 'ads', application, 'Application whose tree is simulated', {
+    choices: BUILT_IN_APPS,
+  }),
   serverKey: optionalOption(
     '--server-key <key>',
     name,

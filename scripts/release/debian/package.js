@@ -80,10 +80,14 @@ function writeConfiguration(root, tree) {
   writeFileSync(join(root, 'etc/shm_exporter/exporter.toml'), text);
 }
 
+/** Who distributes the package, from the variables that Debian's own tools read. Without them it has no address. */
+const { DEBFULLNAME = 'shm_exporter maintainers', DEBEMAIL = 'maintainers@shm-exporter.invalid' } =
+  process.env;
+const MAINTAINER = `${DEBFULLNAME} <${DEBEMAIL}>`;
+
 function writeDebianTexts(root, { version, epoch }) {
   const day = run('date', ['-u', '-R', '-d', `@${epoch}`]).trim();
-  const maintainer = /^Maintainer: (.*)$/m.exec(readFileSync(join(HERE, 'control'), 'utf8'))[1];
-  const entry = `${NAME} (${debianVersion(version)}) stable; urgency=medium\n\n  * Release ${version}; NEWS.md says what changed.\n\n -- ${maintainer}  ${day}\n`;
+  const entry = `${NAME} (${debianVersion(version)}) stable; urgency=medium\n\n  * Release ${version}; NEWS.md says what changed.\n\n -- ${MAINTAINER}  ${day}\n`;
   writeFileSync(join(root, DOC, 'changelog'), entry);
   writeFileSync(join(root, DOC, 'copyright'), COPYRIGHT);
   const overrides = join(root, 'usr/share/lintian/overrides');
@@ -118,6 +122,7 @@ function writeControl(root, { version }) {
   const folder = join(root, 'DEBIAN');
   mkdirSync(folder);
   const control = readFileSync(join(HERE, 'control'), 'utf8')
+    .replace('@MAINTAINER@', MAINTAINER)
     .replace('@VERSION@', debianVersion(version))
     .replace('@SIZE@', String(Math.ceil(size / 1024)));
   writeFileSync(join(folder, 'control'), control);

@@ -28,7 +28,11 @@ export function bashCompletion({ program, commands }) {
     `_${program.name}() {`,
     '  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}',
     '  COMPREPLY=()',
+    // bash splits --option=value into three words.
+    '  [[ $cur == = ]] && cur=',
+    '  [[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD - 2]}',
     '  case $prev in',
+    ...choiceCases(all),
     ...argumentCases(all),
     '  esac',
     ...body,
@@ -48,9 +52,24 @@ const offerOf = (command) =>
     ? offer(namesOf(command))
     : `mapfile -t COMPREPLY < <(compgen -f -W '${namesOf(command).join(' ')}' -- "$cur")`;
 
-/** What follows an option that takes an argument. */
+/** What follows an option with a few allowed words. */
+const choiceCases = (programs) =>
+  programs
+    .flatMap(optionsOf)
+    .filter(({ choices }) => choices.length > 0)
+    .flatMap((option) => [
+      `    ${formOf(option).name})`,
+      `      ${offer(option.choices)}`,
+      '      return',
+      '      ;;',
+    ]);
+
+/** What follows another option that takes an argument. */
 function argumentCases(programs) {
-  const forms = programs.flatMap((program) => optionsOf(program).map(formOf));
+  const forms = programs
+    .flatMap(optionsOf)
+    .filter(({ choices }) => choices.length === 0)
+    .map(formOf);
   return Object.entries(ACTIONS).flatMap(([kind, action]) => {
     const names = new Set(forms.filter(({ argument }) => argument === kind).map((f) => f.name));
     return names.size === 0

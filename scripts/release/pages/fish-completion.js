@@ -31,7 +31,10 @@ export function fishCompletion({ program, commands }) {
 function line(name, condition, option) {
   const form = formOf(option);
   const meaning = option.meaning.replaceAll('\n', ' ');
-  return `complete -c ${name}${condition} -l ${form.name.slice(2)}${ACTIONS[form.argument]} -d ${quoted(meaning)}`;
+  return `complete -c ${name}${condition} -l ${form.name.slice(2)}${actionOf(option, form)} -d ${quoted(meaning)}`;
 }
+
+const actionOf = ({ choices }, { argument }) =>
+  choices.length === 0 ? ACTIONS[argument] : ` -x -a ${quoted(choices.join(' '))}`;
 
 const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;

@@ -38,8 +38,11 @@ function specOf(option) {
   const { name, argument } = formOf(option);
   const meaning = option.meaning.replaceAll('\n', ' ').replace(/[[\]:]/g, '\\$&');
   return quoted(
-    `${name}[${meaning}]${argument === 'none' ? '' : `:${argument}:${ACTIONS[argument]}`}`,
+    `${name}[${meaning}]${argument === 'none' ? '' : `:${argument}:${actionOf(option, argument)}`}`,
   );
 }
+
+const actionOf = ({ choices }, argument) =>
+  choices.length === 0 ? ACTIONS[argument] : `(${choices.join(' ')})`;
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
