@@ -1,5 +1,19 @@
 // Log events about missing data, unready targets and the sink; and a status line.
-import { asyncScheduler, defer, distinctUntilChanged, interval, map, mergeMap, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  connect,
+  debounceTime,
+  defer,
+  distinctUntilChanged,
+  filter,
+  interval,
+  map,
+  mergeMap,
+  scan,
+  startWith,
+  take,
+  timer,
+} from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { pluralize } from '../pluralize.js';
 import type { Target, TargetEvent } from '../model.js';
@@ -142,6 +156,50 @@ export const statusLine = (
     distinctUntilChanged(),
   );
 
+/** The time without a refusal after which the log reports that refusals have ended. */
+const CALM_MS = 300_000;
+/** The log reports the refusals of at most this many pairs of address and reason at a time. Metrics count all. */
+const MAX_REFUSALS = 16;
+
+/** Emits an event when connections from an address begin to be refused for a reason, and when that has ended. */
+export function watchRefusals(
+  event$: Observable<SinkEvent>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<TargetEvent> {
+  return defer(() => {
+    const reported = new Set<string>();
+    return event$.pipe(
+      filter((event) => event.kind === 'refused'),
+      map(({ address, reason }) => `from ${address}: ${reason}`),
+      connect((refusal$) =>
+        refusal$.pipe(
+          filter((refusal) => !reported.has(refusal) && reported.size < MAX_REFUSALS),
+          mergeMap((refusal) => {
+            reported.add(refusal);
+            const ended$ = refusal$.pipe(
+              filter((each) => each === refusal),
+              startWith(refusal),
+              scan((times) => times + 1, 0),
+              debounceTime(CALM_MS, scheduler),
+              take(1),
+              map((times): TargetEvent => {
+                reported.delete(refusal);
+                const message = `has refused no connection for ${CALM_MS / 60_000} minutes, after ${times}, ${refusal}`;
+                return { level: 'info', message };
+              }),
+            );
+            const began: TargetEvent = {
+              level: 'warning',
+              message: `refuses connections ${refusal}`,
+            };
+            return ended$.pipe(startWith(began));
+          }),
+        ),
+      ),
+    );
+  });
+}
+
 /** The log reports at most this many reasons for skipped snapshots before the sink delivers one again. */
 const MAX_REASONS = 8;
 
@@ -167,6 +225,10 @@ export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) =
         log({ level: 'info', message: `serving again: skipped ${skipped} snapshots` });
         skipped = 0;
         reported.clear();
+        break;
+      case 'refused':
+        // `watchRefusals` reports it.
+        break;
     }
   };
 }

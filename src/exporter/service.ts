@@ -2,6 +2,7 @@
 import {
   EMPTY,
   Subject,
+  connect,
   defer,
   exhaustMap,
   finalize,
@@ -30,7 +31,7 @@ import { INTERNAL_METRICS } from '../targets/internal-metrics.js';
 import { PartitionSet } from '../targets/partitions/partition-set.js';
 import { partitionCount } from '../targets/placement.js';
 import { TargetRegistry } from '../targets/target-registry.js';
-import { watchLosses, sinkLog, statusLine, watchReadiness } from './observers.js';
+import { sinkLog, statusLine, watchLosses, watchReadiness, watchRefusals } from './observers.js';
 import type { Planned } from './plan.js';
 import type { Reload } from './reloads.js';
 import { ScopeRegistry } from './scopes.js';
@@ -154,6 +155,8 @@ export function service(
       tap(({ kind }) => {
         if (kind === 'opened') manager.ready();
       }),
+      connect((event$) => watchRefusals(event$)),
+      tap(log),
       ignoreElements(),
     );
     // Targets and license watch never complete, so the sink ends them.

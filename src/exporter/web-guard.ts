@@ -4,7 +4,7 @@ import { messageOf } from '../errors.js';
 import type { Guard, GuardTls } from '../sinks/http/admission.js';
 import { textReply } from '../sinks/http/reply.js';
 import type { Reply } from '../sinks/http/reply.js';
-import { certificateOptions, isAuthorized } from '../web-config/server-tls.js';
+import { certificateOptions, certificateRefusal } from '../web-config/server-tls.js';
 import { authenticatesClients } from '../web-config/web-config.js';
 import { Passwords, TokenBucket } from '../web-config/passwords.js';
 import type { PasswordVerdict } from '../web-config/passwords.js';
@@ -74,6 +74,6 @@ function guardTls(config: WatchedWebConfig): GuardTls | undefined {
   return {
     ...certificateOptions(tls),
     context: () => now().context,
-    isAuthorized: (socket) => isAuthorized(socket, now()),
+    certificateRefusal: (socket) => certificateRefusal(socket, now()),
   };
 }

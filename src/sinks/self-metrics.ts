@@ -42,14 +42,20 @@ export class SelfMetrics {
     return this.#registry.contentType;
   }
 
-  /** Adds a counter for a sink, and returns the function that increments it. */
+  /**
+   * Adds a counter for a sink, and returns the function that increments it.
+   * @param label the values of its label, if it has one. Each value has a series from the start: `rate` and `increase`
+   *   do not see the first increment of a series that begins with it.
+   */
   counter(
     name: string,
     help: string,
-    labelNames: readonly string[] = [],
+    label: Readonly<Record<string, readonly string[]>> = {},
   ): (by: number, labels?: IdentityLabels) => void {
     const registers = [this.#registry];
-    const counter = new Counter({ name, help, labelNames, registers });
+    const counter = new Counter({ name, help, labelNames: Object.keys(label), registers });
+    for (const [key, values] of Object.entries(label))
+      for (const value of values) counter.inc({ [key]: value }, 0);
     return (by, labels = {}) => {
       counter.inc(labels, by);
     };

@@ -14,6 +14,8 @@ export type SinkEvent =
       readonly bytes: number;
       readonly outcome: Outcome;
     }
+  /** The sink closed a connection before its first request. */
+  | { readonly kind: 'refused'; readonly address: string; readonly reason: string }
   /** The sink skipped a snapshot. */
   | { readonly kind: 'skipped'; readonly reason: string };
 

@@ -161,16 +161,21 @@ export const certificateOptions = ({ clientAuth }: ServerTls) => ({
   rejectUnauthorized: clientAuth === 'RequireAndVerifyClientCert',
 });
 
-/** Whether the client of a connection has the certificate that the settings require. */
-export function isAuthorized(socket: TLSSocket, { clientAuth, allowedSans }: ServerTls): boolean {
-  if (clientAuth === 'NoClientCert' || clientAuth === 'RequestClientCert') return true;
+/** Why the settings refuse the certificate of a client; undefined if they do not. */
+export function certificateRefusal(
+  socket: TLSSocket,
+  { clientAuth, allowedSans }: ServerTls,
+): 'no_certificate' | 'not_verified' | 'name_not_allowed' | undefined {
+  if (clientAuth === 'NoClientCert' || clientAuth === 'RequestClientCert') return undefined;
   const certificate = socket.getPeerX509Certificate();
-  if (certificate === undefined) return clientAuth === 'VerifyClientCertIfGiven';
-  if (clientAuth === 'RequireAnyClientCert') return true;
-  if (!socket.authorized) return false;
-  if (allowedSans.length === 0) return true;
+  if (certificate === undefined)
+    return clientAuth === 'VerifyClientCertIfGiven' ? undefined : 'no_certificate';
+  if (clientAuth === 'RequireAnyClientCert') return undefined;
+  if (!socket.authorized) return 'not_verified';
   const names = certificate.subjectAltName?.split(', ') ?? [];
-  return names.some((name) => allowedSans.includes(plainName(name)));
+  if (allowedSans.length === 0 || names.some((name) => allowedSans.includes(plainName(name))))
+    return undefined;
+  return 'name_not_allowed';
 }
 
 const IP = 'IP Address:';

@@ -204,6 +204,14 @@ export const ALERT_CASES: readonly AlertCase[] = [
     },
   },
   {
+    alert: 'ShmTlsHandshakesFail',
+    fires: { [own('shm_exporter_tls_handshake_errors_total', 'reason="plain_http"')]: rising(4) },
+    silent: {
+      [own('shm_exporter_tls_handshake_errors_total', 'reason="plain_http"')]: late(10, 4),
+      [own('shm_exporter_tls_handshake_errors_total', 'reason="timeout"')]: always(100),
+    },
+  },
+  {
     alert: 'ShmScopesUnmatched',
     fires: { [own('shm_exporter_scopes_unmatched')]: always(1) },
     silent: { [own('shm_exporter_scopes_unmatched')]: lately(15, 0, 1) },

@@ -1,12 +1,13 @@
 // The log lines about omitted objects and series, waiting targets and skipped snapshots.
 import { expect } from 'chai';
-import { tap } from 'rxjs';
+import { Subject, tap } from 'rxjs';
 import {
   LOSSES,
   watchLosses,
   sinkLog,
   statusLine,
   watchReadiness,
+  watchRefusals,
 } from '#app/exporter/observers.js';
 import type { InternalMetric, TargetEvent } from '#app/model.js';
 import type { SinkEvent } from '#app/sinks/sink.js';
@@ -242,5 +243,73 @@ describe('the log of a sink', () => {
   it('reports at most eight reasons', () => {
     const reasons = Array.from({ length: 20 }, (_, nth) => skipped(`reason ${nth}`));
     expect(linesFor(...reasons)).to.have.length(8);
+  });
+});
+
+describe('the log of refused connections', () => {
+  const CALM_MS = 300_000;
+  const refused = (address: string, reason = 'no certificate'): SinkEvent => ({
+    ...{ kind: 'refused', address, reason },
+  });
+  const watching = () => {
+    const clock = new VirtualClock();
+    const event$ = new Subject<SinkEvent>();
+    const { seen, subscription } = follow(watchRefusals(event$, clock));
+    let shown = 0;
+    const lines = () => {
+      const since = seen.slice(shown);
+      shown = seen.length;
+      return since.map(({ level, message }) => `${level} ${message}`);
+    };
+    return { clock, event$, lines, subscription };
+  };
+
+  it('reports the first refusal of an address, and that none followed for five minutes', () => {
+    const { clock, event$, lines } = watching();
+    for (const event of [refused('::1'), served, refused('::1')]) event$.next(event);
+    expect(lines()).to.deep.equal(['warning refuses connections from ::1: no certificate']);
+    clock.advance(CALM_MS - 1);
+    event$.next(refused('::1'));
+    clock.advance(CALM_MS - 1);
+    expect(lines()).to.deep.equal([]);
+    clock.advance(1);
+    expect(lines()).to.deep.equal([
+      'info has refused no connection for 5 minutes, after 3, from ::1: no certificate',
+    ]);
+    event$.next(refused('::1'));
+    expect(lines()).to.deep.equal(['warning refuses connections from ::1: no certificate']);
+  });
+
+  it('reports each address and each reason', () => {
+    const { event$, lines } = watching();
+    for (const event of [refused('a'), refused('b'), refused('a', 'expired'), refused('a')])
+      event$.next(event);
+    expect(lines()).to.have.length(3);
+  });
+
+  it('reports at most sixteen at a time', () => {
+    const { clock, event$, lines } = watching();
+    for (let address = 0; address < 40; address++) event$.next(refused(String(address)));
+    expect(lines()).to.have.length(16);
+    clock.advance(CALM_MS);
+    expect(lines()).to.have.length(16);
+    event$.next(refused('40'));
+    expect(lines()).to.have.length(1);
+  });
+
+  it('fails with the sink, and releases it', () => {
+    const failing = watching();
+    const failure = new Error('sink');
+    const errors: unknown[] = [];
+    const event$ = new Subject<SinkEvent>();
+    watchRefusals(event$, failing.clock).subscribe({ error: (each: unknown) => errors.push(each) });
+    event$.next(refused('a'));
+    event$.error(failure);
+    expect(errors).to.deep.equal([failure]);
+    failing.event$.next(refused('a'));
+    failing.subscription.unsubscribe();
+    expect(failing.event$.observed).to.equal(false);
+    failing.clock.advance(CALM_MS);
+    expect(failing.lines()).to.have.length(1);
   });
 });

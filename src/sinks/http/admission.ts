@@ -15,6 +15,7 @@ import {
   using,
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
+import type { CertificateRefusal } from './handshake-error.js';
 import { limitConcurrency } from './limit-concurrency.js';
 import type { HeaderFields, Reply } from './reply.js';
 import type { DispatchedRequest } from './dispatch.js';
@@ -112,8 +113,8 @@ export interface GuardTls {
   readonly rejectUnauthorized: boolean;
   /** The secure context of the next connection. */
   readonly context: () => SecureContext;
-  /** Whether a client that completed the handshake may send requests. */
-  readonly isAuthorized: (socket: TLSSocket) => boolean;
+  /** Why a client that completed the handshake may send no requests; undefined if it may. */
+  readonly certificateRefusal: (socket: TLSSocket) => CertificateRefusal | undefined;
 }
 
 /** Authorizes the clients of a listener. */

@@ -96,7 +96,7 @@ export const TREE_PATH = '/tree';
 const ALLOWED = new Set(['GET', 'HEAD']);
 
 /**
- * Dispatches a request. Checks the path (404), then the method (405), then any scrape parameters.
+ * Dispatches a request. Checks the path (404), then the method (405), then the parameters of a scrape.
  * @param targets returns the targets at the time when the reply is made
  */
 export function dispatch(
@@ -104,7 +104,9 @@ export function dispatch(
   targets: () => readonly Target[],
   options: ScrapeOptions & OwnPagesOptions,
 ): DispatchedRequest {
-  const { method = '', url = '', headers } = request;
+  const { method = '', url = '', headers, httpVersion } = request;
+  if (headers.host === undefined && httpVersion === '1.1')
+    return refusal(400, 'the request has no Host header');
   const { pathname, query } = splitTarget(url);
   if (pathname === RELOAD_PATH) return reloadRequested(method, options.reload);
   const own = OWN_PAGES.get(pathname);
@@ -114,6 +116,7 @@ export function dispatch(
     return refusal(403, 'trees are off; http_tree_enabled turns them on');
   if (own === undefined && inPath === undefined && !isTree)
     return refusal(404, `no page ${pathname}, the metrics are at ${options.path}`);
+  if (method === 'OPTIONS') return optionsOf('GET, HEAD');
   if (!ALLOWED.has(method))
     return refusal(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });
   if (own !== undefined)
@@ -132,9 +135,14 @@ export function dispatch(
 function reloadRequested(method: string, reload: OwnPagesOptions['reload']): DispatchedRequest {
   if (reload === undefined)
     return refusal(403, 'reloads by HTTP are off; http_reload_enabled turns them on');
+  if (method === 'OPTIONS') return optionsOf('POST');
   if (method !== 'POST') return refusal(405, `method ${method} is not allowed`, { Allow: 'POST' });
   return { kind: 'page', reply: () => reloaded(reload) };
 }
+
+/** The answer to OPTIONS, the method of the health checks of some load balancers. */
+const optionsOf = (allowed: string): DispatchedRequest =>
+  refusal(200, `allowed: ${allowed}`, { Allow: allowed });
 
 const refusal = (...reply: Parameters<typeof textReply>): DispatchedRequest => ({
   kind: 'page',

@@ -1,15 +1,18 @@
 // The HTTP server: listening, limits of connections, and a deadline for each response.
-import { createServer } from 'node:http';
+import { STATUS_CODES, createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import { Server as TlsServer, createServer as createTlsServer } from 'node:https';
-import { createServer as createForwarder } from 'node:net';
-import type { Server as NetServer, Socket } from 'node:net';
+import { Socket, createServer as createForwarder } from 'node:net';
+import type { Server as NetServer } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { Observable, Subscription, using } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import type { Guard, GuardTls } from './admission.js';
+import { failedHandshake, rawSocket, refusedCertificate } from './handshake-error.js';
+import type { FailedHandshake } from './handshake-error.js';
 import { boundAuthority, listenAt, listenFault } from './listen-address.js';
 import type { ListenAddress } from './listen-address.js';
+import type { Status } from './reply.js';
 
 /** Identifies a connection. */
 type ConnectionKey = Socket | string;
@@ -92,6 +95,16 @@ export interface Listening {
 interface Dropped {
   readonly kind: 'dropped';
 }
+/** The event that the server answered a request that Node.js could not read. */
+interface Unreadable {
+  readonly kind: 'unreadable';
+  readonly status: Status;
+}
+interface HandshakeFailed {
+  readonly kind: 'handshakeFailed';
+  readonly failed: FailedHandshake;
+}
+export type ListenerEvent = IncomingRequest | Listening | Dropped | Unreadable | HandshakeFailed;
 
 export interface ListenerOptions {
   /** The addresses to listen at: at least one. */
@@ -117,13 +130,16 @@ const MAX_CHECK_MS = 1000;
  * Listens at all addresses while subscribed. Unsubscribing lets running responses finish. Errors
  * with Fault LISTENER_FAILED if the server cannot use an address.
  */
-export function listen(
-  options: ListenerOptions,
-): Observable<IncomingRequest | Listening | Dropped> {
+export function listen(options: ListenerOptions): Observable<ListenerEvent> {
   const { addresses, guard, headerMs, maxHeaderBytes, maxConnections } = options;
   const scheme = guard.tls === undefined ? 'http' : 'https';
   return new Observable((subscriber) => {
-    const server = serverOf(guard.tls, {
+    const failed = (handshake: FailedHandshake): void => {
+      subscriber.next({ kind: 'handshakeFailed', failed: handshake });
+    };
+    const server = serverOf(guard.tls, failed, {
+      // The dispatcher checks the header, so that the refusal is counted.
+      requireHostHeader: false,
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headerMs,
       requestTimeout: headerMs,
@@ -139,6 +155,9 @@ export function listen(
       });
       if (subscriber.closed) refuseDuringShutdown(response);
       else subscriber.next({ kind: 'request', request, response });
+    });
+    answerUnreadable(server, (status) => {
+      subscriber.next({ kind: 'unreadable', status });
     });
     // Each response in the queue of a connection adds a listener for its end.
     for (const event of ['connection', 'secureConnection'])
@@ -177,6 +196,44 @@ export function refuseDuringShutdown(response: ServerResponse): void {
   response.writeHead(503, { ...length, Connection: 'close' }).end(text);
 }
 
+/** Answers requests that Node.js cannot read, or would answer without an event. @param onAnswered called with the status */
+function answerUnreadable(server: Server, onAnswered: (status: Status) => void): void {
+  const unfinished = new WeakMap<Socket, Set<ServerResponse>>();
+  server.on('request', ({ socket }, response) => {
+    const responses = unfinished.get(socket) ?? new Set();
+    unfinished.set(socket, responses.add(response));
+    response.once('close', () => responses.delete(response));
+  });
+  const refuse = (socket: Socket, status: Status, text: string): void => {
+    // After a part of another response, the client would read this one as its body.
+    const hasBegun = [...(unfinished.get(socket) ?? [])].some(({ headersSent }) => headersSent);
+    if (hasBegun || !socket.writable) socket.destroy();
+    else {
+      const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n`;
+      const length = `Content-Length: ${text.length + 1}\r\n`;
+      socket.write(`${head}Content-Type: text/plain; charset=utf-8\r\n${length}\r\n${text}\n`);
+      socket.destroySoon();
+    }
+    onAnswered(status);
+  };
+  server.on('clientError', (error: Error & { code?: string; reason?: string }, socket) => {
+    const { code = '', reason = '' } = error;
+    // A client that sends nothing, such as a browser that connects in advance, has made no request.
+    if (!(socket instanceof Socket) || socket.bytesRead === 0 || !/^(HPE_|ERR_HTTP_)/.test(code))
+      socket.destroy();
+    else if (code === 'HPE_HEADER_OVERFLOW')
+      refuse(socket, 431, 'the head of the request is larger than http_max_header_bytes');
+    else if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+      refuse(socket, 408, 'the request was not complete after http_header_timeout_seconds');
+    else refuse(socket, 400, `malformed request: ${reason}`);
+  });
+  server.on('connect', ({ socket }: IncomingMessage) => {
+    refuse(socket, 405, 'method CONNECT is not allowed');
+  });
+  // RFC 9110 allows to ignore an unknown expectation. Node.js would answer 417.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+}
+
 /** Whether a request has a body (RFC 9112, 6.3). */
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
@@ -186,7 +243,11 @@ const forwarder = (server: Server): NetServer =>
     server.emit('connection', socket);
   });
 
-function serverOf(tls: GuardTls | undefined, options: ServerOptions): Server {
+function serverOf(
+  tls: GuardTls | undefined,
+  onFailed: (handshake: FailedHandshake) => void,
+  options: ServerOptions,
+): Server {
   if (tls === undefined) return createServer(options);
   const { requestCert, rejectUnauthorized } = tls;
   const handshakeTimeout = options.headersTimeout;
@@ -196,10 +257,24 @@ function serverOf(tls: GuardTls | undefined, options: ServerOptions): Server {
     useContext(server, tls.context());
   });
   server.prependListener('secureConnection', (socket) => {
-    if (!tls.isAuthorized(socket)) socket.destroy();
+    const refusal = tls.certificateRefusal(socket);
+    if (refusal === undefined) return;
+    onFailed(refusedCertificate(socket, refusal));
+    socket.destroy();
+  });
+  // The listener of Node.js passes the error on as `clientError`.
+  server.removeAllListeners('tlsClientError');
+  server.on('tlsClientError', (error, socket) => {
+    const handshake = failedHandshake(error, socket);
+    if (handshake?.error === 'plain_http') rawSocket(socket)?.end(NO_TLS);
+    if (handshake !== undefined) onFailed(handshake);
+    socket.destroy();
   });
   return server;
 }
+
+/** The response to a request without TLS, in the words of Go. */
+const NO_TLS = 'HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n';
 
 /**
  * Sets the context of new connections. `setSecureContext` of Node.js 20 to 26 ignores `allowPartialTrustChain`, so this

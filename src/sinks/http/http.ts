@@ -21,9 +21,11 @@ import type { Sink, SinkEvent } from '../sink.js';
 import { admission } from './admission.js';
 import { deadline, listen, refuseDuringShutdown } from './http-server.js';
 import type { IncomingRequest, ListenerOptions, Listening } from './http-server.js';
+import { HANDSHAKE_ERRORS } from './handshake-error.js';
+import type { FailedHandshake, HandshakeError } from './handshake-error.js';
 import type { OwnPagesOptions } from './own-pages.js';
 import { treeResponder } from './pages/tree.js';
-import { encoded, send, textReply } from './reply.js';
+import { STATUSES, encoded, send, textReply } from './reply.js';
 import type { EncodedReply, HeaderFields, Reply, Sent } from './reply.js';
 import { TREE_PATH, dispatch } from './dispatch.js';
 import type { ScrapeOptions } from './dispatch.js';
@@ -34,13 +36,14 @@ interface HttpMetrics {
   readonly count: (sent: Sent) => void;
   /** Counts a connection that the server closed to admit a new connection. */
   readonly dropped: () => void;
+  readonly handshakeFailed: (error: HandshakeError) => void;
 }
 
-function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): HttpMetrics {
+function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>, hasTls: boolean): HttpMetrics {
   const responses = metrics.counter(
     'shm_exporter_http_responses_total',
     'HTTP responses by status code.',
-    ['code'],
+    { code: STATUSES.map(String) },
   );
   const bytes = metrics.counter(
     'shm_exporter_http_sent_bytes_total',
@@ -58,6 +61,13 @@ function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): HttpMetrics {
     'shm_exporter_http_dropped_connections_total',
     'Idle connections that were closed to make room for new ones.',
   );
+  const handshakes = !hasTls
+    ? undefined
+    : metrics.counter(
+        'shm_exporter_tls_handshake_errors_total',
+        'TLS connections that failed before their first request, by reason.',
+        { reason: Object.keys(HANDSHAKE_ERRORS) },
+      );
   return {
     count: (sent) => {
       responses(1, { code: String(sent.status) });
@@ -68,6 +78,7 @@ function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): HttpMetrics {
     dropped: () => {
       dropped(1);
     },
+    handshakeFailed: (reason) => handshakes?.(1, { reason }),
   };
 }
 
@@ -136,7 +147,7 @@ const MAX_PAGES = 64;
 
 export function httpSink(options: HttpOptions): Sink {
   const { responseMs, maxScrapes, selfMetrics, guard, log } = options;
-  const metrics = httpMetrics(selfMetrics);
+  const metrics = httpMetrics(selfMetrics, guard.tls !== undefined);
   return (registry) =>
     defer(() => {
       const admit = admission({ scrape: maxScrapes, page: MAX_PAGES });
@@ -170,10 +181,20 @@ export function httpSink(options: HttpOptions): Sink {
       };
       return listen(options).pipe(
         mergeMap((event): Observable<SinkEvent> => {
-          if (event.kind === 'listening') return of(opened(event, options));
-          if (event.kind === 'request') return answer(event).pipe(map(counted));
-          metrics.dropped();
-          return EMPTY;
+          switch (event.kind) {
+            case 'listening':
+              return of(opened(event, options));
+            case 'request':
+              return answer(event).pipe(map(counted));
+            case 'unreadable':
+              return of(counted({ status: event.status, bytes: 0, saved: 0, isCut: false }));
+            case 'handshakeFailed':
+              metrics.handshakeFailed(event.failed.error);
+              return of(refused(event.failed));
+            case 'dropped':
+              metrics.dropped();
+              return EMPTY;
+          }
         }),
       );
     });
@@ -208,6 +229,11 @@ const opened = ({ origin }: Listening, { path }: HttpOptions): SinkEvent => ({
   kind: 'opened',
   where: `${origin}${path}`,
 });
+
+const refused = ({ error, detail, address = 'an unknown address' }: FailedHandshake): SinkEvent => {
+  const more = detail === '' ? '' : ` (${detail})`;
+  return { kind: 'refused', address, reason: `${HANDSHAKE_ERRORS[error]}${more}` };
+};
 
 const served = ({ status, bytes, isCut }: Sent): SinkEvent => ({
   kind: 'served',

@@ -8,10 +8,15 @@ import { prefersGzip } from './choose-format.js';
 /** The longest time that a response may make no progress. */
 const MAX_STALL_MS = 30_000;
 
+/** The statuses of all responses. */
+export const STATUSES = [200, 400, 401, 403, 404, 405, 408, 429, 431, 500, 503] as const;
+
+export type Status = (typeof STATUSES)[number];
+
 export type HeaderFields = Readonly<Record<string, string>>;
 
 export interface Reply {
-  readonly status: number;
+  readonly status: Status;
   readonly headers?: HeaderFields;
   readonly page: Page;
 }
@@ -25,7 +30,7 @@ export interface EncodedReply extends Reply {
 
 /** The result of a response that has ended. */
 export interface Sent {
-  readonly status: number;
+  readonly status: Status;
   /** The size of the body in bytes; 0 if the exporter could not write all of it. */
   readonly bytes: number;
   readonly saved: number;
@@ -34,7 +39,7 @@ export interface Sent {
 }
 
 /** A reply with a short text and a line feed, for terminals. */
-export function textReply(status: number, text: string, headers: HeaderFields = {}): Reply {
+export function textReply(status: Status, text: string, headers: HeaderFields = {}): Reply {
   return { status, headers, page: plainPage(`${text}\n`, 'text/plain; charset=utf-8') };
 }
 

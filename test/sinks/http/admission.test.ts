@@ -108,7 +108,10 @@ describe('a listener with TLS', () => {
   const serve = freshServing();
   const ofComponent = createSecureContext(COMPONENT_TLS);
   const context = () => ofComponent;
-  const tls = { requestCert: false, rejectUnauthorized: false, context, isAuthorized: () => true };
+  const tls = {
+    ...{ requestCert: false, rejectUnauthorized: false, context },
+    certificateRefusal: () => undefined,
+  };
   const guard: Guard = { ...NO_GUARD, tls };
   const GET = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n';
   const ends: (() => void)[] = [];
@@ -169,7 +172,7 @@ describe('a listener with TLS', () => {
 
   it('closes connections of clients without an accepted certificate', async () => {
     const http = await serve([new FakeTarget()], {
-      guard: { ...guard, tls: { ...tls, isAuthorized: () => false } },
+      guard: { ...guard, tls: { ...tls, certificateRefusal: () => 'no_certificate' as const } },
     });
     const one = client(http.origin);
     await eventually('the end', () => one.isOver);

@@ -1,7 +1,12 @@
 // The metrics of the HTTP responder about its responses.
 import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { STATUSES } from '#app/sinks/http/reply.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
+import { eventually } from '../../support/eventually.js';
 import { FakeTarget } from '../../support/fake-target.js';
+import { PROJECT } from '../../support/processes.js';
 import { freshServing } from '../../support/serving-http.js';
 
 describe('the metrics of the HTTP responder', () => {
@@ -17,10 +22,69 @@ describe('the metrics of the HTTP responder', () => {
     expect(
       lines.filter((line) => /^shm_exporter_http_(responses|sent|cut)/.test(line)),
     ).to.deep.equal([
-      'shm_exporter_http_responses_total{code="200"} 2',
-      'shm_exporter_http_responses_total{code="404"} 2',
+      ...STATUSES.map((code) => {
+        const count = code === 200 || code === 404 ? 2 : 0;
+        return `shm_exporter_http_responses_total{code="${code}"} ${count}`;
+      }),
       `shm_exporter_http_sent_bytes_total ${bytes}`,
       'shm_exporter_http_cut_responses_total 0',
     ]);
+  });
+
+  const MALFORMED: readonly (readonly [
+    what: string,
+    bytes: string,
+    status: number,
+    text: RegExp,
+  ])[] = [
+    ['that is not HTTP', 'hello\r\n\r\n', 400, /\nmalformed request: Invalid method/],
+    [
+      'with two lengths',
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+      400,
+      /\nmalformed request: /,
+    ],
+    ['without a Host header', 'GET / HTTP/1.1\r\n\r\n', 400, /\nthe request has no Host header/],
+    [
+      'that is not complete in time',
+      'GET / HTTP/1.1\r\nX: ',
+      408,
+      /\nthe request was not complete/,
+    ],
+    [
+      'with a large head',
+      `GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(3000)}\r\n\r\n`,
+      431,
+      /\nthe head of the request is larger than http_max_header_bytes/,
+    ],
+    ['for a tunnel', 'CONNECT x:1 HTTP/1.1\r\nHost: x:1\r\n\r\n', 405, /\nmethod CONNECT/],
+  ];
+  for (const [what, bytes, status, expected] of MALFORMED)
+    it(`count a request ${what} as ${status}, with the reason as its text`, async () => {
+      const selfMetrics = new SelfMetrics();
+      const http = await serve([new FakeTarget()], {
+        ...{ selfMetrics, headerMs: 300, maxHeaderBytes: 2048 },
+      });
+      const { text } = http.send(bytes);
+      await eventually('an answer', () => expected.test(text()));
+      expect(text()).to.match(new RegExp(`^HTTP/1\\.1 ${status} `));
+      await eventually('the count', () => http.served.length === 1);
+      expect(await selfMetrics.text([])).to.contain(
+        `\nshm_exporter_http_responses_total{code="${status}"} 1\n`,
+      );
+    });
+
+  it('count no connection that sends nothing', async () => {
+    const http = await serve([new FakeTarget()], { headerMs: 50 });
+    const silent = http.send('');
+    http.send('').socket.end();
+    await eventually('it is closed', () => silent.socket.readableEnded);
+    expect(http.served).to.deep.equal([]);
+  });
+
+  it('have each status that is in the table of docs/http.md', () => {
+    const page = readFileSync(join(PROJECT, 'docs/http.md'), 'utf8');
+    const listed = [...page.matchAll(/^\| (\d{3})\b/gm)].map(([, status]) => Number(status));
+    expect([...new Set(listed)]).to.deep.equal([...STATUSES]);
   });
 });

@@ -119,10 +119,11 @@ export const losses: readonly Drawing[] = [
   }),
   timeSeries('cps', {
     title: 'Clients',
-    description: 'Responses that were cut, connections that were replaced, a second.',
+    description: 'Responses cut, connections replaced and TLS handshakes failed per second.',
     queries: {
       'cut {{instance}}': rate(own('http_cut_responses_total')),
       'replaced {{instance}}': rate(own('http_dropped_connections_total')),
+      '{{reason}} {{instance}}': rate(own('tls_handshake_errors_total')),
     },
   }),
   timeSeries('short', {

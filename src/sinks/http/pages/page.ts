@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { sentence } from '../../../shown/shown-text.js';
 import { compressiblePage, plainPage } from '../reply.js';
-import type { Reply } from '../reply.js';
+import type { Reply, Status } from '../reply.js';
 
 /** HTML text. Only the template tag `markup` creates it, so all other text in it is escaped. */
 export class Html {
@@ -220,7 +220,7 @@ const HEADERS = {
 };
 
 /** The reply with a page. Headers of the page replace headers of the web configuration. */
-export function pageReply(status: number, parts: PageParts): Reply {
+export function pageReply(status: Status, parts: PageParts): Reply {
   const pageOf = parts.isEcho === true ? plainPage : compressiblePage;
   return { status, headers: HEADERS, page: pageOf(pageText(parts), 'text/html; charset=utf-8') };
 }

@@ -3,7 +3,7 @@ import { map, of, take, timeout } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Scope, Target, TreeAnswer, TreeQuery } from '../../../model.js';
 import { limitConcurrency } from '../limit-concurrency.js';
-import type { Reply } from '../reply.js';
+import type { Reply, Status } from '../reply.js';
 import { route } from '../route.js';
 import { markup, pageReply, problemPage } from './page.js';
 import type { Html } from './page.js';
@@ -86,7 +86,7 @@ const TOO_BUSY: TreeAnswer = {
   reason: 'too many tree queries at once; try again in a moment',
 };
 
-const problem = (status: number, text: string, links?: Html): Observable<Reply> =>
+const problem = (status: Status, text: string, links?: Html): Observable<Reply> =>
   of(pageReply(status, problemPage(text, links)));
 
 /** Links to the trees of the first targets. */

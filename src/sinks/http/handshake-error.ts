@@ -1,0 +1,91 @@
+// The reasons why TLS handshakes fail, and why certificates of clients are refused.
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+
+/** The reasons, each as a clause about the client. They are values of a label, so there is a fixed number of them. */
+export const HANDSHAKE_ERRORS = {
+  no_certificate: 'it sent no certificate',
+  untrusted_certificate: 'client_ca_file trusts no authority of its certificate',
+  expired_certificate: 'its certificate, or one of an authority, is not valid at this time',
+  invalid_certificate: 'its certificate is not one for clients, or breaks another rule',
+  name_not_allowed: 'its certificate has no name of client_allowed_sans',
+  rejected_by_client: 'it rejects the certificate of the exporter',
+  plain_http: 'it sent a request without TLS',
+  protocol: 'it does not speak TLS, or supports no version, cipher or curve that is allowed here',
+  timeout: 'it did not complete the handshake in time',
+  disconnected: 'it closed the connection before the end of the handshake',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type HandshakeError = keyof typeof HANDSHAKE_ERRORS;
+
+/** A client whose TLS connection ended before its first request. */
+export interface FailedHandshake {
+  readonly error: HandshakeError;
+  /** The text of OpenSSL or Node.js; empty if the reason says it all. */
+  readonly detail: string;
+  /** The address of the client; undefined if it has none, as over a UNIX socket. */
+  readonly address: string | undefined;
+}
+
+/** The reasons by patterns of the codes of OpenSSL and Node.js. The first matching pattern wins. */
+const PATTERNS: readonly (readonly [RegExp, HandshakeError])[] = [
+  [/^ERR_SSL_HTTP_REQUEST$/, 'plain_http'],
+  [/^ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE$/, 'no_certificate'],
+  [/^ERR_SSL_.*ALERT_.*(CERTIFICATE|UNKNOWN_CA)/, 'rejected_by_client'],
+  [/^ERR_TLS_HANDSHAKE_TIMEOUT$/, 'timeout'],
+  [/^(ERR_SSL|ERR_OSSL|ERR_TLS|EPROTO)/, 'protocol'],
+  [/^/, 'disconnected'],
+];
+
+/** The reasons by patterns of the codes of a verified certificate. */
+const OF_CERTIFICATE: readonly (readonly [RegExp, HandshakeError])[] = [
+  [/EXPIRED|NOT_YET_VALID/, 'expired_certificate'],
+  [/ISSUER|SELF_SIGNED|VERIFY_LEAF|UNTRUSTED/, 'untrusted_certificate'],
+  [/^/, 'invalid_certificate'],
+];
+
+const firstMatch = (
+  patterns: readonly (readonly [RegExp, HandshakeError])[],
+  code: string,
+): HandshakeError => patterns.find(([pattern]) => pattern.test(code))?.[1] ?? 'disconnected';
+
+/** The failed handshake of an event `tlsClientError`; undefined for a client that only connected, as probes do. */
+export function failedHandshake(
+  error: Error & { readonly code?: string; readonly reason?: string },
+  socket: TLSSocket,
+): FailedHandshake | undefined {
+  const raw = rawSocket(socket);
+  if (raw?.bytesRead === 0) return undefined;
+  const address = plainAddress(raw ?? socket);
+  if (isVerified(socket)) return { ...certificateError(socket), address };
+  const { code = '', reason = '' } = error;
+  return { error: firstMatch(PATTERNS, code), detail: reason, address };
+}
+
+/** The failed handshake of a client whose certificate is missing or has no allowed name. */
+export const refusedCertificate = (
+  socket: TLSSocket,
+  refusal: CertificateRefusal,
+): FailedHandshake => ({
+  ...(refusal === 'not_verified' ? certificateError(socket) : { error: refusal, detail: '' }),
+  address: plainAddress(socket),
+});
+
+/** Why the settings refuse the certificate of a client. */
+export type CertificateRefusal = 'no_certificate' | 'not_verified' | 'name_not_allowed';
+
+const isVerified = ({ authorizationError }: TLSSocket): boolean => Boolean(authorizationError);
+
+function certificateError(socket: TLSSocket): Pick<FailedHandshake, 'error' | 'detail'> {
+  // Node.js sets a code, contrary to its types.
+  const code = String(socket.authorizationError);
+  return { error: firstMatch(OF_CERTIFICATE, code), detail: code };
+}
+
+/** The TCP socket below a TLS socket. Node.js has no public name for it; undefined if a version has another one. */
+export const rawSocket = (socket: TLSSocket): Socket | undefined =>
+  (socket as unknown as { readonly _parent?: Socket })._parent;
+
+/** The address of a client, IPv4 addresses in their own form. */
+const plainAddress = ({ remoteAddress }: Pick<Socket, 'remoteAddress'>): string | undefined =>
+  remoteAddress?.replace(/^::ffff:/, '');
