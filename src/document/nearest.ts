@@ -1,15 +1,17 @@
 // Suggests a known word for a misspelled one.
 
-/** The minimum length of a word for `endingWith`: too many known words end with a shorter word. */
-const MIN_ENDING_LENGTH = 3;
+/** The minimum length of a part of a known word: too many known words have a shorter part. */
+const MIN_PART_LENGTH = 3;
 
 /**
  * Returns the nearest known word within one edit; else the only known word that ends with `word`
- * (`--metrics-port` for `--port`); else, for more than four letters, the nearest word within two edits.
+ * (`--metrics-port` for `--port`) or begins with it (`--web.config.file` for `--web.config`); else, for more than four
+ * letters, the nearest word within two edits.
  */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   const words = [...known];
-  const best = nearestWithin(1, word, words) ?? endingWith(word, words);
+  const best =
+    nearestWithin(1, word, words) ?? endingWith(word, words) ?? beginningWith(word, words);
   return best ?? (word.length > 4 ? nearestWithin(2, word, words) : undefined);
 }
 
@@ -29,10 +31,33 @@ function nearestWithin(most: number, word: string, known: readonly string[]): st
 /** The only known word that ends with `word` after a separator such as `-`, `_`, `.` or `/`. */
 function endingWith(word: string, known: readonly string[]): string | undefined {
   const end = word.replace(/^-+/, '').toLowerCase();
-  if (end.length < MIN_ENDING_LENGTH) return undefined;
-  const isEnd = (candidate: string) =>
-    candidate.toLowerCase().endsWith(end) && /[^a-z0-9]/i.test(candidate.at(-end.length - 1) ?? '');
-  const [only, ...others] = new Set(known.filter(isEnd));
+  if (end.length < MIN_PART_LENGTH) return undefined;
+  return onlyOne(
+    known,
+    (candidate) =>
+      candidate.toLowerCase().endsWith(end) && isSeparator(candidate.at(-end.length - 1)),
+  );
+}
+
+/** The only known word that begins with `word` before a separator. */
+function beginningWith(word: string, known: readonly string[]): string | undefined {
+  const start = word.toLowerCase();
+  if (start.replace(/^-+/, '').length < MIN_PART_LENGTH) return undefined;
+  return onlyOne(
+    known,
+    (candidate) =>
+      candidate.toLowerCase().startsWith(start) && isSeparator(candidate.at(start.length)),
+  );
+}
+
+const isSeparator = (character = ''): boolean => /[^a-z0-9]/i.test(character);
+
+/** The known word with a property; undefined unless there is exactly one. */
+function onlyOne(
+  known: readonly string[],
+  hasProperty: (candidate: string) => boolean,
+): string | undefined {
+  const [only, ...others] = new Set(known.filter(hasProperty));
   return others.length === 0 ? only : undefined;
 }
 

@@ -20,11 +20,19 @@ const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
   BAD_COLLECTION_TYPE: 'this tag does not fit its value',
   BAD_DIRECTIVE: 'unknown directive',
   BAD_DQ_ESCAPE: 'invalid escape sequence',
+  BAD_INDENT:
+    'wrong indentation, or a bracket that is not closed; allowed: the same indentation for all keys of a table',
+  BLOCK_AS_IMPLICIT_KEY:
+    'wrong indentation, or a second ":" in the line; allowed: the same indentation for all keys of a table, and quotes around a value with ": "',
   BAD_SCALAR_START: 'a value that starts with this character must stand in quotes',
+  MULTILINE_IMPLICIT_KEY:
+    'a key without a value: found no ": " in this line, or wrong indentation in the next; allowed: KEY: VALUE',
   MULTIPLE_DOCS: 'a second document begins here, allowed: one',
   NON_STRING_KEY: 'a key must be a text',
+  TAB_AS_INDENT: 'found a tab, allowed: indentation by spaces',
   TAG_RESOLVE_FAILED: 'unknown tag',
-  UNEXPECTED_TOKEN: 'unexpected text',
+  UNEXPECTED_TOKEN:
+    'unexpected text, or wrong indentation; allowed: the same indentation for all keys of a table',
 };
 
 /**

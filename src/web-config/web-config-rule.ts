@@ -62,18 +62,30 @@ const spelled = (inner: Rule<string>): Rule<string> => ({
 
 const path = spelled(word);
 
-/** A text that messages never show, since it may be a password, a hash or a private key. */
-const secret = (shape: RegExp, allowed: string): Rule<string> => ({
+/**
+ * A text that messages never show, since it may be a password, a hash or a private key.
+ * @param found describes a text of another shape without its content
+ */
+const secret = (
+  shape: RegExp,
+  allowed: string,
+  found: (raw: string) => string = () => 'something else',
+): Rule<string> => ({
   type: 'string',
   allowed,
   read(raw, at, report) {
     if (typeof raw === 'string' && shape.test(raw)) return raw;
-    report(at, `found something else, allowed: ${allowed}`);
+    report(
+      at,
+      `found ${typeof raw === 'string' ? found(raw) : 'something else'}, allowed: ${allowed}`,
+    );
     return undefined;
   },
 });
 
-const pem = secret(/^-----BEGIN /, 'text in PEM');
+/** The PEM text itself, in place of the file that `<name>_file` names. */
+const pem = (name: string): Rule<string> =>
+  secret(/^-----BEGIN /, `text in PEM; the path of a file belongs to ${name}_file`);
 
 const TRUE = /^(y|Y|yes|Yes|YES|on|On|ON)$/;
 const FALSE = /^(n|N|no|No|NO|off|Off|OFF)$/;
@@ -86,9 +98,19 @@ const yesOrNo = rule<boolean>('boolean', 'true or false', (raw) => {
 });
 
 const TLS = {
-  cert: optional('cert', '', pem, 'Certificate of the server itself, in place of cert_file'),
-  key: optional('key', '', pem, 'Private key itself, in place of key_file'),
-  clientCa: optional('client_ca', '', pem, 'Certificates themselves, in place of client_ca_file'),
+  cert: optional(
+    'cert',
+    '',
+    pem('cert'),
+    'Certificate of the server itself, in place of cert_file',
+  ),
+  key: optional('key', '', pem('key'), 'Private key itself, in place of key_file'),
+  clientCa: optional(
+    'client_ca',
+    '',
+    pem('client_ca'),
+    'Certificates themselves, in place of client_ca_file',
+  ),
   certFile: optional('cert_file', '', path, 'Certificate of the server, in PEM, with its chain'),
   keyFile: optional('key_file', '', path, 'Private key of the certificate, in PEM'),
   clientAuthType: optional(
@@ -189,7 +211,14 @@ const userName = text(/^[^:\p{Cc}]{1,256}$/u, 'a name of 1 to 256 characters wit
 
 const hash = secret(
   /^\$2[aby]\$(0[4-9]|1[0-6])\$[./A-Za-z0-9]{53}$/,
-  'a bcrypt hash, as "htpasswd -nBC 10 NAME" prints it',
+  'a bcrypt hash with a cost of 4 to 16, as "htpasswd -nBC 10 NAME" prints it after the name',
+  (raw) => {
+    if (/^[^:$]+:\$2[aby]\$/.test(raw)) return 'a name before the hash';
+    if (/^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(raw)) return 'a bcrypt hash with another cost';
+    if (/^\$2[aby]?\$/.test(raw)) return 'an incomplete bcrypt hash';
+    if (/^(\$[a-z0-9]+\$|\{SHA\})/.test(raw)) return 'a hash of another kind';
+    return 'no hash, perhaps the password itself';
+  },
 );
 
 /** Matches a duration of Go. */

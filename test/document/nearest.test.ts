@@ -19,6 +19,11 @@ describe('nearest', () => {
     ['listen-address', '--web.listen-address'],
     ['file', undefined],
     ['ort', undefined],
+    ['--metrics', '--metrics-port'],
+    ['--web', '--web.listen-address'],
+    ['--a', undefined],
+    ['this', 'this-is'],
+    ['source', 'source_server'],
     ['is', undefined],
   ] as const;
   for (const [word, wanted] of rows)

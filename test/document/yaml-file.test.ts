@@ -39,6 +39,29 @@ describe('parseYaml', () => {
       /^w\.yml:2:1: a second document begins here, allowed: one$/,
     ],
     ['a tag that is unknown', 'a: !!js/function x', /tag/i],
+    [
+      'a key that is indented more than the one before',
+      'tls:\n cert_file: a\n  key_file: b\n',
+      /^w\.yml:2:13: wrong indentation, or a second ":" in the line; allowed: /,
+    ],
+    [
+      'a key that is indented less than the one before',
+      'tls:\n   cert_file: a\n  key_file: b\n',
+      /^w\.yml:3:1: wrong indentation, or a bracket that is not closed; allowed: /,
+    ],
+    ['a key that is indented less than the first', ' a: 1\nb: 2\n', /^w\.yml:2:1: .*indentation/],
+    [
+      'two keys in one line',
+      'tls: cert_file: a\n',
+      /^w\.yml:1:6: wrong indentation, or a second ":"/,
+    ],
+    ['a tab', 'tls:\n\tcert_file: a\n', /^w\.yml:2:1: found a tab, allowed: .* spaces$/],
+    ['a key without a colon', 'users\n  a: b\n', /^w\.yml:1:1: a key without a value: .*allowed: /],
+    [
+      'a key without a space after its colon',
+      'a:\n  cert_file:b\n  key_file: c\n',
+      /^w\.yml:2:3: a key without a value: found no ": " in this line/,
+    ],
   ] as const)
     it(`rejects ${what}`, () =>
       expect(faultMessage('CONFIG_INVALID', () => parseYaml('w.yml', text))).to.match(message));

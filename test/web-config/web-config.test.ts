@@ -80,7 +80,7 @@ describe('readWebConfig', () => {
   ])
     it(`does not show a possible password in the message about ${JSON.stringify(text)}`, () =>
       expect(refused(text))
-        .to.match(/found something else, /)
+        .to.match(/found (something else|no hash, perhaps the password itself), /)
         .and.not.match(/hunter2"|"bob|found 1/));
 
   const rates = [
@@ -242,9 +242,38 @@ describe('readWebConfig', () => {
       read('tls_server_config: {}\nhttp_server_config: {}\nbasic_auth_users: {}\nrate_limit: {}\n'),
     ).to.include({ tls: null }));
 
-  it('rejects a password that is not a hash, and does not show the password', () => {
-    const message = refused('basic_auth_users: {alice: hunter2}');
-    expect(message).to.match(/^web\.yml:1:\d+: basic_auth_users\.alice: .*htpasswd/);
-    expect(message).not.to.contain('hunter2');
+  for (const [what, value, found] of [
+    ['a password', 'hunter2', 'no hash, perhaps the password itself'],
+    ['a line of htpasswd', `alice:${hash}`, 'a name before the hash'],
+    [
+      'a hash that takes minutes to compare',
+      hash.replace('$04$', '$31$'),
+      'a bcrypt hash with another cost',
+    ],
+    ['a part of a hash', hash.slice(0, 40), 'an incomplete bcrypt hash'],
+    ['a hash by MD5', '$apr1$hunter2$hunter2', 'a hash of another kind'],
+    ['a hash by SHA-1', '{SHA}hunter2', 'a hash of another kind'],
+  ] as const)
+    it(`rejects ${what} in place of a bcrypt hash, and does not show its text`, () => {
+      const message = refused(`basic_auth_users:\n  alice: "${value}"`);
+      expect(message).to.match(
+        /^web\.yml:2:10: basic_auth_users\.alice: found .*, allowed: .*htpasswd/,
+      );
+      expect(message).to.contain(`found ${found}, `);
+      expect(message).not.to.contain('hunter2').and.not.to.contain(hash.slice(0, 12));
+    });
+
+  for (const name of ['cert', 'key', 'client_ca'])
+    it(`rejects a path in ${name}, and names ${name}_file`, () =>
+      expect(refused(`tls_server_config: {${name}: c.pem}`)).to.match(
+        new RegExp(`found something else, allowed: text in PEM; .* belongs to ${name}_file$`),
+      ));
+
+  it('names the certificate that must be the first one if the key belongs to another one of its file', () => {
+    const pem = (name: string) => readFileSync(tlsPath(`${name}.cert.pem`), 'utf8');
+    folder.write('chain.pem', pem('other') + pem('component'));
+    expect(refused(tls().replace(tlsPath('component.cert.pem'), 'chain.pem'))).to.match(
+      /component\.key\.pem is the key of a certificate that must be the first one in \S+chain\.pem$/,
+    );
   });
 });

@@ -1,4 +1,6 @@
 // Routes a request to a target and a scope (spec 4.2, 4.3 and 7).
+import { quoted } from '../../document/document.js';
+import { nearest } from '../../document/nearest.js';
 import type { Target } from '../../model.js';
 import { matches, parametersOf } from '../sink.js';
 
@@ -13,6 +15,8 @@ export type Routed =
 
 const PARAMETERS = ['server_key', 'app', 'instance'] as const;
 
+const KNOWN: readonly string[] = [...PARAMETERS, 'scope'];
+
 const refused = (status: 400 | 404, text: string): Routed => ({ kind: 'refused', status, text });
 
 /** The error text of specification 7, rule 1. */
@@ -21,7 +25,25 @@ const ROUTING_STILL_REQUIRED =
 
 /** Routes a request. @param inPath the scope in the path; undefined if the path has no scope */
 export function route(targets: readonly Target[], query: URLSearchParams, inPath?: string): Routed {
-  const twice = [...PARAMETERS, 'scope'].find((name) => query.getAll(name).length > 1);
+  const routed = routedBy(targets, query, inPath);
+  return routed.kind === 'refused' ? { ...routed, text: routed.text + misspelt(query) } : routed;
+}
+
+/** A sentence about a parameter whose name resembles one of a routing parameter; other names are ignored. */
+function misspelt(query: URLSearchParams): string {
+  for (const name of query.keys()) {
+    const near = KNOWN.includes(name) ? undefined : nearest(name, KNOWN);
+    if (near !== undefined) return `; found ${quoted(name)} (did you mean "${near}"?)`;
+  }
+  return '';
+}
+
+function routedBy(
+  targets: readonly Target[],
+  query: URLSearchParams,
+  inPath: string | undefined,
+): Routed {
+  const twice = KNOWN.find((name) => query.getAll(name).length > 1);
   if (twice !== undefined) return refused(400, `parameter ${twice} is given more than once`);
   const scope = query.get('scope') ?? inPath;
   if (scope !== undefined && inPath !== undefined && scope !== inPath)

@@ -92,6 +92,24 @@ describe('route (spec 4.3)', () => {
       expect(routed(targets, query)).to.equal(wanted);
     });
 
+  it('names the parameter that a misspelt one resembles, if the request is refused', () => {
+    const targets = [new FakeTarget('a', ['1']), new FakeTarget('b', ['2'])];
+    const textFor = (query: string) => {
+      const routed = route(targets, new URLSearchParams(query));
+      return routed.kind === 'refused' ? routed.text : undefined;
+    };
+    for (const [query, hint] of [
+      ['serverkey=1', '"serverkey" (did you mean "server_key"?)'],
+      ['server-key=1', '"server-key" (did you mean "server_key"?)'],
+      ['Server_Key=1', '"Server_Key" (did you mean "server_key"?)'],
+      ['app=a&instanc=x', '"instanc" (did you mean "instance"?)'],
+      ['server_key=9&ap=a', '"ap" (did you mean "app"?)'],
+    ] as const)
+      expect(textFor(query), query).to.contain(`; found ${hint}`);
+    expect(textFor('collect%5B%5D=cpu')).to.match(/: add server_key, or app and instance$/);
+    expect(textFor('server_key=1&serverkey=2&collect%5B%5D=cpu')).to.equal(undefined);
+  });
+
   it('matches only the server key of the selected root once a root is selected', () => {
     const target = new FakeTarget('ads', ['82', '456'], 'H.1.ads');
     expect(routed([target], 'server_key=456')).to.equal('404');
