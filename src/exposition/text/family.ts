@@ -144,15 +144,17 @@ export class Family {
   }
 
   /**
-   * Searches blocks whose text or deflate block is dirty for a value that OpenMetrics forbids, some a step. Returns whether it
-   * found one. Only quantiles may be NaN.
+   * Searches blocks for a value that OpenMetrics forbids, some a step. Returns whether it found one. Only quantiles may
+   * be NaN.
+   * @param blocks which blocks: all, or those whose text or deflate block is dirty
    */
-  *searchingViolations(ofDeflate: boolean): Generator<void, boolean> {
+  *searchingViolations(blocks: 'all' | 'text' | 'deflate'): Generator<void, boolean> {
     const { name, type } = this.metadata;
     const nameBytes = type === 'summary' ? name.length : 0;
     let searched = 0;
     for (const { lines } of this.#blocks) {
-      if (!(ofDeflate ? lines.isDeflateDirty : lines.isTextDirty)) continue;
+      if (blocks === 'text' && !lines.isTextDirty) continue;
+      if (blocks === 'deflate' && !lines.isDeflateDirty) continue;
       if (this.#kernel.run.hasNegativeOrNaN(lines.address, nameBytes) !== 0) return true;
       if (++searched % BLOCKS_A_STEP === 0) yield;
     }

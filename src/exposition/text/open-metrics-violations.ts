@@ -12,20 +12,23 @@ const FAMILIES_A_STEP = 64;
 export class OpenMetricsViolations {
   /** Families whose values may violate OpenMetrics. */
   readonly #suspects = new Set<Family>();
-  /** Families that had a violation since their first line was added. */
+  /** Families that had a violation at the last search. */
   readonly #found = new Set<Family>();
+  /** Families with a histogram with negative bounds. */
+  readonly #negativeBounds = new Set<Family>();
   #lastSuspect: Family | undefined;
 
-  /** Whether any family had a violation. */
+  /** Whether any family has a violation. */
   get wereFound(): boolean {
-    return this.#found.size > 0;
+    return this.#found.size > 0 || this.#negativeBounds.size > 0;
   }
 
   /** To be called for each line that is added to a family. */
   put(family: Family, line: Line): void {
     const { type } = family.metadata;
     if (type !== 'counter' && type !== 'histogram' && type !== 'summary') return;
-    if (line.suffix === '_bucket' && NEGATIVE_BOUND.test(labelsOf(line))) this.#found.add(family);
+    if (line.suffix === '_bucket' && NEGATIVE_BOUND.test(labelsOf(line)))
+      this.#negativeBounds.add(family);
     const kind = line.opcode & 0xff;
     if (kind === OPCODE.u64 || kind === OPCODE.bool || family === this.#lastSuspect) return;
     this.#lastSuspect = family;
@@ -36,14 +39,20 @@ export class OpenMetricsViolations {
   delete(family: Family): void {
     this.#suspects.delete(family);
     this.#found.delete(family);
+    this.#negativeBounds.delete(family);
     if (family === this.#lastSuspect) this.#lastSuspect = undefined;
   }
 
-  /** Searches the blocks that the next render writes, in small steps. */
+  /** Searches the blocks that the next render writes, and all blocks of families with a violation, in small steps. */
   *searching(ofDeflate: boolean): Generator<void, void> {
     let searched = 0;
+    for (const family of this.#found) {
+      if (yield* family.searchingViolations('all')) continue;
+      this.#found.delete(family);
+      this.#suspects.add(family);
+    }
     for (const family of this.#suspects) {
-      if (yield* family.searchingViolations(ofDeflate)) {
+      if (yield* family.searchingViolations(ofDeflate ? 'deflate' : 'text')) {
         this.#suspects.delete(family);
         this.#found.add(family);
       }

@@ -33,13 +33,17 @@ function numbers(type: MetricType, opcode: number, suffix = '') {
 
 describe('a render', () => {
   for (const [name, encodings] of Object.entries(ENCODINGS))
-    it(`(encodings: ${name}) reports a value that OpenMetrics forbids, until the metric ends`, () => {
+    it(`(encodings: ${name}) reports a value that OpenMetrics forbids, while it is there`, () => {
       const { text, cells } = numbers('counter', OPCODE.f64);
       const isFound = () => runToEnd(text.rendering(encodings)).violatesOpenMetrics;
       expect(isFound()).to.equal(false);
       cells.set(LINES - 1, -0.5);
       expect(isFound()).to.equal(true);
+      cells.set(0, 1);
+      expect(isFound()).to.equal(true);
       cells.set(LINES - 1, 1);
+      expect(isFound()).to.equal(false);
+      cells.set(0, NaN);
       expect(isFound()).to.equal(true);
       for (let nodeId = 0; nodeId < LINES; nodeId++) text.remove('x', { nodeId, seriesIndex: 0 });
       expect(isFound()).to.equal(false);
