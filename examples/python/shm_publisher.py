@@ -797,8 +797,8 @@ class Publisher:
 
     def _busy(self, fd):
         head = os.pread(fd, 72, 0)
-        holder = f" (process {struct.unpack_from('<Q', head, 64)[0]})" if head[:8] == b"SHMEXP\r\n" and len(head) == 72 else ""
-        return AnotherPublisherLives(f"another publisher holds {self.path}{holder}")
+        pid = struct.unpack_from("<Q", head, 64)[0] if head[:8] == b"SHMEXP\r\n" and len(head) == 72 else 0
+        return AnotherPublisherLives(f"another publisher holds {self.path}" + (f" (process {pid})" if pid else ""))
 
     def _why_refused(self, error):
         """Returns the error for a name whose file this user may not replace."""

@@ -1359,6 +1359,8 @@ static inline const char *shm_code_text(int code) {
   case EFBIG: return "the segment is larger than files may be (ulimit -f): lower its capacities";
   case EPERM: return "the operation is not permitted";
   case EACCES: return "permission denied";
+  case ELOOP: return "the name is a symbolic link";
+  case EISDIR: return "the name is a directory";
   case EBADF: return "the program closed the segment's file, and its name is gone";
   default: return NULL;
   }
@@ -1373,7 +1375,7 @@ static inline void shm_explain_name(const shm_publisher *p, int code, shm_line *
   if (code == -EBUSY) {
     shm_say(line, "another publisher holds %s", p->path);
     if (fd >= 0 && pread(fd, head, sizeof head, 0) == (ssize_t)sizeof head &&
-        memcmp(head, "SHMEXP\r\n", 8) == 0)
+        memcmp(head, "SHMEXP\r\n", 8) == 0 && head[SHM_AT_PID / 8] != 0)
       shm_say(line, " (process %u)", head[SHM_AT_PID / 8]);
   } else if ((code == -EACCES || code == -EPERM) && is_there && facts.st_uid != geteuid()) {
     shm_say(line, "%s belongs to %s", p->path, facts.st_uid == 0 ? "root" : "user ");

@@ -1825,6 +1825,23 @@ static void test_foreign_key(void) {
   }
 }
 
+/* A link or folder with the name of the segment is named, and stays. */
+static void test_key_without_file(void) {
+  char path[256], expected[512];
+  shm_options options = small_options("odd");
+  shm_publisher *p;
+  path_of(path, sizeof path, "odd");
+  CHECK(shm_publisher_open(&p, &options) == 0 && mkdir(path, 0755) == 0);
+  snprintf(expected, sizeof expected, "shm_publisher_place: %s cannot be taken: the name is a directory", path);
+  CHECK(shm_publisher_place(p) == -EISDIR && strcmp(shm_error_text(-EISDIR), expected) == 0);
+  CHECK(rmdir(path) == 0 && symlink("/nowhere", path) == 0);
+  snprintf(expected, sizeof expected, "shm_publisher_place: %s cannot be taken: the name is a symbolic link", path);
+  CHECK(shm_publisher_place(p) == -ELOOP && strcmp(shm_error_text(-ELOOP), expected) == 0);
+  remove_name("odd");
+  CHECK(shm_publisher_place(p) == 0);
+  shm_publisher_close(p);
+}
+
 /* ---------------------------------------------------------------- threads */
 
 enum { THREADS = 4, ADDS = 100000, OBSERVATIONS = 20000 };
@@ -2123,7 +2140,7 @@ int main(void) {
       test_name_comes_back, test_closed_descriptors, test_name_out_of_sight, test_small_stack, test_lowered_file_limit,
       test_place_again, test_name_comes_back_beside_threads,
       test_waits_for_predecessor, test_waits_for_killed_predecessor, test_two_wait,
-      test_waits_for_lost_name, test_fails_if_busy, test_waits_with_any_stderr, test_foreign_key,
+      test_waits_for_lost_name, test_fails_if_busy, test_waits_with_any_stderr, test_foreign_key, test_key_without_file,
       test_signal_handlers, test_jump_out_of_update, test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
