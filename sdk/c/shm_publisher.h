@@ -1,47 +1,48 @@
 /*
- * Publishes managed objects and their variables in a shared memory file that readers look at without
- * ever disturbing the program. The format is described in docs/segment-format.md.
+ * Publishes managed objects and their variables in a file in shared memory. Readers copy the file, and
+ * never make the program wait. docs/segment-format.md describes the format.
  *
  *   shm_options options = shm_options_default();
  *   options.server_key = "server1";
  *   shm_publisher *publisher;
  *   int code = shm_publisher_open(&publisher, &options);   // 0, or a negative errno value
- *   ... add what exists ...
+ *   ... add objects and variables ...
  *   code = shm_publisher_place(publisher);                 // visible now, or when a predecessor ends
  *
  * INCLUDE THIS HEADER FIRST: with -std=c11 the C library hides POSIX names unless _GNU_SOURCE is
  * defined before its first header. C11 or C++17, 64-bit little-endian Linux, link with -pthread.
  *
- * Functions return 0 or a negative errno value. shm_error_text() says it in words; for -EINVAL, it names
- * function, argument, what was found and what is allowed:
- *   -ESTALE  the object or variable was removed, or never found room: nothing was stored
- *   -ENOSPC  no room; the segment counts it, and the handle is inert (every use says -ESTALE)
- *   -EINVAL  a name, object id, schema, type, value or capacity that the format does not allow
- *   -EBUSY   another publisher holds the server key, and the options say `fail_if_busy`
+ * Functions return 0 or a negative errno value. shm_error_text() returns a text for it. For -EINVAL, the
+ * text names the function and the argument, and says what was found and what is allowed.
+ *   -ESTALE  the object or variable was removed, or was dropped for lack of room: nothing was stored
+ *   -ENOSPC  no room: the segment counts the dropped item, and its handle returns -ESTALE from now on
+ *   -EINVAL  an argument that the format does not allow
+ *   -EBUSY   another publisher holds the server key, and `fail_if_busy` is set
  *   -EACCES, -EPERM  the server key belongs to a dead publisher of another user
- *   -ECHILD  a child was forked; only the process that opened the publisher may use it
- *   -EDEADLK a signal handler interrupted a call that its own would disturb: nothing was stored
+ *   -ECHILD  the process was forked from the one that opened the publisher
+ *   -EDEADLK a signal handler interrupted a call that its own call would disturb: nothing was stored
  *   -EAGAIN  after mlockall(), the segment is larger than the limit for locked memory (ulimit -l)
  *   -EFBIG   the segment is larger than the process's limit for files (ulimit -f)
  *
- * Threads: everything that adds or removes takes a lock. Setting a value takes none, so a variable
- * that several threads change needs the `_shared` functions, and a plain one belongs to one thread at
- * a time. While a thread sets a scalar, or a frame without `_shared`, no other may remove that
- * variable. No handle may be used after shm_publisher_close().
+ * Threads: functions that add or remove take a lock. Functions that set a value take none. Several
+ * threads may change one variable only with the `_shared` functions; with the others, one thread at a
+ * time. While a thread sets a variable, no other thread may remove it, except if the variable is a text
+ * or distribution and the function is `_shared`. After shm_publisher_close(), use no handle.
  *
- * Signal handlers may set values, and call shm_publisher_beat() and shm_publisher_notify(). An update
- * in the middle of one of the same text or distribution returns -EDEADLK, and so does a `_shared`
- * function on a frame in the middle of a call that holds the lock. To a scalar that the program adds
- * to as well, both add with `_shared`. Handlers must not add or remove: both allocate memory.
+ * Signal handlers may set values, and call shm_publisher_beat() and shm_publisher_notify(). A handler
+ * gets -EDEADLK if it updates the text or distribution whose update it interrupted, or if it calls a
+ * `_shared` function for one while the interrupted call holds the lock. If a handler and the program add
+ * to the same scalar, both must use the `_shared` function. Handlers must not add or remove objects and
+ * variables: that allocates memory.
  *
- * fork(): a child that lives on inherits the lock, and the segment looks alive until it ends or calls
- * shm_publisher_close(), which leaves the parent's segment as it is. All else but setting values is
- * refused in a child. Open the publisher after forking. (exec closes the descriptor.)
+ * fork(): a child inherits the lock, so the segment looks alive until the child ends, or calls
+ * shm_publisher_close(), which does not change the parent's segment. In a child, every other function
+ * fails, except those that set values. Open the publisher after fork(). exec() closes the descriptor.
  */
 #ifndef SHM_PUBLISHER_H
 #define SHM_PUBLISHER_H
 
-/* Keeps warnings that only the program asks for off this header. Its own tests want them. */
+/* Suppresses warnings about this header, which a program with strict flags would get. Its tests want them. */
 #if defined(__GNUC__) && !defined(SHM_PUBLISHER_WARNINGS)
 #pragma GCC system_header
 #endif
@@ -79,12 +80,12 @@
 #error "shm_publisher.h is for 64-bit little-endian systems"
 #endif
 
-/* Hidden when another header came first without _GNU_SOURCE. */
+/* The C library hides these if another header was included first without _GNU_SOURCE. */
 #ifndef F_OFD_SETLK
 #define F_OFD_GETLK 36
 #define F_OFD_SETLK 37
 #endif
-/* linux/futex.h is not part of libc; these numbers never change. */
+/* From linux/futex.h, which is not part of libc. These numbers never change. */
 #define SHM_FUTEX_WAKE 1
 #define SHM_FUTEX_WAIT_PRIVATE 128
 #define SHM_FUTEX_WAKE_PRIVATE 129
@@ -98,11 +99,11 @@
 enum {
   SHM_PAGE = 4096,
   SHM_RECORD_SIZE = 64,
-  /* Sparse space is made real in steps of this many bytes. */
+  /* Pages of the file are allocated in steps of this many bytes. */
   SHM_STEP = 65536,
-  /* Interval at which a failed allocation is tried again. */
+  /* Time after which a failed allocation is tried again. */
   SHM_RETRY_NS = 1000000000,
-  /* Interval at which beats check the name of the segment. */
+  /* Time between two checks of the segment's name. */
   SHM_CHECK_NS = 1000000000,
   SHM_NAME_BYTES = 1024,
   SHM_HELP_BYTES = 4096,
@@ -110,11 +111,11 @@ enum {
   SHM_TEXT_BYTES = 65528,
   SHM_SCHEMA_ENTRIES = 512,
   SHM_DEPTH = 64,
-  /* Of a context id, a pool name and a server key each. */
+  /* Longest context id, pool name or server key. */
   SHM_KEY_BYTES = 64
 };
 
-/* Offsets in the header page: of the process id, and of the words that change. */
+/* Offsets in the header page: the process id, and the words that change after publication. */
 enum {
   SHM_AT_PID = 64,
   SHM_AT_STATE = 1024,
@@ -176,7 +177,7 @@ typedef struct shm_header {
   uint32_t crc;
 } shm_header;
 
-/* text[0] is the name; the rest differs by kind, as section 4 of the format says. */
+/* text[0] is the name. The meaning of the others depends on the kind: section 4 of the format. */
 typedef struct shm_record {
   uint32_t crc, index;
   uint8_t record_kind, type, kind, reserved;
@@ -219,12 +220,12 @@ typedef struct shm_options {
   const char *context_id; /* default "shmApp" */
   const char *pool_name;  /* default "pool" */
   const char *server_key; /* no default */
-  uint64_t records;       /* objects, variables and removals that a directory holds */
+  uint64_t records;       /* room of a directory for objects, variables and removals */
   uint64_t string_bytes;
   uint64_t slots;
   uint64_t frame_bytes;  /* a multiple of 8 */
-  uint32_t heartbeat_ms; /* promised time between beats, default 1000; 0 for none */
-  mode_t mode;           /* of the file, whatever the umask says; default 0644 */
+  uint32_t heartbeat_ms; /* heartbeat period in ms, default 1000; 0: no heartbeat */
+  mode_t mode;           /* of the file, regardless of the umask; default 0644 */
   /* Makes shm_publisher_place() return -EBUSY while another publisher holds the server key. */
   bool fail_if_busy;
 } shm_options;
@@ -232,33 +233,34 @@ typedef struct shm_options {
 typedef struct shm_object_options {
   int state;   /* default SHM_STATE_NORMAL */
   bool synced; /* default true */
-  /* For roots only; all may be empty. */
+  /* For roots only. NULL and "" mean that readers take it from the root's id. */
   const char *host, *instance, *application;
 } shm_object_options;
 
 typedef struct shm_variable_options {
   int kind; /* default SHM_UNKNOWN */
   const char *unit, *help;
-  /* Bounds of a histogram without +Inf, or quantiles of a summary; ascending. Copied. */
+  /* Bounds of a histogram without +Inf, or quantiles of a summary; ascending. The library copies them. */
   const double *schema;
   uint32_t schema_entries;
-  uint32_t text_bytes; /* that a text may have, default 64 */
-  /* A histogram or summary is not there before its first update. Default false: it begins synced,
-   * without observations. Other types are never there before their first value. */
+  uint32_t text_bytes; /* most bytes of a text, default 64 */
+  /* Whether a histogram or summary has no value before its first update. Default false: it begins with no
+   * observations. Variables of other types never have a value before the first one is set. */
   bool unsynced;
 } shm_variable_options;
 
 typedef struct shm_publisher shm_publisher;
 typedef struct shm_node shm_node;
 
-/* A slot as long as it belongs to its taker: `synced` is its word with the synced bit. */
+/* A slot of an object or variable. `synced` is the slot's word, with the synced bit, for as long as the
+ * slot belongs to it. */
 typedef struct shm_ref {
   uint64_t *value;
   uint32_t *word;
   uint32_t synced;
 } shm_ref;
 
-/* Handles are plain values that may be copied. One that is all zeros is inert. */
+/* Handles are plain values that may be copied. Through a handle of zeros, nothing is stored. */
 typedef struct shm_object {
   shm_publisher *publisher;
   shm_node *node;
@@ -291,13 +293,14 @@ typedef struct shm_region {
   uint64_t at, bytes, real;
 } shm_region;
 
-/* A block of frames, in use or free. Made with the block, so that giving it back cannot fail. */
+/* A block of frames, in use or free. It is allocated together with its block, so that freeing the block
+ * cannot fail. */
 typedef struct shm_frame {
   struct shm_frame *next;
   uint32_t at, units;
 } shm_frame;
 
-/* A live object or variable. Its record stays in the active directory only. */
+/* A live object or variable. Only the active directory has its record. */
 struct shm_node {
   shm_node *parent, *first_child, *previous_sibling, *next_sibling;
   shm_node *older, *newer;
@@ -313,7 +316,7 @@ typedef struct shm_string_entry {
   uint32_t hash, at;
 } shm_string_entry;
 
-/* What is written of one directory, with a table of its strings, so that equal ones are shared. */
+/* The written part of one directory. A hash table of its strings lets equal strings share their bytes. */
 typedef struct shm_side {
   uint32_t epoch, records, string_bytes;
   shm_string_entry *table;
@@ -324,10 +327,10 @@ typedef struct shm_side {
 enum { SHM_SIZE_CLASSES = 32 };
 
 struct shm_publisher {
-  /* The lock: its holder as pthread_self() or 0, threads that wait, and a count to wait on. */
+  /* The lock: its holder as pthread_self() or 0, the number of waiting threads, and their futex word. */
   uint64_t holder;
   uint32_t waiting, turn;
-  uint32_t *opener; /* 1 in the process that opened the publisher, 0 in its children; may be NULL */
+  uint32_t *opener; /* 1 in the process that opened the publisher, 0 in its children; NULL if unsupported */
   pid_t pid;
   char path[256], temporary[256];
   int fd; /* -1 once the program closed it */
@@ -336,8 +339,8 @@ struct shm_publisher {
   bool has_temporary; /* the file has its temporary name */
   bool is_named;
   bool fails_if_busy;
-  bool told_busy, told_failure; /* said on stderr since the segment had its name */
-  uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0 for never */
+  bool told_busy, told_failure; /* stderr has a line about it; false again once the segment has its name */
+  uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0: no checks */
   uint8_t *map;
   uint64_t file_size;
   shm_region regions[SHM_REGIONS];
@@ -347,19 +350,19 @@ struct shm_publisher {
   shm_node *oldest, *newest;
   uint32_t live;
   uint64_t last_id;
-  bool is_full;      /* a change of directories freed too little, until something is removed */
-  bool is_poor;      /* there was no memory for what is being written */
-  uint64_t retry_at; /* there was none: nothing is added before that time; 0 for at once */
-  bool is_behind;    /* a removal could not be published yet */
+  bool is_full;      /* a change of directories freed too little; false after the next removal */
+  bool is_poor;      /* an allocation failed during the current addition */
+  uint64_t retry_at; /* time of the next attempt after a failed allocation, CLOCK_MONOTONIC; 0: none failed */
+  bool is_behind;    /* a removal is not published yet, for lack of memory */
 
-  uint32_t *next_free; /* the queue of free slots: a link for each */
+  uint32_t *next_free; /* the queue of free slots: the next slot for each */
   uint32_t first_free, last_free, resting, fresh;
 
   shm_frame *free_frames[SHM_SIZE_CLASSES];
   uint32_t frames_top;
 };
 
-/* A text on its way into the strings. */
+/* A text to be stored in the string region. */
 typedef struct shm_text {
   const void *bytes;
   uint32_t length;
@@ -367,10 +370,10 @@ typedef struct shm_text {
 
 /* ---------------------------------------------------------------- internals: messages */
 
-/* Bytes of a name that a message shows. */
+/* Most bytes of a name in a message. */
 enum { SHM_SHOWN_BYTES = 64 };
 
-/* A message that is being written. It is cut at its end and always ends with a zero byte. */
+/* A message under construction. It always ends with a zero byte; text beyond its size is dropped. */
 typedef struct shm_line {
   char text[508];
   uint32_t length;
@@ -381,7 +384,7 @@ typedef struct shm_error {
   shm_line line;
 } shm_error;
 
-/* The calling thread's last error with a text of its own. Weak: all files of the program share it. */
+/* The last detailed error of each thread. The symbol is weak, so that all files of a program share it. */
 __attribute__((weak)) __thread shm_error shm_last_error;
 
 static inline void shm_write_byte(shm_line *line, char byte) {
@@ -401,7 +404,7 @@ static inline void shm_write_number(shm_line *line, uint64_t number) {
   while (count > 0) shm_write_byte(line, digits[--count]);
 }
 
-/* The length of a text that fits, cut at a character's start. */
+/* Returns the number of bytes of a text that fit, without a part of a character. */
 static inline size_t shm_cut(const char *text, size_t length, size_t room) {
   if (length <= room) return length;
   while (room > 0 && ((uint8_t)text[room] & 0xc0) == 0x80) room--;
@@ -418,7 +421,7 @@ static inline void shm_write_name(shm_line *line, const char *name) {
   shm_write(line, shown < length ? "\xe2\x80\xa6\"" : "\"");
 }
 
-/* Writes a format with %s (a text), %q (a name), %u (uint64_t) and %d (int64_t). Unlike snprintf(), it
+/* Appends formatted text: %s is a text, %q a name, %u a uint64_t, %d an int64_t. Unlike snprintf(), this
  * is safe in signal handlers and needs little stack. */
 static inline void shm_write_format(shm_line *line, const char *format, va_list values) {
   for (; *format != '\0'; format++) {
@@ -448,7 +451,7 @@ static inline void shm_say(shm_line *line, const char *format, ...) {
   va_end(values);
 }
 
-/* Notes what is wrong, for shm_error_text(), and returns the code. */
+/* Stores the text of an error for shm_error_text(), and returns the code. */
 static inline int shm_fail(int code, const char *format, ...) {
   va_list values;
   shm_last_error.code = code;
@@ -459,7 +462,7 @@ static inline int shm_fail(int code, const char *format, ...) {
   return code;
 }
 
-/* Forgets the last error: an error of the call that begins now may have no text of its own. */
+/* Discards the last text, which would not fit an error of the call that begins now. */
 static inline void shm_begin_call(void) {
   shm_last_error.code = 0;
 }
@@ -488,14 +491,14 @@ static inline uint64_t *shm_frame_unit(const shm_publisher *p, uint32_t unit) {
   return (uint64_t *)(void *)(p->map + p->regions[SHM_FRAMES].at) + unit;
 }
 
-/* A release store also stays behind the stores before it, which is what each step here needs. */
+/* A release store: readers see it after all earlier stores. */
 static inline void shm_put(uint64_t *at, uint64_t value) {
   __atomic_store_n(at, value, __ATOMIC_RELEASE);
 }
 
 static inline void shm_fence(void) {
 #if defined(__SANITIZE_THREAD__) && defined(__x86_64__)
-  __asm__ __volatile__("" ::: "memory"); /* GCC warns that its sanitizer knows no fences */
+  __asm__ __volatile__("" ::: "memory"); /* the thread sanitizer of GCC does not support fences */
 #else
   __atomic_thread_fence(__ATOMIC_RELEASE);
 #endif
@@ -511,8 +514,8 @@ static inline uint64_t shm_bits(double value) {
   return bits;
 }
 
-/* The bits without the sign. The compiler cannot see through the memory operand: with -ffast-math it
- * takes every argument for a finite number, and removes tests for others. */
+/* Returns the bits without the sign. With -ffast-math, the compiler assumes that all numbers are finite,
+ * and removes tests for NaN; the memory operand hides the value from it. */
 static inline uint64_t shm_magnitude(double value) {
   __asm__ __volatile__("" : "+m"(value));
   return shm_bits(value) & 0x7fffffffffffffffu;
@@ -558,8 +561,8 @@ static inline bool shm_is_own_file(const shm_publisher *p, const struct stat *fa
   return facts->st_dev == p->device && facts->st_ino == p->inode;
 }
 
-/* Whether the descriptor is still that of the segment's file. A program that closes all descriptors,
- * as daemons do, may have given its number to a file of its own. */
+/* Whether the descriptor still refers to the segment's file. After a program has closed all descriptors,
+ * as daemons do, another of its files may have the number. */
 static inline bool shm_owns_descriptor(const shm_publisher *p, struct stat *facts) {
   return p->fd >= 0 && fstat(p->fd, facts) == 0 && shm_is_own_file(p, facts);
 }
@@ -575,7 +578,7 @@ static inline bool shm_has_descriptor(shm_publisher *p, struct stat *facts) {
   return false;
 }
 
-/* Makes a region real up to `end` bytes of it, so that a full /dev/shm is no SIGBUS. */
+/* Allocates the first `end` bytes of a region. Without it, a store would raise SIGBUS if /dev/shm is full. */
 static inline bool shm_reserve(shm_publisher *p, int index, uint64_t end) {
   shm_region *region = &p->regions[index];
   if (end <= region->real) return true;
@@ -596,8 +599,8 @@ static inline bool shm_reserve(shm_publisher *p, int index, uint64_t end) {
 
 /* ---------------------------------------------------------------- internals: the lock */
 
-/* A page that the kernel clears in forked children, so that asking costs one load. Without it,
- * process ids are compared. */
+/* Maps a page that the kernel clears in forked children, so that shm_is_in_child() is one load. If the
+ * kernel does not support it, that function compares process ids. */
 static inline void shm_note_opener(shm_publisher *p) {
   p->pid = getpid();
   void *page = mmap(NULL, SHM_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -614,7 +617,7 @@ static inline bool shm_is_in_child(const shm_publisher *p) {
   return p->opener != NULL ? *p->opener == 0 : p->pid != getpid();
 }
 
-/* Waits for a lock that another thread holds. */
+/* Waits for the lock while another thread holds it, and takes it. */
 static inline void shm_wait(shm_publisher *p, uint64_t self) {
   int error = errno;
   __atomic_fetch_add(&p->waiting, 1, __ATOMIC_SEQ_CST);
@@ -630,8 +633,8 @@ static inline void shm_wait(shm_publisher *p, uint64_t self) {
   errno = error;
 }
 
-/* Takes the lock. -EDEADLK for a signal handler whose thread holds it: one step states the holder
- * and takes the lock, so that a handler finds a lock of its own thread at any instruction. */
+/* Takes the lock. Returns -EDEADLK in a signal handler that interrupted the holder. One store takes the
+ * lock and names its holder, so a handler recognizes the lock of its own thread at any instruction. */
 static inline int shm_acquire(shm_publisher *p) {
   uint64_t self = (uint64_t)(uintptr_t)pthread_self(), found = 0;
   if (shm_is_in_child(p)) return -ECHILD;
@@ -643,7 +646,7 @@ static inline int shm_acquire(shm_publisher *p) {
   return 0;
 }
 
-/* Takes the lock if that needs no waiting. */
+/* Takes the lock if it is free. */
 static inline bool shm_try_acquire(shm_publisher *p) {
   uint64_t none = 0;
   return !shm_is_in_child(p) &&
@@ -662,7 +665,8 @@ static inline void shm_release(shm_publisher *p) {
 
 /* ---------------------------------------------------------------- internals: slots */
 
-/* Freed slots that rest before fresh ones are spared: enough rest, and values stay dense. */
+/* Fresh slots are preferred until more freed ones than this wait for reuse. Readers then have time to
+ * notice a removal, and the values stay dense. */
 enum { SHM_RESTING = 64 };
 
 static inline bool shm_has_fresh_slot(shm_publisher *p) {
@@ -671,7 +675,7 @@ static inline bool shm_has_fresh_slot(shm_publisher *p) {
          shm_reserve(p, SHM_SLOTS, count * 8);
 }
 
-/* A free slot: a fresh one, or the one that has been free longest. */
+/* Takes a fresh slot, or the one that has been free longest. */
 static inline bool shm_take_slot(shm_publisher *p, uint32_t *slot, shm_ref *ref) {
   uint32_t incarnation = 1;
   if (p->resting <= SHM_RESTING && shm_has_fresh_slot(p)) {
@@ -690,7 +694,7 @@ static inline bool shm_take_slot(shm_publisher *p, uint32_t *slot, shm_ref *ref)
   return true;
 }
 
-/* Takes a slot back. Its word changes at once, which makes all handles of it stale. */
+/* Frees a slot. Its word changes at once, so all handles of its owner become stale. */
 static inline void shm_give_slot(shm_publisher *p, uint32_t slot) {
   uint32_t *word = shm_slot_word(p, slot);
   uint32_t incarnation = __atomic_load_n(word, __ATOMIC_RELAXED) >> 1;
@@ -705,7 +709,7 @@ static inline bool shm_is_live(const shm_ref *ref) {
   return ref->word != NULL && (__atomic_load_n(ref->word, __ATOMIC_RELAXED) | 1) == ref->synced;
 }
 
-/* Sets or clears the synced bit. Compare and swap: never puts back the word of a removed variable. */
+/* Sets or clears the synced bit. The compare-and-swap fails if the variable was removed. */
 static inline bool shm_mark(const shm_ref *ref, bool is_synced) {
   uint32_t wanted = is_synced ? ref->synced : ref->synced - 1;
   uint32_t found = is_synced ? ref->synced - 1 : ref->synced;
@@ -721,7 +725,7 @@ static inline int shm_mark_code(const shm_ref *ref, bool is_synced) {
 
 /* ---------------------------------------------------------------- internals: frames */
 
-/* Rounds up to a power of two or half way to it, so that freed room fits again. */
+/* Rounds up to a power of two or three quarters of one, so that a freed block fits later frames. */
 static inline uint32_t shm_size_class(uint32_t units, uint32_t *size) {
   uint32_t power = 4, index = 0;
   for (; power < units; power *= 2) index += 2;
@@ -746,7 +750,7 @@ static inline shm_frame *shm_new_frame(shm_publisher *p, uint32_t size) {
   return frame;
 }
 
-/* Room for a frame, all zeros. */
+/* Takes a block for a frame, and fills it with zeros. */
 static inline shm_frame *shm_take_frame(shm_publisher *p, uint32_t units) {
   uint32_t size;
   shm_frame **list = &p->free_frames[shm_size_class(units, &size)];
@@ -782,7 +786,7 @@ static inline uint32_t shm_hash(shm_text text) {
   return hash;
 }
 
-/* The table's place of a text: its own, or the empty one where it belongs. */
+/* Returns the table entry of a text, or the empty entry where it belongs. */
 static inline shm_string_entry *shm_find_string(const uint8_t *strings, const shm_side *side,
                                                 shm_text text, uint32_t hash) {
   uint32_t mask = side->table_size - 1;
@@ -796,7 +800,7 @@ static inline shm_string_entry *shm_find_string(const uint8_t *strings, const sh
   }
 }
 
-/* Keeps the table at most half full, so that looking for a text always ends. */
+/* Keeps the table at most half full, so that each search meets an empty entry. */
 static inline bool shm_grow_table(shm_side *side) {
   if ((side->table_used + 1) * 2 <= side->table_size) return true;
   uint32_t size = side->table_size == 0 ? 64 : side->table_size * 2;
@@ -826,7 +830,7 @@ static inline bool shm_append_string(shm_publisher *p, shm_side *side, shm_text 
   return true;
 }
 
-/* States where a text is in the strings of a side; appends it if it is new. */
+/* Finds a text in the strings of a side, or appends it, and sets `ref` to its offset. */
 static inline bool shm_store_string(shm_publisher *p, shm_side *side, shm_text text, uint32_t *ref) {
   *ref = 0;
   if (text.length == 0) return true;
@@ -860,12 +864,12 @@ static inline bool shm_has_record_room(shm_publisher *p, const shm_side *side) {
          shm_reserve(p, region, ((uint64_t)side->records + 1) * SHM_RECORD_SIZE);
 }
 
-/* Strings of a record that stand in the string region; the fifth of a variable is its frame. */
+/* Returns how many of the five references of a record are strings; the fifth of a variable is its frame. */
 static inline uint32_t shm_text_count(const shm_record *record) {
   return record->record_kind == SHM_RECORD_OBJECT ? 5 : 4;
 }
 
-/* Appends a record with its texts (none for a tombstone); readers do not see it yet. */
+/* Appends a record with its texts (none for a tombstone). Readers see it after shm_publish(). */
 static inline bool shm_append(shm_publisher *p, shm_side *side, shm_record record,
                               const shm_text *texts) {
   if (!shm_has_record_room(p, side)) return false;
@@ -888,7 +892,7 @@ static inline void shm_publish(const shm_publisher *p) {
   shm_put(shm_header_word(p, SHM_AT_DIRECTORY), word);
 }
 
-/* Writes a live record to another directory. Its strings are still whole in the active one. */
+/* Copies the record of a live node to another directory, with its strings. */
 static inline bool shm_copy_record(shm_publisher *p, shm_side *to, const shm_node *node) {
   const uint8_t *strings = shm_strings_of(p, &p->active);
   shm_record record;
@@ -905,12 +909,12 @@ static inline bool shm_copy_live(shm_publisher *p, shm_side *to) {
   return true;
 }
 
-/* Moves the live records to the other directory. False when it has no room, or when they fill more
- * than `quarters` of its strings: then a change would soon be due again. */
+/* Copies the live records to the other directory, and makes it the active one. Returns false if it lacks
+ * room, or if more than `quarters` of its strings are used: another change would soon be due. */
 static inline bool shm_change_directory(shm_publisher *p, uint32_t quarters) {
   shm_side next = {p->active.epoch + 1, 0, 2, NULL, 0, 0};
-  /* The last change must be visible before its old directory is written over. A release store does
-   * not hold back the stores after it, so this takes a fence (no instruction on x86-64). */
+  /* Readers must see the last change before its old directory is overwritten. A release store does not
+   * hold back later stores, so a fence does (on x86-64 it is no instruction). */
   shm_fence();
   shm_publish_string_bytes(p, &next);
   bool is_written = shm_copy_live(p, &next);
@@ -927,8 +931,8 @@ static inline bool shm_change_directory(shm_publisher *p, uint32_t quarters) {
   return true;
 }
 
-/* Publishes a record; states its index. False without room, even after a change of directories.
- * Live records fill three quarters at most, so that a change always frees some. */
+/* Publishes a record, and sets `index`. Returns false if there is no room, even after a change of
+ * directories. Live records fill at most three quarters, so a change always frees some. */
 static inline bool shm_add_record(shm_publisher *p, shm_record record, const shm_text *texts,
                                   uint32_t *index) {
   if (p->is_full || ((uint64_t)p->live + 1) * 4 > (uint64_t)p->record_capacity * 3) return false;
@@ -938,8 +942,7 @@ static inline bool shm_add_record(shm_publisher *p, shm_record record, const shm
   if (p->is_behind && !shm_change_directory(p, 4)) return false;
   if (!shm_append(p, &p->active, record, texts) &&
       !(shm_change_directory(p, 3) && shm_append(p, &p->active, record, texts))) {
-    /* Where /dev/shm or the process lacks memory for a moment, there may be some later; to ask for it
-     * each time would copy all records in vain. */
+    /* Memory may be free later. An attempt copies all records, so it is made once a second at most. */
     if (p->is_poor) p->retry_at = shm_clock_ns(CLOCK_MONOTONIC) + SHM_RETRY_NS;
     else p->is_full = true;
     return false;
@@ -949,7 +952,7 @@ static inline bool shm_add_record(shm_publisher *p, shm_record record, const shm
   return true;
 }
 
-/* Publishes that an object or variable is gone; it is not among the live ones any more. */
+/* Publishes the removal of an object or variable, which is no longer among the live nodes. */
 static inline void shm_add_tombstone(shm_publisher *p, uint64_t id) {
   shm_record record;
   memset(&record, 0, sizeof record);
@@ -961,8 +964,8 @@ static inline void shm_add_tombstone(shm_publisher *p, uint64_t id) {
     shm_publish(p);
     return;
   }
-  /* A change of directories leaves the dead ones out, so that it takes the tombstone's place. It
-   * fails only when /dev/shm is full; then the next change of structure tries again. */
+  /* A change of directories omits the removed nodes, so it needs no tombstone. It fails only if /dev/shm
+   * is full; the next addition or removal then tries again. */
   if (!shm_change_directory(p, 4)) p->is_behind = true;
 }
 
@@ -981,7 +984,7 @@ static inline void shm_attach(shm_publisher *p, shm_node *node, shm_node *parent
   parent->first_child = node;
 }
 
-/* Takes a node with all that is below it off the live ones. At most SHM_DEPTH + 1 calls deep. */
+/* Removes a node and everything below it from the list of live nodes. Recurses SHM_DEPTH + 1 times at most. */
 static inline void shm_detach_all(shm_publisher *p, shm_node *node) {
   for (shm_node *child = node->first_child; child != NULL; child = child->next_sibling)
     shm_detach_all(p, child);
@@ -998,7 +1001,8 @@ static inline void shm_detach_from_parent(shm_node *node) {
   else if (node->parent != NULL) node->parent->first_child = node->next_sibling;
 }
 
-/* Gives back what a node that is not, or no more, published holds. Words change before frames go. */
+/* Frees the slots, the frame and the memory of a node that is not published. The words change before the
+ * frame is reused. */
 static inline void shm_free_node(shm_publisher *p, shm_node *node) {
   if (node->slot != SHM_NO_SLOT) shm_give_slot(p, node->slot);
   if (node->as_of_slot != SHM_NO_SLOT) shm_give_slot(p, node->as_of_slot);
@@ -1019,7 +1023,7 @@ static inline int shm_remove(shm_publisher *p, const shm_ref *ref, shm_node *nod
   if (p == NULL) return -ESTALE;
   int code = shm_acquire(p);
   if (code != 0) return code;
-  /* A live slot says that the node is still there. */
+  /* While the slot is live, the node exists. */
   bool is_live = shm_is_live(ref);
   if (is_live) {
     shm_detach_all(p, node);
@@ -1066,7 +1070,7 @@ static inline void shm_count_dropped(shm_publisher *p, int at) {
   __atomic_fetch_add(shm_header_word(p, at), 1, __ATOMIC_RELAXED);
 }
 
-/* A text of at most `most` bytes; NULL is the empty one. */
+/* Notes a text and its length, and returns whether it has at most `most` bytes. NULL is the empty text. */
 static inline bool shm_check_text(const char *bytes, uint32_t most, shm_text *text) {
   size_t length = bytes == NULL ? 0 : strlen(bytes);
   text->bytes = bytes;
@@ -1145,7 +1149,8 @@ static inline int shm_lay_out(shm_publisher *p, const shm_options *options) {
   return p->next_free == NULL ? -ENOMEM : 0;
 }
 
-/* The lock that says that a publisher lives; the kernel lets go of it with the descriptor. */
+/* Takes the lock that shows that a publisher lives. The kernel releases it with the last descriptor and
+ * mapping. */
 static inline int shm_lock(int fd) {
   struct flock lock;
   memset(&lock, 0, sizeof lock);
@@ -1164,15 +1169,15 @@ static inline bool shm_is_locked(int fd) {
   return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-/* Whether the process may write files of that size. Beyond the limit, ftruncate() and pwrite() raise
+/* Whether the process may write files of this size. Beyond its limit, ftruncate() and pwrite() raise
  * SIGXFSZ, which ends the program. */
 static inline bool shm_allows_size(uint64_t bytes) {
   struct rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes;
 }
 
-/* Opens a file without a name, of which nothing is left if the process is refused or killed. Only
- * /proc can name it later; without /proc the file begins with a temporary name. */
+/* Makes a file without a name: nothing is left if the process is killed. It can be named only through
+ * /proc, so without /proc it starts with a temporary name. */
 static inline int shm_open_file(shm_publisher *p, mode_t mode) {
   struct stat facts;
   if (access("/proc/self/fd", X_OK) == 0)
@@ -1187,8 +1192,8 @@ static inline int shm_open_file(shm_publisher *p, mode_t mode) {
   return 0;
 }
 
-/* Maps the file. After mlockall(MCL_FUTURE), the kernel would make the whole of a mapping real, so it
- * has no rights until it is unlocked. */
+/* Maps the file. After mlockall(MCL_FUTURE), the kernel would allocate all pages of an accessible mapping,
+ * so this one gets its access rights only once it is unlocked. */
 static inline int shm_map_file(shm_publisher *p) {
   void *map = mmap(NULL, p->file_size, PROT_NONE, MAP_SHARED, p->fd, 0);
   if (map == MAP_FAILED) return -errno;
@@ -1201,7 +1206,7 @@ static inline int shm_make_file(shm_publisher *p, mode_t mode) {
   if (!shm_allows_size(p->file_size)) return -EFBIG;
   int code = shm_open_file(p, mode);
   if (code != 0) return code;
-  /* The umask must not take from readers what the options grant them. */
+  /* open() applied the umask, fchmod() does not. */
   if (fchmod(p->fd, mode) != 0 || ftruncate(p->fd, (off_t)p->file_size) != 0) return -errno;
   code = posix_fallocate(p->fd, 0, SHM_PAGE);
   if (code != 0) return -code;
@@ -1209,7 +1214,7 @@ static inline int shm_make_file(shm_publisher *p, mode_t mode) {
   if (code != 0) return code;
   code = shm_map_file(p);
   if (code != 0) return code;
-  /* Offset 0 of the strings is the empty string, which is never written but read by a change. */
+  /* Offset 0 of the strings is the empty string. It is never written, but a change of directories reads it. */
   if (!shm_reserve(p, SHM_STRINGS_A, 2) || !shm_reserve(p, SHM_STRINGS_B, 2)) return -ENOSPC;
   return 0;
 }
@@ -1266,12 +1271,12 @@ static inline void shm_supersede(int old) {
   struct stat facts;
   uint64_t state = SHM_SUPERSEDED;
   if (fstat(old, &facts) != 0 || facts.st_size < SHM_PAGE || !shm_allows_size(SHM_PAGE)) return;
-  /* Readers also look at the name, so that it does no harm when this fails. */
+  /* A failure does no harm: readers also check the name. */
   ssize_t written = pwrite(old, &state, sizeof state, SHM_AT_STATE);
   (void)written;
 }
 
-/* Writes the path of a descriptor. Without snprintf(), which is not for signal handlers. */
+/* Writes the path of a descriptor, without snprintf(), which is not safe in signal handlers. */
 static inline void shm_path_of_descriptor(int fd, char path[32]) {
   char digits[12], *end = path + strlen(strcpy(path, "/proc/self/fd/"));
   int count = 0;
@@ -1281,7 +1286,7 @@ static inline void shm_path_of_descriptor(int fd, char path[32]) {
   *end = 0;
 }
 
-/* Gives the file a name, if that name is free. */
+/* Gives the file a name. Returns -EEXIST if the name is taken. */
 static inline int shm_link(shm_publisher *p, const char *name) {
   char source[32];
   shm_path_of_descriptor(p->fd, source);
@@ -1295,7 +1300,7 @@ static inline void shm_unlink_temporary(shm_publisher *p) {
   p->has_temporary = false;
 }
 
-/* Replaces a segment without a live publisher; -EAGAIN when another publisher was faster. */
+/* Replaces the segment of a dead publisher. Returns -EBUSY if it lives, -EAGAIN if another was faster. */
 static inline int shm_replace_locked(shm_publisher *p, int old) {
   int code = shm_lock(old);
   if (code != 0) return code;
@@ -1319,9 +1324,9 @@ static inline int shm_replace(shm_publisher *p) {
     code = shm_replace_locked(p, old);
   } else {
     code = -errno;
-    /* A publisher that closed in the meantime has left the name free. */
+    /* Its publisher closed it in the meantime, so the name is free. */
     if (code == -ENOENT) return -EAGAIN;
-    /* A file of another user: its lock can be queried if it can be read. */
+    /* It belongs to another user. Its lock can be queried through a read-only descriptor. */
     old = open(p->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (old < 0) return code;
     if (shm_is_locked(old)) code = -EBUSY;
@@ -1330,7 +1335,7 @@ static inline int shm_replace(shm_publisher *p) {
   return code;
 }
 
-/* Gives the file its name. -EBUSY when another publisher has it. */
+/* Gives the file its name. Returns -EBUSY if another publisher has it. */
 static inline int shm_take_name(shm_publisher *p) {
   struct stat facts;
   if (!shm_has_descriptor(p, &facts)) return -EBADF;
@@ -1345,11 +1350,11 @@ static inline int shm_take_name(shm_publisher *p) {
   return code == -EAGAIN ? -EBUSY : code;
 }
 
-/* A text for a code, or NULL. */
+/* Returns the general text of a code, or NULL. */
 static inline const char *shm_code_text(int code) {
   switch (code < 0 ? -code : code) {
   case 0: return "no error";
-  case ESTALE: return "the object or variable is gone, or never found room";
+  case ESTALE: return "the object or variable was removed, or was dropped for lack of room";
   case ENOSPC: return "no room in the segment or in " SHM_FOLDER;
   case EINVAL: return "an argument is not allowed; only the thread of the call knows which";
   case EBUSY: return "another publisher holds the server key";
@@ -1366,7 +1371,7 @@ static inline const char *shm_code_text(int code) {
   }
 }
 
-/* Writes why the segment cannot get its name now. */
+/* Appends the reason why the segment cannot get its name. */
 static inline void shm_explain_name(const shm_publisher *p, int code, shm_line *line) {
   struct stat facts;
   uint64_t head[SHM_AT_PID / 8 + 1];
@@ -1390,8 +1395,8 @@ static inline void shm_explain_name(const shm_publisher *p, int code, shm_line *
   if (fd >= 0) close(fd);
 }
 
-/* Writes a line to stderr unless that could block, raise a signal, or reach a file of the program that
- * got the number of a closed stderr. */
+/* Writes a line to stderr, unless that could block, raise a signal, or write into another file that has
+ * got the descriptor of a closed stderr. */
 static inline void shm_tell(const shm_line *line) {
   struct stat facts;
   struct pollfd ready = {STDERR_FILENO, POLLOUT, 0};
@@ -1404,7 +1409,7 @@ static inline void shm_tell(const shm_line *line) {
   (void)written;
 }
 
-/* Says once on stderr why the segment has no name. The caller holds the lock. */
+/* Reports once on stderr why the segment has no name. The caller holds the lock. */
 static inline void shm_tell_name(shm_publisher *p, int code) {
   bool *told = code == -EBUSY ? &p->told_busy : &p->told_failure;
   if (*told) return;
@@ -1418,7 +1423,7 @@ static inline void shm_tell_name(shm_publisher *p, int code) {
   shm_tell(&line);
 }
 
-/* Removes the name while the lock is held: another publisher may take it once the lock is released. */
+/* Removes the name, then releases the lock: after that, another publisher may have the name. */
 static inline void shm_release_file(shm_publisher *p) {
   struct stat facts;
   shm_unlink_temporary(p);
@@ -1429,8 +1434,8 @@ static inline void shm_release_file(shm_publisher *p) {
 
 /* ---------------------------------------------------------------- internals: a name that was removed */
 
-/* Stores what other threads wrote into a region of the old file since it was copied. A word that they
- * changed again in the new file keeps the later value. `now` has room for a page. */
+/* Repeats in the new file what other threads have written into a region of the old one since the copy. A
+ * word that they have changed in the new file since keeps its later value. `now` has room for a page. */
 static inline void shm_carry_over(shm_publisher *p, int index, const uint8_t *copied,
                                   uint8_t *now) {
   const shm_region *region = &p->regions[index];
@@ -1458,8 +1463,8 @@ static inline void shm_carry_over(shm_publisher *p, int index, const uint8_t *co
   }
 }
 
-/* Copies the used part of the segment into `next` and maps that at the addresses of the segment, so
- * that handles stay valid. `copied` has room for the used part of all regions. */
+/* Copies the used part of the segment into `next`, and maps `next` at the same addresses, so handles stay
+ * valid. `copied` has room for the used part of all regions. */
 static inline int shm_move_map(shm_publisher *p, shm_publisher *next, uint8_t *copied,
                                uint8_t *page) {
   uint8_t *to = copied;
@@ -1487,7 +1492,8 @@ static inline int shm_replace_by_copy(shm_publisher *p, mode_t mode) {
   size_t bytes = 0;
   static_assert(sizeof(shm_publisher) <= SHM_PAGE, "a publisher fits into a page");
   for (int i = 0; i < SHM_REGIONS; i++) bytes += p->regions[i].real;
-  /* Two pages and the copy: a signal handler may run this on a small stack, and may have interrupted malloc. */
+  /* Room for two pages and the copy. A signal handler may run this on a small stack, or in the middle of
+   * malloc(), so neither the stack nor the heap has it. */
   size_t length = 2 * (size_t)SHM_PAGE + bytes;
   void *room = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED) return -errno;
@@ -1518,14 +1524,14 @@ static inline int shm_replace_by_copy(shm_publisher *p, mode_t mode) {
   return code;
 }
 
-/* Gives the segment its name, also again after something removed it: a file whose name was removed
- * cannot get a new one, so a copy replaces it. The caller holds the lock. */
+/* Gives the segment its name if it has none. The kernel cannot link a file whose name was removed, so a
+ * copy replaces such a file. The caller holds the lock. */
 static inline int shm_keep_name(shm_publisher *p) {
   int code = 0;
   if (p->is_named && !shm_has_name(p)) {
     struct stat facts;
     if (!shm_has_descriptor(p, &facts)) return -EBADF;
-    /* After chroot() or in another mount namespace, the file still has its name, out of sight. */
+    /* After chroot() or in another mount namespace, the file still has its name, which stat() cannot see. */
     if (facts.st_nlink > 0) return 0;
     code = shm_replace_by_copy(p, facts.st_mode & 0777);
   }
@@ -1566,8 +1572,8 @@ static inline shm_options shm_options_default(void) {
   return options;
 }
 
-/* Says what an error means. For the calling thread's last error, the text names function, argument and
- * rule; it holds until the thread's next error. Otherwise it is static, or that of strerror(). */
+/* Returns a text for an error. For the last -EINVAL of the calling thread, it names the function, the
+ * argument, what was found and what is allowed, until the thread's next error. It is never NULL. */
 static inline const char *shm_error_text(int code) {
   int negative = code < 0 ? code : -code;
   if (code != 0 && negative == shm_last_error.code) return shm_last_error.line.text;
@@ -1575,8 +1581,9 @@ static inline const char *shm_error_text(int code) {
   return text != NULL ? text : strerror(-negative);
 }
 
-/* Stores a heartbeat: call it at least once per heartbeat period, from any thread. Once a second it
- * also checks the name of the segment, and places the segment again if something removed the name. */
+/* Stores a heartbeat. Call it at least once per heartbeat period; any thread may. Once a second it also
+ * takes the name of the segment if that is free: after a predecessor has ended, or something has removed
+ * the name. */
 static inline void shm_publisher_beat(shm_publisher *p) {
   if (p == NULL || shm_is_in_child(p)) return;
   uint64_t now = shm_clock_ns(CLOCK_MONOTONIC), due = __atomic_load_n(&p->check_ns, __ATOMIC_RELAXED);
@@ -1585,7 +1592,7 @@ static inline void shm_publisher_beat(shm_publisher *p) {
   if (!__atomic_compare_exchange_n(&p->check_ns, &due, now + SHM_CHECK_NS, false, __ATOMIC_RELAXED,
                                    __ATOMIC_RELAXED))
     return;
-  /* A heartbeat waits for no other thread. After a failure, a later beat tries again. */
+  /* A heartbeat never waits for another thread. After a failure, a later one tries again. */
   if (!shm_try_acquire(p)) return;
   int error = errno;
   int code = shm_keep_name(p);
@@ -1594,17 +1601,18 @@ static inline void shm_publisher_beat(shm_publisher *p) {
   shm_release(p);
 }
 
-/* Wakes the readers, after a batch of stores or from a timer; beats as well. From any thread. */
+/* Wakes the readers and stores a heartbeat. Call it after a batch of stores or from a timer; any thread may. */
 static inline void shm_publisher_notify(shm_publisher *p) {
   if (p == NULL || shm_is_in_child(p)) return;
   uint64_t *notifications = shm_header_word(p, SHM_AT_NOTIFICATIONS);
   shm_publisher_beat(p);
   __atomic_fetch_add(notifications, 1, __ATOMIC_RELEASE);
-  /* The low half of the number, shared between processes. */
+  /* Readers wait on the low half of the number. */
   syscall(SYS_futex, (uint32_t *)(void *)notifications, SHM_FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Makes a segment, not yet visible: add what exists and call shm_publisher_place(). */
+/* Makes a segment that readers do not see yet. Add objects and variables, then call
+ * shm_publisher_place(). */
 static inline int shm_publisher_open(shm_publisher **out, const shm_options *options) {
   *out = NULL;
   shm_begin_call();
@@ -1632,9 +1640,9 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
   return 0;
 }
 
-/* Makes the segment visible: gives it its name, also again after something removed it. While another
- * publisher holds the server key, says so once on stderr and returns 0; shm_publisher_beat() then takes
- * the key when it is free. With `fail_if_busy`, returns -EBUSY; it may be called again. */
+/* Makes the segment visible, also again after something has removed its name. If another publisher holds
+ * the server key, one line on stderr says so, and the function returns 0: shm_publisher_beat() takes the
+ * key when it is free. With `fail_if_busy`, it returns -EBUSY instead, and may be called again. */
 static inline int shm_publisher_place(shm_publisher *p) {
   shm_begin_call();
   if (p == NULL)
@@ -1661,14 +1669,14 @@ static inline int shm_publisher_place(shm_publisher *p) {
   return code;
 }
 
-/* Whether the segment has its name, so that readers find it. As of the last beat or
- * shm_publisher_place(). */
+/* Whether the segment had its name, by which readers find it, at the last check: in shm_publisher_place()
+ * or in a heartbeat. */
 static inline bool shm_publisher_holds_key(const shm_publisher *p) {
   return p != NULL && !shm_is_in_child(p) && __atomic_load_n(&p->is_named, __ATOMIC_RELAXED);
 }
 
-/* Leaves the parent's segment as it is. What the heap holds of it stays: another thread of the
- * parent may have been changing it during the fork. */
+/* Ends the child's use of the parent's segment. The memory on the heap stays allocated: another thread of
+ * the parent may have been changing it during the fork. */
 static inline void shm_leave_to_parent(shm_publisher *p) {
   struct stat facts;
   if (p->map != NULL) munmap(p->map, p->file_size);
@@ -1677,8 +1685,8 @@ static inline void shm_leave_to_parent(shm_publisher *p) {
   p->fd = -1;
 }
 
-/* Ends the segment: readers see a clean close, and the name is gone. No handle may be used after. In
- * a forked child, only the child's hold on the segment ends. */
+/* Closes the segment: readers see a clean end, and its name is removed. Use no handle afterwards. In a
+ * forked child, it ends only the child's use of the segment. */
 static inline void shm_publisher_close(shm_publisher *p) {
   if (p == NULL) return;
   if (shm_is_in_child(p)) {
@@ -1702,7 +1710,7 @@ static inline shm_object_options shm_object_options_default(void) {
   return options;
 }
 
-/* Takes what an object needs and publishes it, under the lock. False without room. */
+/* Allocates and publishes an object. Returns false if there is no room. The caller holds the lock. */
 static inline bool shm_build_object(shm_publisher *p, shm_object *out, shm_node *node,
                                     shm_node *parent, const shm_object_options *options,
                                     const shm_text *texts) {
@@ -1710,7 +1718,7 @@ static inline bool shm_build_object(shm_publisher *p, shm_object *out, shm_node 
   if (!shm_take_slot(p, &node->slot, &made.ref)) return false;
   shm_put(made.ref.value, (uint64_t)options->state);
   __atomic_store_n(made.ref.word, made.ref.synced - (options->synced ? 0 : 1), __ATOMIC_RELEASE);
-  /* A root without room for its as-of time lives without it. */
+  /* Without room for its as-of time, a root has none. */
   if (parent == NULL && shm_take_slot(p, &node->as_of_slot, &made.as_of))
     __atomic_store_n(made.as_of.word, made.as_of.synced - 1, __ATOMIC_RELEASE);
   node->id = ++p->last_id;
@@ -1784,7 +1792,7 @@ static inline int shm_make_object(const char *function, shm_publisher *p, shm_ob
                                   const shm_object *parent, const char *name,
                                   const char *class_name, const shm_object_options *options) {
   shm_object_options defaults = shm_object_options_default();
-  shm_object copy; /* `parent` and `out` may be the same handle */
+  shm_object copy; /* since `parent` and `out` may be the same handle */
   memset(&copy, 0, sizeof copy);
   if (parent != NULL) copy = *parent;
   if (options == NULL) options = &defaults;
@@ -1811,14 +1819,14 @@ static inline int shm_make_object(const char *function, shm_publisher *p, shm_ob
   return code;
 }
 
-/* Adds a root. `options` may be NULL. Without room, `out` is an inert handle. */
+/* Adds a root. `options` may be NULL. If there is no room, `out` is a handle that stores nothing. */
 static inline int shm_add_root(shm_publisher *p, shm_object *out, const char *name,
                                const char *class_name, const shm_object_options *options) {
   return shm_make_object(__func__, p, out, NULL, name, class_name, options);
 }
 
-/* Adds an object below another. `name` is the whole path: the parent's id, a dot and more, or the
- * answer is -EINVAL. `options` may be NULL. */
+/* Adds an object below another. `name` is the whole path: the parent's id, a dot and at least one more
+ * byte. `options` may be NULL. */
 static inline int shm_add_object(const shm_object *parent, shm_object *out, const char *name,
                                  const char *class_name, const shm_object_options *options) {
   shm_object none;
@@ -1827,12 +1835,12 @@ static inline int shm_add_object(const shm_object *parent, shm_object *out, cons
   return shm_make_object(__func__, parent->publisher, out, parent, name, class_name, options);
 }
 
-/* Removes an object with all that is below it; their handles are stale from now on. */
+/* Removes an object and everything below it. Their handles return -ESTALE from now on. */
 static inline int shm_remove_object(const shm_object *object) {
   return shm_remove(object->publisher, &object->ref, object->node);
 }
 
-/* States the management state of an object, one of SHM_STATE_... */
+/* Sets the management state of an object: SHM_STATE_INIT to SHM_STATE_INVALID. */
 static inline int shm_set_state(const shm_object *object, int state) {
   if (!shm_is_live(&object->ref)) return -ESTALE;
   if (state < SHM_STATE_INIT || state > SHM_STATE_INVALID) {
@@ -1844,19 +1852,19 @@ static inline int shm_set_state(const shm_object *object, int state) {
   return 0;
 }
 
-/* States that an object is synced, or no more. */
+/* Sets whether an object is synced. */
 static inline int shm_set_synced(const shm_object *object, bool synced) {
   return shm_is_live(&object->ref) ? shm_mark_code(&object->ref, synced) : -ESTALE;
 }
 
-/* States the moment (CLOCK_REALTIME in ns) that a root's values stand for. */
+/* Sets the time (CLOCK_REALTIME in ns) at which a root's values were true. */
 static inline int shm_set_as_of(const shm_object *root, uint64_t realtime_ns) {
   if (!shm_is_live(&root->as_of)) return -ESTALE;
   __atomic_store_n(root->as_of.value, realtime_ns, __ATOMIC_RELAXED);
   return shm_mark_code(&root->as_of, true);
 }
 
-/* Takes the as-of time back: the values stand for the time when they are read. */
+/* Removes the as-of time of a root: its values are those of the time at which they are read. */
 static inline int shm_clear_as_of(const shm_object *root) {
   return shm_is_live(&root->as_of) ? shm_mark_code(&root->as_of, false) : -ESTALE;
 }
@@ -1921,7 +1929,7 @@ static inline int shm_check_variable(const char *name, int type, const shm_varia
   return shm_check_schema(name, type, options);
 }
 
-/* 8-byte units of a variable's frame; 0 for a scalar. */
+/* Returns the length of a variable's frame in units of 8 bytes; 0 for a scalar. */
 static inline uint32_t shm_frame_length(int type, const shm_variable_options *options) {
   if (type < SHM_STRING) return 0;
   return type == SHM_STRING ? 3 + (options->text_bytes + 7) / 8 : 4 + options->schema_entries;
@@ -1936,7 +1944,7 @@ static inline bool shm_copy_schema(shm_node *node, const shm_variable_options *o
   return node->schema != NULL;
 }
 
-/* Update 1 of a frame that nobody reads yet: no observations, and so no quantiles. */
+/* Writes update 1 of a frame that is not published yet: no observations, and NaN for the quantiles. */
 static inline void shm_begin_empty(const shm_variable *made) {
   for (uint32_t i = 3; made->type == SHM_SUMMARY && i + 1 < made->units; i++)
     shm_put(made->frame + i, SHM_NAN_BITS);
@@ -1944,7 +1952,7 @@ static inline void shm_begin_empty(const shm_variable *made) {
   shm_put(made->frame, 1);
 }
 
-/* Takes slot, frame and schema of a variable, and states whether it has a value. */
+/* Allocates slot, frame and schema of a variable, and stores its first value if it has one. */
 static inline bool shm_take_variable(shm_publisher *p, shm_variable *made, shm_node *node,
                                      const shm_variable_options *options) {
   if (!shm_copy_schema(node, options)) return false;
@@ -1996,9 +2004,9 @@ static inline int shm_insert_variable(shm_publisher *p, shm_variable *out, int t
   return -ENOSPC;
 }
 
-/* Adds a variable of type SHM_U64, ...: without a value until the first is set, but for histograms
- * and summaries, which begin without observations. `options` may be NULL. Without room, `out` is an
- * inert handle. */
+/* Adds a variable of type SHM_U64 to SHM_SUMMARY. Histograms and summaries begin without observations;
+ * other variables have no value until the first one is set. `options` may be NULL. If there is no room,
+ * `out` is a handle that stores nothing. */
 static inline int shm_add_variable(const shm_object *object, shm_variable *out, const char *name,
                                    int type, const shm_variable_options *options) {
   shm_variable_options defaults = shm_variable_options_default();
@@ -2021,19 +2029,19 @@ static inline int shm_add_variable(const shm_object *object, shm_variable *out, 
   return code;
 }
 
-/* Removes one variable; its handles are stale from now on. */
+/* Removes a variable. Its handles return -ESTALE from now on. */
 static inline int shm_remove_variable(const shm_variable *variable) {
   return shm_remove(variable->publisher, &variable->ref, variable->node);
 }
 
-/* Takes the value away: the series ends until the next value. */
+/* Removes the value of a variable: its series ends until the next value. */
 static inline int shm_unset(const shm_variable *variable) {
   return shm_is_live(&variable->ref) ? shm_mark_code(&variable->ref, false) : -ESTALE;
 }
 
 /* ---------------------------------------------------------------- scalars */
 
-/* Says why a function may not set a variable to a value: its type differs, or as the format says. */
+/* Returns -EINVAL, with a text: the variable has another type, or the value is refused as `format` says. */
 static inline int shm_refuse(const shm_variable *variable, const char *function, int type,
                              const char *format, ...) {
   shm_line name = {"", 0}, why = {"", 0};
@@ -2061,7 +2069,8 @@ static inline int shm_set_bits(const shm_variable *variable, int type, const cha
   return shm_mark_code(&variable->ref, true);
 }
 
-/* Checks an amount for an integer. A counter does not fall; C makes a negative amount for a u64 one of 2^63 and more. */
+/* Checks an amount that is added to an integer. A counter does not fall. C converts a negative amount for a
+ * u64 into one of at least 2^63. */
 static inline int shm_check_amount(const shm_variable *variable, int type, const char *function,
                                    uint64_t amount) {
   int code = shm_check_use(variable, type, function);
@@ -2090,12 +2099,12 @@ static inline int shm_u64_set(const shm_variable *variable, uint64_t value) {
   return shm_set_bits(variable, SHM_U64, __func__, value);
 }
 
-/* Adds to the value. No other thread may add at the same time. */
+/* Adds to the value. Only one thread at a time may call it. */
 static inline int shm_u64_add(const shm_variable *variable, uint64_t value) {
   return shm_add_bits(variable, SHM_U64, __func__, value);
 }
 
-/* Adds to the value. Other threads may do so at the same time. */
+/* Adds to the value. Several threads may call it at the same time. */
 static inline int shm_u64_add_shared(const shm_variable *variable, uint64_t value) {
   return shm_add_bits_shared(variable, SHM_U64, __func__, value);
 }
@@ -2104,7 +2113,7 @@ static inline int shm_i64_set(const shm_variable *variable, int64_t value) {
   return shm_set_bits(variable, SHM_I64, __func__, (uint64_t)value);
 }
 
-/* Adds the unsigned bits: a sum that overflows wraps, as two's complement does. */
+/* Adds to the value. A sum beyond 64 bits wraps. */
 static inline int shm_i64_add(const shm_variable *variable, int64_t value) {
   return shm_add_bits(variable, SHM_I64, __func__, (uint64_t)value);
 }
@@ -2151,8 +2160,8 @@ static inline int shm_bool_set(const shm_variable *variable, bool value) {
 
 /* ---------------------------------------------------------------- framed values */
 
-/* Starts an update: begin differs from end until shm_end_update(). Returns its number, or 0 while
- * another update of this frame is unfinished: that of the code which a signal handler interrupted. */
+/* Starts an update: the units `begin` and `end` differ until shm_end_update(). Returns its number. Returns
+ * 0 in a signal handler that interrupted an update of the same frame. */
 static inline uint64_t shm_begin_update(const shm_variable *variable) {
   uint64_t *end = variable->frame + variable->units - 1;
   uint64_t begin = shm_get(variable->frame);
@@ -2161,7 +2170,7 @@ static inline uint64_t shm_begin_update(const shm_variable *variable) {
     if (__atomic_compare_exchange_n(end, &found, begin + 1, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED))
       return begin + 1;
-    /* A handler may have made a whole update since begin was read. */
+    /* A handler may have completed an update since `begin` was read. */
     uint64_t again = shm_get(variable->frame);
     if (again == begin) return 0;
     begin = again;
@@ -2174,7 +2183,7 @@ static inline int shm_end_update(const shm_variable *variable, uint64_t number) 
   return shm_mark_code(&variable->ref, true);
 }
 
-/* For `_shared` functions: one update at a time, and none while the structure changes. */
+/* Takes the lock for a `_shared` function: one update at a time, and none during additions and removals. */
 static inline int shm_enter(const shm_variable *variable) {
   return variable->publisher == NULL ? -ESTALE : shm_acquire(variable->publisher);
 }
@@ -2183,8 +2192,8 @@ static inline void shm_leave(const shm_variable *variable) {
   shm_release(variable->publisher);
 }
 
-/* The functions shm_store_... return -EINVAL without a text of their own. Their callers add the text
- * after they have released the lock, which naming the variable takes. */
+/* The functions shm_store_... return -EINVAL without a text. Their callers add the text after they have
+ * released the lock, because shm_refuse() takes the lock to read the variable's name. */
 static inline int shm_store_text(const shm_variable *variable, const char *text, size_t length) {
   if (!shm_is_live(&variable->ref)) return -ESTALE;
   if (variable->type != SHM_STRING) return -EINVAL;
@@ -2205,7 +2214,7 @@ static inline int shm_text_code(const shm_variable *variable, const char *functi
   return code != -EINVAL ? code : shm_refuse(variable, function, SHM_STRING, "");
 }
 
-/* Sets a text of `length` bytes of UTF-8. Cuts it at a character if the frame is shorter. */
+/* Sets a text of `length` bytes of UTF-8. A longer text than the frame holds is cut at a character. */
 static inline int shm_text_set_bytes(const shm_variable *variable, const char *text,
                                      size_t length) {
   return shm_text_code(variable, __func__, shm_store_text(variable, text, length));
@@ -2225,7 +2234,7 @@ static inline int shm_text_set_shared(const shm_variable *variable, const char *
   return shm_text_code(variable, __func__, code);
 }
 
-/* The first bucket whose bound a value does not exceed. */
+/* Returns the first bucket whose bound the value does not exceed. */
 static inline uint32_t shm_bucket(const shm_node *node, double value) {
   uint32_t low = 0, high = node->schema_entries;
   while (low < high) {

@@ -632,7 +632,7 @@ static void test_texts_of_threads(void) {
   CHECK(strcmp(shm_error_text(EINVAL), shm_error_text(-EINVAL)) == 0);
   CHECK(pthread_create(&thread, NULL, text_in_thread, NULL) == 0 && pthread_join(thread, &is_general) == 0);
   CHECK(is_general != NULL);
-  CHECK(strcmp(shm_error_text(-ESTALE), "the object or variable is gone, or never found room") == 0);
+  CHECK(strcmp(shm_error_text(-ESTALE), "the object or variable was removed, or was dropped for lack of room") == 0);
   CHECK(code_of(options_of("ok")) == 0 && strstr(shm_error_text(-EINVAL), "server_key") == NULL);
 }
 
