@@ -1,4 +1,4 @@
-/* Publishes one variable of each sort, and an object that comes and goes, until it is told to end. */
+/* Publishes a variable of each type, and an object that it adds and removes, until SIGINT or SIGTERM. */
 #include "shm_publisher.h"
 
 #include <signal.h>
@@ -6,14 +6,14 @@
 typedef struct settings {
   shm_options segment;
   const char *root;
-  double seconds; /* 0 is forever */
+  double seconds; /* time to run; 0: until a signal */
 } settings;
 
 typedef struct metrics {
   shm_publisher *publisher;
   shm_object root, queue, session;
   shm_variable requests, load, phase, latency, size;
-  char queue_id[256], session_id[256]; /* object ids start with the root's */
+  char queue_id[256], session_id[256]; /* ids of the objects below the root */
   shm_variable session_bytes;
 } metrics;
 
@@ -50,7 +50,7 @@ static bool read_options(settings *s, int count, char **arguments) {
   return s->segment.server_key != NULL;
 }
 
-/* A segment without room is no reason to stop: an inert handle stores nothing. So it is only said. */
+/* Prints an error. The program goes on: handles of dropped items store nothing. */
 static void note(const char *what, int code) {
   if (code != 0) fprintf(stderr, "example: %s: %s\n", what, shm_error_text(code));
 }
@@ -103,7 +103,7 @@ static void add_all(metrics *m, const char *root) {
   add_scalar(&m->queue, &m->load, "load", SHM_F64, SHM_GAUGE, "", "Share of time that is busy");
 }
 
-/* The object that comes and goes. */
+/* Adds the session, or removes it with its variable. */
 static void toggle_session(metrics *m) {
   if (shm_remove_object(&m->session) == 0) return;
   note("session", shm_add_object(&m->root, &m->session, m->session_id, "Session", NULL));
@@ -119,7 +119,7 @@ static void update(metrics *m, unsigned round) {
   shm_summary_set(&m->size, round + 1, (round + 1) * 700.0, sizes, 3);
   shm_text_set(&m->phase, round % 40 < 20 ? "working" : "r\xc3\xa9sum\xc3\xa9");
   if (round % 20 == 0) toggle_session(m);
-  shm_u64_add(&m->session_bytes, 1500); /* refused without harm while there is no session */
+  shm_u64_add(&m->session_bytes, 1500); /* returns -ESTALE while there is no session */
   shm_publisher_notify(m->publisher);
 }
 

@@ -1,4 +1,4 @@
-/* Tests shm_publisher.h with a reader of its own that knows only docs/segment-format.md. */
+/* Tests shm_publisher.h with a separate reader, which is written from docs/segment-format.md alone. */
 #include "shm_publisher.h"
 
 #include <dirent.h>
@@ -44,7 +44,7 @@ typedef struct reader {
   const char *fault;
 } reader;
 
-/* Bit by bit, so that it shares no mistake with the header's table. */
+/* Computes the CRC bit by bit, so that it shares no fault with the header's table. */
 static uint32_t crc_of(const uint8_t *bytes, size_t length) {
   uint32_t crc = 0xffffffffu;
   for (size_t i = 0; i < length; i++) {
@@ -106,7 +106,7 @@ static bool fails(reader *r, const char *what) {
   return false;
 }
 
-/* The text at an offset of the copied strings; its first 63 bytes. */
+/* Copies the first 63 bytes of the text at an offset of the strings. */
 static bool text_at(reader *r, uint32_t at, uint32_t most, char *out) {
   uint16_t length;
   if (at + 2u > r->string_bytes) return fails(r, "a string begins beyond the strings");
@@ -135,7 +135,7 @@ static entry *by_id(const reader *r, uint64_t id) {
   return NULL;
 }
 
-/* Owners come first, so that one pass reaches all that is below. */
+/* Marks an entry and everything below it as removed. Owners come first, so one pass is enough. */
 static bool bury(reader *r, uint64_t id) {
   entry *gone = by_id(r, id);
   if (gone == NULL) return fails(r, "a tombstone for nothing");
@@ -194,7 +194,7 @@ static bool parse(reader *r, const uint8_t *bytes, uint32_t index, uint64_t *las
   return true;
 }
 
-/* One try: 1 read, 0 the directories changed meanwhile, -1 corrupt. */
+/* Returns 1 if it read the directory, 0 if directories changed meanwhile, -1 if it is corrupt. */
 static int try_directory(reader *r, uint8_t *records) {
   uint64_t before = word_at(r, 1216);
   uint32_t side = (before >> 32) % 2;
@@ -214,7 +214,7 @@ static int try_directory(reader *r, uint8_t *records) {
   return 1;
 }
 
-/* The whole directory anew. False when it is corrupt. */
+/* Reads the whole directory again. Returns false if it is corrupt. */
 static bool read_directory(reader *r) {
   uint8_t *records = (uint8_t *)malloc(MAX_ENTRIES * 64);
   int result = 0;
@@ -245,7 +245,7 @@ static bool slot_value(const reader *r, uint32_t slot, uint32_t incarnation, uin
   return word == (incarnation << 1 | 1);
 }
 
-/* The value of a name, when it is synced. */
+/* Reads the value of a variable. Returns false if it has none. */
 static bool value_of(const reader *r, const char *name, uint64_t *value) {
   const entry *e = find(r, name);
   return e != NULL && slot_value(r, e->slot, e->incarnation, value);
@@ -262,7 +262,7 @@ static bool has_value(const reader *r, const char *name) {
   return value_of(r, name, &ignored);
 }
 
-/* A frame in two equal copies with begin == end; `out` has room for 128 units. */
+/* Reads a frame: two copies must be equal, with begin == end. `out` has room for 128 units. */
 static bool frame_of(const reader *r, const entry *e, uint64_t *out) {
   uint64_t second[128], at = header_u64(r, 160) + e->frame * 8ull;
   size_t bytes = e->units * 8u;
@@ -280,7 +280,7 @@ static double double_of(uint64_t bits) {
   return result;
 }
 
-/* A test of the bits, which -Ofast does not remove. */
+/* Tests the bits, since -Ofast removes a comparison with itself. */
 static bool is_nan(uint64_t bits) {
   return (bits & 0x7fffffffffffffffu) > 0x7ff0000000000000u;
 }
@@ -494,7 +494,7 @@ static void test_refused_depth(void) {
   stop(p, &r);
 }
 
-/* The code of an addition to `object` with one option changed. */
+/* Adds the variable "v" to `object`, and returns the code. */
 static int add_code(const shm_object *object, int type, shm_variable_options options) {
   shm_variable ignored;
   return shm_add_variable(object, &ignored, "v", type, &options);
@@ -588,7 +588,7 @@ static void test_refused_values(void) {
   stop(p, &r);
 }
 
-/* A counter refuses to fall. It may restart: `set` takes any value. */
+/* `add` never lowers a counter. A counter may restart, so `set` takes any value. */
 static void test_counters_do_not_fall(void) {
   reader r;
   shm_object root;
@@ -624,7 +624,7 @@ static void *text_in_thread(void *argument) {
   return (void *)(uintptr_t)(strstr(shm_error_text(-EINVAL), "an argument is not allowed") != NULL);
 }
 
-/* Each thread has its own text, which belongs to the last error. */
+/* Each thread has a text of its own, for its last error. */
 static void test_texts_of_threads(void) {
   pthread_t thread;
   void *is_general = NULL;
@@ -733,13 +733,13 @@ static void test_texts(void) {
   CHECK(value(&r, "text") == 1);
   CHECK(shm_text_set(&text, "0123456789abcdef") == 0 && text_is(&r, "text", "0123456789abcdef"));
   CHECK(shm_text_set_shared(&text, "0123456789abcde\xc3\xa9") == 0);
-  CHECK(text_is(&r, "text", "0123456789abcde")); /* not half a character */
+  CHECK(text_is(&r, "text", "0123456789abcde")); /* cut before the character that does not fit */
   CHECK(shm_text_set(&text, "") == 0 && text_is(&r, "text", "") && value(&r, "text") == 4);
   uint64_t frame[128];
   CHECK(frame_of(&r, find(&r, "text"), frame) && frame[2] == 0 && frame[3] == 0);
   options.text_bytes = SHM_TEXT_BYTES + 1;
   CHECK(shm_add_variable(&root, &text, "long", SHM_STRING, &options) == -EINVAL);
-  CHECK(word_at(&r, 1472) == 0); /* a mistake of the caller is not a drop */
+  CHECK(word_at(&r, 1472) == 0); /* a refused variable does not count as dropped */
   stop(p, &r);
 }
 
@@ -786,7 +786,7 @@ static int schema_code(const shm_object *object, int type, const double *schema,
   return shm_add_variable(object, &ignored, "schema", type, &options);
 }
 
-/* A frame that was used before, so that zeros and NaN are stored and not found. */
+/* Uses a block that had another frame, so that its zeros and NaN must have been stored. */
 static void test_begin_empty(void) {
   static const double bounds[] = {0.5, 1};
   static const uint64_t counts[] = {1, 2, 3};
@@ -812,7 +812,7 @@ static void test_begin_empty(void) {
   stop(p, &r);
 }
 
-/* Refused ids are published nowhere, and are no lack of room. */
+/* An object with a refused id is neither published nor counted as dropped. */
 static void test_ids(void) {
   static const char *const refused[] = {"",          "till",        "host.1.app", "host.1.app.",
                                         "host.1.ap", "host.1.apps", "host.1.app-x"};
@@ -826,7 +826,7 @@ static void test_ids(void) {
   CHECK(read_directory(&r) && count_live(&r) == 1 && word_at(&r, 1408) == 0);
   for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
     CHECK(shm_add_object(&root, &object, taken[i], "C", NULL) == 0);
-  /* The parent's id is looked up after the directories changed roles, too. */
+  /* The parent's id is also found after a change of directories. */
   for (int i = 0; i < 100; i++) {
     CHECK(shm_add_object(&object, &below, "host.1.app.below", "C", NULL) == -EINVAL);
     CHECK(shm_add_object(&object, &below, "host.1.app.trailing..below", "C", NULL) == 0);
@@ -908,7 +908,7 @@ static void test_incarnations_wrap(void) {
   stop(p, &r);
 }
 
-/* Adds variables until there is no room; returns how many found it, the last of them in `last`. */
+/* Adds variables until there is no room, and returns how many had room. */
 static uint32_t fill(const shm_object *object, int type, const char *stem, shm_variable *all) {
   char name[64];
   uint32_t count = 0;
@@ -924,7 +924,7 @@ static uint32_t fill(const shm_object *object, int type, const char *stem, shm_v
   }
 }
 
-/* What is short differs by options; that it ends, is counted and comes back does not. */
+/* Whichever capacity is used up: additions fail, are counted, and succeed again after a removal. */
 static void check_full(shm_options options, int type, const char *stem, uint32_t expected) {
   static shm_variable all[4096];
   reader r;
@@ -944,7 +944,7 @@ static void check_full(shm_options options, int type, const char *stem, uint32_t
   }
   for (uint32_t i = 0; i < count; i++) CHECK(shm_remove_variable(&all[i]) == 0);
   CHECK(fill(&root, type, stem, all) == expected);
-  if (options.slots < 40) { /* objects are dropped as well, and what is below them */
+  if (options.slots < 40) { /* objects, and objects below them, are dropped too */
     CHECK(shm_add_object(&root, &inert, "host.1.app.inert", "C", NULL) == -ENOSPC);
     CHECK(shm_add_object(&inert, &below, "below", "C", NULL) == -ENOSPC);
     CHECK(word_at(&r, 1408) == 2);
@@ -963,7 +963,7 @@ static void test_capacity(void) {
   check_full(records, SHM_U64, "r", 47); /* three quarters of 64, less the root */
 }
 
-/* Below three quarters of the strings, names that are always new always find room. */
+/* While live strings fill less than three quarters, a new name always has room. */
 static void test_string_capacity(void) {
   shm_variable all[64];
   reader r;
@@ -1089,7 +1089,7 @@ typedef struct churn_reader {
   uint32_t reads, epochs;
 } churn_reader;
 
-/* Reads while directories change: never a corrupt record, never a text of another name. */
+/* Reads while directories change, and finds no corrupt record and no text of another variable. */
 static void *read_churn(void *argument) {
   churn_reader *c = (churn_reader *)argument;
   uint32_t last = 0;
@@ -1102,8 +1102,8 @@ static void *read_churn(void *argument) {
       uint64_t frame[128], updates;
       const entry *e = &c->r.entries[i];
       if (e->is_gone || e->type != SHM_STRING || !frame_of(&c->r, e, frame)) continue;
-      if (frame[0] == 0) continue; /* its first text comes after this copy */
-      /* The word after the frame: only then is the frame still this name's. */
+      if (frame[0] == 0) continue; /* no text had been set when this copy was made */
+      /* The word is read after the frame: if it is unchanged, the frame still belonged to this variable. */
       if (!slot_value(&c->r, e->slot, e->incarnation, &updates)) continue;
       CHECK(frame[1] == strlen(e->name) && memcmp(frame + 2, e->name, frame[1]) == 0);
     }
@@ -1126,7 +1126,7 @@ static void test_churn_with_reader(void) {
     churn_step(&root, objects, &seed, i);
     for (uint64_t until = shm_clock_ns(CLOCK_MONOTONIC) + 2000;
          shm_clock_ns(CLOCK_MONOTONIC) < until;)
-      ; /* leaves the reader some time between two changes of directories */
+      ; /* gives the reader time between two changes of directories */
   }
   __atomic_store_n(&c.is_ending, 1, __ATOMIC_RELEASE);
   pthread_join(thread, NULL);
@@ -1134,7 +1134,7 @@ static void test_churn_with_reader(void) {
   stop(p, &c.r);
 }
 
-/* As if /dev/shm were full: a publisher that has lost its file cannot make anything real. */
+/* Without its file, a publisher cannot allocate pages, as if /dev/shm were full. */
 static void test_no_memory(void) {
   reader r;
   shm_object root, late;
@@ -1152,7 +1152,7 @@ static void test_no_memory(void) {
     all[i] = add(&root, "again", SHM_U64);
   }
   close(p->fd);
-  p->inode = 0; /* 64 records: no room for a tombstone, and none in the other directory */
+  p->inode = 0; /* all 64 records are used, so the tombstone has no room, and neither directory can grow */
   CHECK(shm_remove_variable(&all[30]) == 0 && p->is_behind);
   CHECK(shm_u64_set(&all[30], 1) == -ESTALE && read_directory(&r) && !has_value(&r, "v30"));
   CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == -ENOSPC);
@@ -1164,7 +1164,7 @@ static void test_no_memory(void) {
   stop(p, &r);
 }
 
-/* Memory that comes back is used, though nothing was removed. */
+/* Additions succeed again once memory is free, without a removal. */
 static void test_memory_again(void) {
   reader r;
   shm_object root, late;
@@ -1198,7 +1198,7 @@ static void test_second_is_refused(void) {
   shm_publisher *first = publish(&options), *second;
   CHECK(shm_publisher_open(&second, &options) == 0);
   CHECK(shm_publisher_place(second) == -EBUSY);
-  shm_publisher_close(second); /* leaves the first one's name alone */
+  shm_publisher_close(second); /* does not remove the name of the first one */
   reader r;
   CHECK(open_reader(&r, "second") && word_at(&r, 1024) == 1);
   CHECK(header_u64(&r, 64) == (uint64_t)getpid());
@@ -1209,7 +1209,7 @@ static void test_second_is_refused(void) {
   shm_publisher_close(second);
 }
 
-/* Files of this run in /dev/shm that have a name, which is printed if `prints`. */
+/* Counts the files of this run in /dev/shm, and prints their names if `prints`. */
 static uint32_t count_files(bool prints) {
   uint32_t count = 0;
   DIR *folder = opendir("/dev/shm");
@@ -1223,7 +1223,7 @@ static uint32_t count_files(bool prints) {
   return count;
 }
 
-/* A program that is refused its key and ends at once leaves nothing in /dev/shm. */
+/* A program that gets -EBUSY and ends leaves nothing in /dev/shm. */
 static void test_refused_leaves_nothing(void) {
   shm_options options = small_options("refused");
   options.fail_if_busy = true;
@@ -1238,7 +1238,7 @@ static void test_refused_leaves_nothing(void) {
   for (int i = 0; i < 3; i++) shm_publisher_close(refused[i]);
 }
 
-/* Runs a function in a child process. True if the child ends by itself and checks nothing wrong. */
+/* Runs a function in a child process. Returns true if the child exits and all its checks pass. */
 static bool in_child(void (*run)(void)) {
   int status;
   pid_t pid = fork();
@@ -1261,7 +1261,7 @@ static void open_under_file_limit(void) {
   shm_publisher_close(p);
 }
 
-/* A segment beyond `ulimit -f` is refused with a text, and does not end the program. */
+/* A segment larger than `ulimit -f` is an error with a text, and the program goes on. */
 static void test_file_limit(void) {
   CHECK(in_child(open_under_file_limit) && count_files(true) == 0);
   CHECK(strstr(shm_error_text(-EFBIG), "ulimit -f") != NULL);
@@ -1285,7 +1285,7 @@ static void test_locked_memory(void) {
   CHECK(strstr(shm_error_text(-EAGAIN), "ulimit -l") != NULL);
 }
 
-/* Whatever a forked child calls, the parent's segment keeps its name, state, beat and objects. */
+/* No call of a forked child changes name, state, heartbeat or objects of the parent's segment. */
 static void test_child_leaves_segment_alone(void) {
   reader r;
   shm_object root, other;
@@ -1310,7 +1310,7 @@ static void test_child_leaves_segment_alone(void) {
   stop(p, &r);
 }
 
-/* A child that closed its parent's publisher does not keep a dead parent's key. */
+/* After a child has closed its parent's publisher, the death of the parent frees the key. */
 static void test_closed_child_frees_key(void) {
   int ready[2];
   pid_t child = 0;
@@ -1339,7 +1339,7 @@ static void test_closed_child_frees_key(void) {
   close(ready[1]);
 }
 
-/* Publishes in a process that ends without closing, by itself or by SIGKILL. */
+/* Publishes in a process that exits without closing, or is killed. */
 static void publish_and_die(const char *key, bool is_killed) {
   int ready[2];
   char byte = 0;
@@ -1358,7 +1358,7 @@ static void publish_and_die(const char *key, bool is_killed) {
   shm_publisher *p;
   CHECK(shm_publisher_open(&p, &options) == 0);
   if (is_killed) {
-    CHECK(shm_publisher_place(p) == -EBUSY); /* it lives in another process */
+    CHECK(shm_publisher_place(p) == -EBUSY); /* its publisher lives in the child */
     kill(pid, SIGKILL);
   }
   CHECK(waitpid(pid, NULL, 0) == pid);
@@ -1381,7 +1381,7 @@ static void test_dead_is_replaced(void) {
   }
 }
 
-/* Closing must not take the name of a file that somebody put there meanwhile. */
+/* close() does not remove another file that has got the name meanwhile. */
 static void test_close_leaves_others_alone(void) {
   char path[256];
   shm_options options = small_options("other");
@@ -1392,13 +1392,13 @@ static void test_close_leaves_others_alone(void) {
   CHECK(fd >= 0);
   shm_publisher_close(p);
   CHECK(access(path, F_OK) == 0);
-  p = publish(&options); /* an empty file is nobody's: it is replaced */
+  p = publish(&options); /* no publisher holds an empty file, so it is replaced */
   close(fd);
   shm_publisher_close(p);
   CHECK(access(path, F_OK) != 0);
 }
 
-/* Beats until the segment has its name again; false after a minute without. */
+/* Beats until the segment has its name again. Returns false after a minute without. */
 static bool gets_name_back(shm_publisher *p, const char *key) {
   char path[256];
   uint64_t end = shm_clock_ns(CLOCK_MONOTONIC) + 60000000000u;
@@ -1444,7 +1444,7 @@ static void test_name_comes_back(void) {
 }
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SMALL_STACK = 1 << 20 }; /* sanitizers need more */
+enum { SMALL_STACK = 1 << 20 }; /* the sanitizers need more stack */
 #else
 enum { SMALL_STACK = 8192 };
 #endif
@@ -1470,7 +1470,7 @@ static void place_on_small_stack(void) {
   stack.ss_size = SMALL_STACK;
   action.sa_handler = beat_in_handler;
   action.sa_flags = SA_ONSTACK;
-  if (sigaltstack(&stack, NULL) != 0) return; /* signals of this processor need more */
+  if (sigaltstack(&stack, NULL) != 0) return; /* signal frames of this processor need more stack */
   CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
   beaten = start(small_options("stack"), &r, &root);
   remove_name("stack");
@@ -1480,7 +1480,7 @@ static void place_on_small_stack(void) {
   close_reader(&r);
 }
 
-/* A signal handler on a stack of 8 KB, as many programs have, may place the segment again. */
+/* A signal handler on a stack of 8 KB, a usual size, may place the segment again. */
 static void test_small_stack(void) {
   CHECK(in_child(place_on_small_stack));
 }
@@ -1494,14 +1494,14 @@ static void replace_under_lowered_limit(void) {
   shm_publisher_close(p);
 }
 
-/* A sandbox that allows no file to grow does not end the program that replaces a dead segment. */
+/* A program that may not write any file still replaces a dead segment, and goes on. */
 static void test_lowered_file_limit(void) {
   publish_and_die("lowered", false);
   CHECK(in_child(replace_under_lowered_limit) && count_files(true) == 0);
 }
 
-/* After chroot() or in another mount namespace, a segment still has its name; so it has after a rename.
- * It is neither copied nor superseded. */
+/* A segment whose file still has a name, out of the program's sight, is neither copied nor superseded: as
+ * after chroot(), in another mount namespace, or, here, after a rename. */
 static void test_name_out_of_sight(void) {
   char path[256], elsewhere[256];
   reader r;
@@ -1517,8 +1517,8 @@ static void test_name_out_of_sight(void) {
   stop(p, &r);
 }
 
-/* A program that closes all descriptors and opens files of its own keeps those as they are, and the
- * publisher goes on. Without a name and a descriptor, it cannot place its segment again. */
+/* After a program has closed all descriptors and opened other files, the publisher goes on, and does not
+ * write into those files. Without name and descriptor, it cannot place its segment again. */
 static void test_closed_descriptors(void) {
   static uint8_t mine[8192], now[sizeof mine + 1];
   char name[64];
@@ -1568,7 +1568,7 @@ typedef struct capture {
   int saved, from;
 } capture;
 
-/* Collects what this process writes to stderr. */
+/* Redirects stderr of this process into a pipe. */
 static capture begin_capture(void) {
   int ends[2];
   capture c;
@@ -1580,7 +1580,7 @@ static capture begin_capture(void) {
   return c;
 }
 
-/* Puts stderr back, and returns what was written, at most 2047 bytes. */
+/* Restores stderr, and returns the first 2047 bytes that were written. */
 static const char *end_capture(capture c) {
   static char text[2048];
   dup2(c.saved, STDERR_FILENO);
@@ -1597,7 +1597,7 @@ static void beat_later(shm_publisher *p) {
   shm_publisher_beat(p);
 }
 
-/* The line about a publisher that waits for `key`, which this process holds. */
+/* Returns the expected line of a publisher that waits for `key`, which this process holds. */
 static const char *waiting_line(const char *key) {
   static char line[512];
   char path[256];
@@ -1609,7 +1609,7 @@ static const char *waiting_line(const char *key) {
   return line;
 }
 
-/* A program that starts before its predecessor ends loses no value, and says once why it is not seen. */
+/* A program that starts before its predecessor ends loses no value, and writes one line to stderr. */
 static void test_waits_for_predecessor(void) {
   shm_options options = small_options("wait");
   shm_publisher *old = publish(&options), *p;
@@ -1637,7 +1637,7 @@ static void test_waits_for_predecessor(void) {
   stop(p, &r);
 }
 
-/* A killed predecessor is replaced; a publisher that gives up waiting leaves the holder alone. */
+/* A killed predecessor is replaced. A waiting publisher that is closed does not touch the holder. */
 static void test_waits_for_killed_predecessor(void) {
   int ready[2];
   char byte = 0;
@@ -1668,7 +1668,7 @@ static void test_waits_for_killed_predecessor(void) {
   close(ready[1]);
 }
 
-/* Of two that wait, one gets the key, and the other one after it. Each says one line, whoever holds the key. */
+/* Two waiting publishers get the key one after the other. Each writes one line, for any number of holders. */
 static void test_two_wait(void) {
   shm_options options = small_options("two");
   shm_publisher *all[3] = {publish(&options), NULL, NULL};
@@ -1688,7 +1688,7 @@ static void test_two_wait(void) {
   shm_publisher_close(all[1]);
 }
 
-/* A publisher whose removed name another one took waits in the same way, and goes on with its values. */
+/* A publisher whose name was removed, and then taken by another one, waits with all its values. */
 static void test_waits_for_lost_name(void) {
   reader r;
   shm_object root;
@@ -1709,7 +1709,7 @@ static void test_waits_for_lost_name(void) {
   stop(p, &r);
 }
 
-/* With the option, a busy key is an error that names file and process. A child does not try for its parent. */
+/* With `fail_if_busy`, the error names file and process. A child does not take the key for its parent. */
 static void test_fails_if_busy(void) {
   shm_options options = small_options("busy");
   shm_publisher *first = publish(&options), *second, *waiting;
@@ -1740,7 +1740,7 @@ static void test_fails_if_busy(void) {
   shm_publisher_close(waiting);
 }
 
-/* Waits for the key of this process with a stderr that would block, end the program, or be a file of its own. */
+/* Waits for a key of this process, with another stderr. */
 static void wait_beside(int stderr_of_program) {
   shm_options options = small_options("mute");
   shm_publisher *p;
@@ -1781,7 +1781,7 @@ static void test_waits_with_any_stderr(void) {
 
 static mode_t foreign_mode;
 
-/* What a user other than the owner finds: -EACCES with owner and remedy, or -EBUSY while the owner publishes. */
+/* Another user gets an error with owner and remedy for the key of a dead publisher. */
 static void take_foreign_key(void) {
   char path[256], expected[512];
   shm_options options = small_options("foreign");
@@ -1825,7 +1825,7 @@ static void test_foreign_key(void) {
   }
 }
 
-/* A link or folder with the name of the segment is named, and stays. */
+/* A link or folder with the name of a segment is an error that says so. */
 static void test_key_without_file(void) {
   char path[256], expected[512];
   shm_options options = small_options("odd");
@@ -1862,7 +1862,7 @@ static void *add_shared(void *argument) {
   return NULL;
 }
 
-/* Structure changes at the same time, by another thread. */
+/* Adds and removes objects while the other threads update values. */
 static void *change_structure(void *argument) {
   const shared_values *s = (const shared_values *)argument;
   for (int i = 0; i < 5000; i++) {
@@ -1915,7 +1915,7 @@ static void add_frames(frame_writer *w, shm_object *root) {
   w->summary = add_schema(root, "summary", SHM_SUMMARY, quantiles, 2);
 }
 
-/* Every update can be told from any mixture: all parts of it follow from one number. Update 1 of a
+/* All parts of an update follow from one number, so a mixture of two updates is recognized. Update 1 of a
  * histogram and of a summary is the empty one that they begin with. */
 static void *write_frames(void *argument) {
   frame_writer *w = (frame_writer *)argument;
@@ -1928,7 +1928,7 @@ static void *write_frames(void *argument) {
     double values[2] = {(double)n, (double)n};
     shm_summary_set_shared(&w->summary, n, (double)n, values, 2);
     struct timespec pause = {0, 50000};
-    if (n % 64 == 0) nanosleep(&pause, NULL); /* readers get their turn on few processors */
+    if (n % 64 == 0) nanosleep(&pause, NULL); /* lets readers run on machines with few processors */
   }
   return NULL;
 }
@@ -1980,7 +1980,7 @@ static void test_frames_are_consistent(void) {
   stop(p, &r);
 }
 
-/* Readers see no torn text or summary of another thread after a removed name was restored. */
+/* While a removed name is restored, readers see no torn text or summary of another thread. */
 static void test_name_comes_back_beside_threads(void) {
   reader r, again;
   shm_object root;
@@ -2009,7 +2009,7 @@ static void test_name_comes_back_beside_threads(void) {
 
 /* ---------------------------------------------------------------- signal handlers */
 
-/* What a handler and the code that it interrupts both use. */
+/* The variables that a handler and the interrupted code both use. */
 static struct handler_use {
   shm_publisher *publisher;
   shm_object root;
@@ -2021,7 +2021,7 @@ static bool is_stored_or_refused(int code) {
   return CHECK(code == 0 || code == -EDEADLK) && code == 0;
 }
 
-/* Does what the interrupted code does, with other values. */
+/* Makes the same calls as the interrupted code, with other values. */
 static void handle(int number) {
   struct handler_use *u = &handler_use;
   char bytes[201] = {0};
@@ -2035,7 +2035,7 @@ static void handle(int number) {
   if (shm_text_set_shared(&u->text, bytes) == -EDEADLK) u->refused++;
 }
 
-/* A timer that interrupts this thread every 100 microseconds. */
+/* Starts a timer that interrupts this thread every 100 microseconds. */
 static timer_t begin_signals(void) {
   timer_t timer;
   struct sigaction action;
@@ -2052,8 +2052,8 @@ static timer_t begin_signals(void) {
   return timer;
 }
 
-/* Sets the text many times. Its first character is the 200th then; a handler that comes between the
- * two reads of one comparison does not come in the next one as well. */
+/* Sets the text many times. After each set, characters 1 and 200 must be equal. Compares them twice: a
+ * handler may run between the two reads of one comparison, but not of both. */
 static void set_text_often(const shm_variable *text) {
   const volatile char *bytes = (const volatile char *)(text->frame + 2);
   char letters[241] = {0};
@@ -2065,8 +2065,8 @@ static void set_text_often(const shm_variable *text) {
   }
 }
 
-/* A handler that enters in the middle of a call never corrupts the segment, mixes no texts, loses no
- * stored observation and never hangs. */
+/* A handler in the middle of any call corrupts nothing, mixes no texts, loses no stored observation and
+ * does not hang. */
 static void test_signal_handlers(void) {
   static const double bounds[] = {1, 2};
   struct handler_use *u = &handler_use;
@@ -2096,7 +2096,7 @@ static void test_signal_handlers(void) {
   stop(u->publisher, &r);
 }
 
-/* A handler that jumps out of the update of a text makes that variable unusable, and no other. */
+/* After a handler has jumped out of the update of a text, only that variable is unusable. */
 static void test_jump_out_of_update(void) {
   static sigjmp_buf before;
   reader r;
@@ -2116,7 +2116,7 @@ static void test_jump_out_of_update(void) {
   stop(p, &r);
 }
 
-/* Names and temporary names of this run. */
+/* No file of this run is left, under its name or a temporary one. */
 static void test_nothing_is_left(void) {
   CHECK(count_files(true) == 0);
 }
