@@ -3,12 +3,13 @@
     with Publisher("server1") as pub:
         root = pub.add_root("host.1.app", "Application")
         hits = pub.add_variable(root, "hits", U64, kind=COUNTER, value=0)
-        pub.publish()                     # from here on readers can see it
-        hits.add(1); pub.notify()             # a heartbeat, at least once a second
+        pub.publish()                     # visible now, or when a predecessor ends
+        hits.add(1)
+        pub.notify()                      # at least once a second: a heartbeat that also wakes readers
 
-Uses only the standard library; needs Linux and a little-endian machine.  Python has no memory barriers, only plain
-stores in program order: on x86-64 readers see them in that order, as the format requires, but weakly ordered machines
-do not guarantee it.
+The module needs only the standard library, on Linux and a little-endian machine.  Python has no memory barriers: it
+stores in program order.  On x86-64 readers see the stores in that order, as the format requires; machines with weakly
+ordered memory do not guarantee it.
 """
 import ctypes
 import errno
@@ -72,16 +73,16 @@ class AnotherPublisherLives(Exception):
 
 
 class NoRoom(Exception):
-    """Records, strings, slots, frames or memory are used up.  Always caught inside this module."""
+    """Records, strings, slots, frames or memory are used up.  This module always catches it."""
 
 
 def _say(line):
-    """Writes a line to stderr, unless that fails or could block: the program goes on in any case."""
+    """Writes a line to stderr.  Drops it if the write fails or could block, since the program must go on."""
     try:
         data, fd = f"shm_publisher: {line}\n", None
         try:
             fd = sys.stderr.fileno()
-        except OSError:                                     # an object of the program that is no file
+        except OSError:                                     # the program has set an object that is not a file
             sys.stderr.write(data)
             return
         ready = select.poll()
@@ -98,7 +99,7 @@ def _text_for_child(pub):
 
 
 def _ignore_in_child(pub):
-    """Says once that the calls of a forked child do nothing.  An error would make the child's requests fail."""
+    """Reports once on stderr that the calls of a child do nothing.  An exception would break the child's requests."""
     if not pub._told_child:
         pub._told_child = True
         _say(f"{_text_for_child(pub)}. The calls of this process do nothing")
@@ -146,8 +147,8 @@ def _exclusive(can_defer, in_child=_ignore_in_child):
 
 
 def _is_in_call(pub, frame):
-    """Whether this thread is in the middle of a call.  If it is not but holds the lock, a signal handler raised an
-    exception between the end of a call and the release of the lock, which can happen before Python 3.11."""
+    """Returns whether this thread is in the middle of a call.  A thread may hold the lock without one: before Python
+    3.11, a signal handler can raise an exception between the end of a call and the release of the lock."""
     while frame is not None:
         code = frame.f_code
         is_call = code.co_name == "exclusive" and code.co_filename == _exclusive.__code__.co_filename
@@ -211,7 +212,7 @@ _publishers = weakref.WeakSet()
 
 
 def _leave_segments():
-    """Gives up the parent's segments in a forked child, which would else keep their locks after the parent ends."""
+    """Drops the parent's segments in a forked child, which would otherwise keep their locks after the parent's end."""
     for pub in list(_publishers):
         pub._leave()
 
@@ -254,8 +255,8 @@ def _string(text, most, what):
 
 
 def _number(type_, value, what):
-    """Returns a scalar in the form in which it is stored; raises ValueError for one that its type cannot hold.  Every
-    value is checked before the first store, so that no update is stored in part."""
+    """Returns a scalar as it is stored.  Raises ValueError for one that the type cannot hold.  All values of an update
+    are checked before the first store, so no update is stored in part."""
     try:
         if type_ == F64 and not isinstance(value, (str, bytes, bytearray)):
             return float(value)
@@ -282,7 +283,7 @@ def _numbers(values, what):
 
 
 def _within(value, least, most, what):
-    """Returns `value`; raises ValueError unless it is an integer from `least` to `most`."""
+    """Returns `value` if it is an integer from `least` to `most`, else raises ValueError."""
     if not isinstance(value, int) or not least <= value <= most:
         raise ValueError(f"{what} cannot be {_shown(value)}: {least} to {most} are allowed")
     return value
@@ -305,8 +306,8 @@ def _schema(type_, values, what):
 
 
 def _ask_lock(fd, command):
-    """Takes or queries a write lock on the whole file, which belongs to the open file description, not to the process;
-    returns its type."""
+    """Takes or queries a write lock on the whole file, and returns the type of the lock.  The lock belongs to the open
+    file description, not to the process."""
     # struct flock: l_type, l_whence, (padding), l_start, l_len, l_pid (0, or the kernel refuses), (padding)
     flock = "@hhqqi4x"
     return struct.unpack(flock, fcntl.fcntl(fd, command, struct.pack(flock, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)))[0]
@@ -317,7 +318,7 @@ def _lock(fd):
 
 
 def _identity(file):
-    """Device and inode of a path or a descriptor; None if there is no such file."""
+    """Returns device and inode of a path or descriptor, or None if there is no such file."""
     try:
         facts = os.stat(file, follow_symlinks=isinstance(file, int))
     except OSError:
@@ -348,7 +349,7 @@ class _Node:
         self.id = self.slot = self.incarnation = None
         self.frame, self.frame_length = 0, 0
         self.as_of_slot, self.as_of_incarnation = NO_SLOT, 0
-        self.alive = False                  # False: dropped for lack of room, or removed; stores are ignored
+        self.alive = False                  # False if it was dropped for lack of room, or removed: nothing is stored
 
     __reduce_ex__ = _refuse_copy
 
@@ -358,10 +359,12 @@ class _Node:
 
     @_exclusive(can_defer=True)
     def set_synced(self, synced):
+        """Sets whether there is a value.  False ends the series until the next value."""
         if self.alive:
             self._pub._u32[self._pub._words // 4 + self.slot] = self.incarnation << 1 | bool(synced)
 
     def remove(self):
+        """Removes a variable, or an object with everything below it."""
         self._pub.remove(self)
 
     def _store(self, value, fmt="Q"):
@@ -376,6 +379,7 @@ class Object(_Node):
         self._children = {}
 
     def set_state(self, state):
+        """Sets the management state: INIT to INVALID."""
         self._set_state(_within(state, INIT, INVALID, f'state of object "{self.name}"'))
 
     @_exclusive(can_defer=True)
@@ -384,7 +388,7 @@ class Object(_Node):
             self._store(state)
 
     def set_as_of(self, ns):
-        """Sets the time at which the root's values were true, in ns of CLOCK_REALTIME; None takes it away."""
+        """Sets the time at which the root's values were true, in ns of CLOCK_REALTIME.  None removes the time."""
         if not self.has_as_of:
             raise ValueError(f'object "{self.name}" has no as-of time: only a root added with as_of=True has one')
         self._set_as_of(None if ns is None else _number(U64, ns, f'as-of time of object "{self.name}"'))
@@ -428,7 +432,7 @@ class Variable(_Node):
 
     def add(self, amount):
         """Adds to a number.  Threads and signal handlers may add at the same time.  Raises ValueError, and stores
-        nothing, if the type cannot hold the sum, or if a counter would fall."""
+        nothing, if the type cannot hold the sum or a counter would fall."""
         if self.type not in (U64, I64, F64):
             raise TypeError(f"{self} has no add(): only integers and floats have")
         what = f"the amount added to {self}"
@@ -464,6 +468,7 @@ class Variable(_Node):
     # -- histograms and summaries --------------------------------------------------------------------------
 
     def observe(self, value):
+        """Counts one observation of a histogram.  Raises ValueError for NaN, which no bucket counts."""
         if self.type != HISTOGRAM:
             raise TypeError(f"{self} has no observe(): only a histogram has")
         self._observe(_observation(value, str(self)))
@@ -477,6 +482,7 @@ class Variable(_Node):
             self._sync()
 
     def set_summary(self, count, total, values):
+        """Sets count and sum of a summary, and a value for each quantile."""
         if self.type != SUMMARY:
             raise TypeError(f"{self} has no set_summary(): only a summary has")
         self._set_summary(*self._checked_summary(count, total, values))
@@ -513,7 +519,7 @@ class Variable(_Node):
 
     @property
     def _unit(self):
-        """Offset of the frame in the file, in units of 8 bytes."""
+        """The offset of the frame in the file, in units of 8 bytes."""
         return self._pub._frames // 8 + self.frame
 
     def _update(self, units):
@@ -544,8 +550,8 @@ class Publisher:
         for what, key in ("context_id", context_id), ("pool_name", pool_name), ("server_key", server_key):
             # The configuration of the exporter has the same rule.
             if not isinstance(key, str) or not re.fullmatch(r"(?!\.)[A-Za-z0-9_.-]{1,64}", key):
-                raise ValueError(f"{what} cannot be {_shown(key)}: a string of 1 to 64 letters, digits, \"_\", \"-\" and "
-                                 '".", not starting with ".", is allowed')
+                raise ValueError(f"{what} cannot be {_shown(key)}: a string of 1 to 64 letters, digits, "
+                                 '"_", "-" and ".", not starting with ".", is allowed')
         for what, value, least, most in (("records", records, 1, 8388608), ("strings", strings, 2, 134217728),
                                          ("slots", slots, 1, 16777216), ("frames", frames, 0, 2147483648)):
             _within(value, least, most, what)
@@ -560,7 +566,7 @@ class Publisher:
         self._next_name_check, self._told, self._fail_if_busy = 0, set(), fail_if_busy
         self._pub, self._pid, self._lock, self._deferred = self, os.getpid(), threading.RLock(), deque()
         self._update_in_progress = None         # a variable, the number of its update, and what it stores
-        self._is_disordered = False             # records, free slots and free frames may disagree with _live
+        self._is_disordered = False             # whether records, free slots and free frames may disagree with _live
         self._record_capacity, self._string_capacity = records, strings
         self._slot_capacity = slots
 
@@ -602,8 +608,8 @@ class Publisher:
             raise
 
     def _make_file(self):
-        """Steps (1) to (3) of the start: makes a locked, sparse file of the full size.  It has no name, so that a
-        killed process leaves nothing behind.  Without /proc, which naming it later needs, it has a temporary name."""
+        """Makes a locked, sparse file of the full size: steps (1) to (3) of the start.  It has no name, so a killed
+        process leaves nothing behind.  Without /proc, which is needed to name it later, it has a temporary name."""
         fd = self._temporary = None
         if os.access("/proc/self/fd", os.X_OK):
             try:
@@ -628,8 +634,8 @@ class Publisher:
         return fd, _identity(fd)
 
     def _descriptor(self):
-        """The descriptor of the file.  If the program closed it, as daemons close all, its number may belong to another
-        file; then this opens the segment's file again by its name.  The mapping keeps the lock."""
+        """Returns the descriptor of the file.  A program that closes all descriptors, as daemons do, may have given its
+        number to another file.  Then the segment's file is opened again by its name.  The mapping keeps the lock."""
         if _identity(self._fd) != self._file:
             self._fd = -1
             self._fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
@@ -670,14 +676,14 @@ class Publisher:
                 self._map.leave_file()
 
     def publish(self):
-        """Makes the segment visible: sets its state to LIVE, then gives the file its name.  While another publisher
-        holds the server key, says so once on stderr; heartbeat() and notify() then take the key when it is free.
-        With fail_if_busy, closes this publisher and raises AnotherPublisherLives instead."""
+        """Makes the segment visible: sets its state to LIVE, then gives the file its name.  If another publisher holds
+        the server key, one line on stderr says so, and heartbeat() and notify() take the key when it is free.  With
+        fail_if_busy, this publisher is closed and AnotherPublisherLives raised instead."""
         self._publish()
 
     @property
     def holds_key(self):
-        """Whether the segment has its name, so that readers find it; as of the last publish(), heartbeat() or notify()."""
+        """Whether the segment had its name, by which readers find it, at the last publish() or heartbeat."""
         return self._has_name and not self._closed and os.getpid() == self._pid
 
     @_exclusive(can_defer=False, in_child=_refuse_in_child)
@@ -700,8 +706,8 @@ class Publisher:
         self._published = True
 
     def _keep_name(self):
-        """Takes the name when it is free: while another publisher has it, and after something removed it, as logind with
-        RemoveIPC=yes does at the last logout of a user."""
+        """Takes the name if it is free: after the end of a predecessor, or after something removed it, as logind with
+        RemoveIPC=yes does at the last logout of a user.  Tries once a second at most."""
         now = time.monotonic()
         if not self._published or now < self._next_name_check:
             return
@@ -712,7 +718,7 @@ class Publisher:
             self._tell(error)
 
     def _tell(self, error):
-        """Says once on stderr why the segment has no name."""
+        """Reports once on stderr why the segment has no name."""
         if type(error) not in self._told:
             self._told.add(type(error))
             _say(f"{self.path} cannot be taken: {error.strerror}; the publisher tries again every second"
@@ -722,7 +728,7 @@ class Publisher:
     def _restore_name(self):
         if _identity(self.path) != self._file:
             if self._has_name:
-                # After chroot() or in another mount namespace, the file still has its name, out of the program's sight.
+                # After chroot() or in another mount namespace, the file still has its name, which os.stat() cannot see.
                 if os.fstat(self._descriptor()).st_nlink > 0:
                     return
                 self._move_to_new_file()
@@ -732,7 +738,7 @@ class Publisher:
         self._remove_temporary()
 
     def _move_to_new_file(self):
-        """Replaces the file by a copy at the same address: a file whose name was removed cannot get a name again."""
+        """Replaces the file by a copy at the same address.  The kernel cannot link a file whose name was removed."""
         fd, file = self._make_file()
         try:
             for step in self._real_steps:
@@ -770,7 +776,7 @@ class Publisher:
         raise AnotherPublisherLives(f"other publishers took {self.path} at each of three attempts")
 
     def _replace(self):
-        """Replaces a segment without a live publisher; False if another publisher was faster."""
+        """Replaces the segment of a dead publisher.  Returns False if another publisher was faster."""
         old = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
         try:
             try:
@@ -822,15 +828,19 @@ class Publisher:
             owner = pwd.getpwuid(uid).pw_name
         except KeyError:
             owner = uid
-        return PermissionError(error.errno, f"the file belongs to user {owner}, {why}: remove it as that user", self.path)
+        return PermissionError(error.errno, f"the file belongs to user {owner}, {why}: remove it as that user",
+                               self.path)
 
     # -- adding --------------------------------------------------------------------------------------------
 
     def add_root(self, object_id, class_name="", *, host="", instance="", application="", state=NORMAL,
                  synced=True, as_of=False):
+        """Adds a root.  Readers take an empty host, instance or application from its id.  With `as_of`, set_as_of() can
+        set the time of its values."""
         return self._add_object(None, object_id, class_name, host, instance, application, state, synced, as_of)
 
     def add_object(self, parent, object_id, class_name="", *, state=NORMAL, synced=True):
+        """Adds an object below another.  Its id is the parent's, a dot, and at least one more character."""
         self._check_parent(parent, f"object {_shown(object_id)}")
         return self._add_object(parent, object_id, class_name, "", "", "", state, synced, False)
 
@@ -883,7 +893,7 @@ class Publisher:
             value = node._checked_first(value)
 
         def first():
-            # Clear what the last owners left in the slot and the frame.  No reader reads them yet.
+            # Clear the old content of the slot and the frame.  No reader reads them yet.
             node._store(0)
             for i in range(node.frame_length):
                 self._u64[node._unit + i] = 0
@@ -967,7 +977,7 @@ class Publisher:
                 self._restore_order()
             else:
                 self._remove_in_order(node, gone)
-        except NoRoom:                  # end its values; a later call with room makes a new directory
+        except NoRoom:                  # end the values; a later call that has room makes a new directory
             self._renew_slots(gone)
 
     def _remove_in_order(self, node, gone):
@@ -1054,7 +1064,7 @@ class Publisher:
 
     @_exclusive(can_defer=True)
     def heartbeat(self):
-        """Stores a heartbeat; to be called at least once per heartbeat_period."""
+        """Stores a heartbeat.  Call it at least once per heartbeat_period."""
         if not self._closed:
             self._maintain()
 
@@ -1063,7 +1073,7 @@ class Publisher:
 
     @_exclusive(can_defer=True)
     def notify(self):
-        """A heartbeat that also wakes the readers."""
+        """Stores a heartbeat and wakes the readers."""
         if not self._closed:
             self._maintain()
             self._wake()
@@ -1082,6 +1092,7 @@ class Publisher:
 
     @_exclusive(can_defer=True, in_child=lambda pub: None)
     def close(self):
+        """Closes the segment: readers see a clean end, and its name is removed.  Handles store nothing from now on."""
         self._close()
 
     def _close(self):
@@ -1094,14 +1105,14 @@ class Publisher:
         self._closed = True
         for node in self._live.values():
             node.alive = False
-        # Remove the names while we hold the lock: without it, a successor could take them between check and unlink.
+        # Remove the names while we hold the lock: otherwise a successor could take them between check and unlink.
         self._remove_temporary()
         try:
             if _identity(self.path) == self._file:
                 os.unlink(self.path)
-        except OSError:                         # the program dropped its rights: the name stays, of a closed segment
+        except OSError:                         # the program dropped its rights: the closed segment keeps its name
             pass
-        # The mapping refers to the open file as well: the lock is released once both are closed.
+        # The mapping refers to the open file, too: the lock is released once both are closed.
         if self._map is not None:
             for view in ("_u64", "_i64", "_f64", "_u32", "_bytes"):
                 getattr(self, view).release()
@@ -1109,8 +1120,8 @@ class Publisher:
         self._close_descriptor()
 
     def __del__(self):
-        """Closes a publisher that the garbage collector frees, so that its server key is free again.  At the end of the
-        program the segment stays."""
+        """Closes the publisher when the garbage collector frees it, so its server key is free again.  At the end of the
+        program, the segment stays."""
         if getattr(self, "_fd", None) is not None and not sys.is_finalizing():
             self.close()
 
@@ -1125,8 +1136,8 @@ class Publisher:
     # -- the directory and its strings ---------------------------------------------------------------------
 
     def _complete_frame(self):
-        """Stores the update of a frame as section 6 demands: begin (the LAST unit), the payload, end (the FIRST unit),
-        the slot.  All stores are recorded, so an update that an exception interrupted is repeated as a whole."""
+        """Stores the update of a frame in the order of section 6: begin (the LAST unit), the payload, end (the FIRST
+        unit), the slot.  All stores are recorded, so an update that an exception interrupted is repeated in full."""
         if self._update_in_progress is None:
             return
         node, n, units = self._update_in_progress
@@ -1139,7 +1150,7 @@ class Publisher:
         self._update_in_progress = None
 
     def _set_directory(self, epoch, records):
-        """Makes records valid, or another directory the active one, with a single store."""
+        """Makes records valid, or another directory active, with a single store."""
         self._epoch, self._records = epoch, records
         self._u64[DIRECTORY // 8] = epoch << 32 | records
 
@@ -1157,7 +1168,7 @@ class Publisher:
         return offset
 
     def _make_room(self, strings):
-        """Makes room for one more record and these strings in the active directory; raises NoRoom without."""
+        """Makes room for one more record and these strings in the active directory.  Raises NoRoom if there is none."""
         for attempt in range(2):
             need = sum(2 + len(s) for s in set(strings) if s not in self._string_offsets)
             if self._records < self._record_capacity and self._string_end + need <= self._string_capacity:
@@ -1171,7 +1182,7 @@ class Publisher:
             self._change_directory()
 
     def _change_directory(self):
-        """Section 8: copies the live records to the other region, and makes it the active one with a single store."""
+        """Copies the live records to the other region, and makes it active with a single store (section 8)."""
         other = self._epoch + 1 & 1
         size = sum(2 + len(s) for s in {s for n in self._live.values() for s in n._strings if s}) + 2
         self._make_real(self._directories[other], RECORD_SIZE * len(self._live))
@@ -1187,7 +1198,7 @@ class Publisher:
     # -- memory, slots and frames --------------------------------------------------------------------------
 
     def _make_real(self, start, length):
-        """Allocates a range before the first store to it, but nothing past the end, which would make the file grow."""
+        """Allocates a range before the first store to it, but nothing past the end of the file, which would grow."""
         if length:
             for step in range(start // STEP, (start + length - 1) // STEP + 1):
                 if step not in self._real_steps:
