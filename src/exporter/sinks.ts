@@ -4,6 +4,7 @@ import { EMPTY, catchError, merge, of } from 'rxjs';
 import { monotonicMs } from '../clock.js';
 import { prefixFault, prefixedFault } from '../config/config-problems.js';
 import type { Config } from '../config/resolve.js';
+import { SETTINGS } from '../config/settings.js';
 import type { Settings } from '../config/settings.js';
 import { mergedDocument } from '../exposition/page/merged-document.js';
 import { OPEN_METRICS } from '../exposition/page/open-metrics.js';
@@ -112,12 +113,22 @@ function httpOptions({
     notReady: notReadyText,
     selfMetrics,
     hasTrees: settings.httpTreeEnabled,
+    dumpCommand: (serverKey) => dumpCommand(settings, serverKey),
     showsUnreadTexts: () => guard.authenticatesClients() || addresses.every(isLoopback),
     reload: settings.httpReloadEnabled ? reload : undefined,
     log: (message) => {
       log({ level: 'warning', message });
     },
   };
+}
+
+/** The options that differ from the defaults of shm_dump, which are those of the exporter. */
+function dumpCommand({ contextId, poolName }: Settings, serverKey: string): string {
+  const options = [
+    ...(contextId === SETTINGS.contextId.fallback ? [] : ['--context-id', contextId]),
+    ...(poolName === SETTINGS.poolName.fallback ? [] : ['--pool-name', poolName]),
+  ];
+  return ['shm_dump', ...options, '--server-key', serverKey].join(' ');
 }
 
 function guardOf(

@@ -101,6 +101,18 @@ describe('the HTML pages in Chromium', function () {
     expect(height, await page.locator('#target-0').innerText()).to.be.within(40, 70);
   });
 
+  it('show a reason in as many lines as the width of the table needs', async () => {
+    const { page } = await open('/', { viewport: { width: 1100, height: 800 } });
+    const reason = page.locator('tr.reason', { hasText: 'a root of application ats' });
+    const [box, table] = [
+      await reason.boundingBox(),
+      await page.locator('table.targets').boundingBox(),
+    ];
+    expect(box?.width).to.equal(table?.width);
+    expect(box?.height, await reason.innerText()).to.be.below(60);
+    await page.context().close();
+  });
+
   it('show without a reload that a target becomes ready, and keep focus and scroll position', async () => {
     const watched = await open('/', { viewport: { width: 1280, height: 300 } });
     const { page } = watched;
@@ -247,7 +259,7 @@ describe('the HTML pages in Chromium', function () {
       expect(await note.textContent()).to.match(
         /^No answer from the exporter since .*\. What is shown is of then\.$/,
       );
-      expect(await watched.page.locator('tbody tr').count()).to.equal(4);
+      expect(await watched.page.locator('tbody th[scope=row]').count()).to.equal(4);
       await watched.page.context().close();
     });
   });

@@ -58,6 +58,7 @@ export class ServingHttp {
       unixMs: () => serviceFacts.startedMs,
       hasTrees: true,
       showsUnreadTexts: () => true,
+      dumpCommand: (serverKey) => `shm_dump --server-key ${serverKey}`,
       reload: undefined,
       log: (message) => this.logged.push(message),
       ...options,

@@ -196,8 +196,19 @@ function histogramText(
 
 const totals = (count: bigint, sum: number): readonly string[] => [
   `${count} observed`,
-  `sum ${numberText(sum)}`,
+  `sum ${numberText(withoutErrors(sum))}`,
 ];
+
+/** The digits of a sum, and the relative size of the rounding errors of its additions. */
+const SUM_DIGITS = 12;
+const SUM_ERROR = 1e-13;
+
+/** A sum without the rounding errors of its additions: 46.8 for 46.79999999999948. Other sums stay exact. */
+function withoutErrors(sum: number): number {
+  const rounded = Number(sum.toPrecision(SUM_DIGITS));
+  const isClose = Math.abs(rounded - sum) <= Math.abs(sum) * SUM_ERROR;
+  return isClose && String(rounded).length < String(sum).length ? rounded : sum;
+}
 
 function first(parts: readonly string[], what: string): readonly string[] {
   const more = parts.length - MAX_PARTS;

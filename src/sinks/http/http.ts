@@ -135,6 +135,8 @@ export interface HttpOptions
   readonly hasTrees: boolean;
   /** Whether the tree page shows texts that no catalogue row reads. */
   readonly showsUnreadTexts: () => boolean;
+  /** The command that dumps the segment of a server key, for the tree page of a dead publisher. */
+  readonly dumpCommand: (serverKey: string) => string;
   /** The longest time from the request to the last byte of its response, in milliseconds. */
   readonly responseMs: number;
   /** The maximum number of concurrent scrapes. */

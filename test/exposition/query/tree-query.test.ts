@@ -279,6 +279,16 @@ describe('a tree query', () => {
         '3 observed, sum 6, 0.5: 1.5, 0.9: 3',
       ],
       [
+        'a sum without the rounding errors of its additions',
+        { type: 'summary', schema: [], value: { ...summary, sum: 46.79999999999948 } },
+        '3 observed, sum 46.8',
+      ],
+      [
+        'a sum with many digits',
+        { type: 'summary', schema: [], value: { ...summary, sum: 12345678901234.25 } },
+        '3 observed, sum 12345678901234.25',
+      ],
+      [
         'a long histogram',
         { type: 'histogram', schema: Array.from({ length: 10 }, (_, i) => i), value: many },
         '11 observed, sum 0, ≤0: 1, ≤1: 1, ≤2: 1, ≤3: 1, ≤4: 1, ≤5: 1, ≤6: 1, ≤7: 1, and 3 more buckets',

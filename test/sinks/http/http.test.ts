@@ -541,6 +541,7 @@ describe('the HTTP responder', () => {
         unixMs: () => 0,
         hasTrees: false,
         showsUnreadTexts: () => false,
+        dumpCommand: () => '',
         reload: undefined,
         log: () => undefined,
       });

@@ -149,7 +149,7 @@ input,select,button{font:inherit;color:inherit;background:var(--page);border:1px
 button{width:auto;background:var(--link);border-color:var(--link);color:var(--card);font-weight:600;padding:.35rem 1.2rem;cursor:pointer}
 .pager{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;align-items:baseline;margin:.9rem 0}
 .object>*{background:var(--head)}
-.targets th[scope=row]{min-width:15rem}.targets .reason{max-width:24rem}.targets td:last-child{min-width:13.5rem}
+.targets th[scope=row]{min-width:15rem}.targets td:last-child{min-width:13.5rem}.targets .reason td{border-top:0;padding-top:0;color:var(--muted)}
 .tree thead th:first-child{width:34%}.tree thead th:nth-child(2){width:16%}.tree thead th:nth-child(3){width:22%}
 .tree tbody th.variable{font-weight:400}
 .prefix{color:var(--muted);font-weight:400}
@@ -167,7 +167,7 @@ tbody .d1,tbody .d2,tbody .d3,tbody .d4,tbody .d5,tbody .d6{padding-left:.9rem}
 .tree tr:not(.object)>*{padding-left:1.9rem}
 .row-bad{box-shadow:inset .25rem 0 var(--bad)}.row-warn{box-shadow:inset .25rem 0 var(--warn)}.row-bad>:first-child,.row-warn>:first-child{box-shadow:none}
 form>div{flex:1 1 9rem}button{width:100%}
-.targets th[scope=row],.targets td:last-child{min-width:0}.targets .reason{max-width:none}
+.targets th[scope=row],.targets td:last-child{min-width:0}.targets tr.reason{border-top:0;padding-top:0}
 tr.object{background:var(--head)}
 }
 @media print{nav,form,.skip,.pager{display:none}}

@@ -110,7 +110,10 @@ export interface StatusPageOptions {
 
 /** The maximum number of rows of a page. */
 export const MAX_ROWS = 200;
+/** The period of updates. A page with many rows is large, so it is updated less often. */
 const REFRESH_MS = 2000;
+const LARGE_REFRESH_MS = 10_000;
+const LARGE_ROWS = 50;
 
 interface RankedTarget {
   readonly id: string;
@@ -132,6 +135,8 @@ export function statusPage(
   const sorted = ranked.toSorted((a, b) => urgencyOf(a.condition) - urgencyOf(b.condition));
   const unready = ranked.filter(({ status }) => !status.isReady).length;
   const { version } = options.service;
+  const shown = sorted.slice(from, from + MAX_ROWS);
+  const refreshMs = shown.length > LARGE_ROWS ? LARGE_REFRESH_MS : REFRESH_MS;
   const summary = summaryOf(ranked, unready);
   return {
     title: `${unready === 0 ? '' : `${unready} not ready · `}shm_exporter`,
@@ -153,12 +158,13 @@ export function statusPage(
     skipTo: { id: 'targets', name: 'the targets' },
     main: markup`<p id="summary" class="summary ${summary.severity}" role="status">${summary.text}</p>
       ${processInfo(options.service, options.nowMs)}
-      ${targetTable(sorted.slice(from, from + MAX_ROWS), targets, options)}
+      ${targetTable(shown, targets, options)}
       ${pager(from, targets.length)}`,
     footer: markup`<p>
-      Updates every ${REFRESH_MS / 1000} seconds while the page is visible.
+      Updates every ${refreshMs / 1000} seconds while the page is visible. The time of a last notification is
+      exact to two seconds.
     </p>`,
-    refreshMs: REFRESH_MS,
+    refreshMs,
   };
 }
 

@@ -21,7 +21,7 @@ import {
 import { parametersOf } from '../../sink.js';
 import { route } from '../route.js';
 import { breakable, markup } from './page.js';
-import type { Html, HtmlPart, Severity } from './page.js';
+import type { Html, Severity } from './page.js';
 
 /** The condition of a target in words, and its urgency. */
 export interface TargetCondition {
@@ -112,6 +112,7 @@ const TARGET_INFO = { name: 'shm_exporter_target_info', type: 'info' } as const;
 
 export const HEADS = ['state', 'target', 'synced', 'newest value', 'publisher', 'pages'] as const;
 
+/** The row of a target. A reason of its condition follows in a row of its own, since it needs the width of the table. */
 export function targetRow(facts: TargetRowOptions): Html {
   const { id, condition } = facts;
   return markup`<tr id="${id}" class="row-${condition.severity}" role="row">
@@ -121,18 +122,20 @@ export function targetRow(facts: TargetRowOptions): Html {
     <td role="cell" data-is="newest value">${newestCell(facts)}</td>
     <td role="cell" data-is="publisher">${publisherCell(facts)}</td>
     <td role="cell" data-is="pages">${pagesCell(facts)}</td>
-  </tr> `;
+  </tr>
+  ${condition.reason === '' ? undefined : reasonRow(facts)} `;
 }
 
+const reasonRow = ({ id, condition: { severity, reason } }: TargetRowOptions): Html =>
+  markup`<tr id="reason-of-${id}" class="row-${severity} reason" role="row">
+    <td role="cell" colspan="${HEADS.length}">${breakable(sentence(reason))}</td>
+  </tr>`;
+
 function stateCell({ condition, target }: TargetRowOptions): Html {
-  const { severity, word, reason } = condition;
+  const { severity, word } = condition;
   const since = ageText(target.times().sinceSeconds);
   return markup`<span class="state ${severity}">${word}</span>
-    <span class="muted whole">for ${since}</span>${
-      reason === ''
-        ? undefined
-        : markup`<span class="reason sub">${breakable(sentence(reason))}</span>`
-    }`;
+    <span class="muted whole">for ${since}</span>`;
 }
 
 function nameCell({ target, status }: TargetRowOptions): Html {
@@ -200,12 +203,13 @@ function pagesCell(facts: TargetRowOptions): Html {
   if (query === undefined)
     return markup`<span class="muted">No parameters tell it from another target.</span>`;
   const series = target.internal().find(({ name }) => name === SERIES);
-  const item = (address: string, text: HtmlPart): Html =>
-    markup`<li><a href="${address}">${text}</a></li>`;
+  const of = labelOf(target, status);
+  const item = (address: string, text: string): Html =>
+    markup`<li><a class="whole" href="${address}" aria-label="${text} of ${of}">${text}</a></li>`;
   const answering = facts.scopes.filter((scope) => answers(scope, facts));
   const others = facts.scopes.filter((scope) => !answering.includes(scope));
   const scopes = answering.map(({ name }) =>
-    item(address(`${path}/${encodeURIComponent(name)}`, query), shownScope(name)),
+    item(address(`${path}/${encodeURIComponent(name)}`, query), nameText(name)),
   );
   return markup`<ul class="list">${item(address(path, query), 'metrics')}${
     treePath && item(address(treePath, query), 'tree')
@@ -215,6 +219,12 @@ function pagesCell(facts: TargetRowOptions): Html {
       : undefined
   }${others.length === 0 ? undefined : silentScopes(others, facts)}`;
 }
+
+/** A name for screen readers, which tells the links of one target from those of another. */
+const labelOf = ({ instance }: Target, { app, serverKey, root }: TargetStatus): string => {
+  const hint = instance === '' ? '' : `, hint ${nameText(instance)}`;
+  return `${root === '' ? `${nameText(app)}${hint}` : nameText(root)}, server key ${nameText(serverKey)}`;
+};
 
 const shownScope = (name: string): Html => markup`<span class="whole">${nameText(name)}</span>`;
 

@@ -122,6 +122,8 @@ interface TreePageOptions {
   readonly query: URLSearchParams;
   readonly given: TreeParameters;
   readonly scope: Scope | undefined;
+  /** The command that dumps the segment of a server key. */
+  readonly dumpCommand: (serverKey: string) => string;
   readonly nowMs: number;
 }
 
@@ -163,7 +165,7 @@ export function treePage(
           </p>`
     }
     ${answer.kind === 'part' ? treeForm(treePath, query, given) : undefined}
-    ${answer.kind === 'part' ? partOf(answer, facts) : absence(answer.reason, condition)}
+    ${answer.kind === 'part' ? partOf(answer, facts) : absence(answer.reason, condition, lastValues(target, facts))}
     ${answer.kind === 'part' ? freshness(target, facts.nowMs) : undefined}`,
     isEcho: true,
     refreshMs: given.isLive ? LIVE_MS : undefined,
@@ -171,11 +173,19 @@ export function treePage(
 }
 
 /** The note that there is no tree. Omits the reason if the condition already states it. */
-function absence(reason: string, condition: TargetCondition): Html {
+function absence(reason: string, condition: TargetCondition, more: Html | undefined): Html {
   const isSaid = condition.reason.includes(reason);
   return markup`<p id="tree" class="note">There is no tree${
     isSaid ? ' now' : markup`: ${breakable(sentence(reason))}`
-  }.</p>`;
+  }.${more}</p>`;
+}
+
+/** How to see the last values of a publisher whose segment is still there but is not served. */
+function lastValues(target: Target, { dumpCommand }: TreePageOptions): Html | undefined {
+  const { publisher, serverKey } = target.status();
+  const isLeft = publisher.state === 'dead' || publisher.state === 'stalled';
+  if (!isLeft || target.format.name !== 'native') return undefined;
+  return markup` On the host, <code>${dumpCommand(serverKey)}</code> shows the last values.`;
 }
 
 /** The time of the query and the age of the newest value. */

@@ -18,6 +18,8 @@ export interface TreeOptions {
   readonly scope: (name: string) => Scope | undefined;
   /** Whether the page shows texts that no row reads. */
   readonly showsUnreadTexts: () => boolean;
+  /** The command that dumps the segment of a server key. */
+  readonly dumpCommand: (serverKey: string) => string;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
 }
@@ -61,13 +63,16 @@ export function treeResponder(options: TreeOptions): TreeResponder {
       ...{ maxRows: MAX_ROWS, maxCharacters: MAX_CHARACTERS, maxMs: QUERY_MS },
     };
     const own = selection(query);
-    const { path, treePath, unixMs } = options;
+    const { path, treePath, unixMs, dumpCommand } = options;
     const answered = (answer: TreeAnswer): Reply => {
       if (answer.kind === 'no-object')
         return pageReply(404, problemPage(`the tree has no object ${JSON.stringify(object)}`));
       return pageReply(
         answer.kind === 'part' ? 200 : 503,
-        treePage(target, answer, { path, treePath, query: own, given, scope, nowMs: unixMs() }),
+        treePage(target, answer, {
+          ...{ path, treePath, query: own, given, scope, dumpCommand },
+          nowMs: unixMs(),
+        }),
       );
     };
     return target

@@ -28,9 +28,11 @@ const progress = (reason: string, synced = 0, total = 4): SyncProgress => ({
   reason,
 });
 
-/** The rows of the table, as text. */
+/** The rows of the table with the rows of their reasons, as text. */
 const rows = (page: string): readonly string[] =>
-  [...page.matchAll(/<tr id="target-[^]*?<\/tr>/g)].map(([row]) => textOf(row));
+  [...page.matchAll(/<tr id="target-[^]*?<\/tr>(\s*<tr id="reason-of-[^]*?<\/tr>)?/g)].map(
+    ([row]) => textOf(row),
+  );
 
 /** The text of the first target's cell below a heading. */
 const cellOf = (page: string, head: string): string =>
@@ -139,16 +141,33 @@ describe('the status page', () => {
         { name: 'shm_exporter_target_series', type: 'gauge', help: '', value: 1234 },
       ];
       expect(rows(html([target]))[0]).to.contain('1,234 series');
-      expect(html([target])).to.contain('<a href="./tree?server_key=82">tree</a>');
+      expect(html([target])).to.contain('href="./tree?server_key=82"');
       expect(html([target], { treePath: undefined })).not.to.contain('/tree');
     });
   });
 
   describe('links', () => {
     const scope = (...metrics: readonly string[]) => compileScope({ name: 'some', metrics });
-    const LINK = '<a href="./metrics/some?server_key=82">';
+    const LINK = 'href="./metrics/some?server_key=82"';
     const page = (target: FakeTarget, ...metrics: readonly string[]) =>
       html([target], { scopesFor: () => [scope(...metrics)] });
+
+    it('every page by a name that says of which target it is', () => {
+      const targets = [
+        new FakeTarget(),
+        new FakeTarget('ads', ['83'], ''),
+        Object.assign(new FakeTarget('ads', ['84'], ''), { instance: '7' }),
+      ];
+      const made = html(targets, { scopesFor: () => [scope('demo_*')] });
+      const names = [...made.matchAll(/aria-label="([^"]*) of ([^"]*)"/g)].map(
+        ([, ...name]) => name,
+      );
+      expect(names).to.deep.equal([
+        ...['metrics', 'tree', 'some'].map((each) => [each, 'H.1.ads, server key 82']),
+        ...['metrics', 'tree', 'some'].map((each) => [each, 'ads, server key 83']),
+        ...['metrics', 'tree', 'some'].map((each) => [each, 'ads, hint 7, server key 84']),
+      ]);
+    });
 
     it('a scope that selects metrics of the last page', () =>
       expect(page(new FakeTarget(), 'demo_*')).to.contain(LINK));
@@ -185,6 +204,20 @@ describe('the status page', () => {
       });
   });
 
+  it('is updated every two seconds, and every ten if it has many rows', () => {
+    const targets = (count: number) =>
+      Array.from({ length: count }, (_, i) => new FakeTarget('ads', [String(i)]));
+    for (const [count, seconds] of [
+      [1, 2],
+      [50, 2],
+      [51, 10],
+    ] as const) {
+      const page = html(targets(count));
+      expect(page).to.contain(`<body data-refresh="${seconds}000">`);
+      expect(textOf(page)).to.contain(`Updates every ${seconds} seconds`);
+    }
+  });
+
   describe('(list of targets)', () => {
     const bad = () => new FakeTarget('bad', ['1'], '').wait(progress('a root'));
     const syncing = () => new FakeTarget('sync', ['2']).wait(progress('x'));
@@ -198,7 +231,7 @@ describe('the status page', () => {
       const page = html([good(), stalled(), good('5'), syncing(), bad()]);
       const apps = [...page.matchAll(/<span class="app">(\w+)<\/span>/g)].map(([, app]) => app);
       expect(apps).to.deep.equal(['bad', 'late', 'sync', 'good', 'good']);
-      const ids = [...page.matchAll(/<tr id="([^"]+)"/g)].map(([, id]) => id);
+      const ids = [...page.matchAll(/<tr id="(target-[^"]+)"/g)].map(([, id]) => id);
       expect(ids).to.deep.equal(['target-4', 'target-1', 'target-3', 'target-0', 'target-2']);
     });
 
@@ -227,7 +260,7 @@ describe('the status page', () => {
       expect(pages[0]).to.contain('1 to 200 of 500');
       expect(pages[1]).to.contain('href="./?from=0"').and.to.contain('href="./?from=400"');
       const ids = pages.flatMap((page) =>
-        [...page.matchAll(/<tr id="([^"]+)"/g)].map(([, id]) => id),
+        [...page.matchAll(/<tr id="(target-[^"]+)"/g)].map(([, id]) => id),
       );
       expect(new Set(ids)).to.have.lengthOf(500);
       expect(Math.max(...pages.map(({ length }) => length))).to.be.below(400_000);

@@ -149,6 +149,7 @@ describe('the tree page', () => {
         const respond = treeResponder({
           ...options,
           showsUnreadTexts: () => true,
+          dumpCommand: () => '',
           unixMs: () => 0,
         });
         const queries = ['  3s (a|)', '-', '-', '(a|)'].map((picture) =>
@@ -299,6 +300,29 @@ describe('the tree page', () => {
         .to.contain('not ready: waiting on a root')
         .and.to.contain('There is no tree: a root <b>.');
       expect(text).not.to.contain('<b>');
+    });
+
+    it('with 503 a target whose publisher died, and names the command that shows the last values', async () => {
+      const reason = 'a root of application ads, server key 82: publisher died without closing';
+      const target = new FakeTarget('ads', ['82'], '').wait({
+        ...{ objects: { synced: 0, total: 0 }, variables: { synced: 0, total: 0 }, reason },
+      });
+      target.answer = { kind: 'no-tree', reason };
+      const note = async () =>
+        textOf(/<p id="tree"[^]*?<\/p>/.exec((await ask(target)).text)?.[0] ?? '');
+      const command = ' On the host, shm_dump --server-key 82 shows the last values.';
+      for (const [state, more] of [
+        ['dead', command],
+        ['stalled', command],
+        ['closed', ''],
+        ['absent', ''],
+      ] as const) {
+        target.publisher = { state, reason: 'publisher died without closing' };
+        expect(await note(), state).to.equal(`There is no tree now.${more}`);
+      }
+      target.publisher = { state: 'dead', reason };
+      target.format = { name: 'varnish', certainty: '', notifies: false };
+      expect(await note(), 'a format that shm_dump cannot read').to.equal('There is no tree now.');
     });
 
     it('with 403 all requests if trees are disabled', async () => {
