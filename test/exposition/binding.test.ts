@@ -2,149 +2,16 @@
 import { Budget } from '#app/budget.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { ManagedObject, Variable } from '#app/model.js';
+import type { ManagedObject } from '#app/model.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
+import { PATH, ROOT, RandomTree, changeTree } from '../support/random-tree.js';
+import type { TreeStep } from '../support/random-tree.js';
 import { testView } from './test-view.js';
 import { runToEnd } from '../support/run-to-end.js';
 
-const ROOT = 'h.1.shop';
-const PATH = 'o3.a';
-const CLASSES = ['Till', 'Floor'] as const;
-/** `a` and `b` are numbers, `c` is a text. */
-const NAMES = ['a', 'b', 'c'] as const;
-
-const below = (object: FakeObject): FakeObject[] => [
-  object,
-  ...[...object.children].flatMap((child) => below(child as FakeObject)),
-];
-
-/** A tree that random steps change, with the lines that a page must show for it. */
-class RandomTree {
-  readonly source = new FakeSource();
-  readonly root = this.source.addObject(ROOT, 'Shop');
-  /** Names of removed objects, for reuse. */
-  readonly #free: string[] = [];
-  readonly #values = new Map<Variable, bigint | string>();
-  #count = 0;
-
-  get objects(): readonly FakeObject[] {
-    return this.source.roots.has(this.root) ? below(this.root) : [];
-  }
-
-  add(pick: number, isSynced: boolean): void {
-    const parent = this.#pick(pick);
-    const path = this.#free.length > 0 && pick % 2 === 0 ? this.#free.shift() : undefined;
-    const name = path ?? `${ROOT}.o${this.#count++}`;
-    const className = CLASSES[pick % 2] ?? '';
-    const object = this.source.addObject(name, className, { parent, isSynced });
-    for (let i = 0; i < pick % 3; i++) this.#store(object, pick + i, isSynced);
-  }
-
-  addVariable(pick: number, isSynced: boolean): void {
-    this.#store(this.#pick(pick), pick, isSynced);
-  }
-
-  remove(pick: number): void {
-    const object = this.#pick(pick);
-    if (object === this.root) return;
-    this.#free.push(...below(object).map(({ name }) => name));
-    this.source.remove(object);
-  }
-
-  removeVariable(pick: number): void {
-    const variable = this.#variable(pick);
-    if (variable !== undefined) this.source.remove(variable);
-  }
-
-  store(pick: number): void {
-    const variable = this.#variable(pick);
-    if (variable === undefined) return;
-    const value = variable.name === 'c' ? `text ${pick}` : BigInt(pick) * 3n;
-    this.#values.set(variable, value);
-    this.source.set(variable, value);
-    this.source.setSynced(variable, pick % 5 !== 0);
-    if (pick % 5 === 0) this.#values.delete(variable);
-  }
-
-  /** The lines that a page shows once all changes are bound, as `series value`, in any order. */
-  lines(tracks: (object: ManagedObject) => boolean): string[] {
-    return this.objects.filter(tracks).flatMap((object) => {
-      const last = new Map<string, Variable>();
-      for (const variable of object.variables) last.set(variable.name, variable);
-      return [...last.values()].flatMap((variable) => this.#line(variable));
-    });
-  }
-
-  /** The lines that a page may show earlier: an earlier variable of a name until the later one is bound. */
-  get mayShow(): string[] {
-    return this.objects.flatMap(({ variables }) =>
-      [...variables].flatMap((variable) => this.#line(variable)),
-    );
-  }
-
-  counts(tracks: (object: ManagedObject) => boolean) {
-    const objects = this.objects.filter(tracks);
-    const variables = objects.flatMap((object) => [...object.variables]);
-    return {
-      objects: objects.length,
-      variables: variables.length,
-      valued: variables.filter((variable) => this.#values.has(variable)).length,
-    };
-  }
-
-  /** The value of the variable that the highlighted path names. */
-  get named(): bigint | undefined {
-    const owners = this.objects.filter(({ name }) => name === `${ROOT}.o3`);
-    const last = [...(owners[0]?.variables ?? [])].filter(({ name }) => name === 'a').at(-1);
-    const value = last && this.#values.get(last);
-    return typeof value === 'bigint' ? value : undefined;
-  }
-
-  #line(variable: Variable): string[] {
-    const value = this.#values.get(variable);
-    if (value === undefined) return [];
-    const { className, name: id } = variable.object;
-    // The name omits a class with the name of the application.
-    const words = className === 'Shop' ? [] : [className.toLowerCase()];
-    const name = ['shop', ...words, variable.name].join('_');
-    const label = `object="${id === ROOT ? '@root' : id.slice(ROOT.length + 1)}"`;
-    if (typeof value === 'bigint') return [`${name}{${label}} ${value}`];
-    return [`${name}_info{${label},value="${value}"} 1`];
-  }
-
-  #store(object: FakeObject, pick: number, isSynced: boolean): void {
-    const name = NAMES[pick % NAMES.length] ?? 'a';
-    const value = name === 'c' ? `text ${pick}` : BigInt(pick);
-    const type = name === 'c' ? 'string' : 'u64';
-    const given = isSynced ? { type, value } : { type };
-    const variable = this.source.addVariable(object, name, given as { type: 'u64' });
-    if (isSynced) this.#values.set(variable, value);
-  }
-
-  #pick(pick: number): FakeObject {
-    const { objects } = this;
-    return objects[pick % objects.length] ?? this.root;
-  }
-
-  #variable(pick: number): Variable | undefined {
-    const variables = this.objects.flatMap((object) => [...object.variables]);
-    return variables[pick % Math.max(1, variables.length)];
-  }
-}
-
 type Step = readonly [
-  action:
-    | 'add'
-    | 'variable'
-    | 'remove'
-    | 'drop'
-    | 'store'
-    | 'absorb'
-    | 'bind'
-    | 'fresh'
-    | 'refresh'
-    | 'render',
+  action: TreeStep[0] | 'absorb' | 'bind' | 'fresh' | 'refresh' | 'render',
   pick: number,
   isSynced: boolean,
 ];
@@ -161,15 +28,6 @@ const someSteps: fc.Arbitrary<Step[]> = fc.array(
   ),
   { minLength: 20, maxLength: 200, size: 'max' },
 );
-
-/** Applies a step to the tree; ignores the steps of a view. */
-function change(tree: RandomTree, [action, pick, isSynced]: Step): void {
-  if (action === 'add') tree.add(pick, isSynced);
-  else if (action === 'variable') tree.addVariable(pick, isSynced);
-  else if (action === 'remove') tree.remove(pick);
-  else if (action === 'drop') tree.removeVariable(pick);
-  else if (action === 'store') tree.store(pick);
-}
 
 describe('a view of a changing tree', () => {
   const cases = [
@@ -190,7 +48,7 @@ describe('a view of a changing tree', () => {
           fc.array(fc.integer({ min: 1, max: 16 }), { minLength: 1, maxLength: 20 }),
           (steps, start, slices) => {
             const tree = new RandomTree();
-            steps.slice(0, start).forEach((step) => change(tree, step));
+            steps.slice(0, start).forEach((step) => changeTree(tree, step));
             let number = 0;
             const slice = () => new Budget({ steps: slices[number++ % slices.length] ?? 1 });
             const options = { filters, variable: PATH, slice };
@@ -199,7 +57,7 @@ describe('a view of a changing tree', () => {
             if (listens) view.onMoreToBind(() => (goesOn = true));
             tree.source.readChanges();
             for (const step of steps.slice(start)) {
-              change(tree, step);
+              changeTree(tree, step);
               const [action] = step;
               if (action === 'absorb') view.applyChanges(tree.source.readChanges().changes);
               if (action === 'bind' && goesOn) goesOn = view.bindMore();
