@@ -1,12 +1,13 @@
 // The choice of the root that a target exports. Spec 1.3.5, design 3 "Root choice".
 import { expect } from 'chai';
-import { map, of } from 'rxjs';
+import { Subject, map, merge, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ManagedObject } from '#app/model.js';
 import { choose, chooseRoot } from '#app/streams/choose-root.js';
 import type { DesiredRoot, RootChoice } from '#app/streams/choose-root.js';
 import type { PollResult } from '#app/streams/poller.js';
-import { marbles } from '../support/marbles.js';
+import { follow } from '../support/follow.js';
+import { countedSource, firstTwo, marbles } from '../support/marbles.js';
 import { root, pollResult, sourceOf, unseen } from '../support/poll-results.js';
 
 const ADS = { app: 'ads', hint: '' };
@@ -348,4 +349,13 @@ describe('the stream of chosen roots', () => {
       expectObservable(names([of(seen.x, seen.b, seen.t)])).toBe('(n1|)', taken);
     }),
   );
+
+  it('stops for a consumer that leaves during the second emission', () => {
+    const { source$, emitted } = countedSource([seen.b, seen.x, seen.b, seen.y]);
+    const idle$ = new Subject<PollResult>();
+    const { seen: choices } = follow(firstTwo(names([merge(of(seen.y), idle$), source$])));
+    expect(choices).to.deep.equal(['H.1.ads', 'none']);
+    expect(emitted(), 'poll results').to.equal(2);
+    expect(idle$.observed).to.equal(false);
+  });
 });

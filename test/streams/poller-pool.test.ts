@@ -1,7 +1,7 @@
 // The shared-memory server pool on real segments, in virtual time.
 import { expect } from 'chai';
 import { VirtualTimeScheduler, ignoreElements, map, merge, tap } from 'rxjs';
-import type { Observable } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { canWaitOnFutexes } from '#app/native/os/libc.js';
 import { posixMemory } from '#app/native/os/posix.js';
@@ -12,9 +12,10 @@ import type { PollResult } from '#app/streams/poller.js';
 import { CountingMemory } from '../support/counting-memory.js';
 import { eventually } from '../support/eventually.js';
 import { follow } from '../support/follow.js';
-import { marbles } from '../support/marbles.js';
+import { firstTwo, marbles } from '../support/marbles.js';
 import { needs } from '../support/needs.js';
 import { Publishers } from '../support/publishers.js';
+import { VirtualClock } from '../support/virtual-clock.js';
 
 describe('a server pool', () => {
   const publishers = new Publishers();
@@ -24,9 +25,10 @@ describe('a server pool', () => {
   });
   afterEach(() => publishers.closeAll());
 
-  const newPool = () =>
+  const newPool = (scheduler?: SchedulerLike) =>
     new PollerPool({
       makePoller: segmentPollers(memory, { contextId: publishers.contextId, poolName: 'pool' }),
+      scheduler,
     });
   const states = (polls$: Observable<PollResult>) =>
     polls$.pipe(map((seen) => seen.publisher.state));
@@ -189,6 +191,29 @@ describe('a server pool', () => {
     expect(first.seen).to.deep.equal([0, 1, 2]);
     expect(second.seen).to.deep.equal([0, 1, 2]);
     for (const { subscription } of [first, second]) subscription.unsubscribe();
+  });
+
+  it('stops for a consumer that leaves during the second emission', () => {
+    const publisher = publishers.withRoot('82', 'H.1.ads');
+    const scheduler = new VirtualClock();
+    const pool = newPool(scheduler);
+    const stays = follow(notifications(pool.pollResult$('82', () => false)));
+    const leaves = follow(firstTwo(notifications(pool.pollResult$('82'))));
+    publisher.notify();
+    pool.poll('82');
+    expect([leaves.seen, leaves.subscription.closed]).to.deep.equal([['0', '1'], true]);
+    publisher.notify();
+    scheduler.advance(IDLE_POLL_MS);
+    expect(stays.seen, 'no other subscriber is urgent').to.deep.equal(['0', '1']);
+    stays.subscription.unsubscribe();
+    // The last subscriber leaves in the middle of an emission.
+    const last = follow(firstTwo(notifications(pool.pollResult$('82'))));
+    publisher.notify();
+    pool.poll('82');
+    expect([last.seen, memory.isOpen, pool.isIdle]).to.deep.equal([['2', '3'], 0, true]);
+    const { asked } = memory;
+    scheduler.advance(10 * IDLE_POLL_MS);
+    expect(memory.asked).to.equal(asked);
   });
 
   it('does not poll a server key without a subscriber', () => {

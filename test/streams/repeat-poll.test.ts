@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { asyncScheduler, finalize } from 'rxjs';
 import type { SchedulerLike, Subscription } from 'rxjs';
 import { repeatPoll } from '#app/streams/poll.js';
-import { marbles } from '../support/marbles.js';
+import { Scheduler } from '#app/streams/scheduler.js';
+import { firstTwo, marbles } from '../support/marbles.js';
 
 describe('repeated polling', () => {
   /** A poll function that numbers its calls: '1', '2' and so on. */
@@ -112,4 +113,33 @@ describe('repeated polling', () => {
       expectObservable(seen$, '-^---!').toBe('-2--4');
     }),
   );
+
+  it('stops for a consumer that leaves during the second emission', () => {
+    let [polls, waits] = [0, 0];
+    const poll = () => {
+      // An operator that goes on would poll without an end.
+      if (++polls > 9) throw new Error('it goes on');
+      return String(polls);
+    };
+    const tasks = new Scheduler(
+      () => asyncScheduler.now(),
+      (next) => void asyncScheduler.schedule(next, 1),
+    );
+    for (const ms of [2, 0]) {
+      [polls, waits] = [0, 0];
+      marbles(({ expectObservable }) => {
+        const seen$ = repeatPoll(
+          poll,
+          () => ms,
+          () => {
+            waits++;
+          },
+          asyncScheduler,
+          tasks,
+        );
+        expectObservable(firstTwo(seen$)).toBe(ms > 0 ? '1-(2|)' : '1(2|)');
+      })();
+      expect([polls, waits], `polls and waits with ${ms} ms between them`).to.deep.equal([2, 1]);
+    }
+  });
 });

@@ -1,7 +1,9 @@
 // Scheduler: work in time slices, on a clock that each step advances.
 import { expect } from 'chai';
+import { Subscription, from, mergeMap } from 'rxjs';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { follow } from '../support/follow.js';
+import { firstTwo } from '../support/marbles.js';
 
 function setUp() {
   const yielded: (() => void)[] = [];
@@ -111,6 +113,29 @@ describe('the scheduler', () => {
       if (++steps === 2) cancel();
       return false;
     });
+    iterate();
+    expect(steps).to.equal(2);
+    expect(iterate()).to.equal(undefined);
+  });
+
+  it('stops for a consumer that leaves during the second emission', () => {
+    const { scheduler, log, steps, iterate } = setUp();
+    const all$ = from(['a', 'b', 'c']).pipe(mergeMap((name) => scheduler.run(steps(name, 1, 0.1))));
+    const { seen } = follow(firstTwo(all$));
+    iterate();
+    expect(seen).to.deep.equal(['a', 'b']);
+    expect(iterate()).to.equal(undefined);
+    expect(log, 'steps').to.deep.equal(['a1', 'b1']);
+  });
+
+  it('runs no further step for a consumer that leaves during a step', () => {
+    const { scheduler, iterate } = setUp();
+    let steps = 0;
+    const leaves = new Subscription();
+    const task$ = scheduler.run(function* () {
+      for (; steps < 9; yield) if (++steps === 2) leaves.unsubscribe();
+    });
+    leaves.add(follow(task$).subscription);
     iterate();
     expect(steps).to.equal(2);
     expect(iterate()).to.equal(undefined);

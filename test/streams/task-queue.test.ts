@@ -1,8 +1,10 @@
 // TaskQueue: the measured times of tasks. Spec 2.5.
 import { expect } from 'chai';
+import { mergeMap, range } from 'rxjs';
 import { TaskQueue } from '#app/streams/task-queue.js';
 import { Scheduler } from '#app/streams/scheduler.js';
 import { follow } from '../support/follow.js';
+import { firstTwo } from '../support/marbles.js';
 
 describe('a refresh queue', () => {
   it('measures the wait before a refresh, and the time of its steps without the pauses between them', () => {
@@ -28,5 +30,21 @@ describe('a refresh queue', () => {
     expect(queue.waits).to.deep.include({ count: 1, sum: 100 });
     expect(took).to.deep.equal([25]);
     expect(queue.busyIdleRatio).to.equal(25 / 200);
+  });
+
+  it('stops for a consumer that leaves during the second emission', () => {
+    const next: (() => void)[] = [];
+    const now = () => 0;
+    const queue = new TaskQueue(new Scheduler(now, (run) => next.push(run)), now);
+    let ends = 0;
+    const parts = { sinceMs: 0, isUrgent: () => false, onEnd: () => ends++ };
+    const steps = function* (): Generator<void, string> {
+      yield;
+      return 'done';
+    };
+    const all$ = range(0, 3).pipe(mergeMap(() => queue.run({ ...parts, steps })));
+    const { seen } = follow(firstTwo(all$));
+    while (next.length > 0) next.shift()?.();
+    expect([seen, ends, queue.waits.count]).to.deep.equal([['done', 'done'], 2, 2]);
   });
 });

@@ -1,7 +1,7 @@
 // Demand-driven renders and their interval. Spec 1.9, design 3.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { Subject, asyncScheduler, filter, map, of } from 'rxjs';
+import { NEVER, Subject, asyncScheduler, filter, map, merge, of } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import { throttleRenders } from '#app/streams/throttle-renders.js';
@@ -9,7 +9,7 @@ import type { ThrottleOutput, Demand } from '#app/streams/throttle-renders.js';
 import { unknownState } from '#app/streams/report.js';
 import type { Report } from '#app/streams/report.js';
 import { follow } from '../support/follow.js';
-import { marbles } from '../support/marbles.js';
+import { countedSource, firstTwo, marbles } from '../support/marbles.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
 type Input = Demand | Report;
@@ -206,6 +206,26 @@ describe('the throttling of renders', () => {
       expectObservable(of(d, r, d, o, d).pipe(throttled(6))).toBe('(Mmem)|', values);
     }),
   );
+
+  it('stops for a consumer that leaves during the second emission', () => {
+    const { d, r, o, C } = inputs;
+    const clock = new VirtualClock();
+    const { source$, emitted } = countedSource([d, r, d, o, C, d]);
+    const reads: number[] = [];
+    const interval = () => reads.push(clock.now());
+    const operator = throttleRenders(interval, () => clock.now(), clock);
+    // The last output delays a render, and the consumer leaves during it.
+    const output$ = merge(source$, NEVER).pipe(
+      operator,
+      map(abbreviated),
+      filter((text) => text.startsWith('M') || text.startsWith('D')),
+    );
+    expect(follow(firstTwo(output$)).seen).to.have.length(2);
+    const before = [emitted(), reads.length];
+    expect(before[0], 'inputs').to.equal(4);
+    clock.advance(1000);
+    expect([emitted(), reads.length], 'nothing is left').to.deep.equal(before);
+  });
 
   describe('under random events and late timers', () => {
     const SPACING_MS = 10;

@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { from, take } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { TestScheduler } from 'rxjs/testing';
 import type { RunHelpers } from 'rxjs/testing';
 
@@ -6,4 +8,25 @@ import type { RunHelpers } from 'rxjs/testing';
 export function marbles(body: (helpers: RunHelpers) => void): () => void {
   const same = (actual: unknown, wanted: unknown) => void expect(actual).to.deep.equal(wanted);
   return () => new TestScheduler(same).run(body);
+}
+
+/**
+ * The first two values. The consumer leaves in the middle of the second emission, when the operator has state of the
+ * first one. At the first emission, RxJS itself would end what an operator starts after it.
+ */
+export const firstTwo = <T>(source$: Observable<T>): Observable<T> => source$.pipe(take(2));
+
+/** A synchronous source that counts the values that it has emitted. */
+export function countedSource<T>(values: readonly T[]): {
+  readonly source$: Observable<T>;
+  readonly emitted: () => number;
+} {
+  let count = 0;
+  function* each(): Generator<T> {
+    for (const value of values) {
+      count++;
+      yield value;
+    }
+  }
+  return { source$: from({ [Symbol.iterator]: each }), emitted: () => count };
 }

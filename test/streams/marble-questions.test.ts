@@ -1,0 +1,24 @@
+// Each operator of src/streams has a test of a consumer that leaves in the middle of an emission.
+import { readFileSync, readdirSync } from 'node:fs';
+import { expect } from 'chai';
+
+describe('the tests of the operators in src/streams', () => {
+  const textsOf = (folder: string) =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => ({ file, text: readFileSync(`${folder}/${file}`, 'utf8') }));
+
+  it('ask what happens when the consumer leaves during the second emission', () => {
+    const asking = textsOf('test/streams').filter(({ text }) =>
+      text.includes("'stops for a consumer that leaves during the second emission'"),
+    );
+    const isAsked = (file: string) =>
+      asking.some(({ text }) => text.includes(`'#app/streams/${file.replace('.ts', '.js')}'`));
+    // A function or method that returns an Observable or an operator.
+    const operators = textsOf('src/streams').filter(({ text }) =>
+      /\): (Observable|OperatorFunction)<.*(\{|=>)$/m.test(text),
+    );
+    expect(operators.map(({ file }) => file)).to.include.members(['poll.ts', 'scheduler.ts']);
+    expect(operators.map(({ file }) => file).filter((file) => !isAsked(file))).to.deep.equal([]);
+  });
+});
