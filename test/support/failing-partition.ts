@@ -1,12 +1,15 @@
 // A partition that fails on request, as the thread of a partition may.
-import { Subject, defer, merge, mergeMap, throwError } from 'rxjs';
+import { Subject, concat, defer, merge, mergeMap, of, throwError } from 'rxjs';
+import { newCounters } from '#app/exposition/counters.js';
 import type { FoundRoot } from '#app/model.js';
+import { unknownState } from '#app/streams/report.js';
+import type { Report } from '#app/streams/report.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import type { HostedTarget, Partition } from '#app/targets/partitions/partition.js';
 
 export class FailingPartition implements Partition {
   readonly number: number;
-  /** While this message is not empty, every target fails with it as soon as it is hosted. */
+  /** While this message is not empty, every hosted target fails with it after its first report, before it has a root. */
   trouble = '';
   /** Targets that are hosted while this is true receive no refresh. */
   isDeaf = false;
@@ -22,10 +25,12 @@ export class FailingPartition implements Partition {
     const { isDeaf } = this;
     const hosted = this.#inner.host(definition, formerRoot);
     const fail = (message: string) => throwError(() => new Error(message));
+    const state = unknownState(definition.serverKeys[0] ?? '');
+    const rootless: Report = { kind: 'state', state, tasksMs: [], counts: newCounters() };
     const report$ = defer(() =>
       this.trouble === ''
         ? merge(this.#failure$.pipe(mergeMap(fail)), hosted.report$)
-        : fail(this.trouble),
+        : concat(of(rootless), fail(this.trouble)),
     );
     return {
       report$,

@@ -4,6 +4,7 @@ import type { Subscription } from 'rxjs';
 import { Kernel } from '#app/exposition/wasm/kernel.js';
 import { TEXT } from '#app/exposition/page/text-page.js';
 import type { DemandAnswer, Encodings, Scope, TargetEvent } from '#app/model.js';
+import type { SharedMemory } from '#app/native/os/shared-memory.js';
 import { segmentPollers } from '#app/native/segment/segment-poller.js';
 import { TaskQueue } from '#app/streams/task-queue.js';
 import type { Scheduler } from '#app/streams/scheduler.js';
@@ -22,6 +23,7 @@ import { VirtualClock } from './virtual-clock.js';
 /** Options of a served target beside its definition. */
 interface ServedOptions {
   readonly kernel?: Kernel;
+  readonly memory?: SharedMemory;
   readonly unixMs?: () => number;
 }
 
@@ -41,7 +43,7 @@ export function freshServed() {
 
 export class Served {
   readonly clock = new VirtualClock();
-  readonly memory = new CountingMemory();
+  readonly memory: CountingMemory;
   readonly pool: PollerPool;
   readonly tasks: Scheduler = schedulerOf(this.clock);
   readonly target: ServedTarget;
@@ -53,9 +55,10 @@ export class Served {
   constructor(
     { contextId }: Publishers,
     definition: Partial<TargetDefinition> = {},
-    { kernel = new Kernel(), unixMs = () => 0 }: ServedOptions = {},
+    { kernel = new Kernel(), memory: from, unixMs = () => 0 }: ServedOptions = {},
   ) {
-    const { clock: scheduler, memory } = this;
+    const memory = (this.memory = new CountingMemory(from));
+    const { clock: scheduler } = this;
     this.pool = new PollerPool({
       makePoller: segmentPollers(memory, { contextId, poolName: 'pool' }),
       scheduler,

@@ -174,4 +174,18 @@ describe('a target whose old or new partition fails', () => {
     expect(target.series()).to.include('demo_root_x{object="@root"} 3');
     expect(target.target.assignment.definition).to.equal(definition);
   });
+
+  it('takes its root again after its partition fails again before the target has a root', () => {
+    const { target, publisher, partition, moved } = serve();
+    const home = moved(partition(1));
+    target.ask();
+    // Without a former root, the target would choose this one.
+    publisher.addRoot('H.0.demo', 'Root');
+    home.trouble = 'out of memory';
+    home.fail('it crashed');
+    target.clock.advance(2 * PARTITION_RETRY_MS);
+    home.trouble = '';
+    target.clock.advance(PARTITION_RETRY_MS);
+    expect(target.ask().status.root).to.equal('H.1.demo');
+  });
 });

@@ -1,145 +1,346 @@
-// Random moves, redefinitions and publisher losses of one target, checked against the published values.
+// Random moves, redefinitions, failures and publisher losses of one target with slow partitions, checked against the published values.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { map } from 'rxjs';
-import type { DemandAnswer } from '#app/model.js';
+import { Observable, finalize, map } from 'rxjs';
+import type { Subscription } from 'rxjs';
+import { messageOf } from '#app/errors.js';
+import type { DemandAnswer, FoundRoot } from '#app/model.js';
+import { Kernel } from '#app/exposition/wasm/kernel.js';
+import { openReadable } from '#app/native/os/shared-memory.js';
+import type { SharedMemory } from '#app/native/os/shared-memory.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
-import type { LogicalPartition } from '#app/targets/partitions/logical-partition.js';
 import { TaskQueue } from '#app/streams/task-queue.js';
+import type { TargetDefinition } from '#app/targets/formats.js';
+import { PARTITION_RETRY_MS } from '#app/targets/handover/hosting.js';
+import type { HostedTarget, Partition } from '#app/targets/partitions/partition.js';
+import type { ThreadSetup } from '#app/targets/threads/messages.js';
+import { MAX_SILENCE_MS, ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
+import { FailingPartition } from '../../support/failing-partition.js';
+import { EXIT_MS, FakeThread, MESSAGE_MS } from '../../support/fake-thread.js';
 import { follow } from '../../support/follow.js';
+import { MODES } from '../../support/modes.js';
+import type { Mode } from '../../support/modes.js';
 import { schedulerOf } from '../../support/scheduler-of.js';
 import { Publishers } from '../../support/publishers.js';
 import { Served, seriesOf } from '../../support/served.js';
 
 const SPACING_MS = 50;
-/** The time between two tasks of a partition. */
-const TURN_MS = 2;
-/** The possible delay of an interval that the new partition takes over. */
-const SLACK_MS = 20;
-const SETTLED_MS = 10_000;
+/** The time between two slices of each partition's tasks: demands are open for so long. */
+const TURNS_MS = [0, 7, 40];
+/** The time in which all demands are answered, even if a thread hangs and its partition fails again. */
+const SETTLED_MS = 2 * (MAX_SILENCE_MS + PARTITION_RETRY_MS + EXIT_MS);
 
-type StepName = (typeof STEPS)[number];
-const STEPS = ['set', 'notify', 'demand', 'wait', 'move', 'redefine', 'close', 'open'] as const;
+/** Shared memory that takes each publisher for a live one: a check of its lock takes longer than a step. */
+const UNLOCKED: SharedMemory = {
+  open(name) {
+    const file = openReadable(name);
+    const rest = { askLock: (answer: (isLocked: boolean) => void) => answer(true) };
+    return file && { ...file, ...rest, wait: () => () => undefined };
+  },
+};
+/** All simulations render in it, since a new one takes longer than a simulation. */
+const KERNEL = new Kernel();
+const SMALL = definitionOf({ seedPaths: ['@root'], renderMinIntervalMs: SPACING_MS });
+const LARGE = definitionOf({ renderMinIntervalMs: SPACING_MS });
+const seriesUnder = ({ seedPaths }: TargetDefinition): number =>
+  seedPaths.length === SMALL.seedPaths.length ? 1 : 2;
+
+type StepName = keyof Simulation['steps'];
+/** The steps, with their weights. */
+const STEPS = [
+  ...[['demand', 9] as const, ['again', 3] as const, ['wait', 9] as const, ['set', 3] as const],
+  ...[['move', 4] as const, ['redefine', 2] as const, ['leave', 1] as const, ['fail', 2] as const],
+  ...[
+    ['repair', 1] as const,
+    ['hang', 1] as const,
+    ['pause', 1] as const,
+    ['rival', 1] as const,
+    ['notify', 1] as const,
+  ],
+  ...[['close', 1] as const, ['open', 1] as const],
+];
 const scripts = fc.array(
   fc.record({
     step: fc.oneof(
-      {
-        weight: 9,
-        arbitrary: fc.constantFrom<StepName>('set', 'demand', 'wait', 'move', 'redefine'),
-      },
-      { weight: 1, arbitrary: fc.constantFrom(...STEPS) },
+      ...STEPS.map(([step, weight]) => ({ weight, arbitrary: fc.constant<StepName>(step) })),
     ),
-    number: fc.nat(30),
+    number: fc.nat(50),
   }),
-  { minLength: 1, maxLength: 60 },
+  { minLength: 1, maxLength: 400, size: 'max' },
 );
-const SMALL = { seedPaths: ['@root'], renderMinIntervalMs: SPACING_MS };
-const LARGE = { renderMinIntervalMs: SPACING_MS };
 
-/** A published value, and the time until which it was current. */
-interface Shown {
-  readonly value: number;
+/** A value or a definition, and the time until which it was current. */
+interface Past<T> {
+  readonly value: T;
   untilMs: number;
 }
 
-/** A target, three partitions, its publisher, and the history of published values. */
+interface Demand {
+  readonly atMs: number;
+  readonly answers: DemandAnswer['kind'][];
+  subscription: Subscription | undefined;
+  hasLeft: boolean;
+}
+
+/** A partition that checks the refreshes of its targets, and records their definitions. */
+class WatchedPartition extends FailingPartition {
+  readonly #started: (definition: TargetDefinition) => () => void;
+  readonly #report: (wrong: string) => void;
+
+  constructor(
+    inner: Partition,
+    started: (definition: TargetDefinition) => () => void,
+    report: (wrong: string) => void,
+  ) {
+    super(inner);
+    this.#started = started;
+    this.#report = report;
+  }
+
+  override host(definition: TargetDefinition, formerRoot?: FoundRoot): HostedTarget {
+    const hosted = super.host(definition, formerRoot);
+    let [isRunning, isOpen] = [false, false];
+    return {
+      ...hosted,
+      report$: new Observable((subscriber) => {
+        const ended = this.#started(definition);
+        isRunning = true;
+        const report$ = hosted.report$.pipe(
+          map((report) => {
+            if (report.kind === 'refreshed') {
+              if (!isOpen) this.#report('a report answers no refresh');
+              isOpen = false;
+            }
+            return report;
+          }),
+          finalize(() => {
+            isRunning = isOpen = false;
+            ended();
+          }),
+        );
+        return report$.subscribe(subscriber);
+      }),
+      send: (refresh) => {
+        if (isOpen) this.#report('two refreshes are open');
+        isOpen = isRunning;
+        hosted.send(refresh);
+      },
+    };
+  }
+}
+
+/** A target, its partitions and its publisher, and the history of values and definitions. */
 class Simulation {
   readonly #publishers = new Publishers();
   readonly #served: Served;
-  readonly #partitions: readonly LogicalPartition[];
-  /** The answers to each demand. */
-  readonly #answers: ('ready' | 'waiting')[][] = [];
-  readonly #shown: Shown[] = [];
+  readonly #partitions: readonly WatchedPartition[];
+  /** The last thread of each partition. */
+  readonly #threads = new Map<number, FakeThread>();
+  readonly #demands: Demand[] = [];
+  readonly #shown: Past<number>[] = [];
+  readonly #defined: Past<TargetDefinition>[] = [];
   #publisher: { readonly set: (value: number) => void; readonly made: Publisher } | undefined;
-  /** Whether the target has been ready since its publisher opened. */
+  /** The rules that an answer or a refresh violated. Thrown there, an error would be taken for a failure of the target. */
+  readonly #wrong: string[] = [];
+  /** The first value of the publisher. */
+  #firstValue = 1;
+  /** Whether the target has been ready since its publisher opened and its partition failed. */
   #wasReady = false;
+  /** Whether the target has shown a value of its present publisher. */
+  #hasRoot = false;
 
-  constructor() {
+  constructor(private readonly mode: Mode) {
     this.#open();
-    this.#served = new Served(this.#publishers, LARGE);
+    this.#served = new Served(this.#publishers, LARGE, { kernel: KERNEL, memory: UNLOCKED });
     const { clock } = this.#served;
-    this.#partitions = [1, 2, 3].map((number) => {
-      const queue = new TaskQueue(schedulerOf(clock, TURN_MS), () => clock.now());
-      return this.#served.partition(number, queue);
+    this.#partitions = TURNS_MS.map((turnMs, index) => {
+      return new WatchedPartition(
+        this.#partition(index + 1, turnMs),
+        (definition) => this.#define(definition),
+        (wrong) => this.#wrong.push(wrong),
+      );
     });
+    clock.advance(SETTLED_MS);
+    this.steps.move(0);
     clock.advance(SETTLED_MS);
   }
 
-  readonly steps: Readonly<Record<StepName, (number: number) => void>> = {
-    set: () => {
+  readonly steps = {
+    set: (): void => {
       this.#set();
     },
-    notify: () => {
+    notify: (): void => {
       this.#publisher?.made.notify();
     },
-    wait: (number) => {
+    wait: (number: number): void => {
       this.#served.clock.advance(number);
     },
-    demand: () => {
-      const answers: ('ready' | 'waiting')[] = [];
-      this.#answers.push(answers);
-      follow(
-        this.#served.target.demand().pipe(map((each) => answers.push(this.#checkAnswer(each)))),
-      );
+    pause: (number: number): void => {
+      this.#served.clock.advance(PARTITION_RETRY_MS + number);
     },
-    move: (number) => {
+    demand: (): void => {
+      this.#demand();
+    },
+    again: (): void => {
+      this.#demand(() => {
+        this.#demand();
+      });
+    },
+    leave: (number: number): void => {
+      const open = this.#demands.filter(({ subscription }) => subscription?.closed === false);
+      const demand = open[number % Math.max(1, open.length)];
+      if (demand === undefined) return;
+      demand.hasLeft = true;
+      demand.subscription?.unsubscribe();
+    },
+    move: (number: number): void => {
       const partition = this.#partitions[number % this.#partitions.length];
       if (partition !== undefined) follow(this.#served.target.change({ partition }));
     },
-    redefine: (number) => {
-      const definition = definitionOf(number % 2 === 0 ? SMALL : LARGE);
+    redefine: (number: number): void => {
+      const definition = number % 2 === 0 ? SMALL : LARGE;
       follow(this.#served.target.change({ definition }));
     },
-    close: () => {
+    fail: (number: number): void => {
+      const partition = this.#failing(number);
+      if (this.#served.target.status().partition === partition.number) this.#wasReady = false;
+      partition.trouble = number % 2 === 0 ? 'broken' : '';
+      const thread = this.#threads.get(partition.number);
+      if (thread !== undefined && number % 5 === 0) thread.fail(new Error('torn'));
+      else partition.fail('torn');
+    },
+    hang: (number: number): void => {
+      const partition = this.#failing(number);
+      if (this.#served.target.status().partition === partition.number) this.#wasReady = false;
+      this.#threads.get(partition.number)?.hang();
+    },
+    repair: (): void => {
+      for (const partition of this.#partitions) partition.trouble = '';
+    },
+    rival: (): void => {
+      if (this.#publisher === undefined || !this.#hasRoot) return;
+      // Without a former root, the target would choose this one.
+      const root = this.#publisher.made.addRoot('H.0.demo', 'Root');
+      this.#publisher.made.addVariable(root, 'x', 'u64').set(1e9);
+    },
+    close: (): void => {
       this.#publisher?.made.close();
       this.#publisher = undefined;
-      this.#wasReady = false;
-      this.#outdate();
+      this.#wasReady = this.#hasRoot = false;
+      this.#outdate(this.#shown);
     },
-    open: () => {
+    open: (): void => {
       if (this.#publisher === undefined) this.#open();
     },
   };
 
-  /** Checks that no answer is missing, and that hits and misses add up to the ready answers. */
+  step(step: StepName, number: number): void {
+    this.steps[step](number);
+    if (this.#wasReady) expect(this.#served.target.status().isReady, 'stays ready').to.equal(true);
+    expect(this.#wrong.join()).to.equal('');
+  }
+
+  /** Checks that no answer is missing once nothing is left to do, and that hits and misses add up to the ready answers. */
   end(): void {
     const { clock, target, memory } = this.#served;
+    this.steps.repair();
     clock.advance(SETTLED_MS);
-    for (const answers of this.#answers) expect(answers, 'one answer a demand').to.have.length(1);
+    this.#checkDemands();
     const counted = target
       .internal()
       .filter(({ name }) => /render_cache_(hits|misses)_total/.test(name))
       .reduce((sum, { value }) => sum + Number(value), 0);
-    expect(counted).to.equal(this.#answers.filter(([answer]) => answer === 'ready').length);
-    this.steps.demand(0);
+    const ready = this.#demands.filter(({ answers }) => answers[0] === 'ready');
+    expect(counted).to.equal(ready.length);
+    const running = this.#defined.filter(({ untilMs }) => untilMs === Infinity);
+    expect(running, 'one hosting runs').to.have.length(1);
+    const last = this.#demand();
     clock.advance(SETTLED_MS);
-    const last = this.#publisher === undefined ? 'waiting' : 'ready';
-    expect(this.#answers.at(-1)).to.deep.equal([last]);
+    this.#checkDemands();
+    expect(last.answers).to.deep.equal([this.#publisher === undefined ? 'waiting' : 'ready']);
+    // The target is removed while one demand is open and another one waits.
+    this.#demand();
+    this.#demand();
+    this.#wasReady = false;
     this.leave();
+    this.#checkDemands();
+    clock.advance(EXIT_MS);
     expect(memory.isOpen).to.equal(0);
   }
 
   leave(): void {
     this.#served.leave();
+    for (const partition of this.#partitions) partition.close();
     this.#publishers.closeAll();
   }
 
-  #checkAnswer(answer: DemandAnswer): 'ready' | 'waiting' {
+  /** A partition whose tasks have slices every `turnMs`. */
+  #partition(number: number, turnMs: number): Partition {
+    const { clock, memory } = this.#served;
+    if (this.mode === 'logical')
+      return this.#served.partition(
+        number,
+        new TaskQueue(schedulerOf(clock, turnMs), () => clock.now()),
+      );
+    const { contextId } = this.#publishers;
+    const start = (setup: ThreadSetup): FakeThread => {
+      const thread = new FakeThread(clock, setup, turnMs);
+      this.#threads.set(number, thread);
+      return thread;
+    };
+    return new ThreadedPartition({ number, contextId, poolName: 'pool' }, memory, start, clock);
+  }
+
+  /** The partition that serves the target, that it moves to, or any. */
+  #failing(number: number): WatchedPartition {
+    const { target } = this.#served;
+    const serving = target.status().partition;
+    const chosen = [serving, target.assignment.partition.number][number % 3] ?? 1 + (number % 2);
+    return this.#partitions[chosen - 1] ?? expect.fail('the home partition');
+  }
+
+  #demand(then: () => void = () => undefined): Demand {
+    const atMs = this.#served.clock.now();
+    const demand: Demand = { atMs, answers: [], subscription: undefined, hasLeft: false };
+    this.#demands.push(demand);
+    const answer$ = this.#served.target.demand().pipe(
+      map((answer) => {
+        demand.answers.push(answer.kind);
+        try {
+          this.#checkAnswer(answer, demand);
+        } catch (error) {
+          this.#wrong.push(messageOf(error));
+        }
+        then();
+      }),
+    );
+    demand.subscription = follow(answer$).subscription;
+    return demand;
+  }
+
+  #checkDemands(): void {
+    expect(this.#wrong.join()).to.equal('');
+    for (const { answers, hasLeft } of this.#demands)
+      expect(answers, 'one answer a demand').to.have.length(hasLeft ? 0 : 1);
+  }
+
+  #checkAnswer(answer: DemandAnswer, { atMs }: Demand): void {
     if (answer.kind === 'waiting') {
       expect(this.#wasReady, 'never not ready once ready').to.equal(false);
-      return 'waiting';
+      return;
     }
     const values = seriesOf(answer).map((line) => Number(line.split(' ')[1]));
-    expect(values.length, 'the series of one definition').to.be.within(1, 2);
+    const since = <T>(past: readonly Past<T>[]): T[] =>
+      past
+        .filter(({ untilMs }) => untilMs >= atMs - SPACING_MS - MESSAGE_MS)
+        .map(({ value }) => value);
+    const sizes = since(this.#defined).map(seriesUnder);
+    expect(sizes, 'the series of a definition').to.include(values.length);
     expect(new Set(values).size, 'values of one moment').to.equal(1);
-    const nowMs = this.#served.clock.now();
-    const fitting = this.#shown
-      .filter(({ untilMs }) => untilMs >= nowMs - SPACING_MS - SLACK_MS)
-      .map(({ value }) => value);
-    expect(fitting).to.include(values[0]);
-    this.#wasReady = this.#publisher !== undefined;
-    return 'ready';
+    expect(since(this.#shown), 'a value since the last due render').to.include(values[0]);
+    if (this.#publisher === undefined || (values[0] ?? 0) < this.#firstValue) return;
+    this.#wasReady = this.#hasRoot = true;
   }
 
   #open(): void {
@@ -152,36 +353,47 @@ class Simulation {
       y.set(value);
     };
     this.#publisher = { made, set };
+    this.#firstValue = this.#shown.length + 1;
     this.#set();
     made.place();
   }
 
   #set(): void {
     if (this.#publisher === undefined) return;
-    this.#outdate();
+    this.#outdate(this.#shown);
     const value = this.#shown.length + 1;
     this.#publisher.set(value);
     this.#shown.push({ value, untilMs: Infinity });
   }
 
-  #outdate(): void {
-    const last = this.#shown.at(-1);
+  /** Notes that a hosting with this definition runs; returns a function for its end. */
+  #define(value: TargetDefinition): () => void {
+    const defined = { value, untilMs: Infinity };
+    this.#defined.push(defined);
+    return () => {
+      defined.untilMs = this.#served.clock.now();
+    };
+  }
+
+  #outdate(past: readonly Past<unknown>[]): void {
+    const last = past.at(-1);
     if (last?.untilMs === Infinity) last.untilMs = this.#served.clock.now();
   }
 }
 
-describe('a target that moves, changes and loses its publisher at random', () => {
-  it('answers every demand once, with values that were current since the last due render', () =>
-    fc.assert(
-      fc.property(scripts, (script) => {
-        const simulation = new Simulation();
-        try {
-          for (const { step, number } of script) simulation.steps[step](number);
-          simulation.end();
-        } finally {
-          simulation.leave();
-        }
-      }),
-      { numRuns: 40 },
-    ));
-});
+for (const mode of MODES)
+  describe(`a target that moves, changes, fails and loses its publisher at random (${mode} mode)`, () => {
+    it('answers every demand once, with values that were current since the last due render', () =>
+      fc.assert(
+        fc.property(scripts, (script) => {
+          const simulation = new Simulation(mode);
+          try {
+            for (const { step, number } of script) simulation.step(step, number);
+            simulation.end();
+          } finally {
+            simulation.leave();
+          }
+        }),
+        { numRuns: 12, endOnFailure: true },
+      ));
+  });

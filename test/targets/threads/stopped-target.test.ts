@@ -1,30 +1,22 @@
 // Reports from a worker thread that arrive after their target has stopped.
-import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { map } from 'rxjs';
 import { newCounters } from '#app/exposition/counters.js';
 import { headerOf } from '#app/exposition/text/text-syntax.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { unknownState } from '#app/streams/report.js';
-import type { FromThread, SentSnapshot } from '#app/targets/threads/messages.js';
+import type { SentSnapshot } from '#app/targets/threads/messages.js';
 import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
+import { FakeWorker } from '../../support/fake-thread.js';
 import { follow } from '../../support/follow.js';
 
-/** A fake worker thread whose messages the test sends. */
-class FakeWorker extends EventEmitter {
-  postMessage(): void {
-    // It ignores messages.
-  }
-  terminate(): void {
-    this.removeAllListeners();
-  }
-  answer(target: number, snapshot: SentSnapshot): void {
-    const counted = { tasksMs: [], counts: newCounters() };
-    const shown = { state: unknownState('82'), hasRendered: true, isDirty: false };
-    const report = { kind: 'refreshed', snapshot, ...shown, ...counted } as const;
-    this.emit('message', { kind: 'report', target, report } satisfies FromThread);
-  }
+/** Sends the answer to a refresh. */
+function answer(worker: FakeWorker, target: number, snapshot: SentSnapshot): void {
+  const counted = { tasksMs: [], counts: newCounters() };
+  const shown = { state: unknownState('82'), hasRendered: true, isDirty: false };
+  const report = { kind: 'refreshed', snapshot, ...shown, ...counted } as const;
+  worker.send({ kind: 'report', target, report });
 }
 
 const METADATA = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
@@ -69,7 +61,7 @@ describe('a text that a thread sends to a stopped target', () => {
     const { worker, host } = setUp();
     host().subscription.unsubscribe();
     const snapshot = sent(0, 5, new SharedArrayBuffer(64));
-    worker.answer(1, snapshot);
+    answer(worker, 1, snapshot);
     expect([...snapshot.holders]).to.deep.equal([0]);
   });
 
@@ -80,8 +72,8 @@ describe('a text that a thread sends to a stopped target', () => {
     ended.subscription.unsubscribe();
     const memory = new SharedArrayBuffer(128);
     Buffer.from(memory).write(`${headerOf(METADATA).text}hello`, 50);
-    worker.answer(1, sent(0, 5, memory));
-    worker.answer(2, sent(50, 5));
+    answer(worker, 1, sent(0, 5, memory));
+    answer(worker, 2, sent(50, 5));
     expect(seen).to.deep.equal([['hello']]);
     subscription.unsubscribe();
   });

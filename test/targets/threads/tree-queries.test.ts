@@ -1,28 +1,14 @@
 // Tree queries that cross threads: each has one answer, and ends with its subscriber.
-import { EventEmitter } from 'node:events';
 import { expect } from 'chai';
 import { EMPTY, catchError } from 'rxjs';
 import type { TreeAnswer } from '#app/model.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import type { FromThread, ToThread } from '#app/targets/threads/messages.js';
+import type { ToThread } from '#app/targets/threads/messages.js';
 import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
+import { FakeWorker } from '../../support/fake-thread.js';
 import { follow } from '../../support/follow.js';
 import { treeQuery } from '../../support/tree-query.js';
-
-/** A fake worker thread whose messages the test sends. */
-class FakeWorker extends EventEmitter {
-  readonly received: ToThread[] = [];
-  postMessage(message: ToThread): void {
-    this.received.push(message);
-  }
-  terminate(): void {
-    this.removeAllListeners();
-  }
-  answer(id: number, answer: TreeAnswer | undefined): void {
-    this.emit('message', { kind: 'answered', id, answer } satisfies FromThread);
-  }
-}
 
 describe('a tree query to a worker thread', () => {
   const NONE: TreeAnswer = { kind: 'no-object' };
@@ -38,36 +24,38 @@ describe('a tree query to a worker thread', () => {
     const ask = () => follow(hosted.queryTree(treeQuery()));
     const received = (kind: ToThread['kind']) =>
       worker.received.filter((each) => each.kind === kind);
-    return { worker, partition, run, ask, received };
+    const answer = (id: number, answer: TreeAnswer | undefined) =>
+      worker.send({ kind: 'answered', id, answer });
+    return { worker, partition, run, ask, received, answer };
   };
 
   it('gets its own answer', () => {
-    const { worker, run, ask, received } = setUp();
+    const { run, ask, received, answer } = setUp();
     const { subscription } = run();
     const [first, second] = [ask(), ask()];
     expect(received('query')).to.deep.equal(
       [1, 2].map((number) => ({ kind: 'query', target: 1, id: number, query: treeQuery() })),
     );
-    worker.answer(2, NONE);
+    answer(2, NONE);
     expect(first.seen).to.deep.equal([]);
     expect(second.seen).to.deep.equal([NONE]);
     expect(second.subscription.closed).to.equal(true);
-    worker.answer(2, NONE);
+    answer(2, NONE);
     expect(second.seen).to.have.lengthOf(1);
     first.subscription.unsubscribe();
     subscription.unsubscribe();
   });
 
   it('is cancelled in the thread when its subscriber leaves before the answer', () => {
-    const { worker, run, ask, received } = setUp();
+    const { run, ask, received, answer } = setUp();
     const { subscription } = run();
     const [first, second] = [ask(), ask()];
-    worker.answer(1, undefined);
+    answer(1, undefined);
     expect(first.seen).to.deep.equal([]);
     expect(first.subscription.closed).to.equal(true);
     second.subscription.unsubscribe();
     expect(received('end-query')).to.deep.equal([{ kind: 'end-query', id: 2 }]);
-    worker.answer(2, NONE);
+    answer(2, NONE);
     expect(second.seen).to.deep.equal([]);
     subscription.unsubscribe();
   });
