@@ -15,7 +15,7 @@ import type { Partition } from '#app/targets/partitions/partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
 import { ThreadedPartition, partitionThreads } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
-import { eventually } from '../../support/eventually.js';
+import { eventually, eventuallyFor, eventuallyReady } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
 import { Publishers } from '../../support/publishers.js';
 import { seriesOf } from '../../support/served.js';
@@ -83,8 +83,6 @@ for (const mode of ['logical', 'threaded'] as const)
     };
     const readinessOf = (answer: DemandAnswer): string =>
       answer.kind === 'waiting' ? notReadyText(answer.status.progress) : 'ready';
-    const isReady = (target: ServedTarget) =>
-      eventually('it is ready', () => target.status().isReady);
     const pageOf = (answer: DemandAnswer): Page => {
       if (answer.kind === 'waiting') throw new Error(readinessOf(answer));
       return TEXT.page(answer);
@@ -108,20 +106,20 @@ for (const mode of ['logical', 'threaded'] as const)
       const root = publisher.addRoot('H.1.demo', 'Root');
       const x = publisher.addVariable(root, 'x', 'u64');
       publisher.place();
-      await eventually('the root is taken', () => target.status().root === 'H.1.demo');
+      await eventuallyFor(target, 'the root is taken', () => target.status().root === 'H.1.demo');
       expect(await ask(target, readinessOf)).to.equal(
         'scrape not ready: objects 1/1 synced, variables 0/1 synced, waiting on variable x of H.1.demo',
       );
       x.set(1);
       publisher.notify();
-      await isReady(target);
+      await eventuallyReady(target);
       expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
     });
 
     it('answers a demand with values no older than the demand, or than the interval before it', async () => {
       const { x } = showing(0);
       const { target } = serve({ renderMinIntervalMs: 1 });
-      await isReady(target);
+      await eventuallyReady(target);
       for (let value = 1; value <= 20; value++) {
         x.set(value);
         await new Promise((resolve) => setTimeout(resolve, 2));
@@ -132,7 +130,7 @@ for (const mode of ['logical', 'threaded'] as const)
     it('counts hits and misses exactly', async () => {
       const { x } = showing(1);
       const { target } = serve({ renderMinIntervalMs: 60_000 });
-      await isReady(target);
+      await eventuallyReady(target);
       const shown: string[] = [];
       for (const value of [1, 1, 2, 3]) {
         x.set(value);
@@ -148,7 +146,7 @@ for (const mode of ['logical', 'threaded'] as const)
     it('adds late objects and drops removed objects while the target stays ready', async () => {
       const { publisher, root } = showing(1);
       const { target } = serve({ renderMinIntervalMs: 0 });
-      await isReady(target);
+      await eventuallyReady(target);
       const child = publisher.addObject(root, 'H.1.demo.late', 'Late');
       publisher.addVariable(child, 'y', 'u64');
       expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
@@ -163,12 +161,12 @@ for (const mode of ['logical', 'threaded'] as const)
     it('detects that a publisher has ended, and binds the next publisher', async () => {
       const { publisher } = showing(1);
       const { target } = serve();
-      await isReady(target);
+      await eventuallyReady(target);
       publisher.close();
-      await eventually('it waits', () => !target.status().isReady);
+      await eventuallyFor(target, 'it waits', () => !target.status().isReady);
       expect(await ask(target, readinessOf)).to.contain('waiting on a root of application demo');
       showing(2);
-      await isReady(target);
+      await eventuallyReady(target);
       expect(await ask(target, seriesOf)).to.deep.equal([line(2)]);
     });
 
@@ -181,7 +179,7 @@ for (const mode of ['logical', 'threaded'] as const)
         return { child, value };
       });
       const { target } = serve({ renderMinIntervalMs: 0 });
-      await isReady(target);
+      await eventuallyReady(target);
       const page = await ask(target, pageOf);
       const text = textOf(page);
       expect(text).to.contain('demo_child_value{object="child299"} 299\n');
@@ -191,7 +189,7 @@ for (const mode of ['logical', 'threaded'] as const)
       }
       for (const { child } of children) publisher.removeObject(child);
       publisher.close();
-      await eventually('it waits', () => !target.status().isReady);
+      await eventuallyFor(target, 'it waits', () => !target.status().isReady);
       expect(textOf(page)).to.equal(text);
       page.release();
     });
@@ -199,7 +197,7 @@ for (const mode of ['logical', 'threaded'] as const)
     it('hands over a target, with its text and counters, to another partition', async () => {
       const { x } = showing(1);
       const { target, events } = serve({ renderMinIntervalMs: 60_000 });
-      await isReady(target);
+      await eventuallyReady(target);
       const count = (name: string) =>
         Number(target.internal().find((each) => each.name.endsWith(name))?.value);
       for (let demand = 0; demand < 20; demand++)
@@ -226,7 +224,7 @@ for (const mode of ['logical', 'threaded'] as const)
       publisher.addObject(root, 'H.1.demo.c', 'Child');
       // X clashes with x. The limits omit the series of y and text, the variable z and the object c.
       const { target } = serve({ targetMaxObjects: 1, targetMaxVariables: 4, targetMaxSeries: 1 });
-      await isReady(target);
+      await eventuallyReady(target);
       const counts = () => {
         const values = new Map(target.internal().map(({ name, value }) => [name, Number(value)]));
         return countersOf((name) => values.get(COUNTERS[name].metric) ?? NaN);
@@ -261,7 +259,11 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(answer).to.have.property('reason').that.contains('a root of application demo');
       const { publisher, root, x } = showing(1);
       publisher.addVariable(root, 'late', 'i64');
-      await eventually('the root is taken', () => target.status().progress.variables.total === 2);
+      await eventuallyFor(
+        target,
+        'the root is taken',
+        () => target.status().progress.variables.total === 2,
+      );
       x.set(7);
       const part = await queryTree(target);
       if (part.kind !== 'part') throw new Error(part.kind);
@@ -287,7 +289,7 @@ for (const mode of ['logical', 'threaded'] as const)
       const { publisher, root } = showing(1);
       for (let i = 0; i < 3000; i++) publisher.addObject(root, `H.1.demo.o${i}`, 'O');
       const { target } = serve();
-      await isReady(target);
+      await eventuallyReady(target);
       const { seen, subscription } = follow(target.queryTree(treeQuery({ words: ['nothing'] })));
       running[0]?.unsubscribe();
       await eventually('it is answered', () => subscription.closed);
@@ -300,7 +302,7 @@ for (const mode of ['logical', 'threaded'] as const)
       const newest = () => target.times().newest;
       const metric = () =>
         target.internal().find(({ name }) => name.endsWith('notification_age_seconds'))?.value;
-      await isReady(target);
+      await eventuallyReady(target);
       expect([newest(), metric()], 'of a publisher that never notified').to.deep.equal([
         undefined,
         undefined,
@@ -317,13 +319,13 @@ for (const mode of ['logical', 'threaded'] as const)
       publisher.notify();
       await eventually('it is noticed after the move', () => Number(metric()) < later);
       publisher.close();
-      await eventually('it waits', () => !target.status().isReady);
+      await eventuallyFor(target, 'it waits', () => !target.status().isReady);
       expect([newest(), metric()], 'without a publisher').to.deep.equal([undefined, undefined]);
       const next = publishers.make('82');
       next.notify();
       next.addRoot('H.1.demo', 'Root');
       next.place();
-      await eventually('it is ready again', () => target.status().isReady);
+      await eventuallyReady(target);
       expect(newest()?.by, 'of a notification before the first poll').to.equal('earlier');
     });
 
@@ -333,7 +335,7 @@ for (const mode of ['logical', 'threaded'] as const)
       publisher.setAsOf(root, 5_000_000_000n);
       publisher.place();
       const { target } = serve();
-      await isReady(target);
+      await eventuallyReady(target);
       const newest = () => target.times().newest;
       await eventually('the first time', () => newest()?.ageSeconds === -5);
       publisher.setAsOf(root, 7_000_000_000n);
@@ -348,7 +350,7 @@ for (const mode of ['logical', 'threaded'] as const)
     it('updates its metrics while no client scrapes', async () => {
       showing(1);
       const { target } = serve();
-      await isReady(target);
+      await eventuallyReady(target);
       const ratio = () =>
         Number(target.internal().find(({ name }) => name.endsWith('busy_idle_ratio'))?.value);
       await eventually('work is reported', () => ratio() > 0);
@@ -360,8 +362,8 @@ for (const mode of ['logical', 'threaded'] as const)
       showing(1);
       const one = serve();
       const { target } = serve();
-      await isReady(one.target);
-      await isReady(target);
+      await eventuallyReady(one.target);
+      await eventuallyReady(target);
       running[0]?.unsubscribe();
       expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
     });
@@ -396,7 +398,7 @@ describe('a partition whose thread has ended', () => {
     });
     const { seen, subscription } = follow(target.run());
     try {
-      await eventually('it is ready', () => target.status().isReady);
+      await eventuallyReady(target);
       await ask(target, seriesOf);
       const refreshes = () =>
         Number(target.internal().find(({ name }) => name.endsWith('refresh_total'))?.value);
@@ -405,7 +407,7 @@ describe('a partition whose thread has ended', () => {
       publisher.addRoot('H.0.demo', 'Root');
       const asked = follow(target.queryTree(treeQuery()));
       await workers[0]?.terminate();
-      await eventually('it waits', () => !target.status().isReady);
+      await eventuallyFor(target, 'it waits', () => !target.status().isReady);
       await eventually('the query is answered', () => asked.subscription.closed);
       const none = {
         kind: 'no-tree',
@@ -416,7 +418,7 @@ describe('a partition whose thread has ended', () => {
       counted.push(refreshes());
       expect(target.status().progress.reason).to.match(/partition 7 failed: its thread ended/);
       expect(await ask(target, ({ kind }) => kind)).to.equal('waiting');
-      await eventually('it is ready again', () => target.status().isReady, PARTITION_RETRY_MS * 2);
+      await eventuallyReady(target, PARTITION_RETRY_MS * 2);
       expect(target.status().root).to.equal('H.1.demo');
       expect(await ask(target, seriesOf)).to.have.length(1);
       counted.push(refreshes());

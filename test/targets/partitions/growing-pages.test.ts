@@ -1,0 +1,132 @@
+// Large pages from a thread whose memory grows: they equal those of a partition in the main thread, byte for byte.
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { map } from 'rxjs';
+import type { Subscription } from 'rxjs';
+import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
+import { compileScope } from '#app/exposition/page/scope.js';
+import { TEXT } from '#app/exposition/page/text-page.js';
+import type { Body, DemandAnswer, Encodings, Format, Page, Scope } from '#app/model.js';
+import { posixMemory } from '#app/native/os/posix.js';
+import { PartitionSet } from '#app/targets/partitions/partition-set.js';
+import { ServedTarget } from '#app/targets/served-target.js';
+import { definitionOf } from '../../support/definition-of.js';
+import { eventually, eventuallyFor } from '../../support/eventually.js';
+import { follow } from '../../support/follow.js';
+import { MODES } from '../../support/modes.js';
+import { Publishers } from '../../support/publishers.js';
+
+const nowMs = () => performance.now();
+/** The numbers of objects, each with two variables; the last page has more than 1 MB. */
+const SIZES = [100, 3000, 8000];
+
+/** The pages that are requested at each size, in this order. */
+const REQUESTS: readonly { format: Format; encoding: keyof Encodings; scope?: Scope }[] = [
+  { format: TEXT, encoding: 'text' },
+  { format: TEXT, encoding: 'deflated' },
+  { format: OPEN_METRICS, encoding: 'text' },
+  {
+    format: OPEN_METRICS,
+    encoding: 'deflated',
+    scope: compileScope({ name: 'hot', metrics: ['*_temperature'] }),
+  },
+];
+
+describe('large pages of targets in a thread whose memory grows', () => {
+  const publishers = new Publishers();
+  const running: Subscription[] = [];
+  const partitions: PartitionSet[] = [];
+  afterEach(() => {
+    for (const subscription of running.splice(0)) subscription.unsubscribe();
+    for (const each of partitions.splice(0)) each.close();
+    publishers.closeAll();
+  });
+
+  /** Two targets in one partition: all objects, and those of one class. */
+  const serve = (workerExecutionMode: (typeof MODES)[number]): readonly ServedTarget[] => {
+    const { contextId } = publishers;
+    const settings = { workerExecutionMode, contextId, poolName: 'pool' };
+    const set = new PartitionSet(settings, posixMemory(), nowMs);
+    partitions.push(set);
+    return [[], ['Even']].map((classes) => {
+      const target = new ServedTarget({
+        definition: definitionOf({ renderMinIntervalMs: 1, classes }),
+        partition: set.get(0),
+        rebalances: { moves: 0, lastMs: 0 },
+        unixMs: () => 0,
+        nowMs,
+      });
+      running.push(follow(target.run()).subscription);
+      return target;
+    });
+  };
+
+  const pageOf = (answer: DemandAnswer, format: Format): Page => {
+    if (answer.kind === 'waiting') throw new Error(answer.status.progress.reason);
+    return format.page({ ...answer, internal: [] });
+  };
+  const bytesOf = ({ buffers }: Body): Buffer => Buffer.concat(buffers);
+
+  /** Answers the request with its body, which is held, and with the plain text. */
+  async function ask(target: ServedTarget, request: (typeof REQUESTS)[number]) {
+    const { format, encoding, scope } = request;
+    const page$ = target.demand(scope, encoding).pipe(map((each) => pageOf(each, format)));
+    const { seen } = follow(page$);
+    await eventually('the demand is answered', () => seen.length > 0);
+    const page = seen[0] ?? expect.fail();
+    if (encoding === 'text') return { body: page, text: bytesOf(page) };
+    const body = (await page.gzip?.()) ?? expect.fail('no gzip');
+    return { body, text: gunzipSync(bytesOf(body)) };
+  }
+
+  it('equal those in the main thread, in each format, scope and coding', async () => {
+    const publisher = publishers.make('82', { capacity: { slots: 2 ** 16 } });
+    const root = publisher.addRoot('H.1.demo', 'Root');
+    const values: { set(value: number): void }[] = [];
+    const grow = (objects: number): void => {
+      for (let i = values.length / 2; i < objects; i++) {
+        const name = `H.1.demo.object-with-a-long-name-${i}`;
+        const object = publisher.addObject(root, name, i % 2 === 0 ? 'Even' : 'Odd');
+        for (const variable of ['temperature', 'pressure']) {
+          const value = publisher.addVariable(object, variable, 'u64');
+          value.set(i);
+          values.push(value);
+        }
+      }
+      publisher.notify();
+    };
+    publisher.place();
+    const [plain = [], threaded = []] = MODES.map((mode) => serve(mode));
+    const held: { readonly body: Body; readonly bytes: Buffer }[] = [];
+    let largest = 0;
+    for (const size of SIZES) {
+      grow(size);
+      for (const [index, target] of [plain, threaded].flatMap((each) => [...each.entries()])) {
+        const objects = index === 0 ? size + 1 : size / 2;
+        await eventuallyFor(
+          target,
+          `it has ${objects} objects`,
+          () => target.status().isReady && target.status().progress.objects.synced === objects,
+        );
+      }
+      for (const [round, request] of REQUESTS.entries()) {
+        for (const [i, value] of values.entries()) if (i % 7 === round) value.set(size + i + round);
+        for (const [index, target] of plain.entries()) {
+          const inThread = threaded[index] ?? expect.fail();
+          const expected = await ask(target, request);
+          const shown = await ask(inThread, request);
+          const where = `${request.encoding} of ${size} objects, target ${index}, request ${round}`;
+          expect(shown.text.equals(expected.text), where).to.equal(true);
+          largest = Math.max(largest, shown.text.length);
+          held.push({ body: shown.body, bytes: bytesOf(shown.body) });
+          expected.body.release();
+        }
+      }
+    }
+    expect(largest).to.be.above(1_000_000);
+    for (const { body, bytes } of held) {
+      expect(bytesOf(body).equals(bytes), 'bytes of a held page').to.equal(true);
+      body.release();
+    }
+  });
+});
