@@ -192,8 +192,9 @@ describe('shm_exporter', function () {
       const config = programs.config({}, targets);
       const { status, stdout, stderr } = run('--config', config, '--check-config', '--live');
       expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+      // On a busy machine, the heartbeat of the publisher may be late.
       expect(stdout).to.match(
-        /^target left on 1:\n {2}server key 1: live: [^\n]+\n {2}root h\.1\.left of server key 1\n/,
+        /^target left on 1:\n {2}server key 1: (live|stalled): [^\n]+\n {2}root h\.1\.left of server key 1\n/,
       );
       expect(stdout).to.match(
         /\n {2}warning: \S+: targets\[0\]\.seed_paths\[0\]: no object is at "floor"\n/,

@@ -71,7 +71,7 @@ describe('an exporter of Varnish', function () {
 
   it("has the series, types and values of prometheus_varnish_exporter, except for that exporter's errors", async () => {
     server.reload();
-    await fetch(`${server.url}/good`);
+    await server.request('/good');
     const url = await exporterOf('compat');
     await readyPage(url);
     const port = await freePort();

@@ -57,7 +57,7 @@ describe('A real Varnish', function () {
     waitFor(`lacks ${ident}`, () => !shown().has(`${ident}.req`) || undefined);
 
   it('has every value that varnishstat prints', async () => {
-    for (const path of ['/', '/', '/good', '/bad']) await fetch(server.url + path);
+    for (const path of ['/', '/', '/good', '/bad']) await server.request(path);
     await expectSame();
   });
 

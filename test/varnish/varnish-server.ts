@@ -148,6 +148,16 @@ class VarnishServer {
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
   }
 
+  /** Requests a path, and again if Varnish closes the connection meanwhile. */
+  async request(path: string): Promise<void> {
+    await waitFor(`Varnish answers ${path}`, () =>
+      fetch(this.url + path, { headers: { connection: 'close' } }).then(
+        () => true as const,
+        () => undefined,
+      ),
+    );
+  }
+
   async #answers(): Promise<true | undefined> {
     try {
       return (await fetch(this.url)).ok ? true : undefined;

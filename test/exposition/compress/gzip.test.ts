@@ -187,7 +187,9 @@ describe('a gzip page', () => {
     }
   });
 
-  it('waits for all compressing threads before it reports a failure', async () => {
+  it('waits for all compressing threads before it reports a failure, and frees their places in the queue', async function () {
+    // Without its place, a later text would wait for ever.
+    this.timeout(20_000);
     let running = 0;
     const compress = async (part: Uint8Array) => {
       running++;
@@ -197,6 +199,8 @@ describe('a gzip page', () => {
     };
     const failure = await deflate([text('a 1', 150_000)], compress).catch(String);
     expect({ failure, running }).to.deep.equal({ failure: 'Error: no memory', running: 0 });
+    const { bytes } = await deflate([text('a 1', 150_000)]);
+    expect(bytes).to.equal(600_000);
   });
 
   it('releases its text if the compression fails, and tries again at the next request', async () => {
