@@ -188,4 +188,24 @@ describe('a target whose old or new partition fails', () => {
     target.clock.advance(PARTITION_RETRY_MS);
     expect(target.ask().status.root).to.equal('H.1.demo');
   });
+
+  it('answers a waiting demand when it loses its root and its new partition has failed', () => {
+    const { target, publisher, partition } = serve({ renderMinIntervalMs: 1 });
+    const queue = new StepQueue(target.clock);
+    const moving = follow(target.target.change({ partition: target.partition(1, queue) }));
+    while (!moving.subscription.closed)
+      expect(queue.step() || target.clock.step(), 'a further step').to.equal(true);
+    const bad = partition(2);
+    bad.trouble = 'no threads left';
+    const definition = definitionOf({ renderMinIntervalMs: 1, seedPaths: ['@root'] });
+    follow(target.target.change({ definition, partition: bad }));
+    const { seen } = follow(target.target.demand());
+    target.clock.advance(0);
+    expect(seen).to.have.length(0);
+    publisher.close();
+    target.clock.advance(2000);
+    expect(seen.map(({ kind, status }) => [kind, status.progress.reason])).to.deep.equal([
+      ['waiting', 'a restart, partition 2 failed: no threads left'],
+    ]);
+  });
 });
