@@ -20,8 +20,9 @@ readsPage('README.md', {
     '$ npx shm_exporter': /ready: 1 object/,
   },
   checks: {
-    'import time': (text) =>
-      expect(readFileSync('examples/python/counter.py', 'utf8')).to.equal(text),
+    'import time': (text) => {
+      expect(readFileSync('examples/python/counter.py', 'utf8')).to.equal(text);
+    },
   },
   endsAt: ['Demo and tests'],
   varies: [/(?<=sales_total\S+ )\d+/g],
