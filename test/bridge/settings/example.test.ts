@@ -42,8 +42,9 @@ describe(SETUPS, () => {
     copyFileSync(tlsPath('component.cert.pem'), folder.path('adh.pem'));
   });
 
-  it('has one file for the bridge and one for the exporter of each setup', () =>
+  it('has a page, and one file for the bridge and one for the exporter of each setup', () =>
     expect(readdirSync(SETUPS).sort()).to.deep.equal([
+      'README.md',
       'adh-exporter.toml',
       'adh.toml',
       'ads-exporter.toml',
