@@ -49,11 +49,11 @@ const pattern = text(
 
 /** The keys of a `[[metric_scopes]]` table. */
 export const SCOPE = {
-  name: required('name', scopeName, 'Name of the scope in URLs; no two scopes share one'),
+  name: required('name', scopeName, 'Name of the scope in URLs. Each scope needs its own'),
   metrics: required(
     'metrics',
     list(pattern, { min: 1, max: 1024 }),
-    'Metric names; * matches any text; the name of a summary or histogram selects all its series',
+    'Metric names, in which * matches any text. A name of a summary or histogram selects all its series',
   ),
 };
 

@@ -3,14 +3,20 @@ import { SCOPE, TARGET } from './file-rule.js';
 import { PROGRAM } from './arguments.js';
 import { SETTINGS, isReloaded } from './settings.js';
 import type { TableFields } from '../rules/table.js';
-import { TYPE_LEGEND, fieldsToml, optionsMarkdown } from '../rules/table.js';
+import { TYPE_LEGEND, fieldsMarkdown, optionsMarkdown } from '../rules/table.js';
 
-/** The top-level keys that a reload applies, without those of targets. */
-const reloadedKeys = (): string =>
+/** The top-level keys that a reload applies, also those of targets. */
+const reloadedKeys = new Set(
   Object.entries(SETTINGS)
-    .filter(([name]) => isReloaded(name) && name !== 'serverKeys' && !(name in TARGET))
-    .map(([, { key }]) => `\`${key}\``)
-    .join(', ');
+    .filter(([name]) => isReloaded(name))
+    .map(([, { key }]) => key),
+);
+
+/** The optional keys of a target, with links to their sections. */
+const optionalKeys = Object.values(TARGET)
+  .filter(({ fallback }) => fallback !== undefined)
+  .map(({ key }) => `[${key}](#${key})`)
+  .join(', ');
 
 /** The reference page of the configuration, in Markdown. @param formats the formats of targets, by name */
 export function settingsMarkdown(
@@ -19,65 +25,83 @@ export function settingsMarkdown(
   return [
     '<!-- Generated from src/config/settings.ts; change that table, not this page. -->',
     '# Configuration',
-    'Operators need this page to look up a setting or an option of `shm_exporter`. The TOML file given',
-    'with `--config` (at most 1 MiB of UTF-8) overrides the defaults; options override the file. Environment variables are not read.',
+    '',
+    'Operators need this page to look up a setting or an option of `shm_exporter`. The TOML file of `--config`, of at most',
+    '1 MiB in UTF-8, overrides the defaults; options override the file. Environment variables are not read.',
+    '[examples/shm_exporter.toml](../examples/shm_exporter.toml) is a file to start from.',
     '',
     '## Checks and reloads',
     '',
-    '* An invalid configuration is rejected as a whole. One run reports every fault of every file, with file, line, column,',
-    '  key, value and allowed values; of a file that is not TOML, only the first error.',
+    '* The exporter rejects an invalid configuration as a whole. One run reports every fault of every file, with file, line,',
+    '  column, key, value and allowed values. Of a file that is not TOML, it reports only the first error.',
     '* `--check-config` checks and exits. It also warns of settings without effect, misspelt applications, scopes that',
     '  can select nothing, [labels of the scraper](http.md#labels-of-the-scraper), and a license in its grace period.',
-    '  Warnings do not change the exit status.',
+    '  Warnings do not change the [exit status](programs.md#exit-statuses).',
     '* `--check-config --live` also reads each segment once. It prints the publisher of every server key, the root that the',
     '  exporter would select, and the size of its tree. It warns of filters, scopes, catalogue rows and a `variable` that',
     '  match nothing, of variables that no row reads or can show, and of classes without a row. It only counts the',
     '  variables that no row of a built-in catalogue reads.',
     '* A reload ignores an invalid configuration. It checks the license only if `license_file` or `license_keys_dir` changed.',
-    `  It applies targets with all their keys, scopes, and these keys: ${reloadedKeys()}.`,
-    '  A change of another key needs a restart.',
+    '* A reload applies `[[targets]]`, `[[metric_scopes]]`, and the settings below that say so. Other changes need a restart.',
     '  A target continues if its `app`, `format`, `server_keys` and `instance` do not change; otherwise its counters restart at 0.',
     '',
-    '## The file',
+    '## Settings',
     '',
-    'Every key with its default. The first comment of a key is its meaning, the second its type and allowed values.',
     'Relative paths start at the folder of the file.',
+    '',
     TYPE_LEGEND,
+    fieldsMarkdown(SETTINGS, (key) => (reloadedKeys.has(key) ? 'A reload applies it.' : '')),
+    '## Targets',
+    '',
+    'The file has a table for each target, at most 1024:',
     '',
     '```toml',
-    fieldsToml(SETTINGS),
-    '# One table for each target, at most 1024. It may also have the keys format, format_settings, instance, variable,',
-    '# classes, seed_path_groups, seed_paths, show_uncatalogued, path_labels and publisher_time_zone. With any',
-    '# [[targets]], these keys, app and server_keys have no effect at the top level.',
     '[[targets]]',
-    fieldsToml(
-      { app: TARGET.app, serverKey: TARGET.serverKey },
-      { app: '"ads"', server_key: '"82"' },
-    ),
-    '# One table for each scope, at most 256.',
-    '[[metric_scopes]]',
-    `${fieldsToml(SCOPE, { name: '"clients"', metrics: '["ads_*_num_clients"]' })}\`\`\``,
+    'app = "ads"        # application of the target',
+    'server_key = "82"  # server key of the publisher',
+    '```',
     '',
+    `\`app\` and \`server_key\` are required. A table may also have ${optionalKeys}.`,
+    'If the file has `[[targets]]`, the exporter ignores these keys, `app` and `server_keys` at the top level.',
+    '',
+    '## Scopes',
+    '',
+    'The file has a table for each [scope](http.md#scopes), at most 256:',
+    '',
+    '```toml',
+    '[[metric_scopes]]',
+    'name = "clients"',
+    'metrics = ["ads_*_num_clients"]',
+    '```',
+    '',
+    fieldsMarkdown(SCOPE),
     '## Settings of formats',
     '',
-    'A table below `[[targets]]`, explained in [formats.md](formats.md).',
+    'These are the keys of `format_settings`, as a table below `[[targets]]`. [formats.md](formats.md) explains them.',
+    '',
+    '```toml',
+    '[[targets]]',
+    'app = "jvm"',
+    'server_key = "jvm"',
+    'format = "hsperfdata"',
+    '',
+    '[targets.format_settings]',
+    'users = ["kafka"]',
+    '```',
     '',
     ...[...formats].flatMap(([name, { settings }]) =>
       Object.keys(settings).length === 0
         ? []
-        : [
-            '```toml',
-            `format = "${name}"\n`,
-            '[targets.format_settings]',
-            `${fieldsToml(settings)}\`\`\`\n`,
-          ],
+        : [`Keys of \`format = "${name}"\`:\n`, fieldsMarkdown(settings)],
     ),
     '## Command-line options',
+    '',
     optionsMarkdown(PROGRAM),
     'Messages name the setting and its option: `metrics_port (--metrics-port)` if the value is from the file, and',
     '`--metrics-port (metrics_port)` if it is from the command line. Relative paths of options start at the current folder.',
     '',
-    '* `--server-key` and `--instance` select a single target instead of the TOML targets, and forbid `--targets-config`.',
+    '* `--server-key` and `--instance` select a single target instead of the TOML targets. They cannot be used with',
+    '  `--targets-config`.',
     '* `--web.listen-address` may be repeated.',
     '* `--once` and `--textfile` turn `metrics_http_enabled` off. `--once` prints when all targets are ready, after',
     '  `metrics_interval_seconds` at the latest.',
@@ -85,6 +109,7 @@ export function settingsMarkdown(
     '  with 1 and a reason. With `textfile_dir`, it checks that the file was written within three intervals.',
     '',
     '## Legacy target file',
+    '',
     'The file of `--targets-config` has lines of `target` and the keys of `[[targets]]` as `key=value`. Double quotes enclose',
     'a value with blanks; in them, `\\"` and `\\\\` are a quote and a backslash. Commas separate list items. Blank lines',
     'are ignored, and so are comments: from a `#` at the start of a line or after a blank.',

@@ -135,40 +135,43 @@ const SHORT_TYPES = new Map([
   [words.allowed, 'an array of lines'],
 ]);
 
+const singleLine = (allowed: string): string =>
+  allowed.replace('a string', 'a single-line string').replace(' in one line', '');
+
 /** The legend, in Markdown, that explains the short type names on reference pages. */
-export const TYPE_LEGEND = [
-  `A *name* is ${nameRule.allowed};`,
-  `a *line* is ${line.allowed}; an *array of lines* is`,
-  `${words.allowed}.`,
-].join('\n');
+export const TYPE_LEGEND = `* A *name* is ${nameRule.allowed}.
+* A *line* is ${singleLine(line.allowed)}.
+* An *array of lines* is ${singleLine(words.allowed)}.
+`;
 
 /**
- * TOML with each field at its default, below a comment with its meaning, type and allowed values.
- * @param examples values of required fields, as TOML, by key
+ * A heading for each field in Markdown, above its meaning, default, type and allowed values.
+ * @param remarkOn a further sentence for a key
  */
-export function fieldsToml(
+export function fieldsMarkdown(
   fields: TableFields,
-  examples: Readonly<Record<string, string>> = {},
+  remarkOn: (key: string) => string = () => '',
 ): string {
-  const blocks = Object.values(fields).map(({ key, rule, meaning, fallback }) => {
-    const { type } = rule;
-    const allowed = SHORT_TYPES.get(rule.allowed) ?? rule.allowed;
-    const value = fallback === undefined ? examples[key] : asToml(fallback);
-    const need = fallback === undefined ? 'required: ' : '';
-    const rest =
-      allowed.startsWith('a ') || allowed.startsWith('an ') ? allowed : `${type}, ${allowed}`;
-    return [
-      ...commentLines(meaning),
-      ...commentLines(`${need}${rest}`),
-      `${key} = ${value}\n`,
-    ].join('\n');
-  });
-  return blocks.join('\n');
+  return Object.values(fields)
+    .map(({ key, rule, meaning, fallback }) => {
+      const need = fallback === undefined ? 'Required' : `Default: \`${asToml(fallback)}\``;
+      const facts = [`${need}. Allowed: ${marked(allowedValues(rule))}.`, remarkOn(key)];
+      return `### ${key}\n\n${marked(meaning)}.\n\n${facts.join(' ').trimEnd()}\n`;
+    })
+    .join('\n');
 }
 
-/** Text as comments of TOML, in lines of at most 110 characters. */
-const commentLines = (text: string): readonly string[] =>
-  (text.match(/.{1,108}(?:\s|$)/g) ?? []).map((line) => `# ${line.trimEnd()}`);
+/** Type and allowed values of a field. */
+function allowedValues({ type, allowed }: Rule<unknown>): string {
+  const short = SHORT_TYPES.get(allowed) ?? allowed;
+  return short.startsWith('a ') || short.startsWith('an ') ? short : `${type}, ${short}`;
+}
+
+/** Text as Markdown: keys and file names with underscores are code, other special characters are escaped. */
+const marked = (text: string): string =>
+  text.replace(/\[\[\w+\]\]|[\w.]*\w_[\w.]*\w|[\\*_|<>[\]]/g, (found) =>
+    found.length > 1 ? `\`${found}\`` : `\\${found}`,
+  );
 
 /** A Markdown table of options. Each row has the setting that the option overrides, or else the option's effect. */
 export function optionsMarkdown(program: Program<CommandOptions>): string {

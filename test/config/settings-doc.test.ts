@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { checked } from '#app/rules/problems.js';
 import { SCOPE, TARGET, TARGETS_FILE } from '#app/config/file-rule.js';
 import { OPTIONS } from '#app/config/options.js';
-import { SETTINGS } from '#app/config/settings.js';
+import { SETTINGS, isReloaded } from '#app/config/settings.js';
 import { settingsMarkdown } from '#app/config/settings-doc.js';
 import type { TableFields } from '#app/rules/table.js';
 import { parseTargets } from '#app/config/targets-file.js';
@@ -17,7 +17,8 @@ describe('settingsMarkdown', () => {
   const tables: readonly TableFields[] = [SETTINGS, TARGET, SCOPE];
   const keys = tables.flatMap((fields) => Object.values(fields));
   for (const key of new Set(keys.map((field) => field.key)))
-    it(`shows the key ${key}`, () => expect(page).to.include(`\n${key} = `));
+    it(`names the key ${key}`, () =>
+      expect(page).to.match(new RegExp(`\n### ${key}\n|^${key} = |\\[${key}\\]`, 'm')));
 
   for (const { flags } of Object.values(OPTIONS))
     it(`has a row for ${flags}`, () => expect(page).to.include(`\n| \`${flags}\` | `));
@@ -30,10 +31,18 @@ describe('settingsMarkdown', () => {
     }
   });
 
+  it('says of each top-level key whether a reload applies it', () => {
+    for (const [name, { key }] of Object.entries(SETTINGS)) {
+      const [, section = ''] = page.split(`\n### ${key}\n`);
+      const [own = ''] = section.split('\n#');
+      expect(own.includes('A reload applies it.'), key).to.equal(isReloaded(name));
+    }
+  });
+
   it('shows defaults in TOML syntax', () => {
-    expect(page).to.include('\nserver_keys = ["82", "456", "999"]\n');
-    expect(page).to.include('\nmetrics_port = 9464\n');
-    expect(page).to.match(/\n# required: .*\nserver_key = /);
+    expect(page).to.include('Default: `["82", "456", "999"]`. Allowed: an array of 1 to 1024 ');
+    expect(page).to.match(/\n### metrics_port\n\n.*\n\nDefault: `9464`\. Allowed: an integer /);
+    expect(page).to.match(/\n### metrics\n\n.*\n\nRequired\. Allowed: /);
   });
 
   it('shows a legacy target file that loads', () => {

@@ -6,7 +6,7 @@ const programs = testPrograms();
 
 readsPage('docs/bridge-configuration.md', {
   checks: {
-    '# Context id': (text) => {
+    '[[components]]': (text) => {
       const file = programs.write('bridge.toml', text);
       const { stdout } = programs.run('bridge', '--config', file, '--check-config');
       expect(stdout).to.equal('configuration is valid\n');

@@ -64,18 +64,22 @@ const HOUR_MS = 3_600_000;
 
 /** The keys of a `[[components]]` table. */
 export const COMPONENT = {
-  name: required('name', name, 'Name of the component in the log; no two components share one'),
+  name: required('name', name, 'Name of the component in the log. Each component needs its own'),
   url: required(
     'url',
     baseAddress,
     'Base http or https address of the JSON view, without /sharedmem',
   ),
-  serverKey: required('server_key', name, 'Server key of the segment; no two components share one'),
+  serverKey: required(
+    'server_key',
+    name,
+    'Server key of the segment. Each component needs its own',
+  ),
   securityKey: optional(
     'security_key',
     '',
     keySource,
-    'Source of the security key; empty sends none. A file must be readable by its owner alone',
+    'Source of the security key. An empty string sends none. Only its owner may have access to a file',
   ),
   intervalMs: optional(
     'interval_ms',
@@ -99,19 +103,19 @@ export const COMPONENT = {
     'max_back_off_ms',
     60_000,
     integer(1000, HOUR_MS),
-    'Most milliseconds between failing polls; each failure doubles the interval',
+    'Maximum delay after failed polls, in milliseconds. Each failure doubles the interval',
   ),
   staleAfter: optional(
     'stale_after',
     3,
     integer(1, 10_000),
-    'Intervals without a tree until the roots get the state auto_recovery',
+    'The data is stale after this many intervals without a tree: the roots get the state auto_recovery',
   ),
   lostAfter: optional(
     'lost_after',
     12,
     integer(2, 100_000),
-    'Intervals without a tree until the roots are removed; more than stale_after, at most 24 days',
+    'The roots are removed after this many intervals without a tree. It must be greater than stale_after, and at most 24 days',
   ),
   tlsVerify: optional(
     'tls_verify',
@@ -129,31 +133,31 @@ export const COMPONENT = {
     'deflate',
     'auto',
     oneOf('auto', 'always', 'never'),
-    'Whether to request a compressed body; auto requests it from other hosts',
+    'Whether to request a compressed body. auto requests it from other hosts',
   ),
   classes: optional(
     'classes',
     [],
     words,
-    'Class ids to publish; * matches any text; empty publishes all',
+    'Class ids to publish, in which * matches any text. An empty list publishes all',
   ),
   excludeClasses: optional(
     'exclude_classes',
     [],
     words,
-    'Class ids to leave out; * matches any text; objects below them stay',
+    'Class ids to exclude, in which * matches any text. The objects below them are not excluded',
   ),
   seedPaths: optional(
     'seed_paths',
     [],
     list(seedPrefix, { max: 1024 }),
-    'Seed paths to publish, with everything below them; @root is the root alone; empty publishes all',
+    'Seed paths to publish, with the objects below them. @root selects only the root. An empty list publishes all',
   ),
   excludeVariables: optional(
     'exclude_variables',
     [],
     words,
-    'Variables to leave out, such as loginName (personal data); * matches any text',
+    'Variables to exclude, such as loginName (personal data), in which * matches any text',
   ),
   maxBodyBytes: optional(
     'max_body_bytes',
@@ -174,7 +178,12 @@ export const COMPONENT = {
     integer(1, 1_000_000),
     'Maximum number of variables of a tree',
   ),
-  maxDepth: optional('max_depth', 64, integer(1, 64), 'Most levels of objects, including the root'),
+  maxDepth: optional(
+    'max_depth',
+    64,
+    integer(1, 64),
+    'Maximum number of levels of objects, including the root',
+  ),
 };
 
 export type ComponentTable = ValuesOf<typeof COMPONENT> & { readonly index: number };
@@ -198,7 +207,7 @@ export const BRIDGE = {
     'host',
     '',
     hostName,
-    "Host in the id of the bridge's own root; empty is the name of this host",
+    "Host in the id of the bridge's own root. The default is the name of this host",
   ),
   debug: optional('debug', false, flag, 'Logs every poll, as log_level = "debug" does'),
   logLevel: optional('log_level', 'info', logLevel, 'Lowest level that is logged'),
