@@ -45,7 +45,7 @@ const ownModules = {
 const REFUSE = `
   const [reason] = thrown.message.split('\\n');
   const program = process.argv[1].replace(/^.*\\/|\\.js$/g, '');
-  process.stderr.write(program + ': the native modules cannot be loaded: ' + reason + '; docs/install.md says how to build them\\n');
+  require('node:fs').writeSync(2, program + ': the native modules cannot be loaded: ' + reason + '; docs/install.md says how to build them\\n');
   process.exit(4);`;
 
 /**

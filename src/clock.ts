@@ -1,5 +1,6 @@
 // The clock for durations.
-import { hrtime } from 'node:process';
+
+const { hrtime } = process;
 
 const NS_PER_MS = 1e6;
 

@@ -16,6 +16,17 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
     remedy: 'pass it from cli.ts',
   },
   {
+    word: /from 'node:process'/,
+    only: /^$/,
+    remedy:
+      'use the global process: the module opens stdin, stdout and stderr, and makes their pipes non-blocking',
+  },
+  {
+    word: /\bprocess\.(stdout|stderr)\b/,
+    only: /^$/,
+    remedy: 'use stdio',
+  },
+  {
     word: /\bconsole\./,
     // The publisher library warns in programs whose logger it does not know.
     only: /(^|\/)cli\.ts$|^native\/publisher\/publisher\.ts$/,

@@ -1,16 +1,18 @@
 #!/usr/bin/env node
 // shm_bridge: arguments in, exit status out.
+import '../stdio/process-streams.js';
 import { hostname } from 'node:os';
-import { asyncScheduler, merge } from 'rxjs';
+import { asyncScheduler, map, merge } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
-import { onStdoutFailure } from '../document/text-file.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
-import { isJournal, logWriter, logger } from '../logs/log.js';
+import { isJournal, logger } from '../logs/log.js';
 import { loadBridgeConfig, parseArguments, withComponent } from './settings/configuration.js';
 import type { BridgeConfig, BridgeInvocation } from './settings/configuration.js';
 import { bridge, once } from './bridge.js';
 import { sendDatagram } from '../native/os/libc.js';
 import { startThreadPool } from '../native/os/futex-waiter.js';
+import { BrokenPipe, NotWritten, complain, print } from '../stdio/print.js';
+import { StandardOutputs } from '../stdio/standard-outputs.js';
 import { ServiceManager } from '../systemd/service-manager.js';
 
 // Sets the umask to read it: process.umask() without an argument is deprecated.
@@ -25,36 +27,58 @@ const AROUND = {
   scheduler: asyncScheduler,
 };
 
-const say = logWriter(process.stderr, process.stderr.fd);
+const STDERR = 2;
+/** The time limit for the last log lines. */
+const LOG_MS = 1000;
+
+/** The sentence that explains the end of the process. */
+function explanationOf(error: unknown): string {
+  // Other errors are bugs, and need the stack.
+  const isExplained =
+    [Fault, NotWritten].some((kind) => error instanceof kind) ||
+    !(error instanceof Error) ||
+    isSystemError(error);
+  return `shm_bridge: ${isExplained ? messageOf(error) : (error.stack ?? '')}\n`;
+}
+
+const statusOf = (error: unknown): number => (error instanceof Fault ? error.exit : 1);
 
 function fail(error: unknown): never {
-  // Other errors are bugs, and need the stack.
-  const isExplained = error instanceof Fault || !(error instanceof Error) || isSystemError(error);
-  say(`shm_bridge: ${isExplained ? messageOf(error) : (error.stack ?? '')}\n`);
-  process.exit(error instanceof Fault ? error.exit : 1);
+  // A reader may close the pipe early, as head does.
+  if (error instanceof BrokenPipe) process.exit(0);
+  complain(explanationOf(error));
+  process.exit(statusOf(error));
 }
 
 function run(config: BridgeConfig): void {
   startThreadPool(process.env['UV_THREADPOOL_SIZE']);
-  const log = logger(say, {
+  const outputs = new StandardOutputs(process);
+  const log = logger((line) => outputs.stderr.line(line), {
     now: () => new Date(),
     level: config.logLevel,
     format: config.logFormat,
-    isJournal: isJournal(process.stderr.fd, process.env['JOURNAL_STREAM']),
+    isJournal: isJournal(STDERR, process.env['JOURNAL_STREAM']),
   });
-  for (const message of config.warnings) log({ level: 'warning', message });
+  const warn = (message: string): void => {
+    log({ level: 'warning', message });
+  };
+  config.warnings.forEach(warn);
+  // Node.js would print its warnings itself, and make a shared pipe non-blocking.
+  process.removeAllListeners('warning').on('warning', ({ message }) => {
+    warn(message);
+  });
   const manager = new ServiceManager({
     environment: process.env,
     pid: process.pid,
     send: sendDatagram,
     monotonicUs: () => process.hrtime.bigint() / 1000n,
-    warn: (message) => log({ level: 'warning', message }),
+    warn,
   });
   const running = merge(bridge(config, AROUND), manager.watchdog()).subscribe({
     next: log,
-    // The teardown that closes the segments runs after this, and must precede the exit.
     error: (error: unknown) => {
-      queueMicrotask(() => fail(error));
+      outputs.stderr.line(explanationOf(error));
+      outputs.end(statusOf(error), LOG_MS);
     },
   });
   manager.ready();
@@ -65,26 +89,27 @@ function run(config: BridgeConfig): void {
       log({ level: 'info', message: `${signal}: ending` });
       manager.stopping();
       running.unsubscribe();
-      process.exit(0);
+      outputs.end(0, LOG_MS);
     });
 }
 
 function pollOnce(config: BridgeConfig): void {
-  for (const warning of config.warnings) say(`warning: ${warning}\n`);
-  once(config, AROUND).subscribe({
-    next: ({ text, remarks, isGood }) => {
-      process.stdout.write(text);
-      for (const remark of remarks) say(`${remark}\n`);
-      if (!isGood) process.exitCode = 1;
-    },
-    error: fail,
-  });
+  for (const warning of config.warnings) complain(`warning: ${warning}\n`);
+  once(config, AROUND)
+    .pipe(
+      map(({ text, remarks, isGood }) => {
+        print(text);
+        for (const remark of remarks) complain(`${remark}\n`);
+        if (!isGood) process.exitCode = 1;
+      }),
+    )
+    .subscribe({ error: fail });
 }
 
 function main(): void {
   const invocation: BridgeInvocation = parseArguments(process.argv.slice(2), packageVersion());
   if (invocation.kind === 'print') {
-    process.stdout.write(invocation.text);
+    print(invocation.text);
     return;
   }
   const keys = { environment: process.env, userId: process.geteuid?.() };
@@ -93,12 +118,11 @@ function main(): void {
   if (invocation.kind === 'run') run({ ...config, ...invocation.log });
   else if (invocation.kind === 'once') pollOnce(config);
   else {
-    for (const warning of config.warnings) process.stdout.write(`warning: ${warning}\n`);
-    process.stdout.write('configuration is valid\n');
+    for (const warning of config.warnings) print(`warning: ${warning}\n`);
+    print('configuration is valid\n');
   }
 }
 
-onStdoutFailure(process.stdout, fail, () => process.exit());
 try {
   main();
 } catch (error) {

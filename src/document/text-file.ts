@@ -2,7 +2,6 @@
 import { isUtf8 } from 'node:buffer';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import type { Writable } from 'node:stream';
 import { Fault, messageOf } from '../errors.js';
 import { SourcePositions } from './document.js';
 
@@ -22,22 +21,6 @@ const REASONS: Readonly<Record<string, string>> = {
   ENXIO: 'it is a socket',
   EIO: 'input/output error',
 };
-
-/**
- * Handles failed writes to stdout.
- * @param fail ends the program with a message
- * @param onReaderGone ends the program after its reader has closed the pipe; by default, `fail` does so
- */
-export function onStdoutFailure(
-  stdout: Writable,
-  fail: (message: string) => void,
-  onReaderGone?: () => void,
-): void {
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE' && onReaderGone !== undefined) onReaderGone();
-    else fail(`stdout cannot be written: ${systemReason(error)}`);
-  });
-}
 
 /** Returns the reason of a failed system call, without the path: the caller's message names the file. */
 export function systemReason(cause: unknown): string {

@@ -1,16 +1,19 @@
 #!/usr/bin/env node
 // shm_dump: prints the contents of a segment, or shows them on a terminal.
+import '../stdio/process-streams.js';
+import { isatty } from 'node:tty';
 import { EMPTY, asyncScheduler, concat, defer, fromEvent, map, repeat } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
-import { onStdoutFailure } from '../document/text-file.js';
 import { FAULTS, Fault, messageOf } from '../errors.js';
 import type { Document } from '../model.js';
 import { posixMemory } from '../native/os/posix.js';
 import { segmentName } from '../native/segment/layout.js';
 import { readCommandLine } from '../rules/command-line.js';
 import { searchWords } from '../shown/shown-text.js';
-import { NotWritten, BrokenPipe, pipeWriter } from '../sinks/stdout/stdout.js';
+import { documentWriter } from '../sinks/stdout/stdout.js';
+import { BrokenPipe, NotWritten, complain, notWritten, print } from '../stdio/print.js';
+import { StandardOutputs } from '../stdio/standard-outputs.js';
 import { PROGRAM, WATCH_SECONDS } from './options.js';
 import type { DumpOptions } from './options.js';
 import { documentOf } from './output/dump-document.js';
@@ -20,63 +23,101 @@ import type { Choice } from './tree/tree-items.js';
 import { LiveView, moments } from './watch/live-view.js';
 import { Screen } from './watch/screen.js';
 
-const { stdin, stdout } = process;
+const [STDIN, STDOUT] = [0, 1];
+/** The time limit for the last output of `--watch`. */
+const LAST_MS = 1000;
 
-function fail(error: unknown): void {
+const explanationOf = (error: unknown): string => `shm_dump: ${messageOf(error)}\n`;
+const statusOf = (error: unknown): number => (error instanceof Fault ? error.exit : 1);
+
+function fail(error: unknown): never {
   // A reader may close the pipe early, as head does.
   if (error instanceof BrokenPipe) process.exit(0);
-  process.stderr.write(`shm_dump: ${messageOf(error)}\n`);
-  if (error instanceof NotWritten) process.exit(FAULTS.NOT_WRITTEN.exit);
-  process.exit(error instanceof Fault ? error.exit : 1);
+  complain(explanationOf(error));
+  process.exit(statusOf(error));
 }
 
-/** Prints a dump once, or periodically. */
-function print(segment: FollowedSegment, choice: Choice, options: DumpOptions): void {
-  const { json, watch } = options;
-  const write = pipeWriter(stdout.fd);
-  const dump$ = defer(() => write(documentOf(segment, choice, options, Date.now())));
+/** Prints one dump. */
+function dump(segment: FollowedSegment, choice: Choice, options: DumpOptions): void {
+  try {
+    for (const bytes of documentOf(segment, choice, options, Date.now()).buffers) print(bytes);
+  } catch (error) {
+    if (!(error instanceof NotWritten)) throw error;
+    throw new Fault('NOT_WRITTEN', error.message, { cause: error });
+  }
+}
+
+/** Prints dumps until a signal ends the program. */
+function dumpAgain(segment: FollowedSegment, choice: Choice, options: DumpOptions): void {
+  const outputs = new StandardOutputs(process);
+  const write = documentWriter(outputs.stdout);
   const blank: Document = { buffers: [Buffer.from('\n')], release: () => undefined };
-  const again$: Observable<unknown> = json
+  const dump$ = defer(() => write(documentOf(segment, choice, options, Date.now())));
+  const again$: Observable<unknown> = options.json
     ? dump$
     : concat(
         dump$,
         defer(() => write(blank)),
       );
-  const all$ = watch === undefined ? dump$ : again$.pipe(repeat({ delay: periodOf(watch) }));
-  all$.subscribe({ error: fail });
+  endBySignal(() => outputs.end(0, LAST_MS));
+  again$.pipe(repeat({ delay: periodOf(options) })).subscribe({
+    error: (error: unknown) => {
+      if (error instanceof BrokenPipe) process.exit(0);
+      outputs.stderr.line(explanationOf(error));
+      outputs.end(error instanceof NotWritten ? FAULTS.NOT_WRITTEN.exit : statusOf(error), LAST_MS);
+    },
+  });
 }
 
 /** Shows the tree on a terminal until a key or a signal ends the program. */
-function show(segment: FollowedSegment, choice: Choice, { watch }: DumpOptions): void {
-  const screen = new Screen((text) => stdout.write(text));
-  process.once('exit', () => {
+function show(segment: FollowedSegment, choice: Choice, options: DumpOptions): void {
+  const { stdout } = process;
+  const outputs = new StandardOutputs(process);
+  const screen = new Screen(outputs.stdout, (error) => fail(notWritten(error)));
+  // A pipe on stdin must not be opened: that would make it non-blocking for other programs.
+  const keyboard = isatty(STDIN) ? process.stdin.setRawMode(true) : undefined;
+  const leave = (): void => {
     screen.leave();
-    if (stdin.isTTY) stdin.setRawMode(false);
-  });
-  const view = new LiveView(segment, choice, stdin.isTTY);
-  if (stdin.isTTY) stdin.setRawMode(true);
-  const typed$ = stdin.isTTY ? fromEvent(stdin, 'data').pipe(map(String)) : EMPTY;
+    keyboard?.setRawMode(false);
+  };
+  const end = (): void => {
+    leave();
+    outputs.end(0, LAST_MS);
+  };
+  endBySignal(end);
+  const view = new LiveView(segment, choice, keyboard !== undefined);
+  const typed$ = keyboard === undefined ? EMPTY : fromEvent(keyboard, 'data').pipe(map(String));
   const resized$ = fromEvent(stdout, 'resize');
-  const periodMs = periodOf(watch);
-  moments({ periodMs, typed$, resized$, scheduler: asyncScheduler }).subscribe({
-    next: (moment) => {
-      if (moment !== 'again') view.move(moment);
-      // A terminal without a size states none of both.
-      const size = { columns: stdout.columns || 80, rows: stdout.rows || 24 };
-      screen.draw(view.lines(size, Date.now()), size);
-    },
-    error: fail,
-    complete: () => process.exit(0),
-  });
+  moments({ periodMs: periodOf(options), typed$, resized$, scheduler: asyncScheduler })
+    .pipe(
+      map((moment) => {
+        if (moment !== 'again') view.move(moment);
+        // A terminal without a size states none of both.
+        const size = { columns: stdout.columns || 80, rows: stdout.rows || 24 };
+        screen.draw(view.lines(size, Date.now()), size);
+      }),
+    )
+    .subscribe({
+      error: (error: unknown) => {
+        leave();
+        outputs.stderr.line(explanationOf(error));
+        outputs.end(statusOf(error), LAST_MS);
+      },
+      complete: end,
+    });
 }
 
-const periodOf = (watch: DumpOptions['watch']): number =>
+function endBySignal(end: () => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
+}
+
+const periodOf = ({ watch }: DumpOptions): number =>
   (typeof watch === 'number' ? watch : WATCH_SECONDS) * 1000;
 
 function main(): void {
   const line = readCommandLine(PROGRAM, process.argv.slice(2), packageVersion());
   if (line.kind === 'text') {
-    stdout.write(line.text);
+    print(line.text);
     return;
   }
   const { options } = line;
@@ -86,14 +127,11 @@ function main(): void {
   const choice = { object, words: searchWords(search) };
   // Reports an unknown object before the first output.
   chosenObjects(segment.read().reading.source.roots, object);
-  if (watch !== undefined)
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-      process.once(signal, () => process.exit(0));
-  if (watch !== undefined && !json && stdout.isTTY) show(segment, choice, options);
-  else print(segment, choice, options);
+  if (watch === undefined) dump(segment, choice, options);
+  else if (json || !isatty(STDOUT)) dumpAgain(segment, choice, options);
+  else show(segment, choice, options);
 }
 
-onStdoutFailure(stdout, fail, () => process.exit());
 try {
   main();
 } catch (error) {

@@ -1,18 +1,20 @@
 // shm_exporter: runs the action of the command line and sets the exit status.
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { Subscription } from 'rxjs';
 import { parseArguments, withAbsolutePaths } from '../config/arguments.js';
 import type { Arguments } from '../config/arguments.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import { buildRevision, packageVersion } from '../document/package-version.js';
-import { onStdoutFailure } from '../document/text-file.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
-import { isJournal, logWriter, logger } from '../logs/log.js';
+import { isJournal, logger } from '../logs/log.js';
 import { startThreadPool } from '../native/os/futex-waiter.js';
 import { sendDatagram } from '../native/os/libc.js';
 import { posixMemory } from '../native/os/posix.js';
-import { pipeWriter } from '../sinks/stdout/stdout.js';
+import { documentWriter } from '../sinks/stdout/stdout.js';
+import { BrokenPipe, NotWritten, complain, print } from '../stdio/print.js';
+import { StandardOutputs } from '../stdio/standard-outputs.js';
 import { ServiceManager, activatedSockets } from '../systemd/service-manager.js';
 import { formatPollers } from '../targets/formats.js';
 import { partitionCount } from '../targets/placement.js';
@@ -29,32 +31,34 @@ import { service } from './service.js';
 
 type Accepted = Extract<Start, { kind: 'accepted' }>;
 
-/** The time limit for responses in progress after a signal. */
-const DRAIN_MS = 5000;
+const STDERR = 2;
+/** The time limit for responses and documents in progress after a signal. */
+const DRAIN_MS = 3000;
+/** The exit status after a signal is this and the signal's number, as in a shell. */
+const SIGNALLED = 128;
+/** The time limit for the last log lines. */
+const LOG_MS = 1000;
 
-const say = logWriter(process.stderr, process.stderr.fd);
-/** Reports why the process ends: in a log line while the service runs, in a plain sentence before that. */
-let report = (text: string): void => {
-  say(`shm_exporter: ${text}\n`);
-};
-
-function fail(error: unknown): never {
-  // A fault or system error explains itself; any other error is a bug, which needs its stack.
-  const isExplained = error instanceof Fault || !(error instanceof Error) || isSystemError(error);
-  const text = isExplained ? messageOf(error) : (error.stack ?? '');
-  report(text);
-  process.exit(error instanceof Fault ? error.exit : 1);
+/** The sentence that explains the end of the process. */
+function explanationOf(error: unknown): string {
+  // Any other error is a bug, which needs its stack.
+  const isExplained =
+    [Fault, NotWritten, BrokenPipe].some((kind) => error instanceof kind) ||
+    !(error instanceof Error) ||
+    isSystemError(error);
+  return isExplained ? messageOf(error) : (error.stack ?? '');
 }
 
-/** Prints a text to stdout. An incomplete write ends the process with status 1. */
-function print(text: string): void {
-  onStdoutFailure(process.stdout, fail);
-  process.stdout.write(text);
+const statusOf = (error: unknown): number => (error instanceof Fault ? error.exit : 1);
+
+function fail(error: unknown): never {
+  complain(`shm_exporter: ${explanationOf(error)}\n`);
+  process.exit(statusOf(error));
 }
 
 /** Reports the faults of a start and exits with the status of the first fault. */
 function refuse(faults: readonly Fault[]): never {
-  for (const { message } of faults) say(`shm_exporter: ${message}\n`);
+  for (const { message } of faults) complain(`shm_exporter: ${message}\n`);
   process.exit(faults[0]?.exit ?? 1);
 }
 
@@ -62,7 +66,7 @@ function run(relative: Arguments, isOnce: boolean): void {
   const given = withAbsolutePaths(relative);
   const start = checkStart(given, new Date(), process.env['TZ']);
   if (start.kind === 'refused') {
-    start.warnings.forEach((warning) => say(`warning: ${warning}\n`));
+    start.warnings.forEach((warning) => complain(`warning: ${warning}\n`));
     refuse(start.faults);
   }
   const { planned, license, warnings } = start;
@@ -70,19 +74,21 @@ function run(relative: Arguments, isOnce: boolean): void {
   startThreadPool(process.env['UV_THREADPOOL_SIZE']);
   // Threads cannot start in a removed working directory.
   process.chdir('/');
-  const log = logger(say, {
+  const outputs = new StandardOutputs(process);
+  const log = logger((line) => outputs.stderr.line(line), {
     now: () => new Date(),
     level: settings.logLevel,
     format: settings.logFormat,
-    isJournal: isJournal(process.stderr.fd, process.env['JOURNAL_STREAM']),
+    isJournal: isJournal(STDERR, process.env['JOURNAL_STREAM']),
   });
-  report = (text) => {
-    log({ level: 'error', message: text });
-  };
   const warn = (message: string): void => {
     log({ level: 'warning', message });
   };
   warnings.forEach(warn);
+  // Node.js would print its warnings itself, and make a shared pipe non-blocking.
+  process.removeAllListeners('warning').on('warning', ({ message }) => {
+    warn(message);
+  });
   const manager = new ServiceManager({
     environment: process.env,
     pid: process.pid,
@@ -103,8 +109,12 @@ function run(relative: Arguments, isOnce: boolean): void {
     log({ level: 'info', message: `${signal}: ending` });
     manager.stopping();
     running.unsubscribe();
-    process.exitCode = 0;
-    setTimeout(() => process.exit(0), DRAIN_MS).unref();
+    // A script must not take an unfinished document for a complete one.
+    const status = isOnce ? SIGNALLED + constants.signals[signal] : 0;
+    process.exitCode = status;
+    setTimeout(() => {
+      outputs.end(status, 0);
+    }, DRAIN_MS).unref();
   };
   // Before subscribing, which already starts much of the service.
   process.once('SIGTERM', stop);
@@ -119,7 +129,7 @@ function run(relative: Arguments, isOnce: boolean): void {
     reload: () => reloads.run(),
     memory: posixMemory,
     unixMs: () => Date.now(),
-    stdout: () => pipeWriter(1),
+    stdout: () => documentWriter(outputs.stdout),
     sockets: activatedSockets(process.env, process.pid),
     maxConnections: connections,
     isOnce,
@@ -128,9 +138,15 @@ function run(relative: Arguments, isOnce: boolean): void {
   };
   running.add(
     service(planned, license, context, reloads.reload$).subscribe({
-      error: fail,
+      error: (error: unknown) => {
+        log({ level: 'error', message: explanationOf(error) });
+        outputs.end(statusOf(error), isOnce ? Infinity : LOG_MS);
+      },
       // After the release of all resources: an exit waits for the futex call, which only the release ends.
-      complete: () => setImmediate(() => process.exit(0)),
+      complete: () =>
+        setImmediate(() => {
+          outputs.end(0, isOnce ? Infinity : LOG_MS);
+        }),
     }),
   );
 }
@@ -183,7 +199,7 @@ async function checkHealth(given: Arguments): Promise<void> {
     print('healthy\n');
     return;
   }
-  say(`shm_exporter: ${problem}\n`);
+  complain(`shm_exporter: ${problem}\n`);
   process.exitCode = 1;
 }
 

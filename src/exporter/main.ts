@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // The entry point of shm_exporter: ignores SIGHUP and SIGUSR1 while it loads the program.
+import '../stdio/process-streams.js';
 
 // A reload request while the program loads must not end the process, which reads the configuration later anyway.
 process.on('SIGHUP', () => undefined);

@@ -1,7 +1,8 @@
 // Opens files and directories of other programs. Before the use, verifies type, owner and mode.
 import { closeSync, constants, fstatSync, openSync, readSync, statfsSync } from 'node:fs';
-import { getuid } from 'node:process';
 import { Fault, messageOf } from '../errors.js';
+
+const { getuid } = process;
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 /** Mode bits of write permission for the group and for others. */

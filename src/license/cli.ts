@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // shm_license: issues, shows and verifies licenses, and makes the keys that sign them.
+import '../stdio/process-streams.js';
 import { packageVersion } from '../document/package-version.js';
-import { onStdoutFailure } from '../document/text-file.js';
 import { Fault, messageOf } from '../errors.js';
 import { chooseCommand, readCommandLine } from '../rules/command-line.js';
 import type { CommandOptions, OptionValues } from '../rules/command-option.js';
 import type { Program } from '../rules/program.js';
+import { BrokenPipe, complain, print } from '../stdio/print.js';
 import { issueLicense, writeLicense } from './issue-license.js';
 import { FIELDS, formatUtc, parseDocument, termOf } from './license-document.js';
 import { readDocument, readLicense } from './license-watch.js';
@@ -13,7 +14,9 @@ import { COMMANDS, ISSUE, KEYGEN, PROGRAM, SHOW, VERIFY } from './options.js';
 import { makeKeyPair, trustedKeys } from './license-keys.js';
 
 const now = new Date();
-const print = (...lines: readonly string[]) => process.stdout.write(`${lines.join('\n')}\n`);
+const printLines = (...lines: readonly string[]): void => {
+  print(`${lines.join('\n')}\n`);
+};
 
 function issue({ licensee, out, key, ...term }: OptionValues<typeof ISSUE.options>): void {
   const terms = { licensee, ...termOf(term, now) };
@@ -21,13 +24,13 @@ function issue({ licensee, out, key, ...term }: OptionValues<typeof ISSUE.option
   writeLicense(out, text);
   const { license_id, expires_at } = parseDocument(text, out);
   const note = Date.parse(expires_at) <= now.getTime() ? ' (has expired)' : '';
-  print(`${out}: license ${license_id} for ${licensee}, expires at ${expires_at}${note}`);
+  printLines(`${out}: license ${license_id} for ${licensee}, expires at ${expires_at}${note}`);
 }
 
 function show({ keysDir }: OptionValues<typeof SHOW.options>, path: string): void {
   const document = readDocument(path);
-  print(...FIELDS.map((field) => `${field.padEnd(11)} ${document[field]}`));
-  print(`${'standing'.padEnd(11)} ${stateText(path, keysDir)}`);
+  printLines(...FIELDS.map((field) => `${field.padEnd(11)} ${document[field]}`));
+  printLines(`${'standing'.padEnd(11)} ${stateText(path, keysDir)}`);
 }
 
 /** The state of a license and its warning, or the reason why the exporter refuses it, as text. */
@@ -42,7 +45,7 @@ function stateText(path: string, keysDir: string): string {
 
 function verify({ keysDir }: OptionValues<typeof VERIFY.options>, path: string): void {
   const { license, warning } = readLicense(path, now, trustedKeys(keysDir));
-  print(
+  printLines(
     warning === ''
       ? `license ${license.id} for ${license.licensee} is valid until ${formatUtc(license.expiresAt)}`
       : warning,
@@ -50,7 +53,7 @@ function verify({ keysDir }: OptionValues<typeof VERIFY.options>, path: string):
 }
 
 function keygen({ outDir, name }: OptionValues<typeof KEYGEN.options>): void {
-  print(...makeKeyPair(outDir, name));
+  printLines(...makeKeyPair(outDir, name));
 }
 
 /** Parses the options of a command and runs it. */
@@ -60,7 +63,7 @@ function perform<O extends CommandOptions>(
   act: (options: OptionValues<O>, file: string) => void,
 ): void {
   const line = readCommandLine(program, argv, packageVersion());
-  if (line.kind === 'text') process.stdout.write(line.text);
+  if (line.kind === 'text') print(line.text);
   else act(line.options, line.operand);
 }
 
@@ -68,7 +71,7 @@ function main(): void {
   const [names, args] = [Object.keys(COMMANDS), process.argv.slice(2)];
   const chosen = chooseCommand(PROGRAM, names, args, packageVersion());
   if (chosen.kind === 'text') {
-    process.stdout.write(chosen.text);
+    print(chosen.text);
     return;
   }
   const { name, argv } = chosen;
@@ -79,11 +82,12 @@ function main(): void {
 }
 
 function fail(thrown: unknown): never {
-  process.stderr.write(`shm_license: ${messageOf(thrown)}\n`);
+  // A reader may close the pipe early, as head does.
+  if (thrown instanceof BrokenPipe) process.exit(0);
+  complain(`shm_license: ${messageOf(thrown)}\n`);
   process.exit(thrown instanceof Fault ? thrown.exit : 1);
 }
 
-onStdoutFailure(process.stdout, fail, () => process.exit());
 try {
   main();
 } catch (thrown) {

@@ -1,8 +1,7 @@
-// Writes one log line for each event to stderr, without blocking. Lines are lost if nothing reads them.
-import { fstatSync, writeSync } from 'node:fs';
-import { Socket } from 'node:net';
-import type { Writable } from 'node:stream';
+// Makes one log line of each event.
+import { fstatSync } from 'node:fs';
 import type { LogLevel, TargetEvent } from '../model.js';
+import { pluralize } from '../pluralize.js';
 
 export const LOG_FORMATS = ['text', 'logfmt', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
@@ -54,18 +53,27 @@ export interface LogOptions {
   readonly isJournal: boolean;
 }
 
+/** @param write writes a line; returns false if it dropped the line because the reader is slow */
 export function logger(
-  write: (line: string) => void,
+  write: (line: string) => boolean,
   { now, level: least, format, isJournal }: LogOptions,
 ): (event: TargetEvent) => void {
   const line = FORMATS[format];
-  return ({ level, message, about }) => {
-    if (PRIORITIES[level] > PRIORITIES[least]) return;
+  const isWritten = ({ level, message, about }: TargetEvent): boolean => {
     const priority = isJournal ? `<${PRIORITIES[level]}>` : '';
     const time = isJournal ? '' : now().toISOString();
-    write(`${priority}${line({ time, level, message: oneLine(message), about })}\n`);
+    return write(`${priority}${line({ time, level, message: oneLine(message), about })}\n`);
+  };
+  let dropped = 0;
+  return (event) => {
+    if (PRIORITIES[event.level] > PRIORITIES[least]) return;
+    if (dropped > 0 && isWritten({ level: 'warning', message: droppedText(dropped) })) dropped = 0;
+    if (dropped > 0 || !isWritten(event)) dropped++;
   };
 }
+
+const droppedText = (count: number): string =>
+  `the reader of stderr was too slow: dropped ${pluralize(count, 'line')} of the log`;
 
 /** A message in one line, without control and format characters. Messages contain names that publishers chose. */
 function oneLine(message: string): string {
@@ -76,30 +84,6 @@ function oneLine(message: string): string {
     .join(' ');
   const cut = message.length - MAX_CHARACTERS;
   return cut > 0 ? `${text} … and ${cut} characters more` : text;
-}
-
-/** The maximum number of bytes to buffer for a slow reader. */
-const MAX_BUFFERED = 1 << 20;
-
-/**
- * Makes a writer that never blocks or throws. It drops lines while the buffer is full.
- * @param stream the stream of the process for the descriptor `fd`
- */
-export function logWriter(stream: Writable, fd: number): (text: string) => void {
-  // A reader that closes the pipe causes an `error` event, which would end the process without a listener.
-  stream.on('error', () => undefined);
-  if (stream instanceof Socket)
-    return (text) => {
-      if (stream.writableLength < MAX_BUFFERED) stream.write(text);
-    };
-  return (text) => {
-    try {
-      // Not through the stream: a file stream never writes again after the disk was full.
-      writeSync(fd, text);
-    } catch {
-      // Stderr is the only place for reports.
-    }
-  };
 }
 
 /**

@@ -48,7 +48,7 @@ describe('shm_exporter', function () {
     const exporter = programs.start('exporter', args, { stdoutTo: '/dev/full' });
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
-      /^(\S+ (info|warning) .*\n)*\S+ error stdout cannot be written: ENOSPC: no space left on device, write\n$/,
+      /^(\S+ (info|warning) .*\n)*\S+ error stdout cannot be written: no space left on the device\n$/,
     );
   });
 
@@ -61,7 +61,7 @@ describe('shm_exporter', function () {
       under: ['prlimit', '--fsize=1000:unlimited'],
     });
     await exporter.line(
-      / warning stdout cannot be written: EFBIG: file too large, write: skipping snapshots$/m,
+      / warning stdout cannot be written: the file may not become larger: skipping snapshots$/m,
     );
     await waitFor('the file is full', () => statSync(out).size === 1000 || undefined);
     spawnSync('prlimit', [`--pid=${exporter.pid}`, '--fsize=unlimited:unlimited']);

@@ -1,21 +1,21 @@
-// Tests the lines, the writer and the journal detection of logs.
+// Tests the lines and the journal detection of logs.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { closeSync, fstatSync, openSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
-import { PassThrough } from 'node:stream';
-import { FORMATS, isJournal, logWriter, logger } from '#app/logs/log.js';
+import { FORMATS, isJournal, logger } from '#app/logs/log.js';
 import type { LogOptions } from '#app/logs/log.js';
 import { LOG_LEVELS } from '#app/model.js';
 import type { TargetEvent } from '#app/model.js';
-import { waitFor } from '../support/processes.js';
 import { anyCharacter } from '../support/any-character.js';
 
 describe('logger', () => {
   const logged = (options: Partial<LogOptions>, ...events: readonly TargetEvent[]): string => {
     let lines = '';
-    const log = logger((line) => (lines += line), {
+    const write = (line: string) => {
+      lines += line;
+      return true;
+    };
+    const log = logger(write, {
       ...{ now: () => new Date(0), level: 'info', format: 'text', isJournal: false },
       ...options,
     });
@@ -52,6 +52,30 @@ describe('logger', () => {
     it(title, () => {
       expect(logged({ level: logLevel }, { level, message })).to.equal(line);
     });
+
+  it('states how many lines a slow reader has lost, before the next line', () => {
+    let lines = '';
+    let isSlow = false;
+    const write = (line: string) => {
+      if (!isSlow) lines += line;
+      return !isSlow;
+    };
+    const log = logger(write, {
+      ...{ now: () => new Date(0), level: 'info', format: 'text', isJournal: true },
+    });
+    const info = (message: string): void => {
+      log({ level: 'info', message });
+    };
+    info('one');
+    isSlow = true;
+    ['two', 'three'].forEach(info);
+    log({ level: 'debug', message: 'not logged anyway' });
+    isSlow = false;
+    ['four', 'five'].forEach(info);
+    expect(lines).to.equal(
+      '<6>one\n<4>the reader of stderr was too slow: dropped 2 lines of the log\n<6>four\n<6>five\n',
+    );
+  });
 
   it('truncates a long message in bounded time', () => {
     const line = logged({}, { level: 'info', message: `a${' '.repeat(4_000_000)}b` });
@@ -112,47 +136,6 @@ describe('logger', () => {
       }),
       { numRuns: 40 },
     ));
-});
-
-// logWriter with a reader that stops.
-const LINE = `${'x'.repeat(999)}\n`;
-/** A number of lines far beyond the buffers of the pipe and of the writer. */
-const MANY = 30_000;
-
-describe('logWriter', () => {
-  it('buffers few lines for a stopped reader, and writes again once the reader continues', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    const reading = new Promise<Socket>((resolve) => server.once('connection', resolve));
-    await new Promise((resolve) => server.once('listening', resolve));
-    const stream = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    const reader = await reading;
-    const write = logWriter(stream, -1);
-    for (let line = 0; line < MANY; line++) {
-      write(LINE);
-      if (line % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
-    }
-    expect(stream.writableLength).to.be.within(1 << 20, (1 << 20) + LINE.length);
-
-    let text = '';
-    reader.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-    await waitFor('all that waited', () => stream.writableLength === 0 || undefined);
-    write('again\n');
-    await waitFor('the line after them', () => text.endsWith('again\n') || undefined);
-    expect(text.length).to.be.below((MANY * LINE.length) / 2);
-    expect(text.slice(0, -'again\n'.length).replaceAll(LINE, '')).to.equal('');
-    stream.destroy();
-    server.close();
-  });
-
-  it('ignores errors of its stream and of its file', () => {
-    const stream = new PassThrough();
-    const full = openSync('/dev/full', 'w');
-    const write = logWriter(stream, full);
-    stream.emit('error', new Error('EPIPE'));
-    write(LINE);
-    closeSync(full);
-    write(LINE);
-  });
 });
 
 // isJournal detects that log lines go to the systemd journal.

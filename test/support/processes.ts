@@ -12,7 +12,7 @@ import { uniqueName } from './test-run.js';
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const SHM = '/dev/shm';
 const HOUR_MS = 3_600_000;
-/** Longer than the 6 s after which a demo kills its processes. */
+/** Longer than the 5 s within which every program ends. */
 const MAX_TO_END_MS = 8000;
 
 const PROGRAMS = {
@@ -129,6 +129,8 @@ export class Running {
 export interface StartOptions {
   /** A file or named pipe for stdout, which a shell opens before it starts the program. */
   readonly stdoutTo?: string;
+  /** A descriptor for both stdout and stderr; by default they are pipes that the test reads. */
+  readonly outputs?: number;
   /** A program that starts this one, such as a tracer, with its arguments. */
   readonly under?: readonly string[];
   /** `pipe`: for `type()` and `send()`. Default: no stdin. */
@@ -182,11 +184,12 @@ export class TestPrograms {
   /** Starts any command line; the end of the suite stops it. */
   command(
     words: readonly string[],
-    { stdoutTo, under = [], stdin = 'ignore' }: StartOptions = {},
+    { stdoutTo, outputs, under = [], stdin = 'ignore' }: StartOptions = {},
   ): Running {
     const redirected = stdoutTo === undefined ? [] : ['sh', '-c', 'exec "$@" >"$0"', stdoutTo];
     const [file = '', ...args] = [...under, ...redirected, ...words];
-    const running = new Running(spawn(file, args, { stdio: [stdin, 'pipe', 'pipe'] }));
+    const output = outputs ?? 'pipe';
+    const running = new Running(spawn(file, args, { stdio: [stdin, output, output] }));
     this.#running.push(running);
     return running;
   }

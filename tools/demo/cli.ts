@@ -1,10 +1,13 @@
 #!/usr/bin/env node
 // npm run demo: simulated servers, a bridge, an evaluation license and the exporter, until Ctrl-C.
 // `-- --stdout` shows the other sink, `-- --port N` listens elsewhere.
+import '#app/stdio/process-streams.js';
 import { fstatSync } from 'node:fs';
 import { packageVersion } from '#app/document/package-version.js';
 import { Fault, messageOf } from '#app/errors.js';
 import { readCommandLine } from '#app/rules/command-line.js';
+import { complain as complainNow, print } from '#app/stdio/print.js';
+import { StandardOutputs } from '#app/stdio/standard-outputs.js';
 import { DemoFiles, INTERVAL_SECONDS } from './configuration.js';
 import { EXPORTER, startProcesses } from './programs.js';
 import { Children, Restarts, parentWatch } from './processes.js';
@@ -13,8 +16,8 @@ import { bannerLines } from './banner.js';
 import { PROGRAM } from './options.js';
 import type { DemoOptions } from './options.js';
 
-/** The time that a process has to end before the demo kills it. */
-const PATIENCE_MS = 6000;
+/** The time that a process has to end before the demo kills it; the exporter takes up to three seconds. */
+const PATIENCE_MS = 4500;
 const READY_WITHIN_MS = 60_000;
 const PULSE_MS = 3000;
 const RESTART_MS = 5000;
@@ -22,13 +25,17 @@ const MAX_RESTARTS_A_MINUTE = 5;
 const PARENT_CHECK_MS = 500;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-const complain = (text: string): void => void process.stderr.write(`${text}\n`);
+/** The time limit for the last lines. */
+const LINES_MS = 200;
 
 function run(options: DemoOptions): void {
+  const outputs = new StandardOutputs(process, () => {
+    end(0);
+  });
+  const complain = (text: string): void => void outputs.stderr.line(`${text}\n`);
+  const say = (text: string): void => void outputs.stdout.line(`${text}\n`);
   // Only documents go to stdout.
-  const say = options.isStdout
-    ? complain
-    : (text: string): void => void process.stdout.write(`${text}\n`);
+  const report = options.isStdout ? complain : say;
   const files = new DemoFiles();
   process.once('exit', () => {
     files.remove();
@@ -40,7 +47,7 @@ function run(options: DemoOptions): void {
   const end = (status: number): void => {
     if (isEnding) return;
     isEnding = true;
-    void children.end(PATIENCE_MS).then(() => process.exit(status));
+    void children.end(PATIENCE_MS).then(() => outputs.end(status, LINES_MS));
   };
   const fail = (reason: string, status = 1): void => {
     if (!isEnding) complain(`demo: ${reason}`);
@@ -55,18 +62,13 @@ function run(options: DemoOptions): void {
   process.on('uncaughtException', (error) => {
     fail(messageOf(error));
   });
-  for (const stream of [process.stdout, process.stderr])
-    stream.on('error', () => {
-      end(0);
-    });
-
   if (process.env['npm_lifecycle_event'] !== undefined) {
     const isOrphan = parentWatch(() => process.ppid);
     setInterval(() => {
       if (isOrphan()) end(0);
     }, PARENT_CHECK_MS).unref();
   }
-  say(
+  report(
     `Starting four simulated servers, a bridge and the exporter; their files are in ${files.folder}`,
   );
   const late = setTimeout(() => {
@@ -85,9 +87,10 @@ function run(options: DemoOptions): void {
       isReady = true;
       clearTimeout(late);
       if (options.isStdout)
-        say(`All targets are ready; their snapshots follow every ${INTERVAL_SECONDS} s`);
+        complain(`All targets are ready; their snapshots follow every ${INTERVAL_SECONDS} s`);
       else say(bannerLines(options.port).join('\n'));
-      if (!options.isStdout && isPipe(1)) setInterval(pulse, PULSE_MS);
+      // Only a write detects that the reader has closed the pipe.
+      if (!options.isStdout && isPipe(1)) setInterval(say, PULSE_MS, '');
     },
     onEnd: (name: string, { status, how }: Ended, again) => {
       if (again !== undefined && isReady && !isEnding && restarts.take()) {
@@ -111,14 +114,11 @@ const isPipe = (fd: number): boolean => {
   return stat.isFIFO() || stat.isSocket();
 };
 
-/** Writes to stdout, since only a write detects that the reader has closed the pipe. */
-const pulse = (): void => void process.stdout.write('\n');
-
 try {
   const line = readCommandLine(PROGRAM, process.argv.slice(2), packageVersion());
-  if (line.kind === 'text') process.stdout.write(line.text);
+  if (line.kind === 'text') print(line.text);
   else run(line.options);
 } catch (error) {
-  complain(`demo: ${messageOf(error)}`);
+  complainNow(`demo: ${messageOf(error)}\n`);
   process.exit(error instanceof Fault ? error.exit : 1);
 }

@@ -1,15 +1,17 @@
 #!/usr/bin/env node
 // shm_simulator: publishes a changing tree or a scenario, in shared memory or as JSON.
+import '#app/stdio/process-streams.js';
 import { readFileSync } from 'node:fs';
 import { merge, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { hint } from '#app/document/nearest.js';
 import { packageVersion } from '#app/document/package-version.js';
-import { onStdoutFailure } from '#app/document/text-file.js';
 import { Fault, messageOf } from '#app/errors.js';
 import { heartbeat } from '#app/native/publisher/heartbeat.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
+import { BrokenPipe, print } from '#app/stdio/print.js';
+import { StandardOutputs } from '#app/stdio/standard-outputs.js';
 import { ComponentServer } from './component/component-server.js';
 import { ServedTree } from './component/served-tree.js';
 import { LiveTree, planPlainTree } from './live-tree.js';
@@ -24,8 +26,14 @@ import type { Ending } from './simulation.js';
 import { planTree, withRunFacts } from './tree-plan.js';
 import type { PlannedInstance } from './tree-plan.js';
 
-const complain = (text: string): void => void process.stderr.write(`${text}\n`);
-const end = () => process.exit(0);
+/** The time limit for the last lines. */
+const LINES_MS = 1000;
+
+const outputs = new StandardOutputs(process);
+const complain = (text: string): void => void outputs.stderr.line(`${text}\n`);
+const end = (status = 0): void => {
+  outputs.end(status, LINES_MS);
+};
 
 const planOf = ({ app, objects }: SimulatorOptions): readonly PlannedInstance[] => {
   const catalogues = loadCatalogues();
@@ -119,12 +127,12 @@ function readPem(option: string, path: string): string {
 async function main(): Promise<void> {
   const line = parseOptions(process.argv.slice(2), packageVersion());
   if (line.kind === 'text') {
-    process.stdout.write(line.text);
+    print(line.text);
     return;
   }
   const { options } = line;
   // SIGHUP, too: when the terminal closes, the segment must be removed.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => end());
   const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario);
   const { jsonPort } = options;
   const run$ =
@@ -140,10 +148,11 @@ async function main(): Promise<void> {
   });
 }
 
-function fail(error: unknown): never {
+function fail(error: unknown): void {
+  // A reader may close the pipe early, as head does.
+  if (error instanceof BrokenPipe) process.exit(0);
   complain(`shm_simulator: ${messageOf(error)}`);
-  process.exit(error instanceof Fault ? error.exit : 1);
+  end(error instanceof Fault ? error.exit : 1);
 }
 
-onStdoutFailure(process.stdout, fail, () => process.exit());
 main().catch(fail);

@@ -1,5 +1,4 @@
 // Reads a segment, and follows its name to the segment of the next publisher.
-import { hrtime } from 'node:process';
 import { Fault, messageOf } from '../../errors.js';
 import type { PublisherProcess, Source, Verdict } from '../../model.js';
 import { SHM_FOLDER } from '../../native/os/shared-memory.js';
@@ -16,6 +15,8 @@ import type { SegmentHeader } from '../../native/segment/segment-header.js';
 import { SegmentSource } from '../../native/segment/segment-source.js';
 import { existingText } from '../../shown/shown-text.js';
 import { TreeReading } from '../tree/tree-items.js';
+
+const { hrtime } = process;
 
 /** The time limit for reading a tree whose structure keeps changing. */
 const TIMEOUT_NS = 10_000_000_000n;

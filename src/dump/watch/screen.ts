@@ -1,4 +1,5 @@
 // A terminal: its screen, its keys, and the widths of texts.
+import type { Output } from '../../stdio/output.js';
 
 /** A line to show on the terminal. */
 export interface ScreenLine {
@@ -22,12 +23,16 @@ const [BOLD, PLAIN] = [`${ESC}1m`, `${ESC}0m`];
 const CLEAR_REST = `${ESC}J`;
 
 export class Screen {
-  readonly #write: (text: string) => void;
+  readonly #output: Pick<Output, 'isIdle' | 'write'>;
+  readonly #onFailure: (error: unknown) => void;
   #isEntered = false;
+  /** The newest text, while the terminal has not yet taken the one before. */
+  #waiting = '';
 
-  /** @param write writes to the terminal */
-  constructor(write: (text: string) => void) {
-    this.#write = write;
+  /** @param onFailure called if the terminal cannot be written */
+  constructor(output: Pick<Output, 'isIdle' | 'write'>, onFailure: (error: unknown) => void) {
+    this.#output = output;
+    this.#onFailure = onFailure;
   }
 
   /** Draws lines of the full screen width, so that they overwrite all old text. */
@@ -38,13 +43,28 @@ export class Screen {
     const enter = this.#isEntered ? '' : ENTER;
     this.#isEntered = true;
     const rest = drawn.length < rows ? `\r\n${CLEAR_REST}` : '';
-    this.#write(`${enter}${BEGIN}${HOME}${drawn.join('\r\n')}${rest}${END}`);
+    this.#show(`${enter}${BEGIN}${HOME}${drawn.join('\r\n')}${rest}${END}`);
   }
 
   /** Restores the terminal. */
   leave(): void {
-    if (this.#isEntered) this.#write(LEAVE);
+    if (this.#isEntered) this.#show(LEAVE);
     this.#isEntered = false;
+  }
+
+  #show(text: string): void {
+    this.#waiting = text;
+    if (this.#output.isIdle) this.#flush();
+  }
+
+  #flush(): void {
+    const text = this.#waiting;
+    this.#waiting = '';
+    if (text === '') return;
+    this.#output.write([Buffer.from(text)], (error) => {
+      if (error === undefined) this.#flush();
+      else this.#onFailure(error);
+    });
   }
 }
 

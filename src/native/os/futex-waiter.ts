@@ -1,10 +1,11 @@
 // Waits for changes of futex words, with one system call on one thread for all idle segments.
 import { stat } from 'node:fs';
-import { hrtime } from 'node:process';
 import { getSystemErrorName } from 'node:util';
 import { Fault } from '../../errors.js';
 import { MORE_THREADS } from '../../thread-code.js';
 import { canWaitOnFutexes, futexWaitAny, futexWake, tryThreads } from './libc.js';
+
+const { hrtime } = process;
 
 /** Limit of words per call, without the waiter's own word. */
 const MAX_WORDS = 127;

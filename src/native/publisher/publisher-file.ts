@@ -13,7 +13,6 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { geteuid, pid as ownPid } from 'node:process';
 import { getSystemErrorName } from 'node:util';
 import { Fault, messageOf } from '../../errors.js';
 import {
@@ -28,6 +27,8 @@ import {
 import type { Mapping } from '../os/libc.js';
 import { SHM_FOLDER } from '../os/shared-memory.js';
 import { HEADER, MAGIC, MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from '../segment/layout.js';
+
+const { geteuid, pid: ownPid } = process;
 
 /** O_TMPFILE of open(2): a file without a name. Node has no constant for it. */
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;

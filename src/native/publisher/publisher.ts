@@ -1,7 +1,6 @@
 // The publisher library: writes managed objects to a segment. The counterpart of sdk/c/shm_publisher.h.
 import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
-import { hrtime, pid as ownPid } from 'node:process';
 import { Fault } from '../../errors.js';
 import { VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
 import type { ObjectState, RootIdentity, SlotRef, ValueType } from '../../published.js';
@@ -47,6 +46,8 @@ import type {
   RootOptions,
   VariableOptions,
 } from './publisher-options.js';
+
+const { hrtime, pid: ownPid } = process;
 
 /** The allocations and relations of a published object or variable. */
 interface PublishedNode {

@@ -1,5 +1,4 @@
 // Polls the segment of one server key, across generations, and judges its publisher.
-import { getuid, hrtime } from 'node:process';
 import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, isSystemError, messageOf } from '../../errors.js';
 import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js';
@@ -11,6 +10,8 @@ import { checkSize, readHeader, readMutableFields, segmentNames } from './segmen
 import type { SegmentHeader, MutableFields } from './segment-header.js';
 import { CHANGE_STEPS, SegmentSource } from './segment-source.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
+
+const { getuid, hrtime } = process;
 
 /** Time between two checks of lock and name: these are system calls, one of them through ffi. */
 const CHECK_PERIOD_NS = 500_000_000n;

@@ -1,7 +1,4 @@
 // The stdout sink. Prints snapshots once or at each interval (spec 1.4).
-import { createWriteStream, fstatSync } from 'node:fs';
-import { Socket } from 'node:net';
-import type { Writable } from 'node:stream';
 import {
   EMPTY,
   Observable,
@@ -21,23 +18,15 @@ import {
   toArray,
 } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
-import { Fault, isSystemError, messageOf } from '../../errors.js';
+import { Fault } from '../../errors.js';
 import type { Document, DemandAnswer, InternalMetric, Target } from '../../model.js';
+import type { Output } from '../../stdio/output.js';
+import { BrokenPipe, NotWritten, notWritten } from '../../stdio/print.js';
 import { identitiesOf, whenReady } from '../sink.js';
 import type { IdentityLabels, Sink, SinkEvent } from '../sink.js';
 
 /** Writes a document. After the last byte, emits the number of bytes. */
 export type DocumentWriter = (document: Document) => Observable<number>;
-
-/** The error of a writer after the reader closed the pipe. The sink then completes. */
-export class BrokenPipe extends Error {
-  override readonly name = 'ReaderGone';
-}
-
-/** The error of a document that could not be written. The sink continues with the next one. */
-export class NotWritten extends Error {
-  override readonly name = 'NotWritten';
-}
 
 /** The answer of a target, with the labels that identify the target. */
 interface IdentifiedPage {
@@ -191,64 +180,28 @@ function printMerged(
   });
 }
 
-/** Opens a stream: a socket for pipes and sockets, so that writes do not block; a file stream for all other files. */
-function streamOf(fd: number): Writable {
-  const kind = fstatSync(fd);
-  if (kind.isFIFO() || kind.isSocket()) return new Socket({ fd, readable: false, writable: true });
-  return createWriteStream('', { fd, autoClose: false });
-}
-
 /**
- * Writes documents to a file descriptor. Unsubscribing does not stop a started document. If a write
- * fails, the document errors with `NotWritten`, and the next document begins on a new line.
+ * Writes documents to an output. Unsubscribing does not stop a started document. If a write fails, the document errors
+ * with `NotWritten`, and the next document begins on a new line.
  */
-export function pipeWriter(fd: number): DocumentWriter {
-  const opened = (): Writable => {
-    const stream = streamOf(fd);
-    // Each write reports its own failure. Without a listener, the first failure would end the process.
-    return stream.on('error', () => undefined);
-  };
-  let stream = opened();
-  let isTruncated = false;
-  return ({ buffers, release }) =>
+export const documentWriter =
+  (output: Pick<Output, 'write'>): DocumentWriter =>
+  ({ buffers, release }) =>
     new Observable((subscriber) => {
-      const rest = buffers[Symbol.iterator]();
       let bytes = 0;
-      const fail = (error: unknown) => {
-        release();
-        // A pipe or socket is closed after a failed write.
-        if (stream instanceof Socket) subscriber.error(new BrokenPipe());
-        else if (isSystemError(error)) {
-          // A stream accepts no more writes after a failed write.
-          stream = opened();
-          isTruncated = true;
-          subscriber.error(new NotWritten(`stdout cannot be written: ${messageOf(error)}`));
-        } else subscriber.error(error);
+      const counted = function* () {
+        for (const buffer of buffers) {
+          bytes += buffer.length;
+          yield buffer;
+        }
       };
-      const writeNext = () => {
-        const buffer = rest.next();
-        if (buffer.done === true) {
-          release();
-          subscriber.next(bytes);
-          subscriber.complete();
+      output.write(counted(), (error) => {
+        release();
+        if (error !== undefined) {
+          subscriber.error(notWritten(error));
           return;
         }
-        bytes += buffer.value.length;
-        stream.write(buffer.value, (error) => {
-          if (error) fail(error);
-          // A fast reader must not keep the event loop from other work.
-          else setImmediate(writeNext);
-        });
-      };
-      if (!isTruncated) writeNext();
-      else
-        stream.write('\n', (error) => {
-          if (error) {
-            fail(error);
-            return;
-          }
-          isTruncated = false;
-          writeNext();
-        });
+        subscriber.next(bytes);
+        subscriber.complete();
+      });
     });
-}

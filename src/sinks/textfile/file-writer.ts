@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { getSystemErrorMap } from 'node:util';
 import { Observable } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import { NotWritten } from '../stdout/stdout.js';
+import { NotWritten } from '../../stdio/print.js';
 import type { DocumentWriter } from '../stdout/stdout.js';
 
 /** The mode of the file regardless of the umask. All users can read it, since the collector runs as another user. */

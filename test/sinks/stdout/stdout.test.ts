@@ -14,7 +14,8 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { Fault } from '#app/errors.js';
-import { NotWritten, BrokenPipe, stdoutSink } from '#app/sinks/stdout/stdout.js';
+import { stdoutSink } from '#app/sinks/stdout/stdout.js';
+import { BrokenPipe, NotWritten } from '#app/stdio/print.js';
 import type { DocumentWriter, Documents } from '#app/sinks/stdout/stdout.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { marbles } from '../../support/marbles.js';

@@ -9,14 +9,18 @@ import ffi from 'ffi-napi';
 import { firstValueFrom, map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Document } from '#app/model.js';
-import { NotWritten, BrokenPipe, pipeWriter } from '#app/sinks/stdout/stdout.js';
+import { documentWriter } from '#app/sinks/stdout/stdout.js';
+import { Output } from '#app/stdio/output.js';
+import { BrokenPipe, NotWritten } from '#app/stdio/print.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
 import { stopProcess } from '../../support/stop-process.js';
 
 const libc = ffi.Library(null, { socket: ['int', ['int', 'int', 'int']] });
 
-describe('pipeWriter', () => {
+const writerTo = (fd: number) => documentWriter(new Output(fd));
+
+describe('documentWriter', () => {
   let folder = '';
   const children: ChildProcess[] = [];
   const fds: number[] = [];
@@ -60,7 +64,7 @@ describe('pipeWriter', () => {
     });
     children.push(cat);
     const fd = openSync(join(folder, 'pipe'), 'w'); // waits for cat
-    return { cat, write: pipeWriter(fd), out: () => readFileSync(join(folder, 'out'), 'utf8') };
+    return { cat, write: writerTo(fd), out: () => readFileSync(join(folder, 'out'), 'utf8') };
   };
 
   it('writes a page in order and releases it once', async () => {
@@ -116,7 +120,7 @@ describe('pipeWriter', () => {
     expect(seen).to.deep.equal([]);
   });
 
-  it('fails with ReaderGone when the pipe has no reader, and releases the page', async () => {
+  it('fails with BrokenPipe when the pipe has no reader, and releases the page', async () => {
     const { cat, write } = await toCat();
     await taken(write(page('start\n')));
     cat.kill('SIGKILL');
@@ -129,7 +133,7 @@ describe('pipeWriter', () => {
     }
   });
 
-  it('fails with ReaderGone when the reader disappears while a page waits for it', async () => {
+  it('fails with BrokenPipe when the reader disappears while a page waits for it', async () => {
     const { cat, write, out } = await toCat();
     await taken(write(page('start\n')));
     await eventually('the reader reads', () => out() === 'start\n');
@@ -141,10 +145,10 @@ describe('pipeWriter', () => {
     expect(waiting.released).to.equal(1);
   });
 
-  it('fails with ReaderGone for a socket without a peer', async () => {
+  it('fails with BrokenPipe for a socket without a peer', async () => {
     const [unix, stream] = [1, 1];
     // It has no other end: a write fails with ENOTCONN.
-    const write = pipeWriter(libc.socket(unix, stream, 0));
+    const write = writerTo(libc.socket(unix, stream, 0));
     const lost = page('a\n');
     const failure = await firstValueFrom(write(lost), NOTHING).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(BrokenPipe);
@@ -152,20 +156,20 @@ describe('pipeWriter', () => {
   });
 
   it('writes to a file', async () => {
-    const write = pipeWriter(open('file', 'w'));
+    const write = writerTo(open('file', 'w'));
     await taken(write(page('a\n', 'b\n')));
     await taken(write(page('c\n')));
     expect(readFileSync(join(folder, 'file'), 'utf8')).to.equal('a\nb\nc\n');
   });
 
   it('fails with NotWritten for a file that cannot be written', async () => {
-    const write = pipeWriter(openSync('/dev/full', 'w'));
+    const write = writerTo(openSync('/dev/full', 'w'));
     const lost = page('a\n');
     const failure = await firstValueFrom(write(lost), NOTHING).catch((error: unknown) => error);
     expect(failure).to.be.instanceOf(NotWritten);
     expect(failure).to.have.property(
       'message',
-      'stdout cannot be written: ENOSPC: no space left on device, write',
+      'stdout cannot be written: no space left on the device',
     );
     expect(lost.released).to.equal(1);
   });

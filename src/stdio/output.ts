@@ -1,0 +1,133 @@
+// Writes to stdout and stderr without blocking the event loop. Other programs may share these descriptors, so their
+// flags stay as they are: a thread of libuv's pool makes each write, and may wait for the reader.
+import { write } from 'node:fs';
+
+/** The maximum number of bytes of lines that wait for a slow reader. */
+const MAX_LINE_BYTES = 1 << 20;
+/** PIPE_BUF of Linux: a pipe takes this many bytes at once, and no line of another program comes in between. */
+const MAX_BATCH_BYTES = 4096;
+/** The time between two attempts while another program keeps the descriptor non-blocking, and its reader is slow. */
+const RETRY_MS = 20;
+const NEWLINE = 0x0a;
+
+/** Called after the last byte, or after the first failure. */
+type Done = (error?: unknown) => void;
+
+/** Buffers that are written one after the other, with nothing in between. */
+interface Entry {
+  readonly rest: Iterator<Uint8Array>;
+  readonly done: Done;
+}
+
+/** Lines that one call writes. */
+interface Batch {
+  text: string;
+  bytes: number;
+}
+
+export class Output {
+  readonly #fd: number;
+  readonly #onFailure: (error: unknown) => void;
+  readonly #queue: Entry[] = [];
+  #isWriting = false;
+  /** The last entry of the queue, if it can take more lines. */
+  #batch: Batch | undefined;
+  #lineBytes = 0;
+  /** Whether a failed write has left an incomplete line. */
+  #isTorn = false;
+  #onIdle: (() => void)[] = [];
+
+  /** @param onFailure called after each failed write */
+  constructor(fd: number, onFailure: (error: unknown) => void = () => undefined) {
+    this.#fd = fd;
+    this.#onFailure = onFailure;
+  }
+
+  /** Whether nothing waits for the reader. */
+  get isIdle(): boolean {
+    return this.#queue.length === 0;
+  }
+
+  /** Resolves as soon as nothing waits for the reader. */
+  idle(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.isIdle) resolve();
+      else this.#onIdle.push(resolve);
+    });
+  }
+
+  /** Writes a line. Drops it and returns false if too many bytes wait for the reader. */
+  line(text: string): boolean {
+    const bytes = Buffer.byteLength(text);
+    if (this.#lineBytes + bytes > MAX_LINE_BYTES) return false;
+    this.#lineBytes += bytes;
+    if (this.#batch !== undefined && this.#batch.bytes + bytes <= MAX_BATCH_BYTES) {
+      this.#batch.text += text;
+      this.#batch.bytes += bytes;
+      return true;
+    }
+    const batch: Batch = { text, bytes };
+    this.#batch = batch;
+    this.#enqueue(this.#close(batch), () => {
+      this.#lineBytes -= batch.bytes;
+    });
+    return true;
+  }
+
+  /** Writes buffers. Iterates to the next buffer when the reader has taken the last one. */
+  write(buffers: Iterable<Uint8Array>, done: Done = () => undefined): void {
+    this.#batch = undefined;
+    this.#enqueue(buffers, done);
+  }
+
+  /** Ends a batch when its turn comes. */
+  *#close(batch: Batch): Generator<Uint8Array> {
+    if (this.#batch === batch) this.#batch = undefined;
+    yield Buffer.from(batch.text);
+  }
+
+  #enqueue(buffers: Iterable<Uint8Array>, done: Done): void {
+    this.#queue.push({ rest: buffers[Symbol.iterator](), done });
+    if (!this.#isWriting) this.#begin();
+  }
+
+  #begin(): void {
+    const [entry] = this.#queue;
+    this.#isWriting = entry !== undefined;
+    if (entry === undefined) for (const resolve of this.#onIdle.splice(0)) resolve();
+    else if (this.#isTorn) this.#put(Buffer.from('\n'), entry);
+    else this.#continue(entry);
+  }
+
+  #continue(entry: Entry): void {
+    let next: IteratorResult<Uint8Array>;
+    try {
+      next = entry.rest.next();
+    } catch (error) {
+      this.#end(entry, error);
+      return;
+    }
+    if (next.done === true) this.#end(entry);
+    else this.#put(next.value, entry);
+  }
+
+  #put(bytes: Uint8Array, entry: Entry): void {
+    write(this.#fd, bytes, 0, bytes.length, null, (error, count) => {
+      if (error?.code === 'EAGAIN') setTimeout(() => this.#put(bytes, entry), RETRY_MS);
+      else if (error !== null) this.#end(entry, error);
+      else {
+        if (count > 0) this.#isTorn = bytes[count - 1] !== NEWLINE;
+        if (count < bytes.length) this.#put(bytes.subarray(count), entry);
+        else this.#continue(entry);
+      }
+    });
+  }
+
+  #end(entry: Entry, error?: unknown): void {
+    if (error === undefined) this.#isTorn = false;
+    this.#queue.shift();
+    entry.done(error);
+    if (error !== undefined) this.#onFailure(error);
+    this.#begin();
+  }
+}

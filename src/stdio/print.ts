@@ -1,0 +1,63 @@
+// Writes to stdout and stderr for programs that do nothing else: a write waits for its reader, and any signal ends it.
+import { writeSync } from 'node:fs';
+import { systemReason } from '../document/text-file.js';
+import { isSystemError } from '../errors.js';
+
+const [STDOUT, STDERR] = [1, 2];
+/** The time between two attempts while another program keeps the descriptor non-blocking, and its reader is slow. */
+const RETRY_MS = 20;
+
+/** The error of a write to stdout that failed; a later one may succeed. */
+export class NotWritten extends Error {
+  override readonly name = 'NotWritten';
+}
+
+/** The error of a write to stdout after its reader closed the pipe. */
+export class BrokenPipe extends Error {
+  override readonly name = 'BrokenPipe';
+
+  constructor() {
+    super('stdout cannot be written: its reader has closed it');
+  }
+}
+
+/** The errors of a pipe or socket without a reader. */
+const NO_READER = new Set(['EPIPE', 'ECONNRESET', 'ENOTCONN']);
+
+/** Returns `NotWritten` or `BrokenPipe` for a system error of a write to stdout, and any other error as it is. */
+export function notWritten(error: unknown): unknown {
+  if (!isSystemError(error)) return error;
+  if (NO_READER.has(codeOf(error))) return new BrokenPipe();
+  return new NotWritten(`stdout cannot be written: ${systemReason(error)}`, { cause: error });
+}
+
+/** Writes a text or bytes to stdout. @throws NotWritten, BrokenPipe */
+export function print(text: string | Uint8Array): void {
+  try {
+    writeWhole(STDOUT, text);
+  } catch (error) {
+    throw notWritten(error);
+  }
+}
+
+/** Writes a text or bytes to stderr; ignores failures, since stderr is the only place to report them. */
+export function complain(text: string | Uint8Array): void {
+  try {
+    writeWhole(STDERR, text);
+  } catch {
+    // There is no other place.
+  }
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+function writeWhole(fd: number, text: string | Uint8Array): void {
+  for (let rest = typeof text === 'string' ? Buffer.from(text) : text; rest.length > 0;)
+    try {
+      rest = rest.subarray(writeSync(fd, rest));
+    } catch (error) {
+      if (codeOf(error) !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    }
+}

@@ -1,0 +1,43 @@
+// The standard outputs of a program that runs until a signal, and the end of its process.
+import { fstatSync } from 'node:fs';
+import { exitNow } from '../native/os/libc.js';
+import { Output } from './output.js';
+
+const [STDOUT, STDERR] = [1, 2];
+
+export class StandardOutputs {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly #program: NodeJS.Process;
+
+  /** @param onFailure called after each failed write */
+  constructor(program: NodeJS.Process, onFailure?: (error: unknown) => void) {
+    this.#program = program;
+    this.stdout = new Output(STDOUT, onFailure);
+    // One queue if both are the same file: then no line comes inside a document.
+    this.stderr = isSame() ? this.stdout : new Output(STDERR, onFailure);
+  }
+
+  /**
+   * Ends the process when its outputs have been written.
+   * @param withinMs the time after which it ends even if they have not
+   */
+  end(status: number, withinMs = Infinity): void {
+    const outputs = [this.stdout, this.stderr];
+    const program = this.#program;
+    const exit = () => {
+      if (outputs.every(({ isIdle }) => isIdle)) program.exit(status);
+      // exit() would wait for the threads of the pool, and these for the reader.
+      program.exitCode = status;
+      program.emit('exit', status);
+      exitNow(status);
+    };
+    void Promise.all(outputs.map((output) => output.idle())).then(exit);
+    if (withinMs < Infinity) setTimeout(exit, withinMs);
+  }
+}
+
+function isSame(): boolean {
+  const [out, err] = [STDOUT, STDERR].map((fd) => fstatSync(fd, { bigint: true }));
+  return out?.dev === err?.dev && out?.ino === err?.ino;
+}
