@@ -54,8 +54,8 @@ RECORD = struct.Struct("<IBBBBIQQI7I")                                          
 FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
 AMOUNT = 0                                                                      # "type" of an amount for add()
 RANGES = {U64: (0, 2**64 - 1), I64: (-2**63, 2**63 - 1), AMOUNT: (1 - 2**64, 2**64 - 1)}
-ALLOWED = {F64: "numbers are allowed", BOOL: "True and False are allowed",
-           **{t: f"integers from {least} to {most} are allowed" for t, (least, most) in RANGES.items()}}
+ALLOWED = {F64: "numbers", BOOL: "True and False",
+           **{t: f"integers from {least} to {most}" for t, (least, most) in RANGES.items()}}
 MAP_FIXED, MAP_NORESERVE, MREMAP_MAYMOVE, MREMAP_FIXED = 0x10, 0x4000, 1, 2
 FAILED = ctypes.c_void_p(-1).value
 LIBC = ctypes.CDLL(None, use_errno=True)
@@ -127,7 +127,7 @@ def _exclusive(can_defer, in_child=_ignore_in_child):
                     pub._lock.release()
                     continue
                 if not can_defer:
-                    raise RuntimeError("a signal handler or __del__ cannot add or publish in the middle of another "
+                    raise RuntimeError("a signal handler or __del__ may not add or publish in the middle of another "
                                        "call of its thread")
                 pub._deferred.append((call, self, args))
                 return None
@@ -242,15 +242,15 @@ def _utf8(text, what):
         if isinstance(text, str):
             return text.encode("utf-8")
     except UnicodeEncodeError:
-        raise ValueError(f"{what} cannot be {_shown(text)}: a lone surrogate is not Unicode text; "
+        raise ValueError(f"{what}: found {_shown(text)}, allowed: text without lone surrogates; "
                          'os.fsencode(name).decode(errors="replace") makes one of a file name') from None
-    raise ValueError(f"{what} cannot be {_shown(text)}: texts are allowed")
+    raise ValueError(f"{what}: found {_shown(text)}, allowed: text")
 
 
 def _string(text, most, what):
     data = _utf8(text, what)
     if len(data) > most:
-        raise ValueError(f"{what} cannot be {_shown(text)}: it has {len(data)} bytes, at most {most} are allowed")
+        raise ValueError(f"{what}: found {_shown(text)} with {len(data)} bytes, allowed: at most {most} bytes")
     return data
 
 
@@ -266,12 +266,12 @@ def _number(type_, value, what):
             return int(value)
     except (TypeError, ValueError, ArithmeticError):         # infinity, and Decimal("sNaN")
         pass
-    raise ValueError(f"{what} cannot be {_shown(value)}: {ALLOWED[type_]}")
+    raise ValueError(f"{what}: found {_shown(value)}, allowed: {ALLOWED[type_]}")
 
 
 def _observation(value, what):
     if isnan(value := _number(F64, value, what)):
-        raise ValueError(f"{what} cannot be NaN: no bucket counts it")
+        raise ValueError(f"{what}: found NaN, allowed: numbers that a bucket counts")
     return value
 
 
@@ -279,13 +279,13 @@ def _numbers(values, what):
     try:
         return [_number(F64, value, what) for value in values]
     except TypeError:
-        raise ValueError(f"{what} cannot be {_shown(values)}: a sequence of numbers is allowed") from None
+        raise ValueError(f"{what}: found {_shown(values)}, allowed: a sequence of numbers") from None
 
 
 def _within(value, least, most, what):
     """Returns `value` if it is an integer from `least` to `most`, else raises ValueError."""
     if not isinstance(value, int) or not least <= value <= most:
-        raise ValueError(f"{what} cannot be {_shown(value)}: {least} to {most} are allowed")
+        raise ValueError(f"{what}: found {_shown(value)}, allowed: integers from {least} to {most}")
     return value
 
 
@@ -294,14 +294,14 @@ def _schema(type_, values, what):
     ascends = (len(schema) <= MAX_SCHEMA and all(map(isfinite, schema))
                and all(a < b for a, b in zip(schema, schema[1:])))
     if type_ == HISTOGRAM:
-        is_right, allowed = ascends, f"up to {MAX_SCHEMA} finite upper bounds, each above the one before, are allowed"
+        is_right, allowed = ascends, f"at most {MAX_SCHEMA} finite upper bounds, ascending"
     elif type_ == SUMMARY:
         is_right = ascends and (not schema or 0 <= schema[0] <= schema[-1] <= 1)
-        allowed = f"up to {MAX_SCHEMA} quantiles from 0 to 1, each above the one before, are allowed"
+        allowed = f"at most {MAX_SCHEMA} quantiles from 0 to 1, ascending"
     else:
-        is_right, allowed = not schema, "only histograms and summaries have one"
+        is_right, allowed = not schema, "none, since only histograms and summaries have one"
     if not is_right:
-        raise ValueError(f"{what} cannot be {_shown(schema)}: {allowed}")
+        raise ValueError(f"{what}: found {_shown(schema)}, allowed: {allowed}")
     return schema
 
 
@@ -438,8 +438,7 @@ class Variable(_Node):
         what = f"the amount added to {self}"
         amount = _number(F64 if self.type == F64 else AMOUNT, amount, what)
         if self.kind == COUNTER and not 0 <= amount < inf:
-            raise ValueError(f"{what} cannot be {amount}: finite amounts from 0 are allowed, since a counter does not "
-                             "fall")
+            raise ValueError(f"{what}: found {amount}, allowed: finite amounts from 0, since a counter does not fall")
         self._add(amount)
 
     @_exclusive(can_defer=True)
@@ -490,8 +489,7 @@ class Variable(_Node):
     def _checked_summary(self, count, total, values):
         values = _numbers(values, f"a value of {self}")
         if len(values) != len(self._schema):
-            raise ValueError(f"{self} cannot have {len(values)} values: {len(self._schema)} are allowed, "
-                             "one per quantile")
+            raise ValueError(f"{self}: found {len(values)} values, allowed: {len(self._schema)}, one for each quantile")
         return _number(U64, count, f"the count of {self}"), _number(F64, total, f"the sum of {self}"), values
 
     @_exclusive(can_defer=True)
@@ -512,7 +510,7 @@ class Variable(_Node):
         if self.type == HISTOGRAM:
             return [_observation(v, str(self)) for v in _numbers(value, str(self))]
         if not isinstance(value, (tuple, list)) or len(value) != 3:
-            raise ValueError(f"{self} cannot be {_shown(value)}: (count, sum, values) is allowed")
+            raise ValueError(f"{self}: found {_shown(value)}, allowed: (count, sum, values)")
         return self._checked_summary(*value)
 
     # -- frames --------------------------------------------------------------------------------------------
@@ -550,15 +548,15 @@ class Publisher:
         for what, key in ("context_id", context_id), ("pool_name", pool_name), ("server_key", server_key):
             # The configuration of the exporter has the same rule.
             if not isinstance(key, str) or not re.fullmatch(r"(?!\.)[A-Za-z0-9_.-]{1,64}", key):
-                raise ValueError(f"{what} cannot be {_shown(key)}: a string of 1 to 64 letters, digits, "
-                                 '"_", "-" and ".", not starting with ".", is allowed')
+                raise ValueError(f"{what}: found {_shown(key)}, allowed: a string of 1 to 64 letters, digits, "
+                                 '"_", "-" and ".", not starting with "."')
         for what, value, least, most in (("records", records, 1, 8388608), ("strings", strings, 2, 134217728),
                                          ("slots", slots, 1, 16777216), ("frames", frames, 0, 2147483648)):
             _within(value, least, most, what)
         if frames % 8:
-            raise ValueError(f"frames cannot be {frames}: multiples of 8 are allowed")
+            raise ValueError(f"frames: found {frames}, allowed: multiples of 8")
         if not 0 <= _number(F64, heartbeat_period, "heartbeat_period") <= 1e9:
-            raise ValueError(f"heartbeat_period cannot be {heartbeat_period}: 0 to 1e9 seconds are allowed")
+            raise ValueError(f"heartbeat_period: found {heartbeat_period}, allowed: 0 to 1e9 seconds")
         if sys.byteorder != "little":
             raise OSError("this publisher stores native words, so it needs a little-endian machine")
         self.path = f"{SHM}/{context_id}.{pool_name}.{server_key}"
@@ -852,9 +850,11 @@ class Publisher:
             (application, "application"))]
         if parent is not None:
             if parent.depth >= MAX_DEPTH:
-                raise ValueError(f"{what} cannot be added: at most {MAX_DEPTH} objects on a path are allowed")
+                raise ValueError(f"parent of {what}: found one with {MAX_DEPTH - 1} objects above it, allowed: at most "
+                                 f"{MAX_DEPTH - 2}")
             if not object_id.startswith(parent.name + ".") or len(object_id) < len(parent.name) + 2:
-                raise ValueError(f'id of {what} must be that of its parent, a dot, and more: "{parent.name}.…"')
+                raise ValueError(f"id: found {_shown(object_id)} for an object of class {_shown(class_name)}, allowed: "
+                                 f"the parent's id {_shown(parent.name)}, a dot and at least one more character")
         node = Object(self, parent, strings, bool(as_of))
 
         def value():
@@ -865,7 +865,7 @@ class Publisher:
 
     def _check_parent(self, parent, what):
         if not isinstance(parent, Object) or parent._pub is not self:
-            raise ValueError(f"parent of {what} cannot be {_shown(parent)}: objects of this publisher are allowed")
+            raise ValueError(f"parent of {what}: found {_shown(parent)}, allowed: objects of this publisher")
 
     def add_variable(self, parent, name, type_, *, kind=UNKNOWN, unit="", help="", value=NOT_GIVEN, schema=(),
                      capacity=256):
@@ -876,11 +876,11 @@ class Publisher:
         what = f"variable {_shown(name)}"
         self._check_parent(parent, what)
         if not isinstance(type_, int) or not U64 <= type_ <= SUMMARY:
-            raise ValueError(f"type of {what} cannot be {_shown(type_)}: U64, I64, F64, BOOL, STRING, HISTOGRAM and "
-                             "SUMMARY of this module are allowed")
+            raise ValueError(f"type of {what}: found {_shown(type_)}, allowed: U64, I64, F64, BOOL, STRING, HISTOGRAM "
+                             "and SUMMARY of this module")
         if not isinstance(kind, int) or not UNKNOWN <= kind <= (GAUGE if type_ < STRING else UNKNOWN):
-            raise ValueError(f"kind of {what} cannot be {_shown(kind)}: UNKNOWN, and for numbers COUNTER and GAUGE, "
-                             "are allowed")
+            raise ValueError(f"kind of {what}: found {_shown(kind)}, allowed: UNKNOWN, and for numbers COUNTER and "
+                             "GAUGE")
         schema = _schema(type_, schema, f"schema of {what}")
         _within(capacity, 0, MAX_TEXT, f"capacity of {what}")
         node = Variable(self, parent, [
