@@ -142,9 +142,14 @@ function byPreference(a: Candidate, b: Candidate): number {
 }
 
 function none(results: readonly PollResult[], { app, hint }: DesiredRoot): RootChoice {
-  const wanted = `a root of application ${app}${hint === '' ? '' : ` that fits instance ${hint}`}`;
+  const sizes = results.map(({ source }) => source?.roots.size ?? 0);
+  const count = total(sizes);
+  const searched = total(sizes.map((size) => Math.min(size, MAX_ROOTS)));
+  const fitting = hint === '' ? '' : ` that fits instance ${hint}`;
+  const among =
+    searched < count ? ` among the first ${grouped(searched)} of ${grouped(count)} roots` : '';
+  const wanted = `a root of application ${app}${fitting}${among}`;
   const roots = results.flatMap(({ source }) => (source === undefined ? [] : [...namesOf(source)]));
-  const count = results.reduce((sum, { source }) => sum + (source?.roots.size ?? 0), 0);
   const publishers = results.map(({ publisher }) => publisher);
   const publisher =
     results.find(({ source }) => source !== undefined)?.publisher ??
@@ -158,6 +163,9 @@ function none(results: readonly PollResult[], { app, hint }: DesiredRoot): RootC
       : `${wanted}, ${states.join('; ')}`;
   return { kind: 'none', reason, publisher };
 }
+
+const total = (numbers: readonly number[]): number => numbers.reduce((sum, each) => sum + each, 0);
+const grouped = (count: number): string => count.toLocaleString('en-US');
 
 const MAX_NAMED = 5;
 

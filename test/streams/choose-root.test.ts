@@ -110,14 +110,21 @@ describe('the choice of a root', () => {
     expect(choice).to.deep.include({ serverKey: '82', others: ['H.3.ads', 'H.2.ads'] });
   });
 
-  it('considers the first 16,384 roots, and reports the number of further roots', () => {
+  it('considers the first 16,384 roots of a server key, and says so if there are more', () => {
     const other = (i: number) => `H.${i}.adh`;
     const roots = (count: number) => Array.from({ length: count }, (_, i) => other(i));
     expect(nameOf(choose([polled('82', ...roots(16_383), 'H.1.ads')], ADS))).to.equal('H.1.ads');
     const beyond = choose([polled('82', ...roots(16_384), 'H.1.ads')], ADS);
     expect(beyond.kind === 'none' && beyond.reason).to.equal(
-      'a root of application ads, there is ' +
+      'a root of application ads among the first 16,384 of 16,385 roots, there is ' +
         'H.0.adh, H.1.adh, H.2.adh, H.3.adh, H.4.adh and 16380 more',
+    );
+    const hinted = choose([polled('82', ...roots(16_385)), polled('83', 'H.1.ads')], {
+      ...ADS,
+      hint: '7',
+    });
+    expect(hinted.kind === 'none' && hinted.reason).to.contain(
+      'a root of application ads that fits instance 7 among the first 16,385 of 16,386 roots, ',
     );
   });
 
