@@ -9,8 +9,14 @@ import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { runToEnd } from '../../support/run-to-end.js';
 
-/** Slots on three pages, two of them adjacent. */
-const SLOTS = [5, 6, 7, 512, 513, 70_000];
+/** How many nodes a random test tracks, each at a slot on one of eight adjacent pages or on a distant one. */
+const TRACKED = 6;
+const someSlots = fc.uniqueArray(
+  fc
+    .tuple(fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 7, 137), fc.constantFrom(0, 1, 7, 511))
+    .map(([page, slot]) => page * 512 + slot),
+  { minLength: TRACKED, maxLength: TRACKED },
+);
 
 /** A probe that records its notifications, as `synced name`. */
 function probeOf(source: FakeSource, kernel = new Kernel()) {
@@ -223,15 +229,17 @@ describe('a slot reader', () => {
         fc.array(
           fc.record({
             acts: fc.array(
-              fc.record({ copy: fc.nat(6), what: fc.nat(3), slot: fc.nat(SLOTS.length - 1) }),
+              fc.record({ copy: fc.nat(6), what: fc.nat(3), slot: fc.nat(TRACKED - 1) }),
               { maxLength: 6 },
             ),
             /** A bit mask of the slots whose owners are tracked in the round. */
-            tracks: fc.nat(2 ** SLOTS.length - 1),
+            tracks: fc.nat(2 ** TRACKED - 1),
           }),
           { minLength: 1, maxLength: 12 },
         ),
-        (rounds) => {
+        // In the order in which they are tracked.
+        someSlots,
+        (rounds, slots) => {
           const { source, root } = shop();
           let values = 0n;
           const valueFor = ({ id }: Variable) => BigInt(id) * 1000n + ++values;
@@ -240,11 +248,11 @@ describe('a slot reader', () => {
             source.setSynced(owner, true);
           };
           const add = (slot: number) => source.addVariable(root, 'v', { type: 'u64', slot });
-          const owners = SLOTS.map(add);
+          const owners = slots.map(add);
           const { probe, track, read, valueOf } = probeOf(source);
           const tracked = new Map<number, Variable>();
           const act = (what: number, place: number) => {
-            const [owner, slot] = [owners[place], SLOTS[place]];
+            const [owner, slot] = [owners[place], slots[place]];
             if (owner === undefined || slot === undefined) return;
             if (what === 0) {
               source.remove(owner);
@@ -274,7 +282,7 @@ describe('a slot reader', () => {
                 expect((valueOf(item) ?? 0n) / 1000n, 'whose value').to.equal(BigInt(item.id));
           }
           source.afterCopy = () => undefined;
-          take(2 ** SLOTS.length - 1);
+          take(2 ** TRACKED - 1);
           read();
           for (const owner of owners) {
             const bits = new BigUint64Array(1);

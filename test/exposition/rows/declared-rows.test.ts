@@ -304,4 +304,63 @@ describe('an application without a catalogue', () => {
     add('e', '');
     expect(help()).to.equal('Variable head of objects of class Pump.');
   });
+
+  describe('with random classes, units and names', () => {
+    /** Words whose joins look alike: with blanks, with digits, and empty. */
+    const word = fc.constantFrom(
+      '',
+      'a',
+      'b',
+      'a b',
+      ' a',
+      'b ',
+      'seconds',
+      '1',
+      '1 a',
+      'u64',
+      'A',
+    );
+    const described = fc.record({
+      className: fc.tuple(word, word).map((words) => words.join(' ').trim() || 'Class'),
+      name: fc.tuple(word, word).map((words) => words.join(' ').trim() || 'name'),
+      unit: fc.constantFrom('', 'seconds', 'bytes', 'a', '1'),
+      kind: fc.constantFrom('counter', 'gauge', 'unknown'),
+      type: fc.constantFrom('u64', 'f64'),
+      help: fc.constantFrom('', 'H.'),
+    });
+    type Described = typeof described extends fc.Arbitrary<infer T> ? T : never;
+
+    /** The lines and metric types of a tree with these variables, each in an object of its own. */
+    function shown(all: readonly Described[], first = 0) {
+      const source = new FakeSource();
+      const root = source.addObject('h.1.shop', 'Shop');
+      all.forEach(({ className, name, ...options }, index) => {
+        const id = `h.1.shop.o${first + index}`;
+        const object = source.addObject(id, className, { parent: root });
+        source.addVariable(object, name, { ...options, value: first + index });
+      });
+      return testView(source, root).text().split('\n');
+    }
+
+    it('names the series of a variable as if the target had no other variable', () =>
+      fc.assert(
+        fc.property(fc.array(described, { minLength: 2, maxLength: 20 }), (all) => {
+          const together = new Set(shown(all));
+          const typeOf = (lines: readonly string[]) =>
+            lines.find((line) => line.startsWith('# TYPE')) ?? '';
+          const alone = all.map((each, index) => shown([each], index));
+          // Of two metrics with one name and different types, the first is shown.
+          const types = new Map<string, string>();
+          for (const lines of alone) {
+            const type = typeOf(lines);
+            const name = type.split(' ')[2] ?? '';
+            if (!types.has(name)) types.set(name, type);
+            const series = lines.filter((line) => line !== '' && !line.startsWith('#'));
+            expect(series).to.have.lengthOf(1);
+            expect(together.has(series[0] ?? ''), series[0]).to.equal(types.get(name) === type);
+          }
+        }),
+        { numRuns: 200 },
+      ));
+  });
 });
