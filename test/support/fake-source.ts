@@ -1,6 +1,7 @@
 // A source of managed objects in memory, which a test changes in every way that a publisher can.
 import { OBJECT_STATES } from '#app/model.js';
 import type {
+  Declaration,
   Frame,
   ManagedObject,
   ObjectState,
@@ -63,6 +64,7 @@ export class FakeSource implements Source {
   #words = new Uint32Array(1024);
   /** By the variable's id. */
   readonly #frames = new Map<number, Frame>();
+  readonly #declarations = new Map<string, Declaration>();
   readonly #free: number[] = [];
   #changes: StructureChange[] = [];
   #lastId = 0;
@@ -95,8 +97,9 @@ export class FakeSource implements Source {
     const { metric } = options;
     const place = this.#place(options.slot);
     const id = ++this.#lastId;
-    const declaration = { name, type, kind, unit, help, schema, ...(metric && { metric }) };
-    const variable: Variable = { ...place, ...declaration, id, object, declaration };
+    const declared = { name, type, kind, unit, help, schema, ...(metric && { metric }) };
+    const declaration = this.#shared(declared);
+    const variable: Variable = { ...place, ...declared, id, object, declaration };
     object.variables.add(variable);
     this.setSynced(variable, value !== undefined);
     if (value !== undefined) this.set(variable, value);
@@ -172,6 +175,14 @@ export class FakeSource implements Source {
   readFrame(variable: Variable): Frame | undefined {
     const isUnstable = [...this.restless].some(({ id }) => id === variable.id);
     return isUnstable ? undefined : this.#frames.get(variable.id);
+  }
+
+  /** One object for equal declarations, as in the readers of all formats. */
+  #shared(declaration: Declaration): Declaration {
+    const key = JSON.stringify(declaration);
+    const known = this.#declarations.get(key);
+    if (known === undefined) this.#declarations.set(key, declaration);
+    return known ?? declaration;
   }
 
   #setFrame(variable: Variable, frame: Frame): void {

@@ -321,9 +321,9 @@ describe('an application without a catalogue', () => {
       'A',
     );
     const described = fc.record({
-      className: fc.tuple(word, word).map((words) => words.join(' ').trim() || 'Class'),
-      name: fc.tuple(word, word).map((words) => words.join(' ').trim() || 'name'),
-      unit: fc.constantFrom('', 'seconds', 'bytes', 'a', '1'),
+      className: fc.tuple(word, word).map((words) => words.join(' ').trimEnd() || 'Class'),
+      name: fc.tuple(word, word).map((words) => words.join(' ').trimEnd() || 'name'),
+      unit: fc.constantFrom('', 'seconds', 'seconds a', 'seconds b', 'a', '1'),
       kind: fc.constantFrom('counter', 'gauge', 'unknown'),
       type: fc.constantFrom('u64', 'f64'),
       help: fc.constantFrom('', 'H.'),

@@ -1,4 +1,4 @@
-// The gauges of omitted series, compared with a recount of the tree after random changes.
+// The gauges of omitted series, objects and variables, compared with a recount of the tree after random changes.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Variable } from '#app/model.js';
@@ -39,6 +39,8 @@ describe('the gauges of omitted items', () => {
   const limits = [
     ['series', { series: 8 }, stepWith('number', 'text', 'histogram')],
     ['text', { textBytes: 1500 }, stepWith('number', 'text')],
+    ['variables', { variables: 4 }, stepWith('number', 'text')],
+    ['objects', { objects: 2 }, stepWith('number', 'text')],
     ['series and text', { series: 15, textBytes: 2500 }, stepWith('number', 'text')],
   ] as const;
   for (const [limited, limit, step] of limits)
@@ -82,16 +84,19 @@ describe('the gauges of omitted items', () => {
             const { missing, counts } = view;
             const tracked = counts.objects.total;
             expect(missing.omittedObjects).to.equal(objects.length - tracked);
+            const variables = objects.reduce((sum, each) => sum + each.variables.size, 0);
+            if (missing.omittedObjects === 0)
+              expect(missing.omittedVariables).to.equal(variables - counts.variables.total);
             expect(missing.clashingSeries).to.equal(0);
             // The series of an omitted object or variable are not counted.
             if (missing.omittedObjects + missing.omittedVariables > 0)
               expect(missing.omittedSeries).to.be.at.most(all - shown);
             else expect(missing.omittedSeries).to.equal(all - shown);
-            omissions += missing.omittedSeries;
+            omissions += missing.omittedSeries + missing.omittedObjects + missing.omittedVariables;
           });
         }),
-        { numRuns: 60 },
+        { numRuns: 40 },
       );
-      expect(omissions, 'omitted series').to.be.above(20);
+      expect(omissions, 'omitted items').to.be.above(20);
     });
 });
