@@ -23,19 +23,19 @@ export const HSPERFDATA_SETTINGS = {
     'containers',
     false,
     flag,
-    'Also shows JVMs in containers, through /proc; the exporter needs the rights to read their processes',
+    'Also shows JVMs in containers, through /proc. The exporter needs the permissions to read their processes',
   ),
   users: optional(
     'users',
     [],
     words,
-    'Users whose JVMs are shown, as in hsperfdata_USER; * matches any text; empty shows all',
+    'Users whose JVMs are shown, as in hsperfdata_USER, with * for any text. An empty list shows all',
   ),
   mainClasses: optional(
     'main_classes',
     [],
     words,
-    'Main classes or jar files of the JVMs that are shown; * matches any text; empty shows all',
+    'Main classes or jar files of the JVMs that are shown, with * for any text. An empty list shows all',
   ),
 };
 

@@ -155,16 +155,13 @@ export function fieldsMarkdown(
   return Object.values(fields)
     .map(({ key, rule, meaning, fallback }) => {
       const need = fallback === undefined ? 'Required' : `Default: \`${asToml(fallback)}\``;
-      const facts = [`${need}. Allowed: ${marked(allowedValues(rule))}.`, remarkOn(key)];
+      const facts = [
+        `${need}. Allowed: ${marked(SHORT_TYPES.get(rule.allowed) ?? rule.allowed)}.`,
+        remarkOn(key),
+      ];
       return `### ${key}\n\n${marked(meaning)}.\n\n${facts.join(' ').trimEnd()}\n`;
     })
     .join('\n');
-}
-
-/** Type and allowed values of a field. */
-function allowedValues({ type, allowed }: Rule<unknown>): string {
-  const short = SHORT_TYPES.get(allowed) ?? allowed;
-  return short.startsWith('a ') || short.startsWith('an ') ? short : `${type}, ${short}`;
 }
 
 /** Text as Markdown: keys and file names with underscores are code, other special characters are escaped. */
