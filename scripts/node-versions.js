@@ -12,6 +12,7 @@ const MAJORS = argv.length > 2 ? argv.slice(2) : ['20', '22', '24', '26'];
 const COPIED = [
   ...['package.json', 'node_modules', 'dist', 'dist-test', 'scripts', 'sdk'],
   '.mocharc.json',
+  'test/support/tls',
 ];
 const TESTS = [
   ...['futex', 'malloc', 'posix'].map((name) => `native/os/${name}`),

@@ -241,8 +241,12 @@ describe('an exporter with web_config_file', function () {
         () => false,
       );
     expect([await isLetIn('client'), await isLetIn('other')]).to.deep.equal([true, false]);
+    await started.exporter.line(
+      /warning refuses connections from 127\.0\.0\.1: client_ca_file trusts no authority of its/,
+    );
     await change(started, named('[example.com]'));
     expect(await isLetIn('client')).to.equal(false);
+    await started.exporter.line(/from 127\.0\.0\.1: its certificate has no name of client_allowed/);
     await change(started, named('[192.0.2.7]'));
     expect(await isLetIn('client')).to.equal(true);
     await started.exporter.stop();

@@ -4,12 +4,13 @@ import { request } from 'node:https';
 import type { RequestOptions } from 'node:https';
 import { NEVER } from 'rxjs';
 import { webGuard } from '#app/exporter/web-guard.js';
+import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { WatchedWebConfig } from '#app/web-config/watched-web-config.js';
 import { AUTHORITY, Authorities } from '../support/authorities.js';
 import { tlsPath } from '../support/component-certificates.js';
 import { FakeTarget } from '../support/fake-target.js';
 import { needsPrograms } from '../support/needs.js';
-import { testPrograms } from '../support/processes.js';
+import { testPrograms, waitFor } from '../support/processes.js';
 import { freshServing } from '../support/serving-http.js';
 
 const CLIENT = 'subjectAltName=DNS:prometheus.example';
@@ -174,12 +175,12 @@ describe('a client_ca_file', function () {
   };
 
   /** Serves in this process. */
-  const serve = async (anchors: readonly string[], more = '') => {
+  const serve = async (anchors: readonly string[], more = '', selfMetrics = new SelfMetrics()) => {
     const file = programs.write('web.yml', yaml(anchors) + more);
     const config = new WatchedWebConfig(file, Date.now, () => undefined);
     const none = () => undefined;
     const guard = webGuard(config, () => NEVER, Date.now, none);
-    return (await serving([new FakeTarget()], { guard })).origin;
+    return (await serving([new FakeTarget()], { guard, selfMetrics })).origin;
   };
 
   const optionsOf = ([own, ...others]: Chain): RequestOptions => ({
@@ -209,6 +210,23 @@ describe('a client_ca_file', function () {
     };
     expect([await served('2001:db8::7'), await served('2001:db8::8')]).to.deep.equal([true, false]);
   });
+
+  for (const [reason, chain] of [
+    ['expired_certificate', ['expired-client']],
+    ['invalid_certificate', ['server']],
+    ['untrusted_certificate', ['root-client']],
+    ['untrusted_certificate', ['own-client']],
+  ] as const)
+    it(`counts the refusal of ${chain[0]} as ${reason}`, async () => {
+      const selfMetrics = new SelfMetrics();
+      const origin = await serve(['int'], '', selfMetrics);
+      expect(await isLetIn(origin, optionsOf(chain))).to.equal(false);
+      await waitFor('the count', async () =>
+        (await selfMetrics.text([])).includes(`_errors_total{reason="${reason}"} 1\n`)
+          ? true
+          : undefined,
+      );
+    });
 
   it('admits the same clients as that of node_exporter', async function () {
     needsPrograms(this, 'prometheus-node-exporter');
