@@ -48,7 +48,8 @@ const KEYS = 'up, down, page up, page down, home; q ends';
 
 /** The line of an item at the latest redraw, and the time of its last visible change. */
 interface ShownLine {
-  readonly text: string;
+  /** Its text at a fixed time: the age of an as-of time grows without a change. */
+  readonly timeless: string;
   readonly changedMs: number | undefined;
 }
 
@@ -116,10 +117,11 @@ export class LiveView {
   ): ScreenLine {
     const { id } = item.kind === 'object' ? item.object : item.variable;
     const { text } = itemText(item, reading, nowMs);
+    const { text: timeless } = itemText(item, reading, 0);
     const last = before.get(id);
-    const isChanged = last !== undefined && last.text !== text;
+    const isChanged = last !== undefined && last.timeless !== timeless;
     const changedMs = isChanged ? nowMs : last?.changedMs;
-    this.#shown.set(id, { text, changedMs });
+    this.#shown.set(id, { timeless, changedMs });
     if (changedMs === undefined) return plainLine(text);
     const age = ageText((nowMs - changedMs) / 1000).padStart(AGE_COLUMNS);
     return { text: fittedText(text, columns - AGE_COLUMNS) + age, isBold: isChanged };
