@@ -394,6 +394,6 @@ for (const mode of MODES)
             simulation.leave();
           }
         }),
-        { numRuns: 12, endOnFailure: true },
+        { numRuns: 8, endOnFailure: true },
       ));
   });
