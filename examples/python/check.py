@@ -829,11 +829,15 @@ def waiting_publishers():
         ok(stderr_of(lambda: later(p)) == "" and p.holds_key, "takes the key, also if /dev/shm is full")
     g = Seg(p.path)
     ok(g.state == 1 and g.held and g.var("v")["value"] == 2 and g.var("added")["synced"], "all values are there")
-    ok(stderr_of(lambda: later(third)) == "" and not third.holds_key, "the other one goes on waiting")
+    ok(stderr_of(lambda: (later(third), third.publish())) == "" and not third.holds_key, "the other one goes on waiting")
     third.close()
     ok(Seg(p.path).held and os.path.exists(p.path), "and leaves the holder alone when it is closed")
     added.remove()
-    p.close()
+    with shm.Publisher("wait", CTX, heartbeat_period=0) as silent:
+        stderr_of(silent.publish)
+        p.close()
+        silent.publish()
+        ok(silent.holds_key and Seg(p.path).held, "without heartbeats, publish() tries again")
     ok(not os.path.exists(p.path), "closed")
 
 

@@ -2074,8 +2074,14 @@ static inline int shm_set_bits(const shm_variable *variable, int type, const cha
 static inline int shm_check_amount(const shm_variable *variable, int type, const char *function,
                                    uint64_t amount) {
   int code = shm_check_use(variable, type, function);
-  if (code != 0 || variable->kind != SHM_COUNTER || amount < (uint64_t)1 << 63) return code;
-  return shm_refuse(variable, function, type, "the amount %d for a counter, allowed: 0 to 2^63 - 1", (int64_t)amount);
+  if (code != 0 || variable->kind != SHM_COUNTER) return code;
+  if (amount > (uint64_t)INT64_MAX)
+    return shm_refuse(variable, function, type, "the amount %d for a counter, allowed: 0 to 2^63 - 1",
+                      (int64_t)amount);
+  uint64_t before = shm_get(variable->ref.value);
+  if (amount <= (type == SHM_U64 ? UINT64_MAX : (uint64_t)INT64_MAX) - before) return 0;
+  return shm_refuse(variable, function, type, "the amount %u for a counter at %u, allowed: sums up to 2^%u - 1",
+                    amount, before, (uint64_t)(type == SHM_U64 ? 64 : 63));
 }
 
 static inline int shm_add_bits(const shm_variable *variable, int type, const char *function,
@@ -2113,7 +2119,7 @@ static inline int shm_i64_set(const shm_variable *variable, int64_t value) {
   return shm_set_bits(variable, SHM_I64, __func__, (uint64_t)value);
 }
 
-/* Adds to the value. A sum beyond 64 bits wraps. */
+/* Adds to the value. A sum beyond 64 bits wraps, except for a counter, which refuses it. */
 static inline int shm_i64_add(const shm_variable *variable, int64_t value) {
   return shm_add_bits(variable, SHM_I64, __func__, (uint64_t)value);
 }
