@@ -1,10 +1,11 @@
 // Bundles each program with its packages into a file of dist/bin, so that a start reads that instead of
 // some five hundred modules.
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { dirname, join, relative, resolve, sep } from 'node:path';
 import { build } from 'esbuild';
 import { LAUNCH } from './launch.js';
+import { SHARED_OBJECTS } from './release/native-modules.js';
 
 const DIST = resolve('dist') + sep;
 const BIN = 'dist/bin';
@@ -41,32 +42,52 @@ const ownModules = {
     }),
 };
 
-/** A machine that they were not built for: where shared memory cannot be used, a program exits with 4. */
-const REFUSE = `
-  const [reason] = thrown.message.split('\\n');
+/** On a machine that the native modules were not built for, a program exits with 4, and the library throws an error. */
+const REFUSE = {
+  program: `
   const program = process.argv[1].replace(/^.*\\/|\\.js$/g, '');
-  require('node:fs').writeSync(2, program + ': the native modules cannot be loaded: ' + reason + '; docs/install.md says how to build them\\n');
-  process.exit(4);`;
+  require('node:fs').writeSync(2, program + ': ' + reason + '\\n');
+  process.exit(4);`,
+  library: `
+  throw new Error('shm-exporter: ' + reason, { cause: thrown });`,
+};
 
 /**
- * The shared object of a package is loaded from the folder of that package, as the package does it.
- * ref-napi is looked for from ffi-napi, which depends on it.
+ * Loads the shared object of a package: in a release from dist/prebuilds, otherwise from the folder of the package, as
+ * the package does it. ref-napi is looked for from ffi-napi, which depends on it.
  */
-const loading = (name) => `
+const loading = (name, kind) => `
+  const { existsSync } = require('node:fs');
   const { createRequire } = require('node:module');
-  const { dirname } = require('node:path');
+  const { dirname, join } = require('node:path');
+  const platform = process.platform + '-' + process.arch;
+  const compiled = join(__dirname, '../prebuilds', platform, '${SHARED_OBJECTS[name]}');
+  const ofSources = () => {
+    try {
+      const ffi = createRequire(__filename).resolve('ffi-napi/package.json');
+      const manifest = ${name === 'ffi-napi' ? 'ffi' : `createRequire(ffi).resolve('${name}/package.json')`};
+      return () => createRequire(manifest)('node-gyp-build')(dirname(manifest));
+    } catch {
+      throw new Error('No native build was found for ' + platform + ' in ' + dirname(compiled));
+    }
+  };
   try {
-    const ffi = require.resolve('ffi-napi/package.json');
-    const manifest = ${name === 'ffi-napi' ? 'ffi' : `createRequire(ffi).resolve('${name}/package.json')`};
-    module.exports = createRequire(manifest)('node-gyp-build')(dirname(manifest));
-  } catch (thrown) { ${REFUSE} }`;
+    module.exports = existsSync(compiled) ? createRequire(__filename)(compiled) : ofSources()();
+  } catch (thrown) {
+    const [sentence] = thrown.message.split('\\n');
+    const reason = 'the native modules cannot be loaded: ' + sentence + '; docs/install.md says how to build them';
+    ${REFUSE[kind]}
+  }`;
+/** A test runner runs this JavaScript once for each test file, over the same shared object. */
+const EACH_TIME = 'module.exports = bindings.initializeBindings(ref.instance)';
+const ONCE = 'module.exports = bindings.initialized ??= bindings.initializeBindings(ref.instance)';
 const OWN_LOADING = "require('node-gyp-build')(path.join(__dirname, '..'))";
 
 /**
  * ffi-napi and ref-napi with the packages that they need: to find and read their twenty files takes an
  * eighth of a start. Both names of ref-napi stand for one copy of it. Messages for debugging are left out.
  */
-const foreignFunctions = {
+const foreignFunctions = (kind) => ({
   name: 'foreign-functions',
   setup: (builder) => {
     const { onLoad, onResolve, resolve } = builder;
@@ -78,7 +99,8 @@ const foreignFunctions = {
       const name = path.endsWith('/bindings.js') ? 'ffi-napi' : '@2060.io/ref-napi';
       const parts = readFileSync(path, 'utf8').split(OWN_LOADING);
       if (parts.length !== 2) throw new Error(`${path} loads its shared object in another way`);
-      return { contents: parts.join(`require('shared-object:${name}')`), loader: 'js' };
+      const code = parts.join(`require('shared-object:${name}')`);
+      return { contents: code.replace(EACH_TIME, ONCE), loader: 'js' };
     });
     onResolve({ filter: /^shared-object:/ }, ({ path }) => ({
       path: path.replace('shared-object:', ''),
@@ -89,14 +111,14 @@ const foreignFunctions = {
       external: true,
     }));
     onLoad({ filter: /./, namespace: 'shared-object' }, ({ path }) => ({
-      contents: loading(path),
+      contents: loading(path, kind),
     }));
     onResolve({ filter: /^debug$/ }, ({ path }) => ({ path, namespace: 'silent' }));
     onLoad({ filter: /./, namespace: 'silent' }, () => ({
       contents: 'module.exports = () => () => undefined;',
     }));
   },
-};
+});
 
 /** Leaves the code of the exporter in a file of its own. */
 const ownFile = {
@@ -108,6 +130,38 @@ const ownFile = {
         : undefined,
     ),
 };
+
+const COMMONJS = '{"type":"commonjs"}\n';
+const LIBRARY = 'dist/library';
+const PUBLISHER = 'native/publisher/publisher';
+
+/**
+ * Bundles the publisher library, which ES modules import and CommonJS requires, with its types. Types of another kind
+ * of module than the code would mislead the compiler, so they are copied into the folder of the code.
+ */
+async function bundleLibrary(modules, js) {
+  rmSync(LIBRARY, { recursive: true, force: true });
+  await build({
+    ...modules,
+    outdir: LIBRARY,
+    entryPoints: { publisher: `dist/${PUBLISHER}.js` },
+    banner: { js },
+    plugins: [ownModules, foreignFunctions('library')],
+  });
+  writeFileSync(`${LIBRARY}/package.json`, COMMONJS);
+  copyTypes(`${PUBLISHER}.d.ts`, new Set());
+}
+
+/** Copies a file of types and all that it imports. */
+function copyTypes(file, copied) {
+  if (copied.has(file)) return;
+  copied.add(file);
+  const text = readFileSync(join('dist', file), 'utf8').replace(/^\/\/# sourceMappingURL.*$/m, '');
+  mkdirSync(join(LIBRARY, dirname(file)), { recursive: true });
+  writeFileSync(join(LIBRARY, file), text);
+  for (const [, path] of text.matchAll(/(?:from|import\() ?['"](\.[^'"]+)\.js['"]/g))
+    copyTypes(join(dirname(file), `${path}.d.ts`), copied);
+}
 
 /** The place of a module of the file, and `Buffer` as a variable: the global one has a getter, which takes a call. */
 const NAMES =
@@ -136,7 +190,7 @@ export async function bundle() {
     define: { 'import.meta.url': '__url' },
     // The same code as the one that Node would take, but in modules, so that what is unused goes.
     alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
-    plugins: [ownFile, ownModules, foreignFunctions],
+    plugins: [ownFile, ownModules, foreignFunctions('program')],
   };
   const js = `'use strict';${NAMES}`;
   await build({
@@ -147,6 +201,7 @@ export async function bundle() {
     supported: { 'dynamic-import': false },
   });
   await build({ ...modules, entryPoints: { ...CODE, ...THREADS }, banner: { js } });
-  writeFileSync(`${BIN}/package.json`, '{"type":"commonjs"}\n');
+  writeFileSync(`${BIN}/package.json`, COMMONJS);
+  await bundleLibrary(modules, js);
   for (const name of Object.keys(PROGRAMS)) chmodSync(`${BIN}/${name}.js`, 0o755);
 }

@@ -32,6 +32,11 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
     only: /(^|\/)cli\.ts$|^native\/publisher\/publisher\.ts$/,
     remedy: 'emit an event or throw a Fault',
   },
+  {
+    word: /\b(fchmod|fchown|lchmod|lchown|futimes)Sync\b/,
+    only: /^$/,
+    remedy: "call os/libc.ts: Node's permission model refuses these functions",
+  },
   { word: /\bDate\.now\b/, only: /(^|\/)cli\.ts$/, remedy: 'take a clock or a scheduler' },
   {
     word: /\.subscribe\(/,

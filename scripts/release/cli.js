@@ -46,13 +46,14 @@ function build({ out, version, forms }, work) {
   ];
 }
 
-/** The compiled packages, and the Node.js. */
+/** The packages, their compiled modules, and the Node.js. */
 function partsIn(work) {
-  const parts = { packages: productionPackages(), staged: join(work, 's'), node: join(work, 'n') };
-  fetchNode(parts.node);
-  copyPackages(parts.packages, parts.staged);
-  buildNativeModules(parts.staged, parts.node);
-  return parts;
+  const [staged, compiled, node] = ['s', 'c', 'n'].map((name) => join(work, name));
+  const packages = productionPackages();
+  fetchNode(node);
+  copyPackages(packages, staged);
+  buildNativeModules(join(staged, 'node_modules'), compiled, node);
+  return { packages, staged, compiled, node };
 }
 
 function fromTree(out, work, parts, release, forms) {

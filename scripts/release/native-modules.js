@@ -1,46 +1,55 @@
-// Compiles the packages with native code, each into prebuilds/, where it looks for what fits a machine.
-// Below an installed package, `npm run build-native` runs this file for a machine without a build.
+// Compiles the packages with native code into dist/prebuilds, where the programs and the library look for them.
+// In an installed npm package, `npm run build-native` runs this file for a machine without a build.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { copyFileSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { arch } from 'node:os';
-import { argv, env } from 'node:process';
+import { join, resolve } from 'node:path';
+import { argv, env, platform } from 'node:process';
 import { fileURLToPath } from 'node:url';
 
-const MODULES = ['@2060.io/ref-napi', 'ref-napi', 'ffi-napi'];
+/** The shared object of each package. Both names of ref-napi stand for one copy of it. */
+export const SHARED_OBJECTS = { '@2060.io/ref-napi': 'ref-napi.node', 'ffi-napi': 'ffi-napi.node' };
 
-/** `headers` is the folder of a Node.js with include/node; by default that of npm's configuration. */
-export function buildNativeModules(root, headers) {
-  for (const name of MODULES) {
-    const folder = join(root, 'node_modules', name);
-    compile(folder, resolve(root), headers);
-    const built = join(folder, 'build/Release');
-    const [module] = readdirSync(built).filter((file) => file.endsWith('.node'));
-    const target = join(folder, `prebuilds/linux-${arch()}`);
-    mkdirSync(target, { recursive: true });
+/** The folder with the sources of the packages in the npm package. */
+export const SOURCES = 'native';
+
+/**
+ * @param packages the folder that has the packages
+ * @param target a folder for the shared objects, one folder for each platform
+ * @param headers the folder of a Node.js with include/node; by default that of npm's configuration
+ */
+export function buildNativeModules(packages, target, headers) {
+  const folder = join(target, `${platform}-${arch()}`);
+  mkdirSync(folder, { recursive: true });
+  for (const [name, file] of Object.entries(SHARED_OBJECTS)) {
+    const source = join(packages, name);
+    compile(source, resolve(packages), headers);
+    const built = join(source, 'build/Release');
+    const [module] = readdirSync(built).filter((each) => each.endsWith('.node'));
     execFileSync('strip', ['--strip-unneeded', join(built, module)]);
-    copyFileSync(join(built, module), join(target, 'node.napi.glibc.node'));
+    copyFileSync(join(built, module), join(folder, file));
   }
-  for (const name of MODULES) forgetBuild(root, name);
+  for (const name of Object.keys(SHARED_OBJECTS)) forgetBuild(packages, name);
 }
 
 /** gyp writes beside the package as well, where that has a scope. */
-function forgetBuild(root, name) {
-  const folder = join(root, 'node_modules', name);
+function forgetBuild(packages, name) {
   const outputs = ['build', 'node-addon-api', ...(name.includes('/') ? ['../node-addon-api'] : [])];
-  for (const output of outputs) rmSync(join(folder, output), { recursive: true, force: true });
+  for (const output of outputs)
+    rmSync(join(packages, name, output), { recursive: true, force: true });
 }
 
 /** Without the names of folders of this machine in it, the same source gives the same bytes. */
-function compile(folder, root, headers) {
-  const flags = `-ffile-prefix-map=${root}=.`;
+function compile(folder, packages, headers) {
+  const flags = `-ffile-prefix-map=${packages}=.`;
   const nodedir = headers === undefined ? [] : [`--nodedir=${resolve(headers)}`];
   try {
     execFileSync('node-gyp', ['rebuild', '--silent', ...nodedir], {
       cwd: folder,
       encoding: 'utf8',
       stdio: 'pipe',
-      env: { ...env, CFLAGS: flags, CXXFLAGS: flags },
+      // By NODE_PATH, a package finds the headers of another one beside it.
+      env: { ...env, CFLAGS: flags, CXXFLAGS: flags, NODE_PATH: packages },
     });
   } catch (thrown) {
     const { code, stdout, stderr, message } = thrown;
@@ -50,21 +59,4 @@ function compile(folder, root, headers) {
   }
 }
 
-/**
- * Changes the manifests of the native packages so that npm runs no script at installation, where a binding.gyp
- * would make it compile, and accepts the version of node-addon-api that our `overrides` chose: npm ignores the
- * `overrides` of an installed package.
- */
-export function adaptManifests(root) {
-  const pathOf = (name) => join(root, 'node_modules', name, 'package.json');
-  const { version } = JSON.parse(readFileSync(pathOf('node-addon-api'), 'utf8'));
-  for (const name of MODULES) {
-    const manifest = JSON.parse(readFileSync(pathOf(name), 'utf8'));
-    delete manifest.scripts;
-    manifest.gypfile = false;
-    manifest.dependencies['node-addon-api'] = version;
-    writeFileSync(pathOf(name), `${JSON.stringify(manifest, null, 2)}\n`);
-  }
-}
-
-if (argv[1] === fileURLToPath(import.meta.url)) buildNativeModules('.');
+if (argv[1] === fileURLToPath(import.meta.url)) buildNativeModules(SOURCES, 'dist/prebuilds');

@@ -1,41 +1,65 @@
-// The npm package: its packages inside it, those with native code compiled, and no script to install.
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// The npm package: bundled programs and library, compiled native modules, no dependencies and no script to install.
+// So every package manager installs it in the same way, without a registry.
+import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { billOfMaterials } from './bill-of-materials.js';
 import { stateVersion } from './c-publisher.js';
-import { adaptManifests } from './native-modules.js';
+import { SOURCES } from './native-modules.js';
 import { writeLicenses } from './licenses.js';
 import { isShipped } from './shipped.js';
+import { LIBRARY, copyPrograms, withoutMap } from './tree.js';
 
 const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md'];
 /** Compiles the native modules where no compiled one fits. */
 const BUILD_NATIVE = 'scripts/release/native-modules.js';
+/** What the package has besides the files of the sources. */
+const MADE = [SOURCES, 'scripts', 'licenses', 'sbom.cdx.json'];
+/** The packages that it compiles, and those whose headers they need. */
+const COMPILED = [
+  'ffi-napi',
+  '@2060.io/ref-napi',
+  'node-addon-api',
+  'get-uv-event-loop-napi-h',
+  'get-symbol-from-current-process-h',
+];
 
 /** Writes the folder `package` that npm expects in the archive. */
-export function writeNpmPackage(target, { staged, packages }, release) {
+export function writeNpmPackage(target, { staged, compiled, packages }, release) {
   const manifest = manifestOf(release);
   mkdirSync(target, { recursive: true });
-  for (const name of [...TEXTS, ...manifest.files.filter((file) => !file.startsWith('!'))])
+  const isMade = (file) => file.startsWith('!') || file === 'dist' || MADE.includes(file);
+  for (const name of [...TEXTS, ...manifest.files.filter((file) => !isMade(file))])
     cpSync(name, join(target, name), { recursive: true, filter: isShipped });
   stateVersion(target, release);
+  copyPrograms(target, compiled);
+  copyLibrary(target);
   mkdirSync(join(target, dirname(BUILD_NATIVE)), { recursive: true });
   cpSync(BUILD_NATIVE, join(target, BUILD_NATIVE));
-  cpSync(join(staged, 'node_modules'), join(target, 'node_modules'), { recursive: true });
-  adaptManifests(target);
+  for (const name of COMPILED)
+    cpSync(join(staged, 'node_modules', name), join(target, SOURCES, name), { recursive: true });
   writeLicenses(join(target, 'licenses'), packages);
   writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(packages, release, false));
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
+function copyLibrary(target) {
+  const filter = (path) => !path.endsWith('.map');
+  cpSync(LIBRARY, join(target, LIBRARY), { recursive: true, filter });
+  for (const name of readdirSync(LIBRARY).filter((each) => each.endsWith('.js')))
+    withoutMap(join(target, LIBRARY, name));
+}
+
 /** The manifest of the sources, without the entries that only the sources need. */
 function manifestOf({ version }) {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
-  for (const key of ['allowScripts', 'devDependencies', 'overrides', 'private'])
-    delete manifest[key];
+  const ofSources = ['allowScripts', 'dependencies', 'devDependencies', 'imports', 'overrides'];
+  for (const key of [...ofSources, 'private']) delete manifest[key];
   return {
     ...manifest,
     version,
+    files: [...manifest.files, ...MADE],
     scripts: { 'build-native': `node ${BUILD_NATIVE}` },
-    bundleDependencies: Object.keys(manifest.dependencies),
+    // Yarn's Plug'n'Play would keep the package in an archive, from which no native module loads.
+    preferUnplugged: true,
   };
 }

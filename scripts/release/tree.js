@@ -1,5 +1,5 @@
 // The folder that the tarball holds and the .deb installs: programs, their Node.js, pages and texts.
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { OPTIONS } from '../launch.js';
 import { billOfMaterials } from './bill-of-materials.js';
@@ -11,17 +11,13 @@ import { run } from './run.js';
 import { isShipped } from './shipped.js';
 
 const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'];
+/** The publisher library for JavaScript, which only the npm package has. */
+export const LIBRARY = 'dist/library';
 const FOLDERS = ['deploy', 'docs', 'examples', 'sdk'];
-/** Of the packages, the bundled programs load these at run time: the shared objects, and what finds them. */
-const AT_RUN_TIME = new Set(
-  ['ffi-napi', '@2060.io/ref-napi', 'node-gyp-build'].map((name) => `node_modules/${name}`),
-);
-const LOADED = /^\/prebuilds(\/|$)|^\/(package\.json|index\.js|node-gyp-build\.js|license.*)$/i;
-
 /** `parts` has the folders of the compiled packages and of the Node.js, and the packages. */
-export function writeTree(target, { staged, node, packages }, release) {
-  copyPrograms(target);
-  copyRunTimePackages(target, staged, packages);
+export function writeTree(target, { compiled, node, packages }, release) {
+  copyPrograms(target, compiled);
+  for (const name of NAMES) forWrapper(join(target, 'dist/bin', `${name}.js`));
   mkdirSync(join(target, 'lib'), { recursive: true });
   cpSync(join(node, 'bin/node'), join(target, 'lib/node'));
   run('strip', [join(target, 'lib/node')]);
@@ -38,33 +34,29 @@ export function writeTree(target, { staged, node, packages }, release) {
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** The bundled programs, and the data files where these look for them. */
-function copyPrograms(target) {
+/** The bundled programs, their native modules, and the data files where they look for them. */
+export function copyPrograms(target, compiled) {
   const isCode = (path) => /\.(js|d\.ts|map|tsbuildinfo)$/.test(path);
   const isProgram = (path) => dirname(path) === 'dist/bin' && path.endsWith('.js');
   cpSync('dist', join(target, 'dist'), {
     recursive: true,
-    filter: (path) => isProgram(path) || !isCode(path),
+    filter: (path) => path !== LIBRARY && (isProgram(path) || !isCode(path)),
   });
+  cpSync(compiled, join(target, 'dist/prebuilds'), { recursive: true });
   run('find', [join(target, 'dist'), '-type', 'd', '-empty', '-delete']);
-  for (const name of NAMES) {
-    // Only the wrapper runs it, and knows which Node.js.
-    const path = join(target, 'dist/bin', `${name}.js`);
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/^#!.*\n/, ''));
-    chmodSync(path, 0o644);
-  }
+  const bundles = join(target, 'dist/bin');
+  for (const name of readdirSync(bundles)) withoutMap(join(bundles, name));
 }
 
-function copyRunTimePackages(target, staged, packages) {
-  for (const { folder } of packages.filter(({ folder }) => AT_RUN_TIME.has(folder))) {
-    const from = join(staged, folder);
-    const isLoaded = (path) => LOADED.test(path.slice(from.length));
-    cpSync(from, join(target, folder), {
-      recursive: true,
-      filter: (path) => path === from || isLoaded(path),
-    });
-  }
-  run('find', [join(target, 'node_modules'), '-type', 'd', '-empty', '-delete']);
+/** A release has no source maps: the sources that they name are not in it. */
+export function withoutMap(path) {
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/^\/\/# sourceMappingURL=.*\n?/m, ''));
+}
+
+/** Only the wrapper runs this file, and knows which Node.js. */
+function forWrapper(path) {
+  writeFileSync(path, readFileSync(path, 'utf8').replace(/^#!.*\n/, ''));
+  chmodSync(path, 0o644);
 }
 
 function writeWrappers(folder) {

@@ -31,7 +31,7 @@ export function writeDebianPackage(out, tree, work, release) {
   const root = join(work, NAME);
   const place = (to, from = basename(to)) =>
     cpSync(join(tree, from), join(root, to), { recursive: true, verbatimSymlinks: true });
-  for (const part of ['bin', 'dist', 'lib', 'node_modules', 'package.json', 'sbom.cdx.json'])
+  for (const part of ['bin', 'dist', 'lib', 'package.json', 'sbom.cdx.json'])
     place(join(PROGRAMS, part));
   place('usr/include');
   for (const part of readdirSync(join(tree, 'share'))) place(`usr/share/${part}`, `share/${part}`);

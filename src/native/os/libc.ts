@@ -2,15 +2,15 @@
 import ffi from 'ffi-napi';
 import bindings from 'ffi-napi/lib/bindings.js';
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { arch } from 'node:os';
 import ref from 'ref-napi';
 import { Fault } from '../../errors.js';
+import { loadedPackages } from './loaded-packages.js';
 
 // Node unloads a native package when the last thread that uses it ends. ffi-napi closes a handle of the event
 // loop at that moment, and libuv would then call unloaded code. Another reference keeps the packages loaded.
-for (const file of Object.keys(createRequire(import.meta.url).cache))
-  if (/\/(ffi|ref)-napi\/.*\.node$/.test(file)) ffi.DynamicLibrary(file);
+for (const file of loadedPackages(readFileSync('/proc/self/maps', 'utf8')))
+  ffi.DynamicLibrary(file);
 
 const POINTER_BYTES = 8;
 /** The minimum size of a result of any type. */
@@ -64,6 +64,7 @@ const libc = ffi.Library(null, {
   munmap: ['int', ['pointer', 'size_t']],
   fcntl: ['int', ['int', 'int', 'pointer']],
   linkat: ['int', ['int', 'string', 'int', 'string', 'int']],
+  fchmod: ['int', ['int', 'uint32']],
   posix_fallocate: ['int', ['int', 'int64', 'int64']],
   socket: ['int', ['int', 'int', 'int']],
   sendto: ['long', ['int', 'pointer', 'size_t', 'int', 'pointer', 'uint32']],
@@ -184,6 +185,13 @@ export function tryLock(fd: number): boolean {
 export function linkOpen(fd: number, path: string): number {
   const from = `/proc/self/fd/${fd}`;
   return libc.linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) === 0 ? 0 : ffi.errno();
+}
+
+/**
+ * Sets the mode of an open file; returns 0 or an errno. Node's permission model refuses `fs.fchmod` whatever is allowed.
+ */
+export function setMode(fd: number, mode: number): number {
+  return libc.fchmod(fd, mode) === 0 ? 0 : ffi.errno();
 }
 
 /** Allocates a range of a sparse file; returns 0 or an errno such as ENOSPC (28). */

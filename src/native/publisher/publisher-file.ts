@@ -2,7 +2,6 @@
 import {
   closeSync,
   constants,
-  fchmodSync,
   fstatSync,
   ftruncateSync,
   lstatSync,
@@ -22,6 +21,7 @@ import {
   linkOpen,
   map,
   replaceMappings,
+  setMode,
   tryLock,
 } from '../os/libc.js';
 import type { Mapping } from '../os/libc.js';
@@ -183,8 +183,13 @@ export class PublisherFile {
   #share<T>(fd: number, mapIt: (fd: number) => T): T {
     const other = openSync(`/proc/self/fd/${fd}`, O_RDWR);
     try {
-      // The umask would restrict a mode given to open(). If chmod fails, there is no mapping to undo.
-      fchmodSync(fd, this.#mode);
+      // The umask would restrict a mode given to open(). If this fails, there is no mapping to undo.
+      const errno = setMode(fd, this.#mode);
+      if (errno !== 0)
+        throw new Fault(
+          'NATIVE_FAILED',
+          `Cannot set the mode of ${this.#path}: ${getSystemErrorName(-errno)}`,
+        );
       return mapIt(other);
     } finally {
       closeSync(other);
