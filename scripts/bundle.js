@@ -49,7 +49,7 @@ const REFUSE = {
   require('node:fs').writeSync(2, program + ': ' + reason + '\\n');
   process.exit(4);`,
   library: `
-  throw new Error('shm-exporter: ' + reason + ' and leave the package out of a bundle', { cause: thrown });`,
+  throw new Error('shm-exporter: ' + reason + '; leave the package out of a bundle', { cause: thrown });`,
 };
 
 /**

@@ -165,9 +165,10 @@ const bundled = (external) => () => {
 function refusesBundle() {
   try {
     bundled(false)();
-  } catch ({ message }) {
-    if (message.includes('leave the package out of a bundle')) return 'an error names the remedy';
-    throw new Error(message);
+  } catch (thrown) {
+    if (thrown.message.includes('leave the package out of a bundle'))
+      return 'an error names the remedy';
+    throw thrown;
   }
   return undefined;
 }
