@@ -57,14 +57,14 @@ export function nameProblems({ name, type, unit }: NamedMetric, app: string): re
     problems.push(`${text} begins like the exporter's own metrics`);
   for (const [ending, owner] of Object.entries(type === undefined ? {} : ENDINGS)) {
     if (type === owner && !name.endsWith(ending))
-      problems.push(`${text} is of type ${type} and must end in ${ending}`);
+      problems.push(`${text} has type ${type} and must end in ${ending}`);
     if (type !== owner && name.endsWith(ending))
-      problems.push(`${text} is of type ${type}; only type ${owner} ends in ${ending}`);
+      problems.push(`${text} has type ${type}; only type ${owner} ends in ${ending}`);
   }
   for (const ending of SERIES_ENDINGS)
     if (name.endsWith(ending)) problems.push(`${text} must not end in ${ending}`);
   if (unit !== '' && (type === 'info' || type === 'stateset'))
-    problems.push(`${text} is of type ${type} and cannot have a unit`);
+    problems.push(`${text} has type ${type} and cannot have a unit`);
   else if (unit !== '' && !name.replace(/_total$/, '').endsWith(`_${unit}`))
     problems.push(
       `the unit ${JSON.stringify(unit)} must be the last word of ${text}, before any _total`,

@@ -103,7 +103,7 @@ function loneCarriageReturn(text: string, errorAt = -1): number | undefined {
 /** Sentences for grammar errors. A row applies if the parser expects all its literals; the first such row wins. */
 const EXPECTATIONS: readonly (readonly [literals: readonly string[], sentence: string])[] = [
   [['true', ']'], 'expected a value or "]"'],
-  [['true'], 'expected a value (strings stand in quotes)'],
+  [['true'], 'expected a value (strings need quotes)'],
   [['inf'], 'expected a number'],
   [['='], 'expected "=" after the key'],
   [[',', ']'], 'expected "," or "]"'],

@@ -24,7 +24,7 @@ const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
     'wrong indentation, or a bracket that is not closed; allowed: the same indentation for all keys of a table',
   BLOCK_AS_IMPLICIT_KEY:
     'wrong indentation, or a second ":" in the line; allowed: the same indentation for all keys of a table, and quotes around a value with ": "',
-  BAD_SCALAR_START: 'a value that starts with this character must stand in quotes',
+  BAD_SCALAR_START: 'a value that starts with this character must be in quotes',
   MULTILINE_IMPLICIT_KEY:
     'a key without a value: found no ": " in this line, or wrong indentation in the next; allowed: KEY: VALUE',
   MULTIPLE_DOCS: 'a second document begins here, allowed: one',

@@ -20,7 +20,7 @@ export function listenAddresses(
 ): readonly ListenAddress[] {
   if (settings.metricsSystemdSocket) {
     if (sockets.length > 0) return sockets.map((fd) => ({ fd }));
-    throw new Fault('LISTENER_FAILED', 'systemd handed over no socket: start the .socket unit');
+    throw new Fault('LISTENER_FAILED', 'systemd passed no socket: start the .socket unit');
   }
   const addresses = settings.metricsListenAddresses
     .map(hostAndPort)

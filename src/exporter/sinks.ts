@@ -72,7 +72,7 @@ export const SINKS: readonly SinkRow[] = [
 
 export function chosenSink(rows: readonly SinkRow[], context: SinkContext): Sink {
   const row = rows.find(({ isChosen }) => isChosen(context.settings));
-  if (row === undefined) throw new Error('The settings choose no sink');
+  if (row === undefined) throw new Error('No output is configured');
   return row.make(context);
 }
 

@@ -85,7 +85,8 @@ function verifyTerm({ keyId, issuedAt, expiresAt }: License, place: string): voi
   if (keyId === EVALUATION_KEY_ID && days > EVALUATION_DAYS)
     throw refusal(
       `${place} lasts from ${formatUtc(issuedAt)} to ${formatUtc(expiresAt)}; ` +
-        `the ${EVALUATION_KEY_ID} key may sign for at most ${EVALUATION_DAYS} days`,
+        `the ${EVALUATION_KEY_ID} key may sign for at most ${EVALUATION_DAYS} days; ` +
+        'for a longer term, sign with a key of your own: shm_license keygen',
     );
 }
 

@@ -16,12 +16,18 @@ function usageSentence(
 ): string {
   const [, named = ''] = /'(.*?)'(?:$| argument missing|\n)/s.exec(message) ?? [];
   if (code === 'commander.optionMissingArgument') {
-    const called = options.find(({ flags }) => flags === named) ?? { flags: named };
-    return `${labelOf(called)}: found nothing, needed: ${named.split(' ')[1] ?? ''}`;
+    const called = options.find(({ flags }) => flags === named) ?? { flags: named, choices: [] };
+    return `${labelOf(called)}: found nothing, needed: ${neededBy(called, named)}`;
   }
   if (code === 'commander.missingArgument') return `found nothing, needed: <${named}>; see --help`;
   if (code !== 'commander.unknownOption') return message.replace(/^error: /, '');
   return unknownOption(named, options);
+}
+
+/** The argument that an option needs, with the words that it can be. */
+function neededBy({ choices }: Pick<CommandOption<unknown>, 'choices'>, flags: string): string {
+  const placeholder = flags.split(' ')[1] ?? '';
+  return choices.length === 0 ? placeholder : `${placeholder}, such as ${choices.join(' or ')}`;
 }
 
 function unknownOption(given: string, options: readonly CommandOption<unknown>[]): string {
@@ -92,13 +98,26 @@ function valueOf([, option, argument]: ParsedOption): unknown {
   throw new Fault('USAGE', `${nameOf(option)}: found nothing, needed: ${option.flags}`);
 }
 
-function operandOf({ operand }: Program<CommandOptions>, args: readonly string[]): string {
+function operandOf(program: Program<CommandOptions>, args: readonly string[]): string {
+  const { operand } = program;
   const [first, second] = args;
   const stray = operand === undefined ? first : second;
   const allowed = operand === undefined ? 'options' : `options and one <${operand}>`;
   if (stray !== undefined)
-    throw new Fault('USAGE', `found ${quoted(stray)}, allowed: only ${allowed}; see --help`);
+    throw new Fault(
+      'USAGE',
+      `found ${quoted(stray)}${optionFor(program, stray)}, allowed: only ${allowed}; see --help`,
+    );
   return first ?? '';
+}
+
+/** A suggestion of the option whose argument a word without an option probably is; empty for none. */
+function optionFor({ options }: Program<CommandOptions>, word: string): string {
+  const names = Object.values(options).map(nameOf);
+  const name = /[./]/.test(word) ? '--config' : '--server-key';
+  const asArgument =
+    word !== '' && names.includes(name) ? ` (did you mean ${name} ${quoted(word)}?)` : '';
+  return hint(`--${word}`, names) || asArgument;
 }
 
 function refuseConflicts(found: readonly ParsedOption[]): void {

@@ -137,7 +137,7 @@ const readBy =
       throw new Fault('USAGE', `${labelOf(option, path)}: ${sentence}`);
     };
     if (text.startsWith('--'))
-      return refuse([], `found the option ${quoted(text)} for its argument`);
+      return refuse([], `found the option ${quoted(text)}, needed: ${option.flags.split(' ')[1]}`);
     const value = rule.read(rawOf(text, rule.type), [], refuse);
     return value ?? refuse([], `found ${quoted(text)}, allowed: ${rule.allowed}`);
   };

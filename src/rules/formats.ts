@@ -10,13 +10,29 @@ import type { Rule } from './rule.js';
 export const name = text(
   /^(?!\.)[A-Za-z0-9_.-]{1,64}$/,
   'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
-  // A server key such as 82 without quotes is an integer.
-  (raw) => (typeof raw === 'bigint' && raw >= 0n ? ` (write "${raw}")` : ''),
+  (raw) => {
+    // A server key such as 82 without quotes is an integer.
+    if (typeof raw === 'bigint' && raw >= 0n) return ` (write "${raw}")`;
+    if (typeof raw !== 'string') return '';
+    if (/[*?]/.test(raw)) return ' (a name, not a pattern)';
+    return raw.startsWith('/') ? fileGuess(raw) : '';
+  },
 );
+
+/** A suggestion for the path of a segment's file, whose name ends in the server key: `shmApp.pool.82`. */
+function fileGuess(path: string): string {
+  const file = path.split('/').at(-1) ?? '';
+  const key = /^[^.]+\.[^.]+\.(.+)$/.exec(file)?.[1] ?? file;
+  return key === '' ? '' : ` (did you mean ${JSON.stringify(key)}?)`;
+}
 /** The name of an application, which begins its metric names. */
 export const application = text(
   /^[A-Za-z][A-Za-z0-9_]{0,63}$/,
   'a string of 1 to 64 letters, digits and "_" that starts with a letter',
+  (raw) => {
+    const near = typeof raw === 'string' ? raw.replace(/[^A-Za-z0-9_]+/g, '_') : '';
+    return /^[A-Za-z]\w{0,63}$/.test(near) ? ` (did you mean ${JSON.stringify(near)}?)` : '';
+  },
 );
 /** Text in one line, perhaps empty. */
 export const line = text(/^\P{Cc}{0,1024}$/u, 'a string of at most 1024 characters in one line');

@@ -73,9 +73,21 @@ function readWhole<T>(inner: Rule<T>, raw: unknown, path: Path, report: ReportPr
   return { value, isWhole };
 }
 
-export const flag: Rule<boolean> = rule('boolean', 'true or false', (raw) =>
-  typeof raw === 'boolean' ? raw : undefined,
+export const flag: Rule<boolean> = rule(
+  'boolean',
+  'true or false',
+  (raw) => (typeof raw === 'boolean' ? raw : undefined),
+  (raw) =>
+    typeof raw === 'string' || typeof raw === 'bigint'
+      ? (FLAGS.get(String(raw).toLowerCase()) ?? '')
+      : '',
 );
+
+/** Suggestions for values that other languages take for a boolean. */
+const FLAGS = new Map([
+  ...['true', 'yes', 'on', '1'].map((word) => [word, ' (write true)'] as const),
+  ...['false', 'no', 'off', '0'].map((word) => [word, ' (write false)'] as const),
+]);
 
 export const integer = (min: number, max: number): Rule<number> =>
   rule('integer', `an integer from ${min} to ${max}`, (raw) =>
@@ -147,7 +159,7 @@ export function list<T>(item: Rule<T>, bounds: ListBounds<T>): Rule<readonly T[]
 
   const read = (raw: unknown, path: Path, report: ReportProblem) => {
     if (!Array.isArray(raw) || raw.length < min || raw.length > max) {
-      report(path, `found ${shown(raw)}, allowed: ${allowed}`);
+      report(path, `found ${shown(raw)}${listGuess(raw, item.type, path)}, allowed: ${allowed}`);
       return undefined;
     }
     const items = raw.map((entry, index) => readWhole(item, entry, [...path, index], report));
@@ -157,6 +169,12 @@ export function list<T>(item: Rule<T>, bounds: ListBounds<T>): Rule<readonly T[]
     return Object.freeze(items.flatMap(({ value }) => (value === undefined ? [] : [value])));
   };
   return { type: `${item.type} array`, allowed, read };
+}
+
+/** A suggestion for a value that is written as one item instead of a list. */
+function listGuess(raw: unknown, type: string, path: Path): string {
+  if (type === 'table' && shown(raw) === 'a table') return ` (write [[${keyPath(path)}]])`;
+  return type === 'string' && typeof raw === 'string' ? ` (write [${shown(raw)}])` : '';
 }
 
 function sizeText(min: number, max: number): string {

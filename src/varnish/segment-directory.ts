@@ -187,7 +187,7 @@ export class SegmentDirectory {
     const known = this.#files.get(name);
     if (known !== undefined) return known;
     if (this.#files.size >= LIMITS.files)
-      throw new Fault('NATIVE_FAILED', `is in one more than ${LIMITS.files} files`);
+      throw new Fault('NATIVE_FAILED', `is in more than ${LIMITS.files} files`);
     const file = withDirectory(
       this.#path,
       ({ path, uid }) => new VerifiedFile(`${path}/${name}`, uid, LIMITS.fileBytes),
@@ -199,7 +199,7 @@ export class SegmentDirectory {
   /** Reads a schema into the cache; undefined while Varnish writes it. @throws Fault if there are too many schemas */
   #parseSchema(entry: IndexEntry, id: bigint): KnownSchema | undefined {
     if (this.#schemas.size >= LIMITS.schemas)
-      throw new Fault('NATIVE_FAILED', `has one more than ${LIMITS.schemas} schemas`);
+      throw new Fault('NATIVE_FAILED', `has more than ${LIMITS.schemas} schemas`);
     const stamp = this.#stampOf(entry);
     const header = this.headerAt(entry);
     if (header === undefined || header.ready === READY.building) return undefined;

@@ -147,7 +147,7 @@ export class SegmentIndex {
   #corrupt(): Fault {
     return new Fault(
       'SEGMENT_CORRUPT',
-      `line ${Math.max(1, this.#lines)} of the index is none of Varnish`,
+      `line ${Math.max(1, this.#lines)} of the index is not in Varnish's format`,
     );
   }
 }
@@ -215,6 +215,6 @@ export class IndexFile {
     const begin = Buffer.alloc(this.#start.length);
     const bytes = this.#file.read(begin, 0);
     if (!begin.subarray(0, bytes).equals(this.#start))
-      throw new Fault('SEGMENT_CORRUPT', 'the index was written anew in its place');
+      throw new Fault('SEGMENT_CORRUPT', 'the index was rewritten in place');
   }
 }

@@ -204,7 +204,7 @@ describe('a catalogue file', () => {
     ['app = 7\nclasses = []', 'x.toml:1:7: app: found 7, allowed: a string of 1 to 64 letters'],
     [
       'app = "x y"\nclasses = []',
-      'app: found "x y", allowed: a string of 1 to 64 letters, digits and "_" that starts with a letter',
+      'app: found "x y" (did you mean "x_y"?), allowed: a string of 1 to 64 letters, digits and "_" that starts with a letter',
     ],
     ['app = "x"\nclasses = [1]', 'classes[0]: found 1, allowed: a table'],
     ['app = "x"\nclass = []', 'class: unknown key (did you mean "classes"?)'],
@@ -230,7 +230,7 @@ describe('a catalogue file', () => {
     [`${withRows()}[seed_path_groups]\ng = [""]`, 'seed_path_groups.g[0]: a seed path is empty'],
     [
       `${withRows()}[seed_path_groups]\ng = "a"`,
-      'seed_path_groups.g: found "a", allowed: an array of items, each a string',
+      'seed_path_groups.g: found "a" (write ["a"]), allowed: an array of items, each a string',
     ],
     [
       withRows('type = "gauge"'),
@@ -305,7 +305,7 @@ describe('a catalogue file', () => {
     ],
     [
       withRows('name = "x_m", type = "counter", help = "H", var = "v"'),
-      '"x_m" is of type counter and must end in _total',
+      '"x_m" has type counter and must end in _total',
     ],
     [
       withRows(gauge('x_m', 'var = "v", scale = inf')),

@@ -134,9 +134,9 @@ describe('parseArguments', () => {
     ],
     [
       ['--server-key', '--debug'],
-      '--server-key (server_keys): found the option "--debug" for its argument',
+      '--server-key (server_keys): found the option "--debug", needed: <key>',
     ],
-    [['82'], 'found "82", allowed: only options; see --help'],
+    [['82'], 'found "82" (did you mean --server-key "82"?), allowed: only options; see --help'],
     [
       ['--metrics-port', '65536'],
       '--metrics-port (metrics_port): found 65536, allowed: an integer from 0 to 65535',
@@ -147,7 +147,7 @@ describe('parseArguments', () => {
     ],
     [
       ['--app', 'a-b'],
-      '--app (app): found "a-b", allowed: a string of 1 to 64 letters, digits and "_" that starts with a letter',
+      '--app (app): found "a-b" (did you mean "a_b"?), allowed: a string of 1 to 64 letters, digits and "_" that starts with a letter',
     ],
     [['--config', ''], '--config: found "", allowed: a string of 1 to 1024 characters in one line'],
     [

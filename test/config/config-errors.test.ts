@@ -113,7 +113,7 @@ describe('configuration errors', () => {
       'one table where an array of tables is needed',
       '[targets]\napp = "ads"',
       [
-        'c.toml:1:1: targets: found a table, allowed: an array of at most 1024 different items, each a [[targets]] table',
+        'c.toml:1:1: targets: found a table (write [[targets]]), allowed: an array of at most 1024 different items, each a [[targets]] table',
       ],
     ],
     [
@@ -157,7 +157,7 @@ describe('configuration errors', () => {
       'all mistakes together, in the order of the file',
       'worker_rebalance_enabled = 1\napp = "-"\nfoo.bar.baz.qux.quux = 1\n',
       [
-        'c.toml:1:28: worker_rebalance_enabled: found 1, allowed: true or false',
+        'c.toml:1:28: worker_rebalance_enabled: found 1 (write true), allowed: true or false',
         'c.toml:2:7: app (--app): found "-", allowed: a string of 1 to 64 letters, digits and "_" that starts with a letter',
         `c.toml:3:1: foo: unknown key, allowed: ${ALL_KEYS}`,
       ],

@@ -97,7 +97,9 @@ describe('the reader of legacy target files', () => {
     ],
     [
       'target app=ads server_key=82 show_uncatalogued=yes',
-      ['t.txt:1:48: targets[0].show_uncatalogued: found "yes", allowed: true or false'],
+      [
+        't.txt:1:48: targets[0].show_uncatalogued: found "yes" (write true), allowed: true or false',
+      ],
     ],
     [
       'target app=ads server_key=82 publisher_time_zone=Asia/Tokio',

@@ -9,19 +9,19 @@ describe('TOML syntax errors', () => {
     [
       [
         'a = ',
-        '1:5: expected a value (strings stand in quotes), found the end of the file',
+        '1:5: expected a value (strings need quotes), found the end of the file',
         'a =',
         '    ^',
       ],
       [
         'a = 1\nb = \n',
-        '2:5: expected a value (strings stand in quotes), found the end of the line',
+        '2:5: expected a value (strings need quotes), found the end of the line',
         'b =',
         '    ^',
       ],
       [
         'app = ads',
-        '1:7: expected a value (strings stand in quotes), found "a"',
+        '1:7: expected a value (strings need quotes), found "a"',
         'app = ads',
         '      ^',
       ],
@@ -97,7 +97,7 @@ describe('TOML syntax errors', () => {
       ['a = "\\q"', '1:6: invalid escape sequence', 'a = "\\q"', '     ^'],
       [
         'a = 1\r\nb = x\r\n',
-        '2:5: expected a value (strings stand in quotes), found "x"',
+        '2:5: expected a value (strings need quotes), found "x"',
         'b = x',
         '    ^',
       ],

@@ -58,7 +58,7 @@ describe('the configuration check', () => {
     expect(config).to.deep.equal({
       code: 'CONFIG_INVALID',
       lines: [
-        'c.toml:1:9: debug (--debug): found 1',
+        'c.toml:1:9: debug (--debug): found 1 (write true)',
         'c.toml:3:32: catalogue_files[1]: none.toml: cannot be read: no such file or folder',
         'c.toml:4:1: targets[0].server_key: found nothing, needed: a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
         'c.toml:9:12: targets[1].classes[0]: found "servr" (did you mean "server"?)',
@@ -108,7 +108,7 @@ describe('the configuration check', () => {
     };
     expect(refusals(files).map(({ lines }) => lines)).to.deep.equal([
       [
-        'c.toml:1:8: expected a value (strings stand in quotes), found the end of the line',
+        'c.toml:1:8: expected a value (strings need quotes), found the end of the line',
         '  debug =',
         '         ^',
         't.txt:1:8: found "app" without "="',

@@ -38,7 +38,7 @@ describe('the listen addresses', () => {
     const activated = { ...settings, metricsSystemdSocket: true };
     expect(listenAddresses(activated, [3, 4])).to.deep.equal([{ fd: 3 }, { fd: 4 }]);
     expect(faultMessage('LISTENER_FAILED', () => listenAddresses(activated, []))).to.contain(
-      'systemd handed over no socket',
+      'systemd passed no socket',
     );
   });
 });

@@ -169,7 +169,7 @@ describe('the target check', () => {
       `c.toml:4:10: targets[0].format: found "hsperfdat" (did you mean "hsperfdata"?), allowed: ${[...FORMATS.keys()].join(' or ')}`,
       'c.toml:9:21: targets[1].format_settings.user: unknown key (did you mean "users"?)',
       'c.toml:9:50: targets[1].format_settings.directories[0]: found "tmp", allowed: an absolute path whose last part may hold *',
-      'c.toml:9:71: targets[1].format_settings.containers: found 1, allowed: true or false',
+      'c.toml:9:71: targets[1].format_settings.containers: found 1 (write true), allowed: true or false',
     ]));
 
   it('rejects an unknown name style and an invalid directory for Varnish', () =>
@@ -225,7 +225,7 @@ describe('the target check', () => {
       `c.toml:1:74: catalogue_files[4]: ${folder.path()}: is a folder, needed: a regular file`,
       'c.toml:5:12: targets[0].classes[0]: found "tills" (did you mean "till"?), allowed for the application shop: till',
       'shop.toml:5:13: classes[0].class_ids: found an empty array, allowed: an array of at least 1 item, each a string of 1 to 1024 characters in one line',
-      'text.toml:1:7: expected a value (strings stand in quotes), found the end of the file',
+      'text.toml:1:7: expected a value (strings need quotes), found the end of the file',
       '  app =',
       '        ^',
     ]);

@@ -194,7 +194,7 @@ describe('the selected sink', () => {
   ] as const)
     it(`names ${name} in the error if systemd passed no socket`, () =>
       expect(faultMessage('LISTENER_FAILED', () => sinkOf(served + toml, overrides))).to.equal(
-        `${name}: systemd handed over no socket: start the .socket unit`,
+        `${name}: systemd passed no socket: start the .socket unit`,
       ));
 
   for (const [name, toml, overrides] of [

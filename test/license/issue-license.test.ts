@@ -77,7 +77,7 @@ describe('issueLicense', () => {
     [
       '32 days of evaluation',
       { expiresAt: new Date('2026-02-02T00:00:00Z') },
-      'The license lasts from 2026-01-01T00:00:00Z to 2026-02-02T00:00:00Z; the evaluation key may sign for at most 31 days',
+      'The license lasts from 2026-01-01T00:00:00Z to 2026-02-02T00:00:00Z; the evaluation key may sign for at most 31 days; for a longer term, sign with a key of your own: shm_license keygen',
     ],
     [
       'a key file without the suffix .key.pem',

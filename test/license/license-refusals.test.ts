@@ -110,7 +110,7 @@ describe('A license is refused if its text', () => {
     [
       'lasts longer than the evaluation key may sign for',
       signedLicense({ expires_at: '2026-02-01T00:00:01Z' }),
-      'lasts from 2026-01-01T00:00:00Z to 2026-02-01T00:00:01Z; the evaluation key may sign for at most 31 days',
+      'lasts from 2026-01-01T00:00:00Z to 2026-02-01T00:00:01Z; the evaluation key may sign for at most 31 days; for a longer term, sign with a key of your own: shm_license keygen',
     ],
   ];
   for (const [name, content, sentence] of texts)

@@ -110,13 +110,19 @@ describe('An index of Varnish segments', () => {
   ];
   for (const [what, text] of refused)
     it(`is refused with ${what}`, () => {
-      expect(() => indexOf(text)).to.throw(Fault, /^line [12] of the index is none of Varnish$/);
+      expect(() => indexOf(text)).to.throw(
+        Fault,
+        /^line [12] of the index is not in Varnish's format$/,
+      );
     });
 
   it('is refused with two segments at one offset, unless the first one is removed before', () => {
     const line = (sign: string, ident: string) => `${sign} _.Stat.1 16 64 Stat ${ident}\n`;
     const first = FIRST + line('+', 'A') + line('+', 'A');
-    expect(() => indexOf(first + line('+', 'B'))).to.throw(Fault, /^line 4 of the index is none/);
+    expect(() => indexOf(first + line('+', 'B'))).to.throw(
+      Fault,
+      /^line 4 of the index is not in Varnish's format/,
+    );
     expect(identsOf(indexOf(first + line('-', 'A') + line('+', 'B')))).to.deep.equal(['B']);
   });
 

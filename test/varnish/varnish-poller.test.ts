@@ -427,7 +427,7 @@ describe('A Varnish poller', () => {
         child.segment('Stat', `VBE.boot.b${id}`, segmentBytes(1, id, bodyOf([1n, 2n])));
       }
       expect(verdict(folder.poller()).reason).to.match(
-        /^257 segments are shown, \d+ left out: VBE\.boot\.b\d+ has one more than 256 schemas$/,
+        /^257 segments are shown, \d+ left out: VBE\.boot\.b\d+ has more than 256 schemas$/,
       );
     });
 
@@ -464,7 +464,7 @@ describe('A Varnish poller', () => {
       manager.append('what is this\n');
       expect(verdict(folder.poller())).to.deep.equal({
         state: 'corrupt',
-        reason: `${folder.path('shop')}: line 4 of the index is none of Varnish`,
+        reason: `${folder.path('shop')}: line 4 of the index is not in Varnish's format`,
       });
     });
   });

@@ -80,7 +80,7 @@ function checkAnswer(
   if (type !== undefined && !JSON_TYPE.test(type))
     throw new PollFailure(
       'not_json',
-      `the answer is of type ${quoted(type)}, needed is application/json`,
+      `the answer has type ${quoted(type)}, allowed: application/json`,
     );
   const length = Number(headers['content-length'] ?? 0);
   if (length > maxBodyBytes) throw tooLarge(maxBodyBytes, `${length}`);
@@ -110,7 +110,7 @@ function refusal(status: number, location: string | undefined, hasKey: boolean):
     const to = quoted((location ?? '').replace(/[?#].*$/s, ''));
     return new PollFailure('redirected', `status ${status}, to ${to}: redirects are not followed`);
   }
-  return new PollFailure('bad_status', `status ${status}, needed is 200`);
+  return new PollFailure('bad_status', `the answer has status ${status}, allowed: 200`);
 }
 
 /** Failure reasons by patterns of error codes. The first matching pattern wins. */

@@ -236,7 +236,10 @@ function warnOf(table: ComponentTable, url: URL, notes: Notes): void {
     if (caFile !== '') notes.warn('ca_file', 'has no effect while tls_verify is false');
   }
   if (requestTimeoutMs > intervalMs)
-    notes.warn('request_timeout_ms', 'is longer than interval_ms, so slow answers cost polls');
+    notes.warn(
+      'request_timeout_ms',
+      'is longer than interval_ms, so a slow answer makes the bridge skip polls',
+    );
 }
 
 /** One component, ready to be polled. */

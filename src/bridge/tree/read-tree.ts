@@ -44,7 +44,7 @@ const MAX_TYPES = 10;
  */
 export function readTree(document: Json, limits: TreeLimits): ComponentTree {
   if (!isList(document))
-    throw new PollFailure('bad_shape', `the document is ${kindOf(document)}, needed is an array`);
+    throw new PollFailure('bad_shape', `the document is ${kindOf(document)}, allowed: an array`);
   if (document.length === 0) throw new PollFailure('no_data', 'the document is an empty array');
   const reading = new ReadTree(limits);
   for (const item of document) reading.addObject(item, undefined, 1);

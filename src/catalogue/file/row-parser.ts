@@ -129,7 +129,7 @@ export class RowParser {
     if (!types.includes(type))
       table.problems.add(
         table.path,
-        `${name} is of type ${type}, but its keys are those of ${types.join(' or ')}`,
+        `${name} has type ${type}, but its keys are those of ${types.join(' or ')}`,
       );
     table.needs(must);
     const allowed = [...COMMON, ...keysOf(kind)];

@@ -145,7 +145,7 @@ export function plainVariable(table: Table, key: string): string {
   if (/[{}]/.test(name))
     table.problems.add(
       table.at(key),
-      `found ${quoted(name)}, allowed: a plain name, as only a single number takes a pattern`,
+      `found ${quoted(name)}, allowed: a plain name; only a row with one number can have a pattern`,
     );
   return name;
 }

@@ -41,7 +41,7 @@ export function* catalogueDraft(
   const isGuessed = app !== origin.application;
   const more = origin.moreRoots > 0 ? ` and ${pluralize(origin.moreRoots, 'more root')}` : '';
   yield `# A draft of shm_dump for ${nameText(origin.root)}${more} in segment ${origin.segment}.`;
-  yield '# Above a line is said what was guessed of it: check that before you use the file.';
+  yield '# A comment above a line names the guesses in it. Check them before you use the file.';
   yield `app = ${tomlText(app)}${isGuessed ? '  # guessed: the published name cannot be one' : ''}`;
   const taken: Taken = { aliases: new Set(), metrics: new Set() };
   let bytes = 0;

@@ -55,10 +55,20 @@ function byName({ variables }: ManagedObject): ReadonlyMap<string, Variable> {
 }
 
 /** The sentence about a class without objects. It names the class ids and the paths, since either may be wrong. */
-function unmatchedClass({ alias, classIds, paths }: CatalogueClass): string {
+function unmatchedClass(
+  { alias, classIds, paths }: CatalogueClass,
+  published: ReadonlySet<string>,
+): string {
   const places = paths.map(({ text }) => text).join(' or ');
-  return `no object fits ${quoted(alias)}, which stands for class ${classIds.join(' or ')} at ${places}`;
+  const ids = classIds.map((id) => `${id}${published.has(id) ? '' : hint(id, published)}`);
+  return `no object fits ${quoted(alias)}, which selects class ${ids.join(' or ')} at ${places}`;
 }
+
+const classesOf = (objects: readonly ObjectPath[]): ReadonlySet<string> => {
+  const classes = new Candidates();
+  for (const { className } of objects) classes.add(className);
+  return classes;
+};
 
 /** The maximum number of printed findings of one kind for a target. */
 const MAX_LINES = 20;
@@ -119,9 +129,10 @@ export function classFindings(
     if (found.length === 0 && mayNeedRows(object) && tracks(object)) count(kinds, object);
   }
   if (kinds.size === 0) return { unmatched: [], withoutRows: [] };
+  const published = classesOf(objects);
   const unmatched = classes
     .filter(({ alias }) => !matched.has(alias))
-    .map((each) => `${file}: ${unmatchedClass(each)}`);
+    .map((each) => `${file}: ${unmatchedClass(each, published)}`);
   const withoutRows = [...kinds.values()];
   const isHarmless =
     unmatched.length === 0 && withoutRows.every(({ variables }) => variables === 0);
@@ -204,7 +215,7 @@ const unmatchedIn = (
 
 /** The sentence about a class that no object matches. */
 function unmatchedAlias(catalogue: Catalogue | undefined, objects: readonly ObjectPath[]) {
-  const published = new Set(objects.map(({ className }) => className));
+  const published = classesOf(objects);
   return (alias: string): string | undefined => {
     if (catalogue === undefined)
       return published.has(alias)
@@ -213,7 +224,7 @@ function unmatchedAlias(catalogue: Catalogue | undefined, objects: readonly Obje
     const chosen = catalogue.classes.filter((each) => each.alias === alias);
     const rowIndex = indexRows({ classes: chosen });
     if (objects.some((object) => rowIndex.reads(object))) return undefined;
-    return chosen.map(unmatchedClass).join('; ');
+    return chosen.map((each) => unmatchedClass(each, published)).join('; ');
   };
 }
 

@@ -184,7 +184,7 @@ function unmatchedRows(
 }
 
 const mistypedLine = (row: Row, { name, type }: Variable, file: string): string =>
-  `${positionOf(row, file)}: the variable ${quoted(name)} is of type ${type}, allowed: ${inputOf(row, name)?.types.join(', ') ?? 'none'}`;
+  `${positionOf(row, file)}: the variable ${quoted(name)} has type ${type}, allowed: ${inputOf(row, name)?.types.join(', ') ?? 'none'}`;
 
 /** The input of a row that reads a variable of this name. */
 const inputOf = ({ inputs }: Row, name: string): RowInput | undefined =>

@@ -52,7 +52,7 @@ export class BlockTable {
 
   #allocateNumber(): number {
     if (this.#next === MAX_BLOCKS)
-      throw new Fault('NATIVE_FAILED', 'The lines of a partition need too many blocks');
+      throw new Fault('NATIVE_FAILED', 'The partition has too many series; raise target_workers');
     if (this.#next >= this.#capacity) this.#grow();
     return this.#next++;
   }

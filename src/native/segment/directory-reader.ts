@@ -207,7 +207,7 @@ export class DirectoryReader {
     const end = offset + 2 + length;
     if (end > this.#stringBytes || length > maxBytes)
       throw corrupt(
-        `a string at ${offset} has ${length} bytes; at most ${maxBytes} are allowed and ${this.#stringBytes - offset - 2} are left`,
+        `a string at ${offset} has ${length} bytes, allowed: at most ${maxBytes}, and ${this.#stringBytes - offset - 2} are left`,
       );
     return end;
   }

@@ -238,7 +238,7 @@ export class RecordParser {
     const least = frameWords(type, hasSchema ? entries : 0);
     const most = frameWords(type, hasSchema ? entries : LIMITS.textBytes);
     if (words < least || words > most)
-      throw this.#fail(`its frame has ${words} units, ${least} to ${most} are allowed`);
+      throw this.#fail(`its frame has ${words} units, allowed: ${least} to ${most}`);
     const offset = this.#u32(RECORD.text4);
     if ((offset + words) * 8 > this.#header.frameCapacity)
       throw this.#fail(`its frame at ${offset * 8} ends beyond ${this.#header.frameCapacity}`);

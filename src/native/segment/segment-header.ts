@@ -77,7 +77,7 @@ export function readHeader(file: SegmentFile): SegmentHeader {
 function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
   const number = (at: number, name: string, most: number) => {
     const value = bytes.readBigUInt64LE(at);
-    if (value > BigInt(most)) throw corrupt(`${name} is ${value}, at most ${most} is allowed`);
+    if (value > BigInt(most)) throw corrupt(`${name} is ${value}, allowed: at most ${most}`);
     return Number(value);
   };
   let end = PAGE;

@@ -62,17 +62,20 @@ describe('The option parser of the bridge', () => {
     [['--check-config'], '--config: found nothing, needed: --config <path>'],
     [['--config='], '--config: found "", allowed: a string of 1 to 1024 characters in one line'],
     [['--config'], '--config: found nothing, needed: <path>'],
-    [['--config', '--once'], '--config: found the option "--once" for its argument'],
+    [['--config', '--once'], '--config: found the option "--once", needed: <path>'],
     [
       ['--config', 'c', '--component', '--once'],
-      '--component: found the option "--once" for its argument',
+      '--component: found the option "--once", needed: <name>',
     ],
     [['--conf', 'c'], 'unknown option "--conf" (did you mean "--config"?)'],
     [['--ones', '--config', 'c'], 'unknown option "--ones" (did you mean "--once"?)'],
     [['--app', 'ads'], 'unknown option "--app"; see --help'],
     [['-h'], 'unknown option "-h"; see --help'],
     [['--once=1', '--config', 'c'], '--once: found "1", allowed: no argument'],
-    [['c.toml'], 'found "c.toml", allowed: only options; see --help'],
+    [
+      ['c.toml'],
+      'found "c.toml" (did you mean --config "c.toml"?), allowed: only options; see --help',
+    ],
     [['--config', 'c', 'd'], 'found "d", allowed: only options; see --help'],
     [['--once', '--check-config', '--config', 'c'], '--check-config cannot be used with --once'],
   ];

@@ -184,7 +184,7 @@ describe('The configuration of the bridge', () => {
       [
         'a table in place of an array of tables',
         COMPONENT.replace('[[components]]', '[components]'),
-        [`c.toml:1:1: components: found a table, allowed: ${LIST}`],
+        [`c.toml:1:1: components: found a table (write [[components]]), allowed: ${LIST}`],
       ],
       [
         'a top-level key that belongs in a component',
@@ -286,7 +286,7 @@ describe('The configuration of the bridge', () => {
       line(
         'classes that are not a list',
         'classes = "A"',
-        `found "A", allowed: an array of at most 1024 items, each ${ITEM}`,
+        `found "A" (write ["A"]), allowed: an array of at most 1024 items, each ${ITEM}`,
       ),
       line(
         'a lost_after that is not greater than stale_after',
@@ -333,7 +333,7 @@ describe('The configuration of the bridge', () => {
         'all mistakes at once, in the order of the file',
         `debug = 1\n${COMPONENT}max_depth = 65\n${other('b', 'x', '82')}lost_after = 2\n[[component]]`,
         [
-          'c.toml:1:9: debug (--debug): found 1, allowed: true or false',
+          'c.toml:1:9: debug (--debug): found 1 (write true), allowed: true or false',
           'c.toml:6:13: components[0].max_depth: found 65, allowed: an integer from 1 to 64',
           `c.toml:9:7: components[1].url: found "x", allowed: ${ADDRESS}`,
           'c.toml:12:1: component: unknown key (did you mean "components"?)',
@@ -450,7 +450,7 @@ describe('The configuration of the bridge', () => {
         'a request timeout longer than the interval',
         `${COMPONENT}interval_ms = 1000`,
         [
-          'c.toml:1:1: components[0].request_timeout_ms: is longer than interval_ms, so slow answers cost polls',
+          'c.toml:1:1: components[0].request_timeout_ms: is longer than interval_ms, so a slow answer makes the bridge skip polls',
         ],
       ],
       [

@@ -138,7 +138,7 @@ describe('The reader of trees', () => {
     expect([...read([object('a\ud800')]).objects.keys()]).to.deep.equal(['a\ufffd']));
 
   const SHAPES: readonly (readonly [Json, RegExp])[] = [
-    [null, /^bad_shape: .* null, needed is an array/],
+    [null, /^bad_shape: .* null, allowed: an array/],
     [object('a'), /^bad_shape: .* an object/],
     ['text', /^bad_shape: .* a string/],
     [12, /^bad_shape: .* a number/],

@@ -96,7 +96,7 @@ describe('the live check', () => {
         `${row(1, 'shop_till_bills')}: no object of class "till" has the variable "bill" (did you mean "bills"?)`,
         `${row(3, 'shop_till_port_bytes')}: no object of class "till" has the variable "bytes.{port}"`,
         `${row(4, 'shop_till_clerk_info')}: no object of class "till" has the variable "badge"`,
-        `${row(2, 'shop_till_wait_seconds')}: the variable "waits" is of type string, allowed: histogram`,
+        `${row(2, 'shop_till_wait_seconds')}: the variable "waits" has type string, allowed: histogram`,
         'class "till": variables without a row: bills, spare',
       ].map((line) => `  warning: ${line}`),
     );
@@ -122,8 +122,8 @@ describe('the live check', () => {
       check(target(), SHOP.replace('"Till"', `"${id}"`).replace('floor.{till}', path)).slice(3);
     const lines = (id: string, path: string) => [
       '  tracks 3 of 3 objects, 10 variables, 0 metrics',
-      `  warning: shop.toml: no object fits "till", which stands for class ${id} at ${path}`,
-      '  warning: shop.toml: no object fits "shelf", which stands for class Shelf at store.{shelf}',
+      `  warning: shop.toml: no object fits "till", which selects class ${id} at ${path}`,
+      '  warning: shop.toml: no object fits "shelf", which selects class Shelf at store.{shelf}',
       '  warning: no row is for 2 objects with 10 variables: "Till" at "floor.t2"',
     ];
     for (const [id, path] of [
@@ -159,7 +159,7 @@ describe('the live check', () => {
     expect(check(target()).filter((line) => line.includes('fits'))).to.deep.equal([]);
     publisher.addObject(root, 'h.1.shop.stores', 'Shelf');
     expect(check(target()).slice(4, 6)).to.deep.equal([
-      '  warning: shop.toml: no object fits "shelf", which stands for class Shelf at store.{shelf}',
+      '  warning: shop.toml: no object fits "shelf", which selects class Shelf at store.{shelf}',
       '  warning: no row is for 1 object with 0 variables: "Shelf" at "stores"',
     ]);
   });
@@ -173,7 +173,7 @@ describe('the live check', () => {
     const warnings = check(target(filters) + scopes).slice(4, 9);
     expect(warnings).to.deep.equal(
       [
-        'c.toml:6:20: targets[0].classes[1]: no object fits "shelf", which stands for class Shelf at store.{shelf}',
+        'c.toml:6:20: targets[0].classes[1]: no object fits "shelf", which selects class Shelf at store.{shelf}',
         'c.toml:7:30: targets[0].seed_path_groups[1]: no object is in the group "back"',
         'c.toml:8:15: targets[0].seed_paths[0]: no object is at "flor" (did you mean "floor"?)',
         'c.toml:9:12: targets[0].variable: nothing is at "floor.t1.sale" (did you mean "floor.t1.sales"?)',

@@ -76,7 +76,7 @@ const CORRUPT_HEADER: readonly Damage[] = [
   [
     'a region beyond the end',
     u64(HEADER.frames, 40_960),
-    `frames is 40960, at most ${SAMPLE_BYTES} is allowed`,
+    `frames is 40960, allowed: at most ${SAMPLE_BYTES}`,
   ],
   [
     'a region that reaches beyond the end',
@@ -96,7 +96,7 @@ const CORRUPT_HEADER: readonly Damage[] = [
   [
     'a region with an offset that overflows',
     u64(HEADER.directoryB, (1n << 64n) - 4096n),
-    'directory B is 18446744073709547520, at most 32768 is allowed',
+    'directory B is 18446744073709547520, allowed: at most 32768',
   ],
   ...(
     [
@@ -109,7 +109,7 @@ const CORRUPT_HEADER: readonly Damage[] = [
     [
       `a huge ${name}`,
       u64(HEADER[field], most + 1),
-      `${name} is ${most + 1}, at most ${most} is allowed`,
+      `${name} is ${most + 1}, allowed: at most ${most}`,
     ],
     [
       `a ${name} too large for the file`,
@@ -240,17 +240,17 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'a text frame without space for its length',
     field32(text, RECORD.extra1, 2),
-    'record 3: its frame has 2 units, 3 to 8194 are allowed',
+    'record 3: its frame has 2 units, allowed: 3 to 8194',
   ],
   [
     'a histogram frame that does not fit its bounds',
     field32(histogram, RECORD.extra1, 8),
-    'record 4: its frame has 8 units, 7 to 7 are allowed',
+    'record 4: its frame has 8 units, allowed: 7 to 7',
   ],
   [
     'a huge frame',
     field32(summary, RECORD.extra1, 0xffffffff),
-    'record 5: its frame has 4294967295 units, 6 to 6 are allowed',
+    'record 5: its frame has 4294967295 units, allowed: 6 to 6',
   ],
   [
     'a string beyond its region',
@@ -301,12 +301,12 @@ const CORRUPT_STRINGS: readonly Damage[] = [
   [
     'a text without an end',
     (bytes) => void bytes.writeUInt16LE(0xffff, lengthAt(bytes, child, RECORD.name)),
-    /^a string at \d+ has 65535 bytes; at most 1024 are allowed and \d+ are left$/,
+    /^a string at \d+ has 65535 bytes, allowed: at most 1024, and \d+ are left$/,
   ],
   [
     'a text that reaches beyond the valid strings',
     (bytes) => void bytes.writeUInt16LE(900, lengthAt(bytes, child, RECORD.name)),
-    /^a string at \d+ has 900 bytes; at most 1024 are allowed and \d+ are left$/,
+    /^a string at \d+ has 900 bytes, allowed: at most 1024, and \d+ are left$/,
   ],
   [
     'a text longer than the format allows',
@@ -314,7 +314,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       alterWord(bytes, 'stringBytesA', 2048n);
       bytes.writeUInt16LE(1025, lengthAt(bytes, child, RECORD.name));
     },
-    /^a string at \d+ has 1025 bytes; at most 1024 are allowed and \d+ are left$/,
+    /^a string at \d+ has 1025 bytes, allowed: at most 1024, and \d+ are left$/,
   ],
   [
     'a unit longer than the format allows',
@@ -322,7 +322,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       alterWord(bytes, 'stringBytesA', 2048n);
       bytes.writeUInt16LE(65, lengthAt(bytes, counter, RECORD.text1));
     },
-    /^a string at \d+ has 65 bytes; at most 64 are allowed and \d+ are left$/,
+    /^a string at \d+ has 65 bytes, allowed: at most 64, and \d+ are left$/,
   ],
   [
     'a unit that is too long, although it refers to a valid name',
@@ -332,7 +332,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       bytes.writeUInt16LE(65, SAMPLE_AT.strings + at);
       field32(text, RECORD.text1, at)(bytes);
     },
-    /^a string at \d+ has 65 bytes; at most 64 are allowed and \d+ are left$/,
+    /^a string at \d+ has 65 bytes, allowed: at most 64, and \d+ are left$/,
   ],
   [
     'a schema of more than 512 entries',
@@ -340,7 +340,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       alterWord(bytes, 'stringBytesA', 2048n);
       bytes.writeUInt16LE(4104, lengthAt(bytes, histogram, RECORD.text3));
     },
-    /^a string at \d+ has 4104 bytes; at most 4096 are allowed and \d+ are left$/,
+    /^a string at \d+ has 4104 bytes, allowed: at most 4096, and \d+ are left$/,
   ],
 ];
 
@@ -418,10 +418,10 @@ describe('A segment (segment format, section 2)', () => {
       [7, 'the header has 7 of 256 bytes'],
       [8, 'the header has 8 of 256 bytes'],
       [255, 'the header has 255 of 256 bytes'],
-      [256, 'directory A is 4096, at most 256 is allowed'],
-      [4095, 'directory A is 4096, at most 4095 is allowed'],
+      [256, 'directory A is 4096, allowed: at most 256'],
+      [4095, 'directory A is 4096, allowed: at most 4095'],
       [4096, 'directory A at 4096 with 1024 bytes, the file has 4096'],
-      [9000, 'directory B is 12288, at most 9000 is allowed'],
+      [9000, 'directory B is 12288, allowed: at most 9000'],
       [30_000, 'frames at 28672 with 2048 bytes, the file has 30000'],
     ] as const;
     for (const [length, reason] of LENGTHS)
