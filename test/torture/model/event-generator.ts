@@ -1,14 +1,19 @@
 // Generates random events on publishers and targets, and runs pending work between them in a seeded order.
 import { messageOf } from '#app/errors.js';
+import { segmentName } from '#app/native/segment/layout.js';
 import type { DemandAnswer } from '#app/model.js';
 import type { Random } from '#app/simulator/course.js';
 import type { TargetDefinition } from '#app/targets/formats.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
 import { definitionOf } from '../../support/definition-of.js';
+import { EVERY_ROW } from './every-row.js';
+import { freshPage, pageOf } from './fresh-page.js';
 import type { OpenDemand, PageChecker } from './page-checker.js';
 import type { Interleavings, EventKind } from './interleavings.js';
 import { isWhole } from './page-model.js';
 import type { PageModel } from './page-model.js';
+import type { ChangeKind } from './publication.js';
+import { CONTEXT_ID, POOL_NAME } from './publications.js';
 import type { Publications } from './publications.js';
 import { tagOf } from './refresh-log.js';
 import type { SeededClock } from './seeded-clock.js';
@@ -33,6 +38,8 @@ export interface GeneratorParts {
   readonly interleavings: Interleavings;
   readonly service: SimulatedService;
   readonly checker: PageChecker;
+  /** Whether targets use a catalogue with each kind of row. */
+  readonly hasCatalogue: boolean;
   readonly logEvent: (what: string) => void;
   readonly fail: (what: string) => void;
 }
@@ -40,7 +47,8 @@ export interface GeneratorParts {
 /** The relative frequency of each event. */
 const EVENTS = {
   change: 30,
-  changes: 4,
+  changes: 6,
+  churn: 5,
   notify: 8,
   demand: 16,
   demands: 4,
@@ -104,12 +112,28 @@ export class EventGenerator {
 
   readonly #events: Readonly<Record<EventName, () => void>> = {
     change: () => {
-      const key = this.#key();
-      const kind = this.#parts.publications.randomChange();
-      this.#recordChange(key, kind, this.#parts.publications.change(key, kind));
+      this.#changeTree(this.#key(), this.#parts.publications.randomChange());
     },
     changes: () => {
-      for (let left = this.#parts.random.below(12); left >= 0; left--) this.#events.change();
+      const { random, publications } = this.#parts;
+      // A burst of one kind, such as many new objects or new states, or of any kind.
+      const kind = random.below(3) === 0 ? undefined : publications.randomChange();
+      const key = this.#key();
+      for (let left = random.below(30); left >= 0; left--)
+        this.#changeTree(key, kind ?? publications.randomChange());
+    },
+    churn: () => {
+      const { random, clock } = this.#parts;
+      const key = this.#key();
+      const several = (kinds: readonly ChangeKind[], most: number): void => {
+        for (let left = random.below(most); left >= 0; left--)
+          this.#changeTree(key, kinds[random.below(kinds.length)] ?? 'set state');
+      };
+      several(['remove object', 'remove variable'], 8);
+      several(['add object', 'add object', 'add variable'], 24);
+      // A target binds new nodes in the time between two scrapes.
+      clock.pass(random.below(2000));
+      several(['set state', 'set state', 'set'], 12);
     },
     notify: () => {
       const key = this.#key();
@@ -177,6 +201,10 @@ export class EventGenerator {
     return names.find((name) => (left -= EVENTS[name]) < 0) ?? 'change';
   }
 
+  #changeTree(key: string, kind: ChangeKind): void {
+    this.#recordChange(key, kind, this.#parts.publications.change(key, kind));
+  }
+
   #key(): string {
     return KEYS[this.#parts.random.below(KEYS.length)] ?? 'k';
   }
@@ -203,12 +231,16 @@ export class EventGenerator {
   }
 
   #reload(): void {
-    const { random, service, checker, interleavings } = this.#parts;
+    const { random, service, checker, interleavings, hasCatalogue } = this.#parts;
+    const catalogue = hasCatalogue ? EVERY_ROW : undefined;
     const former = new Set(this.#definitions.map(tagOf));
     this.#definitions = KEY_SETS.filter(() => random.below(8) > 0).map((serverKeys) => {
       const seedPaths = FILTERS[random.below(FILTERS.length)] ?? [];
       const renderMinIntervalMs = SPACINGS[random.below(SPACINGS.length)] ?? 0;
-      return definitionOf({ serverKeys, seedPaths, renderMinIntervalMs });
+      return definitionOf({
+        ...{ serverKeys, seedPaths, renderMinIntervalMs, catalogue },
+        showUncatalogued: hasCatalogue,
+      });
     });
     const present = this.#definitions.map(tagOf);
     // A removed target answers its demands as not ready.
@@ -237,6 +269,8 @@ export class EventGenerator {
   #demand(target: ServedTarget): {
     readonly demand: OpenDemand;
     readonly answer: () => DemandAnswer | undefined;
+    /** The page of a ready answer in a quiet period. */
+    readonly page: () => string | undefined;
   } {
     const { model, checker, interleavings, fail } = this.#parts;
     const tag = tagOf(target);
@@ -247,6 +281,7 @@ export class EventGenerator {
       renderMinIntervalMs: () => this.#spacings.get(tag) ?? 0,
     };
     let answer: DemandAnswer | undefined;
+    let page: string | undefined;
     this.#logEvent(`${tag}: demand`);
     this.#openDemands++;
     interleavings.record('demand', (each) => each === tag);
@@ -258,12 +293,14 @@ export class EventGenerator {
       answer = exposition;
       this.#logEvent(`${tag}: ${exposition.kind}`);
       checker.checkAnswer(demand, exposition);
+      // The memory of the text may be reused after the answer.
+      if (this.#isQuiet && exposition.kind === 'ready') page = pageOf(exposition);
     };
     const error = (thrown: unknown): void => {
       fail(`${tag}: ${messageOf(thrown)}`);
     };
     target.demand().subscribe({ next: take, error });
-    return { demand, answer: () => answer };
+    return { demand, answer: () => answer, page: () => page };
   }
 
   /** Ends a thread; its targets are not ready until it restarts. */
@@ -296,9 +333,32 @@ export class EventGenerator {
     if (this.#openDemands > 0) fail(`${this.#openDemands} demands without an answer`);
     const demands = service.targets.map((target) => this.#demand(target));
     clock.pass(ANSWER_MS);
-    for (const { demand, answer } of demands) checker.checkSettled(demand, answer());
+    for (const { demand, answer, page } of demands) {
+      checker.checkSettled(demand, answer());
+      this.#compareWithFresh(demand, answer(), page());
+    }
     if (isNotified && this.#isWhole) this.#checkPlaces();
     this.#isQuiet = false;
+  }
+
+  /** Compares a page of a quiet period with that of a view without a history. */
+  #compareWithFresh(
+    { tag, target }: OpenDemand,
+    answer: DemandAnswer | undefined,
+    page: string | undefined,
+  ): void {
+    // During a change of the target, its former definition may still serve.
+    if (answer === undefined || page === undefined || this.#openChanges > 0) return;
+    const { publications, fail } = this.#parts;
+    const { status } = answer;
+    const file = publications.open(segmentName(CONTEXT_ID, POOL_NAME, status.serverKey));
+    if (file === undefined) return;
+    const fresh = freshPage(file, target.assignment.definition, status);
+    file.close();
+    if (fresh === page) return;
+    const lines = new Set(fresh?.split('\n'));
+    const odd = page.split('\n').find((line) => !lines.has(line)) ?? 'a line is missing';
+    fail(`${tag}: its page differs from that of a fresh view: ${odd}`);
   }
 
   get #isWhole(): boolean {

@@ -8,7 +8,7 @@ export type OperationKind = (typeof OPERATIONS)[number];
 /** Events without a duration. */
 const EVENT_KINDS = [
   ...['add object', 'add variable', 'remove object', 'remove variable'],
-  ...['set', 'first value', 'unset', 'object unsynced', 'object synced'],
+  ...['set', 'first value', 'unset', 'object unsynced', 'object synced', 'set state'],
   ...['notify', 'publish', 'close', 'kill', 'root goes', 'root comes'],
   ...['demand', 'move', 'reload', 'thread failure'],
 ] as const;

@@ -3,8 +3,16 @@ import type { DemandAnswer, ReadyAnswer } from '#app/model.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
 import { isWhole, seriesOfTree } from './page-model.js';
 import type { ModelTree, PageModel, PageSeries, Stamp } from './page-model.js';
-import { seriesOfPage } from './page-text.js';
+import { seriesOfPage, statesOfPage } from './page-text.js';
 import type { LoggedRefresh, RefreshLog } from './refresh-log.js';
+
+/** What the checker knows of a simulation. */
+export interface CheckedRun {
+  /** Whether trees change while they are copied, so that a page may mix several moments. */
+  readonly hasConcurrentChanges: boolean;
+  /** Whether pages have the series of a catalogue; the model knows only the states among them. */
+  readonly hasCatalogue: boolean;
+}
 
 /** A demand without an answer yet. */
 export interface OpenDemand {
@@ -21,20 +29,14 @@ export class PageChecker {
   readonly #model: PageModel;
   readonly #log: RefreshLog;
   readonly #fail: (what: string) => void;
-  /** Whether trees change while they are copied, so that a page may mix several moments. */
-  readonly #hasConcurrentChanges: boolean;
+  readonly #run: CheckedRun;
   /** The last time at which each target was ready. */
   readonly #ready = new Map<string, Stamp>();
 
-  constructor(
-    model: PageModel,
-    log: RefreshLog,
-    hasConcurrentChanges: boolean,
-    fail: (what: string) => void,
-  ) {
+  constructor(model: PageModel, log: RefreshLog, run: CheckedRun, fail: (what: string) => void) {
     this.#model = model;
     this.#log = log;
-    this.#hasConcurrentChanges = hasConcurrentChanges;
+    this.#run = run;
     this.#fail = fail;
   }
 
@@ -79,10 +81,10 @@ export class PageChecker {
       this.#fail(`${tag}: a demand has an answer from an earlier refresh`);
       return;
     }
+    this.pages++;
+    this.values += page.snapshot.series;
     const shown = this.#read(tag, page);
     if (shown === undefined) return;
-    this.pages++;
-    this.values += shown.size;
     const made = answer.mayRender ? answer : reported.findLast((each) => each.hasRendered);
     if (
       made?.reported === undefined ||
@@ -94,7 +96,7 @@ export class PageChecker {
 
   #read(tag: string, page: ReadyAnswer): PageSeries | undefined {
     try {
-      return seriesOfPage(page);
+      return this.#run.hasCatalogue ? statesOfPage(page) : seriesOfPage(page);
     } catch (error) {
       this.#fail(`${tag}: ${String(error)}`);
       return undefined;
@@ -111,8 +113,10 @@ export class PageChecker {
     const faults = definition.serverKeys.map((key) => {
       const trees = this.#model.during(key, sent, reported);
       const rooted = trees.filter((tree) => tree !== undefined);
-      const moments = rooted.map((tree) => seriesOfTree(tree, definition.seedPaths));
-      if (!this.#hasConcurrentChanges) return snapshotFaults(page, moments);
+      const moments = rooted.map((tree) =>
+        seriesOfTree(tree, definition.seedPaths, this.#run.hasCatalogue),
+      );
+      if (!this.#run.hasConcurrentChanges) return snapshotFaults(page, moments);
       // Series of a root that is removed during a copy may be missing.
       if (rooted.length > 0 && rooted.length < trees.length) moments.push(new Map());
       return mixedFaults(page, moments, (name, value) =>

@@ -1,7 +1,9 @@
 // The history of all published trees in plain memory, and the series that a page may show.
 
-/** The series of a variable, with its value as a page writes it. */
+/** The series of a variable, or of the state of an object, with its value as a page writes it. */
 export interface ModelSeries {
+  /** Only pages with a catalogue show states; of these pages, the model knows nothing else. */
+  readonly isState: boolean;
   /** The path of its object below the root: segments joined by dots; empty for the root. */
   readonly path: string;
   readonly name: string;
@@ -110,11 +112,16 @@ export class PageModel {
   }
 }
 
-/** The series of a tree that pass the filter of a target. */
-export function seriesOfTree({ series }: ModelTree, seedPaths: readonly string[]): PageSeries {
+/** The series of a tree that pass the filter of a target: its states, or its variables. */
+export function seriesOfTree(
+  { series }: ModelTree,
+  seedPaths: readonly string[],
+  ofStates: boolean,
+): PageSeries {
   const shown = new Map<string, string>();
-  for (const { path, name, value } of series)
-    if (value !== undefined && passes(path, seedPaths)) shown.set(name, value);
+  for (const { isState, path, name, value } of series)
+    if (isState === ofStates && value !== undefined && passes(path, seedPaths))
+      shown.set(name, value);
   return shown;
 }
 

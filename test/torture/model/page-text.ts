@@ -23,6 +23,22 @@ export function seriesOfPage(page: ReadyAnswer): PageSeries {
   return shown;
 }
 
+const STATE_LINE = /^demo_(top|unit|part)\d?_state\{(.*)demo_\w+_state="(\w+)"\} 1$/;
+
+/** The states of objects on a page of the catalogue EVERY_ROW. @throws Error for an object with two states */
+export function statesOfPage(page: ReadyAnswer): PageSeries {
+  const shown = new Map<string, string>();
+  for (const line of linesOf(familiesOf(page))) {
+    const [, className, labels = '', state] = STATE_LINE.exec(line) ?? [];
+    if (className === undefined || state === undefined) continue;
+    const path = [...labels.matchAll(/="(\w+)"/g)].map(([, name]) => name).join('.');
+    const series = `demo_${className}_state ${path === '' ? '@root' : path}`;
+    if (shown.has(series)) throw new Error(`a second state: ${line}`);
+    shown.set(series, state);
+  }
+  return shown;
+}
+
 function linesOf(families: readonly FamilyText[]): string[] {
   const text = families.flatMap(({ buffers }) => buffers.map(String)).join('');
   return text.split('\n').filter((line) => line !== '');

@@ -1,4 +1,5 @@
 // Publication: a real publisher with its own file, random changes, and the model of its tree.
+import type { ObjectState } from '#app/model.js';
 import type { Random } from '#app/simulator/course.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import {
@@ -12,9 +13,9 @@ import type { ModelTree } from './page-model.js';
 
 export const ROOT = 'h.1.demo';
 /** Few records, so that the directories change roles often, and few slots, which are reused. */
-export const CAPACITY = { records: 64, stringBytes: 4096, slots: 64, frameBytes: 4096 };
-const MAX_OBJECTS = 9;
-const MAX_VARIABLES = 24;
+export const CAPACITY = { records: 96, stringBytes: 4096, slots: 64, frameBytes: 4096 };
+const MAX_OBJECTS = 14;
+const MAX_VARIABLES = 40;
 const NAMES = ['a', 'b', 'c'] as const;
 const CLASSES = { a: 'unit', b: 'part', c: 'unit' } as const;
 const MAX_DEPTH = 3;
@@ -26,10 +27,14 @@ const VARIABLES = {
   i: { type: 'i64', kind: 'gauge', suffix: '' },
   t: { type: 'string', kind: 'unknown', suffix: '_info' },
   h: { type: 'histogram', kind: 'unknown', suffix: '' },
+  m: { type: 'u64', kind: 'gauge', suffix: '' },
 } as const;
 type VariableName = keyof typeof VARIABLES;
 const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
 const BOUNDS = [1, 2];
+/** The states that objects take, and the number of values of `m`: few, so that many changes lead back to a former one. */
+const STATES = ['init', 'normal', 'dead'] as const;
+const MODES = 4;
 
 interface TrackedVariable {
   readonly owner: TrackedObject;
@@ -46,6 +51,7 @@ interface TrackedObject {
   readonly children: TrackedObject[];
   readonly variables: TrackedVariable[];
   isSynced: boolean;
+  state: ObjectState;
 }
 
 /** The relative frequency of each change of the tree. */
@@ -59,6 +65,7 @@ const CHANGES = {
   unset: 3,
   'object unsynced': 1,
   'object synced': 3,
+  'set state': 12,
 } as const;
 export type ChangeKind = keyof typeof CHANGES;
 /** Each change repeated by its frequency. */
@@ -87,7 +94,8 @@ export class Publication {
   addRoot(): void {
     const object = this.publisher.addRoot(ROOT, 'top');
     const none = { parent: undefined, children: [], variables: [] };
-    this.#root = { ...none, object, path: '', className: 'top', isSynced: true };
+    const synced = { isSynced: true, state: 'normal' } as const;
+    this.#root = { ...none, ...synced, object, path: '', className: 'top' };
   }
 
   removeRoot(): void {
@@ -111,11 +119,16 @@ export class Publication {
     const objects = this.#objects;
     return {
       isSynced: objects.every(({ isSynced }) => isSynced),
-      series: this.#variables.map(({ owner: { path, className }, name, value }) => ({
-        path,
-        name: `demo_${className}_${name}${VARIABLES[name].suffix} ${path === '' ? '@root' : path}`,
-        value,
-      })),
+      series: [
+        ...this.#variables.map(({ owner: { path, className }, name, value }) => ({
+          ...{ isState: false, path, value },
+          name: `demo_${className}_${name}${VARIABLES[name].suffix} ${path === '' ? '@root' : path}`,
+        })),
+        ...objects.map(({ path, className, isSynced, state }) => ({
+          ...{ isState: true, path, value: isSynced ? state : undefined },
+          name: `demo_${className}_state ${path === '' ? '@root' : path}`,
+        })),
+      ],
     };
   }
 
@@ -139,6 +152,16 @@ export class Publication {
       variable.handle.unset();
       variable.value = undefined;
       return textOf(variable);
+    },
+    'set state': () => {
+      // Mostly one of the newest objects, which a target may not have bound yet.
+      const objects = this.#objects.toSorted((a, b) => b.object.id - a.object.id);
+      const object = this.#pick(this.#random.below(3) === 0 ? objects : objects.slice(0, 4));
+      const state = this.#pick(STATES);
+      if (object === undefined || state === undefined) return undefined;
+      this.publisher.setState(object.object, state);
+      object.state = state;
+      return `${object.path} = ${state}`;
     },
     'object unsynced': () => this.#syncObject(this.#pick(this.#objects), false),
     'object synced': () =>
@@ -172,7 +195,7 @@ export class Publication {
     const className = CLASSES[name];
     const object = this.publisher.addObject(parent.object, `${ROOT}.${path}`, className);
     if (object.id === 0) throw new Error(`no room for object ${path}`);
-    const none = { parent, children: [], variables: [], isSynced: true };
+    const none = { parent, children: [], variables: [], isSynced: true, state: 'normal' as const };
     parent.children.push({ ...none, object, path, className });
     return path;
   }
@@ -227,9 +250,14 @@ function stored({ handle, name }: TrackedVariable, number: number): string {
     return `1:${number} 2:${number + 1} +Inf:${number + 2} sum:${number} count:${number + 2}`;
   }
   if (!(handle instanceof PublishedScalar)) throw new Error(`no way to store ${name}`);
-  const value = name === 'i' ? -number : name === 'g' ? number + 0.5 : number;
+  const value = valueOf(name, number);
   handle.set(value);
   return String(value);
+}
+
+function valueOf(name: VariableName, number: number): number {
+  if (name === 'm') return number % MODES;
+  return name === 'i' ? -number : name === 'g' ? number + 0.5 : number;
 }
 
 const textOf = ({ owner, name, value }: TrackedVariable): string =>

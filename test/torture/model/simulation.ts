@@ -38,9 +38,10 @@ export function runSimulation(seed: number): SimulationResult {
   const random = new Random(seed);
   const mode = MODES[random.below(2)] ?? 'logical';
   const hasConcurrentChanges = random.below(2) === 0;
+  const hasCatalogue = random.below(2) === 0;
   const isSliced = hasConcurrentChanges && random.below(2) === 0;
   const eventLog: string[] = [
-    `${mode}, ${hasConcurrentChanges ? 'concurrent changes' : 'no concurrent changes'}${isSliced ? ', sliced' : ''}`,
+    `${mode}, ${hasConcurrentChanges ? 'concurrent changes' : 'no concurrent changes'}${isSliced ? ', sliced' : ''}${hasCatalogue ? ', with a catalogue' : ''}`,
   ];
   const wrong: string[] = [];
   const logEvent = (what: string): void => void eventLog.push(what);
@@ -57,7 +58,7 @@ export function runSimulation(seed: number): SimulationResult {
   const publications = new Publications(contextId, random, clock, model);
   const interleavings = new Interleavings();
   const log = new RefreshLog(model, interleavings, fail);
-  const checker = new PageChecker(model, log, hasConcurrentChanges, fail);
+  const checker = new PageChecker(model, log, { hasConcurrentChanges, hasCatalogue }, fail);
   const service = new SimulatedService({
     clock,
     random,
@@ -76,6 +77,7 @@ export function runSimulation(seed: number): SimulationResult {
     publications,
     service,
     checker,
+    hasCatalogue,
     logEvent,
     fail,
   };
