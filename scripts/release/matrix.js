@@ -161,17 +161,24 @@ const bundled = (external) => () => {
   publishes(folder, process.execPath, 'threads.mjs', './out/esbuild.cjs');
 };
 
+function ncc() {
+  const folder = installed();
+  const cli = 'node_modules/@vercel/ncc/dist/ncc/cli.js';
+  run(folder, [process.execPath, cli, 'build', 'app.cjs', '-o', 'out/ncc']);
+  publishes(folder, process.execPath, 'threads.mjs', './out/ncc/index.cjs');
+}
+
 /** In a bundle, the library does not find its native modules. The error must say so. */
-function refusesBundle() {
+const refuses = (bundle) => () => {
   try {
-    bundled(false)();
+    bundle();
   } catch (thrown) {
     if (thrown.message.includes('leave the package out of a bundle'))
       return 'an error names the remedy';
     throw thrown;
   }
-  return undefined;
-}
+  throw new Error('it is not refused');
+};
 
 /** Name, and the check, which throws an error if it fails. */
 const ROWS = [
@@ -225,22 +232,8 @@ const ROWS = [
   [`Jest ${TOOLS.jest}, --runInBand`, jest('--runInBand')],
   [`Jest ${TOOLS.jest}, --workerThreads`, jest('--workerThreads', '--maxWorkers=2')],
   [`esbuild ${TOOLS.esbuild}, package external, in threads`, bundled(true)],
-  [`esbuild ${TOOLS.esbuild}, package in the bundle`, refusesBundle],
-  [
-    `ncc ${TOOLS['@vercel/ncc']}, in threads`,
-    () => {
-      const folder = installed();
-      run(folder, [
-        process.execPath,
-        'node_modules/@vercel/ncc/dist/ncc/cli.js',
-        'build',
-        'app.cjs',
-        '-o',
-        'out/ncc',
-      ]);
-      publishes(folder, process.execPath, 'threads.mjs', './out/ncc/index.cjs');
-    },
-  ],
+  [`esbuild ${TOOLS.esbuild}, package in the bundle`, refuses(bundled(false))],
+  [`ncc ${TOOLS['@vercel/ncc']}, package in the bundle`, refuses(ncc)],
 ];
 
 try {
