@@ -146,7 +146,7 @@ describe('The methods of a publisher', () => {
       ],
       [
         () => publisher.addObject(root, 'r.o', 'C', { synced: wrong('no') }),
-        'addObject: synced: found "no", allowed: true or false',
+        'addObject: synced: found "no" (write false), allowed: true or false',
       ],
       [
         () => publisher.addObject(root, 'r.o', 'C', { state: wrong('nornal') }),
@@ -216,7 +216,7 @@ describe('The methods of a publisher', () => {
       [() => publisher.setSynced(wrong('r')), `setSynced: object: found "r", ${OBJECT}`],
       [
         () => publisher.setSynced(root, wrong('no')),
-        'setSynced: isSynced: found "no", allowed: true',
+        'setSynced: isSynced: found "no" (write false), allowed: true',
       ],
       [() => publisher.setAsOf(wrong(1n), 1n), `setAsOf: root: found 1, ${OBJECT}`],
       [() => publisher.setAsOf(root, wrong('now')), 'As-of time of now ns'],
