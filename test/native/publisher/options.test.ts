@@ -37,7 +37,7 @@ const CONSTRUCTOR: readonly (readonly [options: unknown, message: string])[] = [
   [{ serverKey: '82', heartbeatMs: 2 ** 53 }, 'heartbeatMs: found 9'],
   [{ serverKey: '82', mode: '0644' }, 'mode: found "0644", allowed: an integer from 0 to 4095'],
   [{ serverKey: '82', mode: Number.NaN }, 'mode: found nan, allowed: an integer from 0 to 4095'],
-  [{ serverKey: '82', failIfBusy: 1 }, 'failIfBusy: found 1, allowed: true or false'],
+  [{ serverKey: '82', failIfBusy: 1 }, 'failIfBusy: found 1 (write true), allowed: true or false'],
   [{ serverKey: '82', warn: 'stderr' }, 'warn: found "stderr", allowed: a function'],
   [{ serverKey: '82', pid: '1' }, 'pid: found "1", allowed: an integer from'],
   [{ serverKey: '82', realtimeNs: 1n }, 'realtimeNs: found 1, allowed: a function'],
@@ -154,7 +154,7 @@ describe('The methods of a publisher', () => {
       ],
       [
         () => publisher.addObject(root, 'r.o', 'C', { foreignId: wrong(1) }),
-        'addObject: foreignId: found 1, allowed: true or false',
+        'addObject: foreignId: found 1 (write true), allowed: true or false',
       ],
       [
         () => publisher.addVariable(wrong(null), 'w', 'u64'),
@@ -206,7 +206,7 @@ describe('The methods of a publisher', () => {
       ],
       [
         () => publisher.addVariable(root, 'w', 'u64', { synced: wrong(0) }),
-        'addVariable: synced: found 0, allowed: true or false',
+        'addVariable: synced: found 0 (write false), allowed: true or false',
       ],
       [
         () => publisher.setState(wrong(undefined), 'normal'),
