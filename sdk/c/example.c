@@ -50,7 +50,7 @@ static bool read_options(settings *s, int count, char **arguments) {
   return s->segment.server_key != NULL;
 }
 
-/* Prints an error. The program goes on: handles of dropped items store nothing. */
+/* Prints an error. The program continues: handles of dropped items store nothing. */
 static void note(const char *what, int code) {
   if (code != 0) fprintf(stderr, "example: %s: %s\n", what, shm_error_text(code));
 }

@@ -42,7 +42,7 @@
 #ifndef SHM_PUBLISHER_H
 #define SHM_PUBLISHER_H
 
-/* Suppresses warnings about this header, which a program with strict flags would get. Its tests want them. */
+/* Suppresses warnings about this header in programs with strict flags. Its own tests enable them. */
 #if defined(__GNUC__) && !defined(SHM_PUBLISHER_WARNINGS)
 #pragma GCC system_header
 #endif
@@ -293,8 +293,8 @@ typedef struct shm_region {
   uint64_t at, bytes, real;
 } shm_region;
 
-/* A block of frames, in use or free. It is allocated together with its block, so that freeing the block
- * cannot fail. */
+/* The list entry of a block of the frame region, in use or free. It is allocated together with the block,
+ * so that freeing the block cannot fail. */
 typedef struct shm_frame {
   struct shm_frame *next;
   uint32_t at, units;
@@ -370,7 +370,7 @@ typedef struct shm_text {
 
 /* ---------------------------------------------------------------- internals: messages */
 
-/* Most bytes of a name in a message. */
+/* The maximum number of bytes of a name in a message. */
 enum { SHM_SHOWN_BYTES = 64 };
 
 /* A message under construction. It always ends with a zero byte; text beyond its size is dropped. */
@@ -914,7 +914,7 @@ static inline bool shm_copy_live(shm_publisher *p, shm_side *to) {
 static inline bool shm_change_directory(shm_publisher *p, uint32_t quarters) {
   shm_side next = {p->active.epoch + 1, 0, 2, NULL, 0, 0};
   /* Readers must see the last change before its old directory is overwritten. A release store does not
-   * hold back later stores, so a fence does (on x86-64 it is no instruction). */
+   * hold back later stores, so a fence does (on x86-64 it compiles to no instruction). */
   shm_fence();
   shm_publish_string_bytes(p, &next);
   bool is_written = shm_copy_live(p, &next);

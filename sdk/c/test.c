@@ -630,7 +630,7 @@ static void *text_in_thread(void *argument) {
   return (void *)(uintptr_t)(strstr(shm_error_text(-EINVAL), "an argument is not allowed") != NULL);
 }
 
-/* Each thread has a text of its own, for its last error. */
+/* Each thread has its own text of its last error. */
 static void test_texts_of_threads(void) {
   pthread_t thread;
   void *is_general = NULL;
@@ -930,7 +930,7 @@ static uint32_t fill(const shm_object *object, int type, const char *stem, shm_v
   }
 }
 
-/* Whichever capacity is used up: additions fail, are counted, and succeed again after a removal. */
+/* When any capacity is exhausted, additions fail and are counted. They succeed again after a removal. */
 static void check_full(shm_options options, int type, const char *stem, uint32_t expected) {
   static shm_variable all[4096];
   reader r;
@@ -1267,7 +1267,7 @@ static void open_under_file_limit(void) {
   shm_publisher_close(p);
 }
 
-/* A segment larger than `ulimit -f` is an error with a text, and the program goes on. */
+/* A segment larger than `ulimit -f` gives an error with a text, and does not end the program. */
 static void test_file_limit(void) {
   CHECK(in_child(open_under_file_limit) && count_files(true) == 0);
   CHECK(strstr(shm_error_text(-EFBIG), "ulimit -f") != NULL);
@@ -1500,7 +1500,7 @@ static void replace_under_lowered_limit(void) {
   shm_publisher_close(p);
 }
 
-/* A program that may not write any file still replaces a dead segment, and goes on. */
+/* A program that may not write any file can still replace a dead segment, and is not killed. */
 static void test_lowered_file_limit(void) {
   publish_and_die("lowered", false);
   CHECK(in_child(replace_under_lowered_limit) && count_files(true) == 0);
@@ -1523,7 +1523,7 @@ static void test_name_out_of_sight(void) {
   stop(p, &r);
 }
 
-/* After a program has closed all descriptors and opened other files, the publisher goes on, and does not
+/* After a program has closed all descriptors and opened other files, the publisher still works, and does not
  * write into those files. Without name and descriptor, it cannot place its segment again. */
 static void test_closed_descriptors(void) {
   static uint8_t mine[8192], now[sizeof mine + 1];
