@@ -35,7 +35,7 @@ export class Budget {
 
   /**
    * A budget without limits is never spent.
-   * @param nowMs milliseconds of a clock that does not step
+   * @param nowMs milliseconds of a monotonic clock
    */
   constructor(
     {

@@ -81,7 +81,7 @@ export interface ServingParts {
   readonly report$: Observable<Report>;
   /** The present definition. A reload replaces it. */
   readonly definition: () => TargetDefinition;
-  /** Milliseconds of a clock that does not step. */
+  /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
   /** Answers the demands that wait for this report; returns events for the log. */

@@ -190,7 +190,7 @@ export class TrackedTree implements SlotListener {
    * It stays tracked without a value until its removal arrives.
    */
   replaced(node: TreeNode): void {
-    // A removed root is waited for: without it there is nothing to show.
+    // Wait even for a removed root: without it there is nothing to show.
     if (node !== this.#parts.root) this.counts.of(node).total--;
   }
 

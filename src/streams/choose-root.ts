@@ -118,7 +118,7 @@ function candidates({ serverKey, source }: PollResult, order: number, app: strin
   let seen = 0;
   for (const root of source.roots) {
     if (seen++ === MAX_ROOTS) break;
-    // Without the rest of the identity, because a publisher may have many roots of other applications.
+    // Compare only the application first, because a publisher may have many roots of other applications.
     if (applicationOf(root) !== app) continue;
     const identity = identityOf(root);
     const instance = Number(identity.instance);

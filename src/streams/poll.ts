@@ -16,7 +16,7 @@ export class PollSchedule {
   #last: PollResult | undefined;
   #changedAt = -Infinity;
 
-  /** @param now milliseconds of a clock that does not step; segments that share a clock are polled together */
+  /** @param now milliseconds of a monotonic clock; segments that share a clock are polled together */
   constructor(now: () => number) {
     this.#now = now;
   }

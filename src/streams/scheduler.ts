@@ -32,7 +32,7 @@ export class Scheduler {
   #othersRanMs = -Infinity;
 
   /**
-   * @param nowMs milliseconds of a clock that does not step
+   * @param nowMs milliseconds of a monotonic clock
    * @param yieldTo calls back in the next iteration of the event loop
    */
   constructor(nowMs = monotonicMs, yieldTo: (next: () => void) => void = setImmediate) {

@@ -22,7 +22,7 @@ export class TaskQueue {
   readonly #startedMs: number;
   #busyMs = 0;
 
-  /** @param now milliseconds of a clock that does not step */
+  /** @param now milliseconds of a monotonic clock */
   constructor(scheduler: Scheduler, now = monotonicMs) {
     this.#scheduler = scheduler;
     this.#now = now;

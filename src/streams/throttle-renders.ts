@@ -26,7 +26,7 @@ interface DelayedRender {
  * Keeps renders at least `renderMinIntervalMs` apart. One refresh is open at a time; demands during that refresh
  * share the next one. A demand within the interval gets the last render, and one render is delayed to the end of
  * the interval. With interval 0 every change renders; otherwise only demands cause renders.
- * @param nowMs milliseconds of a clock that does not step
+ * @param nowMs milliseconds of a monotonic clock
  */
 export const throttleRenders =
   (
@@ -100,7 +100,7 @@ class RenderThrottle {
     this.#isRefreshOpen = false;
     if (!isReady) this.#reset();
     else if (hasRendered) this.#rendered();
-    // The target got ready during the refresh: there is no last render to serve.
+    // The target became ready during the refresh: there is no last render to serve.
     else if (isDirty && this.#renderedAt === -Infinity) this.#isDemanded = true;
     const next = this.#next();
     const isPending = isReady && isDirty && this.#delayed === undefined;

@@ -56,7 +56,7 @@ interface Move {
   readonly to: number;
 }
 
-/** The smallest difference, as a share of the larger load, that causes a move. Without it targets would move for ever. */
+/** The smallest difference, as a share of the larger load, that causes a move. Otherwise, targets keep moving. */
 const MIN_DIFFERENCE = 0.2;
 
 /**

@@ -35,7 +35,7 @@ export interface ServedParts extends Assignment {
   readonly rebalances: Rebalances;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
-  /** Milliseconds of a clock that does not step. */
+  /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
 }
@@ -232,7 +232,7 @@ export class ServedTarget implements Target {
 
   #answer({ hasRendered, snapshot: own }: RefreshReport): readonly TargetEvent[] {
     const snapshot = this.#text.replace(own);
-    // The target got ready during the refresh, which is repeated.
+    // The target became ready during the refresh. Its demands wait for the repeated refresh.
     if (snapshot === undefined && this.status().isReady) return [];
     const inFlight = [...this.#inFlight];
     this.#inFlight.clear();

@@ -10,7 +10,7 @@ interface LastNotification {
   readonly isEarlier: boolean;
 }
 
-/** All times are milliseconds of a clock that does not step. */
+/** All times are milliseconds of a monotonic clock. */
 export class TargetHistory {
   #sinceMs: number;
   #isReady = false;
@@ -50,7 +50,7 @@ export class TargetHistory {
     this.#statedUnixMs = view?.asOfNs === undefined ? undefined : Number(view.asOfNs / 1_000_000n);
   }
 
-  /** A counter counts on in another partition and after a loss of the root; another publisher has its own. */
+  /** A publisher's count continues after a move or a loss of the root; another publisher has its own count. */
   #noteNotifications(next: Notifications, nowMs: number): void {
     const isKnown = next.generation === this.#notifications?.generation;
     if (!isKnown) this.#last = next.count === 0 ? undefined : { ms: nowMs, isEarlier: true };

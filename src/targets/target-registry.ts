@@ -30,7 +30,7 @@ interface Entry {
 /** The shortest period over which a load is measured. */
 const MIN_PERIOD_MS = 1000;
 
-/** The identity of a target through reloads; its other settings may change. */
+/** The identity of a target across reloads; its other settings may change. */
 const identityOf = ({ app, format, serverKeys, instance }: TargetDefinition): string =>
   JSON.stringify([app, format, instance, ...serverKeys]);
 

@@ -7,9 +7,9 @@ import type { DeflateStream } from './deflate-stream.js';
 /** Level 6 takes twice the time and makes pages a twentieth smaller: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
 const OUTPUT_BYTES = 131_072;
-/** Bytes of text that one thread compresses at once, in some 2 ms. */
+/** Bytes of text in one task, which takes about 2 ms. */
 const TASK_BYTES = 524_288;
-/** Tasks at once. libuv has four threads, of which one may wait on a futex for seconds; one is left for other work. */
+/** The maximum number of concurrent tasks. Of the four threads of libuv, one may wait on a futex; one stays free. */
 const MAX_TASKS = 2;
 /** Options for a few kilobytes: with a larger window, zlib spends most of the time on allocation. */
 const SHORT_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };

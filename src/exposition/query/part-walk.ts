@@ -40,7 +40,7 @@ interface LoweredObject {
 export class Search {
   readonly #words: readonly string[];
   readonly #field: TreeQuery['field'];
-  /** Cache of the last object: the next node is mostly of the same object. */
+  /** Cache of the last object: the next node usually belongs to the same object. */
   #object: LoweredObject = { name: '', className: '', lower: '', lowerClass: '' };
 
   constructor({ words, field }: Pick<TreeQuery, 'words' | 'field'>) {

@@ -101,7 +101,7 @@ export class NodeValues {
 
   ofVariable(variable: Variable): NodeValue {
     const framed = isFramed(variable.type);
-    // A frame first: a word that is read later says whose it was.
+    // Read the frame before the word: the word then tells whether it still belongs to the variable.
     const frame = framed ? this.#source.readFrame(variable, this.#frames) : undefined;
     const bits = this.#slots.bits(variable);
     if (bits === undefined) return { kind: 'unsynced' };

@@ -65,7 +65,7 @@ export class NamedVariable {
     this.#owners.get(variable.object)?.variables.delete(variable);
   }
 
-  /** The rest of the path after an object's id; undefined if the id is no prefix of it. */
+  /** The rest of the path after an object's id; undefined if the path does not begin with the id. */
   #nameBelow(object: ManagedObject): string | undefined {
     const prefix = `${objectPath(this.#root, object).seedPath}.`;
     return this.#place.startsWith(prefix) ? this.#place.slice(prefix.length) : undefined;

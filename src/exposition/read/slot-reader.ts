@@ -162,7 +162,7 @@ export class SlotReader {
   *#copying(ranges: readonly PageRange[]): Generator<void, boolean> {
     const newSlots = this.#newSlots;
     this.#newNodes = 0;
-    // Slots that change again are added anew: their values are older than their words.
+    // Slots that change again are added again: their values are older than their words.
     this.#newSlots = [];
     this.#unstable.clear();
     let isChanged = newSlots.length > 0;
@@ -297,7 +297,7 @@ export class SlotReader {
   }
 }
 
-/** Runs all steps at once; returns their result. */
+/** Runs all steps without a pause; returns their result. */
 function resultOf<T>(steps: Generator<void, T>): T {
   for (;;) {
     const { done, value } = steps.next();

@@ -52,7 +52,7 @@ export class SlotPages {
   readonly #scratch: Scratch;
   readonly #extents: PageExtent[] = [];
   readonly #extentOfPage = new Map<number, PageExtent>();
-  /** The page of the last lookup and its extent: the next lookup is mostly for the same page. */
+  /** The page of the last lookup and its extent: the next lookup is usually for the same page. */
   #lastPage = -1;
   #last: PageExtent | undefined;
   readonly #allocations: Allocation[] = [];
@@ -134,7 +134,7 @@ export class SlotPages {
     let newest = -1;
     for (const slot of slots) {
       const page = Math.floor(slot / PAGE_SLOTS);
-      // The next slot is mostly on the same page.
+      // The next slot is usually on the same page.
       if (page !== newest) pages.add((newest = page));
     }
     const ranges: PageRange[] = [];
@@ -201,7 +201,7 @@ export class SlotPages {
       known.used = Math.max(known.used, pages + 1);
       return known;
     }
-    // Slots are tracked mostly in order: an extent that continues another reserves more.
+    // Slots are usually tracked in order: an extent that continues another reserves more.
     const before = this.#extentOfPage.get(page - 1);
     const wanted =
       before === undefined ? 1 : Math.min(before.capacity * GROWTH_FACTOR, EXTENT_PAGES);
@@ -295,7 +295,7 @@ export class TrackedSlots {
   readonly #pages = new Map<number, NodePage>();
   /** The pages with awaited nodes, so that no search reads all pages. */
   readonly #awaiting = new Set<NodePage>();
-  /** The page of the last lookup: the next one is mostly the same. */
+  /** The page of the last lookup: the next one is usually the same. */
   #last: NodePage | undefined;
 
   /** A node that has no value yet, and whose slot no other node has taken. */

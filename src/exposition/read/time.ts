@@ -23,8 +23,8 @@ class UtcOffsets {
   }
 
   /**
-   * The moment at which local clocks show `wall`, both in milliseconds, `wall` as if it were UTC.
-   * If there are two, the first; if the clocks skipped `wall`, the moment by the earlier offset.
+   * Converts a local time to UTC, both in milliseconds; `wall` is the local time read as if it were UTC.
+   * An ambiguous time is the earlier one. If the clocks skipped `wall`, the offset before the skip applies.
    * JavaScript reads local times the same way. NaN beyond the range of Date.
    */
   utcOf(wall: number): number {

@@ -63,7 +63,7 @@ export class BoundObjects {
   readonly #declaredParts: DeclaredParts;
   /** By the object's id. */
   readonly #bound = new LargeMap<BoundObject>();
-  /** The last lookup: the next one is mostly for the same object. */
+  /** The last lookup: the next one is usually for the same object. */
   #last: { readonly id: number; readonly bound: BoundObject } | undefined;
   readonly #labels: RowLabels;
   readonly #kernel: Kernel;

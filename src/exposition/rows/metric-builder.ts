@@ -152,7 +152,7 @@ export class MetricBuilder {
   objectSynced(object: ManagedObject): void {
     const states = this.#objects.statesOf(object);
     if (states.length === 0) return;
-    // Not earlier: the bits that are compared must be those that the lines show.
+    // Only now: the compared bits must be those that the lines show.
     this.#slotReader.reportChangesOf(object);
     const number = Number(this.#slotReader.bits(object) ?? -1n);
     const state = OBJECT_STATES[number] ?? '';

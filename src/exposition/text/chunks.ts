@@ -12,7 +12,7 @@ import { headerOf } from './text-syntax.js';
  * length would move more text.
  */
 const MAX_BYTES = 131_072;
-/** Dividing this many blocks takes some 0.05 ms. */
+/** Dividing this many blocks takes about 0.05 ms. */
 const BLOCKS_A_STEP = 64;
 
 export class Chunks {

@@ -46,7 +46,7 @@ export class Family {
   #lines = 0;
   readonly #size: TextSize;
   readonly #cost: Cost;
-  /** The result of the last lookup: the next one is mostly for the same line. Reset when lines move. */
+  /** The result of the last lookup: the next one is usually for the same line. Reset when lines move. */
   readonly #position = { nodeId: NO_NODE, seriesIndex: 0, blockIndex: 0, lineIndex: 0 };
 
   /**

@@ -149,7 +149,7 @@ export class LineTable {
   find(key: LineKey): number {
     let low = 0;
     let high = this.#count;
-    // Lines mostly arrive in order.
+    // Lines usually arrive in order.
     if (high > 0 && this.#isBefore(key)) return -1 - high;
     while (low < high) {
       const middle = (low + high) >> 1;

@@ -39,7 +39,7 @@ export interface PartitionParts {
   readonly pools: PollerPools;
   readonly catalogues: CatalogueCache;
   readonly tasks: Scheduler;
-  /** Milliseconds of a clock that does not step. */
+  /** Milliseconds of a monotonic clock. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
   /** Makes the budget of one slice of binding; by default, it reads the clock of the process. */
@@ -106,7 +106,7 @@ export class LogicalPartition implements Partition {
             return reporter.reportsOn(update);
           }),
         ),
-        // All targets report at the same moments, mostly at polls, so that the process wakes up rarely.
+        // All targets report at the same moments, usually at polls, so that the process wakes up rarely.
         defer(() => timer(untilNext(STATE_EVERY_MS, nowMs()), scheduler)).pipe(
           repeat(),
           filter((_, period) => reporter.hasChanged || period % IDLE_PERIODS === 0),

@@ -84,7 +84,7 @@ export class Reporter {
 
   /** The present state, and the counts since the last report. */
   state(): Report {
-    // Read the as-of time anew: values are copied for refreshes only.
+    // Read the as-of time again: only refreshes copy values.
     return { kind: 'state', state: this.#state(this.#view?.readAsOfNs()), ...this.#takeCounts() };
   }
 
@@ -225,7 +225,7 @@ export class Reporter {
     };
   }
 
-  /** The pool has the newest count: a change of the count alone is no update of the target. */
+  /** The pool has the newest count: a change of the count alone does not update the target. */
   #countNotifications(): Notifications | undefined {
     if (this.#choice?.kind !== 'chosen') return undefined;
     if (FORMATS.get(this.#definition.format)?.notifies !== true) return undefined;
