@@ -52,7 +52,7 @@ function beginningWith(word: string, known: readonly string[]): string | undefin
 
 const isSeparator = (character = ''): boolean => /[^a-z0-9]/i.test(character);
 
-/** The known word with a property; undefined unless there is exactly one. */
+/** The only known word with a property; undefined if none or several have it. */
 function onlyOne(
   known: readonly string[],
   hasProperty: (candidate: string) => boolean,

@@ -147,7 +147,7 @@ const MAX_NESTING = 64;
 
 const dates = { from: (text: string) => new TomlDate(text) };
 
-/** Parser options: integers become bigint, so that 9464.0 is no integer; dates become a type that no rule allows. */
+/** Parser options: integers become bigint, so 9464.0 is not an integer; dates become a type that no rule allows. */
 const OPTIONS = {
   bigint: true,
   maxDepth: MAX_NESTING,

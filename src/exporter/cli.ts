@@ -116,7 +116,7 @@ function run(relative: Arguments, isOnce: boolean): void {
       outputs.end(status, 0);
     }, DRAIN_MS).unref();
   };
-  // Before subscribing, which already starts much of the service.
+  // Handle signals before subscribing, since that already starts much of the service.
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   process.on('SIGHUP', () => reloads.run());

@@ -95,7 +95,7 @@ export function service(
       scopes.update(next.config.scopes, next.plan);
       metrics.unmatchedScopes(scopes.unmatched);
       metrics.configAccepted(configHash(next.config), unixMs());
-      // Like other settings of the process, `debug` changes at a start only.
+      // Like other settings of the process, `debug` changes only at a start.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
       return registry.update(definitions, partitionCount(settings, definitions.length));

@@ -86,7 +86,8 @@ export function readLicense(path: string, now: Date, keys?: TrustedKeys): Licens
 }
 
 /**
- * Reads a license and verifies its signature, whatever its dates. By default the shipped `keys` are trusted.
+ * Reads a license and verifies its signature. The license may have expired, or begin later. By default, the shipped
+ * `keys` are trusted.
  * @throws Fault LICENSE_REJECTED if the file cannot be read or the signature is not valid
  */
 export const loadLicense = (path: string, keys: TrustedKeys = loadTrustedKeys()): License =>

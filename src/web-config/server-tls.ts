@@ -91,7 +91,7 @@ export function serverTls(
   };
 }
 
-/** Sessions of clients with certificates need one. Its value is free. */
+/** TLS sessions of clients with certificates need a context id. Any value will do. */
 const SESSION_ID_CONTEXT = 'shm_exporter';
 
 function contextOf(

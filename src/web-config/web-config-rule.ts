@@ -277,7 +277,7 @@ const FOUND_SECRET = /^found "(?![\w .:/-]{1,32}")(?:[^"\\]|\\.)*"/;
 /** Matches any quoted value, and any number. */
 const FOUND_SCALAR = /^found (?:"(?:[^"\\]|\\.)*"|[-.\d][^,]*)/;
 
-/** Whether the value at a path may be a password: below `basic_auth_users`, or in a file that is no table. */
+/** Whether the value at a path may be a password: below `basic_auth_users`, or in a file that is not a table. */
 const mayBePassword = ([section]: Path): boolean =>
   section === undefined || section === 'basic_auth_users';
 

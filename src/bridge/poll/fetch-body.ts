@@ -152,7 +152,7 @@ export interface Endpoint {
   readonly url: URL;
   /** True if the certificate of an https address must be valid. */
   readonly tlsVerify: boolean;
-  /** Certificates in PEM to trust instead of the well-known authorities. */
+  /** Certificates in PEM to trust instead of the default certificate authorities. */
   readonly ca: string | undefined;
   /** True to request a compressed body. */
   readonly deflate: boolean;

@@ -12,8 +12,8 @@ import type { Rule } from '../../rules/rule.js';
 const VIEW = '/sharedmem';
 
 /**
- * A rule for texts. `found` describes the fault of an invalid text, and returns undefined for a valid text; `other`
- * describes a value that is no text.
+ * A rule for strings. `found` describes the fault of an invalid string, or returns undefined for a valid one; `other`
+ * describes a value that is not a string.
  */
 const judged = (
   allowed: string,

@@ -11,7 +11,7 @@ import type {
   Oddity,
 } from './component-tree.js';
 
-/** States by the letters of their names, in lower case. The exact spelling that servers use is mostly unknown. */
+/** States by the letters of their names, in lower case. The exact spelling of most states is unknown. */
 const STATES: ReadonlyMap<string, ObjectState> = new Map<string, ObjectState>([
   ['init', 'init'],
   ['initializing', 'init'],

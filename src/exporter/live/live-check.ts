@@ -144,7 +144,7 @@ function rootLines(
 /** The metrics of a target, and findings about them. */
 interface TargetMetrics {
   readonly lines: readonly string[];
-  /** Lines that are no warnings. */
+  /** Lines that are not warnings. */
   readonly notes: readonly string[];
   readonly families: ReadonlySet<FamilyMetadata>;
 }

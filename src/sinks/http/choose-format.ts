@@ -56,8 +56,8 @@ const OPEN_METRICS = 'application/openmetrics-text';
 const LAST_RESORT = 1e-4;
 
 /**
- * Returns the format with the highest quality; of equal qualities, the first. A Prometheus prefers protobuf if it reads
- * start timestamps. In OpenMetrics it would search the family for `_created` lines at each sample, in quadratic time.
+ * Returns the format with the highest quality; of equal qualities, the first. Prometheus prefers protobuf if it reads
+ * start timestamps. With OpenMetrics, it would search the family for `_created` lines at each sample: quadratic time.
  * So a client that prefers protobuf gets OpenMetrics only if it accepts no other format.
  */
 export function chooseFormat(formats: Formats, accept = '*/*'): Format {
