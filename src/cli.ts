@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-// shm_exporter from the file that the build made of it, which loads faster than its modules.
+// Starts shm_exporter from its bundle, which loads faster than separate modules.
 await import(new URL('./bin/shm_exporter.js', import.meta.url).href);

@@ -44,6 +44,6 @@ export class Fault extends Error {
 export const isSystemError = (thrown: unknown): boolean =>
   thrown instanceof Error && 'syscall' in thrown;
 
-/** The message of whatever was thrown. */
+/** The message of a thrown value. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);

@@ -296,7 +296,7 @@ export interface Document {
   readonly release: () => void;
 }
 
-/** A page format. It makes a page of each answer. */
+/** A page format, which turns each answer into a page. */
 export interface Format {
   readonly contentType: string;
   /** Whether the format allows all values of an answer. A format without this method allows every value. */

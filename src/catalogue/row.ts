@@ -73,7 +73,7 @@ export interface RowContext {
   text(variable: Variable): string | undefined;
   /** The Unix seconds of a point in time; undefined for another text. */
   seconds(text: string): number | undefined;
-  /** A number that each render reads; undefined if the value is no number. */
+  /** A number that each render reads; undefined if the value is not a number. */
   reference(
     variable: Variable,
     conversion?: Conversion,

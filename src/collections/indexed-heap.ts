@@ -78,6 +78,6 @@ export class IndexedHeap<T extends { readonly id: number }> {
   }
 }
 
-/** Whether an item has a higher id than another item, so is newer. For heaps with the newest item first. */
+/** Whether an item is newer than another item: it has the higher id. For heaps with the newest item first. */
 export const isNewer = (item: { readonly id: number }, than: { readonly id: number }): boolean =>
   item.id > than.id;

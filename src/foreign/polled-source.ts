@@ -226,7 +226,7 @@ export class PolledSource implements Source {
     const incarnation = this.slots.incarnation(slot);
     const id = ++this.#lastId;
     const { name, type, kind, unit, help, schema } = declaration;
-    // Property by property: objects that are built by spreading take ten times as long.
+    // Property by property: building objects by spreading takes ten times as long.
     const variable: Variable = {
       id,
       object,

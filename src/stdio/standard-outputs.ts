@@ -14,7 +14,7 @@ export class StandardOutputs {
   constructor(program: NodeJS.Process, onFailure?: (error: unknown) => void) {
     this.#program = program;
     this.stdout = new Output(STDOUT, onFailure);
-    // One queue if both are the same file: then no line comes inside a document.
+    // If both are the same file, they share a queue, so that no log line splits a document.
     this.stderr = isSame() ? this.stdout : new Output(STDERR, onFailure);
   }
 

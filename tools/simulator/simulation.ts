@@ -115,7 +115,7 @@ export class SimulationStage {
       help,
       textBytes,
       schema: schemaOf(value),
-      // A variable without a value is not synced, whatever its type.
+      // A variable of any type is not synced while it has no value.
       synced: false,
     });
     staged.variables.set(name, { variable, handle });
@@ -185,7 +185,7 @@ export function live(
   return rateHz > 0 ? tick$ : EMPTY;
 }
 
-/** Publishes the objects of a scenario on a new stage. Call it before `place` of the publisher. */
+/** Publishes the objects of a scenario on a new stage. Call it before the publisher's `place()`. */
 export function stageOf(publisher: ObjectPublisher, { objects }: Scenario): SimulationStage {
   const stage = new SimulationStage(publisher);
   for (const object of objects) stage.add(object);

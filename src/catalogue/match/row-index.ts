@@ -50,7 +50,7 @@ export interface ClassRows {
   readonly rows: readonly Row[];
   /** The rows that show the state of the object itself. */
   readonly stateRows: readonly Row[];
-  /** The rows that read the variable of this name, in the order of the file; mostly none. */
+  /** The rows that read the variable of this name, in the order of the file; usually none. */
   matchesOf(variable: string): readonly RowMatch[];
 }
 

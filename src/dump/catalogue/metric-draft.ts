@@ -58,7 +58,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   ...['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'pb', 'm', 'h', 'd'],
 ]);
 
-/** Matches units that are no base units. Promtool refuses such units anywhere in a metric name. */
+/** Matches units that are not base units. Promtool refuses such units anywhere in a metric name. */
 const NOT_BASE =
   /^(pico|nano|micro|milli|centi|deci|deca|hecto|kilo|kibi|mega|mibi|giga|gibi|tera|tebi|peta|pebi)?(minutes|hours|days|weeks|kelvins|fahrenheit|rankine|inches|yards|miles|bits|calories|pounds|ounces)$/;
 const PREFIXED =

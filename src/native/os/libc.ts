@@ -188,7 +188,7 @@ export function linkOpen(fd: number, path: string): number {
 }
 
 /**
- * Sets the mode of an open file; returns 0 or an errno. Node's permission model refuses `fs.fchmod` whatever is allowed.
+ * Sets the mode of an open file; returns 0 or an errno. Node's permission model always refuses `fs.fchmod`.
  */
 export function setMode(fd: number, mode: number): number {
   return libc.fchmod(fd, mode) === 0 ? 0 : ffi.errno();

@@ -190,7 +190,7 @@ abstract class PublishedFrame extends PublishedValue {
     return true;
   }
 
-  /** Converts a sum or the value of a quantile. @throws RangeError for anything but a number */
+  /** Converts a sum or the value of a quantile. @throws RangeError if it is not a number */
   protected double(value: unknown): number {
     const double = storedDouble(value);
     if (double === undefined)

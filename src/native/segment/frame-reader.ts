@@ -49,7 +49,7 @@ export class FrameReader {
       const isSame = this.#first.compare(this.#second, 0, length, 0, length) === 0;
       [this.#first, this.#second] = [this.#second, this.#first];
       const isClosed = this.#first.compare(this.#first, 0, 8, length - 8, length) === 0;
-      // The publisher stopped in the middle of an update, perhaps for ever.
+      // The publisher stopped in the middle of an update, perhaps permanently.
       if (isSame && !isClosed) return undefined;
       if (isSame && this.#isUnchanged(at, length)) return decode(this.#first, length, declared);
     }

@@ -214,7 +214,7 @@ export class SegmentPoller implements Poller {
     this.#ended = isStalled ? undefined : publisher;
     // A stalled publisher may resume at any moment, so its segment stays open.
     if (isStalled) return { ...this.#withoutSource(publisher), notifications };
-    // Closed for good or replaced: the next poll opens the segment that has the name then.
+    // Closed or replaced: the next poll opens the segment that has the name by then.
     this.close();
     return this.#withoutSource(publisher);
   }

@@ -96,7 +96,7 @@ export class Tree {
 
   /** Adds an object below `parent`, or as a root. The caller has checked ids and depth. */
   addObject(fields: ResolvedObject, parent: ObjectNode | undefined): StructureChange {
-    // Property by property: V8 gives each object built by spreading a hidden class of its own.
+    // Property by property: V8 gives each object that is built by spreading its own hidden class.
     const { id, slot, incarnation, name, className, identity, asOf } = fields;
     const newest = this.#newest;
     const expected = newest?.className === className ? newest.variables.rows : 0;
