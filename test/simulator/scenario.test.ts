@@ -55,7 +55,7 @@ describe('A scenario', () => {
     [{}, 'objects: found nothing, needed: an array of items, each an object'],
     [{ objects: 1 }, 'objects: found 1, allowed: an array of items, each an object'],
     [{ objects: [], stpes: [] }, 'stpes: unknown key (did you mean "steps"?)'],
-    [{ objects: [], repeat: 1 }, 'repeat: found 1, allowed: true or false'],
+    [{ objects: [], repeat: 1 }, 'repeat: found 1 (write true), allowed: true or false'],
     [
       { objects: [], server_key: 1 },
       'server_key: found 1 (write "1"), allowed: a string of 1 to 64',
@@ -80,7 +80,7 @@ describe('A scenario', () => {
       variable({ type: 'u64', value: 2 ** 53 }),
       `${AT}.value: found 9007199254740992, allowed: ${u64}`,
     ],
-    [variable({ type: 'bool', value: 1 }), `${AT}.value: found 1, allowed: true or false`],
+    [variable({ type: 'bool', value: 1 }), `${AT}.value: found 1 (write true), allowed: true or false`],
     [
       variable({ type: 'f64', value: 'x' }),
       `${AT}.value: found "x", allowed: a number, "NaN", "Infinity" or "-Infinity"`,
@@ -102,7 +102,7 @@ describe('A scenario', () => {
     [step({ exit: 'now' }), 'steps[0].exit: found "now", allowed: "clean" or "kill"'],
     [
       step({ remove: 'a' }),
-      'steps[0].remove: found "a", allowed: an array of items, each a string',
+      'steps[0].remove: found "a" (write ["a"]), allowed: an array of items, each a string',
     ],
     [step({ set: { a: 1 } }), 'steps[0].set.a: found 1, allowed: a table'],
   ];
